@@ -1,0 +1,3 @@
+module github.com/svc-hq/svc
+
+go 1.26.0

@@ -1,0 +1,138 @@
+package coord
+
+// The facts about an edit. The client computes them from the code; they never
+// hold the code itself, and signature texts only in full data mode.
+
+// An Analysis is the whole state of the touched files against their base, not
+// the delta of one edit: sending it twice changes nothing.
+type Analysis struct {
+	Truncated bool        `json:"truncated" doc:"A limit or the time budget cut it short"`
+	Files     []FileFacts `json:"files" maxItems:"500"`
+}
+
+// Limits of one analysis; beyond them it is Truncated.
+const (
+	MaxAnalysisFiles   = 500
+	MaxAnalysisHunks   = 2000
+	MaxAnalysisSymbols = 5000
+)
+
+// A FileStatus is what became of a file against its base.
+type FileStatus string
+
+const (
+	FileAdded     FileStatus = "added"
+	FileModified  FileStatus = "modified"
+	FileDeleted   FileStatus = "deleted"
+	FileRenamed   FileStatus = "renamed"
+	FileUnchanged FileStatus = "unchanged" // the edit was undone
+)
+
+// Enum lists the values for validation and the API document.
+func (FileStatus) Enum() []string {
+	return enum([]FileStatus{FileAdded, FileModified, FileDeleted, FileRenamed, FileUnchanged})
+}
+
+// FileFacts are the facts about one file.
+type FileFacts struct {
+	Path       string          `json:"path" minLength:"1" maxLength:"1024"`
+	OldPath    *string         `json:"old_path" maxLength:"1024" doc:"The path it was renamed from"`
+	Status     FileStatus      `json:"status"`
+	Language   string          `json:"language" maxLength:"40"`
+	Parsed     bool            `json:"parsed"`
+	Binary     bool            `json:"binary"`
+	Generated  bool            `json:"generated"`
+	BaseBlob   *string         `json:"base_blob" maxLength:"64" doc:"Git blob id that the ranges refer to; null for a new file"`
+	NewBlob    *string         `json:"new_blob" maxLength:"64" doc:"Git blob id of the content now; null for a deleted file"`
+	Hunks      []Hunk          `json:"hunks" maxItems:"2000"`
+	Symbols    []SymbolFacts   `json:"symbols" maxItems:"5000"`
+	Contracts  []ContractFacts `json:"contracts" maxItems:"5000"`
+	References []Reference     `json:"references" maxItems:"5000" doc:"Uses of symbols and contracts that the base did not have"`
+}
+
+// A Hunk is a range of the base blob that was replaced.
+type Hunk struct {
+	Start     int    `json:"start" minimum:"1" doc:"First replaced line of the base, from 1; for an insertion the line it comes before"`
+	Count     int    `json:"count" minimum:"0" doc:"Replaced lines; 0 is an insertion before start"`
+	LinesHash string `json:"lines_hash" maxLength:"64" doc:"Hash of the new lines"`
+}
+
+// A Change tells what became of a definition or contract.
+type Change string
+
+const (
+	Added     Change = "added"
+	Removed   Change = "removed"
+	Modified  Change = "modified"  // the body
+	Signature Change = "signature" // what users of it see
+	Same      Change = "unchanged"
+)
+
+// Enum lists the values for validation and the API document.
+func (Change) Enum() []string { return enum([]Change{Added, Removed, Modified, Signature, Same}) }
+
+// A Compatibility tells whether users of the old form still work.
+type Compatibility string
+
+const (
+	Compatible Compatibility = "compatible"
+	Breaking   Compatibility = "breaking"
+	Unknown    Compatibility = "unknown" // never blocks
+)
+
+// Enum lists the values for validation and the API document.
+func (Compatibility) Enum() []string {
+	return enum([]Compatibility{Compatible, Breaking, Unknown})
+}
+
+// SymbolFacts tell what happened to one definition.
+type SymbolFacts struct {
+	Key                   string        `json:"key" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name>"`
+	Kind                  string        `json:"kind" maxLength:"40"`
+	Exported              bool          `json:"exported"`
+	Change                Change        `json:"change"`
+	Signature             *string       `json:"signature" maxLength:"4000"`
+	PreviousSignature     *string       `json:"previous_signature" maxLength:"4000"`
+	SignatureHash         *string       `json:"signature_hash" maxLength:"64"`
+	PreviousSignatureHash *string       `json:"previous_signature_hash" maxLength:"64"`
+	Compatibility         Compatibility `json:"compatibility"`
+	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
+	Lines                 *LineCount    `json:"lines" doc:"Where it stands in the base; null when added"`
+}
+
+// A LineCount is a range of lines by start and count.
+type LineCount struct {
+	Start int `json:"start" minimum:"1"`
+	Count int `json:"count" minimum:"0"`
+}
+
+// A ContractRole tells on which side of a contract code stands.
+type ContractRole string
+
+const (
+	Provides ContractRole = "provides"
+	Uses     ContractRole = "uses"
+)
+
+// Enum lists the values for validation and the API document.
+func (ContractRole) Enum() []string { return []string{string(Provides), string(Uses)} }
+
+// ContractFacts tell what happened to one contract in a file.
+type ContractFacts struct {
+	Key                   string        `json:"key" minLength:"1" maxLength:"1024"`
+	Role                  ContractRole  `json:"role"`
+	Change                Change        `json:"change"`
+	Signature             *string       `json:"signature" maxLength:"4000"`
+	PreviousSignature     *string       `json:"previous_signature" maxLength:"4000"`
+	SignatureHash         *string       `json:"signature_hash" maxLength:"64"`
+	PreviousSignatureHash *string       `json:"previous_signature_hash" maxLength:"64"`
+	Compatibility         Compatibility `json:"compatibility"`
+	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
+	Line                  int           `json:"line" minimum:"0"`
+}
+
+// A Reference is a new use of a symbol or contract.
+type Reference struct {
+	Key  string `json:"key" minLength:"1" maxLength:"1024"`
+	Line int    `json:"line" minimum:"0"`
+}

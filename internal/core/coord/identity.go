@@ -1,0 +1,211 @@
+package coord
+
+import "slices"
+
+// A Role is what a member may do in an org.
+type Role string
+
+const (
+	Owner   Role = "owner"
+	Admin   Role = "admin"
+	Member  Role = "member"
+	Viewer  Role = "viewer"
+	Billing Role = "billing"
+)
+
+// Roles lists every role, the most powerful first.
+func Roles() []Role { return []Role{Owner, Admin, Member, Viewer, Billing} }
+
+// Enum lists the values for validation and the API document.
+func (Role) Enum() []string { return enum(Roles()) }
+
+// IsAdmin reports whether r is what the interface calls "admin".
+func (r Role) IsAdmin() bool { return r == Owner || r == Admin }
+
+// CanOwnIntents reports whether work may be handed to somebody of this role.
+func (r Role) CanOwnIntents() bool { return r == Owner || r == Admin || r == Member }
+
+// MayManage reports whether r may add, change or remove a member of role
+// other: only owners touch owners and admins.
+func (r Role) MayManage(other Role) bool {
+	if other.IsAdmin() {
+		return r == Owner
+	}
+	return r.IsAdmin()
+}
+
+// A Scope is one permission of a token.
+type Scope string
+
+const (
+	ScopeHooks          Scope = "hooks:evaluate"
+	ScopeTools          Scope = "mcp:tools"
+	ScopeReposRead      Scope = "repos:read"
+	ScopeReposWrite     Scope = "repos:write"
+	ScopeIntentsRead    Scope = "intents:read"
+	ScopeIntentsWrite   Scope = "intents:write"
+	ScopeConflictsRead  Scope = "conflicts:read"
+	ScopeConflictsWrite Scope = "conflicts:write"
+	ScopeMessagesRead   Scope = "messages:read"
+	ScopeMessagesWrite  Scope = "messages:write"
+	ScopeMembersRead    Scope = "members:read"
+	ScopeMembersWrite   Scope = "members:write"
+	ScopePolicyRead     Scope = "policy:read"
+	ScopePolicyWrite    Scope = "policy:write"
+	ScopeTokensWrite    Scope = "tokens:write"
+	ScopeEventsRead     Scope = "events:read"
+)
+
+// Scopes lists every scope.
+func Scopes() []Scope {
+	return []Scope{ScopeHooks, ScopeTools, ScopeReposRead, ScopeReposWrite, ScopeIntentsRead, ScopeIntentsWrite,
+		ScopeConflictsRead, ScopeConflictsWrite, ScopeMessagesRead, ScopeMessagesWrite, ScopeMembersRead,
+		ScopeMembersWrite, ScopePolicyRead, ScopePolicyWrite, ScopeTokensWrite, ScopeEventsRead}
+}
+
+// Enum lists the values for validation and the API document.
+func (Scope) Enum() []string { return enum(Scopes()) }
+
+// DeviceScopes lists what a token made by the device flow holds: everything
+// an agent needs and nothing that changes who may do what.
+func DeviceScopes() []Scope {
+	return slices.DeleteFunc(Scopes(), func(s Scope) bool {
+		return s == ScopeTokensWrite || s == ScopeMembersWrite || s == ScopePolicyWrite
+	})
+}
+
+// ServiceScopes lists what a service token may hold: a service is nobody's
+// agent, so it may not call hooks or tools.
+func ServiceScopes() []Scope {
+	return slices.DeleteFunc(Scopes(), func(s Scope) bool { return s == ScopeHooks || s == ScopeTools })
+}
+
+// A TokenKind tells whose a token is.
+type TokenKind string
+
+const (
+	PersonalToken TokenKind = "pat"
+	ServiceToken  TokenKind = "service"
+)
+
+// Enum lists the values for validation and the API document.
+func (TokenKind) Enum() []string { return []string{string(PersonalToken), string(ServiceToken)} }
+
+// A DataMode says how much about code an org lets leave its machines.
+type DataMode string
+
+const (
+	DataFull         DataMode = "full"
+	DataMetadataOnly DataMode = "metadata_only"
+)
+
+// Enum lists the values for validation and the API document.
+func (DataMode) Enum() []string { return []string{string(DataFull), string(DataMetadataOnly)} }
+
+// A User is a person as other members see them.
+type User struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+// An Org is a team: the boundary that nothing crosses.
+type Org struct {
+	ID        string   `json:"id"`
+	Slug      string   `json:"slug"`
+	Name      string   `json:"name"`
+	DataMode  DataMode `json:"data_mode"`
+	Plan      string   `json:"-"`
+	CreatedAt Time     `json:"-"`
+}
+
+// A Membership is a user's place in an org.
+type Membership struct {
+	User
+	Role     Role `json:"role"`
+	JoinedAt Time `json:"joined_at"`
+}
+
+// A Token is a credential, without its secret.
+type Token struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	Kind       TokenKind `json:"kind"`
+	Prefix     string    `json:"prefix"`
+	UserID     *string   `json:"user_id"`
+	Scopes     []Scope   `json:"scopes"`
+	CreatedAt  Time      `json:"created_at"`
+	LastUsedAt *Time     `json:"last_used_at"`
+	ExpiresAt  *Time     `json:"expires_at"`
+	RevokedAt  *Time     `json:"revoked_at"`
+	OrgID      string    `json:"-"`
+	CreatedBy  *string   `json:"-"`
+}
+
+// An Invite is an offer to join an org.
+type Invite struct {
+	ID        string  `json:"id"`
+	URL       string  `json:"url"`
+	Role      Role    `json:"role"`
+	Email     *string `json:"email"`
+	EmailSent bool    `json:"email_sent"`
+	CreatedAt Time    `json:"created_at"`
+	ExpiresAt Time    `json:"expires_at"`
+	OrgID     string  `json:"-"`
+	CreatedBy string  `json:"-"`
+}
+
+// A Via says through which door a caller came. Some doors are for people
+// only: an agent can never override a conflict, whatever its token holds.
+type Via string
+
+const (
+	ViaToken  Via = "token"  // bearer token over REST
+	ViaCookie Via = "cookie" // a person in the dashboard
+	ViaTool   Via = "tool"   // an agent's tool call
+	ViaHook   Via = "hook"   // an agent's hook
+	ViaSystem Via = "system" // the service itself
+)
+
+// A Caller is whoever is asking: a person, an agent acting for one, or a
+// service.
+type Caller struct {
+	OrgID     string
+	OrgSlug   string
+	DataMode  DataMode
+	UserID    string // empty for a service token
+	Email     string
+	Name      string
+	Role      Role // empty for a service token
+	TokenID   string
+	TokenName string
+	TokenKind TokenKind
+	Scopes    []Scope
+	Via       Via
+	SessionID string // the agent session the caller named in X-Svc-Session, if any
+	CookieID  string // the dashboard session, if any
+}
+
+// Personal reports whether a person stands behind the call.
+func (c Caller) Personal() bool { return c.UserID != "" }
+
+// Has reports whether the caller's token holds s. A dashboard session holds
+// every scope; what it may do is decided by role alone.
+func (c Caller) Has(s Scope) bool { return c.Via == ViaCookie || slices.Contains(c.Scopes, s) }
+
+// User returns the person behind the call.
+func (c Caller) User() User { return User{c.UserID, c.Email, c.Name} }
+
+// IsAgent reports whether the call comes from an agent rather than from a
+// person: through a tool, a hook, or under an agent session's name.
+func (c Caller) IsAgent() bool {
+	return c.Via == ViaTool || c.Via == ViaHook || c.SessionID != ""
+}
+
+func enum[T ~string](vs []T) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = string(v)
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package coord
+
+// A SenderKind is what sort of sender a message has.
+type SenderKind string
+
+const (
+	SenderUser    SenderKind = "user"
+	SenderSession SenderKind = "session"
+	SenderService SenderKind = "service"
+	SenderSystem  SenderKind = "system"
+)
+
+// Enum lists the values for the API document.
+func (SenderKind) Enum() []string {
+	return enum([]SenderKind{SenderUser, SenderSession, SenderService, SenderSystem})
+}
+
+// A Sender is who wrote a message.
+type Sender struct {
+	Kind      SenderKind `json:"kind"`
+	User      *User      `json:"user"`
+	SessionID *string    `json:"session_id"`
+	Tool      *string    `json:"tool"`
+}
+
+// An About names the record that a message or conversation is about.
+type About struct {
+	Kind string `json:"kind" enum:"intent,conflict,question"`
+	Ref  string `json:"ref"`
+}
+
+// An Ack is one person's acknowledgement of a message.
+type Ack struct {
+	User    User `json:"user"`
+	AckedAt Time `json:"acked_at"`
+}
+
+// A Message is one post in a conversation.
+type Message struct {
+	ID             string  `json:"id"`
+	ConversationID string  `json:"conversation_id"`
+	From           Sender  `json:"from"`
+	To             string  `json:"to"`
+	Subject        *string `json:"subject"`
+	Body           string  `json:"body"`
+	RequiresAck    bool    `json:"requires_ack"`
+	Acks           []Ack   `json:"acks"`
+	CreatedAt      Time    `json:"created_at"`
+	ReadAt         *Time   `json:"read_at" doc:"When the caller read it"`
+	DeliveredAt    *Time   `json:"delivered_at" doc:"When it went into one of the caller's agents' context"`
+	About          *About  `json:"about"`
+
+	OrgID string `json:"-"`
+	Seq   int64  `json:"-"`
+}
+
+// A ConversationKind tells channels from direct threads.
+type ConversationKind string
+
+const (
+	Channel ConversationKind = "channel"
+	Direct  ConversationKind = "direct"
+)
+
+// Enum lists the values for validation and the API document.
+func (ConversationKind) Enum() []string { return []string{string(Channel), string(Direct)} }
+
+// A Conversation is a channel or a direct thread.
+type Conversation struct {
+	ID           string           `json:"id"`
+	Kind         ConversationKind `json:"kind"`
+	Name         string           `json:"name"`
+	To           string           `json:"to" doc:"The target that posts here"`
+	Repo         *RepoName        `json:"repo"`
+	Subject      *string          `json:"subject"`
+	Participants []User           `json:"participants"`
+	About        *About           `json:"about"`
+	MessageCount int              `json:"message_count"`
+	UnreadCount  int              `json:"unread_count"`
+	LastMessage  *Message         `json:"last_message"`
+	CreatedAt    Time             `json:"created_at"`
+	UpdatedAt    Time             `json:"updated_at"`
+}
+
+// A QuestionStatus is where a question stands.
+type QuestionStatus string
+
+const (
+	QuestionOpen     QuestionStatus = "open"
+	QuestionAnswered QuestionStatus = "answered"
+	QuestionExpired  QuestionStatus = "expired"
+)
+
+// Enum lists the values for the API document.
+func (QuestionStatus) Enum() []string {
+	return enum([]QuestionStatus{QuestionOpen, QuestionAnswered, QuestionExpired})
+}
+
+// An Answer is one reply to a question.
+type Answer struct {
+	ID     string `json:"id"`
+	Answer string `json:"answer"`
+	By     Sender `json:"by"`
+	At     Time   `json:"at"`
+}
+
+// A Question is something one agent wants to know of another's work.
+type Question struct {
+	ID        string         `json:"id"`
+	To        string         `json:"to"`
+	About     *string        `json:"about"`
+	Question  string         `json:"question"`
+	AskedBy   Sender         `json:"asked_by"`
+	Repo      *RepoName      `json:"repo"`
+	Status    QuestionStatus `json:"status"`
+	Immediate *string        `json:"immediate" doc:"The answer from current state"`
+	Answers   []Answer       `json:"answers"`
+	CreatedAt Time           `json:"created_at"`
+}

@@ -1,0 +1,42 @@
+package coord
+
+// A Provider is where a repository is hosted.
+type Provider string
+
+const (
+	GitHub    Provider = "github"
+	GitLab    Provider = "gitlab"
+	Bitbucket Provider = "bitbucket"
+	Generic   Provider = "generic"
+)
+
+// Enum lists the values for validation and the API document.
+func (Provider) Enum() []string {
+	return enum([]Provider{GitHub, GitLab, Bitbucket, Generic})
+}
+
+// A Repo is a repository the service knows.
+type Repo struct {
+	ID            string   `json:"id"`
+	FullName      string   `json:"full_name"`
+	Provider      Provider `json:"provider"`
+	DefaultBranch string   `json:"default_branch"`
+	Remotes       []string `json:"remotes"`
+	IndexVersion  int      `json:"index_version"`
+	CreatedAt     Time     `json:"created_at"`
+}
+
+// A RepoName is a repo where another record mentions it.
+type RepoName struct {
+	ID       string `json:"id"`
+	FullName string `json:"full_name"`
+}
+
+// A Project is a set of repos whose contracts are checked against each other.
+type Project struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Repos     []RepoName `json:"repos"`
+	CreatedAt Time       `json:"created_at"`
+	UpdatedAt Time       `json:"updated_at"`
+}

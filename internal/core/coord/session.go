@@ -1,0 +1,57 @@
+package coord
+
+// A SessionStatus tells how alive an agent session is.
+type SessionStatus string
+
+const (
+	SessionActive  SessionStatus = "active"
+	SessionIdle    SessionStatus = "idle"
+	SessionEnded   SessionStatus = "ended"
+	SessionExpired SessionStatus = "expired"
+)
+
+// Enum lists the values for validation and the API document.
+func (SessionStatus) Enum() []string {
+	return enum([]SessionStatus{SessionActive, SessionIdle, SessionEnded, SessionExpired})
+}
+
+// SessionExpiryHours is how long a session may be quiet before it expires.
+const SessionExpiryHours = 12
+
+// StatusAt returns what a session that was last heard of at heartbeat, and
+// ended at ended if at all, is at the moment now.
+func StatusAt(now, heartbeat Time, ended *Time, idleMinutes int) SessionStatus {
+	quiet := now.Sub(heartbeat).Minutes()
+	switch {
+	case ended != nil:
+		return SessionEnded
+	case quiet >= SessionExpiryHours*60:
+		return SessionExpired
+	case quiet >= float64(idleMinutes):
+		return SessionIdle
+	}
+	return SessionActive
+}
+
+// A Session is one run of an agent in one repository.
+type Session struct {
+	ID              string        `json:"id"`
+	Repo            RepoName      `json:"repo"`
+	User            User          `json:"user"`
+	Tool            string        `json:"tool"`
+	Model           *string       `json:"model"`
+	Branch          *string       `json:"branch"`
+	Status          SessionStatus `json:"status"`
+	Intent          *IntentName   `json:"intent"`
+	StartedAt       Time          `json:"started_at"`
+	LastHeartbeatAt Time          `json:"last_heartbeat_at"`
+	EndedAt         *Time         `json:"ended_at"`
+
+	OrgID        string  `json:"-"`
+	ExternalID   string  `json:"-"`
+	LineageID    string  `json:"-"` // id of the topmost parent: a lineage never conflicts with itself
+	TokenID      string  `json:"-"`
+	WorktreeHash *string `json:"-"`
+	HeadSHA      *string `json:"-"`
+	BaseSHA      *string `json:"-"`
+}

@@ -1,0 +1,158 @@
+// Package wire holds the shapes of requests and replies, and the hook
+// protocol, shared by server and client. Limits are written here once, as
+// struct tags: validation, the API document and the tools' schemas derive
+// from them.
+//
+// Tags: minLength, maxLength (characters), minItems, maxItems, itemMinLength,
+// itemMaxLength, minimum, maximum, enum (comma-separated), default, format,
+// pattern, doc, example. A field is optional when it is a pointer, a slice or
+// tagged omitempty or required:"false". path, query and header say where REST
+// takes a field from; all others are in the body.
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// HookProtocol is the version of the hook protocol, sent in X-Svc-Protocol.
+const HookProtocol = "1"
+
+// Limits of hook texts, in characters.
+const (
+	MaxPromptExcerpt = 2000
+	MaxPlanText      = 32768
+	MaxShellCommand  = 4000
+	MaxStatusExcerpt = 500
+	MaxHookContext   = 6000
+	MaxHookPaths     = 500
+	MaxHookPackages  = 200
+)
+
+// A HookEvent is what happened in an agent host.
+type HookEvent string
+
+const (
+	HookSessionStart HookEvent = "session_start"
+	HookPrompt       HookEvent = "prompt"
+	HookPlan         HookEvent = "plan"
+	HookPreEdit      HookEvent = "pre_edit"
+	HookPreShell     HookEvent = "pre_shell"
+	HookPostEdit     HookEvent = "post_edit"
+	HookStop         HookEvent = "stop"
+	HookSessionEnd   HookEvent = "session_end"
+	HookPrePush      HookEvent = "pre_push"
+)
+
+// HookEvents lists every event of the protocol.
+func HookEvents() []HookEvent {
+	return []HookEvent{HookSessionStart, HookPrompt, HookPlan, HookPreEdit, HookPreShell, HookPostEdit, HookStop, HookSessionEnd, HookPrePush}
+}
+
+// Enum lists the values for validation and the API document.
+func (HookEvent) Enum() []string {
+	out := make([]string, 0, 9)
+	for _, e := range HookEvents() {
+		out = append(out, string(e))
+	}
+	return out
+}
+
+// A HookRequest tells the service of one event. Unknown fields are ignored: a
+// newer client must work with an older server.
+type HookRequest struct {
+	Event         HookEvent       `json:"event"`
+	DedupeKey     string          `json:"dedupe_key,omitempty" maxLength:"200" doc:"A retried event is evaluated once"`
+	Session       HookSession     `json:"session"`
+	Client        HookClient      `json:"client,omitempty" required:"false"`
+	Repo          HookRepo        `json:"repo"`
+	PromptExcerpt string          `json:"prompt_excerpt,omitempty" maxLength:"2000"`
+	PlanText      string          `json:"plan_text,omitempty" maxLength:"32768"`
+	Paths         []string        `json:"paths,omitempty" maxItems:"500" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative paths about to be written, or written"`
+	Shell         *HookShell      `json:"shell,omitempty"`
+	Analysis      *coord.Analysis `json:"analysis,omitempty"`
+	Status        *HookStatus     `json:"status,omitempty"`
+	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this machine that failed open since the last success"`
+}
+
+// A HookSession tells whose event it is.
+type HookSession struct {
+	ExternalID       string `json:"external_id" minLength:"1" maxLength:"200"`
+	Tool             string `json:"tool" minLength:"1" maxLength:"40" doc:"The agent host, such as claude_code"`
+	Model            string `json:"model,omitempty" maxLength:"200"`
+	Surface          string `json:"surface,omitempty" maxLength:"40"`
+	ParentExternalID string `json:"parent_external_id,omitempty" maxLength:"200" doc:"Set for sub-agents: they share their parent's lineage"`
+}
+
+// A HookClient tells which client sent the event.
+type HookClient struct {
+	CLIVersion    string `json:"cli_version,omitempty" maxLength:"40"`
+	OS            string `json:"os,omitempty" maxLength:"40"`
+	ToolVersion   string `json:"tool_version,omitempty" maxLength:"80"`
+	MachineIDHash string `json:"machine_id_hash,omitempty" maxLength:"64"`
+}
+
+// A HookRepo tells where the event happened.
+type HookRepo struct {
+	RemoteFingerprints []string      `json:"remote_fingerprints" minItems:"1" maxItems:"20" itemMinLength:"1" itemMaxLength:"500" doc:"<host>/<owner>/<name> of each remote, origin first"`
+	Branch             string        `json:"branch,omitempty" maxLength:"255"`
+	DefaultBranch      string        `json:"default_branch,omitempty" maxLength:"255"`
+	HeadSHA            string        `json:"head_sha,omitempty" maxLength:"64"`
+	BaseSHA            string        `json:"base_sha,omitempty" maxLength:"64" doc:"Merge base with the default branch"`
+	WorktreeHash       string        `json:"worktree_hash,omitempty" maxLength:"64" doc:"Keyed hash of the worktree's path"`
+	CwdPath            string        `json:"cwd_path,omitempty" maxLength:"1024" doc:"Working folder, relative to the repository's root"`
+	Packages           []HookPackage `json:"packages,omitempty" maxItems:"200"`
+}
+
+// A HookPackage is a workspace package of the repository.
+type HookPackage struct {
+	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Path     string `json:"path" maxLength:"1024"`
+	Language string `json:"language,omitempty" maxLength:"40"`
+}
+
+// A HookShell is a command about to run.
+type HookShell struct {
+	Command string `json:"command" maxLength:"4000"`
+}
+
+// A HookStatus is what an agent said at the end of its turn.
+type HookStatus struct {
+	Excerpt string   `json:"excerpt,omitempty" maxLength:"500"`
+	Files   []string `json:"files,omitempty" maxItems:"500" itemMaxLength:"1024"`
+}
+
+// A Decision is the answer to "may I?".
+type Decision string
+
+const (
+	Allow Decision = "allow"
+	Warn  Decision = "warn"
+	Block Decision = "block"
+)
+
+// Enum lists the values for the API document.
+func (Decision) Enum() []string { return []string{string(Allow), string(Warn), string(Block)} }
+
+// A HookReply is the service's answer to an event.
+type HookReply struct {
+	Decision      Decision       `json:"decision"`
+	Reason        string         `json:"reason"`
+	InjectContext string         `json:"inject_context" doc:"Text for the model; peer text in it is marked"`
+	Conflicts     []HookConflict `json:"conflicts"`
+	Intent        *HookIntent    `json:"intent"`
+	SessionID     *string        `json:"session_id"`
+	IndexVersion  int            `json:"index_version" doc:"0 asks the client for an initial scan"`
+}
+
+// A HookConflict is a conflict in a reply.
+type HookConflict struct {
+	Number   int                `json:"number"`
+	Ref      string             `json:"ref"`
+	Kind     coord.ConflictKind `json:"kind"`
+	Severity coord.Severity     `json:"severity"`
+}
+
+// A HookIntent is the session's intent in a reply.
+type HookIntent struct {
+	Number int                `json:"number"`
+	Ref    string             `json:"ref"`
+	Status coord.IntentStatus `json:"status"`
+}
