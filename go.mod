@@ -1,3 +1,9 @@
 module github.com/svc-hq/svc
 
 go 1.26.0
+
+require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/google/go-cmp v0.7.0
+	pgregory.net/rapid v1.2.0
+)
