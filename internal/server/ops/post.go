@@ -32,8 +32,20 @@ type letter struct {
 	body        string
 	requiresAck bool
 	about       *coord.About
-	recipients  []string // user ids; the sender is left out
+	recipients  []string // user ids; see addressees for the sender's own
 	session     *store.SessionRow
+}
+
+// addressees returns who gets a letter. The sender does not, except what one
+// of their agents writes to a channel or to them alone: that is for their
+// other agents.
+func (l letter) addressees(who coord.Caller) []string {
+	to := slices.Compact(slices.Sorted(slices.Values(l.recipients)))
+	others := slices.DeleteFunc(slices.Clone(to), func(id string) bool { return id == "" || id == who.UserID })
+	if l.session == nil || l.thread.Kind == coord.Direct && len(others) > 0 {
+		return others
+	}
+	return slices.DeleteFunc(to, func(id string) bool { return id == "" })
 }
 
 // post puts a letter into its thread, for its recipients' agents to receive at
@@ -44,8 +56,8 @@ func (s *Service) post(ctx context.Context, tx *store.Tx, who coord.Caller, l le
 		return coord.Message{}, err
 	}
 	m := coord.Message{ID: newID(), OrgID: who.OrgID, ConversationID: conv, From: senderOf(who, l.session), To: l.to, Subject: l.subject,
-		Body: l.body, RequiresAck: l.requiresAck, About: l.about, Acks: []coord.Ack{}}
-	to := slices.DeleteFunc(slices.Clone(l.recipients), func(id string) bool { return id == "" || id == who.UserID })
+		Body: l.body, RequiresAck: l.requiresAck, About: l.about, Acks: []coord.Ack{}, Receipts: []coord.Receipt{}}
+	to := l.addressees(who)
 	if err := tx.InsertMessage(ctx, &m, to); err != nil {
 		return m, err
 	}
