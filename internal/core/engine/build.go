@@ -22,11 +22,11 @@ type draft struct {
 	why    reason
 	ours   []evidence
 	theirs []evidence
-	both   []string // keys that belong to no side
-	cap    coord.Severity
+	both   []string       // keys that belong to no side
+	most   coord.Severity // of what its hits can be sure of
 	// holderIsUs settles who holds where it is not the earlier one.
 	holderIsUs, directed bool
-	lowered              bool // by a step: lines prove that git merges
+	firm                 bool // some hit stands whatever the lines prove
 }
 
 type evidence struct {
@@ -92,13 +92,22 @@ func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draf
 	key := string(kind) + " " + place
 	d := p.drafts[key]
 	if d == nil {
-		d = &draft{kind: kind, place: place, why: why, cap: coord.SeverityBlock}
+		d = &draft{kind: kind, place: place, why: why}
 		p.drafts[key] = d
 	}
+	d.why = min(d.why, why) // whatever came first
 	return d
 }
 
+// add adds a hit that is sure of itself.
 func (d *draft) add(ours, theirs evidence) {
+	d.addUpTo(coord.SeverityBlock, true, ours, theirs)
+}
+
+// addUpTo adds a hit that justifies no more than a severity. A hit that is
+// not firm justifies a step less than the policy says.
+func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
+	d.most, d.firm = higher(d.most, most), d.firm || firm
 	d.ours, d.theirs = append(d.ours, ours), append(d.theirs, theirs)
 }
 
@@ -137,14 +146,11 @@ func (p *pairing) fileVerdict(h hit, v verdict) {
 		// Both sides did the same.
 	case len(v.symbols) > 0:
 		d := p.draft(coord.SymbolOverlap, v.path, v.why)
-		d.lowered = v.settled
 		for _, s := range v.symbols {
 			ours, theirs := h.ours, h.theirs
 			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
-			d.add(p.symbol(ours, p.self), p.symbol(theirs, p.other))
-			if ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified {
-				d.lowered = false
-			}
+			firm := !v.settled || ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified
+			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
 		}
 	default:
 		p.draft(coord.PathOverlap, "", v.why).add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
@@ -207,13 +213,15 @@ func (p *pairing) breaks(h hit) {
 	}
 	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
-	if !surelyBreaking(changed) {
-		d.cap = coord.SeverityWarn
-		if why == breaksCode {
-			d.cap = coord.SeverityInfo
-		}
+	most := coord.SeverityBlock
+	switch {
+	case surelyBreaking(changed):
+	case why == breaksCode:
+		most = coord.SeverityInfo
+	default:
+		most = coord.SeverityWarn
 	}
-	d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
 }
 
 // dependency replaces a mere overlap of paths by what matters: one of the two
@@ -225,7 +233,7 @@ func (p *pairing) dependency(hits []hit) {
 	}
 	delete(p.drafts, string(coord.PathOverlap)+" ")
 	d := p.draft(coord.DependencyOrder, "", claimsMeet)
-	d.directed, d.holderIsUs = true, theyDepend && !weDepend
+	d.directed, d.holderIsUs = true, theyDepend && (!weDepend || earlier(p.self, p.other))
 	for _, h := range hits {
 		d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
 	}
@@ -288,12 +296,10 @@ func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
 	if f.CrossRepo && r.rules.CrossRepoContracts == coord.SeverityOff {
 		return coord.SeverityOff, false
 	}
-	if d.lowered {
+	if !d.firm {
 		sev = policy.Demoted(sev)
 	}
-	if sev.Rank() > d.cap.Rank() {
-		sev = d.cap
-	}
+	sev = lower(sev, d.most)
 	if slices.Contains(r.demoted, d.kind) && policy.Demoted(sev) != sev {
 		return policy.Demoted(sev), true
 	}
@@ -302,7 +308,12 @@ func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
 
 // take adds one side's evidence, each item once.
 func (f *Finding) take(role coord.PartyRole, all []evidence) {
-	slices.SortStableFunc(all, func(a, b evidence) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(all, compareEvidence)
+	if role == coord.Holder {
+		for _, e := range all {
+			f.At = max(f.At, e.at)
+		}
+	}
 	all = slices.CompactFunc(all, func(a, b evidence) bool { return a.key == b.key })
 	for i, e := range all {
 		if e.key == "" {
@@ -310,9 +321,6 @@ func (f *Finding) take(role coord.PartyRole, all []evidence) {
 		}
 		if !strings.HasPrefix(e.key, "hunk ") {
 			f.Keys = append(f.Keys, string(role)+" "+e.key)
-		}
-		if role == coord.Holder {
-			f.At = max(f.At, e.at)
 		}
 		if i < maxEvidence/2 {
 			e.item.Party = role

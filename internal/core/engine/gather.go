@@ -256,7 +256,7 @@ func (g *gatherer) changedSymbols(c *Change) {
 			case w == nil || !sameLanguage(sym, theirs):
 			case e.kind == claimEntry:
 				g.add(symbolHit, ours, theirs, w)
-			case e.kind == referenceEntry && exact && breaking(ours):
+			case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
 				g.add(weBreak, ours, theirs, w)
 			}
 		})
@@ -267,16 +267,14 @@ func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
 		ours := item{kind: contractEntry, change: c, sub: i}
 		k := &c.Facts.Contracts[i]
-		if isSymbol(k.Key) {
-			continue // told by the symbols
-		}
-		g.contractKey(k.Key, func(r *repo, e *entry) {
+		overlaps := !isSymbol(k.Key) // of definitions the symbols tell
+		g.atKey(k.Key, func(r *repo, e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w == nil {
 				return
 			}
 			switch {
-			case providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
+			case overlaps && providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
 				g.add(contractHit, ours, theirs, w)
 			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo):
 				g.add(weBreak, ours, theirs, w)
@@ -291,23 +289,30 @@ func (g *gatherer) changedContracts(c *Change) {
 func (g *gatherer) references(c *Change) {
 	for i := range c.Facts.References {
 		ours := item{kind: referenceEntry, change: c, sub: i}
-		key := c.Facts.References[i].Key
-		visit := func(r *repo, e *entry) {
+		g.atKey(c.Facts.References[i].Key, func(r *repo, e *entry) {
 			if theirs, w := g.theirs(r, e); w != nil && breaking(theirs) {
 				g.add(theyBreak, ours, theirs, w)
 			}
-		}
-		if !isSymbol(key) {
-			g.contractKey(key, visit)
-		} else if sym, err := scope.ParseSymbol(key); err == nil {
-			if at := g.repo.tree.findSymbol(sym); at != 0 {
-				g.repo.tree.at(at, func(e *entry) {
-					if theirs, _ := g.theirs(g.repo, e); sameLanguage(sym, theirs) {
-						visit(g.repo, e)
-					}
-				})
+		})
+	}
+}
+
+// atKey visits what stands at a symbol or contract.
+func (g *gatherer) atKey(key string, visit func(*repo, *entry)) {
+	if !isSymbol(key) {
+		g.contractKey(key, visit)
+		return
+	}
+	sym, err := scope.ParseSymbol(key)
+	if err != nil {
+		return
+	}
+	if at := g.repo.tree.findSymbol(sym); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
+				visit(g.repo, e)
 			}
-		}
+		})
 	}
 }
 

@@ -254,7 +254,8 @@ func (ix *Index) Changes(workerID string) []*Change {
 func (ix *Index) ownerID(c *Change) string {
 	best := -1
 	for i, t := range c.By {
-		if _, live := ix.workers[t.Worker]; live && (best < 0 || t.At >= c.By[best].At) {
+		w := ix.Worker(t.Worker)
+		if w != nil && w.Repo.ID == c.RepoID && (best < 0 || t.At > c.By[best].At) {
 			best = i
 		}
 	}
