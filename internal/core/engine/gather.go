@@ -109,28 +109,38 @@ func (g *gatherer) pathClaim(ours item) {
 	if err != nil {
 		return
 	}
+	if g.ignored(ours) {
+		return
+	}
 	visit := func(e *entry, inFile bool) {
 		if inFile && e.kind != claimEntry {
 			return // the change of the file itself has been met
 		}
-		if theirs, w := g.theirs(g.repo, e); w != nil && !g.ignored(theirs) {
+		if theirs, w := g.theirs(g.repo, e); w != nil {
 			g.add(pathHit, ours, theirs, w)
 		}
 	}
 	for _, p := range glob.Patterns() {
 		if scope.HasWildcard(p) {
-			g.repo.tree.overlapping(p, visit)
+			g.repo.tree.overlapping(p, func(e *entry, inFile bool) {
+				// Only here can something be met that is ignored: a path that
+				// is not is selected by nothing that is.
+				if e.kind != claimEntry && e.kind != patternEntry || !g.ignoredClaim(e) {
+					visit(e, inFile)
+				}
+			})
 			continue
 		}
 		path, _ := scope.SplitPattern(p)
-		if g.repo.rules.Ignored(path) {
-			continue
-		}
 		file := g.repo.tree.matching(path, func(e *entry) { visit(e, false) })
 		if file != 0 {
 			g.repo.tree.symbolsIn(file, func(e *entry) { visit(e, true) })
 		}
 	}
+}
+
+func (g *gatherer) ignoredClaim(e *entry) bool {
+	return g.ignored(item{claim: &g.ix.slots[e.owner].w.Claims[e.sub]})
 }
 
 // ignored reports whether a claim stands only at paths that raise nothing.
@@ -153,7 +163,7 @@ func (g *gatherer) symbolClaim(ours item) {
 	})
 	g.repo.tree.matching(sym.Path, func(e *entry) {
 		theirs, w := g.theirs(g.repo, e)
-		if w != nil && (theirs.claim != nil && !g.ignored(theirs) || symbolsUnknown(theirs)) {
+		if w != nil && (theirs.claim != nil || symbolsUnknown(theirs)) {
 			g.add(pathHit, ours, theirs, w)
 		}
 	})
@@ -208,9 +218,7 @@ func (g *gatherer) atChangedPath(ours item, e *entry) {
 	switch {
 	case w == nil:
 	case theirs.claim != nil:
-		if !g.ignored(theirs) {
-			g.add(pathHit, ours, theirs, w)
-		}
+		g.add(pathHit, ours, theirs, w)
 	case ours.change != nil && theirs.change.Copy != ours.change.Copy:
 		g.add(fileHit, ours, theirs, w)
 	}
