@@ -38,28 +38,20 @@ type evidence struct {
 // A pairing makes the findings of two workers out of their hits.
 type pairing struct {
 	self, other *Worker
-	drafts      map[string]*draft
+	drafts      []*draft
 	edited      map[string]bool // files that both sides changed
 }
 
 // build turns hits into findings, ordered by severity, kind, place and ref.
 func build(ix *Index, self *Worker, hits []hit) []Finding {
-	byOther := map[string]*pairing{}
-	grouped := map[string][]hit{}
-	for _, h := range hits {
-		key := partyKey(h.other)
-		if byOther[key] == nil {
-			byOther[key] = &pairing{self: self, other: h.other, drafts: map[string]*draft{}, edited: map[string]bool{}}
-		}
-		grouped[key] = append(grouped[key], h)
-	}
 	var out []Finding
-	for key, p := range byOther {
-		p.files(grouped[key])
-		for _, h := range grouped[key] {
-			p.classify(h)
+	for _, group := range byOther(hits) {
+		p := pairing{self: self, other: group[0].other}
+		p.files(group)
+		for i := range group {
+			p.classify(&group[i])
 		}
-		p.dependency(grouped[key])
+		p.dependency(group)
 		p.sameTitle()
 		for _, d := range p.drafts {
 			if f, ok := p.finish(ix, d); ok {
@@ -69,6 +61,32 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 	}
 	sortFindings(out)
 	return out
+}
+
+// byOther groups hits by the other party, in one pass and one copy: a wide
+// scope meets thousands.
+func byOther(hits []hit) [][]hit {
+	at := map[*Worker]int{}
+	var sizes []int
+	for i := range hits {
+		n, ok := at[hits[i].other]
+		if !ok {
+			n = len(sizes)
+			at[hits[i].other] = n
+			sizes = append(sizes, 0)
+		}
+		sizes[n]++
+	}
+	room := make([]hit, len(hits))
+	groups := make([][]hit, len(sizes))
+	for n, size := range sizes {
+		groups[n], room = room[:0:size], room[size:]
+	}
+	for i := range hits {
+		n := at[hits[i].other]
+		groups[n] = append(groups[n], hits[i])
+	}
+	return groups
 }
 
 func sortFindings(fs []Finding) {
@@ -89,13 +107,14 @@ func partyKey(w *Worker) string {
 }
 
 func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draft {
-	key := string(kind) + " " + place
-	d := p.drafts[key]
-	if d == nil {
-		d = &draft{kind: kind, place: place, why: why}
-		p.drafts[key] = d
+	for _, d := range p.drafts {
+		if d.kind == kind && d.place == place {
+			d.why = min(d.why, why) // whatever came first
+			return d
+		}
 	}
-	d.why = min(d.why, why) // whatever came first
+	d := &draft{kind: kind, place: place, why: why}
+	p.drafts = append(p.drafts, d)
 	return d
 }
 
@@ -114,7 +133,8 @@ func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
 // files compares the changes of files that both sides made: once both have
 // edited a file, the edits decide and claims on it say nothing more.
 func (p *pairing) files(hits []hit) {
-	for _, h := range hits {
+	for i := range hits {
+		h := &hits[i]
 		if h.what != fileHit {
 			continue
 		}
@@ -123,6 +143,9 @@ func (p *pairing) files(hits []hit) {
 		if !ok {
 			continue
 		}
+		if p.edited == nil {
+			p.edited = map[string]bool{}
+		}
 		for _, path := range append(basePaths(a), basePaths(b)...) {
 			p.edited[path] = true
 		}
@@ -130,7 +153,7 @@ func (p *pairing) files(hits []hit) {
 	}
 }
 
-func (p *pairing) fileVerdict(h hit, v verdict) {
+func (p *pairing) fileVerdict(h *hit, v verdict) {
 	switch {
 	case v.clash:
 		d := p.draft(coord.EditOverlap, v.path, v.why)
@@ -157,10 +180,10 @@ func (p *pairing) fileVerdict(h hit, v verdict) {
 	}
 }
 
-func (p *pairing) classify(h hit) {
+func (p *pairing) classify(h *hit) {
 	switch h.what {
 	case pathHit:
-		if p.entersExclusive(h) || p.edited[h.ours.file()] || p.edited[h.theirs.file()] {
+		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) {
 			return
 		}
 		p.draft(coord.PathOverlap, "", claimsMeet).add(p.byPath(h.ours, p.self), p.byPath(h.theirs, p.other))
@@ -182,7 +205,7 @@ func (p *pairing) classify(h hit) {
 }
 
 // entersExclusive makes a finding of a hit under an exclusive claim.
-func (p *pairing) entersExclusive(h hit) bool {
+func (p *pairing) entersExclusive(h *hit) bool {
 	oursIs, theirsIs := exclusive(h.ours), exclusive(h.theirs)
 	if !oursIs && !theirsIs {
 		return false
@@ -198,7 +221,7 @@ func (p *pairing) entersExclusive(h hit) bool {
 	return true
 }
 
-func (p *pairing) breaks(h hit) {
+func (p *pairing) breaks(h *hit) {
 	changed, user := h.ours, h.theirs
 	if h.what == theyBreak {
 		changed, user = user, changed
@@ -231,7 +254,7 @@ func (p *pairing) dependency(hits []hit) {
 	if !weDepend && !theyDepend {
 		return
 	}
-	delete(p.drafts, string(coord.PathOverlap)+" ")
+	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool { return d.kind == coord.PathOverlap })
 	d := p.draft(coord.DependencyOrder, "", claimsMeet)
 	d.directed, d.holderIsUs = true, theyDepend && (!weDepend || earlier(p.self, p.other))
 	for _, h := range hits {

@@ -150,7 +150,7 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 // overwrite makes a finding of a file that another session of the same
 // working copy changed behind this session's back.
 func (d *decider) overwrite(h hit) (Finding, bool) {
-	p := pairing{self: d.self, other: h.other, drafts: map[string]*draft{}}
+	p := pairing{self: d.self, other: h.other}
 	draft := p.draft(coord.EditOverlap, h.ours.path, sameCopy)
 	draft.directed = true
 	theirs := p.changed(h.theirs, h.ours.path)

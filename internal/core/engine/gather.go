@@ -73,7 +73,7 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 		return item{kind: claimEntry, claim: &w.Claims[e.sub]}, w
 	case useEntry:
 		s := &r.uses[e.owner]
-		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, &Worker{Repo: r.name}
+		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, r.code
 	}
 	c := g.ix.changes[e.owner].c
 	w := g.ix.Worker(g.ix.ownerID(c))

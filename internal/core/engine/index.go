@@ -51,6 +51,7 @@ type repo struct {
 	changes map[changeKey]uint32
 	uses    []usesSlot
 	useAt   map[string]uint32 // uses by path
+	code    *Worker           // stands for the live code that nobody works on
 	merged  map[string][]*Merged
 }
 
@@ -330,7 +331,7 @@ func (ix *Index) SetLinks(repoID string, linked []string) {
 // before.
 func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	r := ix.repo(name.ID)
-	r.name = name
+	r.name, r.code = name, &Worker{Repo: name}
 	at, ok := r.useAt[path]
 	if ok {
 		r.tree.removeAll(r.uses[at].entries)
