@@ -29,7 +29,7 @@ type set struct {
 var treePaths = func() []string {
 	r := rand.New(rand.NewPCG(1, 1))
 	var out []string
-	for range 20_000 {
+	for range 30_000 {
 		out = append(out, fmt.Sprintf("src/area%d/mod%d/part%d/file%d.go", r.IntN(20), r.IntN(10), r.IntN(10), r.IntN(30)))
 	}
 	return out
@@ -46,8 +46,12 @@ func dirOf(path string, depth int) string {
 	return path
 }
 
+// realistic makes claims of one piece of work: ten in a row lie in one part
+// of the tree.
 func realistic(r *rand.Rand, i int) string {
-	p := treePaths[r.IntN(len(treePaths))]
+	near := rand.New(rand.NewPCG(uint64(i/10), 77))
+	p := treePaths[near.IntN(len(treePaths))]
+	p = fmt.Sprintf("%s/part%d/file%d.go", dirOf(p, 3), r.IntN(10), r.IntN(30))
 	switch i % 10 {
 	case 0, 1:
 		return dirOf(p, 4) + "/**"
@@ -205,8 +209,8 @@ func BenchmarkDeclare(b *testing.B) {
 				ix := indexOf(sets[0], n)
 				r := rand.New(rand.NewPCG(9, 9))
 				me := &engine.Worker{ID: "me", Repo: repoName("shop"), Intent: &engine.Intent{Number: 1 << 20}}
-				for len(me.Claims) < 200 {
-					sel := realistic(r, len(me.Claims)%4)
+				for i := 0; len(me.Claims) < 200; i++ {
+					sel := realistic(r, i)
 					if where == "everywhere" || strings.HasPrefix(sel, "src/area7/") {
 						me.Claims = append(me.Claims, coord.Claim{Kind: coord.ClaimPath, Selector: sel, Mode: coord.Shared})
 					}

@@ -22,8 +22,11 @@ type draft struct {
 	why    reason
 	ours   []evidence
 	theirs []evidence
-	both   []string       // keys that belong to no side
-	most   coord.Severity // of what its hits can be sure of
+	both   []string // keys that belong to no side
+	// Items that become evidence at the end: a wide scope meets the same
+	// claim many times.
+	ourItems, theirItems []item
+	most                 coord.Severity // of what its hits can be sure of
 	// holderIsUs settles who holds where it is not the earlier one.
 	holderIsUs, directed bool
 	firm                 bool // some hit stands whatever the lines prove
@@ -123,6 +126,21 @@ func (d *draft) add(ours, theirs evidence) {
 	d.addUpTo(coord.SeverityBlock, true, ours, theirs)
 }
 
+// addItems adds a hit that is sure of itself and whose sides speak for
+// themselves.
+func (d *draft) addItems(ours, theirs item) {
+	d.most, d.firm = coord.SeverityBlock, true
+	d.ourItems, d.theirItems = appendNew(d.ourItems, ours), appendNew(d.theirItems, theirs)
+}
+
+// appendNew leaves out what was just there; the rest is sorted out later.
+func appendNew(items []item, it item) []item {
+	if slices.Contains(items[max(0, len(items)-16):], it) {
+		return items
+	}
+	return append(items, it)
+}
+
 // addUpTo adds a hit that justifies no more than a severity. A hit that is
 // not firm justifies a step less than the policy says.
 func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
@@ -186,7 +204,7 @@ func (p *pairing) classify(h *hit) {
 		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) {
 			return
 		}
-		p.draft(coord.PathOverlap, "", claimsMeet).add(p.byPath(h.ours, p.self), p.byPath(h.theirs, p.other))
+		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
 	case symbolHit:
 		path := h.ours.file()
 		if p.entersExclusive(h) || p.edited[path] {
@@ -217,7 +235,7 @@ func (p *pairing) entersExclusive(h *hit) bool {
 	}
 	d := p.draft(coord.ExclusiveClaim, "by "+place, claimsMeet)
 	d.directed, d.holderIsUs = true, holderIsUs
-	d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+	d.addItems(h.ours, h.theirs)
 	return true
 }
 
@@ -258,7 +276,7 @@ func (p *pairing) dependency(hits []hit) {
 	d := p.draft(coord.DependencyOrder, "", claimsMeet)
 	d.directed, d.holderIsUs = true, theyDepend && (!weDepend || earlier(p.self, p.other))
 	for _, h := range hits {
-		d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+		d.addItems(h.ours, h.theirs)
 	}
 }
 
@@ -285,6 +303,12 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 		holderIsUs = earlier(p.self, p.other)
 	}
 	f := Finding{Kind: d.kind, Holder: p.other, Challenger: p.self, reason: d.why}
+	for _, it := range d.ourItems {
+		d.ours = append(d.ours, p.any(it, p.self))
+	}
+	for _, it := range d.theirItems {
+		d.theirs = append(d.theirs, p.any(it, p.other))
+	}
 	held, challenged := d.theirs, d.ours
 	if holderIsUs {
 		f.Holder, f.Challenger = p.self, p.other
