@@ -36,8 +36,8 @@ type waitEnd struct {
 	err error
 }
 
-// join puts a waiter into the line of a target; leave must be called.
-func (s *Service) join(org, key string, w *waiter) (leave func()) {
+// queueUp puts a waiter into the line of a target; leave must be called.
+func (s *Service) queueUp(org, key string, w *waiter) (leave func()) {
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()
 	l := s.lines.open[key]

@@ -67,7 +67,7 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 		return out, err
 	}
 	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), try: func(ctx context.Context) (wire.Waited, error) { return s.tryFree(ctx, who, t) }}
-	leave := s.join(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
+	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
 	defer leave()
 	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
 	defer timeout.Stop()
