@@ -1,0 +1,17 @@
+// Package version says which version this build is. Both programs print it
+// and send it along.
+package version
+
+import "runtime"
+
+// Version is set by the linker: -X .../internal/core/version.Version=1.2.3.
+// A build without it is a developer's and never updates itself.
+var Version = Development
+
+// Development is the version of a build that nobody released.
+const Development = "0.0.0-dev"
+
+// Line is what --version prints for a program.
+func Line(program string) string {
+	return program + " " + Version + " " + runtime.GOOS + "/" + runtime.GOARCH
+}
