@@ -26,9 +26,7 @@ func (c *Client) Health(ctx context.Context) (date time.Time, err error) {
 		return date, c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
-	var out struct {
-		Status string `json:"status"`
-	}
+	var out wire.Health
 	if err := c.decode(res, &out); err != nil {
 		return date, err
 	}
@@ -40,7 +38,7 @@ func (c *Client) Health(ctx context.Context) (date time.Time, err error) {
 }
 
 // Me returns who the token is.
-func (c *Client) Me(ctx context.Context) (Me, error) { return get[Me](ctx, c, "/v1/me", nil) }
+func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/v1/me", nil) }
 
 // Usage returns what the org uses of its plan.
 func (c *Client) Usage(ctx context.Context) (Usage, error) {
@@ -79,8 +77,8 @@ func (f Filter) query() url.Values {
 }
 
 // Intents returns one page of intents.
-func (c *Client) Intents(ctx context.Context, f Filter) (Page[coord.Intent], error) {
-	return get[Page[coord.Intent]](ctx, c, "/v1/intents", f.query())
+func (c *Client) Intents(ctx context.Context, f Filter) (wire.Page[coord.Intent], error) {
+	return get[wire.Page[coord.Intent]](ctx, c, "/v1/intents", f.query())
 }
 
 // Intent returns one intent.
@@ -98,8 +96,8 @@ func (c *Client) Handoff(ctx context.Context, ref, to, note string) (HandedOff, 
 }
 
 // Conflicts returns one page of conflicts.
-func (c *Client) Conflicts(ctx context.Context, f Filter) (Page[coord.Conflict], error) {
-	return get[Page[coord.Conflict]](ctx, c, "/v1/conflicts", f.query())
+func (c *Client) Conflicts(ctx context.Context, f Filter) (wire.Page[coord.Conflict], error) {
+	return get[wire.Page[coord.Conflict]](ctx, c, "/v1/conflicts", f.query())
 }
 
 // Conflict returns one conflict.
@@ -108,8 +106,8 @@ func (c *Client) Conflict(ctx context.Context, ref string) (coord.Conflict, erro
 }
 
 // Inbox returns one page of the caller's messages, which become read.
-func (c *Client) Inbox(ctx context.Context, f Filter) (Page[coord.Message], error) {
-	return get[Page[coord.Message]](ctx, c, "/v1/messages", f.query())
+func (c *Client) Inbox(ctx context.Context, f Filter) (wire.Page[coord.Message], error) {
+	return get[wire.Page[coord.Message]](ctx, c, "/v1/messages", f.query())
 }
 
 // SendMessage posts body to a target such as user:<email> or channel:team.
@@ -123,8 +121,8 @@ func (c *Client) CheckScope(ctx context.Context, in ScopeCheck) (ScopeResult, er
 }
 
 // Presence returns teammates' live agents.
-func (c *Client) Presence(ctx context.Context, repo string) (Page[coord.Session], error) {
-	return get[Page[coord.Session]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
+func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[coord.Session], error) {
+	return get[wire.Page[coord.Session]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
 }
 
 // Attention returns what waits for the caller.
@@ -137,7 +135,7 @@ func (c *Client) Members(ctx context.Context) ([]coord.Membership, error) {
 	var all []coord.Membership
 	f := Filter{Limit: 200}
 	for {
-		page, err := get[Page[coord.Membership]](ctx, c, "/v1/members", f.query())
+		page, err := get[wire.Page[coord.Membership]](ctx, c, "/v1/members", f.query())
 		if err != nil {
 			return nil, err
 		}
@@ -156,14 +154,14 @@ func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (out wire.Ho
 }
 
 // StartDevice begins a login in the browser.
-func (c *Client) StartDevice(ctx context.Context, hostname string) (DeviceCode, error) {
-	return post[DeviceCode](ctx, c, "/v1/auth/device", map[string]string{"hostname": hostname, "cli_version": version.Version})
+func (c *Client) StartDevice(ctx context.Context, hostname string) (wire.DeviceStarted, error) {
+	return post[wire.DeviceStarted](ctx, c, "/v1/auth/device", wire.StartDevice{Hostname: hostname, CLIVersion: version.Version})
 }
 
 // PollDevice asks whether the login was approved. Not yet is a problem of
 // kind AuthorizationPending or SlowDown.
-func (c *Client) PollDevice(ctx context.Context, deviceCode string) (DeviceToken, error) {
-	return post[DeviceToken](ctx, c, "/v1/auth/device/token", map[string]string{"device_code": deviceCode})
+func (c *Client) PollDevice(ctx context.Context, deviceCode string) (wire.DeviceIssued, error) {
+	return post[wire.DeviceIssued](ctx, c, "/v1/auth/device/token", wire.DeviceToken{DeviceCode: deviceCode})
 }
 
 // RevokeToken makes a token invalid.

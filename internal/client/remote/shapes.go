@@ -2,28 +2,6 @@ package remote
 
 import "github.com/svc-hq/svc/internal/core/coord"
 
-// A Page is one page of a list.
-type Page[T any] struct {
-	Items      []T     `json:"items"`
-	NextCursor *string `json:"next_cursor"`
-}
-
-// Me is who the token is.
-type Me struct {
-	User  *coord.User `json:"user"`
-	Org   coord.Org   `json:"org"`
-	Role  *coord.Role `json:"role"`
-	Token MyToken     `json:"token"`
-}
-
-// MyToken is the token in use.
-type MyToken struct {
-	ID     string          `json:"id"`
-	Name   string          `json:"name"`
-	Kind   coord.TokenKind `json:"kind"`
-	Scopes []coord.Scope   `json:"scopes"`
-}
-
 // Usage is what the org uses of its plan. A nil limit is none.
 type Usage struct {
 	Plan             string      `json:"plan"`
@@ -88,17 +66,3 @@ type HandedOff struct {
 	Handoff coord.Handoff `json:"handoff"`
 }
 
-// A DeviceCode begins a login in the browser.
-type DeviceCode struct {
-	DeviceCode      string `json:"device_code"`
-	UserCode        string `json:"user_code"`
-	VerificationURI string `json:"verification_uri"`
-	ExpiresIn       int    `json:"expires_in"`
-	Interval        int    `json:"interval"`
-}
-
-// A DeviceToken ends a login in the browser.
-type DeviceToken struct {
-	Token  string  `json:"token"`
-	WebURL *string `json:"web_url"`
-}

@@ -1,0 +1,317 @@
+// Package shape reads the struct tags of the wire types into JSON schemas and
+// validates decoded JSON against them. A limit is written once, on the type:
+// validation, the API document and the tools' schemas come from here.
+package shape
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A Schema is a JSON Schema (2020-12) as far as we use it.
+type Schema struct {
+	Ref                  string             `json:"$ref,omitempty"`
+	Type                 any                `json:"type,omitempty"` // a string, or two where null is allowed
+	Format               string             `json:"format,omitempty"`
+	Title                string             `json:"title,omitempty"`
+	Description          string             `json:"description,omitempty"`
+	Enum                 []any              `json:"enum,omitempty"`
+	Default              any                `json:"default,omitempty"`
+	Examples             []any              `json:"examples,omitempty"`
+	Pattern              string             `json:"pattern,omitempty"`
+	MinLength            *int               `json:"minLength,omitempty"`
+	MaxLength            *int               `json:"maxLength,omitempty"`
+	Minimum              *int               `json:"minimum,omitempty"`
+	Maximum              *int               `json:"maximum,omitempty"`
+	MinItems             *int               `json:"minItems,omitempty"`
+	MaxItems             *int               `json:"maxItems,omitempty"`
+	Items                *Schema            `json:"items,omitempty"`
+	Properties           map[string]*Schema `json:"properties,omitempty"`
+	Required             []string           `json:"required,omitempty"`
+	AdditionalProperties any                `json:"additionalProperties,omitempty"` // false or a *Schema
+	AnyOf                []*Schema          `json:"anyOf,omitempty"`
+
+	order   []string       // of Properties, as declared
+	pattern *regexp.Regexp // compiled Pattern
+}
+
+// A Direction tells whether a type is read from callers or written to them.
+// Going in, fields with a zero value to fall back on may be missing; going
+// out, every field is there.
+type Direction int
+
+const (
+	In Direction = iota
+	Out
+)
+
+// A Registry makes schemas and keeps the named ones, to be referred to.
+type Registry struct {
+	mu    sync.Mutex
+	Defs  map[string]*Schema
+	names map[key]string
+}
+
+type key struct {
+	t   reflect.Type
+	dir Direction
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{Defs: map[string]*Schema{}, names: map[key]string{}}
+}
+
+// RefPrefix is where named schemas live in an OpenAPI document.
+const RefPrefix = "#/components/schemas/"
+
+// Of returns the schema of t, by reference where t is a named struct.
+func (r *Registry) Of(t reflect.Type, dir Direction) *Schema {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of(t, dir)
+}
+
+// Resolve follows a reference.
+func (r *Registry) Resolve(s *Schema) *Schema {
+	if s.Ref == "" {
+		return s
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Defs[strings.TrimPrefix(s.Ref, RefPrefix)]
+}
+
+var timeType = reflect.TypeFor[coord.Time]()
+
+type enumerated interface{ Enum() []string }
+
+func (r *Registry) of(t reflect.Type, dir Direction) *Schema {
+	if t == timeType {
+		return &Schema{Type: "string", Format: "date-time"}
+	}
+	if e, ok := reflect.Zero(t).Interface().(enumerated); ok && t.Kind() == reflect.String {
+		return &Schema{Type: "string", Enum: anys(e.Enum())}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return nullable(r.of(t.Elem(), dir))
+	case reflect.String:
+		return &Schema{Type: "string"}
+	case reflect.Bool:
+		return &Schema{Type: "boolean"}
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return &Schema{Type: "integer"}
+	case reflect.Float64:
+		return &Schema{Type: "number"}
+	case reflect.Slice, reflect.Array:
+		return &Schema{Type: "array", Items: r.of(t.Elem(), dir)}
+	case reflect.Map:
+		return &Schema{Type: "object", AdditionalProperties: r.of(t.Elem(), dir)}
+	case reflect.Interface:
+		return &Schema{}
+	case reflect.Struct:
+		return r.ofStruct(t, dir)
+	}
+	panic(fmt.Sprintf("shape: no schema for %s", t))
+}
+
+func (r *Registry) ofStruct(t reflect.Type, dir Direction) *Schema {
+	k := key{t, dir}
+	name, known := r.names[k]
+	if !known {
+		name = typeName(t)
+		if dir == In {
+			name += "Input"
+		}
+		if _, taken := r.Defs[name]; taken {
+			panic(fmt.Sprintf("shape: two types are called %s", name))
+		}
+		r.names[k] = name
+		s := &Schema{Type: "object", Properties: map[string]*Schema{}}
+		if dir == In {
+			s.AdditionalProperties = false
+		}
+		r.Defs[name] = s // before its fields: types may refer to themselves
+		r.addFields(s, t, dir, func(reflect.StructField) bool { return true })
+	}
+	return &Schema{Ref: RefPrefix + name}
+}
+
+// typeName returns a name for a type, readable also for instances of generics.
+func typeName(t reflect.Type) string {
+	name := t.Name()
+	base, args, generic := strings.Cut(name, "[")
+	if !generic {
+		return name
+	}
+	arg := strings.TrimSuffix(args, "]")
+	return arg[strings.LastIndexAny(arg, "./")+1:] + base
+}
+
+// Fields returns an object schema made of those fields of struct type t that
+// keep wants, with the properties in declared order.
+func (r *Registry) Fields(t reflect.Type, dir Direction, keep func(reflect.StructField) bool) *Schema {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &Schema{Type: "object", Properties: map[string]*Schema{}}
+	if dir == In {
+		s.AdditionalProperties = false
+	}
+	r.addFields(s, t, dir, keep)
+	return s
+}
+
+func (r *Registry) addFields(s *Schema, t reflect.Type, dir Direction, keep func(reflect.StructField) bool) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Tag.Get("json") == "" {
+			r.addFields(s, f.Type, dir, keep)
+			continue
+		}
+		name, opts := Name(f)
+		if name == "" || !keep(f) {
+			continue
+		}
+		s.Properties[name] = r.field(f, dir)
+		s.order = append(s.order, name)
+		if required(f, opts, dir) {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+// Name returns the name that JSON, query or path gives a field, empty if it
+// has none, and the json tag's options.
+func Name(f reflect.StructField) (name, opts string) {
+	name, opts, _ = strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" || !f.IsExported() {
+		return "", ""
+	}
+	for _, tag := range []string{"path", "query", "header"} {
+		if name == "" {
+			name = f.Tag.Get(tag)
+		}
+	}
+	return name, opts
+}
+
+func required(f reflect.StructField, opts string, dir Direction) bool {
+	if strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero") {
+		return false
+	}
+	if dir == Out {
+		return true
+	}
+	switch {
+	case f.Tag.Get("required") != "":
+		return f.Tag.Get("required") == "true"
+	case f.Tag.Get("default") != "":
+		return false
+	}
+	switch f.Type.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Bool:
+		return false
+	}
+	return f.Tag.Get("query") == "" && f.Tag.Get("header") == ""
+}
+
+// field returns the schema of one struct field with the limits in its tags.
+func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
+	s := r.of(f.Type, dir)
+	tag := f.Tag
+	if doc := tag.Get("doc"); doc != "" {
+		if s.Ref != "" { // siblings of $ref are allowed in 3.1
+			s = &Schema{Ref: s.Ref}
+		}
+		s.Description = doc
+	}
+	target, items := s, s.Items
+	number(tag, "minLength", &target.MinLength)
+	number(tag, "maxLength", &target.MaxLength)
+	number(tag, "minimum", &target.Minimum)
+	number(tag, "maximum", &target.Maximum)
+	number(tag, "minItems", &target.MinItems)
+	number(tag, "maxItems", &target.MaxItems)
+	if items != nil {
+		number(tag, "itemMinLength", &items.MinLength)
+		number(tag, "itemMaxLength", &items.MaxLength)
+	}
+	if e := tag.Get("enum"); e != "" {
+		if items != nil {
+			items.Enum = anys(strings.Split(e, ","))
+		} else {
+			target.Enum = anys(strings.Split(e, ","))
+		}
+	}
+	if v := tag.Get("format"); v != "" {
+		target.Format = v
+	}
+	if p := tag.Get("pattern"); p != "" {
+		target.Pattern, target.pattern = p, regexp.MustCompile(p)
+	}
+	if d, ok := tag.Lookup("default"); ok && dir == In {
+		target.Default = literal(f.Type, d)
+	}
+	if x := tag.Get("example"); x != "" {
+		target.Examples = []any{literal(f.Type, x)}
+	}
+	return s
+}
+
+func number(tag reflect.StructTag, name string, to **int) {
+	v, ok := tag.Lookup(name)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		panic(fmt.Sprintf("shape: tag %s:%q is not a number", name, v))
+	}
+	*to = &n
+}
+
+func literal(t reflect.Type, s string) any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return s == "true"
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			panic(fmt.Sprintf("shape: %q is not a number", s))
+		}
+		return n
+	case reflect.Slice:
+		return anys(strings.Split(s, ","))
+	}
+	return s
+}
+
+func nullable(s *Schema) *Schema {
+	if s.Ref != "" {
+		return &Schema{AnyOf: []*Schema{s, {Type: "null"}}}
+	}
+	if name, ok := s.Type.(string); ok {
+		s.Type = []string{name, "null"}
+	}
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+	return s
+}
+
+func anys(vs []string) []any {
+	out := make([]any, len(vs))
+	for i, v := range vs {
+		out[i] = v
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// SignIn asks for a dashboard session.
+type SignIn struct {
+	Email    string `json:"email" minLength:"1" maxLength:"254"`
+	Password string `json:"password" minLength:"1" maxLength:"1024"`
+}
+
+// An OrgPlace is an org as one of its members sees it.
+type OrgPlace struct {
+	coord.Org
+	Role coord.Role `json:"role"`
+}
+
+// A SignedIn is a dashboard session. The cookie travels beside it.
+type SignedIn struct {
+	User coord.User `json:"user"`
+	Orgs []OrgPlace `json:"orgs"`
+
+	// Secret is the new cookie's value; SignOut deletes the cookie.
+	Secret  string `json:"-"`
+	SignOut bool   `json:"-"`
+}
+
+// NewCookie tells the way in which cookie to set.
+func (s SignedIn) NewCookie() (secret string, set bool) { return s.Secret, s.Secret != "" || s.SignOut }
+
+// SignedOut is the answer to signing out.
+type SignedOut struct{}
+
+// NewCookie tells the way in to delete the cookie.
+func (SignedOut) NewCookie() (secret string, set bool) { return "", true }
+
+// AcceptInvite joins an org.
+type AcceptInvite struct {
+	Code     string  `json:"code" minLength:"1" maxLength:"100"`
+	Email    *string `json:"email" format:"email" maxLength:"254" doc:"Needed when the invite names nobody"`
+	Name     string  `json:"name" minLength:"1" maxLength:"200"`
+	Password string  `json:"password" minLength:"1" maxLength:"1024"`
+}
+
+// InviteCode names an invite by its code.
+type InviteCode struct {
+	Code string `json:"code" minLength:"1" maxLength:"100"`
+}
+
+// InvitePreview is what an invite's holder sees before accepting.
+type InvitePreview struct {
+	OrgName   string     `json:"org_name"`
+	Role      coord.Role `json:"role"`
+	Email     *string    `json:"email"`
+	ExpiresAt coord.Time `json:"expires_at"`
+}
+
+// ChangePassword replaces the caller's password.
+type ChangePassword struct {
+	Current string `json:"current,omitempty" maxLength:"1024" doc:"May be left out by somebody who has none yet"`
+	New     string `json:"new" minLength:"1" maxLength:"1024"`
+}
+
+// SetUp makes the first org and its owner.
+type SetUp struct {
+	Code     string `json:"code" minLength:"1" maxLength:"100" doc:"The one-time code that the server printed at its first start"`
+	Org      string `json:"org" minLength:"1" maxLength:"100"`
+	Email    string `json:"email" format:"email" maxLength:"254"`
+	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Password string `json:"password" minLength:"1" maxLength:"1024"`
+}
+
+// SignInOptions tells the sign-in page what to offer.
+type SignInOptions struct {
+	SetUp bool    `json:"set_up" doc:"The server has no org yet"`
+	OIDC  *string `json:"oidc" doc:"Name of the OpenID provider, if one is configured"`
+}
+
+// StartDevice begins the device flow.
+type StartDevice struct {
+	Hostname   string `json:"hostname" minLength:"1" maxLength:"200"`
+	CLIVersion string `json:"cli_version,omitempty" maxLength:"40"`
+}
+
+// DeviceStarted is the answer to StartDevice. The link never carries the
+// code: a person types it.
+type DeviceStarted struct {
+	DeviceCode      string `json:"device_code"`
+	UserCode        string `json:"user_code"`
+	VerificationURI string `json:"verification_uri"`
+	ExpiresIn       int    `json:"expires_in"`
+	Interval        int    `json:"interval"`
+}
+
+// DeviceToken polls for the token.
+type DeviceToken struct {
+	DeviceCode string `json:"device_code" minLength:"1" maxLength:"100"`
+}
+
+// DeviceIssued is the token, once approved.
+type DeviceIssued struct {
+	Token  string `json:"token"`
+	WebURL string `json:"web_url"`
+}
+
+// UserCode is the code a person types.
+type UserCode struct {
+	UserCode string `json:"user_code" minLength:"1" maxLength:"20"`
+}
+
+// DeviceRequest is what a person sees before approving.
+type DeviceRequest struct {
+	UserCode   string        `json:"user_code"`
+	Hostname   string        `json:"hostname"`
+	Address    string        `json:"address"`
+	CLIVersion string        `json:"cli_version"`
+	CreatedAt  coord.Time    `json:"created_at"`
+	ExpiresAt  coord.Time    `json:"expires_at"`
+	SameHost   bool          `json:"same_address" doc:"Whether the request came from the address you are at now"`
+	Scopes     []coord.Scope `json:"scopes"`
+}

@@ -1,0 +1,235 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// How long a dashboard sign-in lasts.
+const (
+	SessionIdle     = 14 * 24 * time.Hour
+	SessionLifetime = 30 * 24 * time.Hour
+)
+
+const (
+	cacheFor   = time.Second      // how stale a token's standing may be on another replica
+	touchEvery = 60 * time.Second // how often last_used_at is written
+)
+
+// An Authenticator tells who sent a request.
+type Authenticator struct {
+	store  *store.Store
+	secure bool // whether we are reached over TLS
+	cross  *http.CrossOriginProtection
+
+	mu      sync.Mutex
+	cache   map[string]entry      // by token hash
+	touched map[string]coord.Time // by token id, when last_used_at was last noted
+	pending map[string]coord.Time // by token id, to be written
+}
+
+type entry struct {
+	caller  coord.Caller
+	expires *coord.Time
+	until   time.Time
+}
+
+// New returns an Authenticator. secure tells whether the public address is
+// https, which decides the cookie's name and flags.
+func New(s *store.Store, publicURL string) *Authenticator {
+	a := &Authenticator{store: s, secure: strings.HasPrefix(publicURL, "https://"), cross: http.NewCrossOriginProtection(),
+		cache: map[string]entry{}, touched: map[string]coord.Time{}, pending: map[string]coord.Time{}}
+	return a
+}
+
+var errToken = problem.Newf(problem.Unauthorized, "the token is missing, invalid, expired or revoked; run svc login, or send Authorization: Bearer svc_...")
+
+// Caller tells who sent r: by bearer token if there is one, else by cookie.
+func (a *Authenticator) Caller(r *http.Request) (coord.Caller, error) {
+	header := r.Header.Get("Authorization")
+	if header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return coord.Caller{}, errToken
+		}
+		return a.byToken(r.Context(), strings.TrimSpace(token))
+	}
+	cookie, err := r.Cookie(a.CookieName())
+	if err != nil {
+		return coord.Caller{}, errToken
+	}
+	return a.byCookie(r, cookie.Value)
+}
+
+func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller, error) {
+	if !WellFormed(token) {
+		return coord.Caller{}, errToken
+	}
+	hash := HashOf(token)
+	now := time.Now()
+	a.mu.Lock()
+	e, ok := a.cache[hash]
+	a.mu.Unlock()
+	if !ok || now.After(e.until) {
+		var c *coord.Caller
+		var expires *coord.Time
+		err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
+			c, expires, err = tx.CallerByToken(ctx, hash)
+			return err
+		})
+		if err != nil {
+			return coord.Caller{}, err
+		}
+		if c == nil {
+			return coord.Caller{}, errToken
+		}
+		e = entry{*c, expires, now.Add(cacheFor)}
+		a.remember(hash, e)
+	}
+	if e.expires != nil && *e.expires <= a.store.Now() {
+		return coord.Caller{}, errToken
+	}
+	a.noteUse(e.caller.TokenID)
+	return e.caller, nil
+}
+
+func (a *Authenticator) remember(hash string, e entry) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.cache) > 10_000 {
+		clear(a.cache)
+	}
+	a.cache[hash] = e
+}
+
+// Forget drops what is remembered of an org's tokens, so that a revocation
+// here is felt at once. Other replicas hear of it through the event log, and
+// at the latest when what they remember is a second old.
+func (a *Authenticator) Forget(org string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for hash, e := range a.cache {
+		if e.caller.OrgID == org {
+			delete(a.cache, hash)
+		}
+	}
+}
+
+func (a *Authenticator) noteUse(id string) {
+	now := a.store.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now.Sub(a.touched[id]) >= touchEvery {
+		a.touched[id] = now
+		a.pending[id] = now
+	}
+}
+
+// Flush writes the noted uses of tokens. It is called now and then, and at
+// shutdown: last_used_at must not cost a write per request.
+func (a *Authenticator) Flush(ctx context.Context) error {
+	a.mu.Lock()
+	uses := a.pending
+	a.pending = map[string]coord.Time{}
+	a.mu.Unlock()
+	if len(uses) == 0 {
+		return nil
+	}
+	return a.store.Write(ctx, "tokens", func(tx *store.Tx) error {
+		for id, at := range uses {
+			if err := tx.TouchToken(ctx, id, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// CookieName is the name of the dashboard's cookie. The __Host- prefix makes
+// browsers refuse it from any other host, but only works over TLS.
+func (a *Authenticator) CookieName() string {
+	if a.secure {
+		return "__Host-svc_session"
+	}
+	return "svc_session"
+}
+
+// Cookie returns the cookie for a new sign-in; with an empty secret, one that
+// deletes it.
+func (a *Authenticator) Cookie(secret string) *http.Cookie {
+	c := &http.Cookie{Name: a.CookieName(), Value: secret, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteLaxMode, MaxAge: int(SessionLifetime / time.Second)}
+	if secret == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+func (a *Authenticator) byCookie(r *http.Request, secret string) (coord.Caller, error) {
+	ctx := r.Context()
+	if err := a.sameSite(r); err != nil {
+		return coord.Caller{}, err
+	}
+	c := coord.Caller{Via: coord.ViaCookie}
+	var touch bool
+	err := a.store.Read(ctx, func(tx *store.Tx) error {
+		w, err := tx.WebSession(ctx, HashOf(secret), tx.Now.Add(-SessionIdle))
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			return problem.Newf(problem.Unauthorized, "you are signed out; sign in again")
+		}
+		touch = tx.Now.Sub(w.LastSeenAt) > 5*time.Minute
+		u, err := tx.AccountByID(ctx, w.UserID)
+		if err != nil || u == nil {
+			return err
+		}
+		c.CookieID, c.UserID, c.Email, c.Name = w.ID, u.ID, u.Email, u.Name
+		return a.chooseOrg(ctx, tx, r.Header.Get("X-Svc-Org"), &c)
+	})
+	if err == nil && touch {
+		err = a.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.TouchWebSession(ctx, c.CookieID) })
+	}
+	return c, err
+}
+
+// chooseOrg fills in the org that the dashboard acts in: the one named by
+// X-Svc-Org, or the only one there is.
+func (a *Authenticator) chooseOrg(ctx context.Context, tx *store.Tx, slug string, c *coord.Caller) error {
+	orgs, err := tx.OrgsOf(ctx, c.UserID)
+	if err != nil {
+		return err
+	}
+	for _, o := range orgs {
+		if o.Slug == slug || slug == "" && len(orgs) == 1 {
+			c.OrgID, c.OrgSlug, c.DataMode, c.Role = o.ID, o.Slug, o.DataMode, o.Role
+			return nil
+		}
+	}
+	if slug != "" {
+		return problem.Newf(problem.Forbidden, "you are not a member of an org called %s", slug)
+	}
+	return nil // signed in, acting in no org; Call refuses what needs one
+}
+
+// sameSite refuses writes that another site may have sent with our cookie.
+func (a *Authenticator) sameSite(r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	if r.Header.Get("X-Svc-CSRF") != "1" {
+		return problem.Newf(problem.Forbidden, "writes with a cookie need the header X-Svc-CSRF: 1")
+	}
+	if err := a.cross.Check(r); err != nil {
+		return problem.Newf(problem.Forbidden, "this write came from another site")
+	}
+	return nil
+}

@@ -1,0 +1,347 @@
+// Package eventlog wakes whoever follows an org's events after each commit,
+// on every replica, and lets them resume by event id. A wake-up is a hint:
+// the log in the database is the truth, and a slow poll finds what a lost
+// hint would have told.
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+const (
+	keep     = 512                    // recent events held per followed org
+	batch    = 256                    // events read at once
+	coalesce = 10 * time.Millisecond  // between two notifications to other replicas
+	poll     = 500 * time.Millisecond // at most this late if every hint is lost
+)
+
+// An Entry is an event with its JSON, encoded once for all followers.
+type Entry struct {
+	coord.Event
+	JSON []byte
+}
+
+// A Log follows the events of one store.
+type Log struct {
+	store *store.Store
+	log   *slog.Logger
+	dirty chan []string
+
+	mu    sync.Mutex
+	feeds map[string]*feed
+}
+
+// A feed is the recent past of one org and those who wait for its future.
+type feed struct {
+	mu      sync.Mutex
+	recent  []Entry // without gaps, oldest first
+	subs    map[*Sub]bool
+	loading bool
+	again   bool
+}
+
+// New returns a Log of s. Run must be running for other replicas' events to
+// arrive promptly.
+func New(s *store.Store, log *slog.Logger) *Log {
+	l := &Log{store: s, log: log, dirty: make(chan []string, 1024), feeds: map[string]*feed{}}
+	s.Committed = l.committed
+	return l
+}
+
+func (l *Log) committed(orgs []string) {
+	l.wake(orgs)
+	select {
+	case l.dirty <- orgs:
+	default: // the poll will find it
+	}
+}
+
+// Run passes wake-ups between replicas until ctx ends.
+func (l *Log) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { l.notify(ctx) })
+	wg.Go(func() { l.listen(ctx) })
+	wg.Go(func() { l.poll(ctx) })
+	wg.Wait()
+}
+
+// notify tells other replicas, at most once per coalesce.
+func (l *Log) notify(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case orgs := <-l.dirty:
+			set := map[string]bool{}
+			timer := time.NewTimer(coalesce)
+			for waiting := true; waiting; {
+				for _, o := range orgs {
+					set[o] = true
+				}
+				select {
+				case orgs = <-l.dirty:
+				case <-timer.C:
+					waiting = false
+				}
+			}
+			all := make([]string, 0, len(set))
+			for o := range set {
+				all = append(all, o)
+			}
+			if err := l.store.Notify(ctx, all); err != nil && ctx.Err() == nil {
+				l.log.Warn("waking other replicas failed; they will poll", "err", err)
+			}
+		}
+	}
+}
+
+func (l *Log) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := l.store.Listen(ctx, l.wake)
+		if ctx.Err() != nil {
+			return
+		}
+		l.log.Warn("listening for other replicas failed; polling meanwhile", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (l *Log) poll(ctx context.Context) {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.pollOnce(ctx)
+		}
+	}
+}
+
+func (l *Log) pollOnce(ctx context.Context) {
+	l.mu.Lock()
+	orgs := make([]string, 0, len(l.feeds))
+	for o := range l.feeds {
+		orgs = append(orgs, o)
+	}
+	l.mu.Unlock()
+	if len(orgs) == 0 {
+		return
+	}
+	var last map[string]int64
+	err := l.store.Read(ctx, func(tx *store.Tx) (err error) {
+		last, err = tx.LastSeqs(ctx, orgs)
+		return err
+	})
+	if err != nil {
+		return // the next tick tries again
+	}
+	for org, seq := range last {
+		if f := l.feed(org); f != nil && f.last() < seq {
+			l.wake([]string{org})
+		}
+	}
+}
+
+func (f *feed) last() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.recent) == 0 {
+		return 0
+	}
+	return f.recent[len(f.recent)-1].Seq
+}
+
+// feed returns the feed of an org, nil if nobody follows it.
+func (l *Log) feed(org string) *feed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.feeds[org]
+}
+
+// wake loads what is new in the orgs that somebody follows, and tells them.
+func (l *Log) wake(orgs []string) {
+	for _, org := range orgs {
+		f := l.feed(org)
+		if f == nil {
+			continue
+		}
+		f.mu.Lock()
+		start := !f.loading
+		f.loading, f.again = true, true
+		f.mu.Unlock()
+		if start {
+			go l.load(org, f)
+		}
+	}
+}
+
+// load appends new events to the feed until there are no more. One goroutine
+// per org does so, whatever the number of followers.
+func (l *Log) load(org string, f *feed) {
+	for {
+		f.mu.Lock()
+		if !f.again {
+			f.loading = false
+			f.mu.Unlock()
+			return
+		}
+		f.again = false
+		var after int64 = -1
+		if n := len(f.recent); n > 0 {
+			after = f.recent[n-1].Seq
+		}
+		f.mu.Unlock()
+		entries, err := l.read(context.Background(), org, after)
+		if err != nil {
+			l.log.Warn("reading new events failed; the poll tries again", "err", err)
+			entries = nil
+		}
+		f.mu.Lock()
+		f.recent = append(f.recent, entries...)
+		if over := len(f.recent) - keep; over > 0 {
+			f.recent = append([]Entry(nil), f.recent[over:]...)
+		}
+		f.again = f.again || len(entries) == batch
+		for s := range f.subs {
+			s.poke()
+		}
+		f.mu.Unlock()
+	}
+}
+
+// read returns events after a seq; with -1 the newest one alone, from which
+// an empty feed starts.
+func (l *Log) read(ctx context.Context, org string, after int64) ([]Entry, error) {
+	var events []coord.Event
+	err := l.store.Read(ctx, func(tx *store.Tx) (err error) {
+		if after < 0 {
+			events, err = tx.Events(ctx, org, store.EventFilter{Limit: 1})
+			return err
+		}
+		events, err = tx.EventsAfter(ctx, org, after, batch)
+		return err
+	})
+	entries := make([]Entry, len(events))
+	for i, e := range events {
+		j, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = Entry{e, j}
+	}
+	return entries, err
+}
+
+// A Sub follows an org's events from some point on.
+type Sub struct {
+	log   *Log
+	feed  *feed
+	org   string
+	after int64
+	wake  chan struct{}
+}
+
+// Follow returns a Sub that yields the events after the given id.
+func (l *Log) Follow(org string, after int64) *Sub {
+	l.mu.Lock() // held until s is in: Close drops a feed that nobody follows
+	defer l.mu.Unlock()
+	f := l.feeds[org]
+	if f == nil {
+		f = &feed{subs: map[*Sub]bool{}}
+		l.feeds[org] = f
+	}
+	s := &Sub{log: l, feed: f, org: org, after: after, wake: make(chan struct{}, 1)}
+	f.mu.Lock()
+	f.subs[s] = true
+	f.mu.Unlock()
+	s.poke()
+	return s
+}
+
+// FollowNow returns a Sub that yields the events that come from now on.
+func (l *Log) FollowNow(ctx context.Context, org string) (*Sub, error) {
+	s := l.Follow(org, 0) // first, so that nothing falls in between
+	err := l.store.Read(ctx, func(tx *store.Tx) (err error) {
+		s.after, err = tx.LastSeq(ctx, org)
+		return err
+	})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends following.
+func (s *Sub) Close() {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	delete(s.feed.subs, s)
+	if len(s.feed.subs) == 0 && s.log.feeds[s.org] == s.feed {
+		delete(s.log.feeds, s.org)
+	}
+}
+
+func (s *Sub) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Next waits for events after the last one it returned and returns them in
+// order. An empty answer means that ctx ended.
+func (s *Sub) Next(ctx context.Context) ([]Entry, error) {
+	for {
+		entries, err := s.ready(ctx)
+		if err != nil || len(entries) > 0 {
+			return entries, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.wake:
+		}
+	}
+}
+
+// ready returns what can be had without waiting: from memory if the feed
+// reaches back far enough, else from the database.
+func (s *Sub) ready(ctx context.Context) ([]Entry, error) {
+	s.feed.mu.Lock()
+	recent := s.feed.recent
+	s.feed.mu.Unlock()
+	if len(recent) > 0 && recent[0].Seq <= s.after+1 {
+		i := int(min(s.after+1-recent[0].Seq, int64(len(recent))))
+		return s.take(recent[i:]), nil
+	}
+	entries, err := s.log.read(ctx, s.org, s.after)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == batch {
+		s.poke() // there may be more
+	}
+	return s.take(entries), nil
+}
+
+func (s *Sub) take(entries []Entry) []Entry {
+	if n := len(entries); n > 0 {
+		s.after = entries[n-1].Seq
+	}
+	return entries
+}

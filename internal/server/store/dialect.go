@@ -1,0 +1,110 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver called pgx
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A dialect is everything that differs between the two databases.
+type dialect struct {
+	name        string // also the suffix of migrations meant for one database
+	open        func(dsn string) (*sql.DB, error)
+	snapshot    sql.IsolationLevel // at which a transaction sees one moment
+	lockOrg     string             // statement that makes an org's writers queue
+	isDuplicate func(error) bool
+	isRetryable func(error) bool // the transaction lost to another and may be tried again
+	isDown      func(error) bool // the database cannot serve right now
+}
+
+func dialectOf(dsn string) dialect {
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return postgres
+	}
+	return embedded
+}
+
+var postgres = dialect{
+	name: "postgres",
+	open: func(dsn string) (*sql.DB, error) {
+		db, err := sql.Open("pgx", dsn)
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(32)
+		db.SetMaxIdleConns(32)
+		return db, nil
+	},
+	snapshot: sql.LevelRepeatableRead,
+	lockOrg:  `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
+	isDuplicate: func(err error) bool {
+		return pgCode(err) == "23505"
+	},
+	isRetryable: func(err error) bool {
+		switch pgCode(err) {
+		case "40001", "40P01": // serialization failure, deadlock
+			return true
+		}
+		return false
+	},
+	isDown: func(err error) bool {
+		var connect *pgconn.ConnectError
+		if errors.As(err, &connect) {
+			return true
+		}
+		code := pgCode(err)
+		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
+	},
+}
+
+func pgCode(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// minSQLite is the first release without the WAL-reset corruption bug.
+const minSQLite = "3.51.3"
+
+var embedded = dialect{
+	name: "sqlite",
+	open: func(path string) (*sql.DB, error) {
+		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
+		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(1000)"}}
+		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(16)
+		db.SetMaxIdleConns(16)
+		return db, nil
+	},
+	isDuplicate: func(err error) bool {
+		c := sqliteCode(err)
+		return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	},
+	isRetryable: func(error) bool { return false }, // one writer: nobody to lose to
+	isDown: func(err error) bool {
+		switch sqliteCode(err) & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+			return true
+		}
+		return false
+	},
+}
+
+func sqliteCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// Emit writes an event into the log, in the transaction of what it tells of.
+// Its id is the next of the org: the counter's row stays locked until commit,
+// so ids follow commit order.
+func (tx *Tx) Emit(ctx context.Context, e coord.Event) error {
+	err := tx.QueryRowContext(ctx, `UPDATE orgs SET event_seq = event_seq + 1 WHERE id = $1 RETURNING event_seq`, e.OrgID).Scan(&e.Seq)
+	if err != nil {
+		return err
+	}
+	if e.Payload == nil {
+		e.Payload = map[string]any{}
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO events (org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		e.OrgID, e.Seq, e.Type, tx.Now, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID, js(e.Payload))
+	if err != nil {
+		return err
+	}
+	if tx.wakes == nil {
+		tx.wakes = map[string]bool{}
+	}
+	tx.wakes[e.OrgID] = true
+	return nil
+}
+
+const eventColumns = `org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload`
+
+func scanEvent(r scanner) (e coord.Event, err error) {
+	err = r.Scan(&e.OrgID, &e.Seq, &e.Type, &e.OccurredAt, &e.Actor.Kind, &e.Actor.ID, &e.Subject.Kind, &e.Subject.ID, &e.RepoID, asJSON{&e.Payload})
+	e.ID = strconv.FormatInt(e.Seq, 10)
+	e.Version = coord.EventVersion
+	return e, err
+}
+
+// LastSeq returns the id of an org's newest event, 0 if there is none.
+func (tx *Tx) LastSeq(ctx context.Context, org string) (int64, error) {
+	var n int64
+	err := tx.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&n)
+	return n, err
+}
+
+// LastSeqs returns the newest event id of each of the orgs.
+func (tx *Tx) LastSeqs(ctx context.Context, orgs []string) (map[string]int64, error) {
+	f := filter{}
+	in(&f, "id", orgs)
+	out := map[string]int64{}
+	rows, err := tx.QueryContext(ctx, `SELECT id, event_seq FROM orgs`+f.where(), f.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return nil, err
+		}
+		out[id] = n
+	}
+	return out, rows.Err()
+}
+
+// EventsAfter returns an org's events after seq, oldest first.
+func (tx *Tx) EventsAfter(ctx context.Context, org string, seq int64, limit int) ([]coord.Event, error) {
+	return all(ctx, tx, scanEvent, `
+		SELECT `+eventColumns+` FROM events
+		WHERE org_id = $1 AND seq > $2
+		ORDER BY seq LIMIT $3`, org, seq, limit)
+}
+
+// An EventFilter narrows the audit log.
+type EventFilter struct {
+	Types   []coord.EventType
+	Subject string
+	Before  int64 // only events older than this one; 0 for all
+	Limit   int
+}
+
+// Events returns an org's events, newest first.
+func (tx *Tx) Events(ctx context.Context, org string, want EventFilter) ([]coord.Event, error) {
+	f := filter{}
+	f.and(`org_id = ?`, org)
+	in(&f, "type", want.Types)
+	if want.Subject != "" {
+		f.and(`subject_id = ?`, want.Subject)
+	}
+	if want.Before > 0 {
+		f.and(`seq < ?`, want.Before)
+	}
+	return all(ctx, tx, scanEvent, `SELECT `+eventColumns+` FROM events`+f.where()+` ORDER BY seq DESC LIMIT `+f.arg(want.Limit), f.args...)
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// An Account is a user with what sign-in needs.
+type Account struct {
+	coord.User
+	PasswordHash *string
+}
+
+func scanAccount(r scanner) (a Account, err error) {
+	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash)
+	return a, err
+}
+
+const accountColumns = `u.id, u.email, u.name, u.password_hash`
+
+// EmailKey is the form in which addresses are compared and stored.
+func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// AccountByEmail returns the account of an address, or nil.
+func (tx *Tx) AccountByEmail(ctx context.Context, email string) (*Account, error) {
+	return tx.account(ctx, `u.email = $1`, EmailKey(email))
+}
+
+// AccountByID returns an account, or nil.
+func (tx *Tx) AccountByID(ctx context.Context, id string) (*Account, error) {
+	return tx.account(ctx, `u.id = $1`, id)
+}
+
+// AccountBySubject returns the account of an OpenID subject, or nil.
+func (tx *Tx) AccountBySubject(ctx context.Context, subject string) (*Account, error) {
+	return tx.account(ctx, `u.oidc_subject = $1`, subject)
+}
+
+func (tx *Tx) account(ctx context.Context, cond, arg string) (*Account, error) {
+	a, err := scanAccount(tx.QueryRowContext(ctx, `SELECT `+accountColumns+` FROM users u WHERE `+cond, arg))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &a, err
+}
+
+// InsertUser adds a person.
+func (tx *Tx) InsertUser(ctx context.Context, u coord.User) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO users (id, email, name, created_at) VALUES ($1, $2, $3, $4)`,
+		u.ID, EmailKey(u.Email), u.Name, tx.Now)
+	return tx.duplicate(err, "an account with the address %s exists", u.Email)
+}
+
+// SetPassword stores a password's hash.
+func (tx *Tx) SetPassword(ctx context.Context, user, hash string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE users SET password_hash = $2 WHERE id = $1`, user, hash)
+	return err
+}
+
+// SetUserName changes a person's display name.
+func (tx *Tx) SetUserName(ctx context.Context, user, name string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE users SET name = $2 WHERE id = $1`, user, name)
+	return err
+}
+
+// SetSubject binds an account to an OpenID subject.
+func (tx *Tx) SetSubject(ctx context.Context, user, subject string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE users SET oidc_subject = $2 WHERE id = $1`, user, subject)
+	return tx.duplicate(err, "this sign-in belongs to another account")
+}
+
+const memberColumns = `u.id, u.email, u.name, m.role, m.joined_at`
+
+func scanMember(r scanner) (m coord.Membership, err error) {
+	err = r.Scan(&m.ID, &m.Email, &m.Name, &m.Role, &m.JoinedAt)
+	return m, err
+}
+
+// InsertMember adds a user to an org.
+func (tx *Tx) InsertMember(ctx context.Context, org, user string, role coord.Role) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO members (org_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4)`,
+		org, user, role, tx.Now)
+	return tx.duplicate(err, "this person is a member already")
+}
+
+// Member returns a member by user id.
+func (tx *Tx) Member(ctx context.Context, org, user string) (coord.Membership, error) {
+	return one(ctx, tx, "no such member in this org", scanMember, `
+		SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.user_id
+		WHERE m.org_id = $1 AND m.user_id = $2`, org, user)
+}
+
+// MemberByEmail returns a member by address.
+func (tx *Tx) MemberByEmail(ctx context.Context, org, email string) (coord.Membership, error) {
+	return one(ctx, tx, "no member of this org has the address "+email, scanMember, `
+		SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.user_id
+		WHERE m.org_id = $1 AND u.email = $2`, org, EmailKey(email))
+}
+
+// A Page asks for a part of a list: at most Limit rows after the key.
+type Page struct {
+	Limit int
+	After string // the last row's key, empty for the first page
+}
+
+// Members returns a page of members, ordered by user id, which is by age.
+func (tx *Tx) Members(ctx context.Context, org string, p Page) ([]coord.Membership, error) {
+	return all(ctx, tx, scanMember, `
+		SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.user_id
+		WHERE m.org_id = $1 AND m.user_id > $2
+		ORDER BY m.user_id LIMIT $3`, org, p.After, p.Limit)
+}
+
+// CountRole returns how many members hold a role.
+func (tx *Tx) CountRole(ctx context.Context, org string, role coord.Role) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM members WHERE org_id = $1 AND role = $2`, org, role)
+}
+
+// SetRole changes a member's role.
+func (tx *Tx) SetRole(ctx context.Context, org, user string, role coord.Role) error {
+	_, err := tx.ExecContext(ctx, `UPDATE members SET role = $3 WHERE org_id = $1 AND user_id = $2`, org, user, role)
+	return err
+}
+
+// DeleteMember removes a user from an org.
+func (tx *Tx) DeleteMember(ctx context.Context, org, user string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM members WHERE org_id = $1 AND user_id = $2`, org, user)
+	return err
+}
+
+const inviteColumns = `id, org_id, role, email, email_sent, created_by, created_at, expires_at`
+
+func scanInvite(r scanner) (i coord.Invite, err error) {
+	err = r.Scan(&i.ID, &i.OrgID, &i.Role, &i.Email, &i.EmailSent, &i.CreatedBy, &i.CreatedAt, &i.ExpiresAt)
+	return i, err
+}
+
+// InsertInvite adds an invite; of its code only the hash is kept.
+func (tx *Tx) InsertInvite(ctx context.Context, i coord.Invite, codeHash string) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO invites (`+inviteColumns+`, code_hash)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		i.ID, i.OrgID, i.Role, i.Email, i.EmailSent, i.CreatedBy, i.CreatedAt, i.ExpiresAt, codeHash)
+	return err
+}
+
+// Invites returns an org's pending invites, oldest first.
+func (tx *Tx) Invites(ctx context.Context, org string) ([]coord.Invite, error) {
+	return all(ctx, tx, scanInvite, `
+		SELECT `+inviteColumns+` FROM invites
+		WHERE org_id = $1 AND expires_at > $2
+		ORDER BY created_at, id`, org, tx.Now)
+}
+
+// Invite returns an org's invite by id, expired or not.
+func (tx *Tx) Invite(ctx context.Context, org, id string) (coord.Invite, error) {
+	return one(ctx, tx, "no such invite", scanInvite,
+		`SELECT `+inviteColumns+` FROM invites WHERE org_id = $1 AND id = $2`, org, id)
+}
+
+// InviteByCode returns the invite of a code that has not expired.
+func (tx *Tx) InviteByCode(ctx context.Context, codeHash string) (coord.Invite, error) {
+	return one(ctx, tx, "this invite does not exist or has expired; ask for a new one", scanInvite,
+		`SELECT `+inviteColumns+` FROM invites WHERE code_hash = $1 AND expires_at > $2`, codeHash, tx.Now)
+}
+
+// DeleteInvite removes an invite.
+func (tx *Tx) DeleteInvite(ctx context.Context, id string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM invites WHERE id = $1`, id)
+	return err
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// A migration is one step of the schema's history.
+type migration struct {
+	version int
+	name    string
+}
+
+// history returns the migrations of this binary, in order. A file named
+// NNNN_what.sql is for both databases, NNNN_what.sqlite.sql for one.
+func history(dialect string) ([]migration, error) {
+	files, err := migrations.ReadDir("migrations") // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var out []migration
+	for _, f := range files {
+		if only := path.Ext(strings.TrimSuffix(f.Name(), ".sql")); only != "" && only != "."+dialect {
+			continue
+		}
+		number, _, _ := strings.Cut(f.Name(), "_")
+		v, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s has no number", f.Name())
+		}
+		out = append(out, migration{v, f.Name()})
+	}
+	return out, nil
+}
+
+// migrate applies the migrations not yet recorded, under a lock: several
+// replicas may start at once.
+func (s *Store) migrate(ctx context.Context) error {
+	steps, err := history(s.name)
+	if err != nil {
+		return err
+	}
+	return s.Write(ctx, "migrations", func(tx *Tx) error {
+		if _, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL, name TEXT PRIMARY KEY)`); err != nil {
+			return err
+		}
+		if err := tx.refuseNewer(ctx, steps); err != nil {
+			return err
+		}
+		for _, m := range steps {
+			if err := tx.apply(ctx, m); err != nil {
+				return fmt.Errorf("migration %s: %w", m.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (tx *Tx) refuseNewer(ctx context.Context, steps []migration) error {
+	known := steps[len(steps)-1].version
+	var newest int
+	var name string
+	err := tx.QueryRowContext(ctx, `SELECT version, name FROM migrations ORDER BY version DESC LIMIT 1`).Scan(&newest, &name)
+	if err == nil && newest > known {
+		return fmt.Errorf("the database has migration %s, which this svcd does not know (its newest is %d): it was used by a newer version; install that version or restore a backup from before the upgrade", name, known)
+	}
+	return nil
+}
+
+func (tx *Tx) apply(ctx context.Context, m migration) error {
+	n, err := tx.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`, m.version, m.name)
+	if err != nil || n == 0 {
+		return err
+	}
+	text, err := migrations.ReadFile("migrations/" + m.name)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, string(text))
+	return err
+}
+
+// Pending returns the names of migrations the database lacks.
+func (s *Store) Pending(ctx context.Context) ([]string, error) {
+	steps, err := history(s.name)
+	if err != nil {
+		return nil, err
+	}
+	applied := map[string]bool{}
+	rows, err := s.db.QueryContext(ctx, `SELECT name FROM migrations`)
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		applied[name] = true
+	}
+	var out []string
+	for _, m := range steps {
+		if !applied[m.name] {
+			out = append(out, m.name)
+		}
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,216 @@
+// Package store keeps the service's records. The same SQL runs on SQLite and
+// PostgreSQL; what differs is in dialect.go. Rules belong to the floors above:
+// a query answers, it does not decide.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+)
+
+// A Store is an open database with its schema up to date.
+type Store struct {
+	db  *sql.DB
+	dsn string
+	dialect
+	writer *writer // of SQLite; nil on PostgreSQL
+	// Committed, if set, is told after each commit which orgs have new events.
+	Committed func(orgs []string)
+	now       func() time.Time
+}
+
+// Open opens the database at dsn, a postgres:// URL or a file path, and
+// applies the migrations it lacks.
+func Open(ctx context.Context, dsn string) (*Store, error) {
+	s, err := connect(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.migrate(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func connect(ctx context.Context, dsn string) (*Store, error) {
+	d := dialectOf(dsn)
+	db, err := d.open(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open the %s database: %w", d.name, err)
+	}
+	s := &Store{db: db, dsn: dsn, dialect: d, now: time.Now}
+	if d.name == embedded.name {
+		if err := s.checkSQLite(ctx); err != nil {
+			db.Close()
+			return nil, err
+		}
+		if s.writer, err = newWriter(ctx, s); err != nil {
+			db.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// checkSQLite asserts what durability rests on: a DSN with a typo is silently
+// ignored by the driver.
+func (s *Store) checkSQLite(ctx context.Context) error {
+	var version, journal string
+	var synchronous, foreignKeys int
+	for query, to := range map[string]any{
+		`SELECT sqlite_version()`: &version, `PRAGMA journal_mode`: &journal,
+		`PRAGMA synchronous`: &synchronous, `PRAGMA foreign_keys`: &foreignKeys,
+	} {
+		if err := s.db.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return fmt.Errorf("open the SQLite database %s: %w", s.dsn, err)
+		}
+	}
+	if journal != "wal" || synchronous != 2 || foreignKeys != 1 {
+		return fmt.Errorf("SQLite runs with journal_mode=%s synchronous=%d foreign_keys=%d, want wal, 2, 1", journal, synchronous, foreignKeys)
+	}
+	if versionLess(version, minSQLite) {
+		return fmt.Errorf("SQLite %s can corrupt its log; %s or newer is needed", version, minSQLite)
+	}
+	return nil
+}
+
+func versionLess(a, b string) bool {
+	var x, y [3]int
+	fmt.Sscanf(a, "%d.%d.%d", &x[0], &x[1], &x[2])
+	fmt.Sscanf(b, "%d.%d.%d", &y[0], &y[1], &y[2])
+	for i := range x {
+		if x[i] != y[i] {
+			return x[i] < y[i]
+		}
+	}
+	return false
+}
+
+// Name returns which database it is: sqlite or postgres.
+func (s *Store) Name() string { return s.name }
+
+// Close finishes the writes under way and closes the database.
+func (s *Store) Close() error {
+	if s.writer != nil {
+		s.writer.stop()
+	}
+	return s.db.Close()
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	return s.db.QueryRowContext(ctx, `SELECT 1`).Scan(&one)
+}
+
+// SetClock replaces the clock, for tests of expiry.
+func (s *Store) SetClock(now func() time.Time) { s.now = now }
+
+// Now returns the store's time.
+func (s *Store) Now() coord.Time { return coord.TimeOf(s.now()) }
+
+// A querier runs statements: a transaction, or SQLite's writing connection.
+type querier interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// A Tx is a transaction. All queries are its methods. Now does not change
+// while it lasts.
+type Tx struct {
+	querier
+	dialect
+	Now   coord.Time
+	store *Store
+	wakes map[string]bool // orgs with new events
+}
+
+// Read runs fn on the state of one moment.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	return s.transact(ctx, &sql.TxOptions{Isolation: s.snapshot, ReadOnly: true}, fn)
+}
+
+// Write runs fn in a transaction and commits it if fn returns nil. Writers of
+// one org wait for one another, so fn may act on what it has read: of two
+// people who claim a file at once, the second is told. fn may run more than
+// once and must not act on the world outside the transaction.
+func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error {
+	if s.writer != nil {
+		return s.wrap(s.writer.run(ctx, fn))
+	}
+	const tries = 5
+	for try := 1; ; try++ {
+		err := s.transact(ctx, nil, func(tx *Tx) error {
+			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+		if err == nil || try == tries || !s.isRetryable(err) {
+			return err
+		}
+	}
+}
+
+func (s *Store) transact(ctx context.Context, opts *sql.TxOptions, fn func(*Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, opts)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer tx.Rollback() // no effect once committed
+	t := &Tx{querier: tx, dialect: s.dialect, Now: s.Now(), store: s}
+	if err := fn(t); err != nil {
+		return s.wrap(err)
+	}
+	if err := tx.Commit(); err != nil {
+		return s.wrap(err)
+	}
+	s.announce(t)
+	return nil
+}
+
+func (s *Store) announce(txs ...*Tx) {
+	if s.Committed == nil {
+		return
+	}
+	var orgs []string
+	for _, tx := range txs {
+		for org := range tx.wakes {
+			orgs = append(orgs, org)
+		}
+	}
+	if len(orgs) > 0 {
+		s.Committed(orgs)
+	}
+}
+
+// wrap turns "the database cannot serve" into a problem that says so; others
+// pass through.
+func (s *Store) wrap(err error) error {
+	var known *problem.Error
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if errors.Is(err, errBusy) || errors.Is(err, context.DeadlineExceeded) || s.isDown(err) {
+		return fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable,
+			Detail: "the database cannot serve this right now; try again", RetryAfter: 2 * time.Second}, err)
+	}
+	return err
+}
+
+// exec runs a statement and returns how many rows it touched.
+func (tx *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}

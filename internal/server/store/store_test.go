@@ -1,0 +1,261 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+func addOrg(t testing.TB, s *store.Store, id string) {
+	t.Helper()
+	err := s.Write(t.Context(), id, func(tx *store.Tx) error {
+		return tx.InsertOrg(t.Context(), coord.Org{ID: id, Slug: id, Name: id, DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMigratingTwiceChangesNothing(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		for range 2 {
+			s := storetest.OpenDSN(t, dsn)
+			pending, err := s.Pending(t.Context())
+			if err != nil || len(pending) > 0 {
+				t.Errorf("pending after open = %v, %v", pending, err)
+			}
+		}
+	})
+}
+
+func TestReplicasMayStartAtOnce(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				s, err := store.Open(t.Context(), dsn)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				s.Close()
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestANewerDatabaseStopsTheStart(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		s := storetest.OpenDSN(t, dsn)
+		err := s.Write(t.Context(), "", func(tx *store.Tx) error {
+			_, err := tx.ExecContext(t.Context(), `INSERT INTO migrations (version, name) VALUES (9999, '9999_future.sql')`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Open(t.Context(), dsn)
+		if err == nil || !strings.Contains(err.Error(), "newer version") {
+			t.Errorf("opening a newer database = %v, want a message that says so", err)
+		}
+	})
+}
+
+func TestAFailedWriteTakesNothingWithIt(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boom := errors.New("boom")
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				err := s.Write(t.Context(), "x", func(tx *store.Tx) error {
+					if err := tx.SetMeta(t.Context(), fmt.Sprintf("k%02d", i), "v"); err != nil {
+						return err
+					}
+					if i%2 == 1 {
+						return boom
+					}
+					return nil
+				})
+				if (i%2 == 1) != errors.Is(err, boom) {
+					t.Errorf("write %d = %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		err := s.Read(t.Context(), func(tx *store.Tx) error {
+			for i := range 40 {
+				v, err := tx.Meta(t.Context(), fmt.Sprintf("k%02d", i))
+				if err != nil {
+					return err
+				}
+				if (v == "v") != (i%2 == 0) {
+					t.Errorf("k%02d = %q", i, v)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestACancelledWriteDoesNotHurtOthers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				err := s.Write(ctx, "x", func(tx *store.Tx) error {
+					if i%2 == 1 {
+						cancel()
+					}
+					return tx.SetMeta(ctx, fmt.Sprintf("c%02d", i), "v")
+				})
+				if i%2 == 0 && err != nil {
+					t.Errorf("write %d = %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// A reader that follows the log while eight writers commit must see every
+// event once, in order.
+func TestEventIDsFollowCommitOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const writers, each = 8, 40
+		addOrg(t, s, "acme")
+		addOrg(t, s, "other")
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range each {
+					org := "acme"
+					if i%5 == 4 {
+						org = "other"
+					}
+					err := s.Write(t.Context(), org, func(tx *store.Tx) error {
+						return tx.Emit(t.Context(), coord.Event{OrgID: org, Type: coord.EventMessageSent,
+							Payload: map[string]any{"n": fmt.Sprintf("%d/%d", w, i)}})
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { wg.Wait(); close(done) }()
+		const want = writers * each * 4 / 5
+		var seen []int64
+		texts := map[any]bool{}
+		for last, finished := int64(0), false; ; {
+			var batch []coord.Event
+			err := s.Read(t.Context(), func(tx *store.Tx) (err error) {
+				batch, err = tx.EventsAfter(t.Context(), "acme", last, 7)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range batch {
+				seen = append(seen, e.Seq)
+				texts[e.Payload["n"]] = true
+				last = e.Seq
+			}
+			if len(batch) == 0 && finished {
+				break
+			}
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+		}
+		if len(seen) != want || len(texts) != want || !slices.IsSorted(seen) || seen[len(seen)-1] != want {
+			t.Errorf("saw %d events, %d different, sorted %v, want %d without gaps", len(seen), len(texts), slices.IsSorted(seen), want)
+		}
+	})
+}
+
+func TestReadSeesOneMoment(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		err := s.Read(t.Context(), func(tx *store.Tx) error {
+			if _, err := tx.Meta(t.Context(), "k"); err != nil {
+				return err
+			}
+			err := s.Write(t.Context(), "", func(w *store.Tx) error { return w.SetMeta(t.Context(), "k", "new") })
+			if err != nil {
+				return err
+			}
+			v, err := tx.Meta(t.Context(), "k")
+			if v != "" {
+				t.Errorf("a later write showed up in an open read: %q", v)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTakeCountsExactly(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		now := time.Unix(1000, 0)
+		s.SetClock(func() time.Time { return now })
+		take := func() error {
+			return s.Write(t.Context(), "limits", func(tx *store.Tx) error {
+				return tx.Take(t.Context(), "k", store.PerWindow(3, time.Minute), "slow down")
+			})
+		}
+		for i := range 3 {
+			if err := take(); err != nil {
+				t.Fatalf("take %d = %v", i, err)
+			}
+		}
+		err := take()
+		if problem.KindOf(err) != problem.RateLimited || problem.RetryAfter(err) != 20 {
+			t.Fatalf("fourth take = %v, retry after %d", err, problem.RetryAfter(err))
+		}
+		now = now.Add(20 * time.Second)
+		if err := take(); err != nil {
+			t.Errorf("take after the wait = %v", err)
+		}
+	})
+}
+
+func TestCommittedIsToldAfterTheCommit(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		addOrg(t, s, "acme")
+		told := make(chan []string, 10)
+		s.Committed = func(orgs []string) { told <- orgs }
+		s.Write(t.Context(), "acme", func(tx *store.Tx) error {
+			tx.Emit(t.Context(), coord.Event{OrgID: "acme", Type: coord.EventMessageSent})
+			return errors.New("no")
+		})
+		err := s.Write(t.Context(), "acme", func(tx *store.Tx) error {
+			return tx.Emit(t.Context(), coord.Event{OrgID: "acme", Type: coord.EventMessageSent})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-told; !slices.Equal(got, []string{"acme"}) || len(told) > 0 {
+			t.Errorf("told of %v and %d more", got, len(told))
+		}
+	})
+}

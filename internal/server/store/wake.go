@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const wakeChannel = "svc_events"
+
+// Notify tells the other replicas which orgs have new events. It is a hint,
+// sent after commit: inside the transaction it would serialise all commits.
+// On SQLite there are no other replicas.
+func (s *Store) Notify(ctx context.Context, orgs []string) error {
+	if s.name != postgres.name {
+		return nil
+	}
+	const perCall = 200 // a payload must stay under 8,000 bytes
+	for len(orgs) > 0 {
+		n := min(perCall, len(orgs))
+		if _, err := s.db.ExecContext(ctx, `SELECT pg_notify($1, $2)`, wakeChannel, strings.Join(orgs[:n], ",")); err != nil {
+			return err
+		}
+		orgs = orgs[n:]
+	}
+	return nil
+}
+
+// Listen calls fn with the orgs of each notification until ctx ends or the
+// connection breaks. On SQLite it waits for ctx.
+func (s *Store) Listen(ctx context.Context, fn func(orgs []string)) error {
+	if s.name != postgres.name {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	conn, err := pgx.Connect(ctx, s.dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, `LISTEN `+wakeChannel); err != nil {
+		return err
+	}
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		fn(strings.Split(n.Payload, ","))
+	}
+}

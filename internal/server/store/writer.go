@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// errBusy says that too many writes wait.
+var errBusy = errors.New("too many writes are waiting")
+
+// A writer is SQLite's one writing connection. Writes that wait at the same
+// time share one commit, and so one fsync: that is what makes durability
+// cheap. Each runs in a savepoint of its own, so one that fails takes nothing
+// with it.
+type writer struct {
+	store *Store
+	conn  *sql.Conn
+	jobs  chan *job
+	done  chan struct{}
+	stopO sync.Once
+	quit  chan struct{}
+}
+
+type job struct {
+	ctx context.Context
+	fn  func(*Tx) error
+	tx  *Tx
+	err error
+	out chan error
+}
+
+const (
+	maxBatch   = 64
+	maxWaiting = 4096
+)
+
+func newWriter(ctx context.Context, s *Store) (*writer, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{store: s, conn: conn, jobs: make(chan *job, maxWaiting), done: make(chan struct{}), quit: make(chan struct{})}
+	go w.loop()
+	return w, nil
+}
+
+func (w *writer) stop() {
+	w.stopO.Do(func() { close(w.quit) })
+	<-w.done
+	w.conn.Close()
+}
+
+// run queues fn and waits until it is committed or has failed. Once queued it
+// is waited for even if ctx ends: the answer must tell what happened.
+func (w *writer) run(ctx context.Context, fn func(*Tx) error) error {
+	j := &job{ctx: ctx, fn: fn, out: make(chan error, 1)}
+	select {
+	case <-w.quit:
+		return errBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	case w.jobs <- j:
+	}
+	select {
+	case err := <-j.out:
+		return err
+	case <-w.done:
+		select {
+		case err := <-j.out:
+			return err
+		default:
+			return errBusy
+		}
+	}
+}
+
+func (w *writer) loop() {
+	defer close(w.done)
+	for {
+		select {
+		case j := <-w.jobs:
+			w.batch(w.gather(j))
+		case <-w.quit:
+			for { // finish what was accepted
+				select {
+				case j := <-w.jobs:
+					w.batch(w.gather(j))
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (w *writer) gather(first *job) []*job {
+	batch := []*job{first}
+	for len(batch) < maxBatch {
+		select {
+		case j := <-w.jobs:
+			batch = append(batch, j)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (w *writer) batch(batch []*job) {
+	err := w.commit(batch)
+	var done []*Tx
+	for _, j := range batch {
+		if err != nil && j.err == nil {
+			j.err = err
+		}
+		if j.err == nil {
+			done = append(done, j.tx)
+		}
+	}
+	// Announce before answering: whoever gets the answer may rely on
+	// subscribers having been woken.
+	w.store.announce(done...)
+	for _, j := range batch {
+		j.out <- j.err
+	}
+}
+
+// commit runs the batch in one transaction. An error it returns is the fate
+// of every job that has none of its own.
+func (w *writer) commit(batch []*job) error {
+	ctx := context.Background()
+	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	for _, j := range batch {
+		if err := w.one(ctx, j); err != nil {
+			w.conn.ExecContext(ctx, `ROLLBACK`)
+			return err
+		}
+	}
+	if _, err := w.conn.ExecContext(ctx, `COMMIT`); err != nil {
+		w.conn.ExecContext(ctx, `ROLLBACK`)
+		return err
+	}
+	return nil
+}
+
+// one runs a job in its savepoint. The error it returns means that the whole
+// transaction is gone, as SQLite does by itself when the disk is full.
+func (w *writer) one(ctx context.Context, j *job) error {
+	if j.err = j.ctx.Err(); j.err != nil {
+		return nil
+	}
+	if _, err := w.conn.ExecContext(ctx, `SAVEPOINT job`); err != nil {
+		return err
+	}
+	j.tx = &Tx{querier: steady{w.conn}, dialect: w.store.dialect, Now: w.store.Now(), store: w.store}
+	j.err = protect(j.fn, j.tx)
+	if j.err != nil {
+		if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {
+			return errors.Join(j.err, err)
+		}
+	}
+	_, err := w.conn.ExecContext(ctx, `RELEASE job`)
+	return err
+}
+
+func protect(fn func(*Tx) error, tx *Tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn(tx)
+}
+
+// steady runs statements to their end whatever becomes of the caller: SQLite
+// answers an interrupted write by rolling back the whole transaction, and
+// with it the writes of others.
+type steady struct{ conn *sql.Conn }
+
+func (s steady) ExecContext(ctx context.Context, q string, args ...any) (sql.Result, error) {
+	return s.conn.ExecContext(context.WithoutCancel(ctx), q, args...)
+}
+
+func (s steady) QueryContext(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	return s.conn.QueryContext(context.WithoutCancel(ctx), q, args...)
+}
+
+func (s steady) QueryRowContext(ctx context.Context, q string, args ...any) *sql.Row {
+	return s.conn.QueryRowContext(context.WithoutCancel(ctx), q, args...)
+}
