@@ -65,4 +65,3 @@ type HandedOff struct {
 	Intent  coord.Intent  `json:"intent"`
 	Handoff coord.Handoff `json:"handoff"`
 }
-
