@@ -1,3 +1,5 @@
 module github.com/svc-hq/svc
 
 go 1.26.0
+
+require mvdan.cc/sh/v3 v3.12.0 // indirect
