@@ -22,6 +22,8 @@ type Config struct {
 	MachineID string         `json:"machine_id,omitempty"`
 	DataMode  coord.DataMode `json:"data_mode,omitempty"`
 	WebURL    string         `json:"web_url,omitempty"`
+	// Insecure remembers that the user accepted plain http to this server.
+	Insecure bool `json:"insecure,omitempty"`
 }
 
 // A Source tells where a setting came from.
@@ -65,9 +67,11 @@ func Resolve(c Config, getenv func(string) string, flags Overrides) (Login, erro
 		return Login{}, fmt.Errorf("%w (from %s)", err, l.ServerSource)
 	}
 	stored := c.Token
-	if home := cmp.Or(c.Server, DefaultServer); stored != "" && !sameServer(home, l.Server) {
-		stored, l.Elsewhere = "", home
-		l.WebURL, l.DataMode = "", ""
+	if home := cmp.Or(c.Server, DefaultServer); !sameServer(home, l.Server) {
+		if stored != "" {
+			stored, l.Elsewhere = "", home
+		}
+		l.WebURL, l.DataMode, l.Insecure = "", "", false
 	}
 	l.Token, l.TokenSource = pick("", choice{flags.Token, FromFlag}, choice{getenv("SVC_TOKEN"), FromEnv}, choice{stored, FromConfig})
 	if l.Token == "" {
