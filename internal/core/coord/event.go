@@ -65,6 +65,7 @@ const (
 	EventQuestionAsked             EventType = "question.asked"
 	EventQuestionAnswered          EventType = "question.answered"
 	EventMemberAdded               EventType = "member.added"
+	EventMemberUpdated             EventType = "member.updated"
 	EventMemberRemoved             EventType = "member.removed"
 	EventInviteCreated             EventType = "invite.created"
 	EventInviteRevoked             EventType = "invite.revoked"
@@ -94,7 +95,7 @@ func EventTypes() []EventType {
 		EventConflictAcknowledged, EventConflictResolving, EventConflictResolved, EventConflictOverrideRequested,
 		EventConflictOverridden, EventConflictStale, EventConflictFeedback, EventHookWarned, EventHookBlocked,
 		EventMessageSent, EventMessageAcked, EventQuestionAsked, EventQuestionAnswered, EventMemberAdded,
-		EventMemberRemoved, EventInviteCreated, EventInviteRevoked, EventInviteAccepted, EventTokenCreated,
+		EventMemberUpdated, EventMemberRemoved, EventInviteCreated, EventInviteRevoked, EventInviteAccepted, EventTokenCreated,
 		EventTokenRevoked, EventPolicyUpdated, EventOrgUpdated, EventWebhookCreated, EventWebhookDeleted,
 		EventWebhookDisabled, EventWebhookTested, EventIntegrationUpdated, EventDigestSent, EventPlanLimitReached,
 		EventBillingUpdated, EventSigninSucceeded, EventSigninFailed}

@@ -184,6 +184,8 @@ type Caller struct {
 	Via       Via
 	SessionID string // the agent session the caller named in X-Svc-Session, if any
 	CookieID  string // the dashboard session, if any
+	Address   string // where the request came from
+	UserAgent string
 }
 
 // Personal reports whether a person stands behind the call.

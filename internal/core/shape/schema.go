@@ -315,3 +315,40 @@ func anys(vs []string) []any {
 	}
 	return out
 }
+
+// Names returns the properties of an object schema as they were declared.
+func (s *Schema) Names() []string { return s.order }
+
+// Describe says in a few words what a schema takes, for people.
+func (s *Schema) Describe() string {
+	var parts []string
+	if s.Ref != "" || len(s.AnyOf) > 0 {
+		parts = append(parts, "object")
+	} else {
+		parts = append(parts, typeOf(s))
+	}
+	if s.Format != "" {
+		parts = append(parts, s.Format)
+	}
+	if len(s.Enum) > 0 {
+		parts = append(parts, "one of "+list(s.Enum))
+	}
+	limits := []struct {
+		name     string
+		min, max *int
+	}{{"characters", s.MinLength, s.MaxLength}, {"items", s.MinItems, s.MaxItems}, {"", s.Minimum, s.Maximum}}
+	for _, l := range limits {
+		switch {
+		case l.min != nil && l.max != nil:
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d-%d %s", *l.min, *l.max, l.name)))
+		case l.max != nil:
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("at most %d %s", *l.max, l.name)))
+		case l.min != nil:
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("at least %d %s", *l.min, l.name)))
+		}
+	}
+	if s.Default != nil {
+		parts = append(parts, fmt.Sprintf("default %v", s.Default))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -6,10 +6,11 @@ package eventlog
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -235,7 +236,7 @@ func (l *Log) read(ctx context.Context, org string, after int64) ([]Entry, error
 	})
 	entries := make([]Entry, len(events))
 	for i, e := range events {
-		j, err := json.Marshal(e)
+		j, err := json.Marshal(e, json.Deterministic(true))
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,177 @@
+// Package api lists the operations the service offers and decides who may
+// call them. REST, MCP and the dashboard reach operations only through Call,
+// so no way in can forget a check.
+package api
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/ops"
+)
+
+// A Door says who may knock at all.
+type Door int
+
+const (
+	Anyone     Door = iota // a bearer token or a dashboard cookie
+	BearerOnly             // agents: hooks and tools
+	CookieOnly             // people in the dashboard, acting in an org
+	SignedIn               // people in the dashboard, org or not
+	Public                 // no authentication
+)
+
+// An Op is one operation as the outside sees it.
+type Op struct {
+	Route    string        // method and pattern, as for http.ServeMux
+	Tool     string        // MCP tool name
+	Summary  string        // one line for the API document
+	Door     Door          //
+	Scopes   []coord.Scope // the token must hold one of them; none needed if empty
+	Personal bool          // service tokens are refused
+	Roles    []coord.Role  // what the caller must be; any if empty
+	Who      string        // in words: a rule about roles that the operation itself checks
+	Success  int           // HTTP status of a success
+	Lenient  bool          // unknown fields of the body are ignored
+	MaxBody  int64         // bytes; DefaultMaxBody if 0
+	Events   []coord.EventType
+	Problems []problem.Kind // beyond those that every operation can give
+	Run      Runner
+}
+
+// DefaultMaxBody is how much a request may send where its row says nothing.
+const DefaultMaxBody = 1 << 20
+
+// A Runner is an operation with its types erased.
+type Runner struct {
+	Input  reflect.Type
+	Output reflect.Type
+	call   func(context.Context, *ops.Service, coord.Caller, func(any) error) (any, error)
+}
+
+func run[In, Out any](f func(*ops.Service, context.Context, coord.Caller, In) (Out, error)) Runner {
+	return Runner{
+		Input:  reflect.TypeFor[In](),
+		Output: reflect.TypeFor[Out](),
+		call: func(ctx context.Context, s *ops.Service, who coord.Caller, decode func(any) error) (any, error) {
+			var in In
+			if err := decode(&in); err != nil {
+				return nil, err
+			}
+			return f(s, ctx, who, in)
+		},
+	}
+}
+
+// An API runs operations for those who may.
+type API struct {
+	ops     *ops.Service
+	Schemas *shape.Registry
+	inputs  map[string]Inputs // by key of the op
+}
+
+// New returns an API to the operations of s.
+func New(s *ops.Service) *API {
+	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]Inputs{}}
+	for _, op := range Table {
+		a.inputs[op.Key()] = a.inputsOf(op)
+	}
+	return a
+}
+
+// Key names an operation: its route, or its tool where it has none.
+func (op Op) Key() string {
+	if op.Route != "" {
+		return op.Route
+	}
+	return "tool " + op.Tool
+}
+
+// Check reports whether who may use op.
+func Check(op Op, who coord.Caller) error {
+	switch {
+	case op.Door == Public:
+		return nil
+	case op.Door == BearerOnly && who.Via == coord.ViaCookie:
+		return problem.Newf(problem.Forbidden, "a dashboard session cannot call this; use a token")
+	case (op.Door == CookieOnly || op.Door == SignedIn) && who.Via != coord.ViaCookie:
+		return problem.Newf(problem.Forbidden, "this is for people signed in to the dashboard")
+	case op.Door == SignedIn:
+		return nil
+	case who.OrgID == "":
+		return problem.Newf(problem.BadRequest, "say in which org you act with the header X-Svc-Org")
+	case op.Personal && !who.Personal():
+		return problem.Newf(problem.Forbidden, "this needs a personal token; a service token stands for nobody")
+	case len(op.Scopes) > 0 && !slices.ContainsFunc(op.Scopes, who.Has):
+		return problem.Newf(problem.Forbidden, "this needs a token with the scope %s", list(op.Scopes, " or "))
+	case len(op.Roles) > 0 && !slices.Contains(op.Roles, who.Role) && !serviceAsAdmin(op, who):
+		return problem.Newf(problem.Forbidden, "this needs the role %s", list(op.Roles, ", "))
+	}
+	return nil
+}
+
+// serviceAsAdmin lets a service token use admin operations that are not
+// personal: an admin made it with exactly these scopes. Without a scope to
+// hold there is nothing an admin could have granted.
+func serviceAsAdmin(op Op, who coord.Caller) bool {
+	return !who.Personal() && len(op.Scopes) > 0 && slices.Contains(op.Roles, coord.Admin)
+}
+
+func list[T ~string](vs []T, sep string) string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = string(v)
+	}
+	return strings.Join(out, sep)
+}
+
+// Call checks that who may use op, then runs it on the input decode fills in.
+func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+	if err := Check(op, who); err != nil {
+		return nil, err
+	}
+	return op.Run.call(ctx, a.ops, who, decode)
+}
+
+// Inputs are the schemas of what an operation takes, by where REST takes it
+// from, and All of it together, as a tool takes it.
+type Inputs struct {
+	Path, Query, Header, Body *shape.Schema
+	All                       *shape.Schema
+}
+
+// Inputs returns the schemas of op's input.
+func (a *API) Inputs(op Op) Inputs { return a.inputs[op.Key()] }
+
+func (a *API) inputsOf(op Op) Inputs {
+	t := op.Run.Input
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("api: the input of %s is %s, not a struct", op.Key(), t))
+	}
+	from := func(tag string) *shape.Schema {
+		return a.Schemas.Fields(t, shape.In, func(f reflect.StructField) bool { return f.Tag.Get(tag) != "" })
+	}
+	return Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
+		Body: a.Schemas.Fields(t, shape.In, inBody),
+		All:  a.Schemas.Fields(t, shape.In, func(reflect.StructField) bool { return true })}
+}
+
+func inBody(f reflect.StructField) bool {
+	return f.Tag.Get("path") == "" && f.Tag.Get("query") == "" && f.Tag.Get("header") == ""
+}
+
+// Find returns the operation of a tool.
+func Find(tool string) (Op, bool) {
+	for _, op := range Table {
+		if op.Tool == tool {
+			return op, true
+		}
+	}
+	return Op{}, false
+}

@@ -1,0 +1,192 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+)
+
+type object = map[string]any
+
+// Document returns the OpenAPI 3.1 document of every operation with a route.
+func (a *API) Document(version, server string) map[string]any {
+	paths := object{}
+	for _, op := range Table {
+		if op.Route == "" {
+			continue
+		}
+		method, path, _ := strings.Cut(op.Route, " ")
+		item, ok := paths[path].(object)
+		if !ok {
+			item = object{}
+			paths[path] = item
+		}
+		item[strings.ToLower(method)] = a.operation(op)
+	}
+	a.Schemas.Of(typeOfProblem, shape.Out)
+	return object{
+		"openapi": "3.1.0",
+		"info": object{"title": "svc", "version": version,
+			"description": "Coordination for coding agents. Errors are RFC 9457 problems; lists are paged by an opaque cursor."},
+		"servers": []object{{"url": server}},
+		"paths":   paths,
+		"components": object{
+			"schemas": a.Schemas.Defs,
+			"securitySchemes": object{
+				"token":  object{"type": "http", "scheme": "bearer", "description": "svc_ followed by 43 base64url characters"},
+				"cookie": object{"type": "apiKey", "in": "cookie", "name": "svc_session", "description": "A dashboard session; X-Svc-Org names the org and writes need X-Svc-CSRF: 1"},
+			},
+		},
+		"x-event-types": coord.EventTypes(),
+	}
+}
+
+func (a *API) operation(op Op) object {
+	in := a.Inputs(op)
+	doc := object{
+		"operationId": operationID(op.Route),
+		"summary":     op.Summary,
+		"tags":        []string{op.Tag()},
+		"responses":   a.responses(op),
+		"security":    security(op),
+	}
+	if text := op.Access(); text != "" {
+		doc["description"] = text
+	}
+	var params []object
+	for _, part := range []struct {
+		where string
+		s     *shape.Schema
+	}{{"path", in.Path}, {"query", in.Query}, {"header", in.Header}} {
+		for _, name := range part.s.Names() {
+			p := part.s.Properties[name]
+			params = append(params, object{"name": name, "in": part.where, "schema": p,
+				"required": part.where == "path" || slices.Contains(part.s.Required, name), "description": p.Description, "explode": false, "style": style(part.where)})
+		}
+	}
+	if len(params) > 0 {
+		doc["parameters"] = params
+	}
+	if len(in.Body.Properties) > 0 {
+		doc["requestBody"] = object{"required": len(in.Body.Required) > 0,
+			"content": object{"application/json": object{"schema": in.Body, "example": a.Schemas.Example(in.Body)}}}
+	}
+	if len(op.Events) > 0 {
+		doc["x-events"] = op.Events
+	}
+	if len(op.Scopes) > 0 {
+		doc["x-scopes"] = op.Scopes
+	}
+	return doc
+}
+
+func style(where string) string {
+	if where == "query" {
+		return "form"
+	}
+	return "simple"
+}
+
+func (a *API) responses(op Op) object {
+	ok := object{"description": http.StatusText(op.Success)}
+	switch {
+	case op.Route == "GET /v1/stream":
+		ok["content"] = object{"text/event-stream": object{"schema": object{"type": "string"},
+			"example": "retry: 3000\n\nid: 42\nevent: intent.declared\ndata: {...}\n\n"}}
+	case op.Success != http.StatusNoContent:
+		s := a.Schemas.Of(op.Run.Output, shape.Out)
+		ok["content"] = object{"application/json": object{"schema": s, "example": a.Schemas.Example(s)}}
+	}
+	out := object{strconv.Itoa(op.Success): ok}
+	byStatus := map[int][]problem.Kind{}
+	for _, k := range op.Kinds() {
+		byStatus[k.Status()] = append(byStatus[k.Status()], k)
+	}
+	for status, kinds := range byStatus {
+		k := kinds[0]
+		out[strconv.Itoa(status)] = object{"description": list(kinds, ", "),
+			"content": object{"application/problem+json": object{"schema": object{"$ref": shape.RefPrefix + "Body"},
+				"example": object{"type": k.Type(), "title": k.Title(), "status": k.Status(), "detail": "what happened, and what to do"}}}}
+	}
+	return out
+}
+
+// Kinds returns every kind of problem that op can answer with.
+func (op Op) Kinds() []problem.Kind {
+	kinds := slices.Clone(op.Problems)
+	add := func(k problem.Kind, when bool) {
+		if when && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	add(problem.Validation, op.Run.Input.NumField() > 0)
+	add(problem.BadRequest, op.Run.Input.NumField() > 0)
+	add(problem.Unauthorized, op.Door != Public)
+	add(problem.Forbidden, op.Door != Public)
+	add(problem.Internal, true)
+	slices.Sort(kinds)
+	return kinds
+}
+
+func security(op Op) []object {
+	token, cookie := object{"token": []string{}}, object{"cookie": []string{}}
+	switch op.Door {
+	case Public:
+		return []object{}
+	case BearerOnly:
+		return []object{token}
+	case CookieOnly, SignedIn:
+		return []object{cookie}
+	}
+	return []object{token, cookie}
+}
+
+// Access says in words who may call op.
+func (op Op) Access() string {
+	var parts []string
+	if len(op.Scopes) > 0 {
+		parts = append(parts, "Scope: "+list(op.Scopes, " or ")+".")
+	}
+	if op.Personal {
+		parts = append(parts, "Personal tokens only.")
+	}
+	if len(op.Roles) > 0 {
+		parts = append(parts, "Role: "+list(op.Roles, ", ")+".")
+	}
+	if op.Who != "" {
+		parts = append(parts, "Who: "+op.Who+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+// Tag groups an operation with others of its noun.
+func (op Op) Tag() string {
+	_, path, _ := strings.Cut(op.Route, " ")
+	path = strings.TrimPrefix(path, "/v1")
+	noun, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return noun
+}
+
+// operationID makes a stable name of a route: GET /v1/intents/{ref} is
+// getIntentsByRef.
+func operationID(route string) string {
+	method, path, _ := strings.Cut(route, " ")
+	id := strings.ToLower(method)
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/v1"), "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			part = "by-" + strings.TrimSuffix(name, "}")
+		}
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return r == '-' || r == '.' }) {
+			id += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return id
+}
+
+var typeOfProblem = reflect.TypeFor[problem.Body]()

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/ops"
+)
+
+// Short names for the table.
+var (
+	owners  = []coord.Role{coord.Owner}
+	admins  = []coord.Role{coord.Owner, coord.Admin}
+	missing = problem.NotFound
+	taken   = problem.Conflict
+)
+
+func scope(s ...coord.Scope) []coord.Scope { return s }
+
+func emits(types ...coord.EventType) []coord.EventType { return types }
+
+func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
+
+// Table is everything the service offers, one operation a row. A row without
+// a Route is for agents only; one without a Tool is for people only.
+var Table = slices.Concat(accounts, signIn, repos, events, health)
+
+var accounts = []Op{
+	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*ops.Service).GetMe)},
+	{Route: "PATCH /v1/org", Summary: "Change how much about code may leave the machines", Scopes: scope(coord.ScopePolicyWrite), Personal: true, Roles: owners,
+		Success: 200, Events: emits(coord.EventOrgUpdated), Run: run((*ops.Service).PatchOrg)},
+	{Route: "GET /v1/members", Summary: "List members", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*ops.Service).ListMembers)},
+	{Route: "POST /v1/members", Summary: "Add a member", Scopes: scope(coord.ScopeMembersWrite), Roles: admins, Who: "only owners add owners or admins",
+		Success: 201, Events: emits(coord.EventMemberAdded), Problems: fails(taken), Run: run((*ops.Service).AddMember)},
+	{Route: "PATCH /v1/members/{userId}", Summary: "Change a member's role", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners touch owners and admins",
+		Success: 200, Events: emits(coord.EventMemberUpdated), Problems: fails(missing, taken), Run: run((*ops.Service).SetRole)},
+	{Route: "DELETE /v1/members/{userId}", Summary: "Remove a member and end their tokens", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners remove owners or admins",
+		Success: 204, Events: emits(coord.EventMemberRemoved, coord.EventTokenRevoked), Problems: fails(missing, taken), Run: run((*ops.Service).RemoveMember)},
+	{Route: "GET /v1/invites", Summary: "List pending invites", Scopes: scope(coord.ScopeMembersRead), Roles: admins, Success: 200, Run: run((*ops.Service).ListInvites)},
+	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
+		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*ops.Service).CreateInvite)},
+	{Route: "DELETE /v1/invites/{id}", Summary: "Take an invite back", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
+		Success: 204, Events: emits(coord.EventInviteRevoked), Problems: fails(missing), Run: run((*ops.Service).RevokeInvite)},
+	{Route: "GET /v1/tokens", Summary: "List tokens: admins see all, others their own", Personal: true, Success: 200, Run: run((*ops.Service).ListTokens)},
+	{Route: "POST /v1/tokens", Summary: "Make a token", Scopes: scope(coord.ScopeTokensWrite), Personal: true, Roles: admins,
+		Success: 201, Events: emits(coord.EventTokenCreated), Problems: fails(missing), Run: run((*ops.Service).CreateToken)},
+	{Route: "DELETE /v1/tokens/{id}", Summary: "Revoke a token", Who: "token-owner|admin",
+		Success: 204, Events: emits(coord.EventTokenRevoked), Problems: fails(missing), Run: run((*ops.Service).RevokeToken)},
+}
+
+var signIn = []Op{
+	{Route: "GET /v1/auth/options", Summary: "What the sign-in page offers", Door: Public, Success: 200, Run: run((*ops.Service).GetSignInOptions)},
+	{Route: "POST /v1/auth/setup", Summary: "Make the first org and its owner", Door: Public, Success: 201, Problems: fails(problem.Forbidden, taken, problem.RateLimited), Run: run((*ops.Service).SetUp)},
+	{Route: "POST /v1/auth/sign-in", Summary: "Sign in with email and password", Door: Public, Success: 200,
+		Problems: fails(problem.InvalidCredentials, problem.RateLimited), Run: run((*ops.Service).SignIn)},
+	{Route: "POST /v1/auth/sign-out", Summary: "Sign out", Door: SignedIn, Success: 204, Run: run((*ops.Service).SignOut)},
+	{Route: "GET /v1/auth/session", Summary: "Who is signed in, with their orgs", Door: SignedIn, Success: 200, Run: run((*ops.Service).GetSession)},
+	{Route: "POST /v1/auth/invite", Summary: "Look at an invite before accepting it", Door: Public, Success: 200, Problems: fails(missing), Run: run((*ops.Service).PreviewInvite)},
+	{Route: "POST /v1/auth/accept-invite", Summary: "Join an org", Door: Public, Success: 200,
+		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden), Run: run((*ops.Service).AcceptInvite)},
+	{Route: "POST /v1/auth/password", Summary: "Change your password", Door: SignedIn, Success: 204, Problems: fails(problem.InvalidCredentials), Run: run((*ops.Service).ChangePassword)},
+	{Route: "POST /v1/auth/device", Summary: "Begin the device flow", Door: Public, Success: 200, Problems: fails(problem.RateLimited), Run: run((*ops.Service).StartDevice)},
+	{Route: "POST /v1/auth/device/token", Summary: "Poll for the device flow's token", Door: Public, Success: 200,
+		Problems: fails(problem.AuthorizationPending, problem.SlowDown, problem.ExpiredToken, problem.AccessDenied), Run: run((*ops.Service).PollDevice)},
+	{Route: "POST /v1/auth/device/lookup", Summary: "Look at a device's request", Door: CookieOnly, Success: 200, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).LookUpDevice)},
+	{Route: "POST /v1/auth/device/approve", Summary: "Approve a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).ApproveDevice)},
+	{Route: "POST /v1/auth/device/deny", Summary: "Deny a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).DenyDevice)},
+}
+
+var repos = []Op{
+	{Route: "GET /v1/repos", Summary: "List repositories", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*ops.Service).ListRepos)},
+	{Route: "POST /v1/repos", Summary: "Register a repository", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
+		Success: 201, Events: emits(coord.EventRepoRegistered), Problems: fails(taken, problem.PlanLimit), Run: run((*ops.Service).CreateRepo)},
+	{Route: "GET /v1/projects", Summary: "List projects", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*ops.Service).ListProjects)},
+	{Route: "GET /v1/projects/{id}", Summary: "One project", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetProject)},
+	{Route: "POST /v1/projects", Summary: "Link repositories into a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
+		Success: 201, Events: emits(coord.EventProjectCreated), Problems: fails(missing, taken), Run: run((*ops.Service).CreateProject)},
+	{Route: "POST /v1/projects/{id}/repos", Summary: "Add repositories to a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
+		Success: 200, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*ops.Service).AddProjectRepos)},
+	{Route: "DELETE /v1/projects/{id}/repos/{repo}", Summary: "Take a repository out of a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
+		Success: 204, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*ops.Service).RemoveProjectRepo)},
+	{Route: "DELETE /v1/projects/{id}", Summary: "Delete a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
+		Success: 204, Events: emits(coord.EventProjectDeleted), Problems: fails(missing), Run: run((*ops.Service).DeleteProject)},
+}
+
+var events = []Op{
+	{Route: "GET /v1/events", Summary: "The audit log, newest first", Scopes: scope(coord.ScopeEventsRead), Success: 200, Run: run((*ops.Service).ListEvents)},
+	{Route: "GET /v1/stream", Summary: "Events as they happen, as Server-Sent Events", Scopes: scope(coord.ScopeEventsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).FollowEvents)},
+}
+
+var health = []Op{
+	{Route: "GET /healthz", Summary: "Is the process up?", Door: Public, Success: 200, Run: run((*ops.Service).GetHealth)},
+	{Route: "GET /readyz", Summary: "Can the service do its work?", Door: Public, Success: 200, Problems: fails(problem.Unavailable), Run: run((*ops.Service).GetReady)},
+}

@@ -1,0 +1,241 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/ops"
+)
+
+// Env is the world of a command line, as a value.
+type Env struct {
+	Args    []string // without the program's name
+	Environ []string
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version string
+}
+
+const usage = `svcd is the svc server: it coordinates coding agents that work in the same repositories.
+
+usage: svcd <command> [flags]
+
+  serve       run the service
+  bootstrap   make the first org and its owner, and print a token
+  migrate     bring the database's schema up to date and stop
+  version     print the version
+  help        print this
+
+svcd <command> --help tells more. Example:
+  svcd serve --addr 127.0.0.1:7780
+`
+
+// Exit codes of svcd.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// Main runs svcd and returns its exit code.
+func Main(ctx context.Context, env Env) int {
+	command, args := "help", []string(nil)
+	if len(env.Args) > 0 {
+		command, args = env.Args[0], env.Args[1:]
+	}
+	var err error
+	switch command {
+	case "serve":
+		err = serve(ctx, env, args)
+	case "bootstrap":
+		err = bootstrap(ctx, env, args)
+	case "migrate":
+		err = migrate(ctx, env, args)
+	case "version", "--version", "-v":
+		fmt.Fprintln(env.Stdout, "svcd", env.Version)
+	case "help", "--help", "-h":
+		fmt.Fprint(env.Stdout, usage)
+	default:
+		fmt.Fprintf(env.Stderr, "svcd: unknown command %q\n\n%s", command, usage)
+		return exitUsage
+	}
+	var misuse usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &misuse):
+		fmt.Fprintln(env.Stderr, "svcd:", err)
+		return exitUsage
+	}
+	fmt.Fprintln(env.Stderr, "svcd:", err)
+	return exitError
+}
+
+// A usageError is the caller's mistake in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func config(env Env, command string, args []string) (Config, error) {
+	c, err := ParseConfig(command, args, env.Environ, env.Stdout)
+	c.Version = env.Version
+	if err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+func serve(ctx context.Context, env Env, args []string) error {
+	cfg, err := config(env, "serve", args)
+	if err != nil {
+		return err
+	}
+	d, err := Start(ctx, cfg, newLogger(cfg, env.Stderr))
+	if err != nil {
+		return err
+	}
+	if err := d.welcome(ctx, env.Stdout); err != nil {
+		d.Stop()
+		return err
+	}
+	return d.Wait(ctx)
+}
+
+// welcome says where the service is and what to do next.
+func (d *Daemon) welcome(ctx context.Context, out io.Writer) error {
+	fmt.Fprintf(out, "svcd %s listening on %s\n", d.cfg.Version, d.URL)
+	code, err := d.Ops.NewSetupCode(ctx)
+	switch {
+	case err != nil:
+		return err
+	case code == "":
+		fmt.Fprintf(out, "Dashboard: %s\nConnect a machine: svc login --server %s\n", d.cfg.PublicURL, d.cfg.PublicURL)
+	case d.cfg.Owner == "":
+		fmt.Fprintf(out, "This server has no org yet. Open %s/setup#%s to make yours.\n", d.cfg.PublicURL, code)
+	default:
+		return d.makeOwner(ctx, out)
+	}
+	return nil
+}
+
+// makeOwner is bootstrap at first start, for those who gave --owner. The
+// token goes into a file: a terminal's scrollback is no place for it.
+func (d *Daemon) makeOwner(ctx context.Context, out io.Writer) error {
+	made, err := d.Ops.Bootstrap(ctx, d.cfg.OrgName, d.cfg.Owner, "")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(d.cfg.Data, "owner-token")
+	if err := os.MkdirAll(d.cfg.Data, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, []byte(made.Token+"\n"), 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Made the org %q with the owner %s.\nDashboard (choose a password): %s\nConnect this machine: svc login --server %s --token \"$(cat %s)\"\n",
+		made.Org.Name, made.User.Email, made.SignInURL, d.cfg.PublicURL, path)
+	return nil
+}
+
+func bootstrap(ctx context.Context, env Env, args []string) error {
+	fs := flag.NewFlagSet("svcd bootstrap", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	org := fs.String("org", "", "")
+	email := fs.String("email", "", "")
+	name := fs.String("name", "", "")
+	asJSON := fs.Bool("json", false, "")
+	data := fs.String("data", "", "")
+	database := fs.String("database", "", "")
+	public := fs.String("public-url", "", "")
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(env.Stdout, `usage: svcd bootstrap --org NAME --email ADDRESS [--name NAME] [--json]
+
+Makes the first org and its owner on an empty database, with the server
+stopped or running, and prints a personal token with every scope, once.
+--data, --database and --public-url are as for svcd serve.
+
+Example:
+  svcd bootstrap --org Acme --email owner@example.com --json
+`)
+			return err
+		}
+		return usageError{err}
+	}
+	switch {
+	case strings.TrimSpace(*org) == "" || len(*org) > 100:
+		return usageError{errors.New("--org must be a name of 1-100 characters")}
+	case !shape.IsEmail(*email):
+		return usageError{fmt.Errorf("--email %q is not an email address", *email)}
+	}
+	var rest []string
+	for flag, value := range map[string]string{"data": *data, "database": *database, "public-url": *public} {
+		if value != "" {
+			rest = append(rest, "--"+flag, value)
+		}
+	}
+	cfg, err := config(env, "bootstrap", rest)
+	if err != nil {
+		return err
+	}
+	st, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	log := slog.New(slog.DiscardHandler)
+	made, err := ops.New(st, eventlog.New(st, log), log, ops.Config{PublicURL: cfg.PublicURL}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return json.NewEncoder(env.Stdout).Encode(made)
+	}
+	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\n\nToken (shown this once): %s\nChoose a password:       %s\n\nNext: svc login --server %s --token <the token above>\n",
+		made.Org.Name, made.User.Email, made.Token, made.SignInURL, cfg.PublicURL)
+	return nil
+}
+
+func migrate(ctx context.Context, env Env, args []string) error {
+	cfg, err := config(env, "migrate", args)
+	if err != nil {
+		return err
+	}
+	st, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	fmt.Fprintln(env.Stdout, "the schema is up to date")
+	return nil
+}
+
+// newLogger logs text to a terminal and JSON elsewhere.
+func newLogger(cfg Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	level.UnmarshalText([]byte(cfg.LogLevel)) // checked with the configuration
+	opts := &slog.HandlerOptions{Level: level}
+	if cfg.LogFormat == "text" || cfg.LogFormat == "auto" && isTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

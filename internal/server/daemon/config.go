@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Config is how svcd runs.
+type Config struct {
+	Addr         string
+	Data         string
+	Database     string
+	PublicURL    string
+	LogLevel     string
+	LogFormat    string
+	TrustProxy   bool
+	OTLPEndpoint string
+	Owner        string
+	OrgName      string
+
+	Version string
+}
+
+// A setting is one row of the configuration: a flag and its variable.
+type setting struct {
+	flag, env, initial, doc string
+	to                      func(*Config) any // *string or *bool
+	check                   func(string) error
+}
+
+// settings is everything that can be configured. svcd serve --help prints it.
+var settings = []setting{
+	{"addr", "SVC_ADDR", "127.0.0.1:7780", "address to listen on; nothing beyond loopback is reached unless it says so", func(c *Config) any { return &c.Addr }, checkAddr},
+	{"data", "SVC_DATA", "", "folder for the embedded database and keys (default: svc in the user's data folder)", func(c *Config) any { return &c.Data }, nil},
+	{"database", "SVC_DATABASE_URL", "", "postgres://... or a file path (default: SQLite in the data folder)", func(c *Config) any { return &c.Database }, checkDatabase},
+	{"public-url", "SVC_PUBLIC_URL", "", "how people and agents reach the service (default: http:// and the address)", func(c *Config) any { return &c.PublicURL }, checkURL},
+	{"log-level", "SVC_LOG_LEVEL", "info", "debug, info, warn or error", func(c *Config) any { return &c.LogLevel }, oneOf("debug", "info", "warn", "error")},
+	{"log-format", "SVC_LOG_FORMAT", "auto", "text, json, or auto: text on a terminal, JSON otherwise", func(c *Config) any { return &c.LogFormat }, oneOf("auto", "text", "json")},
+	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
+	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
+	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, nil},
+	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
+}
+
+// clientVariables are set for svc, not for svcd, and pass unremarked.
+var clientVariables = []string{"SVC_SERVER", "SVC_TOKEN", "SVC_WEB_URL", "SVC_NO_BROWSER", "SVC_NO_UPDATE_CHECK", "SVC_SHARE_STATUS", "SVC_DEBUG", "SVC_CONFIG_DIR"}
+
+// ParseConfig reads flags and variables; a flag wins. The error is for the
+// person who typed them. With -h it prints the settings to help and returns
+// flag.ErrHelp.
+func ParseConfig(command string, args, environ []string, help io.Writer) (Config, error) {
+	var c Config
+	fs := flag.NewFlagSet("svcd "+command, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	for _, s := range settings {
+		switch to := s.to(&c).(type) {
+		case *string:
+			fs.StringVar(to, s.flag, s.initial, s.doc)
+		case *bool:
+			fs.BoolVar(to, s.flag, s.initial == "true", s.doc)
+		}
+	}
+	if err := readEnviron(fs, environ); err != nil {
+		return c, err
+	}
+	if err := fs.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			printSettings(help, command)
+			return c, err
+		}
+		return c, fmt.Errorf("%w; svcd %s --help lists the flags", err, command)
+	}
+	if fs.NArg() > 0 {
+		return c, fmt.Errorf("svcd %s takes no argument %q; svcd %s --help lists the flags", command, fs.Arg(0), command)
+	}
+	for _, s := range settings {
+		value := fs.Lookup(s.flag).Value.String()
+		if s.check != nil && value != "" {
+			if err := s.check(value); err != nil {
+				return c, fmt.Errorf("--%s (%s): %w", s.flag, s.env, err)
+			}
+		}
+	}
+	return c, c.complete()
+}
+
+func readEnviron(fs *flag.FlagSet, environ []string) error {
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "SVC_") || strings.HasPrefix(name, "SVC_TEST_") || slices.Contains(clientVariables, name) {
+			continue
+		}
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.env == name })
+		if i < 0 {
+			return fmt.Errorf("unknown variable %s; svcd serve --help lists the variables", name)
+		}
+		if err := fs.Set(settings[i].flag, value); err != nil {
+			return fmt.Errorf("%s=%q is not valid: %w", name, value, err)
+		}
+	}
+	return nil
+}
+
+// complete fills in what depends on other settings.
+func (c *Config) complete() error {
+	if c.Data == "" {
+		dir, err := dataFolder()
+		if err != nil {
+			return fmt.Errorf("no data folder: %w; set --data or SVC_DATA", err)
+		}
+		c.Data = dir
+	}
+	if c.Database == "" {
+		c.Database = filepath.Join(c.Data, "svc.db")
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + c.Addr
+	}
+	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	return nil
+}
+
+// Embedded reports whether the database is SQLite in a file.
+func (c Config) Embedded() bool { return !strings.HasPrefix(c.Database, "postgres") }
+
+func dataFolder() (string, error) {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "svc"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "share", "svc"), nil
+}
+
+func checkAddr(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port", s)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q has no port between 0 and 65535", s)
+	}
+	return nil
+}
+
+func checkDatabase(s string) error {
+	scheme, _, ok := strings.Cut(s, "://")
+	if ok && scheme != "postgres" && scheme != "postgresql" {
+		return fmt.Errorf("cannot use a %s database; it takes postgres:// or a file path", scheme)
+	}
+	return nil
+}
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is not an http or https address", s)
+	}
+	return nil
+}
+
+func oneOf(values ...string) func(string) error {
+	return func(s string) error {
+		if slices.Contains(values, s) {
+			return nil
+		}
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(values, ", "))
+	}
+}
+
+func printSettings(w io.Writer, command string) {
+	fmt.Fprintf(w, "usage: svcd %s [flags]\n\nEach flag can be set by its variable; the flag wins.\n\n", command)
+	for _, s := range settings {
+		fmt.Fprintf(w, "  --%-15s %s\n", s.flag, s.env)
+		fmt.Fprintf(w, "        %s", s.doc)
+		if s.initial != "" && s.initial != "false" {
+			fmt.Fprintf(w, " (default %s)", s.initial)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "\nExample:\n  svcd %s --addr 127.0.0.1:7780 --data ./data\n", command)
+}

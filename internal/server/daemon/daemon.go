@@ -1,0 +1,203 @@
+// Package daemon assembles the service: configuration, store, operations,
+// ways in, shutdown. A Daemon is a value, so that tests start it as it is.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/dashboard"
+	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/rest"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+const (
+	drainTimeout  = 10 * time.Second
+	flushEvery    = 10 * time.Second
+	sweepEvery    = time.Hour
+	maxHeaderSize = 16 << 10
+)
+
+// A Daemon is a running service.
+type Daemon struct {
+	Ops *ops.Service
+	URL string // where it listens
+
+	cfg      Config
+	log      *slog.Logger
+	store    *store.Store
+	auth     *auth.Authenticator
+	events   *eventlog.Log
+	http     *http.Server
+	listener net.Listener
+	draining chan struct{}
+	stopWork context.CancelFunc
+	work     sync.WaitGroup
+	served   chan error
+	trace    func(context.Context) error
+}
+
+// Open opens the database of a configuration, making its folder first.
+func Open(ctx context.Context, cfg Config) (*store.Store, error) {
+	if cfg.Embedded() {
+		if err := os.MkdirAll(filepath.Dir(cfg.Database), 0o700); err != nil {
+			return nil, fmt.Errorf("make the data folder: %w", err)
+		}
+	}
+	return store.Open(ctx, cfg.Database)
+}
+
+// Start opens the database, applies migrations and begins to serve.
+func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
+	st, err := Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		st.Close()
+		return nil, fmt.Errorf("listen on %s: %w", cfg.Addr, err)
+	}
+	d := &Daemon{cfg: cfg, log: log, store: st, listener: l, URL: "http://" + l.Addr().String(),
+		draining: make(chan struct{}), served: make(chan error, 1), trace: func(context.Context) error { return nil }}
+	if cfg.OTLPEndpoint != "" {
+		if d.trace, err = startTracing(ctx, cfg); err != nil {
+			st.Close()
+			l.Close()
+			return nil, err
+		}
+	}
+	if cfg.PublicURL == "http://"+cfg.Addr {
+		d.cfg.PublicURL = d.URL // the port may have been 0
+	}
+	d.assemble()
+	return d, nil
+}
+
+func (d *Daemon) assemble() {
+	d.events = eventlog.New(d.store, d.log)
+	d.auth = auth.New(d.store, d.cfg.PublicURL)
+	d.Ops = ops.New(d.store, d.events, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	d.Ops.Forget = d.auth.Forget
+	a := api.New(d.Ops)
+	r := rest.New(a, d.auth, d.log, d.cfg.Version)
+	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
+
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", r.Handler())
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
+		mux.Handle(path, r.Handler())
+	}
+	m := newMetrics()
+	mux.Handle("GET /metrics", m.handler())
+	mux.Handle("/", dashboard.Handler())
+	d.http = &http.Server{
+		Handler:           d.traced(requestID(m.observe(secured(mux)))),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    maxHeaderSize,
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stopWork = cancel
+	d.background(ctx, d.events.Run)
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep expired sign-ins", d.sweep) })
+	d.background(ctx, d.watchStandings)
+	go func() { d.served <- d.http.Serve(d.listener) }()
+}
+
+func (d *Daemon) background(ctx context.Context, fn func(context.Context)) {
+	d.work.Go(func() { fn(ctx) })
+}
+
+func (d *Daemon) every(ctx context.Context, period time.Duration, what string, fn func(context.Context) error) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := fn(ctx); err != nil && ctx.Err() == nil {
+				d.log.Warn(what+" failed; trying again later", "err", err)
+			}
+		}
+	}
+}
+
+func (d *Daemon) sweep(ctx context.Context) error {
+	return d.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.DeleteExpiredSignins(ctx) })
+}
+
+// watchStandings drops remembered tokens when another replica revoked them.
+// On SQLite there is no other replica, and Forget was called directly.
+func (d *Daemon) watchStandings(ctx context.Context) {
+	if d.cfg.Embedded() {
+		return
+	}
+	for ctx.Err() == nil {
+		if err := d.store.Listen(ctx, func(orgs []string) {
+			for _, org := range orgs {
+				d.auth.Forget(org)
+			}
+		}); err != nil && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
+
+// Wait serves until ctx ends, then drains: streams are told to reconnect,
+// requests under way are finished, noted uses are written.
+func (d *Daemon) Wait(ctx context.Context) error {
+	select {
+	case err := <-d.served:
+		d.close(context.Background())
+		return err
+	case <-ctx.Done():
+	}
+	return d.Stop()
+}
+
+// Stop drains and closes the service.
+func (d *Daemon) Stop() error {
+	d.log.Info("shutting down", "drain", drainTimeout.String())
+	close(d.draining)
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	err := d.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		d.log.Warn("some requests did not finish in time")
+		d.http.Close()
+		err = nil
+	}
+	return errors.Join(err, d.close(ctx))
+}
+
+func (d *Daemon) close(ctx context.Context) error {
+	d.stopWork()
+	d.work.Wait()
+	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
+}
+
+// Now returns the service's time, for tests.
+func (d *Daemon) Now() coord.Time { return d.store.Now() }

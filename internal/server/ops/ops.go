@@ -1,0 +1,142 @@
+// Package ops is what the service does: one method per operation, one file
+// per noun. An operation validates, opens one transaction, decides, and
+// returns; it knows nothing of HTTP, tools or SQL.
+package ops
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Config is what operations need to know of the installation.
+type Config struct {
+	PublicURL string // where people reach the dashboard, without a trailing slash
+	OIDCName  string // name of the OpenID provider, empty if none is configured
+}
+
+// A Service carries out operations.
+type Service struct {
+	store  *store.Store
+	log    *eventlog.Log
+	logger *slog.Logger
+	cfg    Config
+	// Forget is told of an org whose callers' standing changed.
+	Forget func(org string)
+}
+
+// New returns a Service on s.
+func New(s *store.Store, log *eventlog.Log, logger *slog.Logger, cfg Config) *Service {
+	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
+	return &Service{store: s, log: log, logger: logger, cfg: cfg, Forget: func(string) {}}
+}
+
+// newID returns an id that sorts by the time it was made.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// read runs fn on the state of one moment.
+func (s *Service) read(ctx context.Context, fn func(*store.Tx) error) error {
+	return s.store.Read(ctx, fn)
+}
+
+// write runs fn in a transaction of the caller's org.
+func (s *Service) write(ctx context.Context, who coord.Caller, fn func(*store.Tx) error) error {
+	return s.store.Write(ctx, who.OrgID, fn)
+}
+
+// actorOf returns who an event is by.
+func actorOf(who coord.Caller) coord.Entity {
+	switch {
+	case who.Via == coord.ViaSystem:
+		return coord.Entity{Kind: "system", ID: "svc"}
+	case who.SessionID != "":
+		return coord.Entity{Kind: "session", ID: who.SessionID}
+	case who.UserID != "":
+		return coord.Entity{Kind: "user", ID: who.UserID}
+	}
+	return coord.Entity{Kind: "service", ID: who.TokenID}
+}
+
+// A happening is an event before it has an id.
+type happening struct {
+	Type    coord.EventType
+	Subject coord.Entity
+	Repo    string // id, where the event is about one
+	Payload map[string]any
+}
+
+// subject returns what an event is about: the noun of its type, by id.
+func subject(t coord.EventType, id string) coord.Entity {
+	noun, _, _ := strings.Cut(string(t), ".")
+	return coord.Entity{Kind: noun, ID: id}
+}
+
+// emit writes an event into the log as part of tx.
+func emit(ctx context.Context, tx *store.Tx, who coord.Caller, h happening) error {
+	return tx.Emit(ctx, coord.Event{OrgID: who.OrgID, Type: h.Type, Actor: actorOf(who), Subject: h.Subject, RepoID: h.Repo, Payload: h.Payload})
+}
+
+// tell is emit for the common case: an event about one record.
+func tell(ctx context.Context, tx *store.Tx, who coord.Caller, t coord.EventType, id, repo string, payload map[string]any) error {
+	return emit(ctx, tx, who, happening{Type: t, Subject: subject(t, id), Repo: repo, Payload: payload})
+}
+
+// system is the service itself, acting in an org.
+func system(org string) coord.Caller { return coord.Caller{OrgID: org, Via: coord.ViaSystem} }
+
+// cursor makes an opaque cursor from the last row's key.
+func cursor(key ...any) *string {
+	b, _ := json.Marshal(key)
+	c := base64.RawURLEncoding.EncodeToString(b)
+	return &c
+}
+
+// uncursor reads a cursor into key; an empty one changes nothing.
+func uncursor(c string, key ...any) error {
+	if c == "" {
+		return nil
+	}
+	bad := problem.InvalidField("cursor", "is not a cursor of this list; start without one")
+	b, err := base64.RawURLEncoding.Strict().DecodeString(c)
+	if err != nil {
+		return bad
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(b, &parts) != nil || len(parts) != len(key) {
+		return bad
+	}
+	for i, p := range parts {
+		if json.Unmarshal(p, key[i]) != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// page cuts rows, read with one more than limit, to a page.
+func page[T any](rows []T, limit int, key func(T) []any) (items []T, next *string) {
+	if len(rows) <= limit {
+		return rows, nil
+	}
+	rows = rows[:limit]
+	return rows, cursor(key(rows[limit-1])...)
+}
+
+// wantUUID makes a path parameter that cannot be an id a 404, like an unknown
+// one.
+func wantUUID(id, missing string) error {
+	if !shape.IsUUID(id) {
+		return problem.Newf(problem.NotFound, "%s", missing)
+	}
+	return nil
+}

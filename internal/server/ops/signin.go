@@ -1,0 +1,184 @@
+package ops
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// signinLock is the lock of what belongs to no org: accounts and sign-ins.
+const signinLock = "signin"
+
+var (
+	errCredentials = problem.Newf(problem.InvalidCredentials, "the email or the password is wrong")
+	perAddress     = store.PerWindow(10, time.Minute)
+	perAccount     = store.PerWindow(10, 15*time.Minute)
+)
+
+// SignIn begins a dashboard session. An unknown address and a wrong password
+// get the same answer in the same time.
+func (s *Service) SignIn(ctx context.Context, who coord.Caller, in wire.SignIn) (out wire.SignedIn, err error) {
+	const slow = "too many sign-ins; wait a little and try again"
+	err = firstError(s.limit(ctx, "signin:address:"+who.Address, perAddress, slow),
+		s.limit(ctx, "signin:account:"+store.EmailKey(in.Email), perAccount, slow))
+	if err != nil {
+		return out, err
+	}
+	var account *store.Account
+	err = s.read(ctx, func(tx *store.Tx) error {
+		account, err = tx.AccountByEmail(ctx, in.Email)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	var hash *string
+	if account != nil {
+		hash = account.PasswordHash
+	}
+	ok, err := auth.VerifyPassword(ctx, hash, in.Password)
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		if account != nil {
+			err = s.tellOrgs(ctx, account.User, who, coord.EventSigninFailed)
+		}
+		if err != nil {
+			return out, err
+		}
+		return out, errCredentials
+	}
+	return s.begin(ctx, who, account.User)
+}
+
+// limit counts a try in a transaction of its own: a try that then fails must
+// stay counted.
+func (s *Service) limit(ctx context.Context, key string, l store.Limit, detail string) error {
+	return s.store.Write(ctx, signinLock, func(tx *store.Tx) error { return tx.Take(ctx, key, l, detail) })
+}
+
+// begin makes a dashboard session for a person who proved who they are.
+func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) (wire.SignedIn, error) {
+	secret := auth.NewSecret()
+	err := s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+		return tx.InsertWebSession(ctx, store.WebSession{ID: newID(), UserID: user.ID, UserAgent: clip(who.UserAgent, 300), Address: who.Address,
+			CreatedAt: tx.Now, LastSeenAt: tx.Now, ExpiresAt: tx.Now.Add(auth.SessionLifetime)}, secret.Hash)
+	})
+	if err != nil {
+		return wire.SignedIn{}, err
+	}
+	if err := s.tellOrgs(ctx, user, who, coord.EventSigninSucceeded); err != nil {
+		return wire.SignedIn{}, err
+	}
+	out, err := s.signedIn(ctx, user)
+	out.Secret = secret.Text
+	return out, err
+}
+
+// clip cuts s to n bytes; what is stored of a user agent is only shown.
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// tellOrgs logs a sign-in in every org of a person.
+func (s *Service) tellOrgs(ctx context.Context, user coord.User, who coord.Caller, t coord.EventType) error {
+	var orgs []store.OrgRole
+	err := s.read(ctx, func(tx *store.Tx) (err error) {
+		orgs, err = tx.OrgsOf(ctx, user.ID)
+		return err
+	})
+	for _, o := range orgs {
+		if err != nil {
+			break
+		}
+		as := coord.Caller{OrgID: o.ID, UserID: user.ID, Via: coord.ViaCookie}
+		err = s.store.Write(ctx, o.ID, func(tx *store.Tx) error {
+			return emit(ctx, tx, as, happening{Type: t, Subject: coord.Entity{Kind: "user", ID: user.ID}, Payload: map[string]any{"address": who.Address}})
+		})
+	}
+	return err
+}
+
+func (s *Service) signedIn(ctx context.Context, user coord.User) (out wire.SignedIn, err error) {
+	out.User = user
+	err = s.read(ctx, func(tx *store.Tx) error {
+		orgs, err := tx.OrgsOf(ctx, user.ID)
+		for _, o := range orgs {
+			out.Orgs = append(out.Orgs, wire.OrgPlace{Org: o.Org, Role: o.Role})
+		}
+		return err
+	})
+	return out, err
+}
+
+// SignOut ends the dashboard session.
+func (s *Service) SignOut(ctx context.Context, who coord.Caller, _ wire.None) (out wire.SignedOut, err error) {
+	return out, s.store.Write(ctx, signinLock, func(tx *store.Tx) error { return tx.DeleteWebSession(ctx, who.CookieID) })
+}
+
+// GetSession tells the dashboard who is signed in.
+func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None) (wire.SignedIn, error) {
+	return s.signedIn(ctx, who.User())
+}
+
+// GetSignInOptions tells the sign-in page what to offer.
+func (s *Service) GetSignInOptions(ctx context.Context, _ coord.Caller, _ wire.None) (out wire.SignInOptions, err error) {
+	if s.cfg.OIDCName != "" {
+		out.OIDC = &s.cfg.OIDCName
+	}
+	err = s.read(ctx, func(tx *store.Tx) error {
+		n, err := tx.CountOrgs(ctx)
+		out.SetUp = n == 0
+		return err
+	})
+	return out, err
+}
+
+// ChangePassword replaces the caller's password and ends their other
+// sign-ins.
+func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.ChangePassword) (out wire.None, err error) {
+	if err := auth.CheckNewPassword("new", in.New, who.Email); err != nil {
+		return out, err
+	}
+	var account *store.Account
+	err = s.read(ctx, func(tx *store.Tx) error {
+		account, err = tx.AccountByID(ctx, who.UserID)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	if account.PasswordHash != nil {
+		if ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Current); err != nil || !ok {
+			return out, firstError(err, problem.Newf(problem.InvalidCredentials, "the current password is wrong"))
+		}
+	}
+	hash, err := auth.HashPassword(ctx, in.New)
+	if err != nil {
+		return out, err
+	}
+	return out, s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+		if err := tx.SetPassword(ctx, who.UserID, hash); err != nil {
+			return err
+		}
+		return tx.DeleteWebSessions(ctx, who.UserID, who.CookieID)
+	})
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/api"
+)
+
+// maxDepth is how deep a body may nest. The decoder itself would go to 10,000.
+const maxDepth = 64
+
+// decode fills in from path, query, header and body, and validates each
+// against the limits declared on the type.
+func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in any) error {
+	want := s.api.Inputs(op)
+	v := reflect.ValueOf(in).Elem()
+	if err := setDefaults(v, want.All); err != nil {
+		return err
+	}
+	how := shape.Strict
+	if op.Lenient {
+		how = shape.Lenient
+	}
+	if len(want.Body.Properties) > 0 {
+		if err := s.decodeBody(w, r, op, want.Body, how, in); err != nil {
+			return err
+		}
+	}
+	query, err := fromStrings(want.Query, func(name string) []string { return r.URL.Query()[name] })
+	if err != nil {
+		return err
+	}
+	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
+	if err != nil {
+		return err
+	}
+	bad := append(s.api.Schemas.Validate(want.Query, query, shape.Lenient), s.api.Schemas.Validate(want.Header, header, shape.Lenient)...)
+	if err := problem.Invalid(bad); err != nil {
+		return err
+	}
+	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", fromPath(want.Path, r)))
+}
+
+// decodeBody reads the body three times over: as text with limits, as a tree
+// to validate, and into the type.
+func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
+	text, err := readBody(w, r, op)
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 && len(schema.Required) == 0 {
+		return nil
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return badJSON(err)
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return problem.Newf(problem.BadRequest, "the body must be a JSON object")
+	}
+	if err := problem.Invalid(s.api.Schemas.Validate(schema, tree, how)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, in); err != nil {
+		return badJSON(err)
+	}
+	return nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as it is, without Content-Encoding")
+	}
+	limit := op.MaxBody
+	if limit == 0 {
+		limit = api.DefaultMaxBody
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, problem.Newf(problem.TooLarge, "the body may have at most %d bytes", limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problem.Newf(problem.RequestTimeout, "the body came too slowly")
+	case err != nil:
+		return nil, problem.Newf(problem.BadRequest, "the body broke off")
+	case len(text) == 0:
+		return nil, nil
+	}
+	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
+		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json")
+	}
+	if !utf8.Valid(text) {
+		return nil, problem.Newf(problem.BadRequest, "the body is not valid UTF-8")
+	}
+	return text, checkDepth(text)
+}
+
+// checkDepth refuses deep nesting before a decoder recurses into it.
+func checkDepth(text []byte) error {
+	depth, quoted, escaped := 0, false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped = c == '\\'
+			quoted = c != '"'
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return problem.Newf(problem.BadRequest, "the body nests deeper than %d levels", maxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+func badJSON(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return problem.Newf(problem.BadRequest, "the body is not valid JSON: %v (at byte %d)", syntax.Err, syntax.ByteOffset)
+	}
+	var sem *json.SemanticError
+	if errors.As(err, &sem) {
+		path := strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", ".")
+		return problem.InvalidField(path, "%v", firstOf(sem.Err, errors.New("is of the wrong type")))
+	}
+	return problem.Newf(problem.BadRequest, "the body is not valid JSON")
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromStrings reads the parameters of a schema from text: lists are separated
+// by commas or repeated.
+func fromStrings(schema *shape.Schema, get func(name string) []string) (map[string]any, error) {
+	out := map[string]any{}
+	var bad []problem.Field
+	for name, p := range schema.Properties {
+		values := get(name)
+		if len(values) == 0 || len(values) == 1 && values[0] == "" {
+			continue
+		}
+		if !utf8.ValidString(strings.Join(values, "")) {
+			bad = append(bad, problem.Field{Path: name, Message: "must be valid UTF-8"})
+			continue
+		}
+		v, err := parse(p, values)
+		if err != nil {
+			bad = append(bad, problem.Field{Path: name, Message: err.Error()})
+			continue
+		}
+		out[name] = v
+	}
+	return out, problem.Invalid(bad)
+}
+
+func parse(p *shape.Schema, values []string) (any, error) {
+	switch kind(p) {
+	case "array":
+		list := []any{}
+		for _, v := range values {
+			for part := range strings.SplitSeq(v, ",") {
+				if part = strings.TrimSpace(part); part != "" {
+					list = append(list, part)
+				}
+			}
+		}
+		return list, nil
+	case "integer":
+		n, err := strconv.Atoi(values[0])
+		if err != nil {
+			return nil, errors.New("must be a whole number")
+		}
+		return float64(n), nil
+	case "boolean":
+		switch strings.ToLower(values[0]) {
+		case "true", "1":
+			return true, nil
+		case "false", "0":
+			return false, nil
+		}
+		return nil, errors.New("must be true or false")
+	}
+	return values[0], nil
+}
+
+func kind(p *shape.Schema) string {
+	switch t := p.Type.(type) {
+	case string:
+		return t
+	case []string:
+		return t[0]
+	}
+	return ""
+}
+
+func fromPath(schema *shape.Schema, r *http.Request) map[string]any {
+	out := map[string]any{}
+	for name := range schema.Properties {
+		out[name] = r.PathValue(name)
+	}
+	return out
+}
+
+// fill sets the fields that a tag names. The values are validated: what does
+// not fit is our own mistake.
+func fill(v reflect.Value, tag string, values map[string]any) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("json") == "" {
+			if err := fill(v.Field(i), tag, values); err != nil {
+				return err
+			}
+			continue
+		}
+		if f.Tag.Get(tag) == "" {
+			continue
+		}
+		name, _ := shape.Name(f)
+		value, ok := values[name]
+		if !ok {
+			continue
+		}
+		if err := assign(v.Field(i), value); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func assign(to reflect.Value, value any) error {
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	switch v := value.(type) {
+	case string:
+		to.SetString(v)
+	case bool:
+		to.SetBool(v)
+	case float64:
+		to.SetInt(int64(v))
+	case int:
+		to.SetInt(int64(v))
+	case []any:
+		list := reflect.MakeSlice(to.Type(), len(v), len(v))
+		for i, item := range v {
+			if err := assign(list.Index(i), item); err != nil {
+				return err
+			}
+		}
+		to.Set(list)
+	default:
+		return fmt.Errorf("cannot hold a %T", value)
+	}
+	return nil
+}
+
+// setDefaults fills in what the schema says a missing field is.
+func setDefaults(v reflect.Value, schema *shape.Schema) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			if err := setDefaults(v.Field(i), schema); err != nil {
+				return err
+			}
+			continue
+		}
+		name, _ := shape.Name(f)
+		if p := schema.Properties[name]; p != nil && p.Default != nil {
+			if err := assign(v.Field(i), p.Default); err != nil {
+				return fmt.Errorf("default of %s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+// Package rest serves the operations of package api over HTTP: decoding with
+// limits, problems, Server-Sent Events, the API document. It decides nothing.
+package rest
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/auth"
+)
+
+// A Server answers HTTP requests with operations.
+type Server struct {
+	api     *api.API
+	auth    *auth.Authenticator
+	log     *slog.Logger
+	version string
+	// Draining is closed when the server shuts down, so that streams can say
+	// goodbye.
+	Draining <-chan struct{}
+	// TrustProxy makes the client's address the last one in X-Forwarded-For.
+	TrustProxy bool
+}
+
+// New returns a Server for the operations of a.
+func New(a *api.API, who *auth.Authenticator, log *slog.Logger, version string) *Server {
+	return &Server{api: a, auth: who, log: log, version: version, Draining: make(chan struct{})}
+}
+
+// Handler returns a handler for every operation with a route.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, op := range api.Table {
+		if op.Route != "" {
+			mux.HandleFunc(op.Route, s.handler(op))
+		}
+	}
+	mux.HandleFunc("GET /openapi.json", s.openAPI)
+	mux.HandleFunc("GET /docs", s.docs)
+	return problems(mux, s)
+}
+
+func (s *Server) handler(op api.Op) http.HandlerFunc {
+	if op.Route == "GET /v1/stream" {
+		return s.stream(op)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, err := s.caller(op, r)
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		out, err := s.api.Call(r.Context(), op, who, func(in any) error { return s.decode(w, r, op, in) })
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		s.reply(w, r, op, out)
+	}
+}
+
+// caller tells who sent r. Nobody is asked at a public door.
+func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error) {
+	if op.Door != api.Public {
+		if who, err = s.auth.Caller(r); err != nil {
+			return who, err
+		}
+	}
+	who.Address = s.clientAddress(r)
+	who.UserAgent = r.UserAgent()
+	return who, nil
+}
+
+// clientAddress returns where the request came from, without the port.
+func (s *Server) clientAddress(r *http.Request) string {
+	if s.TrustProxy {
+		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		if last := strings.TrimSpace(hops[len(hops)-1]); net.ParseIP(last) != nil {
+			return last
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// A cookieSetter is an answer that signs somebody in or out.
+type cookieSetter interface {
+	NewCookie() (secret string, set bool)
+}
+
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out any) {
+	if c, ok := out.(cookieSetter); ok {
+		if secret, set := c.NewCookie(); set {
+			http.SetCookie(w, s.auth.Cookie(secret))
+		}
+	}
+	status := op.Success
+	if ready, ok := out.(wire.Ready); ok && ready.Status != "ready" {
+		status = problem.Unavailable.Status()
+	}
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return
+	}
+	s.writeJSON(w, r, "application/json", status, out)
+}
+
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	b := problem.BodyOf(err)
+	if b.Status >= 500 && r.Context().Err() == nil {
+		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "request_id", w.Header().Get("X-Request-Id"), "err", err)
+	}
+	if b.Status == http.StatusUnauthorized && problem.KindOf(err) == problem.Unauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="svc"`)
+	}
+	if after := problem.RetryAfter(err); after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(after))
+	}
+	s.writeJSON(w, r, "application/problem+json", b.Status, b)
+}
+
+// writeJSON encodes first, so that a failure can still become a 500.
+func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType string, status int, v any) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		s.log.ErrorContext(r.Context(), "encoding an answer failed", "path", r.URL.Path, "err", err)
+		b, _ = json.Marshal(problem.BodyOf(err))
+		mediaType, status = "application/problem+json", http.StatusInternalServerError
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(b)+1))
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
+}
+
+// problems turns the mux's own answers, for a route or method that is not
+// there, into problems.
+func problems(mux *http.ServeMux, s *Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		allowed := allowedMethods(mux, r)
+		if len(allowed) == 0 {
+			s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
+	})
+}
+
+func printable(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+func allowedMethods(mux *http.ServeMux, r *http.Request) (allowed []string) {
+	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
+		if _, pattern := mux.Handler(probe); strings.HasPrefix(pattern, m+" ") {
+			allowed = append(allowed, m)
+		}
+	}
+	return allowed
+}

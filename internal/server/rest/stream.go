@@ -1,0 +1,143 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/eventlog"
+)
+
+const (
+	keepAlive     = 15 * time.Second
+	recheck       = 5 * time.Second  // how long a revoked token's stream may live on
+	writeDeadline = 10 * time.Second // a reader that takes longer is dropped; it can resume
+	retryMS       = 3000
+	reconnectMS   = 1000
+)
+
+// A follower is what a stream reads from: events, and whether the caller
+// asked for each.
+type follower interface {
+	Next(context.Context) ([]eventlog.Entry, error)
+	Close()
+	Wants(e eventlog.Entry) bool
+}
+
+// stream serves the event log as Server-Sent Events.
+func (s *Server) stream(op api.Op) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, err := s.caller(op, r)
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		out, err := s.api.Call(r.Context(), op, who, func(in any) error {
+			if err := s.decode(w, r, op, in); err != nil {
+				return err
+			}
+			if id := r.Header.Get("Last-Event-ID"); id != "" {
+				in.(*wire.Stream).LastEventID = id
+			}
+			return nil
+		})
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		f := out.(follower)
+		defer f.Close()
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Accel-Buffering", "no")
+		c := &sse{w: w, rc: http.NewResponseController(w)}
+		// The deadline for reading the request would end the stream as well.
+		c.rc.SetReadDeadline(time.Time{})
+		if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
+			return
+		}
+		s.follow(r, op, f, c)
+	}
+}
+
+func (s *Server) follow(r *http.Request, op api.Op, f follower, c *sse) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	batches := make(chan []eventlog.Entry)
+	go func() {
+		defer close(batches)
+		for {
+			b, err := f.Next(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case batches <- b:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	check := time.NewTicker(recheck)
+	defer check.Stop()
+	for {
+		var err error
+		select {
+		case b, ok := <-batches:
+			if !ok {
+				return
+			}
+			err = c.events(f, b)
+		case <-alive.C:
+			err = c.send([]byte(": ka\n\n"))
+		case <-check.C:
+			who, denied := s.caller(op, r)
+			if denied != nil || api.Check(op, who) != nil {
+				return
+			}
+		case <-s.Draining:
+			c.send(fmt.Appendf(nil, "event: reconnect\ndata: {\"after_ms\":%d}\n\n", reconnectMS))
+			return
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// An sse writes frames, each within a deadline.
+type sse struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (c *sse) send(b []byte) error {
+	c.rc.SetWriteDeadline(time.Now().Add(writeDeadline))
+	if _, err := c.w.Write(b); err != nil {
+		return err
+	}
+	return c.rc.Flush()
+}
+
+func (c *sse) events(f follower, batch []eventlog.Entry) error {
+	var b bytes.Buffer
+	for _, e := range batch {
+		if !f.Wants(e) {
+			continue
+		}
+		// JSON has no raw newline, so a frame cannot be broken from inside.
+		fmt.Fprintf(&b, "id: %s\nevent: %s\ndata: %s\n\n", e.ID, e.Type, e.JSON)
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return c.send(b.Bytes())
+}
