@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 )
@@ -29,6 +30,8 @@ type Env struct {
 	Dir      string // the working folder
 	Hostname string
 	Terminal Terminal
+	// ReleaseKeys are who may sign a newer svc.
+	ReleaseKeys selfupdate.Keys
 	// OpenBrowser shows an address to the user.
 	OpenBrowser func(address string) error
 }
@@ -141,7 +144,7 @@ func (a *app) rootCommand() *cobra.Command {
 			case len(args) == 0:
 				return cmd.Help()
 			}
-			return a.unknown(cmd, args[0])
+			return unknown(cmd, args[0])
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -152,7 +155,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetUsageFunc(func(cmd *cobra.Command) error { a.help(cmd, nil); return nil })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd == root && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-") {
-			return a.unknown(cmd, a.args[0]) // its flags are not the mistake
+			return unknown(cmd, a.args[0]) // its flags are not the mistake
 		}
 		return &exit{ExitUsage, err}
 	})
@@ -197,14 +200,15 @@ var groups = []struct {
 	}},
 }
 
-func (a *app) unknown(cmd *cobra.Command, name string) error {
+// unknown is the error for a command that is not there.
+func unknown(cmd *cobra.Command, name string) error {
 	if near := nearest(name, cmd.Commands()); near != "" {
 		return usagef("unknown command %q; did you mean '%s %s'?", name, cmd.CommandPath(), near)
 	}
 	return usagef("unknown command %q", name)
 }
 
-// exactly, atLeast and noArgs check the number of arguments as a usage error.
+// exactly and noArgs check the number of arguments as a usage error.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -214,16 +218,10 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-func atLeast(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < n {
-			return usagef("expected %s", what)
-		}
-		return nil
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasSubCommands() {
+		return unknown(cmd, args[0])
 	}
-}
-
-func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("unexpected argument %q", args[0])
 	}

@@ -41,7 +41,7 @@ var (
 
 	alice = coord.User{ID: "0198a000-0000-7000-8000-00000000000a", Email: "alice@example.com", Name: "Alice Ash"}
 	bob   = coord.User{ID: "0198a000-0000-7000-8000-00000000000b", Email: "bob@example.com", Name: "Bob Birch"}
-	rob   = coord.User{ID: "0198a000-0000-7000-8000-00000000000c", Email: "bob2@example.com", Name: "bob\x1b[31m Beech"}
+	rob   = coord.User{ID: "0198a000-0000-7000-8000-00000000000c", Email: "bob2@example.com", Name: "Bob \x1b[31mBeech"}
 	org   = coord.Org{ID: "0198a000-0000-7000-8000-000000000001", Slug: "acme", Name: "Acme", DataMode: coord.DataFull}
 	shop  = coord.RepoName{ID: "0198a000-0000-7000-8000-000000000002", FullName: "acme/shop"}
 )
@@ -67,7 +67,7 @@ func (c *contract) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	c.requests = append(c.requests, r.Method+" "+r.URL.RequestURI())
 	if c.skew != 0 {
-		w.Header().Set("Date", now.Add(c.skew).UTC().Format(http.TimeFormat))
+		w.Header().Set("Date", time.Now().Add(c.skew).UTC().Format(http.TimeFormat))
 	}
 	file, isFile := c.files[r.URL.Path]
 	c.mu.Unlock()
@@ -81,6 +81,8 @@ func (c *contract) serve(w http.ResponseWriter, r *http.Request) {
 		w.Write(file)
 	case r.URL.Path == "/healthz":
 		reply(w, 200, wire.Health{Status: "ok"})
+	case strings.HasPrefix(r.URL.Path, "/cli/"):
+		fail(w, problem.NotFound, "no release here")
 	case strings.HasPrefix(r.URL.Path, "/v1/auth/device"):
 		c.serveDevice(w, r)
 	default:
@@ -207,18 +209,20 @@ func serveHandoff(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, out)
 }
 
+// serveStream sends two events and breaks off; who comes back is refused,
+// which ends the story.
 func serveStream(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprint(w, "retry: 10\n\n")
-	if r.Header.Get("Last-Event-ID") == "" {
-		for i, typ := range []coord.EventType{coord.EventIntentDeclared, coord.EventConflictDetected} {
-			data, _ := json.Marshal(coord.Event{ID: fmt.Sprint(i + 1), Type: typ, Version: 1, OccurredAt: coord.TimeOf(now), OrgID: org.ID,
-				Payload: map[string]any{"ref": []string{"INT-1", "CF-3"}[i], "severity": "warn\x1b[31m"}})
-			fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", i+1, typ, data)
-		}
+	if r.Header.Get("Last-Event-ID") != "" {
+		fail(w, problem.Unauthorized, "revoked meanwhile")
 		return
 	}
-	fail(w, problem.Unauthorized, "revoked meanwhile") // ends the story
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, "retry: 10\n\n")
+	for i, typ := range []coord.EventType{coord.EventIntentDeclared, coord.EventConflictDetected} {
+		data, _ := json.Marshal(coord.Event{ID: fmt.Sprint(i + 1), Type: typ, Version: 1, OccurredAt: coord.TimeOf(now), OrgID: org.ID,
+			Payload: map[string]any{"ref": []string{"INT-1", "CF-3"}[i], "severity": "warn\x1b[31m"}})
+		fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", i+1, typ, data)
+	}
 }
 
 func allIntents() []coord.Intent {

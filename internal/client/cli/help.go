@@ -77,7 +77,7 @@ func (a *app) helpCommand() *cobra.Command {
 			for _, name := range args {
 				next := child(at, name)
 				if next == nil {
-					return a.unknown(at, name)
+					return unknown(at, name)
 				}
 				at = next
 			}

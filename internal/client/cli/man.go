@@ -26,7 +26,7 @@ func (a *app) manCommand() *cobra.Command {
 			for _, name := range args {
 				next := child(at, name)
 				if next == nil {
-					return a.unknown(at, name)
+					return unknown(at, name)
 				}
 				at = next
 			}

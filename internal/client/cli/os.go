@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/svc-hq/svc/internal/client/selfupdate"
 )
 
 // OS returns the Env of this process.
@@ -23,7 +25,12 @@ func OS() *Env {
 	if t.Out {
 		t.Columns, _, _ = term.GetSize(int(os.Stdout.Fd()))
 	}
+	keys, err := selfupdate.CompiledKeys()
+	if err != nil {
+		keys = nil // a broken build: it then trusts nobody
+	}
 	return &Env{
+		ReleaseKeys: keys,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Dir: dir, Hostname: host, Terminal: t,
 		OpenBrowser: openBrowser,

@@ -150,13 +150,14 @@ func (a *app) printStatus(s *status) {
 }
 
 func used(n int, limit *int, what string) string {
+	count := fmt.Sprint(n)
+	if limit != nil {
+		count, n = fmt.Sprintf("%d of %d", n, *limit), *limit
+	}
 	if n != 1 {
 		what += "s"
 	}
-	if limit == nil {
-		return fmt.Sprintf("%d %s", n, what)
-	}
-	return fmt.Sprintf("%d of %d %s", n, *limit, what)
+	return count + " " + what
 }
 
 // section prints a heading and its rows, or why there are none.

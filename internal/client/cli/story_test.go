@@ -41,7 +41,7 @@ func TestStories(t *testing.T) {
 				"ALICE="+aliceToken, "BOB="+bobToken, "THIN="+thinToken, "URL="+c.URL, "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_GLOBAL=/dev/null")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"server": steer, "mode": fileMode, "columns": columns},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"server": steer, "mode": fileMode},
 	})
 }
 
@@ -85,16 +85,5 @@ func fileMode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); (got == args[0]) == neg {
 		ts.Fatalf("%s has mode %s", args[1], got)
-	}
-}
-
-// columns checks that no line of a file is wider.
-func columns(ts *testscript.TestScript, neg bool, args []string) {
-	most, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	for line := range strings.Lines(ts.ReadFile(args[1])) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); (n > most) != neg {
-			ts.Fatalf("%d columns: %s", n, line)
-		}
 	}
 }

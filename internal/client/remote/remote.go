@@ -160,7 +160,7 @@ func (c *Client) problemOf(res *http.Response, err error) error {
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(s) * time.Second
 	}
-	if e.Kind == problem.Unauthorized && c.token != "" {
+	if e.Kind == problem.Unauthorized && res.Request.Header.Get("Authorization") != "" {
 		e.Detail = fmt.Sprintf("%s rejected the token (%s); run svc login", c.server, strings.TrimSuffix(e.Detail, "."))
 	}
 	return e

@@ -33,7 +33,6 @@ const (
 type Program struct {
 	Path    string // with links resolved
 	Version string
-	Keys    Keys
 	OS      string
 	Arch    string
 	Now     func() time.Time
@@ -49,8 +48,7 @@ func Running(now func() time.Time) (Program, error) {
 	if err != nil {
 		return Program{}, fmt.Errorf("cannot tell where svc is installed: %w", err)
 	}
-	keys, err := CompiledKeys()
-	return Program{Path: path, Version: version.Version, Keys: keys, OS: runtime.GOOS, Arch: runtime.GOARCH, Now: now}, err
+	return Program{Path: path, Version: version.Version, OS: runtime.GOOS, Arch: runtime.GOARCH, Now: now}, nil
 }
 
 // Install replaces the program by release r, which server told of. It returns

@@ -171,7 +171,7 @@ func TestInstall(t *testing.T) {
 			}
 			srv := httptest.NewServer(tt.serve)
 			t.Cleanup(srv.Close)
-			p := selfupdate.Program{Path: path, Version: tt.current, Keys: keys, OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
+			p := selfupdate.Program{Path: path, Version: tt.current, OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
 			r := release(bin, tt.change)
 			err := p.Install(t.Context(), r, srv.URL)
 			got, _ := os.ReadFile(path)
@@ -229,7 +229,7 @@ func TestAProgramThatFailsInPlaceIsTakenBack(t *testing.T) {
 	if err := os.WriteFile(path, old, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := selfupdate.Program{Path: path, Version: "1.1.0", Keys: keys, OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
+	p := selfupdate.Program{Path: path, Version: "1.1.0", OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
 	err := p.Install(t.Context(), release(bin, nil), srv.URL)
 	if err == nil || !strings.Contains(err.Error(), "the old one is back in place") {
 		t.Errorf("err = %v", err)
