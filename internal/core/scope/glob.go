@@ -9,6 +9,10 @@ import (
 // maxAlternatives bounds what braces may multiply to.
 const maxAlternatives = 128
 
+// maxDepth bounds the elements of a glob, so that an index can hold a set of
+// them in one word.
+const maxDepth = 60
+
 // A Glob is a parsed path selector. Its elements, separated by slashes, may
 // hold * (any characters), ? (one character), [a-z] and [!a-z] (one of a
 // set) and {a,b} (alternatives, which may hold slashes); ** as a whole element
@@ -157,6 +161,9 @@ func cleanPattern(alt string) (string, error) {
 	}
 	if len(out) == 0 {
 		return "", fmt.Errorf("one alternative is empty")
+	}
+	if len(out) > maxDepth {
+		return "", fmt.Errorf("is more than %d folders deep", maxDepth)
 	}
 	return strings.Join(out, "/"), nil
 }
