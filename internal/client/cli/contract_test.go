@@ -201,7 +201,7 @@ func serveHandoff(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := slices.IndexFunc(allIntents(), func(x coord.Intent) bool { return x.Ref == r.PathValue("ref") })
-	out := remote.HandedOff{Intent: allIntents()[i], Handoff: coord.Handoff{Intent: r.PathValue("ref"), From: alice, To: bob}}
+	out := wire.HandedOff{Intent: allIntents()[i], Handoff: &coord.Handoff{Intent: r.PathValue("ref"), From: alice, To: bob}}
 	out.Intent.Owner = bob
 	if in.Note != "" {
 		out.Handoff.Note = &in.Note

@@ -31,7 +31,7 @@ func OS() *Env {
 	}
 	return &Env{
 		ReleaseKeys: keys,
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Dir: dir, Hostname: host, Terminal: t,
 		OpenBrowser: openBrowser,
 	}

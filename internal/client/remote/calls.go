@@ -87,12 +87,12 @@ func (c *Client) Intent(ctx context.Context, ref string) (coord.Intent, error) {
 }
 
 // Handoff gives an intent to another member.
-func (c *Client) Handoff(ctx context.Context, ref, to, note string) (HandedOff, error) {
+func (c *Client) Handoff(ctx context.Context, ref, to, note string) (wire.HandedOff, error) {
 	in := map[string]string{"to": to}
 	if note != "" {
 		in["note"] = note
 	}
-	return post[HandedOff](ctx, c, "/v1/intents/"+url.PathEscape(ref)+"/handoff", in)
+	return post[wire.HandedOff](ctx, c, "/v1/intents/"+url.PathEscape(ref)+"/handoff", in)
 }
 
 // Conflicts returns one page of conflicts.

@@ -59,9 +59,3 @@ type Attention struct {
 	Total  int             `json:"total"`
 	ByKind map[string]int  `json:"by_kind"`
 }
-
-// A HandedOff tells what a handoff did.
-type HandedOff struct {
-	Intent  coord.Intent  `json:"intent"`
-	Handoff coord.Handoff `json:"handoff"`
-}
