@@ -17,21 +17,23 @@ import (
 
 func (a *app) watchCommand() *cobra.Command {
 	var types, repos []string
+	var since string
 	cmd := &cobra.Command{
-		Use:   "watch [--type TYPE]... [--repo REPO]...",
+		Use:   "watch [--type TYPE]... [--repo REPO]... [--since ID]",
 		Short: "Print what happens, as it happens",
 		Long: "Print the org's events as they happen, one a line; with --json one object a\n" +
 			"line. A lost connection is taken up again where it broke off.",
 		Example: "  svc watch\n  svc watch --type conflict.detected --json | jq .subject",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.follow(cmd.Context(), remote.Feed{Types: types, Repos: repos}, func(e coord.Event) error {
+			return a.follow(cmd.Context(), remote.Feed{Types: types, Repos: repos, LastID: since}, func(e coord.Event) error {
 				return a.printEvent(e)
 			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of this type, such as intent.declared")
 	cmd.Flags().StringSliceVar(&repos, "repo", nil, "only events of this repo, owner/name")
+	cmd.Flags().StringVar(&since, "since", "", "begin after the event with this id; 0 is the very first")
 	return cmd
 }
 
