@@ -113,3 +113,9 @@ func (tx *Tx) insertRecipients(ctx context.Context, m *coord.Message, recipients
 	}
 	return nil
 }
+
+// CountUndelivered returns how many messages to a user none of their agents
+// has received yet.
+func (tx *Tx) CountUndelivered(ctx context.Context, org, user string) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND agent_read_at IS NULL AND delivered_at IS NULL`, org, user)
+}
