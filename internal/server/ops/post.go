@@ -27,6 +27,7 @@ func senderOf(who coord.Caller, session *store.SessionRow) coord.Sender {
 // A letter is a message before it is posted.
 type letter struct {
 	thread      store.Thread
+	conv        string // its conversation's id, if there is one already
 	to          string // the target as the sender named it
 	subject     *string
 	body        string
@@ -51,9 +52,12 @@ func (l letter) addressees(who coord.Caller) []string {
 // post puts a letter into its thread, for its recipients' agents to receive at
 // their next event.
 func (s *Service) post(ctx context.Context, tx *store.Tx, who coord.Caller, l letter) (coord.Message, error) {
-	conv, err := tx.EnsureConversation(ctx, who.OrgID, newID(), l.thread)
-	if err != nil {
-		return coord.Message{}, err
+	conv := l.conv
+	if conv == "" {
+		var err error
+		if conv, err = tx.EnsureConversation(ctx, who.OrgID, newID(), l.thread); err != nil {
+			return coord.Message{}, err
+		}
 	}
 	m := coord.Message{ID: newID(), OrgID: who.OrgID, ConversationID: conv, From: senderOf(who, l.session), To: l.to, Subject: l.subject,
 		Body: l.body, RequiresAck: l.requiresAck, About: l.about, Acks: []coord.Ack{}, Receipts: []coord.Receipt{}}

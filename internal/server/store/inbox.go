@@ -223,3 +223,8 @@ func (tx *Tx) withAcks(ctx context.Context, r Reader, ms []coord.Message) error 
 	}
 	return rows.Err()
 }
+
+// CountUnread returns how many messages to a reader they have not read.
+func (tx *Tx) CountUnread(ctx context.Context, org string, r Reader) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND `+r.readColumn()+` IS NULL`, org, r.User)
+}
