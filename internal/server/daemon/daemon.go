@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/mcpserver"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -104,6 +105,8 @@ func (d *Daemon) assemble() {
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
 		mux.Handle(path, r.Handler())
 	}
+	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
+	mux.Handle("/.well-known/", r.NotFound())
 	m := newMetrics()
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
