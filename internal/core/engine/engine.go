@@ -128,6 +128,32 @@ func (f *Finding) Role(id string) coord.PartyRole {
 	return coord.Challenger
 }
 
+// Parties returns both sides as a conflict record shows them, the holder
+// first. The title of a draft is left out: it is its owner's alone.
+func (f *Finding) Parties() []coord.Party {
+	return []coord.Party{f.Holder.party(coord.Holder), f.Challenger.party(coord.Challenger)}
+}
+
+func (w *Worker) party(role coord.PartyRole) coord.Party {
+	p := coord.Party{Role: role, Repo: w.Repo}
+	if w.User.ID != "" {
+		p.User = &w.User
+	}
+	if w.Session != "" {
+		p.SessionID = &w.Session
+	}
+	if w.Branch != "" {
+		p.Branch = &w.Branch
+	}
+	if w.Intent != nil {
+		p.Intent = &coord.IntentName{Ref: w.Ref(), Number: w.Intent.Number, Status: w.Intent.Status}
+		if w.Intent.Status != coord.IntentDraft {
+			p.Intent.Title = &w.Intent.Title
+		}
+	}
+	return p
+}
+
 // Live reports whether both parties are live workers: a break may hurt code
 // that nobody is working on, and rebase_needed is about merged work.
 func (w *Worker) Live() bool { return w.ID != "" }
