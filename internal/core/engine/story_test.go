@@ -188,7 +188,7 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 		return out, true
 	case "holders":
 		var out strings.Builder
-		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"]}) {
+		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"], Contract: kv["contract"]}) {
 			fmt.Fprintf(&out, "%s", h.Worker.ID)
 			for _, e := range h.Evidence {
 				fmt.Fprintf(&out, " %s:%s", e.Via, e.Selector)

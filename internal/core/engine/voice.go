@@ -33,7 +33,7 @@ func (v *voice) replacer() *strings.Replacer {
 		"{c:change}", v.of(f.Challenger, "change"), "{c:session}", v.of(f.Challenger, "session"),
 		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
 		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
-		"{path}", f.Place, "{key}", "`"+f.Place+"`", "{repo}", f.Holder.Repo.FullName,
+		"{path}", place(f.Place), "{key}", "`"+oneLineOf(f.Place, 120)+"`", "{repo}", f.Holder.Repo.FullName,
 		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
 		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
 		"{took}", v.took(), "{broke}", v.broke(),
@@ -57,7 +57,7 @@ func (v *voice) who(w *Worker) string {
 		ref = "a session of " + name(w)
 	}
 	if w.Branch != "" {
-		about = append(about, "branch "+clean(w.Branch))
+		about = append(about, "branch "+place(w.Branch))
 	}
 	if v.f.CrossRepo {
 		about = append(about, w.Repo.FullName)
@@ -120,11 +120,11 @@ func (v *voice) firstPath() string {
 func (v *voice) what() string {
 	e := v.evidence(coord.Holder)
 	if e == nil {
-		return v.f.Place
+		return place(v.f.Place)
 	}
-	text := v.f.Place + " " + rangeText(e.Lines)
+	text := place(v.f.Place) + " " + rangeText(e.Lines)
 	if e.Symbol != nil {
-		text = "`" + shortName(*e.Symbol) + "` in " + text
+		text = "`" + clean(shortName(*e.Symbol)) + "` in " + text
 	}
 	return strings.TrimSpace(text)
 }
@@ -140,10 +140,10 @@ func (v *voice) symbols() string {
 	var names []string
 	for _, e := range v.f.Evidence {
 		if e.Party == coord.Holder && e.Symbol != nil {
-			names = append(names, "`"+shortName(*e.Symbol)+"`")
+			names = append(names, "`"+clean(shortName(*e.Symbol))+"`")
 		}
 	}
-	return listing(names) + " in " + v.f.Place
+	return listing(names) + " in " + place(v.f.Place)
 }
 
 func (v *voice) selectors(role coord.PartyRole) string {
@@ -154,7 +154,7 @@ func (v *voice) selectors(role coord.PartyRole) string {
 		}
 		for _, s := range []*string{e.Selector, e.Symbol, e.Contract, e.Path} {
 			if s != nil {
-				all = append(all, *s)
+				all = append(all, place(*s))
 				break
 			}
 		}
@@ -164,7 +164,7 @@ func (v *voice) selectors(role coord.PartyRole) string {
 
 func (v *voice) use() string {
 	if e := v.evidence(coord.Holder); e != nil && e.Path != nil {
-		return strings.TrimSpace(*e.Path + " " + rangeText(e.Lines))
+		return strings.TrimSpace(place(*e.Path) + " " + rangeText(e.Lines))
 	}
 	return "some place"
 }
@@ -259,16 +259,28 @@ func name(w *Worker) string {
 	return "whoever maintains " + w.Repo.FullName
 }
 
+// place makes a path, selector or branch fit into a sentence: short, and in
+// quotes where it could be read as part of it.
+func place(s string) string {
+	s = oneLineOf(s, 120)
+	if strings.Contains(s, " ") {
+		return "`" + s + "`"
+	}
+	return s
+}
+
 // clean makes foreign text a short single line.
-func clean(s string) string {
+func clean(s string) string { return oneLineOf(s, 60) }
+
+func oneLineOf(s string, most int) string {
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '`' {
 			return ' '
 		}
 		return r
 	}, s)), " ")
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:59]) + "…"
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
 	}
 	return s
 }

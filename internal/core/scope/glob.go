@@ -7,7 +7,7 @@ import (
 )
 
 // maxAlternatives bounds what braces may multiply to.
-const maxAlternatives = 128
+const maxAlternatives = 64
 
 // maxDepth bounds the elements of a glob, so that an index can hold a set of
 // them in one word.

@@ -54,7 +54,7 @@ func TestGlobErrorsSayWhatIsWrong(t *testing.T) {
 		{"a}b", "} without {"},
 		{"a\x00b", "control character"},
 		{strings.Repeat("a/", 600), "longer than"},
-		{strings.Repeat("{a,b}", 8), "more than 128 alternatives"},
+		{strings.Repeat("{a,b}", 8), "more than 64 alternatives"},
 		{strings.Repeat("a/", 61), "more than 60 folders deep"},
 		{"a\xffb", "not valid UTF-8"},
 	} {
@@ -92,6 +92,22 @@ func TestGlobMatch(t *testing.T) {
 		if got := glob(t, tt.glob).Match(tt.path); got != tt.want {
 			t.Errorf("%s matches %s: %v, want %v", tt.glob, tt.path, got, tt.want)
 		}
+	}
+}
+
+// Nobody may stall the service with a selector: this would take longer than
+// the universe if each ** were tried with each of the others.
+func TestManyDoubleStarsAreCheap(t *testing.T) {
+	stars := strings.Repeat("**/a/", 29) + "b"
+	deep := strings.Repeat("a/", 500) + "c"
+	if glob(t, stars).Match(deep) {
+		t.Error("matched")
+	}
+	if !glob(t, stars).Overlaps(glob(t, strings.Repeat("**/?/", 29)+"b")) {
+		t.Error("no overlap")
+	}
+	if glob(t, strings.Repeat("a*", 200)+"b").Match(strings.Repeat("a", 900) + "c") {
+		t.Error("matched")
 	}
 }
 
