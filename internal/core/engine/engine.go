@@ -108,6 +108,9 @@ type Finding struct {
 	Keys          []string   // of all evidence, sorted: what Grown compares
 	At            coord.Time // of the holder's latest edit there, or 0
 	Fingerprint   string     // one per unordered pair, kind and place
+	// Attempted says that it rests on an edit that was about to be made, so
+	// that Detect need not find it.
+	Attempted bool
 
 	reason reason
 }
