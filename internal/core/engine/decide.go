@@ -75,6 +75,13 @@ func Decide(ix *Index, e Edit) Decision {
 	return d.answer(findings, touched)
 }
 
+// Judge answers what findings, ordered as Check returns them, come to under
+// the policy of the worker's repo: the answer to a scope check.
+func Judge(ix *Index, w *Worker, findings []Finding, now coord.Time) Decision {
+	d := decider{gatherer: gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}, edit: &Edit{Worker: w, Now: now}}
+	return d.answer(findings, false)
+}
+
 // A decider gathers what matters for one edit and nothing else: it runs
 // before every edit of every agent.
 type decider struct {

@@ -30,7 +30,6 @@ type Worker struct {
 	Branch   string
 	Since    coord.Time // when the work began: of two, the earlier holds
 	Lineages []string   // of its sessions: a lineage never collides with itself
-	Copies   []string   // its sessions' working copies, see Change.Copy
 	// Claims in canonical form. Mode is the effective one: an exclusive claim
 	// that is not honoured is shared here.
 	Claims []coord.Claim

@@ -54,7 +54,10 @@ func (v *voice) who(w *Worker) string {
 	case w.User.ID == "" && w.User.Name == "":
 		return "merged work"
 	default:
-		ref = "a session of " + name(w)
+		ref = name(w) + "'s session"
+		if w.Tool != "" {
+			ref += " in " + place(w.Tool)
+		}
 	}
 	if w.Branch != "" {
 		about = append(about, "branch "+place(w.Branch))

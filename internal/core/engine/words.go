@@ -115,7 +115,7 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 		parts = append(parts, undeclaredBlock)
 	}
 	for i, f := range findings {
-		if level == coord.SeverityBlock && f.Severity != coord.SeverityBlock {
+		if f.Severity.Rank() < level.Rank() {
 			break
 		}
 		if i == 3 {
