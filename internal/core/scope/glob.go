@@ -117,7 +117,7 @@ func canonicalGlob(s string) (string, error) {
 		case elem == "" || elem == ".":
 			continue
 		case elem == "..":
-			return "", fmt.Errorf("%q leaves the repository or is ambiguous; write it without ..", s)
+			return "", fmt.Errorf("%q contains .., which may lead out of the repository; write it without", s)
 		}
 		if elem != "**" || len(out) == 0 || out[len(out)-1] != "**" {
 			out = append(out, elem)
@@ -163,7 +163,7 @@ func cleanPattern(alt string) (string, error) {
 		case elem == "" || elem == ".":
 			continue
 		case elem == "..":
-			return "", fmt.Errorf("one alternative (%s) contains ..", alt)
+			return "", fmt.Errorf("one alternative (%s) contains .. elements", alt)
 		}
 		if err := checkElem(elem); err != nil {
 			return "", err
