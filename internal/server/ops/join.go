@@ -153,11 +153,40 @@ func (s *Service) Bootstrap(ctx context.Context, orgName, email, name string) (o
 		if err := s.insertToken(ctx, tx, as, t, token.Hash); err != nil {
 			return err
 		}
-		return tx.InsertInvite(ctx, coord.Invite{ID: newID(), OrgID: out.Org.ID, Role: coord.Owner, Email: &out.User.Email,
-			CreatedBy: out.User.ID, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}, code.Hash)
+		return ownInvite(ctx, tx, out.Org.ID, out.User, code)
 	})
 	out.Token, out.SignInURL = token.Text, s.inviteURL(code.Text)
 	return out, err
+}
+
+// ownInvite lets an owner who has no password yet choose one.
+func ownInvite(ctx context.Context, tx *store.Tx, org string, u coord.User, code auth.Secret) error {
+	return tx.InsertInvite(ctx, coord.Invite{ID: newID(), OrgID: org, Role: coord.Owner, Email: &u.Email,
+		CreatedBy: u.ID, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}, code.Hash)
+}
+
+// RenewSignInLink returns a new link to choose a password for an owner who
+// has no way to sign in yet, and an empty one for everybody else. The links
+// before it stop working.
+func (s *Service) RenewSignInLink(ctx context.Context, email string) (link string, err error) {
+	code := auth.NewSecret()
+	err = s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+		link = ""
+		a, err := tx.AccountByEmail(ctx, email)
+		if err != nil || a == nil || a.PasswordHash != nil {
+			return err
+		}
+		orgs, err := tx.OrgsOf(ctx, a.ID)
+		if err != nil || len(orgs) != 1 || orgs[0].Role != coord.Owner {
+			return err
+		}
+		if err := tx.DeleteInvitesBy(ctx, orgs[0].ID, a.ID, a.Email); err != nil {
+			return err
+		}
+		link = s.inviteURL(code.Text)
+		return ownInvite(ctx, tx, orgs[0].ID, a.User, code)
+	})
+	return link, err
 }
 
 func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, name string) (org coord.Org, user coord.User, err error) {

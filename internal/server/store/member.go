@@ -173,3 +173,9 @@ func (tx *Tx) DeleteInvite(ctx context.Context, id string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM invites WHERE id = $1`, id)
 	return err
 }
+
+// DeleteInvitesBy removes the invites that a user made out to an address.
+func (tx *Tx) DeleteInvitesBy(ctx context.Context, org, user, email string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM invites WHERE org_id = $1 AND created_by = $2 AND email = $3`, org, user, EmailKey(email))
+	return err
+}
