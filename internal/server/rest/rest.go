@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -25,6 +26,7 @@ type Server struct {
 	auth    *auth.Authenticator
 	log     *slog.Logger
 	version string
+	doc     func() any // the API document, made once
 	// Draining is closed when the server shuts down, so that streams can say
 	// goodbye.
 	Draining <-chan struct{}
@@ -34,7 +36,8 @@ type Server struct {
 
 // New returns a Server for the operations of a.
 func New(a *api.API, who *auth.Authenticator, log *slog.Logger, version string) *Server {
-	return &Server{api: a, auth: who, log: log, version: version, Draining: make(chan struct{})}
+	return &Server{api: a, auth: who, log: log, version: version, Draining: make(chan struct{}),
+		doc: sync.OnceValue(func() any { return a.Document(version, "/") })}
 }
 
 // Handler returns a handler for every operation with a route.
