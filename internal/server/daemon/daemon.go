@@ -199,5 +199,8 @@ func (d *Daemon) close(ctx context.Context) error {
 	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
 }
 
+// Handler returns what answers the requests, for tests that listen themselves.
+func (d *Daemon) Handler() http.Handler { return d.http.Handler }
+
 // Now returns the service's time, for tests.
 func (d *Daemon) Now() coord.Time { return d.store.Now() }

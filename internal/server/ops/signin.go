@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -81,12 +82,15 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) 
 	return out, err
 }
 
-// clip cuts s to n bytes; what is stored of a user agent is only shown.
+// clip cuts s to at most n bytes, between characters.
 func clip(s string, n int) string {
-	if len(s) > n {
-		return s[:n]
+	if len(s) <= n {
+		return s
 	}
-	return s
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // tellOrgs logs a sign-in in every org of a person.
