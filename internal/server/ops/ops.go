@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -30,6 +31,7 @@ type Config struct {
 type Service struct {
 	store  *store.Store
 	log    *eventlog.Log
+	live   *live.Set
 	logger *slog.Logger
 	cfg    Config
 	// Forget is told of an org whose callers' standing changed.
@@ -37,9 +39,9 @@ type Service struct {
 }
 
 // New returns a Service on s.
-func New(s *store.Store, log *eventlog.Log, logger *slog.Logger, cfg Config) *Service {
+func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, logger: logger, cfg: cfg, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.
