@@ -116,7 +116,7 @@ func joined[T ~string](vs []T) string {
 func TestEveryRowIsComplete(t *testing.T) {
 	known := coord.EventTypes()
 	for _, op := range api.Table {
-		if op.Summary == "" {
+		if op.Summary == "" && op.Route != "" {
 			t.Errorf("%s has no summary", op.Key())
 		}
 		if op.Success < 200 || op.Success > 299 {

@@ -37,8 +37,8 @@ var gone = new(int)
 // valid value.
 func violations(reg *shape.Registry, s *shape.Schema, good any, field string) (out []violation) {
 	s = reg.Resolve(s)
-	if len(s.AnyOf) == 2 {
-		return violations(reg, s.AnyOf[0], good, field)
+	if len(s.AnyOf) == 2 { // a reference or null
+		return slices.DeleteFunc(violations(reg, s.AnyOf[0], good, field), func(v violation) bool { return v.what == "null" && v.field == field })
 	}
 	add := func(what string, value any) { out = append(out, violation{what, field, value}) }
 	types := typesOf(s)
@@ -85,7 +85,9 @@ func typesOf(s *shape.Schema) []string {
 
 func textViolations(s *shape.Schema, field string) (out []violation) {
 	add := func(what string, value any) { out = append(out, violation{what, field, value}) }
-	add("a number for text", 7)
+	if !slices.Contains(typesOf(s), "integer") {
+		add("a number for text", 7)
+	}
 	add("a NUL character", "a\x00b")
 	if s.MinLength != nil && *s.MinLength > 0 {
 		add("too short", strings.Repeat("x", *s.MinLength-1))

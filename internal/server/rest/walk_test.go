@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -44,6 +46,11 @@ func TestEveryRow(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		x := walker{T: t, w: w, ours: w.Org("Ours"), theirs: w.Org("Theirs"), schemas: api.New(nil), doc: fetchDocument(t, w)}
+		// Numbers count per org: theirs must be none of ours.
+		w.Write(x.theirs.ID, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE orgs SET intent_seq = 5000, conflict_seq = 5000 WHERE id = $1`, x.theirs.ID)
+			return err
+		})
 		x.cookie = w.Cookie(x.ours.Users[coord.Owner])
 		for _, op := range api.Table {
 			if op.Route == "" {
