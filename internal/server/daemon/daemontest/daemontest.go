@@ -85,9 +85,11 @@ func (w *World) Stop() {
 	w.D = nil
 }
 
-// Restart stops the service and starts it again at another address.
+// Restart stops the service and starts it again at the same address.
 func (w *World) Restart() {
 	w.t.Helper()
+	w.cfg.Addr = strings.TrimPrefix(w.URL, "http://")
+	w.cfg.PublicURL = w.URL
 	w.Stop()
 	w.start()
 }
