@@ -31,10 +31,16 @@ type World struct {
 	Log   *Log         // what the service logged
 	D     *daemon.Daemon
 
-	t   testing.TB
-	cfg daemon.Config
-	n   atomic.Int32
+	t     testing.TB
+	cfg   daemon.Config
+	n     atomic.Int32
+	later atomic.Int64 // how far the service's clock is ahead
 }
+
+// Advance moves the service's clock ahead.
+func (w *World) Advance(d time.Duration) { w.later.Add(int64(d)) }
+
+func (w *World) now() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }
 
 // Start runs a service on the database at dsn until the test ends.
 func Start(t testing.TB, dsn string) *World {
@@ -50,8 +56,10 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 	}
 	cfg.Data = t.TempDir()
 	w := &World{t: t, cfg: cfg, Log: &Log{}}
+	w.cfg.Clock = w.now
 	w.start()
 	w.Store = storetest.OpenDSN(t, cfg.Database)
+	w.Store.SetClock(w.now)
 	t.Cleanup(w.Stop)
 	return w
 }
@@ -228,6 +236,34 @@ func (r Response) JSON(t testing.TB, to any) {
 // Do sends a request.
 func (w *World) Do(r Request) Response {
 	w.t.Helper()
+	res, err := direct.Do(w.build(r))
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	return Response{res.StatusCode, res.Header, text}
+}
+
+// Open sends a request whose answer goes on, and returns it once it has begun.
+func (w *World) Open(r Request) io.ReadCloser {
+	w.t.Helper()
+	res, err := direct.Do(w.build(r))
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	w.t.Cleanup(func() { res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s %s = %s", r.Method, r.Path, res.Status)
+	}
+	return res.Body
+}
+
+func (w *World) build(r Request) *http.Request {
+	w.t.Helper()
 	var body io.Reader
 	switch b := r.Body.(type) {
 	case nil:
@@ -264,16 +300,7 @@ func (w *World) Do(r Request) Response {
 	for k, v := range r.Header {
 		req.Header.Set(k, v)
 	}
-	res, err := direct.Do(req)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
-	}
-	return Response{res.StatusCode, res.Header, text}
+	return req
 }
 
 // direct follows no redirects: a test wants to see them.
