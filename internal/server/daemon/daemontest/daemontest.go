@@ -236,7 +236,7 @@ func (r Response) JSON(t testing.TB, to any) {
 // Do sends a request.
 func (w *World) Do(r Request) Response {
 	w.t.Helper()
-	res, err := direct.Do(w.build(r))
+	res, err := direct.Do(w.Build(r))
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
 	}
@@ -251,7 +251,7 @@ func (w *World) Do(r Request) Response {
 // Open sends a request whose answer goes on, and returns it once it has begun.
 func (w *World) Open(r Request) io.ReadCloser {
 	w.t.Helper()
-	res, err := direct.Do(w.build(r))
+	res, err := direct.Do(w.Build(r))
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
 	}
@@ -262,7 +262,8 @@ func (w *World) Open(r Request) io.ReadCloser {
 	return res.Body
 }
 
-func (w *World) build(r Request) *http.Request {
+// Build returns a request as Do would send it.
+func (w *World) Build(r Request) *http.Request {
 	w.t.Helper()
 	var body io.Reader
 	switch b := r.Body.(type) {
