@@ -4,6 +4,7 @@
 package ops
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -118,7 +119,7 @@ func uncursor(c string, key ...any) error {
 		return bad
 	}
 	var parts []json.RawMessage
-	if json.Unmarshal(b, &parts) != nil || len(parts) != len(key) {
+	if json.Unmarshal(b, &parts) != nil || len(parts) != len(key) || bytes.Contains(b, []byte(`\u0000`)) {
 		return bad
 	}
 	for i, p := range parts {

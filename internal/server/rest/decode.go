@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"reflect"
 	"strconv"
@@ -34,7 +35,11 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			return err
 		}
 	}
-	query, err := fromStrings(want.Query, func(name string) []string { return r.URL.Query()[name] })
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return problem.Newf(problem.BadRequest, "the query is malformed: escape %%, ; and & in its values")
+	}
+	query, err := fromStrings(want.Query, func(name string) []string { return values[name] })
 	if err != nil {
 		return err
 	}
@@ -46,7 +51,11 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err := problem.Invalid(bad); err != nil {
 		return err
 	}
-	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", fromPath(want.Path, r)))
+	path, err := fromPath(want.Path, r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", path))
 }
 
 // decodeBody reads the body with limits and decodes it.
@@ -81,8 +90,9 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 	case len(text) == 0:
 		return nil, nil
 	}
-	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
-		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json")
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset := params["charset"]; err != nil || mediaType != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json, in UTF-8")
 	}
 	if !utf8.Valid(text) {
 		return nil, problem.Newf(problem.BadRequest, "the body is not valid UTF-8")
@@ -154,12 +164,18 @@ func kind(p *shape.Schema) string {
 	return ""
 }
 
-func fromPath(schema *shape.Schema, r *http.Request) map[string]any {
+// fromPath reads the path's parameters. What cannot be a name in any database
+// names nothing.
+func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
 	out := map[string]any{}
 	for name := range schema.Properties {
-		out[name] = r.PathValue(name)
+		value := r.PathValue(name)
+		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+			return nil, problem.Newf(problem.NotFound, "%s in the path is not text", name)
+		}
+		out[name] = value
 	}
-	return out
+	return out, nil
 }
 
 // fill sets the fields that a tag names. The values are validated: what does
