@@ -18,6 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -32,6 +33,7 @@ type Service struct {
 	store    *store.Store
 	log      *eventlog.Log
 	live     *live.Set
+	memory   *memory.Set
 	logger   *slog.Logger
 	cfg      Config
 	waits    waits
@@ -45,7 +47,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, memory: memory.New(s), logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.
