@@ -23,10 +23,13 @@ type draft struct {
 	ours   []evidence
 	theirs []evidence
 	both   []string // keys that belong to no side
-	cap    coord.Severity
+	// Items that become evidence at the end: a wide scope meets the same
+	// claim many times.
+	ourItems, theirItems []item
+	most                 coord.Severity // of what its hits can be sure of
 	// holderIsUs settles who holds where it is not the earlier one.
 	holderIsUs, directed bool
-	lowered              bool // by a step: lines prove that git merges
+	firm                 bool // some hit stands whatever the lines prove
 }
 
 type evidence struct {
@@ -38,28 +41,20 @@ type evidence struct {
 // A pairing makes the findings of two workers out of their hits.
 type pairing struct {
 	self, other *Worker
-	drafts      map[string]*draft
+	drafts      []*draft
 	edited      map[string]bool // files that both sides changed
 }
 
 // build turns hits into findings, ordered by severity, kind, place and ref.
 func build(ix *Index, self *Worker, hits []hit) []Finding {
-	byOther := map[string]*pairing{}
-	grouped := map[string][]hit{}
-	for _, h := range hits {
-		key := partyKey(h.other)
-		if byOther[key] == nil {
-			byOther[key] = &pairing{self: self, other: h.other, drafts: map[string]*draft{}, edited: map[string]bool{}}
-		}
-		grouped[key] = append(grouped[key], h)
-	}
 	var out []Finding
-	for key, p := range byOther {
-		p.files(grouped[key])
-		for _, h := range grouped[key] {
-			p.classify(h)
+	for _, group := range byOther(hits) {
+		p := pairing{self: self, other: group[0].other}
+		p.files(group)
+		for i := range group {
+			p.classify(&group[i])
 		}
-		p.dependency(grouped[key])
+		p.dependency(group)
 		p.sameTitle()
 		for _, d := range p.drafts {
 			if f, ok := p.finish(ix, d); ok {
@@ -69,6 +64,32 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 	}
 	sortFindings(out)
 	return out
+}
+
+// byOther groups hits by the other party, in one pass and one copy: a wide
+// scope meets thousands.
+func byOther(hits []hit) [][]hit {
+	at := map[*Worker]int{}
+	var sizes []int
+	for i := range hits {
+		n, ok := at[hits[i].other]
+		if !ok {
+			n = len(sizes)
+			at[hits[i].other] = n
+			sizes = append(sizes, 0)
+		}
+		sizes[n]++
+	}
+	room := make([]hit, len(hits))
+	groups := make([][]hit, len(sizes))
+	for n, size := range sizes {
+		groups[n], room = room[:0:size], room[size:]
+	}
+	for i := range hits {
+		n := at[hits[i].other]
+		groups[n] = append(groups[n], hits[i])
+	}
+	return groups
 }
 
 func sortFindings(fs []Finding) {
@@ -89,23 +110,49 @@ func partyKey(w *Worker) string {
 }
 
 func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draft {
-	key := string(kind) + " " + place
-	d := p.drafts[key]
-	if d == nil {
-		d = &draft{kind: kind, place: place, why: why, cap: coord.SeverityBlock}
-		p.drafts[key] = d
+	for _, d := range p.drafts {
+		if d.kind == kind && d.place == place {
+			d.why = min(d.why, why) // whatever came first
+			return d
+		}
 	}
+	d := &draft{kind: kind, place: place, why: why}
+	p.drafts = append(p.drafts, d)
 	return d
 }
 
+// add adds a hit that is sure of itself.
 func (d *draft) add(ours, theirs evidence) {
+	d.addUpTo(coord.SeverityBlock, true, ours, theirs)
+}
+
+// addItems adds a hit that is sure of itself and whose sides speak for
+// themselves.
+func (d *draft) addItems(ours, theirs item) {
+	d.most, d.firm = coord.SeverityBlock, true
+	d.ourItems, d.theirItems = appendNew(d.ourItems, ours), appendNew(d.theirItems, theirs)
+}
+
+// appendNew leaves out what was just there; the rest is sorted out later.
+func appendNew(items []item, it item) []item {
+	if slices.Contains(items[max(0, len(items)-16):], it) {
+		return items
+	}
+	return append(items, it)
+}
+
+// addUpTo adds a hit that justifies no more than a severity. A hit that is
+// not firm justifies a step less than the policy says.
+func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
+	d.most, d.firm = higher(d.most, most), d.firm || firm
 	d.ours, d.theirs = append(d.ours, ours), append(d.theirs, theirs)
 }
 
 // files compares the changes of files that both sides made: once both have
 // edited a file, the edits decide and claims on it say nothing more.
 func (p *pairing) files(hits []hit) {
-	for _, h := range hits {
+	for i := range hits {
+		h := &hits[i]
 		if h.what != fileHit {
 			continue
 		}
@@ -114,6 +161,9 @@ func (p *pairing) files(hits []hit) {
 		if !ok {
 			continue
 		}
+		if p.edited == nil {
+			p.edited = map[string]bool{}
+		}
 		for _, path := range append(basePaths(a), basePaths(b)...) {
 			p.edited[path] = true
 		}
@@ -121,7 +171,7 @@ func (p *pairing) files(hits []hit) {
 	}
 }
 
-func (p *pairing) fileVerdict(h hit, v verdict) {
+func (p *pairing) fileVerdict(h *hit, v verdict) {
 	switch {
 	case v.clash:
 		d := p.draft(coord.EditOverlap, v.path, v.why)
@@ -137,27 +187,24 @@ func (p *pairing) fileVerdict(h hit, v verdict) {
 		// Both sides did the same.
 	case len(v.symbols) > 0:
 		d := p.draft(coord.SymbolOverlap, v.path, v.why)
-		d.lowered = v.settled
 		for _, s := range v.symbols {
 			ours, theirs := h.ours, h.theirs
 			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
-			d.add(p.symbol(ours, p.self), p.symbol(theirs, p.other))
-			if ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified {
-				d.lowered = false
-			}
+			firm := !v.settled || ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified
+			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
 		}
 	default:
 		p.draft(coord.PathOverlap, "", v.why).add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
 	}
 }
 
-func (p *pairing) classify(h hit) {
+func (p *pairing) classify(h *hit) {
 	switch h.what {
 	case pathHit:
-		if p.entersExclusive(h) || p.edited[h.ours.file()] || p.edited[h.theirs.file()] {
+		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) {
 			return
 		}
-		p.draft(coord.PathOverlap, "", claimsMeet).add(p.byPath(h.ours, p.self), p.byPath(h.theirs, p.other))
+		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
 	case symbolHit:
 		path := h.ours.file()
 		if p.entersExclusive(h) || p.edited[path] {
@@ -176,7 +223,7 @@ func (p *pairing) classify(h hit) {
 }
 
 // entersExclusive makes a finding of a hit under an exclusive claim.
-func (p *pairing) entersExclusive(h hit) bool {
+func (p *pairing) entersExclusive(h *hit) bool {
 	oursIs, theirsIs := exclusive(h.ours), exclusive(h.theirs)
 	if !oursIs && !theirsIs {
 		return false
@@ -188,11 +235,11 @@ func (p *pairing) entersExclusive(h hit) bool {
 	}
 	d := p.draft(coord.ExclusiveClaim, "by "+place, claimsMeet)
 	d.directed, d.holderIsUs = true, holderIsUs
-	d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+	d.addItems(h.ours, h.theirs)
 	return true
 }
 
-func (p *pairing) breaks(h hit) {
+func (p *pairing) breaks(h *hit) {
 	changed, user := h.ours, h.theirs
 	if h.what == theyBreak {
 		changed, user = user, changed
@@ -207,13 +254,15 @@ func (p *pairing) breaks(h hit) {
 	}
 	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
-	if !surelyBreaking(changed) {
-		d.cap = coord.SeverityWarn
-		if why == breaksCode {
-			d.cap = coord.SeverityInfo
-		}
+	most := coord.SeverityBlock
+	switch {
+	case surelyBreaking(changed):
+	case why == breaksCode:
+		most = coord.SeverityInfo
+	default:
+		most = coord.SeverityWarn
 	}
-	d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
 }
 
 // dependency replaces a mere overlap of paths by what matters: one of the two
@@ -223,11 +272,11 @@ func (p *pairing) dependency(hits []hit) {
 	if !weDepend && !theyDepend {
 		return
 	}
-	delete(p.drafts, string(coord.PathOverlap)+" ")
+	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool { return d.kind == coord.PathOverlap })
 	d := p.draft(coord.DependencyOrder, "", claimsMeet)
-	d.directed, d.holderIsUs = true, theyDepend && !weDepend
+	d.directed, d.holderIsUs = true, theyDepend && (!weDepend || earlier(p.self, p.other))
 	for _, h := range hits {
-		d.add(p.any(h.ours, p.self), p.any(h.theirs, p.other))
+		d.addItems(h.ours, h.theirs)
 	}
 }
 
@@ -254,6 +303,12 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 		holderIsUs = earlier(p.self, p.other)
 	}
 	f := Finding{Kind: d.kind, Holder: p.other, Challenger: p.self, reason: d.why}
+	for _, it := range d.ourItems {
+		d.ours = append(d.ours, p.any(it, p.self))
+	}
+	for _, it := range d.theirItems {
+		d.theirs = append(d.theirs, p.any(it, p.other))
+	}
 	held, challenged := d.theirs, d.ours
 	if holderIsUs {
 		f.Holder, f.Challenger = p.self, p.other
@@ -288,12 +343,10 @@ func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
 	if f.CrossRepo && r.rules.CrossRepoContracts == coord.SeverityOff {
 		return coord.SeverityOff, false
 	}
-	if d.lowered {
+	if !d.firm {
 		sev = policy.Demoted(sev)
 	}
-	if sev.Rank() > d.cap.Rank() {
-		sev = d.cap
-	}
+	sev = lower(sev, d.most)
 	if slices.Contains(r.demoted, d.kind) && policy.Demoted(sev) != sev {
 		return policy.Demoted(sev), true
 	}
@@ -302,7 +355,12 @@ func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
 
 // take adds one side's evidence, each item once.
 func (f *Finding) take(role coord.PartyRole, all []evidence) {
-	slices.SortStableFunc(all, func(a, b evidence) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(all, compareEvidence)
+	if role == coord.Holder {
+		for _, e := range all {
+			f.At = max(f.At, e.at)
+		}
+	}
 	all = slices.CompactFunc(all, func(a, b evidence) bool { return a.key == b.key })
 	for i, e := range all {
 		if e.key == "" {
@@ -310,9 +368,6 @@ func (f *Finding) take(role coord.PartyRole, all []evidence) {
 		}
 		if !strings.HasPrefix(e.key, "hunk ") {
 			f.Keys = append(f.Keys, string(role)+" "+e.key)
-		}
-		if role == coord.Holder {
-			f.At = max(f.At, e.at)
 		}
 		if i < maxEvidence/2 {
 			e.item.Party = role

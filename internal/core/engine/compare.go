@@ -30,13 +30,15 @@ func compare(a, b *coord.FileFacts) (verdict, bool) {
 		return v, true
 	case newPath(a) != "" && newPath(a) == newPath(b):
 		// One name for two files: neither side knows the other's as its base.
-		v := verdict{path: newPath(a), why: addAdd, clash: !sameContent(a, b)}
+		v := verdict{path: newPath(a), why: addAdd, clash: true}
+		if sameContent(a, b) {
+			return verdict{path: newPath(a), settled: true}, true
+		}
 		if a.Status == coord.FileModified || b.Status == coord.FileModified {
 			// Only one side's base has the file: the bases are too far apart to tell.
 			v.why, v.clash = otherBase, false
 			v.symbols = commonSymbols(a, b)
 		}
-		v.settled = v.why == addAdd && !v.clash
 		return v, true
 	case under(newPath(a), newPath(b)) && isNew(a) && isNew(b):
 		return verdict{path: newPath(a), why: fileFolder, clash: true}, true

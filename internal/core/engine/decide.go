@@ -43,7 +43,10 @@ func Decide(ix *Index, e Edit) Decision {
 	if rules.Enforcement == coord.SeverityOff {
 		return Decision{Action: Allow}
 	}
-	d.pathUrgent = d.urgent(coord.PathOverlap)
+	d.tree = d.repo.urgent
+	if d.pathUrgent = d.urgent(coord.PathOverlap); d.pathUrgent || e.Worker.Intent != nil && len(e.Worker.Intent.DependsOn) > 0 {
+		d.tree = d.repo.tree // shared claims matter too
+	}
 	touched := false
 	for _, p := range e.Paths {
 		path, err := scope.CleanPath(p)
@@ -73,6 +76,7 @@ func Decide(ix *Index, e Edit) Decision {
 type decider struct {
 	gatherer
 	edit       *Edit
+	tree       *tree
 	pathUrgent bool // policy has raised path_overlap
 	overwrites []hit
 }
@@ -91,14 +95,14 @@ func (d *decider) path(path string) {
 	if at, ok := d.repo.changes[changeKey{d.edit.Copy, path}]; ok {
 		own = d.ix.changes[at].c
 	}
-	d.repo.tree.matching(path, func(e *entry) {
+	d.tree.matching(path, func(e *entry) {
 		switch e.kind {
 		case claimEntry, patternEntry:
 			w := d.ix.slots[e.owner].w
 			if w.Claims[e.sub].Mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
 				return
 			}
-			if theirs, w := d.theirs(d.repo, e); w != nil && !d.ignored(theirs) {
+			if theirs, w := d.theirs(d.repo, e); w != nil {
 				d.add(pathHit, item{path: path}, theirs, w)
 			}
 		case changeEntry, oldPathEntry:
@@ -146,7 +150,7 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 // overwrite makes a finding of a file that another session of the same
 // working copy changed behind this session's back.
 func (d *decider) overwrite(h hit) (Finding, bool) {
-	p := pairing{self: d.self, other: h.other, drafts: map[string]*draft{}}
+	p := pairing{self: d.self, other: h.other}
 	draft := p.draft(coord.EditOverlap, h.ours.path, sameCopy)
 	draft.directed = true
 	theirs := p.changed(h.theirs, h.ours.path)

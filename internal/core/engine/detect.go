@@ -90,7 +90,7 @@ func sameTicket(ix *Index, w *Worker) []Finding {
 		if !meets(w, other) {
 			continue
 		}
-		p := pairing{self: w, other: other, drafts: map[string]*draft{}}
+		p := pairing{self: w, other: other}
 		d := p.draft(coord.DuplicateWork, "", ticketReason)
 		ticket := w.Intent.ExternalRef.URL
 		if id := w.Intent.ExternalRef.ID; id != nil && *id != "" {
@@ -191,7 +191,7 @@ func rebaseFinding(ix *Index, w *Worker, c *Change, m *Merged, sameBase bool) (F
 	if !v.clash && len(v.symbols) == 0 {
 		return Finding{}, false
 	}
-	p := pairing{self: w, other: merged, drafts: map[string]*draft{}}
+	p := pairing{self: w, other: merged}
 	d := p.draft(coord.RebaseNeeded, basePath(&c.Facts)+" by "+m.ID, v.why)
 	d.directed = true
 	ours := item{kind: changeEntry, change: c}

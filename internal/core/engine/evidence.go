@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,6 +147,31 @@ func symbolAt(f *coord.FileFacts, h coord.Hunk) *string {
 		return nil
 	}
 	return &best.Key
+}
+
+// compareEvidence orders one side's evidence by its key; of several items of
+// one key, what was done comes before what was announced.
+func compareEvidence(a, b evidence) int {
+	text := func(p *string) string {
+		if p == nil {
+			return ""
+		}
+		return *p
+	}
+	start := func(l *coord.Lines) int {
+		if l == nil {
+			return 0
+		}
+		return l.Start
+	}
+	x, y := a.item, b.item
+	return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(viaRank(x.Via), viaRank(y.Via)), cmp.Compare(b.at, a.at),
+		cmp.Compare(start(x.Lines), start(y.Lines)), strings.Compare(text(x.Selector), text(y.Selector)), strings.Compare(text(x.Symbol), text(y.Symbol)),
+		strings.Compare(text(x.Path), text(y.Path)), strings.Compare(text(x.Detail), text(y.Detail)), strings.Compare(text(x.After), text(y.After)))
+}
+
+func viaRank(v coord.EvidenceVia) int {
+	return slices.Index([]coord.EvidenceVia{coord.ViaChange, coord.ViaContract, coord.ViaReference, coord.ViaClaim}, v)
 }
 
 func structureKey(v verdict) string { return "structure " + v.path + " " + strconv.Itoa(int(v.why)) }

@@ -34,7 +34,7 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 		return coord.Shared, fmt.Sprintf("not exclusive: the scope covers %d files, and the policy allows %d (exclusive_max_files)", count, most)
 	}
 	if holder := exclusiveHolder(ix, w); holder != nil {
-		return coord.Shared, fmt.Sprintf("not exclusive: %s holds part of the scope exclusively", name(holder))
+		return coord.Shared, fmt.Sprintf("not exclusive: %s holds part of the scope exclusively", (&voice{f: &Finding{}}).who(holder))
 	}
 	return coord.Exclusive, ""
 }

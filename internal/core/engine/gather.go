@@ -73,7 +73,7 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 		return item{kind: claimEntry, claim: &w.Claims[e.sub]}, w
 	case useEntry:
 		s := &r.uses[e.owner]
-		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, &Worker{Repo: r.name}
+		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, r.code
 	}
 	c := g.ix.changes[e.owner].c
 	w := g.ix.Worker(g.ix.ownerID(c))
@@ -109,28 +109,38 @@ func (g *gatherer) pathClaim(ours item) {
 	if err != nil {
 		return
 	}
+	if g.ignored(ours) {
+		return
+	}
 	visit := func(e *entry, inFile bool) {
 		if inFile && e.kind != claimEntry {
 			return // the change of the file itself has been met
 		}
-		if theirs, w := g.theirs(g.repo, e); w != nil && !g.ignored(theirs) {
+		if theirs, w := g.theirs(g.repo, e); w != nil {
 			g.add(pathHit, ours, theirs, w)
 		}
 	}
 	for _, p := range glob.Patterns() {
 		if scope.HasWildcard(p) {
-			g.repo.tree.overlapping(p, visit)
+			g.repo.tree.overlapping(p, func(e *entry, inFile bool) {
+				// Only here can something be met that is ignored: a path that
+				// is not is selected by nothing that is.
+				if e.kind != claimEntry && e.kind != patternEntry || !g.ignoredClaim(e) {
+					visit(e, inFile)
+				}
+			})
 			continue
 		}
 		path, _ := scope.SplitPattern(p)
-		if g.repo.rules.Ignored(path) {
-			continue
-		}
 		file := g.repo.tree.matching(path, func(e *entry) { visit(e, false) })
 		if file != 0 {
 			g.repo.tree.symbolsIn(file, func(e *entry) { visit(e, true) })
 		}
 	}
+}
+
+func (g *gatherer) ignoredClaim(e *entry) bool {
+	return g.ignored(item{claim: &g.ix.slots[e.owner].w.Claims[e.sub]})
 }
 
 // ignored reports whether a claim stands only at paths that raise nothing.
@@ -153,7 +163,7 @@ func (g *gatherer) symbolClaim(ours item) {
 	})
 	g.repo.tree.matching(sym.Path, func(e *entry) {
 		theirs, w := g.theirs(g.repo, e)
-		if w != nil && (theirs.claim != nil && !g.ignored(theirs) || symbolsUnknown(theirs)) {
+		if w != nil && (theirs.claim != nil || symbolsUnknown(theirs)) {
 			g.add(pathHit, ours, theirs, w)
 		}
 	})
@@ -208,9 +218,7 @@ func (g *gatherer) atChangedPath(ours item, e *entry) {
 	switch {
 	case w == nil:
 	case theirs.claim != nil:
-		if !g.ignored(theirs) {
-			g.add(pathHit, ours, theirs, w)
-		}
+		g.add(pathHit, ours, theirs, w)
 	case ours.change != nil && theirs.change.Copy != ours.change.Copy:
 		g.add(fileHit, ours, theirs, w)
 	}
@@ -256,7 +264,7 @@ func (g *gatherer) changedSymbols(c *Change) {
 			case w == nil || !sameLanguage(sym, theirs):
 			case e.kind == claimEntry:
 				g.add(symbolHit, ours, theirs, w)
-			case e.kind == referenceEntry && exact && breaking(ours):
+			case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
 				g.add(weBreak, ours, theirs, w)
 			}
 		})
@@ -267,16 +275,14 @@ func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
 		ours := item{kind: contractEntry, change: c, sub: i}
 		k := &c.Facts.Contracts[i]
-		if isSymbol(k.Key) {
-			continue // told by the symbols
-		}
-		g.contractKey(k.Key, func(r *repo, e *entry) {
+		overlaps := !isSymbol(k.Key) // of definitions the symbols tell
+		g.atKey(k.Key, func(r *repo, e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w == nil {
 				return
 			}
 			switch {
-			case providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
+			case overlaps && providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
 				g.add(contractHit, ours, theirs, w)
 			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo):
 				g.add(weBreak, ours, theirs, w)
@@ -291,23 +297,30 @@ func (g *gatherer) changedContracts(c *Change) {
 func (g *gatherer) references(c *Change) {
 	for i := range c.Facts.References {
 		ours := item{kind: referenceEntry, change: c, sub: i}
-		key := c.Facts.References[i].Key
-		visit := func(r *repo, e *entry) {
+		g.atKey(c.Facts.References[i].Key, func(r *repo, e *entry) {
 			if theirs, w := g.theirs(r, e); w != nil && breaking(theirs) {
 				g.add(theyBreak, ours, theirs, w)
 			}
-		}
-		if !isSymbol(key) {
-			g.contractKey(key, visit)
-		} else if sym, err := scope.ParseSymbol(key); err == nil {
-			if at := g.repo.tree.findSymbol(sym); at != 0 {
-				g.repo.tree.at(at, func(e *entry) {
-					if theirs, _ := g.theirs(g.repo, e); sameLanguage(sym, theirs) {
-						visit(g.repo, e)
-					}
-				})
+		})
+	}
+}
+
+// atKey visits what stands at a symbol or contract.
+func (g *gatherer) atKey(key string, visit func(*repo, *entry)) {
+	if !isSymbol(key) {
+		g.contractKey(key, visit)
+		return
+	}
+	sym, err := scope.ParseSymbol(key)
+	if err != nil {
+		return
+	}
+	if at := g.repo.tree.findSymbol(sym); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
+				visit(g.repo, e)
 			}
-		}
+		})
 	}
 }
 

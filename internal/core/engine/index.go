@@ -25,27 +25,33 @@ type Index struct {
 
 type workerSlot struct {
 	w       *Worker
-	entries []uint32
+	entries []uint32 // in the repo's tree
+	urgent  []uint32 // in its urgent tree
 }
 
 type changeSlot struct {
 	c       *Change
 	entries []uint32
+	urgent  []uint32
 }
 
 type changeKey struct{ copy, path string }
 
 // A repo is one repository's part of the index.
 type repo struct {
-	id      string
-	name    coord.RepoName
-	tree    *tree
+	id   string
+	name coord.RepoName
+	tree *tree
+	// urgent files again what can stop an edit: exclusive claims and changes.
+	// An edit must not pay for the many shared claims that cannot.
+	urgent  *tree
 	rules   *policy.Effective
 	demoted []coord.ConflictKind
 	links   []string
 	changes map[changeKey]uint32
 	uses    []usesSlot
 	useAt   map[string]uint32 // uses by path
+	code    *Worker           // stands for the live code that nobody works on
 	merged  map[string][]*Merged
 }
 
@@ -66,7 +72,7 @@ var defaultRules = policy.Merge()
 func (ix *Index) repo(id string) *repo {
 	r := ix.repos[id]
 	if r == nil {
-		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), rules: defaultRules,
+		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), urgent: newTree(), rules: defaultRules,
 			changes: map[changeKey]uint32{}, useAt: map[string]uint32{}, merged: map[string][]*Merged{}}
 		ix.repos[id] = r
 	}
@@ -85,11 +91,15 @@ func (ix *Index) PutWorker(w *Worker) {
 	}
 	r := ix.repo(w.Repo.ID)
 	r.name = w.Repo
-	ids := make([]uint32, 0, len(w.Claims))
+	s := workerSlot{w: w, entries: make([]uint32, 0, len(w.Claims))}
 	for i := range w.Claims {
-		ids = r.tree.addClaim(ids, &w.Claims[i], at, uint32(i))
+		c := &w.Claims[i]
+		s.entries = r.tree.addClaim(s.entries, c, at, uint16(i))
+		if c.Mode == coord.Exclusive && c.Kind == coord.ClaimPath {
+			s.urgent = r.urgent.addClaim(s.urgent, c, at, uint16(i))
+		}
 	}
-	ix.slots[at] = workerSlot{w, slices.Clip(ids)}
+	ix.slots[at] = s
 	ix.workers[w.ID] = at
 	if key := ticketKey(w); key != "" {
 		ix.tickets[key] = append(ix.tickets[key], at)
@@ -104,10 +114,9 @@ func (ix *Index) RemoveWorker(id string) {
 		return
 	}
 	s := ix.slots[at]
-	t := ix.repos[s.w.Repo.ID].tree
-	for _, e := range s.entries {
-		t.remove(e)
-	}
+	r := ix.repos[s.w.Repo.ID]
+	r.tree.removeAll(s.entries)
+	r.urgent.removeAll(s.urgent)
 	if key := ticketKey(s.w); key != "" {
 		drop(ix.tickets, key, at)
 	}
@@ -126,7 +135,7 @@ func (ix *Index) Worker(id string) *Worker {
 
 // addClaim files one claim, whose selector is canonical. A selector that
 // cannot be read stands for nothing.
-func (t *tree) addClaim(ids []uint32, c *coord.Claim, owner, sub uint32) []uint32 {
+func (t *tree) addClaim(ids []uint32, c *coord.Claim, owner uint32, sub uint16) []uint32 {
 	if c.Mode == coord.Observe {
 		return ids
 	}
@@ -193,7 +202,7 @@ func (ix *Index) PutChange(c *Change) {
 		at = uint32(len(ix.changes) - 1)
 	}
 	r := ix.repo(c.RepoID)
-	ix.changes[at] = changeSlot{c, r.tree.addChange(c, at)}
+	ix.changes[at] = changeSlot{c, r.tree.addKeys(c, at, r.tree.addPaths(c, at)), r.urgent.addPaths(c, at)}
 	r.changes[changeKey{c.Copy, c.Facts.Path}] = at
 	for _, id := range touchers(c) {
 		ix.byWorker[id] = append(ix.byWorker[id], at)
@@ -211,9 +220,8 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 		return
 	}
 	s := ix.changes[at]
-	for _, e := range s.entries {
-		r.tree.remove(e)
-	}
+	r.tree.removeAll(s.entries)
+	r.urgent.removeAll(s.urgent)
 	for _, id := range touchers(s.c) {
 		drop(ix.byWorker, id, at)
 	}
@@ -254,7 +262,8 @@ func (ix *Index) Changes(workerID string) []*Change {
 func (ix *Index) ownerID(c *Change) string {
 	best := -1
 	for i, t := range c.By {
-		if _, live := ix.workers[t.Worker]; live && (best < 0 || t.At >= c.By[best].At) {
+		w := ix.Worker(t.Worker)
+		if w != nil && w.Repo.ID == c.RepoID && (best < 0 || t.At > c.By[best].At) {
 			best = i
 		}
 	}
@@ -264,15 +273,22 @@ func (ix *Index) ownerID(c *Change) string {
 	return c.By[best].Worker
 }
 
-func (t *tree) addChange(c *Change, at uint32) []uint32 {
+// addPaths files a change by its paths.
+func (t *tree) addPaths(c *Change, at uint32) []uint32 {
 	f := &c.Facts
 	ids := []uint32{t.add(t.ensurePath(root, f.Path), entry{owner: at, kind: changeEntry})}
 	if f.OldPath != nil && *f.OldPath != f.Path {
 		ids = append(ids, t.add(t.ensurePath(root, *f.OldPath), entry{owner: at, kind: oldPathEntry}))
 	}
+	return ids
+}
+
+// addKeys files a change by the definitions and contracts it is about.
+func (t *tree) addKeys(c *Change, at uint32, ids []uint32) []uint32 {
+	f := &c.Facts
 	file := func(key string, kind entryKind, sub int) {
 		if node, ok := t.ensureKey(key); ok {
-			ids = append(ids, t.add(node, entry{owner: at, sub: uint32(sub), kind: kind}))
+			ids = append(ids, t.add(node, entry{owner: at, sub: uint16(sub), kind: kind}))
 		}
 	}
 	for i, s := range f.Symbols {
@@ -315,12 +331,10 @@ func (ix *Index) SetLinks(repoID string, linked []string) {
 // before.
 func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	r := ix.repo(name.ID)
-	r.name = name
+	r.name, r.code = name, &Worker{Repo: name}
 	at, ok := r.useAt[path]
 	if ok {
-		for _, e := range r.uses[at].entries {
-			r.tree.remove(e)
-		}
+		r.tree.removeAll(r.uses[at].entries)
 		r.uses[at].uses, r.uses[at].entries = nil, nil
 	}
 	if len(uses) == 0 {
@@ -335,7 +349,7 @@ func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	s.uses = slices.Clone(uses)
 	for i, u := range s.uses {
 		if node, ok := r.tree.ensureKey(u.Key); ok {
-			s.entries = append(s.entries, r.tree.add(node, entry{owner: at, sub: uint32(i), kind: useEntry}))
+			s.entries = append(s.entries, r.tree.add(node, entry{owner: at, sub: uint16(i), kind: useEntry}))
 		}
 	}
 }

@@ -68,11 +68,20 @@ const (
 )
 
 type entry struct {
-	owner, sub uint32
+	owner      uint32
 	node       uint32
 	prev, next uint32
 	pattern    uint32 // of a patternEntry
+	sub        uint16
 	kind       entryKind
+}
+
+// extend appends x and leaves less room to spare than append does.
+func extend[T any](s []T, x T) []T {
+	if len(s) == cap(s) {
+		s = append(make([]T, 0, len(s)+len(s)/12+16), s...)
+	}
+	return append(s, x)
 }
 
 func newTree() *tree {
@@ -129,7 +138,7 @@ func (t *tree) ensure(parent uint32, sp space, name string) uint32 {
 	if id != 0 {
 		t.freeNode = t.nodes[id].next
 	} else {
-		t.nodes = append(t.nodes, node{})
+		t.nodes = extend(t.nodes, node{})
 		id = uint32(len(t.nodes) - 1)
 	}
 	first := t.nodes[parent].child
@@ -190,7 +199,7 @@ func (t *tree) add(at uint32, e entry) uint32 {
 	if id != 0 {
 		t.freeEntry = t.entries[id].next
 	} else {
-		t.entries = append(t.entries, entry{})
+		t.entries = extend(t.entries, entry{})
 		id = uint32(len(t.entries) - 1)
 	}
 	head := t.head(at, e.kind)
@@ -214,7 +223,7 @@ func (t *tree) head(at uint32, k entryKind) *uint32 {
 }
 
 // addPattern files a claim with wildcards.
-func (t *tree) addPattern(pattern string, owner, sub uint32) uint32 {
+func (t *tree) addPattern(pattern string, owner uint32, sub uint16) uint32 {
 	dir, rest := scope.SplitPattern(pattern)
 	at := t.splitAt(t.ensurePath(root, dir), rest)
 	var slot uint32
@@ -222,10 +231,16 @@ func (t *tree) addPattern(pattern string, owner, sub uint32) uint32 {
 		slot, t.freePatterns = t.freePatterns[n-1], t.freePatterns[:n-1]
 		t.patterns[slot] = rest
 	} else {
-		t.patterns = append(t.patterns, rest)
+		t.patterns = extend(t.patterns, rest)
 		slot = uint32(len(t.patterns) - 1)
 	}
 	return t.add(at, entry{owner: owner, sub: sub, kind: patternEntry, pattern: slot})
+}
+
+func (t *tree) removeAll(ids []uint32) {
+	for _, id := range ids {
+		t.remove(id)
+	}
 }
 
 // remove takes an entry out, and the nodes that nothing needs any more.

@@ -12,7 +12,7 @@ import (
 const maxTogether = 24
 
 // gramSize is the longest piece by which patterns are filed apart.
-const gramSize = 3
+const gramSize = 4
 
 // splitAt returns where to file a pattern that belongs at dir. In a folder
 // with many patterns each is filed by the least used piece of its literal

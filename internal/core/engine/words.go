@@ -10,7 +10,8 @@ import (
 
 // Every word that the engine says about a finding is in this file. Sentences
 // are templates over the two sides: {Holder} is "INT-12 (Ana, branch api-v2)"
-// or "You", {holders} is "INT-12's" or "your". Only refs, names, places and
+// or "You", {h:edit} is "the edit of INT-12 (...)" or "your edit"; c is the
+// challenger, e whoever did not delete the file. Only refs, names, places and
 // times go into them, never free text of people, so that they can be put
 // before any agent; verbs stand in the past, so that they fit "you".
 
@@ -18,27 +19,27 @@ import (
 // reason is for all others of the kind.
 var sentences = map[coord.ConflictKind]map[reason]string{
 	coord.ExclusiveClaim: {
-		plainReason: "{Holder} claimed {held} exclusively{since}; {challengers} work enters it ({entered}), which only a person can allow."},
+		plainReason: "{Holder} claimed {held} exclusively{since}; {c:work} enters it ({entered}), which only a person can allow."},
 	coord.EditOverlap: {
-		linesTouch:   "{Holder} changed {what}{ago}; {challengers} edit touches {where} of the same version of the file, and git will not merge the two.",
-		modifyDelete: "{Deleter} deleted {path}, which {editor} edited; git will stop at the merge.",
-		renameDelete: "{Deleter} deleted {path}, which {editor} renamed; git will stop at the merge.",
+		linesTouch:   "{Holder} changed {what}{ago}; {c:edit} touches {where} of the same version of the file, and git will not merge the two.",
+		modifyDelete: "{Deleter} deleted {path}; {e:edit} of it will make git stop at the merge.",
+		renameDelete: "{Deleter} deleted {path}; {e:new name} for it will make git stop at the merge.",
 		twoRenames:   "{Holder} and {challenger} renamed {path} to different names; git will stop at the merge.",
 		addAdd:       "{Holder} added {path}{ago}; {challenger} added another file of that name, and git will not merge the two.",
 		fileFolder:   "{path} is a file on one side and a folder on the other ({holder} and {challenger}); git cannot keep both.",
-		binaryBoth:   "{Holder} changed the binary file {path}{ago}; {challengers} change of it cannot be merged with that, only chosen over it.",
-		sameCopy:     "{Holder} changed {path} in the same working copy{ago}, after {challengers} session last wrote it; an edit from memory would undo that."},
+		binaryBoth:   "{Holder} changed the binary file {path}{ago}; {c:change} of it cannot be merged with that, only chosen over it.",
+		sameCopy:     "{Holder} changed {path} in the same working copy{ago}, after {c:session} last wrote it; an edit from memory would undo that."},
 	coord.SymbolOverlap: {
-		plainReason:   "{Holder} {took} {symbols}{ago}; {challengers} work is on the same definition.",
-		mergesCleanly: "{Holder} changed {symbols}{ago}; {challengers} edit changes other lines of the same definition, so git merges both and nobody reads the result as a whole.",
-		otherBase:     "{Holder} changed {symbols}{ago}; {challengers} edit changes the same definition in another version of the file."},
+		plainReason:   "{Holder} {took} {symbols}{ago}; {c:work} is on the same definition.",
+		mergesCleanly: "{Holder} changed {symbols}{ago}; {c:edit} changes other lines of the same definition, so git merges both and nobody reads the result as a whole.",
+		otherBase:     "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition in another version of the file."},
 	coord.ContractOverlap: {
-		plainReason: "{Holder} {took} {key}{ago}; {challengers} work is on the same contract."},
+		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
-		plainReason: "{Challenger} {broke} {key}{changed}; {holders} work uses it at {use} and will fail once both are merged.",
-		breaksCode:  "{Challenger} {broke} {key}{changed}; code in {repo} uses it at {use} and will fail once that is merged."},
+		plainReason: "{Challenger} {broke} {key}; {h:work} uses it at {use} and will fail once both are merged.",
+		breaksCode:  "{Challenger} {broke} {key}; code in {repo} uses it at {use} and will fail once that is merged."},
 	coord.DependencyOrder: {
-		plainReason: "{Challenger} declared to depend on {holder}, which is not merged yet; both work on {entered}."},
+		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
 	coord.PathOverlap: {
 		plainReason:   "{Holder} and {challenger} both work on {entered}; nothing collides so far.",
 		mergesCleanly: "{Holder} and {challenger} both changed {entered}, in places that git can merge.",
@@ -47,8 +48,8 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} and {challenger} name the same ticket, so both may be doing the same work.",
 		titleReason: "{Holder} and {challenger} have nearly the same title and scope, so both may be doing the same work."},
 	coord.RebaseNeeded: {
-		plainReason: "{Holder} merged a change of {path}{ago} that touches the same definitions as {challengers} edit, which started from an older version.",
-		linesTouch:  "{Holder} merged a change of {path}{ago} that touches the same lines as {challengers} edit, which started from an older version."},
+		plainReason: "{Holder} merged a change of {path}{ago} that touches the same definitions as {c:edit}, which started from an older version.",
+		linesTouch:  "{Holder} merged a change of {path}{ago} that touches the same lines as {c:edit}, which started from an older version."},
 }
 
 // steps says what to do next: the action, what the challenger does, and what
@@ -109,7 +110,7 @@ type voice struct {
 func (v *voice) replacer() *strings.Replacer {
 	f := v.f
 	holder, challenger := v.who(f.Holder), v.who(f.Challenger)
-	deleter, editor := holder, challenger
+	deleter, editor := f.Holder, f.Challenger
 	if d := v.evidence(coord.Challenger); d != nil && d.Detail != nil && strings.HasPrefix(*d.Detail, string(coord.FileDeleted)) {
 		deleter, editor = editor, deleter
 	}
@@ -118,15 +119,17 @@ func (v *voice) replacer() *strings.Replacer {
 		other = f.Challenger
 	}
 	return strings.NewReplacer(
-		"{Holder}", upper(holder), "{holder}", holder, "{holders}", v.whose(f.Holder),
-		"{Challenger}", upper(challenger), "{challenger}", challenger, "{challengers}", v.whose(f.Challenger),
-		"{Deleter}", upper(deleter), "{editor}", editor,
+		"{Holder}", upper(holder), "{holder}", holder, "{h:work}", v.of(f.Holder, "work"),
+		"{Challenger}", upper(challenger), "{challenger}", challenger,
+		"{c:work}", v.of(f.Challenger, "work"), "{c:edit}", v.of(f.Challenger, "edit"),
+		"{c:change}", v.of(f.Challenger, "change"), "{c:session}", v.of(f.Challenger, "session"),
+		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
 		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
 		"{path}", f.Place, "{key}", "`"+f.Place+"`", "{repo}", f.Holder.Repo.FullName,
 		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
 		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
 		"{took}", v.took(), "{broke}", v.broke(),
-		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since), "{changed}", "",
+		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since),
 	)
 }
 
@@ -157,14 +160,12 @@ func (v *voice) who(w *Worker) string {
 	return ref + " (" + strings.Join(about, ", ") + ")"
 }
 
-func (v *voice) whose(w *Worker) string {
+// of names something of a worker's: "your edit", "the edit of INT-12 (Ana)".
+func (v *voice) of(w *Worker, noun string) string {
 	if w.Live() && w.ID == v.viewer {
-		return "your"
+		return "your " + noun
 	}
-	if !w.Live() {
-		return "merged"
-	}
-	return v.who(w) + "'s"
+	return "the " + noun + " of " + v.who(w)
 }
 
 // waitFor returns what the wait_for tool takes.
@@ -298,6 +299,9 @@ func ago(d time.Duration) string {
 	if n == 1 {
 		return "one " + unit + " ago"
 	}
+	if n > 12 {
+		return "about " + count(n) + " " + unit + "s ago" // "lines 3-5 25 minutes ago" would not read
+	}
 	return count(n) + " " + unit + "s ago"
 }
 
@@ -344,7 +348,7 @@ func name(w *Worker) string {
 	if n := clean(w.User.Email); n != "" {
 		return n
 	}
-	return "the owner"
+	return "whoever maintains " + w.Repo.FullName
 }
 
 // clean makes foreign text a short single line.

@@ -122,7 +122,16 @@ func canonicalGlob(s string) (string, error) {
 	if len(out) == 0 {
 		return "", fmt.Errorf("%q names no file; use ** for the whole repository", s)
 	}
-	return strings.Join(out, "/"), nil
+	return joined(out, s), nil
+}
+
+// joined returns the elements as one path, sharing the memory of whole if
+// that is what it was: an index holds many selectors.
+func joined(elems []string, whole string) string {
+	if text := strings.Join(elems, "/"); text != whole {
+		return text
+	}
+	return whole
 }
 
 // foldStars makes runs of stars one, except that an element of nothing but
@@ -165,7 +174,7 @@ func cleanPattern(alt string) (string, error) {
 	if len(out) > maxDepth {
 		return "", fmt.Errorf("is more than %d folders deep", maxDepth)
 	}
-	return strings.Join(out, "/"), nil
+	return joined(out, alt), nil
 }
 
 // expand replaces the first brace group by each of its alternatives, and so

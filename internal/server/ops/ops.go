@@ -33,6 +33,8 @@ type Service struct {
 	live   *live.Set
 	logger *slog.Logger
 	cfg    Config
+	waits  waits
+	lines  lines
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
@@ -40,7 +42,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.

@@ -92,3 +92,9 @@ func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []
 	_, err = tx.ExecContext(ctx, `UPDATE conversations SET updated_at = $2 WHERE id = $1`, m.ConversationID, tx.Now)
 	return err
 }
+
+// CountUndelivered returns how many messages to a user none of their agents
+// has received yet.
+func (tx *Tx) CountUndelivered(ctx context.Context, org, user string) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND agent_read_at IS NULL AND delivered_at IS NULL`, org, user)
+}
