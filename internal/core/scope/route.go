@@ -46,18 +46,20 @@ func normalRoute(s string) string {
 	return b.String()
 }
 
-// The patterns are compiled at first use: every start of svc would pay for them.
-var (
-	scheme   = pattern(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
-	baseVar  = pattern(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
-	express  = pattern(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
-	template = pattern(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
-	named    = pattern(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
-)
-
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// lazily compiles an expression when it is first used. The hook links this
+// package for remotes alone and runs on every edit: compiling all of these
+// would be a twentieth of what it costs.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
+
+var (
+	scheme   = lazily(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
+	baseVar  = lazily(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
+	express  = lazily(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
+	template = lazily(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
+	named    = lazily(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
+)
 
 // stripHost drops the part before the path of an address, and a variable that
 // stands for it.
