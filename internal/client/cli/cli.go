@@ -116,6 +116,9 @@ func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
 			fmt.Fprintln(a.Stderr, "  "+peertext.Line(c, 200))
 		}
 	}
+	if after := problem.RetryAfter(err); after > 0 {
+		fmt.Fprintf(a.Stderr, "Try again in %d s.\n", after)
+	}
 	if code == ExitUsage {
 		name := "svc"
 		if ran != nil {

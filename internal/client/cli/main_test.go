@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/svc-hq/svc/internal/client/cli"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
+	"github.com/svc-hq/svc/internal/core/peertext/corpus"
 )
 
 // A run is one call of the client in a world of its own.
@@ -190,6 +192,39 @@ func TestAWideTerminalShowsAQRCode(t *testing.T) {
 		}
 		if len(r.opened) != 1 || r.opened[0] != c.URL+"/device" {
 			t.Errorf("opened %v", r.opened)
+		}
+	}
+}
+
+// Whatever a teammate wrote, and wherever, it can neither steer the terminal
+// nor pass for our own lines.
+func TestHostileTextIsTamedInTheTerminal(t *testing.T) {
+	cases, err := corpus.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newContract(t)
+	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}}
+	for _, tt := range cases {
+		c.set(func() { c.hostile = &tt.Text })
+		for _, args := range []string{"intents", "messages", "conflicts show CF-3", "status", "messages --json", "intents --json"} {
+			code, out, errs := r.svc(t, strings.Fields(args)...)
+			if code != 0 {
+				t.Fatalf("%s: svc %s: exit %d: %s", tt.Name(), args, code, errs)
+			}
+			for _, x := range out {
+				if x != '\n' && x != '\t' && (x < ' ' || x == 0x7f || unicode.In(x, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector)) {
+					t.Fatalf("%s: svc %s prints %U", tt.Name(), args, x)
+				}
+			}
+			if args != "messages" {
+				continue
+			}
+			for i, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
+				if i > 1 && !strings.HasPrefix(line, "  │ ") {
+					t.Errorf("%s: line %d passes for ours: %q", tt.Name(), i, line)
+				}
+			}
 		}
 	}
 }
