@@ -28,7 +28,7 @@ import (
 const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
-	sweepEvery    = time.Hour
+	sweepEvery    = time.Minute
 	maxHeaderSize = 16 << 10
 )
 
@@ -119,7 +119,8 @@ func (d *Daemon) assemble() {
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep expired sign-ins", d.sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -141,10 +142,6 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 			}
 		}
 	}
-}
-
-func (d *Daemon) sweep(ctx context.Context) error {
-	return d.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.DeleteExpiredSignins(ctx) })
 }
 
 // watchStandings drops remembered tokens when another replica revoked them.
@@ -199,7 +196,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
 
 // Now returns the service's time, for tests.

@@ -35,6 +35,7 @@ type Service struct {
 	cfg    Config
 	waits  waits
 	lines  lines
+	beats  beats
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
