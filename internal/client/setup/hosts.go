@@ -12,10 +12,11 @@ type Host struct {
 	Marks    []string // its folders and files in a repository
 
 	Files        []File
-	Instructions []string            // files it reads instructions from, the preferred first
-	ReadsFirst   bool                // it reads only the first of them that exists
-	Redirect     func(reader) string // another instruction file, if the repository says so
-	Note         string              // what it still wants from the user, in one line
+	Instructions []string             // files it reads instructions from, the preferred first
+	ReadsFirst   bool                 // it reads only the first of them that exists
+	Redirect     func(reader) string  // another instruction file, if the repository says so
+	Trust        func(*planner) Trust // reads the user's consent; nil where it cannot be read
+	Note         string               // what it still wants from the user, in one line
 }
 
 // A reader returns a file of the repository, or nil if there is none.

@@ -23,6 +23,9 @@ type Options struct {
 	// Home, if set, allows editing the home folder for hosts that keep their
 	// tool servers only there.
 	Home string
+	// CodexHome is the folder of the user's Codex settings, where it is not
+	// .codex under Home.
+	CodexHome string
 	// Plugin returns the plugin file of a host that has plugins instead of hooks.
 	Plugin func(host string) (name string, content []byte, ok bool)
 }

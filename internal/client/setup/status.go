@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // A Part is how one part of a host's set-up stands.
@@ -39,15 +37,13 @@ type Report struct {
 	Trust        Trust
 }
 
-// Status inspects a host's set-up. Home is the user's home folder, in which
-// some hosts keep tool servers and consent; nothing is written.
-func Status(root, home, host string, plugin func(string) (string, []byte, bool)) (Report, error) {
-	p, hosts, err := newPlanner(Options{Root: root, Hosts: []string{host}, Plugin: plugin})
+// Status inspects the set-up of one host. In the home folder, if given, it
+// looks for tool servers and consent; it writes nothing.
+func Status(opts Options, host string) (Report, error) {
+	opts.Hosts = []string{host}
+	p, hosts, err := newPlanner(opts)
 	if err != nil {
 		return Report{}, err
-	}
-	if t, err := openTree(home); home != "" && err == nil {
-		p.home = t
 	}
 	h := hosts[0]
 	r := Report{Host: host, Instructions: p.instructionPart(h)}
@@ -72,8 +68,8 @@ func Status(root, home, host string, plugin func(string) (string, []byte, bool))
 			r.Server = part
 		}
 	}
-	if host == "codex" && p.home != nil && r.Hooks.Present {
-		r.Trust = codexTrust(p.repo.dir, p.home.dir)
+	if h.Trust != nil && r.Hooks.Present {
+		r.Trust = h.Trust(p)
 	}
 	return r, nil
 }
@@ -165,57 +161,6 @@ func (p *planner) instructionPart(h *Host) Part {
 		return part
 	}
 	return part
-}
-
-// codexTrust reads the user's Codex settings: the project must be trusted, and
-// each of our hooks. The hash that Codex keeps of a hook is its own affair, so
-// a hook that was trusted and changed since looks trusted here.
-func codexTrust(repo, home string) Trust {
-	dir := os.Getenv("CODEX_HOME")
-	if dir == "" {
-		dir = filepath.Join(home, ".codex")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "config.toml"))
-	if err != nil {
-		return Untrusted
-	}
-	var all map[string]any
-	if toml.Unmarshal(data, &all) != nil {
-		return TrustUnknown
-	}
-	if lookup(all, []string{"projects", repo, "trust_level"}) != "trusted" {
-		return Untrusted
-	}
-	state, _ := lookup(all, []string{"hooks", "state"}).(map[string]any)
-	for _, e := range codexEvents() {
-		prefix := filepath.Join(repo, ".codex", "hooks.json") + ":" + snake(e.name) + ":"
-		trusted := false
-		for key, v := range state {
-			m, _ := v.(map[string]any)
-			if strings.HasPrefix(key, prefix) && m["trusted_hash"] != nil && m["enabled"] != false {
-				trusted = true
-			}
-		}
-		if !trusted {
-			return Untrusted
-		}
-	}
-	return Trusted
-}
-
-// snake turns PreToolUse into pre_tool_use.
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' {
-			if i > 0 {
-				b.WriteByte('_')
-			}
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // Detect returns the ids of the hosts that somebody uses on this machine or in

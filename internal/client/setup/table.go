@@ -20,11 +20,12 @@ var Hosts = []Host{
 		ID: "codex", Title: "OpenAI Codex",
 		Binaries: []string{"codex"}, Homes: []string{".codex"}, Marks: []string{".codex"},
 		Files: []File{
-			{Paths: []string{".codex/hooks.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: grouped(codexHandler), events: codexEvents()}},
+			{Paths: []string{".codex/hooks.json"}, Hooks: codexHooks},
 			{Paths: []string{".codex/config.toml"}, Table: &tomlTable{path: []string{"mcp_servers", "svc"}, ours: isOurServer,
 				lines: []field{{"command", `"svc"`}, {"args", `["mcp"]`}}}},
 		},
 		Instructions: []string{"AGENTS.md"},
+		Trust:        codexTrust,
 		Note:         "start codex here once, trust the project and accept the new hooks in its review screen; codex exec skips hooks that are not trusted and says nothing",
 	},
 	{
@@ -217,6 +218,8 @@ var windsurfEvents = []hookEvent{
 	{"pre_user_prompt", "", short}, {"pre_write_code", "", short}, {"pre_run_command", "", short},
 	{"post_write_code", "", long}, {"post_run_command", "", long}, {"post_cascade_response", "", long},
 }
+
+var codexHooks = &hookTable{at: []string{"hooks"}, render: grouped(codexHandler), events: codexEvents()}
 
 // codexEvents gives SessionEnd the three seconds that Codex allows at most.
 func codexEvents() []hookEvent {

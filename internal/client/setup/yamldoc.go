@@ -24,10 +24,17 @@ type yamlEntry struct {
 	ours  func(any) bool
 }
 
+// oddBreak matches what YAML takes for the end of a line and we do not, as we
+// count lines.
+var oddBreak = regexp.MustCompile("\r([^\n]|$)|\u0085|\u2028|\u2029")
+
 var yamlErrLine = regexp.MustCompile(`line (\d+): (.*)`)
 
 // parseYAML returns the mapping at the top, or nil if the file holds nothing.
 func parseYAML(text []byte) (*yaml.Node, error) {
+	if at := oddBreak.FindIndex(text); at != nil {
+		return nil, atLine(lineOf(text, at[0]), "a line ends in neither LF nor CRLF; convert the file and run this again")
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	err := dec.Decode(&doc)

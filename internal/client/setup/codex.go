@@ -1,0 +1,82 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// codexTrust reads the user's Codex settings: the project must be trusted, and
+// each of our hooks, which Codex names by their place in the file. The hash
+// that it keeps of a hook is its own affair, so a hook that was trusted and
+// changed since looks trusted here.
+func codexTrust(p *planner) Trust {
+	dir := p.opts.CodexHome
+	if dir == "" && p.opts.Home != "" {
+		dir = filepath.Join(p.opts.Home, ".codex")
+	}
+	if dir == "" {
+		return TrustUnknown
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "config.toml"))
+	if err != nil {
+		return Untrusted
+	}
+	var all map[string]any
+	if toml.Unmarshal(data, &all) != nil {
+		return TrustUnknown
+	}
+	if lookup(all, []string{"projects", p.repo.dir, "trust_level"}) != "trusted" {
+		return Untrusted
+	}
+	keys := codexHookKeys(p.repo)
+	for _, key := range keys {
+		m, _ := lookup(all, []string{"hooks", "state", key}).(map[string]any)
+		if m["trusted_hash"] == nil || m["enabled"] == false {
+			return Untrusted
+		}
+	}
+	return Trusted
+}
+
+// codexHookKeys are Codex's names for our hooks.
+func codexHookKeys(repo *tree) []string {
+	const file = ".codex/hooks.json"
+	data, _, _ := repo.read(file)
+	d, err := parseJSON(trimBOM(data))
+	if err != nil {
+		return nil
+	}
+	var keys []string
+	for _, e := range codexHooks.events {
+		list, err := d.findBox(false, codexHooks.at[0], e.name)
+		if err != nil || list == nil {
+			continue
+		}
+		for i, it := range list.items {
+			_, some := codexHooks.ours(it.val, e.name)
+			for _, n := range some {
+				keys = append(keys, fmt.Sprintf("%s:%s:%d:%d", filepath.Join(repo.dir, file), snake(e.name), i, n))
+			}
+		}
+	}
+	return keys
+}
+
+// snake turns PreToolUse into pre_tool_use.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
