@@ -17,7 +17,13 @@ type merger struct {
 	remove func([]byte) ([]byte, bool, error)
 }
 
-func (m merger) check(t *testing.T, text []byte) (applied []byte, ok bool) {
+// A failer is a test, of the standard library or of rapid.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func (m merger) check(t failer, text []byte) (applied []byte, ok bool) {
 	t.Helper()
 	if rest, gone, err := m.remove(bytes.Clone(text)); err != nil || gone || !bytes.Equal(rest, text) {
 		return nil, false // not readable, or something of ours is in it already
@@ -94,7 +100,7 @@ func FuzzJSON(f *testing.F) {
 
 // sameBeside demands that every member at the top that we do not touch means
 // what it meant.
-func sameBeside(t *testing.T, before, after string) {
+func sameBeside(t failer, before, after string) {
 	t.Helper()
 	a, err := parseJSON([]byte(before))
 	if err != nil {
