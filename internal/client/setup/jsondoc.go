@@ -213,11 +213,14 @@ func (d *jsonDoc) insert(b jsonBox, key string, val any) {
 func (d *jsonDoc) insertFirst(b jsonBox, key string, val any) {
 	at := b.open + len(bytes.TrimRight(d.text[b.open:b.close], " \t\r\n"))
 	in := d.lineIndent(b.open)
-	lead := d.nl + d.nl
+	lead, tail := d.nl+d.nl, d.nl+in
 	if d.fresh {
 		lead = d.nl
 	}
-	d.splice(at, at, lead+in+d.unit+d.render(key, val, in+d.unit)+d.nl+in)
+	if bytes.HasPrefix(d.text[at:], []byte(d.nl)) {
+		tail = d.nl // the line that closes the container is there
+	}
+	d.splice(at, at, lead+in+d.unit+d.render(key, val, in+d.unit)+tail)
 }
 
 // replace puts val in the place of v.
@@ -252,8 +255,12 @@ func (d *jsonDoc) remove(path ...int) {
 		head := append(bytes.Clone(d.text[:comma]), d.text[comma+1:start]...)
 		d.text, start = append(head, d.text[start:]...), start-1
 	}
-	if len(b.items) == 1 {
-		rest = bytes.TrimPrefix(rest, []byte(d.nl+d.lineIndent(b.open)))
+	if len(b.items) == 1 { // the end of insertFirst
+		if bytes.HasPrefix(rest, []byte(d.nl+d.nl)) {
+			rest = rest[len(d.nl):]
+		} else {
+			rest = bytes.TrimPrefix(rest, []byte(d.nl+d.lineIndent(b.open)))
+		}
 	}
 	d.text = append(bytes.Clone(d.text[:start]), rest...)
 	d.mustParse()

@@ -287,8 +287,8 @@ func (p *planner) removeFile(f *File, kept map[string]bool) error {
 }
 
 func (f *File) removeFrom(d *draft) (err error) {
-	if d.gone {
-		return nil
+	if d.gone || !bytes.Contains(d.text, []byte("svc")) {
+		return nil // nothing of ours: not even a broken file is our concern
 	}
 	switch {
 	case f.Table != nil:

@@ -2,6 +2,9 @@ package setup
 
 import "slices"
 
+// Default is what svc init sets up where nobody can be asked.
+var Default = []string{"claude_code", "codex"}
+
 // Hosts is every host that svc init knows, in the order in which it offers
 // them.
 var Hosts = []Host{
@@ -13,7 +16,7 @@ var Hosts = []Host{
 				events: claudeEvents("Edit|Write|MultiEdit|NotebookEdit|Bash|ExitPlanMode", "Edit|Write|MultiEdit|NotebookEdit|Bash")}},
 			{Paths: []string{".mcp.json"}, Entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"CLAUDE.md"}, Redirect: claudeInstructions,
+		Instructions: []string{"CLAUDE.md"}, Redirect: claudeInstructions, Trust: claudeTrust,
 		Note: "start claude here once, accept the workspace trust prompt and approve the svc tool server",
 	},
 	{
@@ -66,7 +69,7 @@ var Hosts = []Host{
 			Hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 				events: events("SessionStart", "BeforeAgent", "BeforeTool", "^(write_file|replace|run_shell_command|exit_plan_mode)$",
 					"AfterTool", "^(write_file|replace|run_shell_command)$", "AfterAgent", "SessionEnd")}}},
-		Instructions: []string{"GEMINI.md"}, Redirect: geminiInstructions,
+		Instructions: []string{"GEMINI.md"}, Redirect: geminiInstructions, Trust: geminiTrust,
 		Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
 	},
 	{

@@ -9,6 +9,58 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
+// claudeTrust reads whether the user accepted the folder in Claude Code.
+func claudeTrust(p *planner) Trust {
+	if p.opts.Home == "" {
+		return TrustUnknown
+	}
+	accepted := readUserJSON(p.opts.Home, ".claude.json", "projects", p.repo.dir, "hasTrustDialogAccepted")
+	return trustIf(accepted == true)
+}
+
+// geminiTrust reads whether the user accepted the folder, or one above it, in
+// Gemini CLI.
+func geminiTrust(p *planner) Trust {
+	if p.opts.Home == "" {
+		return TrustUnknown
+	}
+	for dir := p.repo.dir; ; dir = filepath.Dir(dir) {
+		switch readUserJSON(p.opts.Home, ".gemini/trustedFolders.json", dir) {
+		case "TRUST_FOLDER", "TRUST_PARENT":
+			return Trusted
+		case "DO_NOT_TRUST":
+			return Untrusted
+		}
+		if dir == filepath.Dir(dir) {
+			return Untrusted
+		}
+	}
+}
+
+// readUserJSON returns a value of a file under the home folder, or nil.
+func readUserJSON(home, name string, keys ...string) any {
+	data, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(name)))
+	if err != nil {
+		return nil
+	}
+	d, err := parseJSON(trimBOM(data))
+	if err != nil {
+		return nil
+	}
+	v, err := d.find(keys...)
+	if err != nil || v == nil {
+		return nil
+	}
+	return decode(v)
+}
+
+func trustIf(yes bool) Trust {
+	if yes {
+		return Trusted
+	}
+	return Untrusted
+}
+
 // codexTrust reads the user's Codex settings: the project must be trusted, and
 // each of our hooks, which Codex names by their place in the file. The hash
 // that it keeps of a hook is its own affair, so a hook that was trusted and
