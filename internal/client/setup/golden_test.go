@@ -62,6 +62,11 @@ func read(t *testing.T, dir string) files {
 			}
 			return nil
 		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			got[name] = "-> " + target
+			return err
+		}
 		data, err := os.ReadFile(path)
 		got[name] = string(data)
 		return err
