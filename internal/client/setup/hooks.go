@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -292,32 +291,4 @@ func (t *hookTable) difference(entry *hujson.Value, e hookEvent) string {
 
 func alternatives(matcher string) []string {
 	return strings.FieldsFunc(matcher, func(r rune) bool { return strings.ContainsRune("|^$()", r) })
-}
-
-// indexPath is find, as indexes.
-func (d *jsonDoc) indexPath(keys ...string) ([]int, *jsonBox) {
-	b, ok := d.box(&d.root)
-	var path []int
-	for _, key := range keys {
-		if !ok || !b.object {
-			return nil, nil
-		}
-		n, err := d.member(b, key)
-		if err != nil || n < 0 {
-			return nil, nil
-		}
-		path = append(path, n)
-		b, ok = d.box(b.items[n].val)
-	}
-	if !ok {
-		return nil, nil
-	}
-	return path, &b
-}
-
-// sameJSON compares a value of a file with one of ours by meaning, so that a
-// formatter's run does not make our entries look outdated.
-func sameJSON(v *hujson.Value, want any) bool {
-	w, err := hujson.Parse([]byte(compact("", want)))
-	return err == nil && reflect.DeepEqual(decode(v), decode(&w))
 }

@@ -308,55 +308,23 @@ func (d *jsonDoc) render(key string, val any, indent string) string {
 	return text
 }
 
-func compact(key string, val any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // commands hold > and &
-	if err := enc.Encode(val); err != nil {
-		panic(err) // the values are our own tables
-	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if key != "" {
-		text = compact("", key) + ": " + text
-	}
-	return text
-}
-
-// decode returns v as Go values, without its comments.
-func decode(v *hujson.Value) any {
-	c := v.Clone()
-	c.Standardize()
-	var out any
-	dec := json.NewDecoder(bytes.NewReader(c.Pack()))
-	dec.UseNumber()
-	if err := dec.Decode(&out); err != nil {
-		return nil
-	}
-	return out
-}
-
-// An object is a JSON object with its members in order.
-type object []field
-
-type field struct {
-	key string
-	val any
-}
-
-// MarshalJSON writes the members in order.
-func (o object) MarshalJSON() ([]byte, error) {
-	parts := make([]string, len(o))
-	for i, f := range o {
-		parts[i] = compact(f.key, f.val)
-	}
-	return []byte("{" + strings.Join(parts, ",") + "}"), nil
-}
-
-func (o object) get(key string) any {
-	for _, f := range o {
-		if f.key == key {
-			return f.val
+// indexPath is find, as indexes.
+func (d *jsonDoc) indexPath(keys ...string) ([]int, *jsonBox) {
+	b, ok := d.box(&d.root)
+	var path []int
+	for _, key := range keys {
+		if !ok || !b.object {
+			return nil, nil
 		}
+		n, err := d.member(b, key)
+		if err != nil || n < 0 {
+			return nil, nil
+		}
+		path = append(path, n)
+		b, ok = d.box(b.items[n].val)
 	}
-	return nil
+	if !ok {
+		return nil, nil
+	}
+	return path, &b
 }
