@@ -265,11 +265,17 @@ func TestTrust(t *testing.T) {
 	}
 	write(t, dir, files{".codex/hooks.json": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}`})
 	apply(t, planned(t, dir, "codex", "claude_code", "gemini_cli", "cursor"), nil)
-	key := func(event string) string {
-		return "[hooks.state.\"" + filepath.Join(dir, ".codex", "hooks.json") + ":" + event + "\"]\ntrusted_hash = \"sha256:x\"\n"
+	key := func(event, hash string) string {
+		return "[hooks.state.\"" + filepath.Join(dir, ".codex", "hooks.json") + ":" + event + "\"]\ntrusted_hash = \"sha256:" + hash + "\"\n"
 	}
 	project := "[projects.\"" + dir + "\"]\ntrust_level = \"trusted\"\n"
-	hooks := key("session_start:0:0") + key("user_prompt_submit:0:0") + key("pre_tool_use:0:0") + key("post_tool_use:0:0") + key("session_end:0:0")
+	// The hashes that Codex 0.166.0 gave these hooks.
+	const stopHash = "638072983188dcf519ce041d3e95e2a37496f632391ced11ca43fb82f8bb2fcf"
+	hooks := key("pre_tool_use:0:0", "236a124936fbd197dccbd048be0ec253516348161cc9ac575db398db1fd4db93") +
+		key("post_tool_use:0:0", "8c6824e813e29600ae650d4f4c365aa7c186a17d8c25c5f5a8db626f8fbca8ad") +
+		key("session_start:0:0", "8bbe12e27dbe5e2d4ccec9fe3eca840177e7b0ee04f4c98585b269ab251130f3") +
+		key("session_end:0:0", "f074d02b03829c4cfa94b9c98a25706e6b6780970b284b16e658ac322a77056c") +
+		key("user_prompt_submit:0:0", "a5b66677adf9698bf657e1103d239346fe579c08d8a2ffc3465dc2cbaa7eac26")
 	for _, tt := range []struct {
 		name, host string
 		home       files
@@ -277,8 +283,9 @@ func TestTrust(t *testing.T) {
 	}{
 		{"Codex never started", "codex", nil, setup.Untrusted},
 		{"Codex, only the project", "codex", files{".codex/config.toml": project}, setup.Untrusted},
-		{"Codex, only the user's own hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:0:0")}, setup.Untrusted},
-		{"Codex, all hooks", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0")}, setup.Trusted},
+		{"Codex, only the user's own hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:0:0", "x")}, setup.Untrusted},
+		{"Codex, all hooks", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", stopHash)}, setup.Trusted},
+		{"Codex, an older hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", "x")}, setup.Stale},
 		{"Codex, unreadable", "codex", files{".codex/config.toml": "= ="}, setup.TrustUnknown},
 		{"Claude Code", "claude_code", files{".claude.json": `{"projects":{"` + dir + `":{"hasTrustDialogAccepted":true}}}`}, setup.Trusted},
 		{"Claude Code, not yet", "claude_code", files{".claude.json": `{"projects":{}}`}, setup.Untrusted},

@@ -25,6 +25,7 @@ type Trust string
 const (
 	TrustUnknown Trust = ""        // the host does not say
 	Trusted      Trust = "trusted" // the user has accepted the project and every hook
+	Stale        Trust = "stale"   // accepted, but the hooks have changed since
 	Untrusted    Trust = "untrusted"
 )
 

@@ -1,9 +1,11 @@
 package setup
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -62,9 +64,8 @@ func trustIf(yes bool) Trust {
 }
 
 // codexTrust reads the user's Codex settings: the project must be trusted, and
-// each of our hooks, which Codex names by their place in the file. The hash
-// that it keeps of a hook is its own affair, so a hook that was trusted and
-// changed since looks trusted here.
+// each of our hooks, which Codex names by their place in the file and knows by
+// a hash of their content.
 func codexTrust(p *planner) Trust {
 	dir := p.opts.CodexHome
 	if dir == "" && p.opts.Home != "" {
@@ -84,25 +85,28 @@ func codexTrust(p *planner) Trust {
 	if lookup(all, []string{"projects", p.repo.dir, "trust_level"}) != "trusted" {
 		return Untrusted
 	}
-	keys := codexHookKeys(p.repo)
-	for _, key := range keys {
+	trust := Trusted
+	for key, hash := range codexHashes(p.repo) {
 		m, _ := lookup(all, []string{"hooks", "state", key}).(map[string]any)
-		if m["trusted_hash"] == nil || m["enabled"] == false {
+		switch {
+		case m["trusted_hash"] == nil || m["enabled"] == false:
 			return Untrusted
+		case m["trusted_hash"] != hash:
+			trust = Stale
 		}
 	}
-	return Trusted
+	return trust
 }
 
-// codexHookKeys are Codex's names for our hooks.
-func codexHookKeys(repo *tree) []string {
+// codexHashes returns Codex's hashes of our hooks by its names for them.
+func codexHashes(repo *tree) map[string]string {
 	const file = ".codex/hooks.json"
 	data, _, _ := repo.read(file)
 	d, err := parseJSON(trimBOM(data))
 	if err != nil {
 		return nil
 	}
-	var keys []string
+	hashes := map[string]string{}
 	for _, e := range codexHooks.events {
 		list, err := d.findBox(false, codexHooks.at[0], e.name)
 		if err != nil || list == nil {
@@ -110,12 +114,34 @@ func codexHookKeys(repo *tree) []string {
 		}
 		for i, it := range list.items {
 			_, some := codexHooks.ours(it.val, e.name)
+			group, _ := decode(it.val).(map[string]any)
+			handlers, _ := group["hooks"].([]any)
 			for _, n := range some {
-				keys = append(keys, fmt.Sprintf("%s:%s:%d:%d", filepath.Join(repo.dir, file), snake(e.name), i, n))
+				key := fmt.Sprintf("%s:%s:%d:%d", filepath.Join(repo.dir, file), snake(e.name), i, n)
+				hashes[key] = codexHash(snake(e.name), group["matcher"], handlers[n].(map[string]any))
 			}
 		}
 	}
-	return keys
+	return hashes
+}
+
+// codexHash is SHA-256 over the hook as Codex normalises it: one object with
+// sorted keys and no defaults left out but the matcher.
+func codexHash(event string, matcher any, handler map[string]any) string {
+	h := map[string]any{"type": "command", "async": false, "timeout": 600}
+	for _, key := range []string{"command", "async", "timeout", "statusMessage"} {
+		if handler[key] != nil {
+			h[key] = handler[key]
+		}
+	}
+	if windows := handler["commandWindows"]; windows != nil && runtime.GOOS == "windows" {
+		h["command"] = windows
+	}
+	hook := map[string]any{"event_name": event, "hooks": []any{h}}
+	if matcher != nil {
+		hook["matcher"] = matcher
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(compact("", hook))))
 }
 
 // snake turns PreToolUse into pre_tool_use.
