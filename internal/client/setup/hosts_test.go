@@ -248,6 +248,18 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+	t.Run("deep nesting is refused in the home folder too", func(t *testing.T) {
+		home, dir := t.TempDir(), t.TempDir()
+		write(t, home, files{".config/goose/config.yaml": "a: " + strings.Repeat("[", 1<<19)})
+		if _, err := setup.Plan(setup.Options{Root: dir, Hosts: []string{"goose"}, Home: home}); err == nil || !strings.Contains(err.Error(), "~/.config/goose/config.yaml, line 1: not valid YAML") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("a home folder that is not there does not matter", func(t *testing.T) {
+		if _, err := setup.Status(setup.Options{Root: t.TempDir(), Home: "/does/not/exist"}, "codex"); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("a broken file is reported, not fatal", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, files{".claude/settings.json": "{"})

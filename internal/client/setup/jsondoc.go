@@ -47,6 +47,10 @@ type jsonBox struct {
 	items       []jsonItem
 }
 
+// maxBrackets bounds how deep a file can nest: hujson would overflow the stack
+// on a file made for it, and nothing recovers from that.
+const maxBrackets = 20_000
+
 var errAt = regexp.MustCompile(`^hujson: line (\d+), column \d+: (.*)$`)
 
 // newJSON returns the document for a file that is to be created.
@@ -60,6 +64,9 @@ func parseJSON(text []byte) (*jsonDoc, error) {
 	d := &jsonDoc{text: text, nl: newline(text)}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, atLine(1, "the file is empty; delete it or write {} into it")
+	}
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
+		return nil, atLine(1, "more than %d brackets; that is no settings file", maxBrackets)
 	}
 	if err := d.parse(); err != nil {
 		return nil, err

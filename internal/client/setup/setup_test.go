@@ -83,6 +83,8 @@ func TestWhatCannotBeEditedStopsEverything(t *testing.T) {
 		{"a mark without its end", files{"CLAUDE.md": "a\n<!-- svc:begin -->\n"}, "CLAUDE.md, line 2: <!-- svc:begin --> without <!-- svc:end --> after it"},
 		{"a mark without its begin", files{"CLAUDE.md": "<!-- svc:end -->\n"}, "CLAUDE.md, line 1: <!-- svc:end --> without"},
 		{"a plugin file of somebody else", files{".opencode/plugin/svc.js": "export const Mine = 1\n"}, ".opencode/plugin/svc.js: there is a file of this name that is not ours; rename it"},
+		{"a file made to overflow the stack", files{".mcp.json": strings.Repeat("[", 1<<20)}, ".mcp.json, line 1: more than 20000 brackets"},
+		{"deep TOML", files{".codex/config.toml": "a = " + strings.Repeat("[", 1<<19)}, ".codex/config.toml, line 1: not valid TOML"},
 		{"a folder in the way", files{".mcp.json/x": ""}, ".mcp.json is not a file"},
 		{"a huge file", files{"CLAUDE.md": strings.Repeat("x", 2<<20)}, "CLAUDE.md is larger than"},
 	} {

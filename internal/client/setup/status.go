@@ -42,6 +42,9 @@ type Report struct {
 // looks for tool servers and consent; it writes nothing.
 func Status(opts Options, host string) (Report, error) {
 	opts.Hosts = []string{host}
+	if _, err := os.Stat(opts.Home); err != nil {
+		opts.Home = ""
+	}
 	p, hosts, err := newPlanner(opts)
 	if err != nil {
 		return Report{}, err
