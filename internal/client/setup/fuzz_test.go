@@ -49,7 +49,7 @@ func (m merger) check(t failer, text []byte) (applied []byte, ok bool) {
 	return once, true
 }
 
-func jsonMerger(f *File, host string) merger {
+func jsonMerger(f *hostFile, host string) merger {
 	return merger{
 		apply: func(text []byte) ([]byte, error) {
 			p := &planner{}
@@ -87,8 +87,8 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for host := range shapes {
 			h, _ := ByID(host)
-			for i := range h.Files {
-				out, ok := jsonMerger(&h.Files[i], host).check(t, []byte(text))
+			for i := range h.files {
+				out, ok := jsonMerger(&h.files[i], host).check(t, []byte(text))
 				if !ok {
 					continue
 				}
@@ -132,7 +132,7 @@ func FuzzTOML(f *testing.F) {
 		f.Add(s)
 	}
 	h, _ := ByID("codex")
-	table := h.Files[1].Table
+	table := h.files[1].table
 	m := merger{apply: func(b []byte) ([]byte, error) { return table.apply(b, false) }, remove: table.remove}
 	f.Fuzz(func(t *testing.T, text string) {
 		out, ok := m.check(t, []byte(text))
@@ -162,7 +162,7 @@ func FuzzYAML(f *testing.F) {
 		f.Add(s)
 	}
 	h, _ := ByID("goose")
-	entry := h.Files[2].YAML
+	entry := h.files[2].yaml
 	m := merger{apply: func(b []byte) ([]byte, error) { return entry.apply(b, false) }, remove: entry.remove}
 	f.Fuzz(func(t *testing.T, text string) {
 		out, ok := m.check(t, []byte(text))

@@ -5,45 +5,45 @@ package setup
 type Host struct {
 	ID    string
 	Title string
+	Note  string // what it still wants from the user, in one line
 
-	Binaries []string // names on PATH
-	HomeOnly bool     // another program has the same name: only Homes tells
-	Homes    []string // its folders and files under the home folder
-	Marks    []string // its folders and files in a repository
+	binaries []string // names on PATH
+	homeOnly bool     // another program has the same name: only homes tells
+	homes    []string // its folders and files under the home folder
+	marks    []string // its folders and files in a repository
 
-	Files        []File
-	Instructions []string             // files it reads instructions from, the preferred first
-	ReadsFirst   bool                 // it reads only the first of them that exists
-	Redirect     func(reader) string  // another instruction file, if the repository says so
-	Trust        func(*planner) Trust // reads the user's consent; nil where it cannot be read
-	Note         string               // what it still wants from the user, in one line
+	files        []hostFile
+	instructions []string             // files it reads instructions from, the preferred first
+	readsFirst   bool                 // it reads only the first of them that exists
+	redirect     func(reader) string  // another instruction file, if the repository says so
+	trust        func(*planner) Trust // reads the user's consent; nil where it cannot be read
 }
 
 // A reader returns a file of the repository, or nil if there is none.
 type reader func(path string) []byte
 
-// A File is one file of a host and what svc puts in it.
-type File struct {
-	Paths []string          // the first that exists is used, otherwise the last
-	Home  bool              // under the home folder: edited only on request
-	Use   func(reader) bool // whether this repository wants the file; nil for always
+// A hostFile is one file of a host and what svc puts in it.
+type hostFile struct {
+	paths []string          // the first that exists is used, otherwise the last
+	home  bool              // under the home folder: edited only on request
+	use   func(reader) bool // whether this repository wants the file; nil for always
 
-	Hooks  *hookTable
-	Entry  *entry // the tool server, or named hooks
-	Table  *tomlTable
-	YAML   *yamlEntry
-	Plugin bool   // the whole file is the host's plugin
-	Text   string // the whole file is this
+	hooks  *hookTable
+	entry  *entry // the tool server, or named hooks
+	table  *tomlTable
+	yaml   *yamlEntry
+	plugin bool   // the whole file is the host's plugin
+	text   string // the whole file is this
 }
 
-// hooks reports whether the file makes the host call svc.
-func (f *File) hooks() bool {
-	return f.Hooks != nil || f.Plugin || f.Entry != nil && len(f.Entry.at) == 0
+// hasHooks reports whether the file makes the host call svc.
+func (f *hostFile) hasHooks() bool {
+	return f.hooks != nil || f.plugin || f.entry != nil && len(f.entry.at) == 0
 }
 
-// server reports whether the file makes the host start our tool server.
-func (f *File) server() bool {
-	return f.Table != nil || f.YAML != nil || f.Entry != nil && len(f.Entry.at) > 0
+// hasServer reports whether the file makes the host start our tool server.
+func (f *hostFile) hasServer() bool {
+	return f.table != nil || f.yaml != nil || f.entry != nil && len(f.entry.at) > 0
 }
 
 // Host-level limits. svc itself gives up long before; these only bound a svc

@@ -6,9 +6,9 @@ import (
 
 // instructionFiles lists the files in which the host's block may be.
 func (h *Host) instructionFiles(read reader) []string {
-	names := h.Instructions
-	if h.Redirect != nil {
-		if name := h.Redirect(read); name != "" && !slices.Contains(names, name) {
+	names := h.instructions
+	if h.redirect != nil {
+		if name := h.redirect(read); name != "" && !slices.Contains(names, name) {
 			names = append([]string{name}, names...)
 		}
 	}
@@ -21,9 +21,9 @@ func (h *Host) instructionFiles(read reader) []string {
 func (p *planner) instruct(hosts []*Host) error {
 	var flexible []*Host
 	for _, h := range hosts {
-		names := h.Instructions
-		if h.Redirect != nil {
-			if name := h.Redirect(p.repo.reader()); name != "" {
+		names := h.instructions
+		if h.redirect != nil {
+			if name := h.redirect(p.repo.reader()); name != "" {
 				names = []string{name}
 			}
 		}
@@ -36,12 +36,12 @@ func (p *planner) instruct(hosts []*Host) error {
 		}
 	}
 	for _, h := range flexible {
-		if !h.ReadsFirst && slices.ContainsFunc(h.Instructions, p.hasBlock) {
+		if !h.readsFirst && slices.ContainsFunc(h.instructions, p.hasBlock) {
 			continue
 		}
-		name := h.Instructions[0]
-		if i := slices.IndexFunc(h.Instructions, p.willExist); i >= 0 {
-			name = h.Instructions[i]
+		name := h.instructions[0]
+		if i := slices.IndexFunc(h.instructions, p.willExist); i >= 0 {
+			name = h.instructions[i]
 		}
 		if err := p.writeBlock(name); err != nil {
 			return err
@@ -96,8 +96,8 @@ func (p *planner) removeInstructions(name string, kept map[string]bool) error {
 func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 	users := map[string]int{}
 	for _, h := range Hosts {
-		for _, f := range h.Files {
-			for _, name := range f.Paths {
+		for _, f := range h.files {
+			for _, name := range f.paths {
 				users[name]++
 			}
 		}
@@ -105,12 +105,12 @@ func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 	kept := map[string]bool{}
 	for i := range Hosts {
 		h := &Hosts[i]
-		alone := func(f File) bool { return users[f.Paths[0]] == 1 && !f.Home && p.holdsOurs(h, &f) }
-		if slices.Contains(selected, h) || !slices.ContainsFunc(h.Files, alone) {
+		alone := func(f hostFile) bool { return users[f.paths[0]] == 1 && !f.home && p.holdsOurs(h, &f) }
+		if slices.Contains(selected, h) || !slices.ContainsFunc(h.files, alone) {
 			continue
 		}
-		for _, f := range h.Files {
-			for _, name := range f.Paths {
+		for _, f := range h.files {
+			for _, name := range f.paths {
 				kept[name] = true
 			}
 		}
@@ -121,7 +121,7 @@ func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 	return kept
 }
 
-func (p *planner) holdsOurs(h *Host, f *File) bool {
+func (p *planner) holdsOurs(h *Host, f *hostFile) bool {
 	t := p.tree(f)
 	return t != nil && f.inspect(h, t).Present
 }

@@ -73,8 +73,8 @@ func Plan(opts Options) (*Changes, error) {
 		return nil, err
 	}
 	for _, h := range hosts {
-		for i := range h.Files {
-			if err := p.applyFile(h, &h.Files[i]); err != nil {
+		for i := range h.files {
+			if err := p.applyFile(h, &h.files[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -98,8 +98,8 @@ func Remove(opts Options) (*Changes, error) {
 	}
 	kept := p.keptByOthers(hosts)
 	for _, h := range hosts {
-		for i := range h.Files {
-			if err := p.removeFile(&h.Files[i], kept); err != nil {
+		for i := range h.files {
+			if err := p.removeFile(&h.files[i], kept); err != nil {
 				return nil, err
 			}
 		}
@@ -137,21 +137,21 @@ func newPlanner(opts Options) (*planner, []*Host, error) {
 }
 
 // tree returns the tree that f lies in, or nil if we have no leave.
-func (p *planner) tree(f *File) *tree {
-	if f.Home {
+func (p *planner) tree(f *hostFile) *tree {
+	if f.home {
 		return p.home
 	}
 	return p.repo
 }
 
 // pick returns the path of f in this repository.
-func (f *File) pick(t *tree) string {
-	for _, name := range f.Paths {
+func (f *hostFile) pick(t *tree) string {
+	for _, name := range f.paths {
 		if t.exists(name) {
 			return name
 		}
 	}
-	return f.Paths[len(f.Paths)-1]
+	return f.paths[len(f.paths)-1]
 }
 
 // open returns the draft of a file. Paths that lead to one file share it.
@@ -198,22 +198,22 @@ func (p *planner) edit(t *tree, name string, fn func(*draft) error) error {
 	return nil
 }
 
-func (p *planner) applyFile(h *Host, f *File) error {
+func (p *planner) applyFile(h *Host, f *hostFile) error {
 	t := p.tree(f)
-	if t == nil || f.Use != nil && !f.Use(p.repo.reader()) {
+	if t == nil || f.use != nil && !f.use(p.repo.reader()) {
 		return nil
 	}
 	return p.edit(t, f.pick(t), func(d *draft) (err error) {
 		fresh := d.fresh && len(d.text) == 0
 		switch {
-		case f.Table != nil:
-			d.text, err = f.Table.apply(d.text, fresh)
-		case f.YAML != nil:
-			d.text, err = f.YAML.apply(d.text, fresh)
-		case f.Plugin:
+		case f.table != nil:
+			d.text, err = f.table.apply(d.text, fresh)
+		case f.yaml != nil:
+			d.text, err = f.yaml.apply(d.text, fresh)
+		case f.plugin:
 			return p.applyPlugin(h, f, d)
-		case f.Text != "":
-			return d.own([]byte(f.Text))
+		case f.text != "":
+			return d.own([]byte(f.text))
 		default:
 			return p.applyJSON(h, f, d)
 		}
@@ -221,7 +221,7 @@ func (p *planner) applyFile(h *Host, f *File) error {
 	})
 }
 
-func (p *planner) applyJSON(h *Host, f *File, d *draft) error {
+func (p *planner) applyJSON(h *Host, f *hostFile, d *draft) error {
 	doc := newJSON()
 	if !d.fresh || len(d.text) > 0 {
 		var err error
@@ -229,8 +229,8 @@ func (p *planner) applyJSON(h *Host, f *File, d *draft) error {
 			return err
 		}
 	}
-	if f.Hooks != nil {
-		warning, err := f.Hooks.apply(doc, h.ID)
+	if f.hooks != nil {
+		warning, err := f.hooks.apply(doc, h.ID)
 		if err != nil {
 			return err
 		}
@@ -238,8 +238,8 @@ func (p *planner) applyJSON(h *Host, f *File, d *draft) error {
 			p.warnings = append(p.warnings, d.Path+" "+warning)
 		}
 	}
-	if f.Entry != nil {
-		if err := f.Entry.apply(doc); err != nil {
+	if f.entry != nil {
+		if err := f.entry.apply(doc); err != nil {
 			return err
 		}
 	}
@@ -247,13 +247,13 @@ func (p *planner) applyJSON(h *Host, f *File, d *draft) error {
 	return nil
 }
 
-func (p *planner) applyPlugin(h *Host, f *File, d *draft) error {
+func (p *planner) applyPlugin(h *Host, f *hostFile, d *draft) error {
 	if p.opts.Plugin == nil {
 		return fmt.Errorf("no plugin for %s in this build", h.ID)
 	}
 	name, content, ok := p.opts.Plugin(h.ID)
-	if !ok || path.Base(name) != path.Base(f.Paths[0]) {
-		return fmt.Errorf("no plugin %s for %s in this build", path.Base(f.Paths[0]), h.ID)
+	if !ok || path.Base(name) != path.Base(f.paths[0]) {
+		return fmt.Errorf("no plugin %s for %s in this build", path.Base(f.paths[0]), h.ID)
 	}
 	return d.own(content)
 }
@@ -270,12 +270,12 @@ func (d *draft) own(content []byte) error {
 	return nil
 }
 
-func (p *planner) removeFile(f *File, kept map[string]bool) error {
+func (p *planner) removeFile(f *hostFile, kept map[string]bool) error {
 	t := p.tree(f)
 	if t == nil {
 		return nil
 	}
-	for _, name := range f.Paths {
+	for _, name := range f.paths {
 		if kept[name] || !t.exists(name) {
 			continue
 		}
@@ -286,27 +286,27 @@ func (p *planner) removeFile(f *File, kept map[string]bool) error {
 	return nil
 }
 
-func (f *File) removeFrom(d *draft) (err error) {
+func (f *hostFile) removeFrom(d *draft) (err error) {
 	if d.gone || !bytes.Contains(d.text, []byte("svc")) {
 		return nil // nothing of ours: not even a broken file is our concern
 	}
 	switch {
-	case f.Table != nil:
-		d.text, d.gone, err = f.Table.remove(d.text)
-	case f.YAML != nil:
-		d.text, d.gone, err = f.YAML.remove(d.text)
-	case f.Plugin || f.Text != "":
+	case f.table != nil:
+		d.text, d.gone, err = f.table.remove(d.text)
+	case f.yaml != nil:
+		d.text, d.gone, err = f.yaml.remove(d.text)
+	case f.plugin || f.text != "":
 		d.gone = ourFile.Match(d.text)
 	default:
 		doc, err := parseJSON(d.text)
 		if err != nil {
 			return err
 		}
-		if f.Entry != nil {
-			f.Entry.remove(doc)
+		if f.entry != nil {
+			f.entry.remove(doc)
 		}
-		if f.Hooks != nil && !doc.gone {
-			f.Hooks.remove(doc)
+		if f.hooks != nil && !doc.gone {
+			f.hooks.remove(doc)
 		}
 		d.text, d.gone = doc.text, doc.gone
 	}

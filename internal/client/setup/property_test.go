@@ -54,8 +54,8 @@ func TestJSONKeepsItsPromiseOnNestedDocuments(t *testing.T) {
 		nl := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "newline")
 		text := gap(rt, nl) + jsonc(rt, nl, 4, true) + gap(rt, nl)
 		h, _ := ByID(rapid.SampledFrom(hosts).Draw(rt, "host"))
-		for i := range h.Files {
-			if out, ok := jsonMerger(&h.Files[i], h.ID).check(rt, []byte(text)); ok {
+		for i := range h.files {
+			if out, ok := jsonMerger(&h.files[i], h.ID).check(rt, []byte(text)); ok {
 				tried++
 				sameBeside(rt, text, string(out))
 			}

@@ -51,34 +51,34 @@ func Status(opts Options, host string) (Report, error) {
 	}
 	h := hosts[0]
 	r := Report{Host: host, Instructions: p.instructionPart(h)}
-	for i := range h.Files {
-		f := &h.Files[i]
+	for i := range h.files {
+		f := &h.files[i]
 		t := p.tree(f)
-		if t == nil || f.Use != nil && !f.Use(p.repo.reader()) {
+		if t == nil || f.use != nil && !f.use(p.repo.reader()) {
 			continue
 		}
 		part := f.inspect(h, t)
-		if f.Plugin && part.Present && !p.pluginCurrent(h, f) {
+		if f.plugin && part.Present && !p.pluginCurrent(h, f) {
 			part.Missing = append(part.Missing, "the plugin is of another version")
 		}
-		if f.Hooks != nil && f.Entry != nil {
+		if f.hooks != nil && f.entry != nil {
 			r.Hooks, r.Server = f.inspectBoth(h, t)
 			continue
 		}
-		if f.hooks() {
+		if f.hasHooks() {
 			r.Hooks = part
 		}
-		if f.server() {
+		if f.hasServer() {
 			r.Server = part
 		}
 	}
-	if h.Trust != nil && r.Hooks.Present {
-		r.Trust = h.Trust(p)
+	if h.trust != nil && r.Hooks.Present {
+		r.Trust = h.trust(p)
 	}
 	return r, nil
 }
 
-func (p *planner) pluginCurrent(h *Host, f *File) bool {
+func (p *planner) pluginCurrent(h *Host, f *hostFile) bool {
 	if p.opts.Plugin == nil {
 		return true
 	}
@@ -88,19 +88,19 @@ func (p *planner) pluginCurrent(h *Host, f *File) bool {
 }
 
 // inspect reports on a file with one part in it; of two, on both together.
-func (f *File) inspect(h *Host, t *tree) Part {
+func (f *hostFile) inspect(h *Host, t *tree) Part {
 	hooks, server := f.inspectBoth(h, t)
-	if !f.hooks() {
+	if !f.hasHooks() {
 		return server
 	}
 	hooks.Present = hooks.Present || server.Present
 	return hooks
 }
 
-func (f *File) inspectBoth(h *Host, t *tree) (hooks, server Part) {
+func (f *hostFile) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 	name := f.pick(t)
 	part := Part{File: name}
-	if f.Home {
+	if f.home {
 		part.File = "~/" + name
 	}
 	data, _, err := t.read(name)
@@ -118,11 +118,11 @@ func (f *File) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 		return p
 	}
 	switch {
-	case f.Table != nil:
-		return part, simple(f.Table.present(text))
-	case f.YAML != nil:
-		return part, simple(f.YAML.present(text))
-	case f.Plugin || f.Text != "":
+	case f.table != nil:
+		return part, simple(f.table.present(text))
+	case f.yaml != nil:
+		return part, simple(f.yaml.present(text))
+	case f.plugin || f.text != "":
 		p := simple(ourFile.Match(text), true)
 		return p, p
 	}
@@ -132,12 +132,12 @@ func (f *File) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 		return part, part
 	}
 	hooks, server = part, part
-	if f.Hooks != nil {
-		hooks.Present, hooks.Missing = f.Hooks.lacks(doc, h.ID)
+	if f.hooks != nil {
+		hooks.Present, hooks.Missing = f.hooks.lacks(doc, h.ID)
 	}
-	if f.Entry != nil {
-		server = simple(f.Entry.present(doc))
-		if f.Hooks == nil {
+	if f.entry != nil {
+		server = simple(f.entry.present(doc))
+		if f.hooks == nil {
 			hooks = server
 		}
 	}
@@ -182,8 +182,8 @@ func Detect(root, home string, lookPath func(string) (string, error)) []string {
 	}
 	var ids []string
 	for _, h := range Hosts {
-		if !h.HomeOnly && slices.ContainsFunc(h.Binaries, onPath) ||
-			slices.ContainsFunc(h.Homes, there(home)) || slices.ContainsFunc(h.Marks, there(root)) {
+		if !h.homeOnly && slices.ContainsFunc(h.binaries, onPath) ||
+			slices.ContainsFunc(h.homes, there(home)) || slices.ContainsFunc(h.marks, there(root)) {
 			ids = append(ids, h.ID)
 		}
 	}

@@ -10,189 +10,189 @@ var Default = []string{"claude_code", "codex"}
 var Hosts = []Host{
 	{
 		ID: "claude_code", Title: "Claude Code",
-		Binaries: []string{"claude"}, Homes: []string{".claude", ".claude.json"}, Marks: []string{".claude", "CLAUDE.md"},
-		Files: []File{
-			{Paths: []string{".claude/settings.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
+		binaries: []string{"claude"}, homes: []string{".claude", ".claude.json"}, marks: []string{".claude", "CLAUDE.md"},
+		files: []hostFile{
+			{paths: []string{".claude/settings.json"}, hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
 				events: claudeEvents("Edit|Write|MultiEdit|NotebookEdit|Bash|ExitPlanMode", "Edit|Write|MultiEdit|NotebookEdit|Bash")}},
-			{Paths: []string{".mcp.json"}, Entry: mcp("mcpServers")},
+			{paths: []string{".mcp.json"}, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"CLAUDE.md"}, Redirect: claudeInstructions, Trust: claudeTrust,
+		instructions: []string{"CLAUDE.md"}, redirect: claudeInstructions, trust: claudeTrust,
 		Note: "start claude here once, accept the workspace trust prompt and approve the svc tool server",
 	},
 	{
 		ID: "codex", Title: "OpenAI Codex",
-		Binaries: []string{"codex"}, Homes: []string{".codex"}, Marks: []string{".codex"},
-		Files: []File{
-			{Paths: []string{".codex/hooks.json"}, Hooks: codexHooks},
-			{Paths: []string{".codex/config.toml"}, Table: &tomlTable{path: []string{"mcp_servers", "svc"}, ours: isOurServer,
+		binaries: []string{"codex"}, homes: []string{".codex"}, marks: []string{".codex"},
+		files: []hostFile{
+			{paths: []string{".codex/hooks.json"}, hooks: codexHooks},
+			{paths: []string{".codex/config.toml"}, table: &tomlTable{path: []string{"mcp_servers", "svc"}, ours: isOurServer,
 				lines: []field{{"command", `"svc"`}, {"args", `["mcp"]`}}}},
 		},
-		Instructions: []string{"AGENTS.md"},
-		Trust:        codexTrust,
+		instructions: []string{"AGENTS.md"},
+		trust:        codexTrust,
 		Note:         "start codex here once, trust the project and accept the new hooks in its review screen; codex exec skips hooks that are not trusted and says nothing",
 	},
 	{
 		ID: "cursor", Title: "Cursor",
-		Binaries: []string{"cursor", "cursor-agent"}, Homes: []string{".cursor"}, Marks: []string{".cursor", ".cursorrules"},
-		Files: []File{
-			{Paths: []string{".cursor/hooks.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: cursorEntry, with: &field{"version", 1},
-				events: events("sessionStart", "beforeSubmitPrompt", "preToolUse", "^(Write|Delete|Shell)$", "postToolUse", "^(Write|Delete|Shell)$", "stop", "sessionEnd")}},
-			{Paths: []string{".cursor/mcp.json"}, Entry: mcp("mcpServers")},
+		binaries: []string{"cursor", "cursor-agent"}, homes: []string{".cursor"}, marks: []string{".cursor", ".cursorrules"},
+		files: []hostFile{
+			{paths: []string{".cursor/hooks.json"}, hooks: &hookTable{at: []string{"hooks"}, render: cursorEntry, with: &field{"version", 1},
+				events: cursorEvents()}},
+			{paths: []string{".cursor/mcp.json"}, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "restart Cursor and switch the svc tool server on in Settings, Tools & MCP",
 	},
 	{
 		ID: "copilot_cli", Title: "GitHub Copilot CLI",
-		Binaries: []string{"copilot"}, Homes: []string{".copilot"}, Marks: []string{".github/copilot", ".github/mcp.json"},
-		Files: []File{
+		binaries: []string{"copilot"}, homes: []string{".copilot"}, marks: []string{".github/copilot", ".github/mcp.json"},
+		files: []hostFile{
 			copilotHooks,
-			{Paths: []string{".github/mcp.json"}, Entry: mcp("mcpServers", field{"type", "local"}, field{"tools", []string{"*"}})},
+			{paths: []string{".github/mcp.json"}, entry: mcp("mcpServers", field{"type", "local"}, field{"tools", []string{"*"}})},
 		},
-		Instructions: []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
+		instructions: []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
 		Note:         "start copilot here once and trust the folder; in an untrusted folder it runs neither hooks nor tool servers",
 	},
 	{
 		ID: "vscode", Title: "VS Code (Copilot agent)",
-		Binaries: []string{"code"}, Homes: []string{".vscode"}, Marks: []string{".vscode"},
-		Files: []File{
+		binaries: []string{"code"}, homes: []string{".vscode"}, marks: []string{".vscode"},
+		files: []hostFile{
 			copilotHooks,
-			{Paths: []string{".vscode/mcp.json"}, Entry: mcp("servers", stdio)},
+			{paths: []string{".vscode/mcp.json"}, entry: mcp("servers", stdio)},
 		},
-		Instructions: []string{"AGENTS.md", ".github/copilot-instructions.md"},
+		instructions: []string{"AGENTS.md", ".github/copilot-instructions.md"},
 		Note:         "trust the workspace and start the svc server from .vscode/mcp.json when VS Code offers it; hooks need agent hooks to be allowed by your organization",
 	},
 	{
 		ID: "gemini_cli", Title: "Gemini CLI",
-		Binaries: []string{"gemini"}, Homes: []string{".gemini/settings.json"}, Marks: []string{".gemini", "GEMINI.md"},
-		Files: []File{{Paths: []string{".gemini/settings.json"}, Entry: mcp("mcpServers"),
-			Hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
+		binaries: []string{"gemini"}, homes: []string{".gemini/settings.json"}, marks: []string{".gemini", "GEMINI.md"},
+		files: []hostFile{{paths: []string{".gemini/settings.json"}, entry: mcp("mcpServers"),
+			hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 				events: events("SessionStart", "BeforeAgent", "BeforeTool", "^(write_file|replace|run_shell_command|exit_plan_mode)$",
 					"AfterTool", "^(write_file|replace|run_shell_command)$", "AfterAgent", "SessionEnd")}}},
-		Instructions: []string{"GEMINI.md"}, Redirect: geminiInstructions, Trust: geminiTrust,
+		instructions: []string{"GEMINI.md"}, redirect: geminiInstructions, trust: geminiTrust,
 		Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
 	},
 	{
 		ID: "windsurf", Title: "Windsurf",
-		Binaries: []string{"windsurf"}, Homes: []string{".codeium/windsurf"}, Marks: []string{".windsurf", ".windsurfrules"},
-		Files: []File{
-			{Paths: []string{".windsurf/hooks.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: windsurfEntry, events: windsurfEvents}},
-			{Paths: []string{".codeium/windsurf/mcp_config.json"}, Home: true, Entry: mcp("mcpServers")},
+		binaries: []string{"windsurf"}, homes: []string{".codeium/windsurf"}, marks: []string{".windsurf", ".windsurfrules"},
+		files: []hostFile{
+			{paths: []string{".windsurf/hooks.json"}, hooks: &hookTable{at: []string{"hooks"}, render: windsurfEntry, events: windsurfEvents}},
+			{paths: []string{".codeium/windsurf/mcp_config.json"}, home: true, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server (command svc, argument mcp) to ~/.codeium/windsurf/mcp_config.json: Windsurf has no file for it in the repository",
 	},
 	{
 		ID: "opencode", Title: "opencode",
-		Binaries: []string{"opencode"}, Homes: []string{".config/opencode"}, Marks: []string{".opencode", "opencode.json", "opencode.jsonc"},
-		Files: []File{
-			{Paths: []string{".opencode/plugin/svc.js"}, Plugin: true},
-			{Paths: []string{"opencode.jsonc", "opencode.json"}, Entry: mcpList("mcp")},
+		binaries: []string{"opencode"}, homes: []string{".config/opencode"}, marks: []string{".opencode", "opencode.json", "opencode.jsonc"},
+		files: []hostFile{
+			{paths: []string{".opencode/plugin/svc.js"}, plugin: true},
+			{paths: []string{"opencode.jsonc", "opencode.json"}, entry: mcpList("mcp")},
 		},
-		Instructions: []string{"AGENTS.md", "CLAUDE.md"}, ReadsFirst: true,
+		instructions: []string{"AGENTS.md", "CLAUDE.md"}, readsFirst: true,
 		Note: "restart opencode; it loads the plugin without asking",
 	},
 	{
 		ID: "omp", Title: "oh-my-pi",
-		Binaries: []string{"omp"}, Homes: []string{".omp"}, Marks: []string{".omp"},
-		Files: []File{
-			{Paths: []string{".omp/extensions/svc.ts"}, Plugin: true},
-			{Paths: []string{".omp/mcp.json"}, Entry: mcp("mcpServers", stdio)},
+		binaries: []string{"omp"}, homes: []string{".omp"}, marks: []string{".omp"},
+		files: []hostFile{
+			{paths: []string{".omp/extensions/svc.ts"}, plugin: true},
+			{paths: []string{".omp/mcp.json"}, entry: mcp("mcpServers", stdio)},
 		},
-		Instructions: []string{"AGENTS.md", "CLAUDE.md"}, ReadsFirst: true,
+		instructions: []string{"AGENTS.md", "CLAUDE.md"}, readsFirst: true,
 		Note: "restart omp; it loads the extension without asking",
 	},
 	{
 		ID: "cline", Title: "Cline",
-		Binaries: []string{"cline"}, Homes: []string{".cline"}, Marks: []string{".cline", ".clinerules"},
-		Files: []File{
-			{Paths: []string{".cline/plugins/svc.js"}, Plugin: true},
-			{Paths: []string{".cline/data/settings/cline_mcp_settings.json"}, Home: true, Entry: mcp("mcpServers")},
+		binaries: []string{"cline"}, homes: []string{".cline"}, marks: []string{".cline", ".clinerules"},
+		files: []hostFile{
+			{paths: []string{".cline/plugins/svc.js"}, plugin: true},
+			{paths: []string{".cline/data/settings/cline_mcp_settings.json"}, home: true, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server (command svc, argument mcp) with cline mcp: Cline has no file for it in the repository",
 	},
 	{
 		ID: "kiro", Title: "Kiro",
-		Binaries: []string{"kiro-cli", "kiro"}, Homes: []string{".kiro"}, Marks: []string{".kiro"},
-		Files: []File{
-			{Paths: []string{".kiro/hooks/svc.json"}, Hooks: &hookTable{at: []string{"hooks"}, list: true, render: kiroEntry,
+		binaries: []string{"kiro-cli", "kiro"}, homes: []string{".kiro"}, marks: []string{".kiro"},
+		files: []hostFile{
+			{paths: []string{".kiro/hooks/svc.json"}, hooks: &hookTable{at: []string{"hooks"}, list: true, render: kiroEntry,
 				with: &field{"version", "v1"}, events: kiroEvents()}},
-			{Paths: []string{".kiro/settings/mcp.json"}, Entry: mcp("mcpServers")},
+			{paths: []string{".kiro/settings/mcp.json"}, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "trust the workspace in the IDE; Kiro CLI runs these hooks only with its v3 engine (kiro-cli --v3)",
 	},
 	{
 		ID: "antigravity", Title: "Google Antigravity",
-		Binaries: []string{"agy", "antigravity"}, Homes: []string{".gemini/antigravity-cli", ".gemini/config"}, Marks: []string{".agents/hooks.json", ".agents/mcp_config.json"},
-		Files: []File{
-			{Paths: []string{".agents/hooks.json"}, Entry: antigravityHooks()},
-			{Paths: []string{".agents/mcp_config.json"}, Entry: mcp("mcpServers")},
+		binaries: []string{"agy", "antigravity"}, homes: []string{".gemini/antigravity-cli", ".gemini/config"}, marks: []string{".agents/hooks.json", ".agents/mcp_config.json"},
+		files: []hostFile{
+			{paths: []string{".agents/hooks.json"}, entry: antigravityHooks()},
+			{paths: []string{".agents/mcp_config.json"}, entry: mcp("mcpServers")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "restart Antigravity; if the IDE does not list the svc tool server, add it to ~/.gemini/config/mcp_config.json too",
 	},
 	{
 		ID: "goose", Title: "goose",
-		Binaries: []string{"goose"}, HomeOnly: true, Homes: []string{".config/goose"}, Marks: []string{".goosehints", ".agents/plugins"},
-		Files: []File{
-			{Paths: []string{".agents/plugins/svc/plugin.json"}, Text: goosePlugin},
-			{Paths: []string{".agents/plugins/svc/hooks/hooks.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
+		binaries: []string{"goose"}, homeOnly: true, homes: []string{".config/goose"}, marks: []string{".goosehints", ".agents/plugins"},
+		files: []hostFile{
+			{paths: []string{".agents/plugins/svc/plugin.json"}, text: goosePlugin},
+			{paths: []string{".agents/plugins/svc/hooks/hooks.json"}, hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
 				events: claudeEvents("developer__(edit|write|shell)", "developer__(edit|write|shell)")}},
-			{Paths: []string{".config/goose/config.yaml"}, Home: true, YAML: &yamlEntry{at: "extensions", name: "svc", ours: isOurServer, soft: []string{"enabled", "name"},
+			{paths: []string{".config/goose/config.yaml"}, home: true, yaml: &yamlEntry{at: "extensions", name: "svc", ours: isOurServer, soft: []string{"enabled", "name"},
 				lines: []field{{"enabled", "true"}, {"type", "stdio"}, {"name", "svc"}, {"cmd", "svc"}, {"args", "[mcp]"}}}},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server with goose configure (stdio extension svc, command svc mcp): goose has no file for it in the repository",
 	},
 	{
 		ID: "qwen_code", Title: "Qwen Code",
-		Binaries: []string{"qwen"}, Homes: []string{".qwen"}, Marks: []string{".qwen", "QWEN.md"},
-		Files: []File{{Paths: []string{".qwen/settings.json"}, Entry: mcp("mcpServers"),
-			Hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
+		binaries: []string{"qwen"}, homes: []string{".qwen"}, marks: []string{".qwen", "QWEN.md"},
+		files: []hostFile{{paths: []string{".qwen/settings.json"}, entry: mcp("mcpServers"),
+			hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 				events: claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$", "^(edit|write_file|notebook_edit|run_shell_command)$")}}},
-		Instructions: []string{"AGENTS.md", "QWEN.md"},
+		instructions: []string{"AGENTS.md", "QWEN.md"},
 		Note:         "start qwen here once and approve the svc tool server",
 	},
 	{
 		ID: "kilo_code", Title: "Kilo Code",
-		Binaries: []string{"kilo", "kilocode"}, Homes: []string{".config/kilo"}, Marks: []string{".kilo", ".kilocode", "kilo.json"},
-		Files: []File{
-			{Paths: []string{".kilo/plugin/svc.js"}, Plugin: true},
-			{Paths: []string{".kilo/kilo.json", "kilo.json"}, Entry: mcpList("mcp")},
+		binaries: []string{"kilo", "kilocode"}, homes: []string{".config/kilo"}, marks: []string{".kilo", ".kilocode", "kilo.json"},
+		files: []hostFile{
+			{paths: []string{".kilo/plugin/svc.js"}, plugin: true},
+			{paths: []string{".kilo/kilo.json", "kilo.json"}, entry: mcpList("mcp")},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "restart Kilo Code; it loads the plugin without asking",
 	},
 	{
 		ID: "factory_droid", Title: "Factory Droid",
-		Binaries: []string{"droid"}, Homes: []string{".factory"}, Marks: []string{".factory"},
-		Files: []File{
-			{Paths: []string{".factory/hooks.json"}, Use: droidHooksFile,
-				Hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
-			{Paths: []string{".factory/settings.json"}, Use: func(read reader) bool { return !droidHooksFile(read) },
-				Hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
-			{Paths: []string{".factory/mcp.json"}, Entry: mcp("mcpServers", stdio)},
+		binaries: []string{"droid"}, homes: []string{".factory"}, marks: []string{".factory"},
+		files: []hostFile{
+			{paths: []string{".factory/hooks.json"}, use: droidHooksFile,
+				hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
+			{paths: []string{".factory/settings.json"}, use: func(read reader) bool { return !droidHooksFile(read) },
+				hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
+			{paths: []string{".factory/mcp.json"}, entry: mcp("mcpServers", stdio)},
 		},
-		Instructions: []string{"AGENTS.md"},
+		instructions: []string{"AGENTS.md"},
 		Note:         "restart droid: it reads hooks only at its start",
 	},
 	{
 		ID: "crush", Title: "Crush",
-		Binaries: []string{"crush"}, Homes: []string{".config/crush", ".local/share/crush"}, Marks: []string{"crush.json", ".crush.json", ".crush", "CRUSH.md"},
-		Files: []File{{Paths: []string{".crush.json", "crush.json"}, Entry: mcp("mcp", stdio),
-			Hooks: &hookTable{at: []string{"hooks"}, render: crushEntry, events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash)$", short}}}}},
-		Instructions: []string{"AGENTS.md", "CRUSH.md"},
+		binaries: []string{"crush"}, homes: []string{".config/crush", ".local/share/crush"}, marks: []string{"crush.json", ".crush.json", ".crush", "CRUSH.md"},
+		files: []hostFile{{paths: []string{".crush.json", "crush.json"}, entry: mcp("mcp", stdio),
+			hooks: &hookTable{at: []string{"hooks"}, render: crushEntry, events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash)$", short}}}}},
+		instructions: []string{"AGENTS.md", "CRUSH.md"},
 		Note:         "restart Crush; it has hooks before tool calls only, so briefings reach it through the tool server",
 	},
 	{
 		ID: "augment", Title: "Augment",
-		Binaries: []string{"auggie"}, Homes: []string{".augment"}, Marks: []string{".augment", ".augment-guidelines"},
-		Files: []File{{Paths: []string{".augment/settings.json"}, Entry: mcp("mcpServers", stdio),
-			Hooks: &hookTable{at: []string{"hooks"}, render: grouped(millis),
+		binaries: []string{"auggie"}, homes: []string{".augment"}, marks: []string{".augment", ".augment-guidelines"},
+		files: []hostFile{{paths: []string{".augment/settings.json"}, entry: mcp("mcpServers", stdio),
+			hooks: &hookTable{at: []string{"hooks"}, render: grouped(millis),
 				events: events("SessionStart", "PromptSubmit", "PreToolUse", augmentTools, "PostToolUse", augmentTools, "Stop", "SessionEnd")}}},
-		Instructions: []string{"AGENTS.md", "CLAUDE.md"},
+		instructions: []string{"AGENTS.md", "CLAUDE.md"},
 		Note:         "restart auggie or reload the IDE window",
 	},
 }
@@ -203,7 +203,7 @@ const augmentTools = "str-replace-editor|save-file|remove-files|apply_patch|laun
 
 // copilotHooks is in the rows of two hosts: VS Code reads the file as Copilot
 // CLI does, because of its version number.
-var copilotHooks = File{Paths: []string{".github/hooks/svc.json"}, Hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
+var copilotHooks = hostFile{paths: []string{".github/hooks/svc.json"}, hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
 	events: events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd")}}
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
@@ -214,6 +214,14 @@ const goosePlugin = `{
   "description": "Tells svc before goose edits, and passes on what it answers."
 }
 `
+
+// cursorEvents adds what the agent said, because the end of its turn does not
+// tell. One event that Cursor does not know would make it reject the file.
+func cursorEvents() []hookEvent {
+	const tools = "^(Write|Delete|Shell)$"
+	return append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
+		hookEvent{"afterAgentResponse", "", short})
+}
 
 // windsurfEvents has neither session start nor end: the host has no such
 // hooks, and svc makes them up from the first prompt.
