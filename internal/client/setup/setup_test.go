@@ -1,12 +1,15 @@
 package setup_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 
 	"github.com/svc-hq/svc/internal/client/setup"
 )
@@ -21,6 +24,31 @@ func TestAllHostsTogether(t *testing.T) {
 	for _, name := range []string{"QWEN.md", "CRUSH.md", ".github/copilot-instructions.md"} {
 		if _, ok := after[name]; ok {
 			t.Errorf("%s was made although its host reads AGENTS.md", name)
+		}
+	}
+}
+
+// everything is a repository with the settings of all hosts.
+func everything(t *testing.T) files {
+	t.Helper()
+	all := files{}
+	for _, id := range setup.IDs() {
+		a, err := txtar.ParseFile(filepath.Join("testdata", "hosts", id+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(all, section(a, "before/"))
+	}
+	return all
+}
+
+func TestAllHostsTogetherInAFullRepository(t *testing.T) {
+	before := everything(t)
+	after := cycle(t, before, setup.IDs()...)
+	untouched := []string{".github/hooks/lint.json", ".kiro/hooks/lint.json", ".opencode/plugin/other.js", ".clinerules/style.md", "crush.json", ".agents/plugins/other/plugin.json"}
+	for name := range before {
+		if same := before[name] == after[name]; same != slices.Contains(untouched, name) && !strings.HasSuffix(name, ".md") {
+			t.Errorf("%s unchanged: %v", name, same)
 		}
 	}
 }

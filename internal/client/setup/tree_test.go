@@ -2,9 +2,11 @@ package setup_test
 
 import (
 	"crypto/rand"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,19 +202,38 @@ func TestNoSecretIsWritten(t *testing.T) {
 		"an env file":       {".env": "A=1\n", ".envrc": "export B=2\n"},
 		"a monorepo":        {"a/AGENTS.md": "a\n", "b/.claude/settings.json": "{}\n"},
 		"only instructions": {"CLAUDE.md": "x\n", "AGENTS.md": "y\n", "GEMINI.md": "z\n"},
+		"CRLF":              {".claude/settings.json": "{\r\n}\r\n", "AGENTS.md": "x\r\n"},
+		"comments":          {"opencode.jsonc": "{ // ${SVC_TOKEN}\n}", ".vscode/mcp.json": "{/**/}"},
+		"placeholders":      {".mcp.json": `{"mcpServers":{"a":{"headers":{"Authorization":"Bearer ${SVC_TOKEN}"}}}}`},
+		"one line":          {".qwen/settings.json": `{"a":1}`, "crush.json": `{"mcp":{}}`},
+		"everything":        everything(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir, user := t.TempDir(), t.TempDir()
+			git(t, dir, "init", "-q")
 			write(t, dir, before)
-			c, err := setup.Plan(setup.Options{Root: dir, Hosts: setup.IDs(), Plugin: plugin, Home: t.TempDir()})
+			git(t, dir, "add", "-A")
+			git(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
+			opts := setup.Options{Root: dir, Hosts: setup.IDs(), Plugin: plugin, Home: user}
+			c, err := setup.Plan(opts)
 			apply(t, c, err)
-			if strings.Contains(string(c.Diff()), secret) {
-				t.Error("the diff shows the secret")
+			git(t, dir, "add", "-A")
+			shown, err := exec.Command("git", "-C", dir, "diff", "--cached").Output()
+			if err != nil {
+				t.Fatal(err)
 			}
-			for name, text := range read(t, dir) {
-				if strings.Contains(text, secret) || strings.Contains(text, "https://") {
-					t.Errorf("%s holds a secret or names a server", name)
+			for _, text := range append(slices.Collect(maps.Values(read(t, dir))), string(c.Diff()), string(shown)) {
+				if strings.Contains(text, secret) {
+					t.Errorf("the secret is in\n%s", text)
 				}
+			}
+			for _, line := range strings.Split(string(shown), "\n") {
+				if strings.HasPrefix(line, "+") && strings.Contains(line, "://") && !strings.Contains(line, "example.com") {
+					t.Errorf("a server is named: %s", line)
+				}
+			}
+			if again, err := setup.Plan(opts); err != nil || !again.Empty() {
+				t.Errorf("a second run: %v\n%s", err, again.Diff())
 			}
 		})
 	}
