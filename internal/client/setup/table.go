@@ -170,9 +170,9 @@ var Hosts = []Host{
 		binaries: []string{"droid"}, homes: []string{".factory"}, marks: []string{".factory"},
 		files: []hostFile{
 			{paths: []string{".factory/hooks.json"}, use: droidHooksFile,
-				hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
+				hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode", droidTools)}},
 			{paths: []string{".factory/settings.json"}, use: func(read reader) bool { return !droidHooksFile(read) },
-				hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools, droidTools)}},
+				hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode", droidTools)}},
 			{paths: []string{".factory/mcp.json"}, entry: mcp("mcpServers", stdio)},
 		},
 		instructions: []string{"AGENTS.md"},
