@@ -7,6 +7,7 @@ type Host struct {
 	Title string
 	Note  string // what it still wants from the user, in one line
 
+	noteHome string   // instead of Note, once its file in the home folder is ours too
 	binaries []string // names on PATH
 	homeOnly bool     // another program has the same name: only homes tells
 	homes    []string // its folders and files under the home folder

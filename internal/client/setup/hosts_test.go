@@ -27,8 +27,14 @@ func TestEveryRowIsComplete(t *testing.T) {
 	}
 	for _, h := range setup.Hosts {
 		t.Run(h.ID, func(t *testing.T) {
-			if note := setup.Notes(h.ID); !strings.HasPrefix(note, h.Title+": ") || len(note) < 20 || strings.ContainsAny(note, "\n") {
-				t.Errorf("note %q", note)
+			for _, home := range []bool{false, true} {
+				note := setup.Notes(h.ID, home)
+				if !strings.HasPrefix(note, h.Title+": ") || len(note) < len(h.Title)+10 || strings.Contains(note, "\n") {
+					t.Errorf("note %q", note)
+				}
+				if home && strings.Contains(note, "in the repository") {
+					t.Errorf("%q asks for what was done", note)
+				}
 			}
 			dir := t.TempDir()
 			opts := setup.Options{Root: dir, Hosts: []string{h.ID}, Home: t.TempDir(), Plugin: plugin}
@@ -188,7 +194,11 @@ func TestHomeIsEditedOnlyOnRequest(t *testing.T) {
 	}
 	home, dir := t.TempDir(), t.TempDir()
 	write(t, home, before)
-	hosts := []string{"windsurf", "goose", "cline"}
+	hosts := []string{"windsurf", "goose", "cline", "codex"}
+	want := []string{"~/.codeium/windsurf/mcp_config.json", "~/.config/goose/config.yaml", "~/.cline/data/settings/cline_mcp_settings.json"}
+	if d := cmp.Diff(want, setup.HomeFiles(hosts)); d != "" {
+		t.Error(d)
+	}
 	apply(t, planned(t, dir, hosts...), nil)
 	if d := cmp.Diff(before, read(t, home)); d != "" {
 		t.Fatalf("home was edited without leave:\n%s", d)
@@ -197,8 +207,8 @@ func TestHomeIsEditedOnlyOnRequest(t *testing.T) {
 	c, err := setup.Plan(opts)
 	apply(t, c, err)
 	got := read(t, home)
-	want := "# my goose\nGOOSE_MODEL: x\nextensions:\n  svc:\n    enabled: true\n    type: stdio\n    name: svc\n    cmd: svc\n    args: [mcp]\n  developer:\n    enabled: true # keep\n    type: builtin\n"
-	if d := cmp.Diff(want, got[".config/goose/config.yaml"]); d != "" {
+	edited := "# my goose\nGOOSE_MODEL: x\nextensions:\n  svc:\n    enabled: true\n    type: stdio\n    name: svc\n    cmd: svc\n    args: [mcp]\n  developer:\n    enabled: true # keep\n    type: builtin\n"
+	if d := cmp.Diff(edited, got[".config/goose/config.yaml"]); d != "" {
 		t.Error(d)
 	}
 	if !strings.Contains(string(c.Diff()), "+++ b/~/.config/goose/config.yaml") {

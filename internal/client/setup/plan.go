@@ -46,6 +46,18 @@ type Change struct {
 	mode fs.FileMode
 }
 
+// Kind is create, update or delete.
+func (c Change) Kind() string {
+	switch {
+	case c.Old == nil:
+		return "create"
+	case c.New == nil:
+		return "delete"
+	default:
+		return "update"
+	}
+}
+
 // A draft is a file that a plan works on.
 type draft struct {
 	Change

@@ -273,7 +273,15 @@ func TestDiffShowsWhatWouldHappenAndNothingDoes(t *testing.T) {
 	dir := t.TempDir()
 	before := files{".codex/config.toml": "a = 1\n"}
 	write(t, dir, before)
-	diff := string(planned(t, dir, "codex").Diff())
+	c := planned(t, dir, "codex")
+	kinds := map[string]string{}
+	for _, f := range c.Files {
+		kinds[f.Path] = f.Kind()
+	}
+	if d := cmp.Diff(map[string]string{".codex/config.toml": "update", ".codex/hooks.json": "create", "AGENTS.md": "create"}, kinds); d != "" {
+		t.Error(d)
+	}
+	diff := string(c.Diff())
 	for _, want := range []string{"--- a/.codex/config.toml\n+++ b/.codex/config.toml\n", "+[mcp_servers.svc]\n", "--- /dev/null\n+++ b/AGENTS.md\n", " a = 1\n"} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("the diff lacks %q:\n%s", want, diff)

@@ -29,7 +29,8 @@ const (
 	Untrusted    Trust = "untrusted"
 )
 
-// A Report is how a host's set-up stands in a repository.
+// A Report is how a host's set-up stands in a repository. Server is empty where
+// the host keeps tool servers in the home folder and none was given.
 type Report struct {
 	Host         string
 	Hooks        Part
@@ -190,13 +191,34 @@ func Detect(root, home string, lookPath func(string) (string, error)) []string {
 	return ids
 }
 
-// Notes says in one line what a host still wants from the user.
-func Notes(host string) string {
+// Notes says in one line what a host still wants from the user, after a set-up
+// with or without leave to edit the home folder.
+func Notes(host string, home bool) string {
 	h, ok := ByID(host)
 	if !ok {
 		return ""
 	}
+	if home && h.noteHome != "" {
+		return h.Title + ": " + h.noteHome
+	}
 	return h.Title + ": " + h.Note
+}
+
+// HomeFiles lists what Plan would edit in the home folder, given leave.
+func HomeFiles(hosts []string) []string {
+	var names []string
+	for _, id := range hosts {
+		h, ok := ByID(id)
+		if !ok {
+			continue
+		}
+		for _, f := range h.files {
+			if f.home {
+				names = append(names, "~/"+f.paths[len(f.paths)-1])
+			}
+		}
+	}
+	return names
 }
 
 // FindRoot returns the top folder of the git repository or worktree that holds

@@ -81,6 +81,7 @@ var Hosts = []Host{
 		},
 		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server (command svc, argument mcp) to ~/.codeium/windsurf/mcp_config.json: Windsurf has no file for it in the repository",
+		noteHome:     "refresh the tool servers in Windsurf's Cascade settings",
 	},
 	{
 		ID: "opencode", Title: "opencode",
@@ -111,6 +112,7 @@ var Hosts = []Host{
 		},
 		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server (command svc, argument mcp) with cline mcp: Cline has no file for it in the repository",
+		noteHome:     "restart Cline",
 	},
 	{
 		ID: "kiro", Title: "Kiro",
@@ -145,6 +147,7 @@ var Hosts = []Host{
 		},
 		instructions: []string{"AGENTS.md"},
 		Note:         "add the tool server with goose configure (stdio extension svc, command svc mcp): goose has no file for it in the repository",
+		noteHome:     "start a new goose session",
 	},
 	{
 		ID: "qwen_code", Title: "Qwen Code",
