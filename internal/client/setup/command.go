@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -37,7 +36,7 @@ func powershell(host, event string) string {
 
 // ourCommand matches every form that svc init writes or once wrote. A command
 // of the user's that merely calls svc somewhere is not ours.
-var ourCommand = regexp.MustCompile(`^(command -v svc >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
+var ourCommand = lazyRegexp(`^(command -v svc >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
 	`where /q svc \|\| exit 0 & |if \(Get-Command svc -ErrorAction SilentlyContinue\) \{ )?` +
 	`("?[^\s"|&;]*[/\\])?svc(\.exe)?"? hook( |$)`)
 
@@ -56,7 +55,7 @@ func isOurHandler(v any) bool {
 				s += " " + text
 			}
 		}
-		if s != "" && ourCommand.MatchString(s) {
+		if s != "" && ourCommand().MatchString(s) {
 			return true
 		}
 	}
@@ -82,7 +81,7 @@ func isOurServer(v any) bool {
 			}
 		}
 	}
-	return ourServer.MatchString(strings.Join(words, " "))
+	return ourServer().MatchString(strings.Join(words, " "))
 }
 
-var ourServer = regexp.MustCompile(`^(\S*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)
+var ourServer = lazyRegexp(`^(\S*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)

@@ -25,7 +25,7 @@ func TestEveryRowIsComplete(t *testing.T) {
 	if d := cmp.Diff(want, setup.IDs()); d != "" {
 		t.Errorf("hosts (-want +got):\n%s", d)
 	}
-	for _, h := range setup.Hosts {
+	for _, h := range setup.Hosts() {
 		t.Run(h.ID, func(t *testing.T) {
 			for _, home := range []bool{false, true} {
 				note := setup.Notes(h.ID, home)

@@ -95,7 +95,7 @@ func (p *planner) removeInstructions(name string, kept map[string]bool) error {
 // entries of ours.
 func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 	users := map[string]int{}
-	for _, h := range Hosts {
+	for _, h := range table() {
 		for _, f := range h.files {
 			for _, name := range f.paths {
 				users[name]++
@@ -103,8 +103,8 @@ func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 		}
 	}
 	kept := map[string]bool{}
-	for i := range Hosts {
-		h := &Hosts[i]
+	for i := range table() {
+		h := &table()[i]
 		alone := func(f hostFile) bool { return users[f.paths[0]] == 1 && !f.home && p.holdsOurs(h, &f) }
 		if slices.Contains(selected, h) || !slices.ContainsFunc(h.files, alone) {
 			continue

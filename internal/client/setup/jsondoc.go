@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,7 +50,7 @@ type jsonBox struct {
 // on a file made for it, and nothing recovers from that.
 const maxBrackets = 20_000
 
-var errAt = regexp.MustCompile(`^hujson: line (\d+), column \d+: (.*)$`)
+var errAt = lazyRegexp(`^hujson: line (\d+), column \d+: (.*)$`)
 
 // newJSON returns the document for a file that is to be created.
 func newJSON() *jsonDoc {
@@ -84,7 +83,7 @@ func parseJSON(text []byte) (*jsonDoc, error) {
 func (d *jsonDoc) parse() error {
 	v, err := hujson.Parse(append(bytes.Clone(d.text), '\n'))
 	if err != nil {
-		if m := errAt.FindStringSubmatch(err.Error()); m != nil {
+		if m := errAt().FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			return atLine(line, "not valid JSON: %s", m[2])
 		}

@@ -1,8 +1,6 @@
 package setup
 
-import (
-	"regexp"
-)
+import ()
 
 // droidHooksFile reports whether Factory Droid's hooks belong in its
 // hooks.json. It reads those of settings.json only while there is no
@@ -19,12 +17,12 @@ func droidHooksFile(read reader) bool {
 	return v == nil
 }
 
-var importsAgents = regexp.MustCompile(`(?m)^@(\./)?AGENTS\.md\s*$`)
+var importsAgents = lazyRegexp(`(?m)^@(\./)?AGENTS\.md\s*$`)
 
 // claudeInstructions sends our block to AGENTS.md where CLAUDE.md imports it,
 // so that Claude does not read it twice.
 func claudeInstructions(read reader) string {
-	if importsAgents.Match(read("CLAUDE.md")) {
+	if importsAgents().Match(read("CLAUDE.md")) {
 		return "AGENTS.md"
 	}
 	return ""
@@ -49,7 +47,7 @@ func geminiInstructions(read reader) string {
 	for _, n := range names {
 		name, _ := n.(string)
 		switch {
-		case name == "GEMINI.md" || !safeName.MatchString(name):
+		case name == "GEMINI.md" || !safeName().MatchString(name):
 			return ""
 		case name == "AGENTS.md":
 			return name
@@ -61,4 +59,4 @@ func geminiInstructions(read reader) string {
 }
 
 // safeName keeps a settings file from sending our block elsewhere.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]+\.md$`)
+var safeName = lazyRegexp(`^[A-Za-z0-9._-]+\.md$`)

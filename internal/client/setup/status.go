@@ -124,7 +124,7 @@ func (f *hostFile) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 	case f.yaml != nil:
 		return part, simple(f.yaml.present(text))
 	case f.plugin || f.text != "":
-		p := simple(ourFile.Match(text), true)
+		p := simple(ourFile().Match(text), true)
 		return p, p
 	}
 	doc, err := parseJSON(text)
@@ -182,7 +182,7 @@ func Detect(root, home string, lookPath func(string) (string, error)) []string {
 		return err == nil
 	}
 	var ids []string
-	for _, h := range Hosts {
+	for _, h := range table() {
 		if !h.homeOnly && slices.ContainsFunc(h.binaries, onPath) ||
 			slices.ContainsFunc(h.homes, there(home)) || slices.ContainsFunc(h.marks, there(root)) {
 			ids = append(ids, h.ID)

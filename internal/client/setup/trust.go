@@ -106,14 +106,14 @@ func codexHashes(repo *tree) map[string]string {
 	if err != nil {
 		return nil
 	}
-	hashes := map[string]string{}
-	for _, e := range codexHooks.events {
-		list, err := d.findBox(false, codexHooks.at[0], e.name)
+	hashes, hooks := map[string]string{}, codexHooks()
+	for _, e := range hooks.events {
+		list, err := d.findBox(false, hooks.at[0], e.name)
 		if err != nil || list == nil {
 			continue
 		}
 		for i, it := range list.items {
-			_, some := codexHooks.ours(it.val, e.name)
+			_, some := hooks.ours(it.val, e.name)
 			group, _ := decode(it.val).(map[string]any)
 			handlers, _ := group["hooks"].([]any)
 			for _, n := range some {

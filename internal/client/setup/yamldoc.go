@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,13 +25,13 @@ type yamlEntry struct {
 
 // oddBreak matches what YAML takes for the end of a line and we do not, as we
 // count lines.
-var oddBreak = regexp.MustCompile("\r([^\n]|$)|\u0085|\u2028|\u2029")
+var oddBreak = lazyRegexp("\r([^\n]|$)|\u0085|\u2028|\u2029")
 
-var yamlErrLine = regexp.MustCompile(`line (\d+): (.*)`)
+var yamlErrLine = lazyRegexp(`line (\d+): (.*)`)
 
 // parseYAML returns the mapping at the top, or nil if the file holds nothing.
 func parseYAML(text []byte) (*yaml.Node, error) {
-	if at := oddBreak.FindIndex(text); at != nil {
+	if at := oddBreak().FindIndex(text); at != nil {
 		return nil, atLine(lineOf(text, at[0]), "a line ends in neither LF nor CRLF; convert the file and run this again")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -46,7 +45,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		err = doc.Decode(&all) // finds keys that are there twice
 	}
 	if err != nil {
-		if m := yamlErrLine.FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlErrLine().FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			return nil, atLine(line, "not valid YAML: %s", m[2])
 		}
