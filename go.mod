@@ -2,4 +2,4 @@ module github.com/svc-hq/svc
 
 go 1.26.0
 
-require mvdan.cc/sh/v3 v3.12.0 // indirect
+require mvdan.cc/sh/v3 v3.14.1
