@@ -243,7 +243,7 @@ func newest(name string, info fs.FileInfo) time.Time {
 
 // replaceFile writes a file that only its owner can read, all at once.
 func replaceFile(name string, content []byte) error {
-	temp := name + "." + unique() + ".new"
+	temp := filepath.Join(filepath.Dir(name), ".new-"+unique()) // no name that anybody looks for
 	if err := os.WriteFile(temp, content, 0o600); err != nil {
 		return err
 	}
