@@ -14,9 +14,6 @@ import (
 // answer asks the service about the call and renders what it says.
 func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	c := r.call
-	if c.CallID != "" && r.spool.seen(hashed(string(c.Event), c.CallID, c.Turn, c.Native)) {
-		return c.Quiet(), nil // a second configuration ran us for the same call
-	}
 	sends, err := r.plan(ctx)
 	if err != nil {
 		return host.Output{}, err
@@ -31,6 +28,11 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		a.Context = joinContexts(r.spool.takeContext(wire.MaxHookContext-len(a.Context)), a.Context)
 	}
 	a.Context = clip(a.Context, wire.MaxHookContext)
+	// A second configuration may have run us for the same call. The service
+	// evaluates it once, by its key; here it is kept from being said twice.
+	if a.Context != "" && c.CallID != "" && r.spool.seen(hashed(string(c.Event), c.CallID, c.Turn, c.Native)) {
+		a.Context = ""
+	}
 	out, later := c.Render(a)
 	if later != "" && len(c.Host.Takes) > 0 && c.Event != wire.HookSessionEnd {
 		r.spool.queueContext(later)

@@ -36,7 +36,7 @@ const maxReply = 1 << 20
 // evaluate asks the service about one event.
 func (c client) evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
 	var out wire.HookReply
-	body, err := json.Marshal(in)
+	body, err := encode(in)
 	if err != nil {
 		return out, err
 	}
@@ -51,13 +51,7 @@ func (c client) evaluate(ctx context.Context, in wire.HookRequest) (wire.HookRep
 	if status != http.StatusOK {
 		return out, fmt.Errorf("the service answered %d %s", status, problemDetail(data))
 	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		return out, fmt.Errorf("read the answer: %w", err)
-	}
-	if d := out.Decision; d != wire.Allow && d != wire.Warn && d != wire.Block {
-		return out, fmt.Errorf("the service answered with decision %q", d)
-	}
-	return out, nil
+	return decode(data)
 }
 
 func (c client) request(ctx context.Context, body []byte) (*http.Request, error) {

@@ -472,11 +472,14 @@ func TestEachEventIsEvaluatedOnce(t *testing.T) {
 	if got := w.run("claude_code", "PreToolUse", cursor); got != (result{}) || len(w.requests()) != 0 {
 		t.Errorf("it did not step aside: %+v", got)
 	}
-	w.run("cursor", "preToolUse", cursor)
-	w.one()
-	w.run("cursor", "preToolUse", cursor)
-	if got := w.requests(); len(got) != 0 {
-		t.Errorf("the user's and the project's configuration both asked: %+v", got)
+	// The user's configuration and the project's both run us.
+	w.answers(wire.HookReply{Decision: wire.Allow, InjectContext: "news"})
+	first, second := w.run("cursor", "preToolUse", cursor), w.run("cursor", "preToolUse", cursor)
+	if got := w.requests(); len(got) != 2 || got[0].DedupeKey != got[1].DedupeKey {
+		t.Errorf("the service cannot tell that these are one: %+v", got)
+	}
+	if first.stdout == "" || second.stdout != "" {
+		t.Errorf("said %q and %q, want it once", first.stdout, second.stdout)
 	}
 }
 

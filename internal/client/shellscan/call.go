@@ -39,18 +39,18 @@ func (s *scanner) command(c call) {
 		return
 	}
 	name := path.Base(strings.ReplaceAll(c.name, `\`, "/"))
-	if rule, ok := rules[name]; ok {
+	if rule, ok := s.rules[name]; ok {
 		rule(s, c)
 		return
 	}
 	if s.interpreter(name, c) {
 		return
 	}
-	if rule, ok := cmdlets[strings.ToLower(name)]; ok {
+	if rule, ok := cmdlets()[strings.ToLower(name)]; ok {
 		s.cmdlet(rule, c)
 		return
 	}
-	if !readers[name] {
+	if !readers()[name] {
 		s.readOnly = false
 	}
 }

@@ -4,26 +4,25 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/client/patch"
 )
 
 // gitReads are subcommands that leave the working tree alone. Some move
 // references; that is no edit.
-var gitReads = set(`status log diff show blame branch rev-parse rev-list ls-files ls-tree ls-remote grep describe
+var gitReads = words(`status log diff show blame branch rev-parse rev-list ls-files ls-tree ls-remote grep describe
 	cat-file remote config shortlog reflog tag fetch add commit push notes bisect-log merge-base diff-tree diff-index
 	diff-files for-each-ref show-ref symbolic-ref var version help whatchanged cherry name-rev check-ignore
 	check-attr count-objects fsck gc init hash-object update-index update-ref write-tree`)
 
-var gitRules map[string]rule
-
-func init() {
-	gitRules = map[string]rule{
+var gitRules = sync.OnceValue(func() map[string]rule {
+	return map[string]rule{
 		"checkout": gitCheckout, "restore": gitRestore, "switch": gitSwitch, "reset": gitReset, "stash": gitStash,
 		"clean": gitClean, "rm": gitRm, "mv": move, "apply": gitApply, "am": gitApply,
 		"worktree": reads, "archive": gitOutput, "format-patch": unknown, "bundle": unknown,
 	}
-}
+})
 
 // git handles the options before the subcommand, of which -C moves.
 func git(s *scanner, c call) {
@@ -44,9 +43,9 @@ func git(s *scanner, c call) {
 		return
 	}
 	sub := call{args[0].s, args[1:], c.in}
-	r, ok := gitRules[sub.name]
+	r, ok := gitRules()[sub.name]
 	switch {
-	case !ok && gitReads[sub.name]:
+	case !ok && gitReads()[sub.name]:
 		gitOutput(s, sub)
 	case !ok:
 		s.readOnly = false

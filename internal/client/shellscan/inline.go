@@ -12,15 +12,14 @@ type interpreter struct {
 	scan  func(*scanner, string)
 }
 
-var interpreters map[string]interpreter
-
-func init() {
+// interpreterTable returns the interpreters by name.
+func interpreterTable() map[string]interpreter {
 	shell := interpreter{[]string{"-c"}, (*scanner).script}
 	js := interpreter{[]string{"-e", "--eval", "-p", "--print"}, scriptWrites(jsWrites)}
 	py := interpreter{[]string{"-c"}, scriptWrites(pyWrites)}
 	rb := interpreter{[]string{"-e", "-E"}, scriptWrites(rbWrites)}
 	ps := interpreter{[]string{"-c", "-command", "-Command", "-C"}, (*scanner).powershell}
-	interpreters = map[string]interpreter{
+	return map[string]interpreter{
 		"bash": shell, "sh": shell, "zsh": shell, "dash": shell, "ksh": shell, "fish": shell,
 		"python": py, "python3": py, "python2": py, "pypy": py, "pypy3": py,
 		"node": js, "nodejs": js, "bun": js, "deno": js, "tsx": js,
@@ -34,7 +33,7 @@ func (s *scanner) interpreter(name string, c call) bool {
 	if v, ok := strings.CutPrefix(name, "python3."); ok && v != "" {
 		name = "python3"
 	}
-	in, ok := interpreters[name]
+	in, ok := s.interpreters[name]
 	if !ok {
 		return false
 	}

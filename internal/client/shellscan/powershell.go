@@ -3,6 +3,7 @@ package shellscan
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A cmdletRule says which parameters of a PowerShell command name files that
@@ -21,23 +22,25 @@ var (
 )
 
 // cmdlets are PowerShell commands, in lower case.
-var cmdlets = map[string]cmdletRule{
-	"set-content": writesPath, "add-content": writesPath, "clear-content": writesPath, "out-file": writesPath,
-	"new-item": writesPath, "remove-item": writesPath, "tee-object": writesPath, "export-csv": writesPath,
-	"export-clixml": writesPath, "sc": writesPath, "ac": writesPath, "ni": writesPath, "ri": writesPath, "del": writesPath,
-	"erase": writesPath, "move-item": movesPath, "mi": movesPath, "rename-item": movesPath, "ren": movesPath,
-	"copy-item": writesDest, "copy": writesDest, "invoke-webrequest": {params: []string{"-outfile"}}, "iwr": {params: []string{"-outfile"}},
-	"get-content": readsOnly, "gc": readsOnly, "get-childitem": readsOnly, "gci": readsOnly, "dir": readsOnly, "select-string": readsOnly,
-	"write-output": readsOnly, "write-host": readsOnly, "test-path": readsOnly, "get-location": readsOnly, "where-object": readsOnly,
-	"select-object": readsOnly, "sort-object": readsOnly, "measure-object": readsOnly, "get-item": readsOnly, "get-process": readsOnly,
-}
+var cmdlets = sync.OnceValue(func() map[string]cmdletRule {
+	return map[string]cmdletRule{
+		"set-content": writesPath, "add-content": writesPath, "clear-content": writesPath, "out-file": writesPath,
+		"new-item": writesPath, "remove-item": writesPath, "tee-object": writesPath, "export-csv": writesPath,
+		"export-clixml": writesPath, "sc": writesPath, "ac": writesPath, "ni": writesPath, "ri": writesPath, "del": writesPath,
+		"erase": writesPath, "move-item": movesPath, "mi": movesPath, "rename-item": movesPath, "ren": movesPath,
+		"copy-item": writesDest, "copy": writesDest, "invoke-webrequest": {params: []string{"-outfile"}}, "iwr": {params: []string{"-outfile"}},
+		"get-content": readsOnly, "gc": readsOnly, "get-childitem": readsOnly, "gci": readsOnly, "dir": readsOnly, "select-string": readsOnly,
+		"write-output": readsOnly, "write-host": readsOnly, "test-path": readsOnly, "get-location": readsOnly, "where-object": readsOnly,
+		"select-object": readsOnly, "sort-object": readsOnly, "measure-object": readsOnly, "get-item": readsOnly, "get-process": readsOnly,
+	}
+})
 
 // aliases of PowerShell that mean something else in other shells.
 var psAliases = map[string]string{"rm": "remove-item", "mv": "move-item", "cp": "copy-item", "tee": "tee-object",
 	"echo": "write-output", "cat": "get-content", "ls": "get-childitem", "pwd": "get-location", "rd": "remove-item"}
 
 // psSwitches are parameters without a value; all others take one.
-var psSwitches = set(`-force -recurse -nonewline -append -passthru -noclobber -whatif -confirm -verbose -usebasicparsing
+var psSwitches = words(`-force -recurse -nonewline -append -passthru -noclobber -whatif -confirm -verbose -usebasicparsing
 	-notypeinformation -asbytestream -raw`)
 
 func (s *scanner) cmdlet(r cmdletRule, c call) {
@@ -54,7 +57,7 @@ func (s *scanner) cmdlet(r cmdletRule, c call) {
 			continue
 		}
 		flag, attached, has := strings.Cut(flag, ":")
-		if psSwitches[flag] {
+		if psSwitches()[flag] {
 			continue
 		}
 		v := value{s: attached, ok: has}
@@ -171,7 +174,7 @@ func (s *scanner) psCommand(words []value) {
 	for i := range words {
 		words[i].glob = false
 	}
-	if r, ok := cmdlets[name]; ok {
+	if r, ok := cmdlets()[name]; ok {
 		s.cmdlet(r, call{name: name, args: words[1:]})
 		return
 	}

@@ -3,18 +3,17 @@ package shellscan
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // A rule notes what one command writes.
 type rule func(*scanner, call)
 
-// rules are the commands that write files named by their arguments, and those
-// that run other commands. They are filled in by init to let rules call
-// command.
-var rules map[string]rule
-
-func init() {
-	rules = map[string]rule{
+// ruleTable returns the commands that write files named by their arguments,
+// and those that run other commands. Like all tables here it is made when it
+// is needed: a hook that sees no command should not pay for it.
+func ruleTable() map[string]rule {
+	return map[string]rule{
 		"cd": cd, "pushd": cd, "popd": func(s *scanner, _ call) { s.lost = true },
 		"export": setVariables, "readonly": setVariables, "local": setVariables,
 
@@ -70,19 +69,22 @@ func init() {
 }
 
 // readers write nothing, whatever their arguments.
-var readers = set(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
+var readers = words(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
 	whereis stat file du df tree uniq cut tr paste comm diff cmp jq xxd od hexdump strings date ps id uname whoami
 	hostname sleep read set unset basename dirname realpath readlink seq nl rev tac column fold less more man help
 	history jobs wait kill trap return exit break continue shift getopts ulimit umask alias printenv locale nproc
 	free uptime lsof sha256sum sha1sum md5sum cksum b2sum ssh docker kubectl gh ping dig nslookup tty clear dirs
 	hash fc nvidia-smi tokei cloc scc expr let`)
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		m[w] = true
-	}
-	return m
+// words returns the set of words in a text, made when it is first asked for.
+func words(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for w := range strings.FieldsSeq(text) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 func reads(*scanner, call)       {}

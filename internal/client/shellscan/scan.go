@@ -74,6 +74,9 @@ type state struct {
 
 type scanner struct {
 	state
+	rules        map[string]rule
+	interpreters map[string]interpreter
+
 	depth    int
 	steps    int
 	writes   []Write
@@ -81,7 +84,8 @@ type scanner struct {
 }
 
 func newScanner(vars map[string]string) *scanner {
-	s := &scanner{state: state{vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}}, readOnly: true}
+	s := &scanner{state: state{vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}}, readOnly: true,
+		rules: ruleTable(), interpreters: interpreterTable()}
 	for k, v := range vars {
 		s.vars[k] = value{s: v, ok: true}
 	}
