@@ -19,6 +19,6 @@ const (
 	claimsMeet           // at least one side has only claimed it
 	breaksWork           // the dependent side is live work
 	breaksCode           // the dependent side is code in a linked repo
-	sameTicket
-	sameTitle
+	ticketReason         // two intents name one ticket
+	titleReason          // two intents say nearly the same
 )
