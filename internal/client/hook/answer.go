@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,9 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	if len(sends) > 0 {
 		if a, err = r.ask(ctx, sends); err != nil {
 			return host.Output{}, err
+		}
+		if sends[0].event == wire.HookSessionStart && !c.Host.StartsSessions() {
+			r.spool.put("begun", "")
 		}
 	}
 	if c.Host.TakesAt(c.At) && !a.Block {
@@ -74,7 +78,6 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 	if !c.Host.StartsSessions() && !r.spool.has("begun") {
 		first = true
 		sends = append(sends, send{event: wire.HookSessionStart, at: targets[0].at, lead: true})
-		r.spool.put("begun", "")
 	}
 	if c.Event == wire.HookStop {
 		for _, t := range r.unreported(ctx, targets) {
@@ -99,8 +102,14 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 	var wait sync.WaitGroup
 	for i, s := range sends {
 		req := r.request(ctx, s)
-		if s.lead || len(sends) == 1 {
-			replies[i], errs[i] = r.evaluate(ctx, req)
+		if i == 0 {
+			req.FailOpens = r.state.count
+		}
+		if s.lead || i == len(sends)-1 {
+			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
+				r.state.failed() // what follows would fail too, and an agent waits
+				return host.Answer{}, errs[i]
+			}
 			continue
 		}
 		wait.Go(func() {
@@ -113,21 +122,13 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 		})
 	}
 	wait.Wait()
-	answered := 0
-	for _, err := range errs {
-		if err == nil {
-			answered++
-			continue
-		}
+	failures := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	if len(failures) == len(sends) {
 		r.state.failed()
+		return host.Answer{}, failures[0]
 	}
-	if answered == 0 {
-		return host.Answer{}, errs[0]
-	}
-	for _, err := range errs {
-		if err != nil {
-			r.log(err)
-		}
+	for _, err := range failures {
+		r.log(err)
 	}
 	r.state.succeeded()
 	return merge(sends, replies, errs), nil

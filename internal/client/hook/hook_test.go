@@ -593,6 +593,25 @@ func TestAHostWithoutASessionStartBeginsWithItsFirstEvent(t *testing.T) {
 	}
 }
 
+func TestASessionThatCouldNotBeginBeginsLater(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	edit := m{"event": "PreToolUse", "session_id": "c", "cwd": repo, "tool_name": "write", "tool_input": m{"file_path": repo + "/a.txt"}}
+	w.status = 500
+	if got := w.run("crush", "PreToolUse", edit); got != (result{}) {
+		t.Errorf("left %+v", got)
+	}
+	if got := w.requests(); len(got) != 1 {
+		t.Errorf("asked %d times; the agent waits for each", len(got))
+	}
+	w.status = 0
+	w.run("crush", "PreToolUse", edit)
+	got := w.requests()
+	if len(got) != 2 || got[0].Event != wire.HookSessionStart || got[0].FailOpens != 1 || got[1].FailOpens != 0 {
+		t.Errorf("sent %+v", got)
+	}
+}
+
 func TestTheLastMessageOfAHostThatTellsItEarlier(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))

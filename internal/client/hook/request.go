@@ -58,9 +58,8 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		Client: wire.HookClient{
 			CLIVersion: clip(r.Version, 40), OS: runtime.GOOS, ToolVersion: clip(c.Version, 80), MachineIDHash: r.machineHash(),
 		},
-		Repo:      r.repo(ctx, s),
-		Paths:     s.paths,
-		FailOpens: r.state.count,
+		Repo:  r.repo(ctx, s),
+		Paths: s.paths,
 	}
 	private := r.login.DataMode == coord.DataMetadataOnly
 	switch s.event {

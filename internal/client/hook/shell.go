@@ -37,7 +37,7 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		}
 		out = split(files)
 	} else {
-		out = r.changedBy(ctx, repo, r.commandKey())
+		out = r.changedBy(ctx, "shell-"+r.commandKey())
 	}
 	if inRepo {
 		out = withRepo(out, repo)
@@ -80,24 +80,32 @@ func snapshot(repo *gitrepo.Repo) string {
 	return repo.Root + "\n" + repo.Head().SHA
 }
 
-// changedBy returns what changed since the command with the given key started.
-func (r *runner) changedBy(ctx context.Context, repo *gitrepo.Repo, key string) []target {
-	content, info := r.spool.takeFile("shell-" + key)
-	if info == nil || repo == nil {
-		return nil
+// changedBy returns what changed since the first of the commands with the
+// given entries in the spool started. Where one started outside of a
+// repository there is nothing to compare with.
+func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
+	type start struct {
+		head string
+		at   time.Time
 	}
-	root, head, _ := strings.Cut(content, "\n")
-	if root == "" {
-		root = repo.Root
+	starts := map[string]start{}
+	for _, name := range entries {
+		content, info := r.spool.takeFile(name)
+		root, head, ok := strings.Cut(content, "\n")
+		if !ok {
+			continue
+		}
+		if s, known := starts[root]; !known || info.ModTime().Before(s.at) {
+			starts[root] = start{head, info.ModTime()}
+		}
 	}
-	at, ok := gitrepo.At(root)
-	if !ok {
-		return nil
-	}
-	changes := changedSince(ctx, at, head, info.ModTime(), r.spool.touched(false)[root])
-	paths := make([]string, len(changes))
-	for i, p := range changes {
-		paths[i] = filepath.Join(root, filepath.FromSlash(p))
+	var paths []string
+	for root, s := range starts {
+		if repo, ok := gitrepo.At(root); ok {
+			for _, p := range changedSince(ctx, repo, s.head, s.at, r.spool.touched(false)[root]) {
+				paths = append(paths, filepath.Join(root, filepath.FromSlash(p)))
+			}
+		}
 	}
 	return split(paths)
 }
@@ -106,18 +114,11 @@ func (r *runner) changedBy(ctx context.Context, repo *gitrepo.Repo, key string) 
 // because they failed or because the host tells of none. It adds the files to
 // those of the turn.
 func (r *runner) unreported(ctx context.Context, stops []target) []target {
-	var out []target
-	for _, name := range r.spool.entries("shell-") {
-		repo, ok := findRepo(r.call.Cwd)
-		if !ok {
-			return out
-		}
-		for _, t := range r.changedBy(ctx, repo, strings.TrimPrefix(name, "shell-")) {
-			out = append(out, t)
-			for i := range stops {
-				if stops[i].at.Root == t.at.Root {
-					stops[i].paths = appendNew(stops[i].paths, t.paths)
-				}
+	out := r.changedBy(ctx, r.spool.entries("shell-")...)
+	for _, t := range out {
+		for i := range stops {
+			if stops[i].at.Root == t.at.Root {
+				stops[i].paths = appendNew(stops[i].paths, t.paths)
 			}
 		}
 	}
