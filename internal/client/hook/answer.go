@@ -41,6 +41,9 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	if later != "" && len(c.Host.Takes) > 0 && c.Event != wire.HookSessionEnd {
 		r.spool.queueContext(later)
 	}
+	if a.Block && c.IsShell() {
+		r.spool.take("shell-" + r.commandKey()) // it will not run
+	}
 	r.finish()
 	return out, nil
 }
