@@ -54,6 +54,8 @@ const (
 	stdinTimeout   = time.Second // one host never closes its end
 	analyzeTimeout = 4 * time.Second
 	statusTimeout  = 2 * time.Second
+	recordWait     = 200 * time.Millisecond
+	recordPoll     = 25 * time.Millisecond
 	maxInput       = 32 << 20
 )
 

@@ -119,10 +119,15 @@ func (r *runner) lastSaid() string {
 	if said := r.spool.take("said"); said != "" {
 		return said
 	}
-	if c.Record != "" {
-		return host.LastSaid(c.Record)
+	if _, err := os.Stat(c.Record); err != nil {
+		return ""
 	}
-	return ""
+	// One host writes its record a moment after it tells of the stop.
+	for start := time.Now(); ; time.Sleep(recordPoll) {
+		if said := host.LastSaid(c.Record); said != "" || time.Since(start) > recordWait {
+			return said
+		}
+	}
 }
 
 // repo describes the repository as the service knows it.

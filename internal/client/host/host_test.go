@@ -307,7 +307,8 @@ func TestLastSaid(t *testing.T) {
 	for _, tt := range []struct{ name, lines, want string }{
 		{"a message in parts", `{"type":"message","message":{"role":"user","content":[{"type":"text","text":"hi"}]}}` + "\n" +
 			`{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"All done."},{"type":"tool_use","name":"x"}]}}` + "\n" +
-			`{"type":"message","message":{"role":"user","content":"thanks"}}` + "\n", "All done."},
+			`{"type":"message","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}` + "\n", "All done."},
+		{"a message of the turn before", `{"type":"assistant.message","data":{"content":"Old."}}` + "\n" + `{"type":"user.message","data":{"content":"go on"}}`, ""},
 		{"an event with data", `{"type":"assistant.message","data":{"content":"Finished."}}` + "\n" + `{"type":"session.idle","data":{}}`, "Finished."},
 		{"broken lines are skipped", `{"role":"assistant","content":"ok"}` + "\n" + `{"role":"assistant","cont`, "ok"},
 		{"nothing said", `{"type":"user"}`, ""},

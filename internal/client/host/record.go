@@ -12,9 +12,9 @@ import (
 // message is near its end.
 const recordTail = 256 << 10
 
-// LastSaid returns the last assistant message in the file in which a host
-// keeps the conversation, one JSON object a line. Hosts differ in how they
-// nest it; what cannot be understood is skipped.
+// LastSaid returns what the assistant said last since the user spoke, from the
+// file in which a host keeps the conversation, one JSON object a line. Hosts
+// differ in how they nest it; what cannot be understood is skipped.
 func LastSaid(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -35,21 +35,25 @@ func LastSaid(file string) string {
 	}
 	lines := bytes.Split(data, []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
-		if !bytes.Contains(lines[i], []byte("assistant")) {
+		if !bytes.Contains(lines[i], []byte("assistant")) && !bytes.Contains(lines[i], []byte("user")) {
 			continue
 		}
 		var p payload
-		if json.Unmarshal(lines[i], &p) == nil {
-			if s := saidIn(p); s != "" {
-				return s
-			}
+		if json.Unmarshal(lines[i], &p) != nil {
+			continue
+		}
+		if s := saidIn(p, "assistant"); s != "" {
+			return s
+		}
+		if saidIn(p, "user") != "" {
+			return "" // what comes before is of another turn
 		}
 	}
 	return ""
 }
 
-// saidIn returns the text of a line that is an assistant's message.
-func saidIn(p payload) string {
+// saidIn returns the text of a line that is a message of the given role.
+func saidIn(p payload, role string) string {
 	kind, _ := p["type"].(string)
 	for _, path := range []string{"message", "data", ""} {
 		m := map[string]any(p)
@@ -59,7 +63,7 @@ func saidIn(p payload) string {
 				continue
 			}
 		}
-		if m["role"] == "assistant" || strings.HasPrefix(kind, "assistant") {
+		if m["role"] == role || kind == role || strings.HasPrefix(kind, role+".") {
 			if s := textOf(m["content"]); s != "" {
 				return s
 			}
