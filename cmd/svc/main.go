@@ -13,8 +13,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// svc hook belongs here, before the command tree is built.
-	code := cli.Main(ctx, cli.OS(), os.Args[1:])
+	code := cli.Run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

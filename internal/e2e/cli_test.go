@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"svc": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.Main(ctx, cli.OS(), os.Args[1:])
+		code := cli.Run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}})

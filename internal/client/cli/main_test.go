@@ -2,8 +2,11 @@ package cli_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 	"unicode"
 
@@ -226,5 +229,45 @@ func TestHostileTextIsTamedInTheTerminal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestInitAsksWhichHosts(t *testing.T) {
+	for _, tt := range []struct {
+		name, answer string
+		args         []string
+		want         int
+		file         string // that is there afterwards
+	}{
+		{"by name", "cursor\n", nil, cli.ExitOK, ".cursor/hooks.json"},
+		{"by number", "1\n", nil, cli.ExitOK, ".claude/settings.json"},
+		{"stopped", "q\n", nil, cli.ExitCancelled, ""},
+		{"the input ends", "", nil, cli.ExitCancelled, ""},
+		{"what was found", "\n", nil, cli.ExitOK, ".gemini/settings.json"},
+		{"a host that is not there", "emacs\n", nil, cli.ExitUsage, ""},
+		{"--yes asks nothing", "", []string{"--yes"}, cli.ExitOK, ".claude/settings.json"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home, repo := t.TempDir(), t.TempDir()
+			t.Setenv("PATH", t.TempDir()) // hosts of this machine do not count
+			if err := os.CopyFS(home, fstest.MapFS{".gemini/settings.json": {Data: []byte("{}")}}); err != nil {
+				t.Fatal(err)
+			}
+			r := run{env: map[string]string{"HOME": home}, dir: repo, stdin: tt.answer, term: cli.Terminal{In: true, Err: true}}
+			code, out, errs := r.svc(t, append([]string{"init"}, tt.args...)...)
+			if code != tt.want {
+				t.Fatalf("exit %d: %s%s", code, out, errs)
+			}
+			if asked := strings.Contains(errs, "[x] gemini"); asked != (tt.args == nil) {
+				t.Errorf("stderr = %s", errs)
+			}
+			files, _ := os.ReadDir(repo)
+			if tt.file == "" && len(files) > 0 {
+				t.Errorf("files were written: %v", files)
+			}
+			if _, err := os.Stat(filepath.Join(repo, tt.file)); tt.file != "" && err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
