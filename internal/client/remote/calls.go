@@ -116,13 +116,13 @@ func (c *Client) SendMessage(ctx context.Context, to, body string) (coord.Messag
 }
 
 // CheckScope tells what editing something would run into.
-func (c *Client) CheckScope(ctx context.Context, in ScopeCheck) (ScopeResult, error) {
-	return post[ScopeResult](ctx, c, "/v1/scope-check", in)
+func (c *Client) CheckScope(ctx context.Context, in wire.ScopeCheck) (wire.ScopeChecked, error) {
+	return post[wire.ScopeChecked](ctx, c, "/v1/scope-check", in)
 }
 
 // Presence returns teammates' live agents.
-func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[coord.Session], error) {
-	return get[wire.Page[coord.Session]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
+func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[wire.Online], error) {
+	return get[wire.Page[wire.Online]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
 }
 
 // Attention returns what waits for the caller.

@@ -17,30 +17,6 @@ type UsageLimits struct {
 	Developers *int `json:"developers"`
 }
 
-// A ScopeCheck asks what editing something would run into.
-type ScopeCheck struct {
-	Paths     []string `json:"paths,omitempty"`
-	Symbols   []string `json:"symbols,omitempty"`
-	Contracts []string `json:"contracts,omitempty"`
-	Repo      string   `json:"repo,omitempty"`
-}
-
-// A ScopeResult is the answer to a ScopeCheck.
-type ScopeResult struct {
-	Decision string         `json:"decision"`
-	Reason   string         `json:"reason"`
-	Findings []ScopeFinding `json:"findings"`
-}
-
-// A ScopeFinding is one thing that stands in the way.
-type ScopeFinding struct {
-	Kind        coord.ConflictKind `json:"kind"`
-	Severity    coord.Severity     `json:"severity"`
-	Blocking    bool               `json:"blocking"`
-	Explanation string             `json:"explanation"`
-	Suggestion  coord.Suggestion   `json:"suggestion"`
-}
-
 // An AttentionItem is something that waits for the caller.
 type AttentionItem struct {
 	ID     string          `json:"id"`

@@ -205,9 +205,9 @@ func TestPackageManagersAreKnownByTheirPlace(t *testing.T) {
 		"/opt/homebrew/Cellar/svc/1.0/bin/svc":               "brew upgrade svc",
 		"/usr/local/Cellar/svc/1.0/bin/svc":                  "brew upgrade svc",
 		"/nix/store/abc-svc-1.0/bin/svc":                     "nix profile upgrade svc",
-		"/home/a/.local/share/mise/installs/svc/1.0/bin/svc": "mise upgrade svc",
+		"/Users/a/.local/share/mise/installs/svc/1.0/bin/svc": "mise upgrade svc",
 		"/usr/lib/node_modules/svc/bin/svc":                  "npm install --global svc@latest",
-		"/home/a/bin/svc":                                    "",
+		"/Users/a/bin/svc":                                    "",
 		"/usr/local/bin/svc":                                 "",
 	} {
 		if _, got, _ := selfupdate.ManagedBy(path); got != want {
