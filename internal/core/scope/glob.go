@@ -1,0 +1,255 @@
+package scope
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxAlternatives bounds what braces may multiply to.
+const maxAlternatives = 128
+
+// A Glob is a parsed path selector. Its elements, separated by slashes, may
+// hold * (any characters), ? (one character), [a-z] and [!a-z] (one of a
+// set) and {a,b} (alternatives, which may hold slashes); ** as a whole element
+// stands for any number of elements, also none. No wildcard matches a slash.
+//
+// A path always selects itself, so that files of frameworks which put brackets
+// into names (app/[id]/page.tsx) can be named: [id] means the set and the
+// literal text. Braces without a comma are literal text, as in a shell.
+type Glob struct {
+	text string
+	alts []string
+}
+
+// ParseGlob reads a path selector, or says what is wrong with it. A trailing
+// slash means everything below.
+func ParseGlob(s string) (Glob, error) {
+	if err := checkText(s); err != nil {
+		return Glob{}, err
+	}
+	text, err := canonicalGlob(s)
+	if err != nil {
+		return Glob{}, err
+	}
+	expanded, err := expand(text)
+	if err != nil {
+		return Glob{}, err
+	}
+	g := Glob{text: text}
+	for _, alt := range expanded {
+		if alt, err = cleanPattern(alt); err != nil {
+			return Glob{}, fmt.Errorf("%q: %w", s, err)
+		}
+		g.add(alt)
+		if strings.Contains(alt, "[") {
+			g.add(literalBrackets(alt))
+		}
+	}
+	return g, nil
+}
+
+// String returns the canonical text.
+func (g Glob) String() string { return g.text }
+
+// Patterns returns the alternatives that g stands for, each without braces.
+func (g Glob) Patterns() []string { return g.alts }
+
+// Literal returns the one path that g selects, if it is one.
+func (g Glob) Literal() (string, bool) {
+	if len(g.alts) != 1 || HasWildcard(g.alts[0]) {
+		return "", false
+	}
+	return unescape(g.alts[0]), true
+}
+
+// Unbounded reports whether g can reach to any depth.
+func (g Glob) Unbounded() bool {
+	return slices.ContainsFunc(g.alts, func(p string) bool {
+		return p == "**" || strings.HasPrefix(p, "**/") || strings.HasSuffix(p, "/**") || strings.Contains(p, "/**/")
+	})
+}
+
+// Match reports whether g selects path, which must be clean.
+func (g Glob) Match(path string) bool {
+	return slices.ContainsFunc(g.alts, func(p string) bool { return MatchPattern(p, path) })
+}
+
+// Overlaps reports whether some path is selected by both.
+func (g Glob) Overlaps(h Glob) bool {
+	for _, p := range g.alts {
+		for _, q := range h.alts {
+			if PatternsOverlap(p, q) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *Glob) add(alt string) {
+	if !slices.Contains(g.alts, alt) {
+		g.alts = append(g.alts, alt)
+	}
+}
+
+// canonicalGlob cleans the slashes outside braces and folds runs of stars.
+func canonicalGlob(s string) (string, error) {
+	s = strings.ReplaceAll(strings.TrimSpace(s), `\`, "/")
+	if strings.HasPrefix(s, "/") || hasDrive(s) {
+		return "", fmt.Errorf("%q is absolute; give the path from the repository's root", s)
+	}
+	var out []string
+	elems := splitOutside(s, '/')
+	for i, elem := range elems {
+		elem = foldStars(elem)
+		switch {
+		case elem == "" && i == len(elems)-1 && len(out) > 0:
+			elem = "**"
+		case elem == "" || elem == ".":
+			continue
+		case elem == "..":
+			return "", fmt.Errorf("%q leaves the repository or is ambiguous; write it without ..", s)
+		}
+		if elem != "**" || len(out) == 0 || out[len(out)-1] != "**" {
+			out = append(out, elem)
+		}
+	}
+	if len(out) == 0 {
+		return "", fmt.Errorf("%q names no file; use ** for the whole repository", s)
+	}
+	return strings.Join(out, "/"), nil
+}
+
+// foldStars makes runs of stars one, except that an element of nothing but
+// stars is ** when it has several.
+func foldStars(elem string) string {
+	if len(elem) > 1 && strings.Trim(elem, "*") == "" {
+		return "**"
+	}
+	for strings.Contains(elem, "**") && !strings.ContainsAny(elem, "{[") {
+		elem = strings.ReplaceAll(elem, "**", "*")
+	}
+	return elem
+}
+
+// cleanPattern cleans one alternative: braces may have left empty elements.
+func cleanPattern(alt string) (string, error) {
+	var out []string
+	for i, elem := range strings.Split(alt, "/") {
+		if strings.Contains(elem, "**") && !strings.Contains(elem, "[") {
+			elem = foldStars(elem)
+		}
+		switch {
+		case elem == "" && i == 0 && len(alt) > 0:
+			return "", fmt.Errorf("one alternative (%s) is absolute", alt)
+		case elem == "" || elem == ".":
+			continue
+		case elem == "..":
+			return "", fmt.Errorf("one alternative (%s) contains ..", alt)
+		}
+		if err := checkElem(elem); err != nil {
+			return "", err
+		}
+		if elem != "**" || len(out) == 0 || out[len(out)-1] != "**" {
+			out = append(out, elem)
+		}
+	}
+	if len(out) == 0 {
+		return "", fmt.Errorf("one alternative is empty")
+	}
+	return strings.Join(out, "/"), nil
+}
+
+// expand replaces the first brace group by each of its alternatives, and so
+// on until no group is left.
+func expand(glob string) ([]string, error) {
+	done, todo := []string{}, []string{glob}
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		open, end, err := firstGroup(s)
+		if err != nil {
+			return nil, err
+		}
+		if open < 0 {
+			done = append(done, s)
+			continue
+		}
+		group := splitOutside(s[open+1:end], ',')
+		if len(done)+len(todo)+len(group) > maxAlternatives {
+			return nil, fmt.Errorf("%q stands for more than %d alternatives; split it into several selectors", glob, maxAlternatives)
+		}
+		if len(group) == 1 {
+			todo = append(todo, s[:open]+`\{`+group[0]+`\}`+s[end+1:])
+			continue
+		}
+		for _, alt := range slices.Backward(group) {
+			todo = append(todo, s[:open]+alt+s[end+1:])
+		}
+	}
+	return done, nil
+}
+
+// firstGroup finds the first brace group that is not escaped, and its end.
+func firstGroup(s string) (open, end int, err error) {
+	open = -1
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			if depth++; open < 0 {
+				open = i
+			}
+		case '}':
+			if depth--; depth < 0 {
+				return 0, 0, fmt.Errorf("%q has a } without {", s)
+			}
+			if depth == 0 {
+				return open, i, nil
+			}
+		}
+	}
+	if depth > 0 {
+		return 0, 0, fmt.Errorf("%q has a { that is not closed", s)
+	}
+	return -1, -1, nil
+}
+
+// splitOutside splits s at sep where it is not inside braces.
+func splitOutside(s string, sep byte) []string {
+	var out []string
+	depth, start := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == '{':
+			depth++
+		case s[i] == '}':
+			depth--
+		case s[i] == sep && depth <= 0:
+			out = append(out, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(out, s[start:])
+}
+
+func checkElem(elem string) error {
+	for rest := elem; rest != ""; {
+		_, n := nextToken(rest)
+		if n == 0 {
+			return fmt.Errorf("%s has a [ that is not closed", elem)
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// literalBrackets escapes the sets of a pattern.
+func literalBrackets(pattern string) string {
+	return strings.ReplaceAll(pattern, "[", `\[`)
+}

@@ -1,0 +1,72 @@
+// Package scope reads and compares what work is about: paths and globs,
+// symbols and contract keys, and the fingerprints of repositories. It decides
+// whether two selectors can mean the same code; who holds them and what
+// follows is the engine's matter.
+//
+// Every selector has one canonical form, so that equal things are equal
+// strings. Parsing canonical text gives the same text again.
+package scope
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxSelector is the length that no selector may exceed, in bytes.
+const MaxSelector = 1024
+
+// CleanPath returns a file's path relative to its repository's root, with
+// forward slashes and without ".", or says why p is not such a path.
+func CleanPath(p string) (string, error) {
+	elems, err := cleanElems(p)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(elems, "/"), nil
+}
+
+// cleanElems splits p and drops what does not change its meaning. Backslashes
+// are separators: agents on Windows send them.
+func cleanElems(p string) ([]string, error) {
+	if err := checkText(p); err != nil {
+		return nil, err
+	}
+	p = strings.ReplaceAll(p, `\`, "/")
+	if strings.HasPrefix(p, "/") || hasDrive(p) {
+		return nil, fmt.Errorf("%q is absolute; give the path from the repository's root", p)
+	}
+	var elems []string
+	for elem := range strings.SplitSeq(p, "/") {
+		switch strings.TrimSpace(elem) {
+		case "", ".":
+		case "..":
+			return nil, fmt.Errorf("%q leaves the repository or is ambiguous; write it without ..", p)
+		default:
+			elems = append(elems, elem)
+		}
+	}
+	if len(elems) == 0 {
+		return nil, fmt.Errorf("%q names no file; use ** for the whole repository", p)
+	}
+	return elems, nil
+}
+
+func hasDrive(p string) bool {
+	return len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
+
+// checkText refuses what no selector may contain.
+func checkText(s string) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return fmt.Errorf("is empty")
+	case len(s) > MaxSelector:
+		return fmt.Errorf("is longer than %d bytes", MaxSelector)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("%q is not valid UTF-8", s)
+	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return fmt.Errorf("%q contains a control character", s)
+	}
+	return nil
+}

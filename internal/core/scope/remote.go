@@ -1,0 +1,65 @@
+package scope
+
+import "strings"
+
+// foldedHosts are the hosts on which the case of a name does not matter.
+var foldedHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true}
+
+// hostAliases are second names of hosts, used where port 22 is closed.
+var hostAliases = map[string]string{
+	"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+	"www.github.com": "github.com",
+}
+
+// Fingerprint returns what all addresses of one repository have in common:
+// <host>/<owner>/<name>. It reads ssh, scp-like, git and http addresses and
+// fingerprints themselves; groups may be nested. It reports false for a path
+// on a machine and for everything else that names no host, owner and name.
+func Fingerprint(remoteURL string) (string, bool) {
+	host, path, ok := splitRemote(strings.TrimSpace(remoteURL))
+	if !ok {
+		return "", false
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if alias := hostAliases[host]; alias != "" {
+		host = alias
+	}
+	path = strings.Trim(path, "/")
+	if foldedHosts[host] {
+		path = strings.ToLower(path)
+	}
+	path = strings.TrimRight(strings.TrimSuffix(path, ".git"), "/")
+	elems := strings.Split(path, "/")
+	if len(elems) < 2 || !validHost(host) {
+		return "", false
+	}
+	for _, e := range elems {
+		if e == "" || e == "." || e == ".." || strings.ContainsAny(e, " \\?#\t\n\r\x00") {
+			return "", false
+		}
+	}
+	return host + "/" + path, true
+}
+
+// splitRemote cuts an address into host, without user and port, and path.
+func splitRemote(s string) (host, path string, ok bool) {
+	if kind, rest, ok := strings.Cut(s, "://"); ok {
+		rest, _, _ = strings.Cut(rest, "?")
+		rest, _, _ = strings.Cut(rest, "#")
+		authority, path, _ := strings.Cut(rest, "/")
+		authority = authority[strings.LastIndexByte(authority, '@')+1:]
+		host, _, _ = strings.Cut(authority, ":")
+		return host, path, !strings.EqualFold(kind, "file")
+	}
+	before, after, colon := strings.Cut(s, ":")
+	if colon && !strings.Contains(before, "/") {
+		host = before[strings.LastIndexByte(before, '@')+1:]
+		return host, after, len(host) > 1 // one letter is a drive
+	}
+	host, path, ok = strings.Cut(s, "/")
+	return host, path, ok // a fingerprint itself
+}
+
+func validHost(h string) bool {
+	return h != "" && len(h) <= 253 && strings.Trim(h, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == "" && strings.Trim(h, ".-") == h
+}
