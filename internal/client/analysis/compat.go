@@ -216,7 +216,7 @@ func compareWords(old, new *def, tr *traits) []verdict {
 	active := func(words []string) string {
 		var out []string
 		for _, w := range words {
-			if !slices.Contains(passive, strings.TrimSuffix(w, ":")) && !strings.HasPrefix(w, "pub(") {
+			if (!slices.Contains(passive, strings.TrimSuffix(w, ":")) || w == "const" && !tr.nameFirst) && !strings.HasPrefix(w, "pub(") {
 				out = append(out, w)
 			}
 		}

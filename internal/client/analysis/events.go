@@ -66,6 +66,9 @@ func (w *walker) readCall(i int) *call {
 		c.name = w.t.Text(n)
 	}
 	c.name = dotted(c.name)
+	if w.lang == "php" {
+		c.name = strings.ReplaceAll(c.name, "$", "")
+	}
 	if object >= 0 && strings.Contains(c.name, "()") {
 		c.inner = w.innerCall(object)
 	}

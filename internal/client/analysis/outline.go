@@ -48,6 +48,7 @@ type def struct {
 	node     int
 	contain  bool
 	tag      string // of a Go field
+	hides    bool   // its members from here on are not visible
 }
 
 // A span is a range of the source.
@@ -168,6 +169,12 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 			importEnd = int(n.Next)
 		case actConst:
 			w.assignment(i)
+		case actReturn:
+			w.result(i)
+		case actSection:
+			if n.End-n.Start < 12 {
+				w.section(string(t.Source[n.Start:n.End]))
+			}
 		case actName:
 			if i >= importEnd && len(locals) > 0 && locals[string(t.Source[n.Start:n.End])] && lastName != int(n.Start) {
 				lastName = int(n.Start)
@@ -239,6 +246,53 @@ func (w *walker) define(i int) {
 	w.header(&d, f)
 	w.defs = append(w.defs, d)
 	w.open = append(w.open, len(w.defs)-1)
+	if f.parts["default"] != "" {
+		w.section(f.parts["default"])
+	}
+	if f.parts["many"] != "" {
+		w.siblings(i, at, d)
+	}
+}
+
+// siblings adds the further names of a definition that makes several.
+func (w *walker) siblings(i, first int, d def) {
+	short := d.name[strings.LastIndexByte(d.name, '.')+1:]
+	w.defs[len(w.defs)-1].head = strings.SplitN(d.before, ",", 2)[0] + " " + short
+	w.defs[len(w.defs)-1].after = ""
+	for c := range w.t.Children(i) {
+		if c <= first || w.t.Field(c) != "name" {
+			continue
+		}
+		e := d
+		e.name = strings.TrimSuffix(d.name, short) + w.t.Text(c)
+		e.head, e.after = d.before+" "+w.t.Text(c), ""
+		w.defs = append(w.defs, e)
+	}
+}
+
+// result keeps an object that a function returns: a handler's reply.
+func (w *walker) result(i int) {
+	for c := range w.t.Children(i) {
+		if k := w.s.class[w.t.Nodes[c].Kind]; k == kindObject || k == kindList {
+			if v := w.value(c); v.kind == valObject {
+				w.returns = append(w.returns, v)
+			}
+		}
+	}
+}
+
+// section hides or shows the members that follow in the current container.
+func (w *walker) section(word string) {
+	d := w.current()
+	if d < 0 || !w.defs[d].contain {
+		return
+	}
+	switch strings.TrimSpace(strings.TrimSuffix(word, ":")) {
+	case "private", "protected":
+		w.defs[d].hides = true
+	case "public":
+		w.defs[d].hides = false
+	}
 }
 
 // isOneOf tells whether the part of a variable that holds its value is of a
@@ -308,11 +362,20 @@ func (w *walker) header(d *def, f *form) {
 	} else {
 		d.head = w.clean(i, start, end)
 		d.before = w.clean(i, start, d.nameAt)
+		if f.parts["params"] != "" && f.parts["else"] == "" {
+			d.hasCall = true // it takes none
+		}
 		if f.parts["params"] == "(text)" { // the grammar has no node for the list
 			d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
 		} else {
 			d.after = w.clean(i, d.nameAt, end)
 		}
+	}
+	if !d.hasCall && f.parts["else"] != "" && f.parts["value"] == "" {
+		d.kind = f.parts["else"]
+	}
+	if w.lang == "ruby" && d.body.end == 0 {
+		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")
 	}
 	d.after, d.head = trimHead(d.after), trimHead(d.head)
 	for sel := range strings.SplitSeq(f.parts["bases"], ",") {
@@ -386,10 +449,16 @@ func typeNames(s string) []string {
 // isExported applies the language's rule of visibility.
 func (w *walker) isExported(d *def) bool {
 	tr := &w.s.traits
+	if d.kind == "implementation" {
+		return true
+	}
 	if d.parent >= 0 {
 		p := w.defs[d.parent]
-		if !p.exported {
+		if !p.exported || p.hides {
 			return false
+		}
+		if p.kind == "implementation" && strings.Contains(p.head, " for ") {
+			return true // of a trait
 		}
 		if slices.Contains(tr.openIn, p.kind) {
 			return true
@@ -409,7 +478,7 @@ func (w *walker) isExported(d *def) bool {
 		}
 	}
 	if len(tr.exportedWhen) > 0 && !slices.ContainsFunc(words, func(s string) bool { return slices.Contains(tr.exportedWhen, s) }) {
-		return d.parent >= 0 && slices.Contains([]string{"implementation", "case", "variant"}, d.kind)
+		return false
 	}
 	if tr.exportedUnder != "" && d.parent < 0 {
 		return w.under(d.node, tr.exportedUnder)

@@ -201,10 +201,13 @@ func compareGroups(old, new *group, tr *traits) verdict {
 			fresh = append(fresh, d)
 		}
 	}
-	if len(gone) == 1 && len(fresh) == 1 {
-		return compareDefs(gone[0], fresh[0], tr)
-	}
 	var vs []verdict
+	if len(gone) == len(fresh) {
+		for i := range gone {
+			vs = append(vs, compareDefs(gone[i], fresh[i], tr))
+		}
+		return worst(vs)
+	}
 	for _, d := range gone {
 		vs = append(vs, verdict{coord.Breaking, fmt.Sprintf("overload %q removed", clip(d.head))})
 	}

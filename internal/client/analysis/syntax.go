@@ -36,6 +36,8 @@ const (
 	actName
 	actComment
 	actLambda
+	actSection
+	actReturn
 )
 
 // A syntax tells how a language writes the things that rules speak of.
@@ -193,7 +195,7 @@ func frameworkFiles(lang string) ([]string, error) {
 
 var acts = map[string]act{
 	"def": actDef, "call": actCall, "mark": actMark, "index": actIndex, "member": actMember,
-	"import": actImport, "const": actConst, "name": actName,
+	"import": actImport, "const": actConst, "name": actName, "section": actSection, "return": actReturn,
 }
 
 var valueKinds = map[string]kind{

@@ -1,0 +1,505 @@
+package analysis
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// An extractor finds the contracts of one file.
+type extractor struct {
+	m        *matcher
+	o        *outline
+	active   map[*rule]bool
+	prefixes map[string]string // of routers, by the variable that holds them
+	scopes   []scoped          // stretches of source whose routes have a prefix
+	consumed map[uint32]bool   // calls that a longer chain spoke for
+	out      []contract
+}
+
+type scoped struct {
+	span   span
+	prefix string
+}
+
+// contracts finds what a file provides and uses.
+func (m *matcher) contracts(o *outline) []contract {
+	e := &extractor{m: m, o: o, active: map[*rule]bool{}, prefixes: map[string]string{}, consumed: map[uint32]bool{}}
+	for _, r := range m.rules {
+		e.active[r] = r.applies(o)
+	}
+	e.findPrefixes()
+	for i := range o.calls {
+		e.atCall(&o.calls[i])
+	}
+	for i := range o.marks {
+		e.atMark(&o.marks[i])
+	}
+	for _, r := range o.reads {
+		for _, rl := range m.reads[r.object] {
+			if rl != nil && e.active[rl] && isSetting(r.key) {
+				e.add(rl.contract+":"+r.key, coord.ContractRole(rl.role), int(r.line)+1, shape{})
+			}
+		}
+	}
+	e.atClasses()
+	e.atExports()
+	for _, t := range o.texts {
+		e.out = append(e.out, queryContracts(t)...)
+	}
+	return e.out
+}
+
+// isSetting tells a name of the environment from other fields of an object.
+func isSetting(s string) bool {
+	return s != "" && strings.ToUpper(s) == s && s[0] != '_' && s != "NODE_ENV"
+}
+
+func (e *extractor) add(key string, role coord.ContractRole, line int, s shape) {
+	if c, ok := newContract(key, role, line); ok {
+		c.shape = s
+		e.out = append(e.out, c)
+	}
+}
+
+// matching yields the active rules that a call sets off.
+func (e *extractor) matching(c *call, roles ...string) []*rule {
+	var out []*rule
+	last := c.name[strings.LastIndexByte(c.name, '.')+1:]
+	for _, r := range e.m.calls[last] {
+		if e.active[r] && slices.Contains(roles, r.role) && !slices.Contains(out, r) && e.fits(r, c) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// fits checks what a rule says about a call beyond its last name.
+func (e *extractor) fits(r *rule, c *call) bool {
+	if !slices.ContainsFunc(r.calls, func(p string) bool { return matchName(p, c.name) }) {
+		return false
+	}
+	if recv := r.options["on"]; recv != "" {
+		object, _, _ := strings.Cut(c.name, ".")
+		if i := strings.LastIndexByte(c.name, '.'); i > 0 {
+			object = c.name[:i]
+		}
+		object = object[strings.LastIndexByte(object, '.')+1:]
+		_, grouped := e.prefixes[object]
+		if !grouped && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return matchName(p, strings.ToLower(object)) }) {
+			return false
+		}
+	}
+	if least := r.options["min"]; least != "" && len(c.args) < int(least[0]-'0') {
+		return false
+	}
+	if not := r.options["not-in"]; not != "" && c.def >= 0 {
+		name := e.o.defs[c.def].name
+		if slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// findPrefixes learns which routers and which stretches of source add what in
+// front of their routes.
+func (e *extractor) findPrefixes() {
+	o := e.o
+	for i := range o.assigns {
+		a := &o.assigns[i]
+		if a.value.kind != valCall || a.value.call == nil {
+			continue
+		}
+		for _, r := range e.matching(a.value.call, "group") {
+			p := place{o: o, rule: r, call: a.value.call, def: a.def}
+			parent := e.prefixes[receiver(a.value.call.name)]
+			e.prefixes[a.name] = joinRoute(parent, p.first(r.options["path"]))
+		}
+	}
+	for i := range o.calls {
+		c := &o.calls[i]
+		for _, r := range e.matching(c, "provides") {
+			p := place{o: o, rule: r, call: c, def: c.def}
+			if name := p.first(r.options["path"]); r.options["rest"] != "" && name != "" && slices.ContainsFunc(c.args, func(v value) bool { return v.kind == valLambda }) {
+				e.scopes = append(e.scopes, scoped{c.span, "/" + name + "/{}"})
+			}
+		}
+		for _, r := range e.matching(c, "scope") {
+			p := place{o: o, rule: r, call: c, def: c.def}
+			if prefix := p.first(r.options["path"]); prefix != "" {
+				e.scopes = append(e.scopes, scoped{c.span, joinRoute(e.prefixes[receiver(c.name)], prefix)})
+			}
+		}
+		for _, r := range e.matching(c, "mount") {
+			p := place{o: o, rule: r, call: c, def: c.def}
+			v, ok := p.value(r.options["var"])
+			if prefix := p.first(r.options["path"]); ok && v.kind == valName && prefix != "" {
+				e.prefixes[v.text] = joinRoute(prefix, e.prefixes[v.text])
+			}
+		}
+	}
+}
+
+// receiver is what a method is called on, when that is a plain name.
+func receiver(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return name[strings.LastIndexByte(name[:i], '.')+1 : i]
+	}
+	return ""
+}
+
+// joinRoute joins two parts of a route by one slash.
+func joinRoute(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return strings.TrimRight(a, "/") + "/" + strings.TrimLeft(b, "/")
+}
+
+func (e *extractor) atCall(c *call) {
+	if e.consumed[c.span.start] && c.inner == nil {
+		return
+	}
+	for _, r := range e.matching(c, "provides", "uses") {
+		p := &place{o: e.o, rule: r, call: c, def: c.def, span: c.span, line: int(c.span.row) + 1}
+		before := len(e.out)
+		switch r.contract {
+		case "http":
+			e.route(p, joinRoute(e.scopePrefix(c.span.start), e.prefixes[rootReceiver(c)]))
+		case "db":
+			e.table(p)
+		default:
+			e.named(p)
+		}
+		if len(e.out) > before && c.inner != nil {
+			for in := c.inner; in != nil; in = in.inner {
+				e.consumed[in.span.start] = true
+			}
+		}
+		if len(e.out) > before {
+			return
+		}
+	}
+}
+
+// rootReceiver is the variable that a chain of calls begins with.
+func rootReceiver(c *call) string {
+	for c.inner != nil {
+		c = c.inner
+	}
+	return receiver(c.name)
+}
+
+func (e *extractor) scopePrefix(at uint32) string {
+	prefix := ""
+	for _, s := range e.scopes {
+		if s.span.start < at && at < s.span.end {
+			prefix = joinRoute(prefix, s.prefix)
+		}
+	}
+	return prefix
+}
+
+func (e *extractor) atMark(m *mark) {
+	last := m.name[strings.LastIndexByte(m.name, '.')+1:]
+	for _, r := range e.m.marks[last] {
+		if r == nil || !e.active[r] || r.role != "provides" && r.role != "uses" || m.target < 0 || m.target >= len(e.o.defs) {
+			continue
+		}
+		if !slices.ContainsFunc(r.marks, func(p string) bool { return matchName(p, m.name) }) {
+			continue
+		}
+		d := e.o.defs[m.target]
+		p := &place{o: e.o, rule: r, mark: m, def: m.target, span: d.span, line: int(m.line) + 1}
+		switch {
+		case r.contract == "http" && !d.contain:
+			e.route(p, joinRoute(e.prefixes[receiver(m.name)], p.first(r.options["prefix"])))
+		case r.contract == "db" && d.contain:
+			e.model(p)
+		case r.contract != "http" && r.contract != "db":
+			e.named(p)
+		}
+	}
+}
+
+// route adds the routes of a place, one per method and path.
+func (e *extractor) route(p *place, prefix string) {
+	role := coord.ContractRole(p.rule.role)
+	if p.rule.options["rest"] != "" {
+		e.resource(p, prefix)
+		return
+	}
+	paths := p.texts(p.rule.options["path"])
+	if len(paths) == 0 && p.rule.options["path-optional"] != "" {
+		paths = []string{""}
+	}
+	methods := p.texts(p.rule.options["method"])
+	for _, route := range paths {
+		ms := methods
+		if m, rest, ok := strings.Cut(route, " "); ok && slices.Contains(scope.Methods(), m) { // Go's "GET /x"
+			ms, route = []string{m}, rest
+		}
+		if len(ms) == 0 {
+			ms = []string{scope.AnyMethod}
+		}
+		route, ok := cleanRoute(route, prefix, role)
+		if !ok {
+			continue
+		}
+		route = p.controllerNames(route)
+		s := shape{}
+		if role == coord.Provides {
+			s = e.handlerShape(p)
+		}
+		for _, m := range ms {
+			if m = strings.ToUpper(m); m == "ALL" || m == "ROUTE" || m == "REQUEST" || m == "USE" || m == "API_ROUTE" {
+				m = scope.AnyMethod
+			} else if m == "DEL" {
+				m = "DELETE"
+			}
+			e.add("http:"+m+" "+route, role, p.line, s)
+		}
+	}
+}
+
+// actions are the routes that a resource has.
+var actions = []struct{ name, method, suffix string }{
+	{"index", "GET", ""}, {"create", "POST", ""}, {"show", "GET", "/{}"}, {"update", "PATCH", "/{}"}, {"update", "PUT", "/{}"}, {"destroy", "DELETE", "/{}"},
+}
+
+// resource adds the routes of a resource, all or those that it names.
+func (e *extractor) resource(p *place, prefix string) {
+	list := func(sel string) []string {
+		v, _ := p.value(sel)
+		return e.o.textsOf(v)
+	}
+	only, except := list(":only"), list(":except")
+	for _, name := range p.texts(p.rule.options["path"]) {
+		for _, a := range actions {
+			named := a.name
+			if e.o.lang == "php" && named == "create" {
+				named = "store"
+			}
+			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) {
+				continue
+			}
+			route, ok := cleanRoute(name+a.suffix, prefix, coord.Provides)
+			if ok {
+				e.add("http:"+a.method+" "+route, coord.Provides, p.line, shape{})
+			}
+		}
+	}
+}
+
+var relative = regexp.MustCompile(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
+
+// cleanRoute makes a route of what a framework or client was given. A client's
+// must be absolute or begin with a base address; a server's never is.
+func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
+	route = strings.TrimSpace(route)
+	if role == coord.Uses {
+		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
+			route = rest
+		}
+		if !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") || strings.HasPrefix(route, "//") {
+			return "", false
+		}
+		return route, strings.Trim(scope.Route(route), "/{}*") != ""
+	}
+	if strings.Contains(route, "://") || !relative.MatchString(route) {
+		return "", false
+	}
+	route = strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~")
+	return joinRoute("/"+strings.Trim(prefix, "/"), route), true
+}
+
+// controllerNames fills in what ASP.NET takes from the class and method.
+func (p *place) controllerNames(route string) string {
+	if !strings.Contains(route, "[") || p.mark == nil || p.o.lang != "csharp" {
+		return route
+	}
+	d := p.o.defs[p.def]
+	if d.parent >= 0 {
+		c := p.o.defs[d.parent].name
+		c = strings.TrimSuffix(c[strings.LastIndexByte(c, '.')+1:], "Controller")
+		route = strings.ReplaceAll(route, "[controller]", strings.ToLower(c))
+	}
+	return strings.ReplaceAll(route, "[action]", strings.ToLower(d.name[strings.LastIndexByte(d.name, '.')+1:]))
+}
+
+// handlerShape is what a route takes and gives, as far as its handler says:
+// the fields of the objects it replies with, and its typed parameters.
+func (e *extractor) handlerShape(p *place) shape {
+	var s shape
+	body := e.handlerSpan(p)
+	if p.mark != nil && p.rule.options["handler"] == "typed" {
+		s = typedShape(&e.o.defs[p.def])
+	}
+	if body.end == 0 {
+		return s
+	}
+	for i := range e.o.calls {
+		c := &e.o.calls[i]
+		if !body.holds(c.span.start) {
+			continue
+		}
+		for _, r := range e.matching(c, "shape") {
+			if r.contract != "http" {
+				continue
+			}
+			q := place{o: e.o, rule: r, call: c}
+			if v, ok := q.value(r.options["out"]); ok && v.kind == valObject {
+				s.out = append(s.out, fieldsOf(v)...)
+			} else if r.options["out"] == "named" {
+				for _, a := range c.args {
+					if a.name != "" {
+						s.out = append(s.out, prop{name: a.name, required: true})
+					}
+				}
+			}
+		}
+	}
+	for _, v := range e.o.returns {
+		if body.holds(v.span.start) {
+			s.out = append(s.out, fieldsOf(v)...)
+		}
+	}
+	s.out = unique(s.out)
+	return s
+}
+
+func fieldsOf(v value) []prop {
+	var out []prop
+	for _, f := range v.fields {
+		out = append(out, prop{name: f.name, required: true})
+	}
+	return out
+}
+
+// handlerSpan is where a route's handler stands: a function among the
+// arguments, a definition of that name in the file, or the one the annotation
+// is at.
+func (e *extractor) handlerSpan(p *place) span {
+	if p.mark != nil {
+		return e.o.defs[p.def].span
+	}
+	for i := len(p.call.args) - 1; i >= 0; i-- {
+		a := p.call.args[i]
+		switch a.kind {
+		case valLambda:
+			return a.span
+		case valName:
+			short := a.text[strings.LastIndexByte(a.text, '.')+1:]
+			for j := range e.o.defs {
+				if d := &e.o.defs[j]; d.hasCall && d.name[strings.LastIndexByte(d.name, '.')+1:] == short {
+					return d.span
+				}
+			}
+		}
+	}
+	return span{}
+}
+
+// plumbing are parameters that frameworks fill in.
+var plumbing = regexp.MustCompile(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
+
+var plumbingType = regexp.MustCompile(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
+
+// typedShape takes a handler's parameters and result as the contract.
+func typedShape(d *def) shape {
+	var s shape
+	for _, p := range d.params {
+		if plumbing.MatchString(strings.TrimLeft(p.name, "$&@")) || plumbingType.MatchString(p.typ) || p.rest {
+			continue
+		}
+		s.in = append(s.in, prop{name: p.name, typ: p.typ, required: !p.optional})
+	}
+	if r := resultText(d); r != "" {
+		s.note = "-> " + r
+	}
+	return s
+}
+
+// named adds contracts whose key is a name: events and configuration.
+func (e *extractor) named(p *place) {
+	for _, n := range p.texts(p.rule.options["name"]) {
+		n = strings.TrimSpace(n)
+		if p.rule.options["strip-braces"] != "" { // Spring's ${NAME:default}
+			n = strings.TrimSuffix(strings.TrimPrefix(n, "${"), "}")
+			n, _, _ = strings.Cut(n, ":")
+		}
+		if n == "" || strings.Contains(n, "{}") {
+			continue
+		}
+		if like := p.rule.options["like"]; like != "" {
+			if ok, err := regexp.MatchString(like, n); err != nil || !ok {
+				continue
+			}
+		}
+		s := shape{}
+		if v, ok := p.value(p.rule.options["shape"]); ok && p.rule.options["shape"] != "" {
+			s.out = fieldsOf(v)
+		}
+		if p.rule.contract == "event" { // an address of a queue or topic ends in its name
+			n = n[strings.LastIndexAny(n, "/:")+1:]
+			if p.rule.options["whole"] != "" {
+				n = p.first(p.rule.options["name"])
+			}
+		}
+		e.add(p.rule.contract+":"+n, coord.ContractRole(p.rule.role), p.line, s)
+	}
+}
+
+// atExports finds routes that a framework makes of files and their exports.
+func (e *extractor) atExports() {
+	for _, r := range e.m.rules {
+		if len(r.exports) == 0 || !e.active[r] || r.file == nil {
+			continue
+		}
+		found := r.file.FindStringSubmatch(e.o.path)
+		if len(found) < 2 {
+			continue
+		}
+		for i := range e.o.defs {
+			d := &e.o.defs[i]
+			if d.parent >= 0 || !d.exported || !slices.Contains(r.exports, d.name) && !(slices.Contains(r.exports, "default") && isDefault(e.o, d)) {
+				continue
+			}
+			p := &place{o: e.o, rule: r, def: i, span: d.span, line: int(d.span.row) + 1}
+			method := scope.AnyMethod
+			if slices.Contains(scope.Methods(), d.name) {
+				method = d.name
+			}
+			s := e.exportShape(p)
+			e.add("http:"+method+" "+fileRoute(found[1]), coord.Provides, p.line, s)
+		}
+	}
+}
+
+func (e *extractor) exportShape(p *place) shape {
+	q := *p
+	q.mark = &mark{target: p.def}
+	return e.handlerShape(&q)
+}
+
+// fileRoute makes a route of a path: groups in brackets are not part of it.
+func fileRoute(p string) string {
+	var out []string
+	for elem := range strings.SplitSeq(path.Clean("/"+p), "/") {
+		if strings.HasPrefix(elem, "(") || strings.HasPrefix(elem, "@") || elem == "index" {
+			continue
+		}
+		out = append(out, elem)
+	}
+	return "/" + strings.Trim(strings.Join(out, "/"), "/")
+}
+
+func isDefault(o *outline, d *def) bool {
+	at := int(d.span.start)
+	return strings.Contains(string(o.source[max(0, at-16):at]), "default") || strings.Contains(string(o.source), "export default "+d.name)
+}
