@@ -18,6 +18,7 @@ type contract struct {
 	line  int // from 1
 	shape shape
 	ops   []operation // changes that a migration makes, when it does not define
+	fresh *verdict    // what it means that it is new, when that is not harmless
 }
 
 // A shape is what both sides of a contract must agree on.
@@ -32,6 +33,7 @@ type prop struct {
 	typ      string
 	required bool // in: must be given; out: is always there
 	number   int  // of a protobuf field
+	enum     []string
 }
 
 // An operation is a step of a migration that changes a table.
@@ -63,6 +65,9 @@ func (p prop) String() string {
 	}
 	if p.typ != "" {
 		s += " " + p.typ
+	}
+	if len(p.enum) > 0 {
+		s += " (" + strings.Join(p.enum, "|") + ")"
 	}
 	return s
 }
@@ -179,7 +184,9 @@ func contractFact(old, new *contract) coord.ContractFacts {
 		}
 	case old == nil:
 		f.Change = coord.Added
-		v = operationVerdict(&f, new, 0)
+		if v = operationVerdict(&f, new, 0); new.fresh != nil {
+			v = *new.fresh
+		}
 	case old.signature() != new.signature():
 		f.Change = coord.Signature
 		v = compareShapes(old, new)
@@ -243,6 +250,9 @@ func compareShapes(old, new *contract) verdict {
 		case n.name != o.name:
 			vs = append(vs, verdict{coord.Breaking, fmt.Sprintf("%s is now called %s", o.name, n.name)})
 		}
+		if ok {
+			vs = append(vs, compareEnums(o, n, true)...)
+		}
 	}
 	for _, n := range new.shape.in {
 		if _, ok := find(old.shape.in, n); ok {
@@ -266,6 +276,9 @@ func compareShapes(old, new *contract) verdict {
 		case n.name != o.name:
 			vs = append(vs, verdict{coord.Breaking, fmt.Sprintf("%s is now called %s", o.name, n.name)})
 		}
+		if ok {
+			vs = append(vs, compareEnums(o, n, false)...)
+		}
 	}
 	for _, n := range new.shape.out {
 		if _, ok := find(old.shape.out, n); !ok {
@@ -276,6 +289,37 @@ func compareShapes(old, new *contract) verdict {
 		vs = append(vs, verdict{coord.Unknown, fmt.Sprintf("was %q, is %q", clip(old.shape.note), clip(new.shape.note))})
 	}
 	return worst(vs)
+}
+
+// compareEnums: an input must still take every value, and a reader of an
+// output may not know a new one.
+func compareEnums(o, n prop, input bool) []verdict {
+	var vs []verdict
+	for _, v := range o.enum {
+		if len(n.enum) > 0 && !slices.Contains(n.enum, v) {
+			c := coord.Compatible
+			if input {
+				c = coord.Breaking
+			}
+			vs = append(vs, verdict{c, fmt.Sprintf("%s no longer has the value %s", o.name, v)})
+		}
+	}
+	for _, v := range n.enum {
+		if len(o.enum) > 0 && !slices.Contains(o.enum, v) {
+			c := coord.Unknown
+			if input {
+				c = coord.Compatible
+			}
+			vs = append(vs, verdict{c, fmt.Sprintf("%s may now be %s", o.name, v)})
+		}
+	}
+	if len(o.enum) == 0 && len(n.enum) > 0 && input {
+		vs = append(vs, verdict{coord.Breaking, o.name + " now takes only some values"})
+	}
+	if len(o.enum) > 0 && len(n.enum) == 0 && !input {
+		vs = append(vs, verdict{coord.Unknown, o.name + " may now be any value"})
+	}
+	return vs
 }
 
 // addedColumn: a column that every insert must name breaks the inserts that

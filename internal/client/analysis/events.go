@@ -30,6 +30,9 @@ func (w *walker) lastName(i int, f *form) string {
 	if c < 0 {
 		return ""
 	}
+	if w.s.class[w.t.Nodes[c].Kind] == kindCall { // get("/x") { ... }
+		return w.lastName(c, w.s.forms[w.t.Nodes[c].Kind])
+	}
 	s := w.t.Text(c)
 	end := len(s)
 	if end > 0 && s[end-1] == '>' {
@@ -62,6 +65,13 @@ func (w *walker) readCall(i int) *call {
 			c.name = w.t.Text(object) + "." + c.name
 		}
 	} else if n := w.s.part(w.t, i, f.parts["callee"]); n >= 0 {
+		if w.s.class[w.t.Nodes[n].Kind] == kindCall {
+			if in := w.readCall(n); in != nil { // a block after the arguments belongs to the same call
+				in.span = c.span
+				in.args = append(in.args, w.allArguments(i, f)...)
+				return in
+			}
+		}
 		object = n
 		c.name = w.t.Text(n)
 	}
@@ -72,12 +82,19 @@ func (w *walker) readCall(i int) *call {
 	if object >= 0 && strings.Contains(c.name, "()") {
 		c.inner = w.innerCall(object)
 	}
+	c.args = w.allArguments(i, f)
+	return c
+}
+
+// allArguments reads the argument list of a call and a block after it.
+func (w *walker) allArguments(i int, f *form) []value {
+	var out []value
 	for sel := range strings.SplitSeq(f.parts["args"], ",") {
 		if a := w.s.part(w.t, i, sel); a >= 0 {
-			c.args = append(c.args, w.arguments(a)...)
+			out = append(out, w.arguments(a)...)
 		}
 	}
-	return c
+	return out
 }
 
 // innerCall is the first call inside the thing a method is called on.

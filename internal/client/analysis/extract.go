@@ -80,7 +80,9 @@ func (e *extractor) matching(c *call, roles ...string) []*rule {
 
 // fits checks what a rule says about a call beyond its last name.
 func (e *extractor) fits(r *rule, c *call) bool {
-	if !slices.ContainsFunc(r.calls, func(p string) bool { return matchName(p, c.name) }) {
+	if !slices.ContainsFunc(r.calls, func(p string) bool {
+		return matchName(p, c.name) || strings.Contains(p, "()") && matchName(p, chained.ReplaceAllString(c.name, ""))
+	}) {
 		return false
 	}
 	if recv := r.options["on"]; recv != "" {
@@ -90,7 +92,7 @@ func (e *extractor) fits(r *rule, c *call) bool {
 		}
 		object = object[strings.LastIndexByte(object, '.')+1:]
 		_, grouped := e.prefixes[object]
-		if !grouped && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return matchName(p, strings.ToLower(object)) }) {
+		if !(grouped && r.role == "provides") && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return matchName(p, strings.ToLower(object)) }) {
 			return false
 		}
 	}
@@ -105,6 +107,10 @@ func (e *extractor) fits(r *rule, c *call) bool {
 	}
 	return true
 }
+
+// chained are calls in the middle of a chain that say the same of one route:
+// router.route(path).get(a).post(b).
+var chained = regexp.MustCompile(`\.(get|post|put|patch|delete|all)\(\)`)
 
 // findPrefixes learns which routers and which stretches of source add what in
 // front of their routes.
@@ -162,11 +168,14 @@ func joinRoute(a, b string) string {
 }
 
 func (e *extractor) atCall(c *call) {
-	if e.consumed[c.span.start] && c.inner == nil {
+	if e.consumed[c.span.end] {
 		return
 	}
 	for _, r := range e.matching(c, "provides", "uses") {
 		p := &place{o: e.o, rule: r, call: c, def: c.def, span: c.span, line: int(c.span.row) + 1}
+		if c.inner != nil && len(c.args) > 0 { // a chain begins further up
+			p.line = int(c.args[0].span.row) + 1
+		}
 		before := len(e.out)
 		switch r.contract {
 		case "http":
@@ -176,9 +185,9 @@ func (e *extractor) atCall(c *call) {
 		default:
 			e.named(p)
 		}
-		if len(e.out) > before && c.inner != nil {
+		if len(e.out) > before && c.inner != nil && strings.Contains(r.options["path"], "inner.") {
 			for in := c.inner; in != nil; in = in.inner {
-				e.consumed[in.span.start] = true
+				e.consumed[in.span.end] = true
 			}
 		}
 		if len(e.out) > before {
@@ -338,7 +347,7 @@ func (e *extractor) handlerShape(p *place) shape {
 	var s shape
 	body := e.handlerSpan(p)
 	if p.mark != nil && p.rule.options["handler"] == "typed" {
-		s = typedShape(&e.o.defs[p.def])
+		s = typedShape(&e.o.defs[p.def], e.o.traits)
 	}
 	if body.end == 0 {
 		return s
@@ -410,8 +419,22 @@ var plumbing = regexp.MustCompile(`(?i)^(self|cls|this|req|request|res|response|
 
 var plumbingType = regexp.MustCompile(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
 
+// resultOf is a definition's result or type, wherever the language writes it.
+func resultOf(d *def, tr *traits) string {
+	if r := resultText(d); r != "" && (tr.nameFirst || !tr.typed || tr == &goTraits) {
+		return r
+	}
+	var out []string
+	for _, w := range strings.Fields(d.before) {
+		if !slices.Contains(passive, w) {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
 // typedShape takes a handler's parameters and result as the contract.
-func typedShape(d *def) shape {
+func typedShape(d *def, tr *traits) shape {
 	var s shape
 	for _, p := range d.params {
 		if plumbing.MatchString(strings.TrimLeft(p.name, "$&@")) || plumbingType.MatchString(p.typ) || p.rest {
@@ -419,7 +442,7 @@ func typedShape(d *def) shape {
 		}
 		s.in = append(s.in, prop{name: p.name, typ: p.typ, required: !p.optional})
 	}
-	if r := resultText(d); r != "" {
+	if r := resultOf(d, tr); r != "" && r != "void" {
 		s.note = "-> " + r
 	}
 	return s

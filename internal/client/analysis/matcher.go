@@ -115,14 +115,22 @@ func (m *matcher) add(r *rule) {
 	for _, o := range r.reads {
 		m.reads[o] = append(m.reads[o], r)
 	}
+	if c := r.options["columns"]; len(r.marks) > 0 && (c == "fields" || strings.HasPrefix(c, "@")) {
+		for _, k := range columnMarks {
+			m.marks[k] = append(m.marks[k], nil)
+		}
+	}
 	for _, key := range []string{"path", "prefix", "table", "method", "columns"} {
-		for _, word := range strings.FieldsFunc(r.options[key], func(c rune) bool { return c == '|' || c == '.' || c == ',' }) {
+		for _, word := range strings.FieldsFunc(r.options[key], func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
 			if at := strings.IndexByte(word, '@'); at >= 0 {
 				m.marks[word[at+1:]] = append(m.marks[word[at+1:]], nil)
 			}
 		}
 	}
 }
+
+// columnMarks say something of a model's column in every framework.
+var columnMarks = []string{"Column", "JoinColumn", "Transient", "OneToMany", "ManyToMany"}
 
 func (m *matcher) wantsCall(last string) bool {
 	if m == nil || last == "" {

@@ -93,6 +93,11 @@ func (p *place) value(selector string) (value, bool) {
 	case c != nil:
 		args = c.args
 	}
+	if rest, ok := strings.CutPrefix(selector, "root."); ok && c != nil {
+		for selector = rest; c.inner != nil; c = c.inner {
+		}
+		args = c.args
+	}
 	for c != nil && strings.HasPrefix(selector, "inner.") {
 		selector = selector[len("inner."):]
 		if c = c.inner; c == nil {
@@ -177,7 +182,7 @@ func (o *outline) textsOf(v value) []string {
 		}
 		last := v.call.name[strings.LastIndexByte(v.call.name, '.')+1:]
 		switch last {
-		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String", "to_string", "join", "from", "encodeURI", "uri", "Uri":
+		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String", "to_string", "join", "from", "encodeURI", "uri", "Uri", "Column":
 			for _, a := range v.call.args {
 				if ts := o.textsOf(a); len(ts) > 0 {
 					return []string{filled(ts[0])}

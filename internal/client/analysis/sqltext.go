@@ -32,7 +32,29 @@ func queryContracts(t text) []contract {
 var sqlShape = regexp.MustCompile(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
 
 // looksLikeSQL tells a statement from a sentence that begins with its verb.
-func looksLikeSQL(s string) bool { return sqlShape.MatchString(s) }
+func looksLikeSQL(s string) bool {
+	m := sqlShape.FindString(s)
+	if m == "" {
+		return false
+	}
+	word := m[:strings.IndexFunc(m+" ", func(r rune) bool { return r < 'A' || r > 'z' })]
+	switch {
+	case strings.ToUpper(word) == word:
+		return true
+	case strings.ToLower(word) != word: // "Select a file from the list"
+		return false
+	case word == "select":
+		return selectList.MatchString(s)
+	}
+	return true
+}
+
+// selectList is what stands between select and from in SQL, but hardly in
+// prose: one thing, or several with commas.
+var selectList = regexp.MustCompile(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
+
+// articles follow "from" and "into" in prose.
+var articles = []string{"the", "a", "an", "this", "that", "your", "our", "it", "my", "here", "there", "each", "all", "any", "its", "their"}
 
 // A sqlToken is a word, a quoted name or a sign.
 type sqlToken struct {
@@ -393,7 +415,7 @@ func (r *sqlReader) used() {
 		return
 	}
 	name, line := r.name()
-	if name == "" || slices.Contains(r.ctes, strings.ToLower(name)) || r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" && !strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
+	if name == "" || slices.Contains(articles, name) || slices.Contains(r.ctes, strings.ToLower(name)) || r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" && !strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
 		return
 	}
 	r.add(name, coord.Uses, line)

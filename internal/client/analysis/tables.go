@@ -184,11 +184,11 @@ func columnOf(o *outline, name string, v value) prop {
 		}
 	}
 	if len(root.args) > 0 {
-		if n, ok := root.args[0].literal(); ok && root.args[0].name == "" {
+		if n, ok := root.args[0].literal(); ok && root.args[0].name == "" && !isDjango(root.name) {
 			p.name = n
 		}
 	}
-	p.typ = root.name[strings.LastIndexByte(root.name, '.')+1:]
+	p.typ = strings.TrimPrefix(root.name[strings.LastIndexByte(root.name, '.')+1:], "mapped_column")
 	for _, a := range root.args {
 		switch {
 		case a.name == "name" || a.name == "db_column":
@@ -203,6 +203,11 @@ func columnOf(o *outline, name string, v value) prop {
 		}
 	}
 	return p
+}
+
+// isDjango tells Django's columns, whose first argument is not their name.
+func isDjango(call string) bool {
+	return strings.HasSuffix(call, "Field") || strings.HasSuffix(call, "Key")
 }
 
 // atClasses finds models: classes with a base or fields that a rule names.
@@ -276,7 +281,7 @@ func (e *extractor) fieldColumns(p *place, how string) []prop {
 		if strings.Contains(d.before, "static") || strings.Contains(d.tag, `gorm:"-"`) {
 			continue
 		}
-		col := prop{name: short, typ: strings.TrimSuffix(fieldType(d), ";")}
+		col := prop{name: short, typ: strings.TrimSuffix(resultOf(d, e.o.traits), ";")}
 		if p.rule.options["case"] == "snake" {
 			col.name = snake(short)
 		}
@@ -310,20 +315,6 @@ func (e *extractor) fieldColumns(p *place, how string) []prop {
 		}
 	}
 	return out
-}
-
-// fieldType is a field's type, wherever the language writes it.
-func fieldType(d *def) string {
-	if t := resultText(d); t != "" {
-		return t
-	}
-	var out []string
-	for _, w := range strings.Fields(d.before) {
-		if !slices.Contains(passive, w) {
-			out = append(out, w)
-		}
-	}
-	return strings.Join(out, " ")
 }
 
 // assignedColumns reads columns from assignments in the class body.
