@@ -138,10 +138,10 @@ func unique(ps []prop) []prop {
 
 // contractFacts compares the contracts of two versions of a file. Those that
 // did not change are listed too: the index learns from them who uses what.
-func contractFacts(old, new []contract, opts *Options) []coord.ContractFacts {
+func contractFacts(old, new *version, opts *Options) []coord.ContractFacts {
 	out := []coord.ContractFacts{}
-	olds, oldOrder := merged(old)
-	news, newOrder := merged(new)
+	olds, oldOrder := merged(old.contracts)
+	news, newOrder := merged(new.contracts)
 	for _, id := range newOrder {
 		out = append(out, contractFact(olds[id], news[id]))
 	}
@@ -152,6 +152,10 @@ func contractFacts(old, new []contract, opts *Options) []coord.ContractFacts {
 	}
 	explainRenames(out)
 	for i := range out {
+		if new.broken && !old.broken && out[i].Compatibility == coord.Breaking { // in the middle of an edit
+			out[i].Compatibility = coord.Unknown
+			out[i].Detail = detail(*out[i].Detail + "; the file does not parse at the moment")
+		}
 		if opts.MetadataOnly {
 			out[i].Signature, out[i].PreviousSignature, out[i].Detail = nil, nil, nil
 		}

@@ -34,14 +34,9 @@ func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 	if !okOld || !okNew || f.Generated {
 		return true
 	}
-	f.Parsed = true
+	f.Parsed = canRead(lang) || len(old.contracts)+len(new.contracts) > 0
 	f.Symbols = symbolFacts(f.Path, old.outline, new.outline, &r.opts)
-	for i := range f.Symbols {
-		if f.Symbols[i].Change == coord.Removed || d.OldPath == "" {
-			continue
-		}
-	}
-	f.Contracts = contractFacts(old.contracts, new.contracts, &r.opts)
+	f.Contracts = contractFacts(old, new, &r.opts)
 	f.References = r.references(f, old, new)
 	return true
 }
@@ -51,6 +46,7 @@ type version struct {
 	outline   *outline
 	contracts []contract
 	generated bool
+	broken    bool // part of it does not parse
 }
 
 // nothing is the side of a file that does not exist.
@@ -88,7 +84,8 @@ func readVersion(source []byte, file string, lang language, limit time.Duration)
 		return nil, grammar.ErrTimeout
 	}
 	if hasFormat(lang, file) {
-		v.contracts = readFormat(source, file, lang)
+		found, ok := readFormat(source, file, lang)
+		v.contracts, v.broken = found, !ok
 	}
 	if !canRead(lang) || bytes.IndexByte(source[:min(len(source), 8000)], 0) >= 0 {
 		return v, nil
@@ -111,6 +108,7 @@ func readVersion(source []byte, file string, lang language, limit time.Duration)
 		v.outline = outlineOf(t, s, lang.name, path.Clean(file), m)
 	}
 	v.contracts = append(v.contracts, m.contracts(v.outline)...)
+	v.broken = v.broken || v.outline.broken
 	return v, nil
 }
 

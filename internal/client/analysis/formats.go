@@ -11,7 +11,7 @@ import (
 // A format is a kind of file that is itself a contract.
 type format struct {
 	is   func(lang language, file string) bool
-	read func(source []byte, file string) []contract
+	read func(source []byte, file string) (found []contract, ok bool) // not ok: it does not parse
 }
 
 func named(names ...string) func(language, string) bool {
@@ -28,7 +28,7 @@ func named(names ...string) func(language, string) bool {
 var formats = []format{
 	{named("protobuf"), readProto},
 	{named("graphql"), readGraphQL},
-	{named("sql"), func(s []byte, _ string) []contract { return sqlContracts(string(s), 0, true) }},
+	{named("sql"), func(s []byte, _ string) ([]contract, bool) { return sqlContracts(string(s), 0, true), true }},
 	{named("prisma"), readPrisma},
 	{named("env"), readEnv},
 	{named("yaml", "json"), readOpenAPI},
@@ -44,20 +44,21 @@ func hasFormat(l language, file string) bool {
 	return false
 }
 
-// readFormat reads the contracts of such a file.
-func readFormat(source []byte, file string, l language) []contract {
+// readFormat reads the contracts of such a file. It reports false when the
+// file does not parse.
+func readFormat(source []byte, file string, l language) ([]contract, bool) {
 	for _, f := range formats {
 		if f.is(l, file) {
 			return f.read(source, file)
 		}
 	}
-	return nil
+	return nil, true
 }
 
 var envLine = regexp.MustCompile(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
 
 // readEnv finds the names that an env file gives. Values are never looked at.
-func readEnv(source []byte, _ string) []contract {
+func readEnv(source []byte, _ string) ([]contract, bool) {
 	var out []contract
 	line := 0
 	for l := range bytes.Lines(source) {
@@ -68,7 +69,7 @@ func readEnv(source []byte, _ string) []contract {
 			}
 		}
 	}
-	return out
+	return out, true
 }
 
 var (
@@ -79,7 +80,7 @@ var (
 )
 
 // readPrisma reads the models of a Prisma schema as tables.
-func readPrisma(source []byte, _ string) []contract {
+func readPrisma(source []byte, _ string) ([]contract, bool) {
 	models := map[string]bool{}
 	for l := range strings.Lines(string(source)) {
 		if m := prismaModel.FindStringSubmatch(l); m != nil && m[1] != "enum" {
@@ -121,5 +122,5 @@ func readPrisma(source []byte, _ string) []contract {
 			cols = append(cols, p)
 		}
 	}
-	return out
+	return out, true
 }

@@ -8,11 +8,12 @@ import (
 )
 
 // readGraphQL reads a file of a schema or of operations.
-func readGraphQL(source []byte, _ string) []contract {
-	if out := schemaContracts(string(source), 0); len(out) > 0 {
-		return out
+func readGraphQL(source []byte, _ string) ([]contract, bool) {
+	if _, err := parser.ParseSchema(&ast.Source{Input: string(source)}); err == nil {
+		return schemaContracts(string(source), 0), true
 	}
-	return operationContracts(string(source), 0)
+	_, err := parser.ParseQuery(&ast.Source{Input: string(source)})
+	return operationContracts(string(source), 0), err == nil
 }
 
 // schemaContracts reads type definitions: each field is a contract.

@@ -20,22 +20,23 @@ const maxSchemaDepth = 6
 type openAPI struct {
 	root *yaml.Node
 	out  []contract
+	open []*yaml.Node // schemas around the current one: a schema may hold itself
 }
 
 // readOpenAPI reads the operations of an OpenAPI document; other YAML and JSON
 // files are left alone after a look at their first bytes.
-func readOpenAPI(source []byte, _ string) []contract {
+func readOpenAPI(source []byte, _ string) (out []contract, ok bool) {
 	head := source[:min(len(source), 4096)]
 	if !bytes.Contains(head, []byte("openapi")) && !bytes.Contains(head, []byte("swagger")) {
-		return nil
+		return nil, true
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(source, &doc); err != nil || len(doc.Content) == 0 {
-		return nil
+		return nil, false
 	}
 	o := &openAPI{root: doc.Content[0]}
 	if at(o.root, "openapi") == nil && at(o.root, "swagger") == nil {
-		return nil
+		return nil, true
 	}
 	base := scalar(at(o.root, "basePath"))
 	if servers := at(o.root, "servers"); servers != nil && len(servers.Content) > 0 {
@@ -49,7 +50,7 @@ func readOpenAPI(source []byte, _ string) []contract {
 			}
 		})
 	})
-	return o.out
+	return o.out, true
 }
 
 // serverPath is the path of a server's address.
@@ -146,9 +147,11 @@ func (o *openAPI) schemaOf(n *yaml.Node) *yaml.Node {
 // fields flattens a schema into dotted names.
 func (o *openAPI) fields(out *[]prop, prefix string, s *yaml.Node, required bool, depth int) {
 	s = o.deref(s)
-	if s == nil || depth > maxSchemaDepth {
+	if s == nil || depth > maxSchemaDepth || slices.Contains(o.open, s) {
 		return
 	}
+	o.open = append(o.open, s)
+	defer func() { o.open = o.open[:len(o.open)-1] }()
 	for i := range *out {
 		if (*out)[i].name == prefix {
 			(*out)[i].typ, (*out)[i].enum = typeOf(s), enumOf(s)
@@ -161,9 +164,9 @@ func (o *openAPI) fields(out *[]prop, prefix string, s *yaml.Node, required bool
 		}
 		for i, part := range list.Content {
 			if key == "allOf" {
-				o.members(out, prefix, o.deref(part), required, depth+1)
+				o.fields(out, prefix, part, required, depth+1)
 			} else {
-				o.members(out, fmt.Sprintf("%s<%d>", prefix, i+1), o.deref(part), false, depth+1)
+				o.fields(out, fmt.Sprintf("%s<%d>", prefix, i+1), part, false, depth+1)
 			}
 		}
 	}
@@ -189,9 +192,6 @@ func (o *openAPI) members(out *[]prop, prefix string, s *yaml.Node, required boo
 		*out = append(*out, prop{name: full, required: required && slices.Contains(must, name)})
 		o.fields(out, full, p, required && slices.Contains(must, name), depth+1)
 	})
-	if depth > 0 && at(s, "allOf") != nil {
-		o.fields(out, prefix, s, required, depth+1)
-	}
 }
 
 // typeOf is a schema's type with its format and whether it may be null.

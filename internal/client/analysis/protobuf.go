@@ -15,6 +15,7 @@ type protoReader struct {
 	at   int
 	pkg  string
 	out  []contract
+	bad  bool // something did not parse
 }
 
 type protoToken struct {
@@ -23,7 +24,7 @@ type protoToken struct {
 }
 
 // readProto reads messages, enums and services.
-func readProto(source []byte, _ string) []contract {
+func readProto(source []byte, _ string) ([]contract, bool) {
 	r := &protoReader{toks: protoTokens(string(source))}
 	for r.at < len(r.toks) {
 		switch r.peek() {
@@ -43,7 +44,7 @@ func readProto(source []byte, _ string) []contract {
 			r.at++
 		}
 	}
-	return r.out
+	return r.out, !r.bad
 }
 
 // protoTokens splits a file into names (with dots), numbers and signs.
@@ -215,6 +216,7 @@ func (r *protoReader) field(oneof string) (prop, bool) {
 	}
 	if r.peek() != "=" || len(words) < 2 {
 		r.at = max(r.at, start+1)
+		r.bad = true
 		if r.peek() == "{" {
 			r.block()
 		}
@@ -224,6 +226,7 @@ func (r *protoReader) field(oneof string) (prop, bool) {
 	number, err := strconv.Atoi(r.peek())
 	r.until(";")
 	if err != nil {
+		r.bad = true
 		return prop{}, false
 	}
 	typ := strings.TrimPrefix(strings.Join(words[:len(words)-1], " "), "optional ")
