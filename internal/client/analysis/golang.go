@@ -24,8 +24,7 @@ type goReader struct {
 // outlineOfGo reads a Go file. A file that does not parse gives what the
 // parser could make of it.
 func outlineOfGo(source []byte, path string, want *matcher) *outline {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+	fset, f, err := parseGo(source, path)
 	o := &outline{lang: "go", path: path, source: source, traits: &goTraits, broken: err != nil, consts: map[string]value{}}
 	if f == nil {
 		return o
@@ -44,6 +43,13 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 		g.events(d)
 	}
 	return o
+}
+
+// parseGo is the bare parse.
+func parseGo(source []byte, path string) (*token.FileSet, *ast.File, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+	return fset, f, err
 }
 
 func (g *goReader) offset(p token.Pos) uint32 {

@@ -101,7 +101,7 @@ func (p *patchReader) rawRecord() (d Delta, kind byte, err error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return d, 0, fmt.Errorf("%w: %w", errPatch, err)
 	}
-	d = Delta{Status: status, OldMode: int(oldMode), NewMode: int(newMode), OldBlob: objectID(f[2]), NewBlob: objectID(f[3])}
+	d = Delta{Status: status, OldMode: int(oldMode), NewMode: int(newMode), OldBlob: idOrNone(f[2]), NewBlob: idOrNone(f[3])}
 	if d.Path, err = p.field(); err != nil {
 		return d, 0, err
 	}
@@ -121,8 +121,8 @@ func (p *patchReader) field() (string, error) {
 	return s[:len(s)-1], nil
 }
 
-// objectID is git's id, or empty for the id of nothing.
-func objectID(s string) string {
+// idOrNone is git's id, or empty for the id of nothing.
+func idOrNone(s string) string {
 	if strings.Trim(s, "0") == "" {
 		return ""
 	}
@@ -210,10 +210,10 @@ func (d *Delta) readIndex(s string) {
 	if !ok {
 		return
 	}
-	if id := objectID(before); id != "" {
+	if id := idOrNone(before); id != "" {
 		d.OldBlob = id
 	}
-	if id := objectID(after); id != "" && d.Status != Deleted {
+	if id := idOrNone(after); id != "" && d.Status != Deleted {
 		d.NewBlob = id
 	}
 }

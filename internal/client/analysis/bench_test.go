@@ -1,0 +1,112 @@
+package analysis
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/grammar"
+)
+
+// benchLanguages name a fixture with ordinary code for each language.
+var benchLanguages = []struct{ name, fixture string }{
+	{"go", "go/functions"}, {"typescript", "typescript/types"}, {"tsx", "typescript/broken"}, {"javascript", "typescript/express"}, {"python", "python/functions"},
+	{"java", "java/classes"}, {"kotlin", "kotlin/classes"}, {"csharp", "csharp/classes"}, {"rust", "rust/items"}, {"ruby", "ruby/classes"},
+	{"php", "php/classes"}, {"c", "c/source"}, {"cpp", "cpp/classes"}, {"swift", "swift/types"}, {"scala", "scala/types"},
+}
+
+// longFile repeats the base of a fixture up to n lines. Names are numbered, so
+// that the copies are different definitions.
+func longFile(tb testing.TB, fixture string, n int) (file string, source []byte) {
+	ar, err := txtar.ParseFile(filepath.Join("testdata", fixture+".txtar"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	base := ar.Files[0]
+	text := string(base.Data)
+	var b strings.Builder
+	for i := 0; strings.Count(b.String(), "\n") < n; i++ {
+		part := text
+		if i > 0 {
+			part = strings.TrimPrefix(part, "<?php\n")
+			part = strings.ReplaceAll(part, "package auth\n\nimport \"time\"\n", "")
+		}
+		b.WriteString(strings.NewReplacer("User", fmt.Sprintf("User%d", i), "load", fmt.Sprintf("load%d", i), "Parse", fmt.Sprintf("Parse%d", i)).Replace(part))
+	}
+	return strings.TrimPrefix(base.Name, "base/"), []byte(b.String())
+}
+
+// BenchmarkTwoThousandLines measures both sides of an edit: reading, facts
+// and all, and as a ratio to the bare parse of the two sides.
+func BenchmarkTwoThousandLines(b *testing.B) {
+	for _, l := range benchLanguages {
+		file, source := longFile(b, l.fixture, 2000)
+		lang := languageOf(file)
+		if !canRead(lang) {
+			continue
+		}
+		edited := append([]byte(nil), source...)
+		edited = append(edited, "\n"...)
+		b.Run(l.name, func(b *testing.B) {
+			r := &run{opts: Options{}, tree: diskTree(b.TempDir())}
+			var parse, whole time.Duration
+			for b.Loop() {
+				start := time.Now()
+				for _, s := range [][]byte{source, edited} {
+					bareParse(b, lang, file, s)
+				}
+				parse += time.Since(start)
+				start = time.Now()
+				old, err1 := readVersion(source, file, lang, time.Minute)
+				new, err2 := readVersion(edited, file, lang, time.Minute)
+				if err1 != nil || err2 != nil {
+					b.Fatal(err1, err2)
+				}
+				f := lineFacts(&gitrepo.Delta{Path: file})
+				f.Symbols = symbolFacts(file, old.outline, new.outline, &r.opts)
+				f.Contracts = contractFacts(old, new, &r.opts)
+				f.References = r.references(&f, old, new)
+				whole += time.Since(start)
+			}
+			b.ReportMetric(float64(whole.Microseconds())/1000/float64(b.N), "ms/edit")
+			b.ReportMetric(float64(whole)/float64(parse), "x-parse")
+		})
+	}
+}
+
+func bareParse(b *testing.B, lang language, file string, source []byte) {
+	if lang.name == "go" {
+		parseGo(source, file)
+		return
+	}
+	if _, err := grammar.Parse(lang.grammar, source, 0); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkWorkingTree measures a whole post_edit: git and all.
+func BenchmarkWorkingTree(b *testing.B) {
+	r := newRepo(b)
+	file, source := longFile(b, "typescript/types", 2000)
+	r.write(file, string(source))
+	base := r.commit()
+	r.write(file, strings.Replace(string(source), "find(id: string)", "find(id: number)", 1))
+	for _, tt := range []struct {
+		name string
+		opts Options
+	}{{"whole", Options{}}, {"base given", Options{Base: base}}, {"lines only", Options{Base: base, LinesOnly: true}}} {
+		b.Run(tt.name, func(b *testing.B) {
+			for b.Loop() {
+				a, err := WorkingTree(b.Context(), r.root, []string{file}, tt.opts)
+				if err != nil || len(a.Files) != 1 || len(a.Files[0].Hunks) != 1 {
+					b.Fatal(a, err)
+				}
+			}
+		})
+	}
+}
