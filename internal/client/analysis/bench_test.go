@@ -1,8 +1,10 @@
 package analysis
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,9 @@ var benchLanguages = []struct{ name, fixture string }{
 	{"php", "php/classes"}, {"c", "c/source"}, {"cpp", "cpp/classes"}, {"swift", "swift/types"}, {"scala", "scala/types"},
 }
 
+// headLine is what a file has once, at its top.
+var headLine = regexp.MustCompile(`(?m)^(package|import|use|using|namespace App;|#include|<\?php|require).*\n`)
+
 // longFile repeats the base of a fixture up to n lines. Names are numbered, so
 // that the copies are different definitions.
 func longFile(tb testing.TB, fixture string, n int) (file string, source []byte) {
@@ -33,8 +38,7 @@ func longFile(tb testing.TB, fixture string, n int) (file string, source []byte)
 	for i := 0; strings.Count(b.String(), "\n") < n; i++ {
 		part := text
 		if i > 0 {
-			part = strings.TrimPrefix(part, "<?php\n")
-			part = strings.ReplaceAll(part, "package auth\n\nimport \"time\"\n", "")
+			part = headLine.ReplaceAllString(part, "")
 		}
 		b.WriteString(strings.NewReplacer("User", fmt.Sprintf("User%d", i), "load", fmt.Sprintf("load%d", i), "Parse", fmt.Sprintf("Parse%d", i)).Replace(part))
 	}
@@ -50,8 +54,8 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 		if !canRead(lang) {
 			continue
 		}
-		edited := append([]byte(nil), source...)
-		edited = append(edited, "\n"...)
+		half := len(source)/2 + bytes.IndexByte(source[len(source)/2:], '\n')
+		edited := append(append(append([]byte(nil), source[:half]...), "\n\n"...), source[half:]...)
 		b.Run(l.name, func(b *testing.B) {
 			r := &run{opts: Options{}, tree: diskTree(b.TempDir())}
 			var parse, whole time.Duration
@@ -62,11 +66,11 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 				}
 				parse += time.Since(start)
 				start = time.Now()
-				old, err1 := readVersion(source, file, lang, time.Minute)
-				new, err2 := readVersion(edited, file, lang, time.Minute)
-				if err1 != nil || err2 != nil {
-					b.Fatal(err1, err2)
+				x, y := &side{file: file, lang: lang, source: source}, &side{file: file, lang: lang, source: edited}
+				if err := readSides(x, y, time.Minute); err != nil {
+					b.Fatal(err)
 				}
+				old, new := x.version, y.version
 				f := lineFacts(&gitrepo.Delta{Path: file})
 				f.Symbols = symbolFacts(file, old.outline, new.outline, &r.opts)
 				f.Contracts = contractFacts(old, new, &r.opts)

@@ -25,13 +25,12 @@ func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 	if d.OldPath != "" {
 		oldPath = d.OldPath
 	}
-	old, okOld, err1 := r.read(d.OldBlob, oldPath, func() ([]byte, error) { return r.objects.Blob(d.OldBlob, MaxSource) })
-	new, okNew, err2 := r.read(d.NewBlob, d.Path, func() ([]byte, error) { return r.now(d) })
-	if err := errors.Join(err1, err2); err != nil {
+	old, new, ok, err := r.readBoth(d, oldPath)
+	if err != nil {
 		return !errors.Is(err, grammar.ErrTimeout)
 	}
 	f.Generated = new.generated
-	if !okOld || !okNew || f.Generated {
+	if !ok || f.Generated {
 		return true
 	}
 	f.Parsed = canRead(lang) || len(old.contracts)+len(new.contracts) > 0
@@ -52,64 +51,113 @@ type version struct {
 // nothing is the side of a file that does not exist.
 func nothing(lang string) *version { return &version{outline: &outline{lang: lang, traits: &traits{}}} }
 
-// read reads one side of a file; ok is false when it is too large or gone.
-func (r *run) read(blob, file string, content func() ([]byte, error)) (v *version, ok bool, err error) {
-	lang := languageOf(file)
-	if blob == "" {
-		return nothing(lang.name), true, nil
+// readBoth reads both sides of a file; ok is false when one is too large or
+// gone since.
+func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *version, ok bool, err error) {
+	a := &side{file: oldPath, lang: languageOf(oldPath), version: r.cache.get(d.OldBlob, oldPath)}
+	b := &side{file: d.Path, lang: languageOf(d.Path), version: r.cache.get(d.NewBlob, d.Path)}
+	ok = true
+	if ok = a.fetch(d.OldBlob, func() ([]byte, error) { return r.objects.Blob(d.OldBlob, MaxSource) }) && ok; !ok {
+		return nothing(a.lang.name), nothing(b.lang.name), false, nil
 	}
-	if v := r.cache.get(blob, file); v != nil {
-		return v, true, nil
+	if ok = b.fetch(d.NewBlob, func() ([]byte, error) { return r.now(d) }) && ok; !ok {
+		return nothing(a.lang.name), nothing(b.lang.name), false, nil
 	}
-	source, err := content()
-	if err != nil {
-		return nothing(lang.name), false, nil
+	if err := readSides(a, b, time.Until(r.deadline)); err != nil {
+		return nil, nil, false, err
 	}
-	v, err = readVersion(source, file, lang, time.Until(r.deadline))
-	if err != nil {
-		return nothing(lang.name), false, err
-	}
-	r.cache.put(blob, file, v)
-	return v, true, nil
+	r.cache.put(d.OldBlob, oldPath, a.version)
+	r.cache.put(d.NewBlob, d.Path, b.version)
+	return a.version, b.version, true, nil
 }
 
-// readVersion reads one version of a file.
-func readVersion(source []byte, file string, lang language, limit time.Duration) (*version, error) {
-	v := nothing(lang.name)
-	if generatedSource(source) {
-		v.generated = true
-		return v, nil
+// A side is one version of a file while it is read.
+type side struct {
+	file    string
+	lang    language
+	source  []byte
+	version *version // once it is read
+}
+
+// fetch gets the source, unless the side was read before or does not exist.
+func (s *side) fetch(blob string, content func() ([]byte, error)) bool {
+	if blob == "" {
+		s.version = nothing(s.lang.name)
 	}
+	if s.version != nil {
+		return true
+	}
+	var err error
+	s.source, err = content()
+	return err == nil
+}
+
+// readSides reads the two versions of a file, together where that is cheaper.
+func readSides(a, b *side, limit time.Duration) error {
 	if limit <= 0 {
-		return nil, grammar.ErrTimeout
+		return grammar.ErrTimeout
 	}
-	if hasFormat(lang, file) {
-		found, ok := readFormat(source, file, lang)
+	var old, new *grammar.Tree
+	if a.needsTree() && b.needsTree() && a.lang == b.lang {
+		var err error
+		if old, new, err = grammar.ParsePair(a.lang.grammar, a.source, b.source, limit); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.read(old, limit), b.read(new, limit))
+}
+
+// needsTree tells whether a side has to be parsed with a grammar.
+func (s *side) needsTree() bool {
+	return s.version == nil && s.lang.grammar != "" && canRead(s.lang) && !generatedSource(s.source) && !isBinary(s.source)
+}
+
+func isBinary(source []byte) bool { return bytes.IndexByte(source[:min(len(source), 8000)], 0) >= 0 }
+
+// read makes the version. The tree may be nil: then it is parsed here.
+func (s *side) read(t *grammar.Tree, limit time.Duration) error {
+	if s.version != nil {
+		return nil
+	}
+	v := nothing(s.lang.name)
+	if generatedSource(s.source) {
+		v.generated = true
+		s.version = v
+		return nil
+	}
+	if hasFormat(s.lang, s.file) {
+		found, ok := readFormat(s.source, s.file, s.lang)
 		v.contracts, v.broken = found, !ok
 	}
-	if !canRead(lang) || bytes.IndexByte(source[:min(len(source), 8000)], 0) >= 0 {
-		return v, nil
+	if canRead(s.lang) && !isBinary(s.source) {
+		m, err := loadMatcher(orName(s.lang))
+		if err != nil {
+			return err
+		}
+		if v.outline, err = s.outline(t, m, limit); err != nil {
+			return err
+		}
+		v.contracts = append(v.contracts, m.contracts(v.outline)...)
+		v.broken = v.broken || v.outline.broken
 	}
-	m, err := loadMatcher(orName(lang))
+	s.version = v
+	return nil
+}
+
+func (s *side) outline(t *grammar.Tree, m *matcher, limit time.Duration) (*outline, error) {
+	if s.lang.name == "go" {
+		return outlineOfGo(s.source, s.file, m), nil
+	}
+	syn, err := loadSyntax(s.lang.grammar)
 	if err != nil {
 		return nil, err
 	}
-	if lang.name == "go" {
-		v.outline = outlineOfGo(source, file, m)
-	} else {
-		s, err := loadSyntax(lang.grammar)
-		if err != nil {
+	if t == nil {
+		if t, err = grammar.Parse(s.lang.grammar, s.source, limit); err != nil {
 			return nil, err
 		}
-		t, err := grammar.Parse(lang.grammar, source, limit)
-		if err != nil {
-			return nil, err
-		}
-		v.outline = outlineOf(t, s, lang.name, path.Clean(file), m)
 	}
-	v.contracts = append(v.contracts, m.contracts(v.outline)...)
-	v.broken = v.broken || v.outline.broken
-	return v, nil
+	return outlineOf(t, syn, s.lang.name, path.Clean(s.file), m), nil
 }
 
 func orName(l language) string {
@@ -137,14 +185,14 @@ type outlineCache struct {
 func newOutlineCache() *outlineCache { return &outlineCache{versions: map[string]*version{}} }
 
 func (c *outlineCache) get(blob, file string) *version {
-	if c == nil {
+	if c == nil || blob == "" {
 		return nil
 	}
 	return c.versions[blob+" "+file]
 }
 
 func (c *outlineCache) put(blob, file string, v *version) {
-	if c == nil {
+	if c == nil || blob == "" || c.versions[blob+" "+file] != nil {
 		return
 	}
 	if len(c.order) == maxCached {

@@ -81,7 +81,7 @@ func (e *extractor) matching(c *call, roles ...string) []*rule {
 // fits checks what a rule says about a call beyond its last name.
 func (e *extractor) fits(r *rule, c *call) bool {
 	if !slices.ContainsFunc(r.calls, func(p string) bool {
-		return matchName(p, c.name) || strings.Contains(p, "()") && matchName(p, chained.ReplaceAllString(c.name, ""))
+		return matchName(p, c.name) || strings.Contains(p, "()") && strings.Contains(c.name, "()") && matchName(p, chained.ReplaceAllString(c.name, ""))
 	}) {
 		return false
 	}

@@ -21,6 +21,11 @@ extern bool ts_parser_set_language(TSParser *, const TSLanguage *) WEAK;
 extern void ts_parser_set_timeout_micros(TSParser *, uint64_t) WEAK;
 extern TSTree *ts_parser_parse_string(TSParser *, const TSTree *, const char *, uint32_t) WEAK;
 extern void ts_tree_delete(TSTree *) WEAK;
+typedef struct {
+  uint32_t start_byte, old_end_byte, new_end_byte;
+  TSPoint start_point, old_end_point, new_end_point;
+} TSInputEdit;
+extern void ts_tree_edit(TSTree *, const TSInputEdit *) WEAK;
 extern TSNode ts_tree_root_node(const TSTree *) WEAK;
 extern uint16_t ts_node_symbol(TSNode) WEAK;
 extern uint32_t ts_node_start_byte(TSNode) WEAK;
@@ -129,6 +134,33 @@ int64_t svc_parse(int lang, const char *source, uint32_t length, uint64_t micros
   }
   ts_parser_delete(parser);
   return count;
+}
+
+int svc_parse_pair(int lang, const char *old_source, uint32_t old_length, const char *new_source, uint32_t new_length,
+                   svc_edit e, uint64_t micros, svc_node **old_out, int64_t *old_count, svc_node **new_out, int64_t *new_count) {
+  const TSLanguage *l = language(lang);
+  if (!l) return -3;
+  TSParser *parser = ts_parser_new();
+  if (!parser) return -2;
+  int result = -3;
+  TSTree *before = NULL, *after = NULL;
+  if (!ts_parser_set_language(parser, l)) goto done;
+  ts_parser_set_timeout_micros(parser, micros);
+  result = -1;
+  before = ts_parser_parse_string(parser, NULL, old_source, old_length);
+  if (!before) goto done;
+  *old_count = flatten(ts_tree_root_node(before), old_out);
+  TSInputEdit edit = {e.start, e.old_end, e.new_end, {e.start_row, e.start_column}, {e.old_row, e.old_column}, {e.new_row, e.new_column}};
+  ts_tree_edit(before, &edit);
+  after = ts_parser_parse_string(parser, before, new_source, new_length);
+  if (!after) goto done;
+  *new_count = flatten(ts_tree_root_node(after), new_out);
+  result = *old_count < 0 || *new_count < 0 ? -2 : 0;
+done:
+  if (after) ts_tree_delete(after);
+  if (before) ts_tree_delete(before);
+  ts_parser_delete(parser);
+  return result;
 }
 
 uint32_t svc_names(int lang, bool fields, char *buf, uint32_t size) {

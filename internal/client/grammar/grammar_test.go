@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // samples hold a definition in every language, and how its node is called.
@@ -82,6 +84,45 @@ func checkShape(t *testing.T, tree *Tree) {
 		}
 		if int(n.Next) < len(tree.Nodes) && tree.Nodes[n.Next].Depth > n.Depth {
 			t.Fatalf("node %d lies deeper than %d, which it follows", n.Next, i)
+		}
+	}
+}
+
+// What was parsed as an edit must be what a fresh parse gives.
+func TestParsePairAgreesWithParse(t *testing.T) {
+	for _, tt := range samples {
+		if !Supported(tt.lang) {
+			continue
+		}
+		prefix := ""
+		if tt.lang == "php" {
+			prefix = "<?php\n"
+		}
+		old := []byte(prefix + strings.Repeat(strings.TrimPrefix(tt.source, "<?php ")+"\n", 5))
+		half := len(prefix) + (len(old)-len(prefix))/5*2
+		for _, new := range [][]byte{
+			append(append(append([]byte{}, old[:half]...), "\n\n"...), old[half:]...),
+			append([]byte{}, old[:half]...),
+			[]byte(prefix),
+			old,
+			[]byte(strings.Replace(string(old), "f", "renamed", 1)),
+		} {
+			a, b, err := ParsePair(tt.lang, old, new, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, side := range []struct {
+				got    *Tree
+				source []byte
+			}{{a, old}, {b, new}} {
+				want, err := Parse(tt.lang, side.source, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want.Nodes, side.got.Nodes); diff != "" && !want.Broken() {
+					t.Errorf("%s: fresh (-) and edited (+) differ for %q:\n%s", tt.lang, side.source, diff)
+				}
+			}
 		}
 	}
 }

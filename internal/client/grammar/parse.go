@@ -90,16 +90,53 @@ func Parse(lang string, source []byte, limit time.Duration) (*Tree, error) {
 		return nil, fmt.Errorf("%s of %d bytes: %w", lang, len(source), ErrTimeout)
 	}
 	var out *C.svc_node
-	first := (*C.char)(unsafe.Pointer(unsafe.SliceData(source)))
-	count := C.svc_parse(C.int(number(lang)), first, C.uint32_t(len(source)), C.uint64_t(limit.Microseconds()), &out)
+	count := C.svc_parse(C.int(number(lang)), text(source), C.uint32_t(len(source)), C.uint64_t(limit.Microseconds()), &out)
 	switch {
 	case count == -1:
 		return nil, ErrTimeout
 	case count < 0:
 		return nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
 	}
-	defer C.free(unsafe.Pointer(out))
-	nodes := make([]Node, int(count))
-	copy(nodes, unsafe.Slice((*Node)(unsafe.Pointer(out)), int(count)))
-	return &Tree{Language: l, Source: source, Nodes: nodes}, nil
+	return &Tree{Language: l, Source: source, Nodes: take(out, count)}, nil
 }
+
+// take copies nodes from C and frees them there.
+func take(out *C.svc_node, count C.int64_t) []Node {
+	defer C.free(unsafe.Pointer(out))
+	nodes := make([]Node, max(0, int(count)))
+	copy(nodes, unsafe.Slice((*Node)(unsafe.Pointer(out)), len(nodes)))
+	return nodes
+}
+
+// ParsePair parses two versions of a text. What they share is parsed once, so
+// that it costs little more than one Parse when they differ in one place.
+func ParsePair(lang string, old, new []byte, limit time.Duration) (*Tree, *Tree, error) {
+	l, err := Load(lang)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(old) > math.MaxInt32 || len(new) > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("%s of %d bytes: %w", lang, len(new), ErrTimeout)
+	}
+	d := difference(old, new)
+	edit := C.svc_edit{
+		start: C.uint32_t(d.start.offset), old_end: C.uint32_t(d.old.offset), new_end: C.uint32_t(d.new.offset),
+		start_row: C.uint32_t(d.start.row), start_column: C.uint32_t(d.start.column),
+		old_row: C.uint32_t(d.old.row), old_column: C.uint32_t(d.old.column),
+		new_row: C.uint32_t(d.new.row), new_column: C.uint32_t(d.new.column),
+	}
+	var oldOut, newOut *C.svc_node
+	var oldCount, newCount C.int64_t
+	result := C.svc_parse_pair(C.int(number(lang)), text(old), C.uint32_t(len(old)), text(new), C.uint32_t(len(new)),
+		edit, C.uint64_t(limit.Microseconds()), &oldOut, &oldCount, &newOut, &newCount)
+	oldNodes, newNodes := take(oldOut, oldCount), take(newOut, newCount)
+	switch {
+	case result == -1:
+		return nil, nil, ErrTimeout
+	case result < 0:
+		return nil, nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
+	}
+	return &Tree{Language: l, Source: old, Nodes: oldNodes}, &Tree{Language: l, Source: new, Nodes: newNodes}, nil
+}
+
+func text(source []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(source))) }

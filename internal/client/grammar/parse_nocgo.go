@@ -19,3 +19,8 @@ func Load(lang string) (*Language, error) {
 func Parse(lang string, source []byte, limit time.Duration) (*Tree, error) {
 	return nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
 }
+
+// ParsePair parses two versions of a text.
+func ParsePair(lang string, old, new []byte, limit time.Duration) (*Tree, *Tree, error) {
+	return nil, nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
+}
