@@ -81,7 +81,7 @@ func (e *extractor) matching(c *call, roles ...string) []*rule {
 // fits checks what a rule says about a call beyond its last name.
 func (e *extractor) fits(r *rule, c *call) bool {
 	if !slices.ContainsFunc(r.calls, func(p string) bool {
-		return matchName(p, c.name) || strings.Contains(p, "()") && strings.Contains(c.name, "()") && matchName(p, chained.ReplaceAllString(c.name, ""))
+		return matchName(p, c.name) || strings.Contains(p, "()") && strings.Contains(c.name, "()") && matchName(p, chained().ReplaceAllString(c.name, ""))
 	}) {
 		return false
 	}
@@ -110,7 +110,7 @@ func (e *extractor) fits(r *rule, c *call) bool {
 
 // chained are calls in the middle of a chain that say the same of one route:
 // router.route(path).get(a).post(b).
-var chained = regexp.MustCompile(`\.(get|post|put|patch|delete|all)\(\)`)
+var chained = pattern(`\.(get|post|put|patch|delete|all)\(\)`)
 
 // findPrefixes learns which routers and which stretches of source add what in
 // front of their routes.
@@ -305,7 +305,7 @@ func (e *extractor) resource(p *place, prefix string) {
 	}
 }
 
-var relative = regexp.MustCompile(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
+var relative = pattern(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
 
 // cleanRoute makes a route of what a framework or client was given. A client's
 // must be absolute or begin with a base address; a server's never is.
@@ -320,7 +320,7 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 		}
 		return route, strings.Trim(scope.Route(route), "/{}*") != ""
 	}
-	if strings.Contains(route, "://") || !relative.MatchString(route) {
+	if strings.Contains(route, "://") || !relative().MatchString(route) {
 		return "", false
 	}
 	route = strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~")
@@ -415,9 +415,9 @@ func (e *extractor) handlerSpan(p *place) span {
 }
 
 // plumbing are parameters that frameworks fill in.
-var plumbing = regexp.MustCompile(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
+var plumbing = pattern(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
 
-var plumbingType = regexp.MustCompile(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
+var plumbingType = pattern(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
 
 // resultOf is a definition's result or type, wherever the language writes it.
 func resultOf(d *def, tr *traits) string {
@@ -437,7 +437,7 @@ func resultOf(d *def, tr *traits) string {
 func typedShape(d *def, tr *traits) shape {
 	var s shape
 	for _, p := range d.params {
-		if plumbing.MatchString(strings.TrimLeft(p.name, "$&@")) || plumbingType.MatchString(p.typ) || p.rest {
+		if plumbing().MatchString(strings.TrimLeft(p.name, "$&@")) || plumbingType().MatchString(p.typ) || p.rest {
 			continue
 		}
 		s.in = append(s.in, prop{name: p.name, typ: p.typ, required: !p.optional})

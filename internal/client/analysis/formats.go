@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -55,7 +54,7 @@ func readFormat(source []byte, file string, l language) ([]contract, bool) {
 	return nil, true
 }
 
-var envLine = regexp.MustCompile(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
+var envLine = pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
 
 // readEnv finds the names that an env file gives. Values are never looked at.
 func readEnv(source []byte, _ string) ([]contract, bool) {
@@ -63,7 +62,7 @@ func readEnv(source []byte, _ string) ([]contract, bool) {
 	line := 0
 	for l := range bytes.Lines(source) {
 		line++
-		if m := envLine.FindSubmatch(l); m != nil {
+		if m := envLine().FindSubmatch(l); m != nil {
 			if c, ok := newContract("config:"+string(m[1]), coord.Provides, line); ok {
 				out = append(out, c)
 			}
@@ -73,17 +72,17 @@ func readEnv(source []byte, _ string) ([]contract, bool) {
 }
 
 var (
-	prismaModel = regexp.MustCompile(`^\s*(model|view|enum)\s+(\w+)\s*\{`)
-	prismaField = regexp.MustCompile(`^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$`)
-	prismaMap   = regexp.MustCompile(`@map\(\s*(?:name:\s*)?"([^"]+)"`)
-	prismaTable = regexp.MustCompile(`^\s*@@map\(\s*(?:name:\s*)?"([^"]+)"`)
+	prismaModel = pattern(`^\s*(model|view|enum)\s+(\w+)\s*\{`)
+	prismaField = pattern(`^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$`)
+	prismaMap   = pattern(`@map\(\s*(?:name:\s*)?"([^"]+)"`)
+	prismaTable = pattern(`^\s*@@map\(\s*(?:name:\s*)?"([^"]+)"`)
 )
 
 // readPrisma reads the models of a Prisma schema as tables.
 func readPrisma(source []byte, _ string) ([]contract, bool) {
 	models := map[string]bool{}
 	for l := range strings.Lines(string(source)) {
-		if m := prismaModel.FindStringSubmatch(l); m != nil && m[1] != "enum" {
+		if m := prismaModel().FindStringSubmatch(l); m != nil && m[1] != "enum" {
 			models[m[2]] = true
 		}
 	}
@@ -94,7 +93,7 @@ func readPrisma(source []byte, _ string) ([]contract, bool) {
 	for l := range strings.Lines(string(source)) {
 		line++
 		l, _, _ = strings.Cut(strings.TrimRight(l, "\r\n"), "//")
-		if m := prismaModel.FindStringSubmatch(l); m != nil {
+		if m := prismaModel().FindStringSubmatch(l); m != nil {
 			table, cols, start, open = m[2], nil, line, m[1] != "enum"
 			continue
 		}
@@ -109,11 +108,11 @@ func readPrisma(source []byte, _ string) ([]contract, bool) {
 			open = false
 			continue
 		}
-		if m := prismaTable.FindStringSubmatch(l); m != nil {
+		if m := prismaTable().FindStringSubmatch(l); m != nil {
 			table = m[1]
-		} else if m := prismaField.FindStringSubmatch(l); m != nil && !models[m[2]] {
+		} else if m := prismaField().FindStringSubmatch(l); m != nil && !models[m[2]] {
 			p := prop{name: m[1], typ: m[2] + m[3], required: m[4] == ""}
-			if n := prismaMap.FindStringSubmatch(m[5]); n != nil {
+			if n := prismaMap().FindStringSubmatch(m[5]); n != nil {
 				p.name = n[1]
 			}
 			if p.required && !strings.Contains(m[5], "@default") && !strings.Contains(m[5], "@id") && !strings.Contains(m[5], "@updatedAt") && m[3] == "" {

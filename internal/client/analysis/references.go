@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"path"
-	"regexp"
 	"sort"
 	"strings"
 
@@ -122,7 +121,7 @@ func (r *run) cached(o *outline, module string, find func() string) string {
 
 var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
 
-var exportDefault = regexp.MustCompile(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
+var exportDefault = pattern(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
 
 func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {
@@ -151,7 +150,7 @@ func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 	case "":
 		return file, u.member
 	case "default":
-		if m := exportDefault.FindSubmatch(r.tree.read(file)); m != nil {
+		if m := exportDefault().FindSubmatch(r.tree.read(file)); m != nil {
 			return file, string(m[1])
 		}
 		return file, "default"
@@ -212,11 +211,11 @@ func (r *run) pythonModule(o *outline, module string) string {
 	return firstOf(r.tree, tries...)
 }
 
-var packageLine = regexp.MustCompile(`(?m)^\s*package\s+([\w.]+)`)
+var packageLine = pattern(`(?m)^\s*package\s+([\w.]+)`)
 
 func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 	file = r.cached(o, u.module+"."+u.name, func() string {
-		m := packageLine.FindSubmatch(o.source)
+		m := packageLine().FindSubmatch(o.source)
 		if m == nil {
 			return ""
 		}
@@ -229,7 +228,7 @@ func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 		for _, to := range []string{"", "java", "kotlin", "scala"} {
 			base := root
 			if to != "" {
-				base = sourceSet.ReplaceAllString(root, "/"+to+"/")
+				base = sourceSet().ReplaceAllString(root, "/"+to+"/")
 			}
 			for _, e := range []string{".java", ".kt", ".scala"} {
 				tries = append(tries, base+stem+e)
@@ -243,19 +242,19 @@ func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 	return file, u.name
 }
 
-var sourceSet = regexp.MustCompile(`/(java|kotlin|scala)/$`)
+var sourceSet = pattern(`/(java|kotlin|scala)/$`)
 
 // A goModule is a go.mod: where it lies and what it calls itself.
 type goModule struct{ dir, name string }
 
-var moduleLine = regexp.MustCompile(`(?m)^module\s+(\S+)`)
+var moduleLine = pattern(`(?m)^module\s+(\S+)`)
 
 func (r *run) goModuleOf(dir string) goModule {
 	if m, ok := r.modules.goMod[dir]; ok {
 		return m
 	}
 	var m goModule
-	if found := moduleLine.FindSubmatch(r.tree.read(path.Join(dir, "go.mod"))); found != nil {
+	if found := moduleLine().FindSubmatch(r.tree.read(path.Join(dir, "go.mod"))); found != nil {
 		m = goModule{dir, string(found[1])}
 	} else if dir != "." {
 		m = r.goModuleOf(path.Dir(dir))
@@ -264,7 +263,7 @@ func (r *run) goModuleOf(dir string) goModule {
 	return m
 }
 
-var goDecl = regexp.MustCompile(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
+var goDecl = pattern(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
 
 func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	m := r.goModuleOf(path.Dir(o.path))
@@ -280,7 +279,7 @@ func (r *run) resolveGo(o *outline, u use) (file, name string) {
 			if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") {
 				continue
 			}
-			for _, found := range goDecl.FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
+			for _, found := range goDecl().FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
 				n := string(found[1]) + string(found[2])
 				if _, taken := names[n]; !taken || len(found[1]) > 0 {
 					names[n] = path.Join(dir, f)

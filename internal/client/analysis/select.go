@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,7 +281,7 @@ func (p *place) markTexts(alt string) []string {
 	return nil
 }
 
-var returned = regexp.MustCompile(`return\s+"([^"]+)"`)
+var returned = pattern(`return\s+"([^"]+)"`)
 
 // tableName is what a model's TableName method returns.
 func (p *place) tableName() []string {
@@ -291,7 +290,7 @@ func (p *place) tableName() []string {
 	}
 	for _, d := range p.o.defs {
 		if d.name == p.o.defs[p.def].name+".TableName" {
-			if m := returned.FindStringSubmatch(d.own); m != nil {
+			if m := returned().FindStringSubmatch(d.own); m != nil {
 				return m[1:]
 			}
 		}

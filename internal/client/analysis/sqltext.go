@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,11 +28,11 @@ func queryContracts(t text) []contract {
 	return sqlContracts(t.value, int(t.line), false)
 }
 
-var sqlShape = regexp.MustCompile(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
+var sqlShape = pattern(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
 
 // looksLikeSQL tells a statement from a sentence that begins with its verb.
 func looksLikeSQL(s string) bool {
-	m := sqlShape.FindString(s)
+	m := sqlShape().FindString(s)
 	if m == "" {
 		return false
 	}
@@ -44,14 +43,14 @@ func looksLikeSQL(s string) bool {
 	case strings.ToLower(word) != word: // "Select a file from the list"
 		return false
 	case word == "select":
-		return selectList.MatchString(s)
+		return selectList().MatchString(s)
 	}
 	return true
 }
 
 // selectList is what stands between select and from in SQL, but hardly in
 // prose: one thing, or several with commas.
-var selectList = regexp.MustCompile(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
+var selectList = pattern(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
 
 // articles follow "from" and "into" in prose.
 var articles = []string{"the", "a", "an", "this", "that", "your", "our", "it", "my", "here", "there", "each", "all", "any", "its", "their"}
