@@ -38,6 +38,7 @@ func (t *Trees) start() error {
 	}
 	args := append([]string{"diff-tree", "--stdin", "-r", "--no-commit-id"}, mergeDiff...)
 	cmd := command(t.ctx, t.root, args...)
+	t.stderr.Reset()
 	cmd.Stderr = &t.stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -67,15 +68,28 @@ func (t *Trees) Deltas(base, side string) ([]Delta, error) {
 	if err := t.start(); err != nil {
 		return nil, err
 	}
+	deltas, err := t.pair(from, to)
+	if err != nil {
+		// Git ends at an object that it cannot read, as in a partial clone:
+		// the next pair gets a new process.
+		if closeErr := t.Close(); closeErr != nil {
+			err = closeErr
+		}
+		return nil, err
+	}
+	return deltas, nil
+}
+
+func (t *Trees) pair(from, to string) ([]Delta, error) {
 	if _, err := fmt.Fprintf(t.stdin, "%s %s\n%s\n", from, to, pairEnd); err != nil {
-		return nil, gitError(t.ctx, "diff-tree", t.stderr.String(), err)
+		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
 	if _, err := t.out.ReadString('\n'); err != nil { // git repeats the pair
-		return nil, gitError(t.ctx, "diff-tree", t.stderr.String(), err)
+		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
 	deltas, err := readPatch(t.out, pairEnd)
 	if err != nil {
-		return nil, gitError(t.ctx, "diff-tree", t.stderr.String(), err)
+		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
 	return deltas, nil
 }

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -182,6 +184,30 @@ func TestTreesAgreeWithTheWorkingTree(t *testing.T) {
 	}
 	if got, err := trees.Deltas(base, side); err != nil || len(got) != 5 {
 		t.Errorf("after an unknown version: %d deltas, %v; want 5", len(got), err)
+	}
+}
+
+func TestTreesGoOnAfterAnObjectThatIsMissing(t *testing.T) {
+	r := newRepo(t)
+	r.write("a", lines(50))
+	base := r.commit("base")
+	r.write("a", lines(60))
+	lost := r.commit("lost")
+	r.write("a", lines(70))
+	side := r.commit("side")
+	blob := r.git("rev-parse", lost+":a")
+	if err := os.Remove(filepath.Join(r.root, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	objects := NewObjects(t.Context(), r.root)
+	defer objects.Close()
+	trees := NewTrees(t.Context(), r.root, objects)
+	defer trees.Close()
+	if _, err := trees.Deltas(base, lost); err == nil || !strings.Contains(err.Error(), blob) {
+		t.Errorf("error %v, want git's word on %s", err, blob)
+	}
+	if d, err := trees.Deltas(base, side); err != nil || len(d) != 1 {
+		t.Errorf("after that: %v, %v", d, err)
 	}
 }
 
