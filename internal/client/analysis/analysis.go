@@ -27,6 +27,7 @@ type Options struct {
 	DefaultBranch string        // empty asks the repository
 	MetadataOnly  bool          // leave signature texts and details out: hashes only
 	LinesOnly     bool          // line facts alone, without reading any file
+	Unlimited     bool          // the limits of what is sent do not apply: for a replay, which sends nothing
 	Budget        time.Duration // for all files together; 0 means DefaultBudget
 }
 
@@ -122,12 +123,12 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	hunks, symbols := 0, 0
 	for i := range deltas {
 		d := &deltas[i]
-		if len(a.Files) == coord.MaxAnalysisFiles {
+		if len(a.Files) == coord.MaxAnalysisFiles && !r.opts.Unlimited {
 			a.Truncated = true
 			break
 		}
 		f := lineFacts(d)
-		if hunks+len(f.Hunks) > coord.MaxAnalysisHunks {
+		if hunks+len(f.Hunks) > coord.MaxAnalysisHunks && !r.opts.Unlimited {
 			f.Hunks = f.Hunks[:coord.MaxAnalysisHunks-hunks]
 			a.Truncated = true
 		}
@@ -135,7 +136,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		if !r.opts.LinesOnly && f.Status != coord.FileUnchanged && !r.describe(d, &f) {
 			a.Truncated = true
 		}
-		if n := coord.MaxAnalysisSymbols - symbols; len(f.Symbols) > n {
+		if n := coord.MaxAnalysisSymbols - symbols; len(f.Symbols) > n && !r.opts.Unlimited {
 			f.Symbols = f.Symbols[:n]
 			a.Truncated = true
 		}

@@ -200,6 +200,9 @@ func TestLimits(t *testing.T) {
 	if a := r.analyze(Options{}, names...); !a.Truncated || len(a.Files) != coord.MaxAnalysisFiles {
 		t.Errorf("%d files, truncated %v", len(a.Files), a.Truncated)
 	}
+	if a := r.analyze(Options{Unlimited: true}, append(names, "many.txt")...); a.Truncated || len(a.Files) != len(names)+1 {
+		t.Errorf("without limits: %d files, truncated %v", len(a.Files), a.Truncated)
+	}
 }
 
 func TestNamesThatAreNotUTF8StayDifferent(t *testing.T) {
