@@ -20,15 +20,19 @@ func (w *worktree) findRenames() error {
 	if !fresh {
 		return nil
 	}
-	all, err := w.diff("", "--diff-filter=RD", w.base, "--")
-	if err != nil {
+	// Most new files replace nothing: then there is no need to compare contents.
+	gone, err := output(w.ctx, w.root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z", w.base, "--")
+	if err != nil || len(gone) == 0 {
 		return err
 	}
-	gone := slices.ContainsFunc(all, func(d Delta) bool { return d.Status == Deleted })
-	if gone && len(w.untracked) > 0 {
-		if all, err = w.diffWithUntracked(); err != nil {
-			return err
-		}
+	var all []Delta
+	if len(w.untracked) > 0 {
+		all, err = w.diffWithUntracked()
+	} else {
+		all, err = w.diff("", "--diff-filter=R", w.base, "--")
+	}
+	if err != nil {
+		return err
 	}
 	for i := range all {
 		d := w.found[all[i].Path]
