@@ -353,8 +353,15 @@ func compareWireTypes(o, n prop, input bool) verdict {
 			return verdict{coord.Compatible, said}
 		}
 	}
-	if o.typ == "" || n.typ == "" {
+	was, wasFormat, _ := strings.Cut(o.typ, ":")
+	is, isFormat, _ := strings.Cut(n.typ, ":")
+	switch {
+	case o.typ == "" || n.typ == "":
 		return verdict{coord.Unknown, said}
+	case was == is && (input && isFormat == "" || !input && wasFormat == ""): // a format more or less
+		return verdict{coord.Compatible, said}
+	case input && n.typ == "string" && (strings.HasPrefix(o.name, "query ") || strings.HasPrefix(o.name, "header ")):
+		return verdict{coord.Compatible, said} // it is sent as text anyway
 	}
 	return verdict{coord.Breaking, said}
 }

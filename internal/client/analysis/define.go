@@ -64,6 +64,7 @@ func (w *walker) define(i int) {
 // siblings adds the further names of a definition that makes several.
 func (w *walker) siblings(i, first int, d def) {
 	short := d.name[strings.LastIndexByte(d.name, '.')+1:]
+	w.defs[len(w.defs)-1].fill = nil
 	w.defs[len(w.defs)-1].head = strings.SplitN(d.before, ",", 2)[0] + " " + short
 	w.defs[len(w.defs)-1].after = ""
 	for c := range w.t.Children(i) {
@@ -71,6 +72,7 @@ func (w *walker) siblings(i, first int, d def) {
 			continue
 		}
 		e := d
+		e.fill = nil
 		e.name = strings.TrimSuffix(d.name, short) + w.t.Text(c)
 		e.head, e.after = d.before+" "+w.t.Text(c), ""
 		w.defs = append(w.defs, e)
@@ -158,39 +160,44 @@ func (w *walker) header(d *def, f *form) {
 			}
 		}
 	}
-	start := d.span.start
-	if p := w.s.part(w.t, i, f.parts["params"]); p >= 0 {
-		d.hasCall = true
-		n := w.t.Nodes[p]
-		d.before = w.clean(i, start, min(d.nameAt, n.Start))
-		d.params = parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
-		d.after = w.clean(i, n.End, end)
-		d.head = w.clean(i, start, end)
-	} else {
-		d.head = w.clean(i, start, end)
-		d.before = w.clean(i, start, d.nameAt)
-		if f.parts["params"] != "" && f.parts["else"] == "" {
-			d.hasCall = true // it takes none
-		}
-		if f.parts["params"] == "(text)" { // the grammar has no node for the list
-			d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
-		} else {
-			d.after = w.clean(i, d.nameAt, end)
-		}
-	}
-	if !d.hasCall && f.parts["else"] != "" && f.parts["value"] == "" {
+	p := w.s.part(w.t, i, f.parts["params"])
+	d.hasCall = p >= 0 || f.parts["params"] != "" && f.parts["else"] == "" // else it takes none
+	if f.parts["else"] != "" && f.parts["value"] == "" && !d.hasCall {
 		d.kind = f.parts["else"]
 	}
-	if w.lang == "ruby" && d.body.end == 0 {
-		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")
+	before := d.nameAt
+	if p >= 0 {
+		before = min(before, w.t.Nodes[p].Start)
 	}
-	d.after, d.head = trimHead(d.after), trimHead(d.head)
+	d.before = w.clean(i, d.span.start, before)
+	d.fill = func(d *def) { w.fillHeader(d, f, p, end) }
 	for sel := range strings.SplitSeq(f.parts["bases"], ",") {
 		if b := w.s.part(w.t, i, sel); b >= 0 {
 			d.bases = append(d.bases, typeNames(w.t.Text(b))...)
 		}
 	}
 	d.exported = w.isExported(d)
+}
+
+// fillHeader takes the header of a definition apart. p is the node of its
+// parameters, or -1.
+func (w *walker) fillHeader(d *def, f *form, p int, end uint32) {
+	i := d.node
+	d.head = w.clean(i, d.span.start, end)
+	switch {
+	case p >= 0:
+		n := w.t.Nodes[p]
+		d.params = parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
+		d.after = w.clean(i, n.End, end)
+	case f.parts["params"] == "(text)": // the grammar has no node for the list
+		d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
+	default:
+		d.after = w.clean(i, d.nameAt, end)
+	}
+	if w.lang == "ruby" && d.body.end == 0 {
+		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")
+	}
+	d.after, d.head = trimHead(d.after), trimHead(d.head)
 }
 
 // trimHead drops what only leads over to a body.

@@ -174,7 +174,7 @@ func canRead(l language) bool {
 
 // maxCached bounds the versions that a History keeps: the base of a pair is
 // mostly asked for twice.
-const maxCached = 512
+const maxCached = 128
 
 // An outlineCache keeps versions by blob and path.
 type outlineCache struct {

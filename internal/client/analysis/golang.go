@@ -121,8 +121,11 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	if d.Body != nil {
 		f.body = g.span(d.Body)
 	}
-	f.params = g.params(d.Type.Params)
-	f.after = g.text(d.Type.Params.End(), end)
+	f.fill = func(f *def) {
+		f.params = g.params(d.Type.Params)
+		f.after = g.text(d.Type.Params.End(), end)
+		f.head = g.text(d.Pos(), end)
+	}
 	f.before = "func"
 	if d.Recv != nil && len(d.Recv.List) > 0 {
 		f.before += " (" + g.text(d.Recv.List[0].Type.Pos(), d.Recv.List[0].Type.End()) + ")"
@@ -130,7 +133,6 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	if d.Type.TypeParams != nil {
 		f.before += g.text(d.Type.TypeParams.Pos(), d.Type.TypeParams.End())
 	}
-	f.head = g.text(d.Pos(), end)
 	f.own = string(g.source[f.span.start:f.span.end])
 	g.defs = append(g.defs, f)
 }

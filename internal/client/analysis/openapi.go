@@ -83,18 +83,15 @@ func (o *openAPI) operation(method, route string, line int, item, op *yaml.Node)
 	}
 	if body := o.deref(at(op, "requestBody")); body != nil {
 		c.shape.in = append(c.shape.in, prop{name: "body", required: scalar(at(body, "required")) == "true"})
-		o.fields(&c.shape.in, "body", o.schemaOf(body), truth(at(body, "required")), 0)
+		o.fields(&c.shape.in, "body", o.schemaOf(body), 0)
 	}
 	each(at(op, "responses"), func(status string, _ int, r *yaml.Node) {
 		if !strings.HasPrefix(status, "2") {
 			return
 		}
 		c.shape.out = append(c.shape.out, prop{name: status, required: true})
-		o.fields(&c.shape.out, status, o.schemaOf(o.deref(r)), true, 0)
+		o.fields(&c.shape.out, status, o.schemaOf(o.deref(r)), 0)
 	})
-	if truth(at(op, "deprecated")) {
-		c.shape.note = "deprecated"
-	}
 	o.out = append(o.out, c)
 }
 
@@ -110,7 +107,7 @@ func (o *openAPI) parameter(c *contract, p *yaml.Node) {
 	}
 	if in == "body" {
 		c.shape.in = append(c.shape.in, prop{name: "body", required: required})
-		o.fields(&c.shape.in, "body", schema, required, 0)
+		o.fields(&c.shape.in, "body", schema, 0)
 		return
 	}
 	q := prop{name: in + " " + name, typ: typeOf(schema), required: required, enum: enumOf(schema)}
@@ -145,7 +142,7 @@ func (o *openAPI) schemaOf(n *yaml.Node) *yaml.Node {
 }
 
 // fields flattens a schema into dotted names.
-func (o *openAPI) fields(out *[]prop, prefix string, s *yaml.Node, required bool, depth int) {
+func (o *openAPI) fields(out *[]prop, prefix string, s *yaml.Node, depth int) {
 	s = o.deref(s)
 	if s == nil || depth > maxSchemaDepth || slices.Contains(o.open, s) {
 		return
@@ -164,22 +161,22 @@ func (o *openAPI) fields(out *[]prop, prefix string, s *yaml.Node, required bool
 		}
 		for i, part := range list.Content {
 			if key == "allOf" {
-				o.fields(out, prefix, part, required, depth+1)
+				o.fields(out, prefix, part, depth+1)
 			} else {
-				o.fields(out, fmt.Sprintf("%s<%d>", prefix, i+1), part, false, depth+1)
+				o.fields(out, fmt.Sprintf("%s<%d>", prefix, i+1), part, depth+1)
 			}
 		}
 	}
-	o.members(out, prefix, s, required, depth)
+	o.members(out, prefix, s, depth)
 }
 
-func (o *openAPI) members(out *[]prop, prefix string, s *yaml.Node, required bool, depth int) {
+func (o *openAPI) members(out *[]prop, prefix string, s *yaml.Node, depth int) {
 	if s == nil {
 		return
 	}
 	if items := o.deref(at(s, "items")); items != nil {
-		*out = append(*out, prop{name: prefix + "[]", required: required})
-		o.fields(out, prefix+"[]", items, required, depth+1)
+		*out = append(*out, prop{name: prefix + "[]", required: true})
+		o.fields(out, prefix+"[]", items, depth+1)
 	}
 	var must []string
 	if list := at(s, "required"); list != nil {
@@ -189,8 +186,9 @@ func (o *openAPI) members(out *[]prop, prefix string, s *yaml.Node, required boo
 	}
 	each(at(s, "properties"), func(name string, _ int, p *yaml.Node) {
 		full := prefix + "." + name
-		*out = append(*out, prop{name: full, required: required && slices.Contains(must, name)})
-		o.fields(out, full, p, required && slices.Contains(must, name), depth+1)
+		// Required means: wherever the object is given, which itself may be optional.
+		*out = append(*out, prop{name: full, required: slices.Contains(must, name)})
+		o.fields(out, full, p, depth+1)
 	})
 }
 

@@ -34,12 +34,13 @@ var oracles = []struct {
 func TestCompatibilityAgreesWithTheOracle(t *testing.T) {
 	total := 0
 	for _, o := range oracles {
+		name := filepath.Join("testdata", "oracle", o.file+".txtar")
+		ar, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(ar.Files) - 3 // the base, the answers and the disagreements
 		t.Run(o.file, func(t *testing.T) {
-			name := filepath.Join("testdata", "oracle", o.file+".txtar")
-			ar, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
 			base := ar.Files[0]
 			said, reasons := pairs(ar, "oracle"), pairs(ar, "disagreements")
 			var answers bytes.Buffer
@@ -47,7 +48,6 @@ func TestCompatibilityAgreesWithTheOracle(t *testing.T) {
 				if c.Name == "oracle" || c.Name == "disagreements" {
 					continue
 				}
-				total++
 				side := change(t, c.Name, string(base.Data), string(c.Data))
 				ours, why := judge(t, base.Name, base.Data, []byte(side))
 				if *askOracle {
@@ -159,9 +159,12 @@ func askOasdiff(t *testing.T, base, side string) coord.Compatibility {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "old.yaml"), base)
 	write(t, filepath.Join(dir, "new.yaml"), side)
-	out, err := exec.Command("oasdiff", "changelog", "--format", "json", filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")).Output()
+	cmd := exec.Command("oasdiff", "changelog", "--format", "json", filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml"))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("oasdiff: %v\n%s", err, out)
+		t.Fatalf("oasdiff: %v\n%s%s", err, out, &stderr)
 	}
 	var found []struct{ Level int }
 	if err := json.Unmarshal(out, &found); err != nil && len(bytes.TrimSpace(out)) > 0 {

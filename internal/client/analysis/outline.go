@@ -39,8 +39,9 @@ type def struct {
 	nameAt   uint32
 	node     int
 	contain  bool
-	tag      string // of a Go field
-	hides    bool   // its members from here on are not visible
+	tag      string     // of a Go field
+	hides    bool       // its members from here on are not visible
+	fill     func(*def) // makes head, params and after, when they are needed
 }
 
 // A span is a range of the source.
@@ -112,4 +113,14 @@ type name struct {
 	local  string
 	member string // what was taken from it, for a module
 	line   uint32
+}
+
+// full makes the parts of a header that only a definition that changed needs.
+func (d *def) full() *def {
+	if d.fill != nil {
+		f := d.fill
+		d.fill = nil
+		f(d)
+	}
+	return d
 }

@@ -194,6 +194,7 @@ var plumbingType = pattern(`Request\b|Response\b|Session|Context|Principal|Cance
 
 // resultOf is a definition's result or type, wherever the language writes it.
 func resultOf(d *def, tr *traits) string {
+	d.full()
 	if r := resultText(d); r != "" && (tr.nameFirst || !tr.typed || tr == &goTraits) {
 		return r
 	}
@@ -208,6 +209,7 @@ func resultOf(d *def, tr *traits) string {
 
 // typedShape takes a handler's parameters and result as the contract.
 func typedShape(d *def, tr *traits) shape {
+	d.full()
 	var s shape
 	for _, p := range d.params {
 		if plumbing().MatchString(strings.TrimLeft(p.name, "$&@")) || plumbingType().MatchString(p.typ) || p.rest {

@@ -46,7 +46,7 @@ func (o *outline) groups() (map[string]*group, []string) {
 func (g *group) signature() string {
 	var out []string
 	for _, d := range g.defs {
-		out = append(out, d.head)
+		out = append(out, d.full().head)
 	}
 	return strings.Join(out, "; ")
 }
@@ -61,6 +61,9 @@ func (g *group) exported() bool {
 }
 
 func (g *group) own() string {
+	if len(g.defs) == 1 {
+		return g.defs[0].own
+	}
 	var b strings.Builder
 	for _, d := range g.defs {
 		b.WriteString(d.own)
@@ -164,6 +167,9 @@ func symbolKey(lang, path, name string) string {
 // changedSymbol compares one name's definitions, and tells whether there is
 // anything to tell.
 func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
+	if len(old.defs) == len(new.defs) && old.exported() == new.exported() && old.own() == new.own() {
+		return coord.SymbolFacts{}, false
+	}
 	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old)}
 	was, is := old.signature(), new.signature()
 	setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, was)

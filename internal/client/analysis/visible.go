@@ -12,11 +12,11 @@ func (w *walker) isExported(d *def) bool {
 		return true
 	}
 	if d.parent >= 0 {
-		p := w.defs[d.parent]
+		p := &w.defs[d.parent]
 		if !p.exported || p.hides {
 			return false
 		}
-		if p.kind == "implementation" && strings.Contains(p.head, " for ") {
+		if p.kind == "implementation" && strings.Contains(p.full().head, " for ") {
 			return true // of a trait
 		}
 		if slices.Contains(tr.openIn, p.kind) {
