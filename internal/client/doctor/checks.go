@@ -2,13 +2,12 @@ package doctor
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -124,7 +123,7 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	if len(p.Repo.RemoteFingerprints) == 0 {
 		return one(name, Warn, "", "not checked: no repository with a remote here")
 	}
-	id := "doctor-" + uuid.NewString()
+	id := "doctor-" + rand.Text()
 	req := wire.HookRequest{
 		Event:   wire.HookSessionStart,
 		Session: wire.HookSession{ExternalID: id, Tool: "doctor"},

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"github.com/google/uuid"
 )
 
 // A Store is the folder that holds the config file and the client's other
@@ -136,13 +135,22 @@ func (s Store) checkDir() error {
 // one, whole. A machine id is made if there is none.
 func (s Store) Save(c Config) error {
 	if c.MachineID == "" {
-		c.MachineID = uuid.NewString()
+		c.MachineID = newMachineID()
 	}
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
 	}
 	return s.WriteFile(configName, append(data, '\n'))
+}
+
+// newMachineID returns a random UUID. The usual package for it would link a
+// database interface into svc.
+func newMachineID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // version 4, variant 1
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // WriteFile writes one of the client's files, readable by its owner only. It
