@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
@@ -123,7 +122,7 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	if len(p.Repo.RemoteFingerprints) == 0 {
 		return one(name, Warn, "", "not checked: no repository with a remote here")
 	}
-	id := "doctor-" + rand.Text()
+	id := "doctor-" + login.NewUUID()
 	req := wire.HookRequest{
 		Event:   wire.HookSessionStart,
 		Session: wire.HookSession{ExternalID: id, Tool: "doctor"},
