@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -147,7 +146,7 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	})
 	get("GET /v1/usage", func(url.Values) any {
 		limit := 3
-		return remote.Usage{Plan: "free", Limits: remote.UsageLimits{Repos: &limit}, Repos: 1, ActiveDevelopers: 2}
+		return wire.Usage{Plan: "free", Limits: wire.UsageLimits{Repos: &limit}, Repos: 1, ActiveDevelopers: 2}
 	})
 	get("GET /v1/members", func(url.Values) any {
 		return wire.All([]coord.Membership{{User: alice, Role: coord.Owner}, {User: bob, Role: coord.Member}, {User: rob, Role: coord.Member}})
@@ -163,7 +162,7 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	get("GET /v1/presence", func(url.Values) any { return wire.All(teammates(who)) })
 	get("GET /v1/attention", func(url.Values) any {
 		ref := "CF-3"
-		return remote.Attention{Items: []remote.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: coord.TimeOf(now)}}, Total: 4}
+		return wire.Attention{Items: []coord.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: coord.TimeOf(now)}}, Total: 4}
 	})
 	get("GET /v1/conflicts", func(url.Values) any { return wire.All([]coord.Conflict{conflict()}) })
 	get("POST /v1/hooks/evaluate", func(url.Values) any { return wire.HookReply{Decision: wire.Allow} })
