@@ -28,6 +28,7 @@ type Config struct {
 	OTLPEndpoint string
 	Owner        string
 	OrgName      string
+	Releases     string
 
 	Version string
 	Clock   func() time.Time // nil for the real one
@@ -51,6 +52,7 @@ var settings = []setting{
 	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
 	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
 	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
+	{"releases", "SVC_RELEASES", "", "folder with latest.json and the programs that svc update installs (default: releases in the data folder)", func(c *Config) any { return &c.Releases }, nil},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -121,6 +123,9 @@ func (c *Config) complete(environ []string) error {
 			return fmt.Errorf("no data folder: %w; set --data or SVC_DATA", err)
 		}
 		c.Data = dir
+	}
+	if c.Releases == "" {
+		c.Releases = filepath.Join(c.Data, "releases")
 	}
 	if c.Database == "" {
 		c.Database = filepath.Join(c.Data, "svc.db")

@@ -112,6 +112,7 @@ func (d *Daemon) assemble() {
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
+	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
 	m := newMetrics()
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
