@@ -37,3 +37,6 @@ func (ix *Index) Rules(repoID string) (*policy.Effective, []coord.ConflictKind) 
 	r := ix.known(repoID)
 	return r.rules, r.demoted
 }
+
+// Links returns the repos linked with one.
+func (ix *Index) Links(repoID string) []string { return ix.known(repoID).links }

@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/mcpserver"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -28,7 +29,7 @@ import (
 const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
-	sweepEvery    = time.Hour
+	sweepEvery    = time.Minute
 	maxHeaderSize = 16 << 10
 )
 
@@ -109,6 +110,8 @@ func (d *Daemon) assemble() {
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
 		mux.Handle(path, r.Handler())
 	}
+	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
+	mux.Handle("/.well-known/", r.NotFound())
 	m := newMetrics()
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
@@ -124,7 +127,8 @@ func (d *Daemon) assemble() {
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep expired sign-ins", d.sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -155,10 +159,6 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 			}
 		}
 	}
-}
-
-func (d *Daemon) sweep(ctx context.Context) error {
-	return d.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.DeleteExpiredSignins(ctx) })
 }
 
 // watchStandings drops remembered tokens when another replica revoked them.
@@ -218,7 +218,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
 
 // Handler returns what answers the requests, for tests that listen themselves.

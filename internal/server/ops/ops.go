@@ -30,11 +30,15 @@ type Config struct {
 
 // A Service carries out operations.
 type Service struct {
-	store  *store.Store
-	log    *eventlog.Log
-	live   *live.Set
-	logger *slog.Logger
-	cfg    Config
+	store    *store.Store
+	log      *eventlog.Log
+	live     *live.Set
+	logger   *slog.Logger
+	cfg      Config
+	waits    waits
+	lines    lines
+	beats    beats
+	admitted admitted
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
@@ -42,7 +46,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.

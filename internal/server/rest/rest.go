@@ -105,6 +105,13 @@ func (s *Server) clientAddress(r *http.Request) string {
 	return host
 }
 
+// NotFound answers paths that clients probe and that we do not have.
+func (s *Server) NotFound() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.writeProblem(w, r, problem.Newf(problem.NotFound, "there is nothing here"))
+	})
+}
+
 // A cookieSetter is an answer that signs somebody in or out.
 type cookieSetter interface {
 	NewCookie() (secret string, set bool)
