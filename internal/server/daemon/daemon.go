@@ -116,7 +116,7 @@ func (d *Daemon) assemble() {
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
 	d.http = &http.Server{
-		Handler:           d.traced(requestID(m.observe(secured(mux)))),
+		Handler:           d.traced(requestID(m.observe(secured(mux), d.log))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		IdleTimeout:       120 * time.Second,
