@@ -49,9 +49,21 @@ type Message struct {
 	ReadAt         *Time   `json:"read_at" doc:"When the caller read it"`
 	DeliveredAt    *Time   `json:"delivered_at" doc:"When it went into one of the caller's agents' context"`
 	About          *About  `json:"about"`
+	// Receipts tell the sender of a direct message what became of it.
+	Receipts []Receipt `json:"receipts" doc:"Of a direct message, for its sender: what became of it"`
 
 	OrgID string `json:"-"`
 	Seq   int64  `json:"-"`
+}
+
+// A Receipt is what one recipient made of a message. Delivery into an agent's
+// context, an agent's reading and the person's own reading are apart.
+type Receipt struct {
+	User        User  `json:"user"`
+	DeliveredAt *Time `json:"delivered_at" doc:"When it went into the context of one of their agents"`
+	ReadAt      *Time `json:"read_at" doc:"When the person read it in the dashboard"`
+	AgentReadAt *Time `json:"agent_read_at" doc:"When one of their agents read it"`
+	AckedAt     *Time `json:"acked_at"`
 }
 
 // A ConversationKind tells channels from direct threads.
