@@ -25,14 +25,14 @@ const module = "github.com/svc-hq/svc/"
 var (
 	core = [][]string{
 		{"coord", "problem", "version"},
-		{"scope", "plan", "peertext", "shape"},
+		{"scope", "plan", "peertext", "shape", "textsearch"},
 		{"policy"},
 		{"engine", "wire"},
 	}
 	server = [][]string{
 		{"store"},
 		{"eventlog", "jobs", "auth", "github", "billing", "mail"},
-		{"live"},
+		{"live", "memory"},
 		{"ops"},
 		{"api"},
 		{"rest", "mcpserver", "dashboard", "notify"},

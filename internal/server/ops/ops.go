@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -33,6 +34,7 @@ type Service struct {
 	store    *store.Store
 	log      *eventlog.Log
 	live     *live.Set
+	memory   *memory.Set
 	logger   *slog.Logger
 	cfg      Config
 	waits    waits
@@ -46,7 +48,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, memory: memory.New(s), logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.
