@@ -101,6 +101,9 @@ func (s *story) addAgent(args []string, kv map[string]string) string {
 func (s *story) call(a *agent, method, path string, body, to any, header map[string]string) string {
 	s.t.Helper()
 	res := s.w.Do(daemontest.Request{Method: method, Path: path, Token: a.token, Body: body, Header: header})
+	if res.Status >= 500 {
+		s.t.Fatalf("%s %s = %d\n%s", method, path, res.Status, s.w.Log)
+	}
 	if res.Status >= 400 {
 		var p problem.Body
 		res.JSON(s.t, &p)
