@@ -37,6 +37,7 @@ var (
 		{"api"},
 		{"rest", "mcpserver", "dashboard", "notify"},
 		{"daemon"},
+		{"stories"},
 	}
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login"},
