@@ -65,7 +65,7 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 	}
 	// Those who come while it is down must not wait for it one by one.
 	if time.Now().After(o.retry) {
-		o.provider, o.failed = oidc.NewProvider(ctx, o.issuer)
+		o.provider, o.failed = oidc.NewProvider(context.WithoutCancel(ctx), o.issuer) // it is for others, too
 		o.retry = time.Now().Add(discoverAgain)
 	}
 	if o.provider == nil {
