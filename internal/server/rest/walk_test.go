@@ -163,7 +163,8 @@ func (x *walker) foreign(method string, theirs object) {
 	}
 	get := func(path, id string) daemontest.Response {
 		res := x.w.Do(x.request(method, path, body))
-		res.Body = []byte(strings.ReplaceAll(string(res.Body), id, "ID"))
+		name, _ := url.PathUnescape(id)
+		res.Body = []byte(strings.ReplaceAll(string(res.Body), name, "ID"))
 		return res
 	}
 	seen := get(theirs.path, theirs.id)
@@ -259,7 +260,11 @@ func (x *walker) success(method string, own object) {
 	if method != "GET" && !listed && own.id == "" || x.op.Route == "GET /v1/stream" || x.op.Success == 302 {
 		return
 	}
-	res := x.w.Do(x.request(method, own.path, own.body))
+	path := own.path
+	if q, ok := queries[x.op.Route]; ok {
+		path += "?" + q(x.w, x.ours).Encode()
+	}
+	res := x.w.Do(x.request(method, path, own.body))
 	if res.Status != x.op.Success {
 		x.Fatalf("an owner gets %d, want %d\n%s", res.Status, x.op.Success, res.Body)
 	}
