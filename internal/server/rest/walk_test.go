@@ -209,7 +209,12 @@ func (x *walker) limits(method string, own object) {
 				continue // in a query a number is text, and text a list of one
 			}
 			if text, ok := queryText(v.value); ok {
-				x.violates(v, x.request(method, own.path+"?"+url.Values{name: {text}}.Encode(), x.body()))
+				q := url.Values{}
+				if needs, ok := queries[x.op.Route]; ok {
+					q = needs(x.w, x.ours)
+				}
+				q.Set(name, text)
+				x.violates(v, x.request(method, own.path+"?"+q.Encode(), x.body()))
 			}
 		}
 	}
