@@ -284,7 +284,7 @@ func BenchmarkFind(b *testing.B) {
 			}
 			cold := time.Now()
 			find("token")
-			b.ReportMetric(float64(time.Since(cold).Milliseconds()), "cold-ms")
+			loaded := time.Since(cold)
 			queries := queriesOf(200)
 			var took []time.Duration
 			b.ResetTimer()
@@ -293,6 +293,7 @@ func BenchmarkFind(b *testing.B) {
 				find(queries[n%len(queries)])
 				took = append(took, time.Since(start))
 			}
+			b.ReportMetric(float64(loaded.Milliseconds()), "cold-ms")
 			slices.Sort(took)
 			p95 := took[len(took)*95/100]
 			b.ReportMetric(float64(p95.Microseconds())/1000, "p95-ms")
