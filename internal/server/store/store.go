@@ -22,7 +22,9 @@ type Store struct {
 	writer *writer // of SQLite; nil on PostgreSQL
 	// Committed, if set, is told after each commit which orgs have new events.
 	Committed func(orgs []string)
-	now       func() time.Time
+	// Queued, if set, is told after each commit that added jobs.
+	Queued func()
+	now    func() time.Time
 }
 
 // Open opens the database at dsn, a postgres:// URL or a file path, and
@@ -131,6 +133,8 @@ type Tx struct {
 	Now   coord.Time
 	store *Store
 	wakes map[string]bool // orgs with new events
+
+	queued bool // whether jobs were added
 }
 
 // Read runs fn on the state of one moment.
@@ -140,8 +144,9 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 
 // Write runs fn in a transaction and commits it if fn returns nil. Writers of
 // one org wait for one another, so fn may act on what it has read: of two
-// people who claim a file at once, the second is told. fn may run more than
-// once and must not act on the world outside the transaction.
+// people who claim a file at once, the second is told. With no org nobody
+// queues. fn may run more than once and must not act on the world outside the
+// transaction.
 func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error {
 	if s.writer != nil {
 		return s.wrap(s.writer.run(ctx, fn))
@@ -149,8 +154,10 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	const tries = 5
 	for try := 1; ; try++ {
 		err := s.transact(ctx, nil, func(tx *Tx) error {
-			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
-				return err
+			if org != "" {
+				if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
+					return err
+				}
 			}
 			return fn(tx)
 		})
@@ -178,17 +185,19 @@ func (s *Store) transact(ctx context.Context, opts *sql.TxOptions, fn func(*Tx) 
 }
 
 func (s *Store) announce(txs ...*Tx) {
-	if s.Committed == nil {
-		return
-	}
 	var orgs []string
+	queued := false
 	for _, tx := range txs {
+		queued = queued || tx.queued
 		for org := range tx.wakes {
 			orgs = append(orgs, org)
 		}
 	}
-	if len(orgs) > 0 {
+	if len(orgs) > 0 && s.Committed != nil {
 		s.Committed(orgs)
+	}
+	if queued && s.Queued != nil {
+		s.Queued()
 	}
 }
 
