@@ -92,12 +92,18 @@ var timeType = reflect.TypeFor[coord.Time]()
 
 type enumerated interface{ Enum() []string }
 
+// A loose type takes several JSON types, such as a string or a number.
+type loose interface{ JSONTypes() []string }
+
 func (r *Registry) of(t reflect.Type, dir Direction) *Schema {
 	if t == timeType {
 		return &Schema{Type: "string", Format: "date-time"}
 	}
 	if e, ok := reflect.Zero(t).Interface().(enumerated); ok && t.Kind() == reflect.String {
 		return &Schema{Type: "string", Enum: anys(e.Enum())}
+	}
+	if l, ok := reflect.Zero(t).Interface().(loose); ok && t.Kind() == reflect.String {
+		return &Schema{Type: l.JSONTypes()}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

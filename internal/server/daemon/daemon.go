@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -90,7 +91,9 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 func (d *Daemon) assemble() {
 	d.events = eventlog.New(d.store, d.log)
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
-	d.Ops = ops.New(d.store, d.events, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	index := live.New(d.store)
+	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
+	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)

@@ -20,8 +20,14 @@ type Store struct {
 	dsn string
 	dialect
 	writer *writer // of SQLite; nil on PostgreSQL
+	// PostgreSQL's writers have connections of their own: readers must get on
+	// while writers wait for their org's lock.
+	writes *sql.DB
+	queues queues
 	// Committed, if set, is told after each commit which orgs have new events.
 	Committed func(orgs []string)
+	// Aborted, if set, is told when writes that had run were not committed.
+	Aborted func()
 	// Queued, if set, is told after each commit that added jobs.
 	Queued func()
 	now    func() time.Time
@@ -48,6 +54,12 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 		return nil, fmt.Errorf("open the %s database: %w", d.name, err)
 	}
 	s := &Store{db: db, dsn: dsn, dialect: d, now: time.Now}
+	if d.name == postgres.name {
+		if s.writes, err = d.open(dsn); err != nil {
+			db.Close()
+			return nil, fmt.Errorf("open the %s database: %w", d.name, err)
+		}
+	}
 	if d.name == embedded.name {
 		if err := s.checkSQLite(ctx); err != nil {
 			db.Close()
@@ -103,6 +115,9 @@ func (s *Store) Close() error {
 	if s.writer != nil {
 		s.writer.stop()
 	}
+	if s.writes != nil {
+		s.writes.Close()
+	}
 	return s.db.Close()
 }
 
@@ -139,7 +154,7 @@ type Tx struct {
 
 // Read runs fn on the state of one moment.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	return s.transact(ctx, &sql.TxOptions{Isolation: s.snapshot, ReadOnly: true}, fn)
+	return s.transact(ctx, s.db, &sql.TxOptions{Isolation: s.snapshot, ReadOnly: true}, fn)
 }
 
 // Write runs fn in a transaction and commits it if fn returns nil. Writers of
@@ -151,24 +166,39 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	if s.writer != nil {
 		return s.wrap(s.writer.run(ctx, fn))
 	}
-	const tries = 5
-	for try := 1; ; try++ {
-		err := s.transact(ctx, nil, func(tx *Tx) error {
-			if org != "" {
-				if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
-					return err
-				}
+	if org == "" {
+		return s.retry(func() error { return s.transact(ctx, s.writes, nil, fn) })
+	}
+	// Queueing here first keeps all but one writer of an org from holding a
+	// connection while it waits.
+	done, err := s.queues.enter(ctx, org)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer done()
+	return s.retry(func() error {
+		return s.transact(ctx, s.writes, nil, func(tx *Tx) error {
+			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
+				return err
 			}
 			return fn(tx)
 		})
+	})
+}
+
+// retry runs a transaction again that lost to another.
+func (s *Store) retry(run func() error) error {
+	const tries = 5
+	for try := 1; ; try++ {
+		err := run()
 		if err == nil || try == tries || !s.isRetryable(err) {
 			return err
 		}
 	}
 }
 
-func (s *Store) transact(ctx context.Context, opts *sql.TxOptions, fn func(*Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, opts)
+func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, fn func(*Tx) error) error {
+	tx, err := db.BeginTx(ctx, opts)
 	if err != nil {
 		return s.wrap(err)
 	}
