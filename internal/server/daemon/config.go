@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
 // Config is how svcd runs.
@@ -25,6 +28,13 @@ type Config struct {
 	OTLPEndpoint string
 	Owner        string
 	OrgName      string
+	SecretKey    string
+	Allow        string
+	SMTPAddr     string
+	SMTPUser     string
+	SMTPPassword string
+	SMTPFrom     string
+	SMTPTLS      string
 
 	Version string
 }
@@ -47,6 +57,13 @@ var settings = []setting{
 	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
 	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
 	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, nil},
+	{"secret-key", "SVC_SECRET_KEY", "", "32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data folder); the same on every replica", func(c *Config) any { return &c.SecretKey }, nil},
+	{"outbound-allow", "SVC_OUTBOUND_ALLOW", "", "private address ranges that webhooks and chat may reach, separated by commas; none by default", func(c *Config) any { return &c.Allow }, checkAllow},
+	{"smtp", "SVC_SMTP", "", "host:port of a mail server; without it links are shown instead of mailed", func(c *Config) any { return &c.SMTPAddr }, checkAddr},
+	{"smtp-user", "SVC_SMTP_USER", "", "user name at the mail server", func(c *Config) any { return &c.SMTPUser }, nil},
+	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
+	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
+	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -125,6 +142,9 @@ func (c *Config) complete() error {
 		c.PublicURL = "http://" + c.Addr
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if c.SMTPAddr != "" && c.SMTPFrom == "" {
+		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
+	}
 	return nil
 }
 
@@ -165,6 +185,18 @@ func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("%q is not an http or https address", s)
+	}
+	return nil
+}
+
+func checkAllow(s string) error {
+	_, err := outbound.ParseAllow(s)
+	return err
+}
+
+func checkEmail(s string) error {
+	if !shape.IsEmail(s) {
+		return fmt.Errorf("%q is not an email address", s)
 	}
 	return nil
 }

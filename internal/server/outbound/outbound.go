@@ -9,6 +9,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -38,6 +39,7 @@ type Policy struct {
 	Allow    []netip.Prefix // private ranges; http and any port are fine there
 	RootCAs  *x509.CertPool // the system's if nil
 	Resolver *net.Resolver  // the system's if nil
+	Timeout  time.Duration  // of a request; 15 seconds if 0
 }
 
 // ParseAllow reads ranges such as 10.0.0.0/8 or 192.168.1.5, separated by
@@ -81,7 +83,7 @@ func (p Policy) client(may func(netip.AddrPort) bool) *http.Client {
 		return nil
 	}}
 	return &http.Client{
-		Timeout:       totalTimeout,
+		Timeout:       cmp.Or(p.Timeout, totalTimeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                  nil, // a proxy would dial for us, unchecked

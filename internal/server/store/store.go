@@ -186,6 +186,17 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	})
 }
 
+// Lock makes tx wait for the writers queued under another name than its
+// org's. Take locks before changing anything, so that no two transactions
+// wait for each other.
+func (tx *Tx) Lock(ctx context.Context, name string) error {
+	if tx.lockOrg == "" {
+		return nil // one writer: nobody to wait for
+	}
+	_, err := tx.ExecContext(ctx, tx.lockOrg, name)
+	return err
+}
+
 // retry runs a transaction again that lost to another.
 func (s *Store) retry(run func() error) error {
 	const tries = 5

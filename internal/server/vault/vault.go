@@ -248,24 +248,11 @@ func (v *Vault) Rotate() error {
 	return v.rewrite(func(keys []string) []string { return append([]string{NewKey()}, keys...) })
 }
 
-// Prune drops the keys after the second that are not in use. The second stays
-// for the secrets that a running server sealed while it was being replaced.
-func (v *Vault) Prune(inUse map[string]bool) error {
-	v.mu.Lock()
-	ids := map[string]string{}
-	for _, k := range v.keys {
-		ids[k.text] = k.id
-	}
-	v.mu.Unlock()
-	return v.rewrite(func(keys []string) []string {
-		var out []string
-		for i, text := range keys {
-			if i < 2 || inUse[ids[text]] {
-				out = append(out, text)
-			}
-		}
-		return out
-	})
+// Prune drops the keys that are no longer needed once every secret is sealed
+// with the first. The second stays for what a running server sealed while the
+// key was being replaced.
+func (v *Vault) Prune() error {
+	return v.rewrite(func(keys []string) []string { return keys[:min(2, len(keys))] })
 }
 
 // FromFile reports whether the keys are in a file that the service keeps.

@@ -1,0 +1,4 @@
+package notify
+
+// A Mailer sends mail.
+type Mailer struct{}
