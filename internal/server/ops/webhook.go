@@ -146,6 +146,7 @@ func (s *Service) TestWebhook(ctx context.Context, who coord.Caller, in wire.ID)
 		out.DeliveryID = d.ID
 		if again {
 			w.DisabledAt, w.DisabledReason, w.FailingSince = nil, nil, nil
+			w.AfterSeq = seq // what happened while it was disabled is not for it
 		}
 		w.PausedUntil = nil // somebody is watching: no waiting
 		return firstError(tx.SaveWebhookHealth(ctx, w), tx.InsertDeliveries(ctx, []coord.Delivery{d}), WakeWebhook(ctx, tx, who.OrgID, w.ID))

@@ -51,9 +51,9 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 func (tx *Tx) SaveWebhookHealth(ctx context.Context, w coord.Webhook) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE webhooks SET disabled_at = $2, disabled_reason = $3, failures = $4, failing_since = $5,
-			last_failure_at = $6, last_success_at = $7, paused_until = $8
+			last_failure_at = $6, last_success_at = $7, paused_until = $8, after_seq = $9
 		WHERE id = $1`,
-		w.ID, w.DisabledAt, w.DisabledReason, w.Failures, w.FailingSince, w.LastFailureAt, w.LastSuccessAt, w.PausedUntil)
+		w.ID, w.DisabledAt, w.DisabledReason, w.Failures, w.FailingSince, w.LastFailureAt, w.LastSuccessAt, w.PausedUntil, w.AfterSeq)
 	return err
 }
 
