@@ -45,10 +45,14 @@ func TestCLIStories(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server":  func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).steer(ts, args) },
-			"approve": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).decide(ts, "approve", args) },
-			"deny":    func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).decide(ts, "deny", args) },
-			"await":   await,
+			"server": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).steer(ts, args) },
+			"approve": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Value("server").(*server).decide(ts, "approve", args)
+			},
+			"deny": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Value("server").(*server).decide(ts, "deny", args)
+			},
+			"await": await,
 		},
 	})
 }

@@ -19,6 +19,8 @@ var outgoing = []Op{
 		Problems: fails(missing), Run: run((*ops.Service).ListDeliveries)},
 	{Route: "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver", Summary: "Try a delivery again", Personal: true, Roles: admins, Success: 202,
 		Problems: fails(missing, taken), Run: run((*ops.Service).Redeliver)},
+	{Route: "GET /v1/feed", Summary: "The audit log with the names of what it mentions, newest first", Scopes: scope(coord.ScopeEventsRead), Success: 200, Run: run((*ops.Service).GetFeed)},
+	{Route: "GET /v1/stats", Summary: "Figures of the last days", Scopes: scope(coord.ScopeEventsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetStats)},
 }
 
 var _ = problem.RateLimited
