@@ -106,9 +106,13 @@ func rotateKey(ctx context.Context, env Env, args []string) error {
 
 // outgoing assembles what leaves the house.
 func (d *Daemon) outgoing(v *vault.Vault, out *outbound.Client, m *metrics) {
+	var mailer *notify.Mailer
+	if d.cfg.SMTPAddr != "" {
+		mailer, _ = notify.NewMailer(notify.SMTP{Addr: d.cfg.SMTPAddr, User: d.cfg.SMTPUser, Password: d.cfg.SMTPPassword, From: d.cfg.SMTPFrom, TLS: d.cfg.SMTPTLS}) // its address was checked with the configuration
+	}
 	d.queue.Observe = m.job
 	m.registry.MustRegister(&jobGauge{queue: d.queue, desc: prometheus.NewDesc("svc_jobs", "Background jobs by kind and state.", []string{"kind", "state"}, nil)})
-	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Log: d.log, Version: d.cfg.Version})
+	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Mailer: mailer, Log: d.log, Version: d.cfg.Version})
 	n.Register(d.queue)
 	woken := d.events.Woken
 	d.events.Woken = func(orgs []string) { woken(orgs); n.Woken(orgs) }

@@ -5,9 +5,9 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,42 +51,39 @@ type Config struct {
 type Notifier struct {
 	Config
 	wake chan struct{}
-	mu   sync.Mutex
-	orgs map[string]bool // with news
 }
 
-// New returns a Notifier. Register and Run make it work.
-func New(c Config) *Notifier {
+// complete fills in what is missing.
+func (c *Config) complete() {
+	c.Gather, c.Quiet = cmp.Or(c.Gather, DefaultGather), cmp.Or(c.Quiet, DefaultQuiet)
 	if c.Schedule == nil {
 		c.Schedule = DefaultSchedule
 	}
 	if c.Pause == nil {
 		c.Pause = DefaultPause
 	}
-	if c.Gather == 0 {
-		c.Gather = DefaultGather
-	}
-	if c.Quiet == 0 {
-		c.Quiet = DefaultQuiet
-	}
-	return &Notifier{Config: c, wake: make(chan struct{}, 1), orgs: map[string]bool{}}
+}
+
+// New returns a Notifier. Register and Run make it work.
+func New(c Config) *Notifier {
+	c.complete()
+	return &Notifier{Config: c, wake: make(chan struct{}, 1)}
 }
 
 // Register tells a queue how to do the jobs of this package.
 func (n *Notifier) Register(q *jobs.Queue) {
 	q.Register(
 		jobs.Kind{Name: ops.JobWebhook, Limit: 256, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Second, 5*time.Minute, 1<<30), Run: n.sendWebhook},
+		jobs.Kind{Name: ops.JobSlack, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 40), Run: n.postNews},
+		jobs.Kind{Name: ops.JobSlackPost, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 30), Run: n.postOne},
+		jobs.Kind{Name: ops.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
+		jobs.Kind{Name: ops.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.RunDigest},
 		jobs.Kind{Name: sweepKind, Limit: 1, Timeout: time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.sweep},
 	)
 }
 
 // Woken tells that orgs have new events. It does not block.
-func (n *Notifier) Woken(orgs []string) {
-	n.mu.Lock()
-	for _, o := range orgs {
-		n.orgs[o] = true
-	}
-	n.mu.Unlock()
+func (n *Notifier) Woken([]string) {
 	select {
 	case n.wake <- struct{}{}:
 	default:
@@ -123,9 +120,6 @@ func (n *Notifier) plan(ctx context.Context) error {
 // handOn advances every org whose log has gone on. Events of orgs that never
 // had an endpoint cost one look here.
 func (n *Notifier) handOn(ctx context.Context) error {
-	n.mu.Lock()
-	clear(n.orgs)
-	n.mu.Unlock()
 	var orgs []string
 	err := n.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		orgs, err = tx.Behind(ctx)
@@ -153,6 +147,9 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 		}
 		more = len(events) == perTurn
 		if err := n.toWebhooks(ctx, tx, org, events); err != nil {
+			return err
+		}
+		if err := n.toSlack(ctx, tx, org, events); err != nil {
 			return err
 		}
 		return tx.SetFanoutSeq(ctx, org, events[len(events)-1].Seq)
@@ -195,6 +192,9 @@ func (n *Notifier) sweep(ctx context.Context, r *jobs.Run) error {
 			return err
 		}
 		if err := tx.DeleteFailedJobs(ctx, retention); err != nil {
+			return err
+		}
+		if err := tx.DeleteOldMails(ctx, retention); err != nil {
 			return err
 		}
 		return r.FinishUntil(ctx, tx, tx.Now.Add(time.Hour))

@@ -101,6 +101,9 @@ func (p Policy) client(may func(netip.AddrPort) bool) *http.Client {
 	}
 }
 
+// AllowsPrivate reports whether the operator allowed a private range.
+func (c *Client) AllowsPrivate() bool { return len(c.policy.Allow) > 0 }
+
 // ErrRefused says that a request was not sent because of where it would go.
 var ErrRefused = errors.New("this address is not on the public internet; the operator can allow a range with SVC_OUTBOUND_ALLOW")
 
