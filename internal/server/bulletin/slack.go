@@ -87,8 +87,8 @@ func DigestPost(d wire.Digest) wire.ChatPost {
 	title := "The week of " + peertext.Line(d.Org, 80)
 	post := wire.ChatPost{Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", title, times(d.Conflicts.Found, "conflict", "conflicts"), d.Conflicts.Resolved, hours(d.TimeSavedMinutes))}
 	c := d.Conflicts
-	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %d false alarms · %d ended with the work · *%d still open*",
-		times(c.Found, "conflict", "conflicts"), trend(d.Totals.Conflicts, d.Before.Conflicts), c.Resolved, c.Overridden, c.FalsePositives, c.Stale, c.Open)),
+	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %s · %d ended with the work · *%d still open*",
+		times(c.Found, "conflict", "conflicts"), trend(d.Totals.Conflicts, d.Before.Conflicts), c.Resolved, c.Overridden, times(c.FalsePositives, "false alarm", "false alarms"), c.Stale, c.Open)),
 		section(fmt.Sprintf("%s declared · %s · %s stopped · %s warned about", times(d.Totals.Intents, "piece of work", "pieces of work"),
 			times(d.Totals.Sessions, "agent session", "agent sessions"), times(d.Totals.Blocked, "edit", "edits"), times(d.Totals.Warned, "edit", "edits")))}
 	if len(d.NeedsHelp) > 0 {
