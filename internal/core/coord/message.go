@@ -41,17 +41,29 @@ type Message struct {
 	ConversationID string  `json:"conversation_id"`
 	From           Sender  `json:"from"`
 	To             string  `json:"to"`
-	Subject        *string `json:"subject"`
-	Body           string  `json:"body"`
+	Subject        *string `json:"subject" peer:"inline"`
+	Body           string  `json:"body" peer:"block"`
 	RequiresAck    bool    `json:"requires_ack"`
 	Acks           []Ack   `json:"acks"`
 	CreatedAt      Time    `json:"created_at"`
 	ReadAt         *Time   `json:"read_at" doc:"When the caller read it"`
 	DeliveredAt    *Time   `json:"delivered_at" doc:"When it went into one of the caller's agents' context"`
 	About          *About  `json:"about"`
+	// Receipts tell the sender of a direct message what became of it.
+	Receipts []Receipt `json:"receipts" doc:"Of a direct message, for its sender: what became of it"`
 
 	OrgID string `json:"-"`
 	Seq   int64  `json:"-"`
+}
+
+// A Receipt is what one recipient made of a message. Delivery into an agent's
+// context, an agent's reading and the person's own reading are apart.
+type Receipt struct {
+	User        User  `json:"user"`
+	DeliveredAt *Time `json:"delivered_at" doc:"When it went into the context of one of their agents"`
+	ReadAt      *Time `json:"read_at" doc:"When the person read it in the dashboard"`
+	AgentReadAt *Time `json:"agent_read_at" doc:"When one of their agents read it"`
+	AckedAt     *Time `json:"acked_at"`
 }
 
 // A ConversationKind tells channels from direct threads.
@@ -72,7 +84,7 @@ type Conversation struct {
 	Name         string           `json:"name"`
 	To           string           `json:"to" doc:"The target that posts here"`
 	Repo         *RepoName        `json:"repo"`
-	Subject      *string          `json:"subject"`
+	Subject      *string          `json:"subject" peer:"inline"`
 	Participants []User           `json:"participants"`
 	About        *About           `json:"about"`
 	MessageCount int              `json:"message_count"`
@@ -99,7 +111,7 @@ func (QuestionStatus) Enum() []string {
 // An Answer is one reply to a question.
 type Answer struct {
 	ID     string `json:"id"`
-	Answer string `json:"answer"`
+	Answer string `json:"answer" peer:"block"`
 	By     Sender `json:"by"`
 	At     Time   `json:"at"`
 }
@@ -109,7 +121,7 @@ type Question struct {
 	ID        string         `json:"id"`
 	To        string         `json:"to"`
 	About     *string        `json:"about"`
-	Question  string         `json:"question"`
+	Question  string         `json:"question" peer:"block"`
 	AskedBy   Sender         `json:"asked_by"`
 	Repo      *RepoName      `json:"repo"`
 	Status    QuestionStatus `json:"status"`

@@ -231,6 +231,9 @@ func required(f reflect.StructField, opts string, dir Direction) bool {
 func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 	s := r.of(f.Type, dir)
 	tag := f.Tag
+	if k := f.Type.Kind(); dir == In && (k == reflect.Slice || k == reflect.Map) && tag.Get("required") == "" {
+		s = nullable(s) // many clients write an empty list as null
+	}
 	if doc := tag.Get("doc"); doc != "" {
 		if s.Ref != "" { // siblings of $ref are allowed in 3.1
 			s = &Schema{Ref: s.Ref}

@@ -21,46 +21,46 @@ type NotificationQueued struct {
 	NotificationID string `json:"notification_id" format:"uuid"`
 }
 
-// A Channel is where a digest can go.
-type Channel string
+// A DigestChannel is where a digest can go.
+type DigestChannel string
 
 const (
-	ToSlack Channel = "slack"
-	ToEmail Channel = "email"
+	ToSlack DigestChannel = "slack"
+	ToEmail DigestChannel = "email"
 )
 
 // Enum lists the values for validation and the API document.
-func (Channel) Enum() []string { return []string{string(ToSlack), string(ToEmail)} }
+func (DigestChannel) Enum() []string { return []string{string(ToSlack), string(ToEmail)} }
 
 // DigestSettings are when and where the weekly digest goes.
 type DigestSettings struct {
-	Enabled        bool         `json:"enabled"`
-	Day            int          `json:"day" doc:"Weekday, UTC; 0 is Sunday"`
-	Hour           int          `json:"hour" doc:"UTC"`
-	Channels       []Channel    `json:"channels"`
-	EmailMe        bool         `json:"email_me" doc:"Whether the caller gets it by email"`
-	Recipients     []coord.User `json:"recipients" doc:"Who gets it by email"`
-	EmailAvailable bool         `json:"email_available" doc:"Whether this server can send mail"`
-	SlackConnected bool         `json:"slack_connected"`
-	NextSendAt     *coord.Time  `json:"next_send_at" doc:"null while it is not enabled"`
-	LastRun        *DigestRun   `json:"last_run"`
+	Enabled        bool            `json:"enabled"`
+	Day            int             `json:"day" doc:"Weekday, UTC; 0 is Sunday"`
+	Hour           int             `json:"hour" doc:"UTC"`
+	Channels       []DigestChannel `json:"channels"`
+	EmailMe        bool            `json:"email_me" doc:"Whether the caller gets it by email"`
+	Recipients     []coord.User    `json:"recipients" doc:"Who gets it by email"`
+	EmailAvailable bool            `json:"email_available" doc:"Whether this server can send mail"`
+	SlackConnected bool            `json:"slack_connected"`
+	NextSendAt     *coord.Time     `json:"next_send_at" doc:"null while it is not enabled"`
+	LastRun        *DigestRun      `json:"last_run"`
 }
 
 // A DigestRun is one digest that was sent.
 type DigestRun struct {
-	At         coord.Time `json:"at"`
-	Period     string     `json:"period" doc:"The moment it was due, or manual"`
-	Channels   []Channel  `json:"channels" doc:"Where it went"`
-	Recipients int        `json:"recipients" doc:"How many got it by email"`
+	At         coord.Time      `json:"at"`
+	Period     string          `json:"period" doc:"The moment it was due, or manual"`
+	Channels   []DigestChannel `json:"channels" doc:"Where it went"`
+	Recipients int             `json:"recipients" doc:"How many got it by email"`
 }
 
 // PutDigest changes digest settings; what is missing stays.
 type PutDigest struct {
-	Enabled  *bool     `json:"enabled"`
-	Day      *int      `json:"day" minimum:"0" maximum:"6"`
-	Hour     *int      `json:"hour" minimum:"0" maximum:"23"`
-	Channels []Channel `json:"channels" maxItems:"2"`
-	EmailMe  *bool     `json:"email_me"`
+	Enabled  *bool           `json:"enabled"`
+	Day      *int            `json:"day" minimum:"0" maximum:"6"`
+	Hour     *int            `json:"hour" minimum:"0" maximum:"23"`
+	Channels []DigestChannel `json:"channels" maxItems:"2"`
+	EmailMe  *bool           `json:"email_me"`
 }
 
 // A Digest is a week in figures and in what needs somebody.

@@ -1,16 +1,17 @@
 package daemon
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -37,6 +38,7 @@ type Config struct {
 	SMTPTLS      string
 
 	Version string
+	Clock   func() time.Time // nil for the real one
 }
 
 // A setting is one row of the configuration: a flag and its variable.
@@ -56,7 +58,7 @@ var settings = []setting{
 	{"log-format", "SVC_LOG_FORMAT", "auto", "text, json, or auto: text on a terminal, JSON otherwise", func(c *Config) any { return &c.LogFormat }, oneOf("auto", "text", "json")},
 	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
 	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
-	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, nil},
+	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
 	{"secret-key", "SVC_SECRET_KEY", "", "32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data folder); the same on every replica", func(c *Config) any { return &c.SecretKey }, nil},
 	{"outbound-allow", "SVC_OUTBOUND_ALLOW", "", "private address ranges that webhooks and chat may reach, separated by commas; none by default", func(c *Config) any { return &c.Allow }, checkAllow},
 	{"smtp", "SVC_SMTP", "", "host:port of a mail server; without it links are shown instead of mailed", func(c *Config) any { return &c.SMTPAddr }, checkAddr},
@@ -106,7 +108,7 @@ func ParseConfig(command string, args, environ []string, help io.Writer) (Config
 			}
 		}
 	}
-	return c, c.complete()
+	return c, c.complete(environ)
 }
 
 func readEnviron(fs *flag.FlagSet, environ []string) error {
@@ -127,9 +129,9 @@ func readEnviron(fs *flag.FlagSet, environ []string) error {
 }
 
 // complete fills in what depends on other settings.
-func (c *Config) complete() error {
+func (c *Config) complete(environ []string) error {
 	if c.Data == "" {
-		dir, err := dataFolder()
+		dir, err := dataFolder(environ)
 		if err != nil {
 			return fmt.Errorf("no data folder: %w; set --data or SVC_DATA", err)
 		}
@@ -139,7 +141,7 @@ func (c *Config) complete() error {
 		c.Database = filepath.Join(c.Data, "svc.db")
 	}
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + c.Addr
+		c.PublicURL = reachable(c.Addr)
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	if c.SMTPAddr != "" && c.SMTPFrom == "" {
@@ -151,15 +153,32 @@ func (c *Config) complete() error {
 // Embedded reports whether the database is SQLite in a file.
 func (c Config) Embedded() bool { return !strings.HasPrefix(c.Database, "postgres") }
 
-func dataFolder() (string, error) {
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "svc"), nil
-	}
-	home, err := os.UserHomeDir()
+// reachable returns how this machine reaches an address to listen on: one
+// that means every interface is no place to go to.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", err
+		return "http://" + addr
 	}
-	return filepath.Join(home, ".local", "share", "svc"), nil
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+func dataFolder(environ []string) (string, error) {
+	env := map[string]string{}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	switch {
+	case env["XDG_DATA_HOME"] != "":
+		return filepath.Join(env["XDG_DATA_HOME"], "svc"), nil
+	case env["HOME"] != "":
+		return filepath.Join(env["HOME"], ".local", "share", "svc"), nil
+	}
+	return "", errors.New("neither XDG_DATA_HOME nor HOME is set")
 }
 
 func checkAddr(s string) error {

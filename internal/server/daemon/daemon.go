@@ -21,6 +21,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/mcpserver"
 	"github.com/svc-hq/svc/internal/server/notify"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -32,7 +33,7 @@ import (
 const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
-	sweepEvery    = time.Hour
+	sweepEvery    = time.Minute
 	maxHeaderSize = 16 << 10
 )
 
@@ -52,6 +53,7 @@ type Daemon struct {
 	listener net.Listener
 	draining chan struct{}
 	stopWork context.CancelFunc
+	stopped  sync.Once
 	work     sync.WaitGroup
 	served   chan error
 	trace    func(context.Context) error
@@ -64,7 +66,11 @@ func Open(ctx context.Context, cfg Config) (*store.Store, error) {
 			return nil, fmt.Errorf("make the data folder: %w", err)
 		}
 	}
-	return store.Open(ctx, cfg.Database)
+	st, err := store.Open(ctx, cfg.Database)
+	if err == nil && cfg.Clock != nil {
+		st.SetClock(cfg.Clock)
+	}
+	return st, err
 }
 
 // Start opens the database, applies migrations and begins to serve.
@@ -87,8 +93,8 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 			return nil, err
 		}
 	}
-	if cfg.PublicURL == "http://"+cfg.Addr {
-		d.cfg.PublicURL = d.URL // the port may have been 0
+	if cfg.PublicURL == reachable(cfg.Addr) {
+		d.cfg.PublicURL = reachable(l.Addr().String()) // the port may have been 0
 	}
 	v, err := openVault(ctx, cfg, st)
 	if err != nil {
@@ -120,6 +126,8 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
 		mux.Handle(path, r.Handler())
 	}
+	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
+	mux.Handle("/.well-known/", r.NotFound())
 	m := newMetrics()
 	d.outgoing(v, out, m)
 	mux.Handle("GET /metrics", m.handler())
@@ -138,7 +146,8 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, d.queue.Run)
 	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep expired sign-ins", d.sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -160,10 +169,6 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 			}
 		}
 	}
-}
-
-func (d *Daemon) sweep(ctx context.Context) error {
-	return d.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.DeleteExpiredSignins(ctx) })
 }
 
 // watchStandings drops remembered tokens when another replica revoked them.
@@ -198,8 +203,13 @@ func (d *Daemon) Wait(ctx context.Context) error {
 	return d.Stop()
 }
 
-// Stop drains and closes the service.
-func (d *Daemon) Stop() error {
+// Stop drains and closes the service. Stopping twice is stopping once.
+func (d *Daemon) Stop() (err error) {
+	d.stopped.Do(func() { err = d.stop() })
+	return err
+}
+
+func (d *Daemon) stop() error {
 	d.log.Info("shutting down", "drain", drainTimeout.String())
 	close(d.draining)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
@@ -218,8 +228,11 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
+
+// Handler returns what answers the requests, for tests that listen themselves.
+func (d *Daemon) Handler() http.Handler { return d.http.Handler }
 
 // Now returns the service's time, for tests.
 func (d *Daemon) Now() coord.Time { return d.store.Now() }

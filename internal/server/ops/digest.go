@@ -186,7 +186,7 @@ func (s *Service) RunDigest(ctx context.Context, r *jobs.Run) error {
 // send queues a digest's letters and notes the run. With nowhere to send it
 // notes nothing.
 func (s *Service) send(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest, period string) (run wire.DigestRun, err error) {
-	run = wire.DigestRun{At: tx.Now, Period: period, Channels: []wire.Channel{}}
+	run = wire.DigestRun{At: tx.Now, Period: period, Channels: []wire.DigestChannel{}}
 	slack, err := tx.Slack(ctx, who.OrgID)
 	if err != nil {
 		return run, err

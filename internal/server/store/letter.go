@@ -56,13 +56,13 @@ type Digest struct {
 	Enabled  bool
 	Day      int // 0 is Sunday
 	Hour     int
-	Channels []wire.Channel
+	Channels []wire.DigestChannel
 	LastRun  *wire.DigestRun
 }
 
 // Digest returns an org's settings: off, Monday at nine, until they are set.
 func (tx *Tx) Digest(ctx context.Context, org string) (Digest, error) {
-	d := Digest{Day: 1, Hour: 9, Channels: []wire.Channel{wire.ToSlack, wire.ToEmail}}
+	d := Digest{Day: 1, Hour: 9, Channels: []wire.DigestChannel{wire.ToSlack, wire.ToEmail}}
 	err := tx.QueryRowContext(ctx, `SELECT enabled, day, hour, channels, last_run FROM digests WHERE org_id = $1`, org).
 		Scan(&d.Enabled, &d.Day, &d.Hour, asJSON{&d.Channels}, asJSON{&d.LastRun})
 	if errors.Is(err, sql.ErrNoRows) {

@@ -84,13 +84,34 @@ func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []
 	if err != nil {
 		return err
 	}
-	for _, u := range recipients {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO message_recipients (message_id, user_id, org_id, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, m.ID, u, m.OrgID, m.Seq); err != nil {
-			return err
-		}
+	if err := tx.insertRecipients(ctx, m, recipients); err != nil {
+		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE conversations SET updated_at = $2 WHERE id = $1`, m.ConversationID, tx.Now)
 	return err
+}
+
+// insertRecipients addresses a message. What a person's own agent wrote needs
+// no reading by that person: the row is for their other agents.
+func (tx *Tx) insertRecipients(ctx context.Context, m *coord.Message, recipients []string) error {
+	const perStatement = 200
+	for batch := range slices.Chunk(recipients, perStatement) {
+		f := filter{}
+		id, org, seq, at := f.arg(m.ID), f.arg(m.OrgID), f.arg(m.Seq), f.arg(m.CreatedAt)
+		rows := make([]string, len(batch))
+		for i, u := range batch {
+			var read *coord.Time
+			if m.From.User != nil && m.From.User.ID == u {
+				read = &m.CreatedAt
+			}
+			rows[i] = "(" + strings.Join([]string{id, f.arg(u), org, seq, at, f.arg(read)}, ", ") + ")"
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO message_recipients (message_id, user_id, org_id, seq, at, read_at) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`, f.args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CountUndelivered returns how many messages to a user none of their agents

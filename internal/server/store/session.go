@@ -137,9 +137,15 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC LIMIT `+f.arg(want.Limit), f.args...)
 }
 
-// Heartbeat notes that sessions were heard of.
+// Heartbeat notes that a session was heard of, which is activity of its intent
+// too.
 func (tx *Tx) Heartbeat(ctx context.Context, id string, at coord.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET last_heartbeat_at = $2 WHERE id = $1 AND last_heartbeat_at < $2`, id, at)
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET last_heartbeat_at = $2 WHERE id = $1 AND last_heartbeat_at < $2`, id, at); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `
+		UPDATE intents SET last_activity_at = $2
+		WHERE last_activity_at < $2 AND id = (SELECT intent_id FROM sessions WHERE id = $1)`, id, at)
 	return err
 }
 
