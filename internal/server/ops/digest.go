@@ -140,7 +140,7 @@ func (s *Service) SendDigest(ctx context.Context, who coord.Caller, _ wire.None)
 		if last := settings.LastRun; last != nil && tx.Now.Sub(last.At) < betweenRuns {
 			return problem.Later(betweenRuns-tx.Now.Sub(last.At), "a digest was sent less than a minute ago")
 		}
-		out, err = s.send(ctx, tx, who, settings, d, manual)
+		out, err = s.sendOut(ctx, tx, who, settings, d, manual)
 		if err == nil && len(out.Channels) == 0 {
 			err = problem.Newf(problem.Conflict, "there is nowhere to send the digest: connect chat with PUT /v1/integrations/slack, or set email_me on a server that can send mail")
 		}
@@ -174,7 +174,7 @@ func (s *Service) RunDigest(ctx context.Context, r *jobs.Run) error {
 		period := next.Add(-week).String()
 		mine, err := tx.ClaimDigest(ctx, r.OrgID, period)
 		if err == nil && mine {
-			_, err = s.send(ctx, tx, who, settings, d, period)
+			_, err = s.sendOut(ctx, tx, who, settings, d, period)
 		}
 		if err != nil {
 			return err
@@ -183,9 +183,9 @@ func (s *Service) RunDigest(ctx context.Context, r *jobs.Run) error {
 	})
 }
 
-// send queues a digest's letters and notes the run. With nowhere to send it
+// sendOut queues a digest's letters and notes the run. With nowhere to send it
 // notes nothing.
-func (s *Service) send(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest, period string) (run wire.DigestRun, err error) {
+func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest, period string) (run wire.DigestRun, err error) {
 	run = wire.DigestRun{At: tx.Now, Period: period, Channels: []wire.DigestChannel{}}
 	slack, err := tx.Slack(ctx, who.OrgID)
 	if err != nil {
