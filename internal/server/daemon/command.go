@@ -33,6 +33,7 @@ usage: svcd <command> [flags]
 
   serve       run the service
   bootstrap   make the first org and its owner, and print a token
+  rotate-key  replace the key that seals stored secrets
   migrate     bring the database's schema up to date and stop
   version     print the version
   help        print this
@@ -60,6 +61,8 @@ func Main(ctx context.Context, env Env) int {
 		err = serve(ctx, env, args)
 	case "bootstrap":
 		err = bootstrap(ctx, env, args)
+	case "rotate-key":
+		err = rotateKey(ctx, env, args)
 	case "migrate":
 		err = migrate(ctx, env, args)
 	case "version", "--version", "-v":
