@@ -1,0 +1,57 @@
+// Routes that the dashboard is built for and the server does not have yet.
+// When one lands, its line goes: the client then takes the generated type.
+import type * as r from "./records";
+
+type Query = Record<string, string | number | boolean | undefined>;
+interface R<Answer, Body = undefined> {
+  answer: Answer;
+  body: Body;
+  query: Query;
+}
+
+export interface Pending {
+  "GET /v1/usage": R<r.Usage>;
+  "GET /v1/intents": R<r.Page<r.Intent>>;
+  "GET /v1/intents/{ref}": R<r.Intent>;
+  "PATCH /v1/intents/{ref}": R<{ intent: r.Intent; conflicts: r.Conflict[] }, r.IntentPatch>;
+  "POST /v1/intents/{ref}/close": R<r.Intent, { outcome: "merged" | "abandoned"; note?: string }>;
+  "POST /v1/intents/{ref}/handoff": R<{ intent: r.Intent; handoff: r.Handoff }, { to: string; note?: string }>;
+  "GET /v1/conflicts": R<r.Page<r.Conflict>>;
+  "GET /v1/conflicts/{ref}": R<r.Conflict>;
+  "POST /v1/conflicts/{ref}/actions": R<r.Conflict, { action: r.ConflictAction; note?: string }>;
+  "POST /v1/conflicts/{ref}/feedback": R<void, { verdict: r.Verdict }>;
+  "POST /v1/conflicts/{ref}/override": R<r.Conflict, { reason?: string }>;
+  "POST /v1/messages": R<r.Message, { to: string; body: string; subject?: string; requires_ack?: boolean }>;
+  "POST /v1/messages/{id}/ack": R<{ id: string; acked_at: string }>;
+  "GET /v1/conversations": R<r.Page<r.Conversation>>;
+  "GET /v1/conversations/{id}": R<r.Conversation>;
+  "GET /v1/conversations/{id}/messages": R<r.Page<r.Message>>;
+  "POST /v1/conversations/{id}/messages": R<r.Message, { body: string; requires_ack?: boolean }>;
+  "POST /v1/questions/{id}/answers": R<unknown, { answer: string }>;
+  "GET /v1/sessions": R<r.Page<r.Session>>;
+  "GET /v1/attention": R<r.Attention>;
+  "POST /v1/attention/dismiss": R<void, { ids: string[] }>;
+  "GET /v1/search": R<r.Page<r.SearchHit>>;
+  "GET /v1/policies": R<r.Policies>;
+  "PUT /v1/policies": R<r.Policies, { rules: r.Rules }>;
+  "GET /v1/feed": R<r.Feed>;
+  "GET /v1/stats": R<r.Stats>;
+  "GET /v1/webhooks": R<r.Page<r.Webhook>>;
+  "POST /v1/webhooks": R<r.Webhook, { url: string; event_types?: string[]; description?: string }>;
+  "DELETE /v1/webhooks/{id}": R<void>;
+  "POST /v1/webhooks/{id}/test": R<{ delivery_id: string }>;
+  "GET /v1/webhooks/{id}/deliveries": R<r.Page<r.Delivery>>;
+  "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": R<r.Delivery>;
+  "GET /v1/integrations/slack": R<r.Slack>;
+  "PUT /v1/integrations/slack": R<r.Slack, { webhook_url: string | null }>;
+  "POST /v1/integrations/slack/test": R<{ notification_id: string }>;
+  "GET /v1/integrations/digest": R<r.Digest>;
+  "PUT /v1/integrations/digest": R<r.Digest, Partial<Pick<r.Digest, "enabled" | "day" | "hour" | "channels" | "email_me">>>;
+  "POST /v1/integrations/digest/preview": R<r.DigestPreview>;
+  "POST /v1/integrations/digest/send-now": R<unknown>;
+  "GET /v1/github/app": R<r.GitHubApp>;
+  "GET /v1/billing": R<r.Billing>;
+  "POST /v1/billing/checkout": R<{ url: string }, { plan: "team" | "business" }>;
+  "POST /v1/billing/portal": R<{ url: string }>;
+  "GET /v1/contracts": R<r.Page<r.ContractLink>>;
+}
