@@ -9,6 +9,10 @@ import (
 // maxAlternatives bounds what braces may multiply to.
 const maxAlternatives = 128
 
+// maxDepth bounds the elements of a glob, so that an index can hold a set of
+// them in one word.
+const maxDepth = 60
+
 // A Glob is a parsed path selector. Its elements, separated by slashes, may
 // hold * (any characters), ? (one character), [a-z] and [!a-z] (one of a
 // set) and {a,b} (alternatives, which may hold slashes); ** as a whole element
@@ -118,7 +122,16 @@ func canonicalGlob(s string) (string, error) {
 	if len(out) == 0 {
 		return "", fmt.Errorf("%q names no file; use ** for the whole repository", s)
 	}
-	return strings.Join(out, "/"), nil
+	return joined(out, s), nil
+}
+
+// joined returns the elements as one path, sharing the memory of whole if
+// that is what it was: an index holds many selectors.
+func joined(elems []string, whole string) string {
+	if text := strings.Join(elems, "/"); text != whole {
+		return text
+	}
+	return whole
 }
 
 // foldStars makes runs of stars one, except that an element of nothing but
@@ -158,7 +171,10 @@ func cleanPattern(alt string) (string, error) {
 	if len(out) == 0 {
 		return "", fmt.Errorf("one alternative is empty")
 	}
-	return strings.Join(out, "/"), nil
+	if len(out) > maxDepth {
+		return "", fmt.Errorf("is more than %d folders deep", maxDepth)
+	}
+	return joined(out, alt), nil
 }
 
 // expand replaces the first brace group by each of its alternatives, and so

@@ -55,6 +55,7 @@ func TestGlobErrorsSayWhatIsWrong(t *testing.T) {
 		{"a\x00b", "control character"},
 		{strings.Repeat("a/", 600), "longer than"},
 		{strings.Repeat("{a,b}", 8), "more than 128 alternatives"},
+		{strings.Repeat("a/", 61), "more than 60 folders deep"},
 		{"a\xffb", "not valid UTF-8"},
 	} {
 		if _, err := scope.ParseGlob(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -82,30 +82,44 @@ func MatchElem(elem, name string) bool {
 	var star, back string
 	starred := false
 	for {
-		tok, n := nextToken(elem)
-		if n > 0 && tok.star {
-			elem = elem[n:]
-			if elem == "" {
+		ok := false
+		switch {
+		case elem == "":
+			if name == "" {
+				return true
+			}
+		case elem[0] == '*':
+			if elem = elem[1:]; elem == "" {
 				return true
 			}
 			star, back, starred = elem, name, true
 			continue
+		case elem[0] == '?' || elem[0] == '[' || elem[0] == '\\':
+			elem, name, ok = matchToken(elem, name)
+		case name != "" && name[0] == elem[0]:
+			// Bytes will do: where a character begins alike it goes on alike.
+			elem, name, ok = elem[1:], name[1:], true
 		}
-		if name == "" && n == 0 {
-			return true
-		}
-		r, size := utf8.DecodeRuneInString(name)
-		if n > 0 && size > 0 && tok.has(r) {
-			elem, name = elem[n:], name[size:]
+		if ok {
 			continue
 		}
 		if !starred || back == "" {
 			return false
 		}
-		_, size = utf8.DecodeRuneInString(back)
+		_, size := utf8.DecodeRuneInString(back)
 		back = back[size:]
 		elem, name = star, back
 	}
+}
+
+// matchToken matches one character by a token that is not a plain byte.
+func matchToken(elem, name string) (restElem, restName string, ok bool) {
+	tok, n := nextToken(elem)
+	r, size := utf8.DecodeRuneInString(name)
+	if n == 0 || size == 0 || !tok.has(r) {
+		return elem, name, false
+	}
+	return elem[n:], name[size:], true
 }
 
 // PatternsOverlap reports whether some path matches both patterns.

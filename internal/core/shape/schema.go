@@ -92,12 +92,18 @@ var timeType = reflect.TypeFor[coord.Time]()
 
 type enumerated interface{ Enum() []string }
 
+// A loose type takes several JSON types, such as a string or a number.
+type loose interface{ JSONTypes() []string }
+
 func (r *Registry) of(t reflect.Type, dir Direction) *Schema {
 	if t == timeType {
 		return &Schema{Type: "string", Format: "date-time"}
 	}
 	if e, ok := reflect.Zero(t).Interface().(enumerated); ok && t.Kind() == reflect.String {
 		return &Schema{Type: "string", Enum: anys(e.Enum())}
+	}
+	if l, ok := reflect.Zero(t).Interface().(loose); ok && t.Kind() == reflect.String {
+		return &Schema{Type: l.JSONTypes()}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -225,6 +231,9 @@ func required(f reflect.StructField, opts string, dir Direction) bool {
 func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 	s := r.of(f.Type, dir)
 	tag := f.Tag
+	if k := f.Type.Kind(); dir == In && (k == reflect.Slice || k == reflect.Map) && tag.Get("required") == "" {
+		s = nullable(s) // many clients write an empty list as null
+	}
 	if doc := tag.Get("doc"); doc != "" {
 		if s.Ref != "" { // siblings of $ref are allowed in 3.1
 			s = &Schema{Ref: s.Ref}

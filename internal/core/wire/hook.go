@@ -156,3 +156,9 @@ type HookIntent struct {
 	Ref    string             `json:"ref"`
 	Status coord.IntentStatus `json:"status"`
 }
+
+// EvaluateHook is a hook event with the protocol its sender speaks.
+type EvaluateHook struct {
+	Protocol string `header:"X-Svc-Protocol" maxLength:"20"`
+	HookRequest
+}

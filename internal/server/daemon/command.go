@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops"
 )
 
@@ -198,7 +199,7 @@ Example:
 	}
 	defer st.Close()
 	log := slog.New(slog.DiscardHandler)
-	made, err := ops.New(st, eventlog.New(st, log), log, ops.Config{PublicURL: cfg.PublicURL}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
+	made, err := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{PublicURL: cfg.PublicURL}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
 	if err != nil {
 		return err
 	}

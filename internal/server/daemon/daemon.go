@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -27,7 +28,7 @@ import (
 const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
-	sweepEvery    = time.Hour
+	sweepEvery    = time.Minute
 	maxHeaderSize = 16 << 10
 )
 
@@ -90,7 +91,9 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 func (d *Daemon) assemble() {
 	d.events = eventlog.New(d.store, d.log)
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
-	d.Ops = ops.New(d.store, d.events, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	index := live.New(d.store)
+	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
+	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
@@ -116,7 +119,8 @@ func (d *Daemon) assemble() {
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep expired sign-ins", d.sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -138,10 +142,6 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 			}
 		}
 	}
-}
-
-func (d *Daemon) sweep(ctx context.Context) error {
-	return d.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.DeleteExpiredSignins(ctx) })
 }
 
 // watchStandings drops remembered tokens when another replica revoked them.
@@ -196,7 +196,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
 
 // Now returns the service's time, for tests.

@@ -34,6 +34,9 @@ type Log struct {
 	store *store.Store
 	log   *slog.Logger
 	dirty chan []string
+	// Woken, if set, is told of orgs that have new events, here or on another
+	// replica. It must not block.
+	Woken func(orgs []string)
 
 	mu    sync.Mutex
 	feeds map[string]*feed
@@ -173,6 +176,9 @@ func (l *Log) feed(org string) *feed {
 
 // wake loads what is new in the orgs that somebody follows, and tells them.
 func (l *Log) wake(orgs []string) {
+	if l.Woken != nil {
+		l.Woken(orgs)
+	}
 	for _, org := range orgs {
 		f := l.feed(org)
 		if f == nil {

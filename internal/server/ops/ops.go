@@ -16,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -29,16 +30,20 @@ type Config struct {
 type Service struct {
 	store  *store.Store
 	log    *eventlog.Log
+	live   *live.Set
 	logger *slog.Logger
 	cfg    Config
+	waits  waits
+	lines  lines
+	beats  beats
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
 
 // New returns a Service on s.
-func New(s *store.Store, log *eventlog.Log, logger *slog.Logger, cfg Config) *Service {
+func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, logger: logger, cfg: cfg, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.

@@ -76,6 +76,9 @@ func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error
 			return who, err
 		}
 	}
+	// Naming a session makes the call an agent's; whose it is, the operation
+	// checks.
+	who.SessionID = r.Header.Get("X-Svc-Session")
 	who.Address = s.clientAddress(r)
 	who.UserAgent = r.UserAgent()
 	return who, nil

@@ -20,9 +20,15 @@ type Store struct {
 	dsn string
 	dialect
 	writer *writer // of SQLite; nil on PostgreSQL
+	// PostgreSQL's writers have connections of their own: readers must get on
+	// while writers wait for their org's lock.
+	writes *sql.DB
+	queues queues
 	// Committed, if set, is told after each commit which orgs have new events.
 	Committed func(orgs []string)
-	now       func() time.Time
+	// Aborted, if set, is told when writes that had run were not committed.
+	Aborted func()
+	now     func() time.Time
 }
 
 // Open opens the database at dsn, a postgres:// URL or a file path, and
@@ -46,6 +52,12 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 		return nil, fmt.Errorf("open the %s database: %w", d.name, err)
 	}
 	s := &Store{db: db, dsn: dsn, dialect: d, now: time.Now}
+	if d.name == postgres.name {
+		if s.writes, err = d.open(dsn); err != nil {
+			db.Close()
+			return nil, fmt.Errorf("open the %s database: %w", d.name, err)
+		}
+	}
 	if d.name == embedded.name {
 		if err := s.checkSQLite(ctx); err != nil {
 			db.Close()
@@ -101,6 +113,9 @@ func (s *Store) Close() error {
 	if s.writer != nil {
 		s.writer.stop()
 	}
+	if s.writes != nil {
+		s.writes.Close()
+	}
 	return s.db.Close()
 }
 
@@ -135,7 +150,7 @@ type Tx struct {
 
 // Read runs fn on the state of one moment.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	return s.transact(ctx, &sql.TxOptions{Isolation: s.snapshot, ReadOnly: true}, fn)
+	return s.transact(ctx, s.db, &sql.TxOptions{Isolation: s.snapshot, ReadOnly: true}, fn)
 }
 
 // Write runs fn in a transaction and commits it if fn returns nil. Writers of
@@ -146,9 +161,16 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	if s.writer != nil {
 		return s.wrap(s.writer.run(ctx, fn))
 	}
+	// Queueing here first keeps all but one writer of an org from holding a
+	// connection while it waits.
+	done, err := s.queues.enter(ctx, org)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer done()
 	const tries = 5
 	for try := 1; ; try++ {
-		err := s.transact(ctx, nil, func(tx *Tx) error {
+		err := s.transact(ctx, s.writes, nil, func(tx *Tx) error {
 			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
 				return err
 			}
@@ -160,8 +182,8 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	}
 }
 
-func (s *Store) transact(ctx context.Context, opts *sql.TxOptions, fn func(*Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, opts)
+func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, fn func(*Tx) error) error {
+	tx, err := db.BeginTx(ctx, opts)
 	if err != nil {
 		return s.wrap(err)
 	}

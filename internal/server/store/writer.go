@@ -112,6 +112,9 @@ func (w *writer) gather(first *job) []*job {
 
 func (w *writer) batch(batch []*job) {
 	err := w.commit(batch)
+	if err != nil && w.store.Aborted != nil {
+		w.store.Aborted()
+	}
 	var done []*Tx
 	for _, j := range batch {
 		if err != nil && j.err == nil {

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+const maxCheck = 200
+
+func (a *app) checkCommand() *cobra.Command {
+	var staged bool
+	cmd := &cobra.Command{
+		Use:   "check [--staged] PATH...",
+		Short: "Ask whether files may be edited; exits 1 when blocked",
+		Long: "Ask what editing the files would run into. Nothing is stored. Exits 1 when\n" +
+			"an edit would be blocked, so it can guard a commit. A PATH of - reads paths\n" +
+			"from standard input, one a line.",
+		Example: "  svc check auth/login.go 'api/**'\n" +
+			"  svc check --staged              # in .git/hooks/pre-commit\n" +
+			"  git diff --name-only | svc check -",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheck(cmd.Context(), args, staged) },
+	}
+	cmd.Flags().BoolVar(&staged, "staged", false, "check what git has staged")
+	return cmd
+}
+
+func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
+	if len(args) == 0 && !staged {
+		return usagef("expected paths, or --staged")
+	}
+	here, err := a.here()
+	if err != nil {
+		return err
+	}
+	paths, err := a.checkPaths(ctx, here, args, staged)
+	if err != nil {
+		return err
+	}
+	res := remote.ScopeResult{Decision: string(wire.Allow), Findings: []remote.ScopeFinding{}}
+	if len(paths) > 0 {
+		c, _, err := a.client()
+		if err != nil {
+			return err
+		}
+		if res, err = c.CheckScope(ctx, remote.ScopeCheck{Paths: paths, Repo: here.Fingerprint}); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		err = a.printJSON(res)
+	} else {
+		a.printCheck(res, len(paths))
+	}
+	if err == nil && res.Decision == string(wire.Block) {
+		return &exit{code: ExitError}
+	}
+	return err
+}
+
+func (a *app) printCheck(res remote.ScopeResult, n int) {
+	switch res.Decision {
+	case string(wire.Block):
+		fmt.Fprintln(a.Stdout, a.paint(red, "blocked")+": "+peertext.Line(res.Reason, 1000))
+	case string(wire.Warn):
+		fmt.Fprintln(a.Stdout, a.paint(yellow, "warning")+": "+peertext.Line(res.Reason, 1000))
+	default:
+		fmt.Fprintf(a.Stdout, "%s: nobody else is on %d path(s)\n", a.paint(green, "free"), n)
+	}
+	for _, f := range res.Findings {
+		fmt.Fprintf(a.Stdout, "  %s %s: %s\n", severity(a, f.Severity), peertext.Name(string(f.Kind)), peertext.Line(f.Explanation, 500))
+		if f.Suggestion.Text != "" {
+			fmt.Fprintf(a.Stdout, "    next: %s\n", peertext.Line(f.Suggestion.Text, 500))
+		}
+	}
+}
+
+// checkPaths returns the paths to ask about, relative to the repository.
+func (a *app) checkPaths(ctx context.Context, here place, args []string, staged bool) ([]string, error) {
+	var paths []string
+	for _, arg := range args {
+		if arg != "-" {
+			p, err := a.inRepo(here, arg)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, p)
+			continue
+		}
+		// What git prints is relative to the repository already.
+		for s := bufio.NewScanner(a.Stdin); s.Scan(); {
+			if p := strings.TrimSpace(s.Text()); p != "" {
+				paths = append(paths, filepath.ToSlash(p))
+			}
+		}
+	}
+	if staged {
+		cmd := exec.CommandContext(ctx, "git", "-C", here.Root, "diff", "--cached", "--name-only", "--no-renames", "-z")
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("git cannot tell what is staged: %w", err)
+		}
+		for p := range strings.SplitSeq(string(out), "\x00") {
+			if p != "" {
+				paths = append(paths, p)
+			}
+		}
+	}
+	if len(paths) > maxCheck {
+		return nil, fmt.Errorf("%d paths are more than one check takes (%d); check folders instead, such as 'src/**'", len(paths), maxCheck)
+	}
+	return paths, nil
+}
+
+// inRepo makes a path, relative to the working folder, one relative to the
+// repository.
+func (a *app) inRepo(here place, arg string) (string, error) {
+	p := arg
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(a.Dir, p)
+	}
+	rel, err := filepath.Rel(here.Root, p)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", usagef("%s is outside the repository %s", arg, here.Root)
+	}
+	if rel == "." {
+		return "**", nil
+	}
+	rel = filepath.ToSlash(rel)
+	if strings.HasSuffix(arg, "/") {
+		rel += "/**" // a folder means what is in it
+	}
+	return rel, nil
+}

@@ -1,0 +1,273 @@
+// Package cli is the command-line client: one file per command. It decides
+// what a person sees; what is done is decided in the packages below it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/selfupdate"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
+)
+
+// An Env is the world a command runs in, as a value, so that tests make their
+// own.
+type Env struct {
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Getenv   func(string) string
+	Now      func() time.Time
+	Dir      string // the working folder
+	Hostname string
+	Terminal Terminal
+	// ReleaseKeys are who may sign a newer svc.
+	ReleaseKeys selfupdate.Keys
+	// OpenBrowser shows an address to the user.
+	OpenBrowser func(address string) error
+}
+
+// A Terminal says which streams are one, and how wide it is.
+type Terminal struct {
+	In, Out, Err bool
+	Columns      int // 0 when unknown
+}
+
+// Exit codes of the interface.
+const (
+	ExitOK        = 0
+	ExitError     = 1
+	ExitUsage     = 2
+	ExitCancelled = 130
+)
+
+// An exit ends a command with a code; err, if any, is told.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// usagef is an error of whoever typed the command.
+func usagef(format string, args ...any) error {
+	return &exit{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// errCancelled means that the user said no.
+var errCancelled = &exit{ExitCancelled, errors.New("cancelled; nothing was changed")}
+
+// An app is one run of the client.
+type app struct {
+	*Env
+	root          *cobra.Command
+	args          []string
+	json          bool
+	insecure      bool
+	noUpdateCheck bool
+}
+
+// Main runs the command that args name and returns the exit code.
+func Main(ctx context.Context, env *Env, args []string) int {
+	a := &app{Env: env, args: args}
+	a.root = a.rootCommand()
+	a.root.SetArgs(args)
+	ran, err := a.root.ExecuteContextC(ctx)
+	code := a.report(ctx, ran, err)
+	if code == ExitOK {
+		a.offerUpdate(ctx, ran)
+	}
+	return code
+}
+
+// report tells an error and returns the exit code that goes with it.
+func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return ExitCancelled
+	}
+	code := ExitError
+	var e *exit
+	if errors.As(err, &e) {
+		if code = e.code; e.err == nil {
+			return code
+		}
+	}
+	fmt.Fprintln(a.Stderr, "svc: "+peertext.Clean(err.Error()))
+	var p *problem.Error
+	if errors.As(err, &p) {
+		for _, c := range p.Candidates {
+			fmt.Fprintln(a.Stderr, "  "+peertext.Line(c, 200))
+		}
+	}
+	if code == ExitUsage {
+		name := "svc"
+		if ran != nil {
+			name = ran.CommandPath()
+		}
+		fmt.Fprintf(a.Stderr, "Run '%s --help' for how to use it.\n", name)
+	}
+	return code
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	var showVersion bool
+	root := &cobra.Command{
+		Use:   "svc",
+		Short: "Coordinate coding agents that work in the same repositories",
+		Long: "svc tells you and your coding agents who else works on the same files,\n" +
+			"symbols and contracts, before an edit goes wrong.",
+		Example:       "  svc login\n  svc init\n  svc status",
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case showVersion:
+				return a.printVersion()
+			case len(args) == 0:
+				return cmd.Help()
+			}
+			return unknown(cmd, args[0])
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetIn(a.Stdin)
+	root.SetHelpFunc(a.help)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { a.help(cmd, nil); return nil })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd == root && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-") {
+			return unknown(cmd, a.args[0]) // its flags are not the mistake
+		}
+		return &exit{ExitUsage, err}
+	})
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print JSON")
+	f.BoolVar(&a.insecure, "insecure", false, "allow plain http to another machine")
+	f.BoolVar(&a.noUpdateCheck, "no-update-check", false, "do not look for a newer svc")
+	root.Flags().BoolVarP(&showVersion, "version", "v", false, "print the version")
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, make := range g.commands {
+			c := make(a)
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommand(a.helpCommand())
+	return root
+}
+
+// The order of groups is the order to read them in.
+func init() { cobra.EnableCommandSorting = false }
+
+// groups are the commands in the order of the help page. svc hook is not
+// among them: main starts it before anything here.
+var groups = []struct {
+	id, title string
+	commands  []func(*app) *cobra.Command
+}{
+	{"start", "Get started", []func(*app) *cobra.Command{
+		(*app).loginCommand, (*app).logoutCommand, (*app).whoamiCommand, (*app).doctorCommand,
+	}},
+	{"work", "See and steer the work", []func(*app) *cobra.Command{
+		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
+		(*app).checkCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
+	}},
+	{"agents", "For agent hosts", []func(*app) *cobra.Command{
+		(*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
+	}},
+	{"self", "About svc itself", []func(*app) *cobra.Command{
+		(*app).updateCommand, (*app).versionCommand, (*app).completionCommand, (*app).manCommand,
+	}},
+}
+
+// unknown is the error for a command that is not there.
+func unknown(cmd *cobra.Command, name string) error {
+	if near := nearest(name, cmd.Commands()); near != "" {
+		return usagef("unknown command %q; did you mean '%s %s'?", name, cmd.CommandPath(), near)
+	}
+	return usagef("unknown command %q", name)
+}
+
+// exactly and noArgs check the number of arguments as a usage error.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("expected %s, got %d arguments", what, len(args))
+		}
+		return nil
+	}
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasSubCommands() {
+		return unknown(cmd, args[0])
+	}
+	if len(args) > 0 {
+		return usagef("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// login returns the login that this run works with.
+func (a *app) login(flags login.Overrides) (login.Login, login.Store, error) {
+	store, err := login.Locate(a.Getenv)
+	if err != nil {
+		return login.Login{}, store, err
+	}
+	c, err := store.Load()
+	if err != nil {
+		return login.Login{}, store, err
+	}
+	l, err := login.Resolve(c, a.Getenv, flags)
+	return l, store, err
+}
+
+// client returns a client of the server that the user is logged in to.
+func (a *app) client() (*remote.Client, login.Login, error) {
+	l, _, err := a.login(login.Overrides{})
+	if err != nil {
+		return nil, l, err
+	}
+	if !l.LoggedIn() {
+		return nil, l, notLoggedIn(l)
+	}
+	c, err := a.connect(l)
+	return c, l, err
+}
+
+func (a *app) connect(l login.Login) (*remote.Client, error) {
+	return remote.New(l.Server, l.Token, remote.Options{Insecure: a.insecure || l.Insecure})
+}
+
+func notLoggedIn(l login.Login) error {
+	if l.Elsewhere != "" {
+		return fmt.Errorf("not logged in to %s (the stored login is for %s); run svc login --server %s", l.Server, l.Elsewhere, l.Server)
+	}
+	return errors.New("not logged in; run svc login")
+}
+
+// envSet reports whether a switch such as SVC_NO_BROWSER is set.
+func (a *app) envSet(name string) bool {
+	v := strings.ToLower(a.Getenv(name))
+	return v != "" && v != "0" && v != "false"
+}

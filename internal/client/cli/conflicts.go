@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+func (a *app) conflictsCommand() *cobra.Command {
+	var flags listFlags
+	cmd := &cobra.Command{
+		Use:   "conflicts [show CF-n]",
+		Short: "List where work collides",
+		Long: "List where two pieces of work collide. Without flags: everything live in the\n" +
+			"org, the worst first where the server says so.",
+		Example: "  svc conflicts --mine\n  svc conflicts show CF-3",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), &flags) },
+	}
+	flags.add(cmd, "conflicts")
+	cmd.Flags().BoolVar(&flags.filter.Mine, "mine", false, "only those you are a party of")
+	cmd.Flags().StringVar(&flags.filter.Intent, "intent", "", "only those of this intent")
+	cmd.AddCommand(&cobra.Command{
+		Use:     "show CF-n",
+		Short:   "Show one conflict with its evidence",
+		Example: "  svc conflicts show CF-3\n  svc conflicts show 3 --json",
+		Args:    exactly(1, "one conflict such as CF-3"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.showConflict(cmd.Context(), args[0]) },
+	})
+	return cmd
+}
+
+func (a *app) listConflicts(ctx context.Context, flags *listFlags) error {
+	f, err := flags.resolve(a)
+	if err != nil {
+		return err
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	page, err := c.Conflicts(ctx, f)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(page)
+	}
+	rows := [][]string{}
+	for _, cf := range page.Items {
+		rows = append(rows, []string{cf.Ref, peertext.Name(string(cf.Severity)), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)),
+			peertext.Path(cf.Repo.FullName), parties(cf.Parties), peertext.Line(cf.Explanation, 200)})
+	}
+	a.list(rows, []string{"CONFLICT", "SEVERITY", "KIND", "STATUS", "REPO", "BETWEEN", "WHY"}, "No conflicts.", page.NextCursor != nil)
+	return nil
+}
+
+func parties(ps []coord.Party) string {
+	out := ""
+	for i, p := range ps {
+		if i > 0 {
+			out += " / "
+		}
+		out += person(p.User)
+	}
+	return out
+}
+
+func (a *app) showConflict(ctx context.Context, arg string) error {
+	n, ok := coord.ParseConflictRef(arg)
+	if !ok {
+		return usagef("%q is not a conflict such as CF-3", arg)
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	cf, err := c.Conflict(ctx, coord.ConflictRef(n))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(cf)
+	}
+	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)))
+	a.quote(a.Stdout, cf.Explanation)
+	for _, p := range cf.Parties {
+		intent := ""
+		if p.Intent != nil {
+			intent = " " + p.Intent.Ref + " " + title(p.Intent.Title)
+		}
+		fmt.Fprintf(a.Stdout, "  %-11s %s%s\n", peertext.Name(string(p.Role))+":", person(p.User), intent)
+	}
+	for _, e := range cf.Evidence {
+		fmt.Fprintf(a.Stdout, "  - %s\n", evidence(e))
+	}
+	if cf.Suggestion.Text != "" {
+		fmt.Fprintf(a.Stdout, "Next: %s\n", peertext.Line(cf.Suggestion.Text, 500))
+	}
+	return nil
+}
+
+// evidence is one fact in one line.
+func evidence(e coord.Evidence) string {
+	what := ""
+	for _, s := range []*string{e.Symbol, e.Contract, e.Path, e.Selector} {
+		if s != nil && *s != "" {
+			what = peertext.Path(*s)
+			break
+		}
+	}
+	if e.Lines != nil {
+		what += fmt.Sprintf(" lines %d-%d", e.Lines.Start, e.Lines.End)
+	}
+	out := fmt.Sprintf("%s by %s: %s", peertext.Name(string(e.Via)), peertext.Name(string(e.Party)), what)
+	if d := text(e.Detail); d != "" {
+		out += " (" + peertext.Line(d, 200) + ")"
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/selfupdate"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/version"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that everything is set up, and say how to repair it",
+		Long: "Check the login, the server, this repository and the agent hosts in it. Exits\n" +
+			"0 when all is well, 1 with warnings, 2 with failures.",
+		Example: "  svc doctor\n  svc doctor --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var seen func(doctor.Check)
+			if !a.json {
+				seen = a.printCheckup
+			}
+			report := doctor.Examine(cmd.Context(), a.patient(), seen)
+			if a.json {
+				if err := a.printJSON(report); err != nil {
+					return err
+				}
+			}
+			if code := report.ExitCode(); code != ExitOK {
+				return &exit{code: code}
+			}
+			return nil
+		},
+	}
+}
+
+// patient gathers what there is to examine.
+func (a *app) patient() *doctor.Patient {
+	p := &doctor.Patient{Now: a.Now, Client: wire.HookClient{CLIVersion: version.Version, OS: runtime.GOOS}}
+	l, store, err := a.login(login.Overrides{})
+	p.Login, p.LoginErr, p.ConfigPath = l, err, store.Path()
+	if err != nil {
+		p.RemoteErr = err
+	} else {
+		p.Remote, p.RemoteErr = a.connect(l)
+	}
+	here, _ := a.here() // what is missing in it is what the check tells
+	p.RepoRoot = here.Root
+	p.Repo = wire.HookRepo{RemoteFingerprints: here.Fingerprints, Branch: here.Branch}
+	if p.Remote != nil {
+		p.Latest = func(ctx context.Context) (string, bool, error) {
+			r, err := a.latest(ctx, p.Remote)
+			return r.Version, err == nil && selfupdate.Newer(r, version.Version), err
+		}
+	}
+	return p
+}
+
+func (a *app) printCheckup(c doctor.Check) {
+	mark := map[doctor.Level]string{doctor.OK: a.paint(green, "ok  "), doctor.Warn: a.paint(yellow, "warn"), doctor.Fail: a.paint(red, "FAIL")}
+	fmt.Fprintf(a.Stdout, "%s  %-12s %s\n", mark[c.Level], c.Name, peertext.Line(c.Detail, 500))
+	if c.Fix != "" {
+		fmt.Fprintf(a.Stdout, "      %-12s fix: %s\n", "", a.paint(bold, c.Fix))
+	}
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/login"
+)
+
+func (a *app) mcpHeadersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp-headers",
+		Short: "Print the request headers for the tool server, as JSON",
+		Long: "Print the request headers for the tool server as a JSON object. For agent\n" +
+			"hosts that call a program for them.",
+		Example: "  svc mcp-headers",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			value, err := a.authorization()
+			if err != nil {
+				return err
+			}
+			return a.printJSON(map[string]string{"Authorization": value})
+		},
+	}
+}
+
+func (a *app) authHeaderCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "auth-header",
+		Short:   "Print the value of the Authorization header",
+		Example: "  curl -H \"Authorization: $(svc auth-header)\" http://127.0.0.1:7780/v1/me",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			value, err := a.authorization()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(value)
+			}
+			_, err = fmt.Fprintln(a.Stdout, value)
+			return err
+		},
+	}
+}
+
+func (a *app) authorization() (string, error) {
+	l, _, err := a.login(login.Overrides{})
+	if err != nil {
+		return "", err
+	}
+	if !l.LoggedIn() {
+		return "", notLoggedIn(l)
+	}
+	return "Bearer " + l.Token, nil
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpColumns is how wide a help page may be.
+const helpColumns = 80
+
+// help prints a command's page. It is code rather than one of cobra's
+// templates: linking those makes every start slower.
+func (a *app) help(cmd *cobra.Command, _ []string) {
+	w := a.Stdout
+	if cmd.Long != "" {
+		fmt.Fprintln(w, cmd.Long)
+	} else {
+		fmt.Fprintln(w, cmd.Short+".")
+	}
+	use := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		use = cmd.CommandPath() + " <command>"
+		if cmd != cmd.Root() && cmd.Runnable() {
+			use = cmd.CommandPath() + " [command]"
+		}
+	}
+	fmt.Fprintf(w, "\nUsage:\n  %s\n", strings.TrimSuffix(use, " [flags]"))
+	a.helpCommands(w, cmd)
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	helpFlags(w, "Flags", cmd.LocalNonPersistentFlags())
+	helpFlags(w, "Global flags", cmd.Root().PersistentFlags())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nRun '%s <command> --help' for a command's page.\n", cmd.CommandPath())
+	}
+}
+
+func (a *app) helpCommands(w io.Writer, cmd *cobra.Command) {
+	list := func(title, group string) {
+		first := true
+		for _, c := range cmd.Commands() {
+			if !c.IsAvailableCommand() || c.GroupID != group {
+				continue
+			}
+			if first {
+				fmt.Fprintf(w, "\n%s:\n", title)
+				first = false
+			}
+			fmt.Fprintf(w, "  %-13s %s\n", c.Name(), c.Short)
+		}
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, g.ID)
+	}
+	list("Commands", "")
+}
+
+func helpFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+	if text := flags.FlagUsagesWrapped(helpColumns); strings.TrimSpace(text) != "" {
+		fmt.Fprintf(w, "\n%s:\n%s", title, text)
+	}
+}
+
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [command]",
+		Short:   "Show how to use a command",
+		Example: "  svc help\n  svc help status",
+		GroupID: "self",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := a.root
+			for _, name := range args {
+				next := child(at, name)
+				if next == nil {
+					return unknown(at, name)
+				}
+				at = next
+			}
+			at.InitDefaultHelpFlag()
+			a.help(at, nil)
+			return nil
+		},
+	}
+}
+
+func child(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// nearest returns the command whose name is closest to what was typed, or ""
+// when none is close.
+func nearest(typed string, cmds []*cobra.Command) string {
+	best, least := "", 1+max(2, len(typed)/2)
+	for _, c := range cmds {
+		if !c.IsAvailableCommand() && c.Name() != "help" {
+			continue
+		}
+		d := distance(strings.ToLower(typed), c.Name())
+		if strings.HasPrefix(c.Name(), typed) && len(typed) > 1 {
+			d = 0
+		}
+		if d < least {
+			best, least = c.Name(), d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to add, drop or change to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			prev, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, prev+cost)
+		}
+	}
+	return row[len(b)]
+}

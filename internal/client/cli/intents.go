@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// listFlags are the flags of commands that list records.
+type listFlags struct {
+	filter remote.Filter
+	all    bool // whatever the status
+	here   bool // this repository only
+}
+
+func (f *listFlags) add(cmd *cobra.Command, what string) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.filter.Repo, "repo", "", "only this repo, owner/name")
+	fs.BoolVar(&f.here, "here", false, "only the repository of this folder")
+	fs.StringVar(&f.filter.Status, "status", "live", "live, or statuses separated by commas")
+	fs.BoolVar(&f.all, "all", false, what+" of every status")
+	fs.IntVar(&f.filter.Limit, "limit", 50, "at most this many, 1 to 200")
+}
+
+// resolve completes the filter.
+func (f *listFlags) resolve(a *app) (remote.Filter, error) {
+	out := f.filter
+	if out.Limit < 1 || out.Limit > wire.MaxLimit {
+		return out, usagef("--limit must be 1 to %d", wire.MaxLimit)
+	}
+	if f.all {
+		out.Status = ""
+	}
+	if f.here {
+		p, err := a.here()
+		if err != nil {
+			return out, err
+		}
+		out.Repo = p.Fingerprint
+	}
+	return out, nil
+}
+
+func (a *app) intentsCommand() *cobra.Command {
+	var flags listFlags
+	var mine bool
+	cmd := &cobra.Command{
+		Use:     "intents [show INT-n]",
+		Short:   "List what people and agents work on",
+		Long:    "List what people and agents announced to work on. Without flags: everything\nlive in the org.",
+		Example: "  svc intents\n  svc intents --mine --here\n  svc intents show INT-7",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if mine {
+				flags.filter.Owner = "me"
+			}
+			return a.listIntents(cmd.Context(), &flags)
+		},
+	}
+	flags.add(cmd, "intents")
+	cmd.Flags().BoolVar(&mine, "mine", false, "only your own")
+	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member, an email")
+	cmd.AddCommand(&cobra.Command{
+		Use:     "show INT-n",
+		Short:   "Show one intent",
+		Example: "  svc intents show INT-7",
+		Args:    exactly(1, "one intent such as INT-7"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.showIntent(cmd.Context(), args[0]) },
+	})
+	return cmd
+}
+
+func (a *app) listIntents(ctx context.Context, flags *listFlags) error {
+	f, err := flags.resolve(a)
+	if err != nil {
+		return err
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	page, err := c.Intents(ctx, f)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(page)
+	}
+	rows := [][]string{}
+	for _, in := range page.Items {
+		rows = append(rows, []string{in.Ref, peertext.Name(string(in.Status)), person(&in.Owner), peertext.Path(in.Repo.FullName),
+			peertext.Branch(text(in.Branch)), a.ago(in.LastActivityAt), peertext.Title(in.Title)})
+	}
+	a.list(rows, []string{"INTENT", "STATUS", "OWNER", "REPO", "BRANCH", "ACTIVE", "TITLE"}, "No intents.", page.NextCursor != nil)
+	return nil
+}
+
+// list prints rows under a heading, or that there are none.
+func (a *app) list(rows [][]string, heading []string, none string, more bool) {
+	if len(rows) == 0 {
+		fmt.Fprintln(a.Stdout, none)
+		return
+	}
+	a.table(append([][]string{heading}, rows...))
+	if more {
+		fmt.Fprintln(a.Stderr, "There are more; raise --limit or narrow the list.")
+	}
+}
+
+func (a *app) showIntent(ctx context.Context, arg string) error {
+	n, ok := coord.ParseIntentRef(arg)
+	if !ok {
+		return usagef("%q is not an intent such as INT-7", arg)
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	in, err := c.Intent(ctx, coord.IntentRef(n))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(in)
+	}
+	fmt.Fprintf(a.Stdout, "%s %s\n", a.paint(bold, in.Ref), peertext.Title(in.Title))
+	blockers := make([]string, 0, len(in.BlockedBy))
+	for _, b := range in.BlockedBy {
+		blockers = append(blockers, peertext.Name(b.Ref))
+	}
+	rows := [][]string{
+		{"Status", string(in.Status)}, {"Owner", person(&in.Owner)}, {"Repo", peertext.Path(in.Repo.FullName)},
+		{"Branch", peertext.Branch(text(in.Branch))}, {"Mode", string(in.EffectiveMode)},
+		{"Blocked by", strings.Join(blockers, " ")}, {"Paths", list(in.Scope.Paths)}, {"Symbols", list(in.Scope.Symbols)},
+		{"Contracts", list(in.Scope.Contracts)}, {"Active", a.ago(in.LastActivityAt)},
+	}
+	a.facts(rows)
+	if s := text(in.Summary); s != "" {
+		a.quote(a.Stdout, s)
+	}
+	return nil
+}
+
+// facts prints the rows that say something.
+func (a *app) facts(rows [][]string) {
+	var said [][]string
+	for _, r := range rows {
+		if r[1] != "" {
+			said = append(said, []string{"  " + r[0], r[1]})
+		}
+	}
+	a.table(said)
+}
+
+func list(ss []string) string {
+	clean := make([]string, len(ss))
+	for i, s := range ss {
+		clean[i] = peertext.Path(s)
+	}
+	return strings.Join(clean, ", ")
+}

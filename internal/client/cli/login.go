@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+func (a *app) loginCommand() *cobra.Command {
+	var flags login.Overrides
+	cmd := &cobra.Command{
+		Use:   "login [--server URL] [--token TOKEN]",
+		Short: "Log in to a server",
+		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
+			"link, type the code, approve. The login is kept in the user config folder,\n" +
+			"readable by you only.",
+		Example: "  svc login --server https://svc.example.com\n" +
+			"  svc login --token - < token.txt   # reads the token from a file",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags) },
+	}
+	cmd.Flags().StringVar(&flags.Server, "server", "", "address of the server (default "+login.DefaultServer+", or SVC_SERVER)")
+	cmd.Flags().StringVar(&flags.Token, "token", "", "use this token instead of the browser; - reads it from standard input")
+	return cmd
+}
+
+func (a *app) runLogin(ctx context.Context, flags login.Overrides) error {
+	if flags.Token == "-" {
+		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1000)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if flags.Token = strings.TrimSpace(line); flags.Token == "" {
+			return usagef("no token on standard input")
+		}
+	}
+	l, store, err := a.login(flags)
+	if err != nil {
+		return err
+	}
+	if l.TokenSource == login.FromConfig {
+		l.Token = "" // log in anew
+	}
+	if l.Token == "" {
+		if l.Token, l.WebURL, err = a.deviceFlow(ctx, l); err != nil {
+			return err
+		}
+	}
+	c, err := a.connect(l)
+	if err != nil {
+		return err
+	}
+	me, err := c.Me(ctx)
+	if err != nil {
+		return err
+	}
+	l.Config.DataMode = me.Org.DataMode
+	l.Config.Insecure = a.insecure || l.Insecure
+	if err := store.Save(l.Config); err != nil {
+		return fmt.Errorf("the login is good but could not be stored: %w", err)
+	}
+	if a.json {
+		return a.printJSON(whoami{me, l.Server})
+	}
+	fmt.Fprintf(a.Stdout, "Logged in to %s as %s.\n", l.Server, identity(me))
+	if l.TokenSource == login.FromEnv {
+		fmt.Fprintln(a.Stderr, "The token of SVC_TOKEN was stored; while SVC_TOKEN is set, it wins over what is stored.")
+	}
+	return nil
+}
+
+// identity is who a token is, in a few words.
+func identity(me wire.Me) string {
+	who := "a service"
+	if me.User != nil {
+		who = peertext.Person(me.User.Email)
+	}
+	role := ""
+	if me.Role != nil {
+		role = " (" + peertext.Name(string(*me.Role)) + ")"
+	}
+	return who + ", " + peertext.Person(me.Org.Name) + role
+}
+
+// deviceFlow has a person approve the login in the browser.
+func (a *app) deviceFlow(ctx context.Context, l login.Login) (token, webURL string, err error) {
+	l.Token = ""
+	c, err := a.connect(l)
+	if err != nil {
+		return "", "", err
+	}
+	d, err := c.StartDevice(ctx, a.Hostname)
+	if err != nil {
+		return "", "", err
+	}
+	a.showCode(d)
+	issued, err := poll(ctx, c, d)
+	if err != nil {
+		return "", "", err
+	}
+	if !login.ValidToken(issued.Token) {
+		return "", "", fmt.Errorf("%s sent something that is not a token", l.Server)
+	}
+	return issued.Token, issued.WebURL, nil
+}
+
+// showCode tells what to do on standard error: standard output is for the
+// result.
+func (a *app) showCode(d wire.DeviceStarted) {
+	link := peertext.Line(d.VerificationURI, 500)
+	w := a.Stderr
+	fmt.Fprintf(w, "Open   %s\nType   %s\n", link, a.paint(bold, peertext.Name(d.UserCode)))
+	if a.Terminal.Err && a.Terminal.Columns >= 100 {
+		if code, err := qrCode(link); err == nil {
+			fmt.Fprintf(w, "\n%s\n", code)
+		}
+	}
+	if !a.envSet("SVC_NO_BROWSER") && a.OpenBrowser != nil && a.OpenBrowser(d.VerificationURI) == nil {
+		fmt.Fprintln(w, "The link was opened in your browser.")
+	}
+	fmt.Fprintf(w, "Waiting for approval, at most %s. Ctrl-C stops.\n", (time.Duration(d.ExpiresIn) * time.Second).Round(time.Minute))
+}
+
+// poll asks for the token until there is one or there will be none.
+func poll(ctx context.Context, c *remote.Client, d wire.DeviceStarted) (wire.DeviceIssued, error) {
+	interval := max(time.Duration(d.Interval)*time.Second, time.Second)
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.ExpiresIn)*time.Second, errExpired)
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return wire.DeviceIssued{}, context.Cause(ctx)
+		case <-time.After(interval):
+		}
+		issued, err := c.PollDevice(ctx, d.DeviceCode)
+		var gone *remote.Unreachable
+		switch kind := problem.KindOf(err); {
+		case err == nil:
+			return issued, nil
+		case kind == problem.AuthorizationPending:
+		case kind == problem.SlowDown:
+			interval += 5 * time.Second
+		case kind == problem.ExpiredToken:
+			return issued, errExpired
+		case kind == problem.AccessDenied:
+			return issued, errors.New("the login was denied in the browser")
+		case errors.As(err, &gone) && ctx.Err() == nil: // it may come back before the code expires
+		default:
+			return issued, err
+		}
+	}
+}
+
+var errExpired = errors.New("the code expired before it was approved; run svc login again")

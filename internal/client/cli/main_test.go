@@ -1,0 +1,195 @@
+package cli_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/selfupdate"
+)
+
+// A run is one call of the client in a world of its own.
+type run struct {
+	env    map[string]string
+	stdin  string
+	term   cli.Terminal
+	dir    string
+	keys   selfupdate.Keys
+	now    time.Time
+	opened []string
+}
+
+func (r *run) svc(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	if r.env["SVC_CONFIG_DIR"] == "" {
+		if r.env == nil {
+			r.env = map[string]string{}
+		}
+		r.env["SVC_CONFIG_DIR"] = t.TempDir()
+	}
+	if r.dir == "" {
+		r.dir = t.TempDir()
+	}
+	if r.now.IsZero() {
+		r.now = time.Now()
+	}
+	var out, errs bytes.Buffer
+	code = cli.Main(t.Context(), &cli.Env{
+		Stdin: strings.NewReader(r.stdin), Stdout: &out, Stderr: &errs, Getenv: func(k string) string { return r.env[k] },
+		Now: func() time.Time { return r.now }, ReleaseKeys: r.keys, Dir: r.dir, Hostname: "test", Terminal: r.term,
+		OpenBrowser: func(a string) error { r.opened = append(r.opened, a); return nil },
+	}, args)
+	return code, out.String(), errs.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	c := newContract(t)
+	server := map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}
+	nobody := map[string]string{"SVC_SERVER": "http://127.0.0.1:1"}
+	for _, tt := range []struct {
+		name string
+		env  map[string]string
+		args string
+		want int
+	}{
+		{"success", server, "whoami", cli.ExitOK},
+		{"help", nobody, "help", cli.ExitOK},
+		{"version", nobody, "--version", cli.ExitOK},
+		{"not logged in", nobody, "whoami", cli.ExitError},
+		{"no server", map[string]string{"SVC_SERVER": "http://127.0.0.1:1", "SVC_TOKEN": aliceToken}, "whoami", cli.ExitError},
+		{"unknown command", server, "frobnicate", cli.ExitUsage},
+		{"unknown flag", server, "whoami --frob", cli.ExitUsage},
+		{"unknown help topic", server, "help frobnicate", cli.ExitUsage},
+		{"too many arguments", server, "whoami x", cli.ExitUsage},
+		{"too few arguments", server, "handoff", cli.ExitUsage},
+		{"a bad ref", server, "conflicts show x", cli.ExitUsage},
+		{"an unknown subcommand", server, "conflicts shwo", cli.ExitUsage},
+		{"doctor with failures", nobody, "doctor", 2},
+		{"doctor with warnings", server, "doctor", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := run{env: map[string]string{}}
+			for k, v := range tt.env {
+				r.env[k] = v
+			}
+			if code, out, errs := r.svc(t, strings.Fields(tt.args)...); code != tt.want {
+				t.Errorf("exit %d, want %d\n%s%s", code, tt.want, out, errs)
+			}
+		})
+	}
+}
+
+// Every page fits a terminal of 80 columns and shows an example.
+func TestHelpPages(t *testing.T) {
+	var r run
+	pages := [][]string{{}}
+	for i := 0; i < len(pages); i++ {
+		code, out, errs := r.svc(t, append(append([]string{}, pages[i]...), "--help")...)
+		if code != 0 {
+			t.Fatalf("%v --help: exit %d: %s", pages[i], code, errs)
+		}
+		if !strings.Contains(out, "\nExamples:\n") || !strings.Contains(out, "\nUsage:\n  svc") {
+			t.Errorf("svc %s has no example or usage:\n%s", strings.Join(pages[i], " "), out)
+		}
+		for line := range strings.Lines(out) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("svc %s: %d columns: %s", strings.Join(pages[i], " "), n, line)
+			}
+		}
+		for _, sub := range subcommands(out) {
+			pages = append(pages, append(append([]string{}, pages[i]...), sub))
+		}
+	}
+	if len(pages) < 20 {
+		t.Errorf("only %d pages found", len(pages))
+	}
+}
+
+// subcommands reads the names of a page's commands.
+func subcommands(page string) (names []string) {
+	listing := false
+	for line := range strings.Lines(page) {
+		switch {
+		case !strings.HasPrefix(line, " "):
+			head := strings.TrimSpace(line)
+			listing = strings.HasSuffix(head, ":") && head != "Usage:" && head != "Examples:" && !strings.HasSuffix(head, "lags:")
+		case listing:
+			names = append(names, strings.Fields(line)[0])
+		}
+	}
+	return names
+}
+
+func TestAHandoffIsConfirmedInATerminal(t *testing.T) {
+	c := newContract(t)
+	for _, tt := range []struct {
+		name, answer string
+		args         []string
+		want         int
+	}{
+		{"yes", "y\n", nil, cli.ExitOK},
+		{"no", "n\n", nil, cli.ExitCancelled},
+		{"just return", "\n", nil, cli.ExitCancelled},
+		{"the input ends", "", nil, cli.ExitCancelled},
+		{"--yes asks nothing", "", []string{"--yes"}, cli.ExitOK},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}, stdin: tt.answer, term: cli.Terminal{In: true, Err: true}}
+			code, _, errs := r.svc(t, append([]string{"handoff", "bob@example.com", "--intent", "INT-1"}, tt.args...)...)
+			if code != tt.want {
+				t.Errorf("exit %d: %s", code, errs)
+			}
+			if asked := strings.Contains(errs, "Hand INT-1 (Rework login) to bob@example.com? [y/N]"); asked != (tt.args == nil) {
+				t.Errorf("stderr = %s", errs)
+			}
+		})
+	}
+}
+
+func TestTerminalsGetColourUnlessTheyDoNotWantIt(t *testing.T) {
+	c := newContract(t)
+	for _, tt := range []struct {
+		name string
+		term cli.Terminal
+		env  [2]string
+		want bool
+	}{
+		{"a terminal", cli.Terminal{Out: true}, [2]string{}, true},
+		{"a pipe", cli.Terminal{}, [2]string{}, false},
+		{"NO_COLOR", cli.Terminal{Out: true}, [2]string{"NO_COLOR", "1"}, false},
+		{"a dumb terminal", cli.Terminal{Out: true}, [2]string{"TERM", "dumb"}, false},
+	} {
+		r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, tt.env[0]: tt.env[1]}, term: tt.term}
+		if _, out, _ := r.svc(t, "status"); strings.Contains(out, "\x1b[") != tt.want {
+			t.Errorf("%s: %q", tt.name, out)
+		}
+	}
+}
+
+func TestTablesFitTheTerminal(t *testing.T) {
+	c := newContract(t)
+	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"}, term: cli.Terminal{Out: true, Columns: 40}}
+	_, out, _ := r.svc(t, "conflicts")
+	for line := range strings.Lines(out) {
+		if n := len([]rune(strings.TrimSpace(line))); n > 40 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestAWideTerminalShowsAQRCode(t *testing.T) {
+	c := newContract(t)
+	c.set(func() { c.device = "approved" })
+	for columns, want := range map[int]bool{80: false, 120: true} {
+		r := run{env: map[string]string{"SVC_SERVER": c.URL, "NO_COLOR": "1"}, term: cli.Terminal{Out: true, Err: true, Columns: columns}}
+		_, _, errs := r.svc(t, "login")
+		if strings.Contains(errs, "▀") != want {
+			t.Errorf("%d columns: %s", columns, errs)
+		}
+		if len(r.opened) != 1 || r.opened[0] != c.URL+"/device" {
+			t.Errorf("opened %v", r.opened)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/bridge"
+	"github.com/svc-hq/svc/internal/client/login"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Connect an agent host to the service over stdio",
+		Long: "Forward MCP messages between an agent host, on standard input and output, and\n" +
+			"the service, with your login. Agent hosts start it; svc init writes it into\n" +
+			"their configuration. SVC_DEBUG=1 logs the messages on standard error.",
+		Example: `  { "mcpServers": { "svc": { "command": "svc", "args": ["mcp"] } } }`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Login: a.credential, Debug: a.envSet("SVC_DEBUG")}
+			return b.Run(cmd.Context())
+		},
+	}
+}
+
+// credential returns the login as it is now.
+func (a *app) credential() (bridge.Credential, error) {
+	l, _, err := a.login(login.Overrides{})
+	if err != nil {
+		return bridge.Credential{}, err
+	}
+	if _, err := a.connect(l); err != nil {
+		return bridge.Credential{}, err // plain http beyond this machine
+	}
+	return bridge.Credential{Server: l.Server, Token: l.Token}, nil
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+const maxMessage = 4000
+
+func (a *app) messagesCommand() *cobra.Command {
+	var flags listFlags
+	cmd := &cobra.Command{
+		Use:   "messages [send TO TEXT]",
+		Short: "Read your messages, or send one",
+		Long: "Read the messages to you and your agents, the newest first. Messages that\n" +
+			"are shown count as read.",
+		Example: "  svc messages --unread\n  svc messages send user:bob@example.com 'May I have auth/?'",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listMessages(cmd.Context(), &flags) },
+	}
+	cmd.Flags().BoolVar(&flags.filter.Unread, "unread", false, "only unread ones")
+	cmd.Flags().IntVar(&flags.filter.Limit, "limit", 20, "at most this many, 1 to 200")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "send TO TEXT",
+		Short: "Send a message",
+		Long: "Send a message. TO is user:<email>, intent:INT-n, conflict:CF-n,\n" +
+			"thread:<id>, channel:team or channel:<owner/name>.",
+		Example: "  svc messages send channel:team 'Freezing main at noon'",
+		Args:    exactly(2, "a target and a text"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.sendMessage(cmd.Context(), args[0], args[1]) },
+	})
+	return cmd
+}
+
+func (a *app) listMessages(ctx context.Context, flags *listFlags) error {
+	f, err := flags.resolve(a)
+	if err != nil {
+		return err
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	page, err := c.Inbox(ctx, f)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(page)
+	}
+	if len(page.Items) == 0 {
+		fmt.Fprintln(a.Stdout, "No messages.")
+	}
+	for _, m := range page.Items {
+		a.printMessage(m)
+	}
+	return nil
+}
+
+func (a *app) printMessage(m coord.Message) {
+	from := string(m.From.Kind)
+	if m.From.User != nil {
+		from = person(m.From.User)
+	}
+	if m.From.Tool != nil {
+		from += " (" + peertext.Name(*m.From.Tool) + ")"
+	}
+	fmt.Fprintf(a.Stdout, "%s to %s, %s", a.paint(bold, from), peertext.Line(m.To, 200), a.ago(m.CreatedAt))
+	if m.About != nil {
+		fmt.Fprintf(a.Stdout, ", about %s", peertext.Name(m.About.Ref))
+	}
+	if m.RequiresAck {
+		fmt.Fprint(a.Stdout, a.paint(yellow, ", wants an acknowledgement"))
+	}
+	fmt.Fprintln(a.Stdout)
+	if s := text(m.Subject); s != "" {
+		fmt.Fprintf(a.Stdout, "  %s\n", peertext.Title(s))
+	}
+	a.quote(a.Stdout, m.Body)
+}
+
+func (a *app) sendMessage(ctx context.Context, to, body string) error {
+	if n := utf8.RuneCountInString(body); n < 1 || n > maxMessage {
+		return usagef("the text must have 1 to %d characters, it has %d", maxMessage, n)
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	m, err := c.SendMessage(ctx, to, body)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(m)
+	}
+	fmt.Fprintf(a.Stdout, "Sent to %s.\n", peertext.Line(m.To, 200))
+	return nil
+}

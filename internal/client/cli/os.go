@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/svc-hq/svc/internal/client/selfupdate"
+)
+
+// OS returns the Env of this process.
+func OS() *Env {
+	dir, _ := os.Getwd()
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "unknown host"
+	}
+	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	t := Terminal{In: isTerminal(os.Stdin), Out: isTerminal(os.Stdout), Err: isTerminal(os.Stderr)}
+	if t.Out {
+		t.Columns, _, _ = term.GetSize(int(os.Stdout.Fd()))
+	}
+	keys, err := selfupdate.CompiledKeys()
+	if err != nil {
+		keys = nil // a broken build: it then trusts nobody
+	}
+	return &Env{
+		ReleaseKeys: keys,
+		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now, Dir: dir, Hostname: host, Terminal: t,
+		OpenBrowser: openBrowser,
+	}
+}
+
+// openBrowser shows an http address with the system's own opener. Nothing else
+// is opened: the address came from a server.
+func openBrowser(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("not a web address")
+	}
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "darwin":
+		cmd = exec.Command("open", u.String())
+	case "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", u.String())
+	default:
+		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" && os.Getenv("WSL_DISTRO_NAME") == "" {
+			return errors.New("no display")
+		}
+		cmd = exec.Command("xdg-open", u.String())
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:   "status [--watch]",
+		Short: "Show who you are, your work, your teammates, what needs you",
+		Long: "Show who you are, what you are working on, who else is here and what needs\n" +
+			"you. A part that the server cannot tell is left out and said so.",
+		Example: "  svc status\n  svc status --watch\n  svc status --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watchStatus(cmd.Context())
+			}
+			s := a.status(cmd.Context())
+			if a.json {
+				if err := a.printJSON(s); err != nil {
+					return err
+				}
+			} else {
+				a.printStatus(s)
+			}
+			if s.UserError != "" {
+				return &exit{code: ExitError}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "stay and follow what happens")
+	return cmd
+}
+
+// A status is everything at one glance. Each part that could not be had has
+// an error beside it.
+type status struct {
+	Server         string            `json:"server"`
+	ServerSource   login.Source      `json:"server_source"`
+	TokenSource    login.Source      `json:"token_source"`
+	User           *coord.User       `json:"user"`
+	UserError      string            `json:"user_error,omitempty"`
+	Org            *coord.Org        `json:"org"`
+	Role           *coord.Role       `json:"role"`
+	Usage          *remote.Usage     `json:"usage"`
+	UsageError     string            `json:"usage_error,omitempty"`
+	Repo           *place            `json:"repo"`
+	RepoError      string            `json:"repo_error,omitempty"`
+	Intents        []coord.Intent    `json:"intents"`
+	IntentsError   string            `json:"intents_error,omitempty"`
+	Teammates      []coord.Session   `json:"teammates"`
+	TeammatesError string            `json:"teammates_error,omitempty"`
+	Attention      *remote.Attention `json:"attention"`
+	AttentionError string            `json:"attention_error,omitempty"`
+}
+
+// status asks for all parts at once: the slowest decides how long it takes.
+func (a *app) status(ctx context.Context) *status {
+	s := &status{Intents: []coord.Intent{}, Teammates: []coord.Session{}}
+	if p, err := a.here(); err != nil {
+		s.RepoError = err.Error()
+	} else {
+		s.Repo = &p
+	}
+	c, l, err := a.client()
+	s.Server, s.ServerSource, s.TokenSource = l.Server, l.ServerSource, l.TokenSource
+	if err != nil {
+		for _, e := range []*string{&s.UserError, &s.UsageError, &s.IntentsError, &s.TeammatesError, &s.AttentionError} {
+			*e = err.Error()
+		}
+		return s
+	}
+	var all sync.WaitGroup
+	part := func(problem *string, get func() error) {
+		all.Go(func() {
+			if err := get(); err != nil {
+				*problem = err.Error()
+			}
+		})
+	}
+	part(&s.UserError, func() error {
+		me, err := c.Me(ctx)
+		if err == nil {
+			s.User, s.Org, s.Role = me.User, &me.Org, me.Role
+		}
+		return err
+	})
+	part(&s.UsageError, func() error { return into(&s.Usage)(c.Usage(ctx)) })
+	part(&s.IntentsError, func() error {
+		page, err := c.Intents(ctx, remote.Filter{Owner: "me", Status: "live", Limit: 50})
+		s.Intents = append(s.Intents, page.Items...)
+		return err
+	})
+	part(&s.TeammatesError, func() error {
+		page, err := c.Presence(ctx, "")
+		s.Teammates = append(s.Teammates, page.Items...)
+		return err
+	})
+	part(&s.AttentionError, func() error { return into(&s.Attention)(c.Attention(ctx, 20)) })
+	all.Wait()
+	return s
+}
+
+// into stores a result where there is one.
+func into[T any](to **T) func(T, error) error {
+	return func(v T, err error) error {
+		if err == nil {
+			*to = &v
+		}
+		return err
+	}
+}
+
+func (a *app) printStatus(s *status) {
+	w := a.Stdout
+	switch {
+	case s.User != nil:
+		fmt.Fprintf(w, "%s at %s (%s)\n", a.paint(bold, person(s.User)), peertext.Person(s.Org.Name), s.Server)
+	case s.Org != nil:
+		fmt.Fprintf(w, "%s at %s (%s)\n", a.paint(bold, "a service"), peertext.Person(s.Org.Name), s.Server)
+	default:
+		fmt.Fprintln(w, a.paint(red, s.UserError))
+	}
+	if s.Repo != nil {
+		fmt.Fprintf(w, "In %s on %s\n", peertext.Path(s.Repo.Fingerprint), peertext.Branch(s.Repo.Branch))
+	} else {
+		fmt.Fprintln(w, a.paint(dim, s.RepoError))
+	}
+	if s.UserError != "" {
+		return // the other parts fail alike
+	}
+	if s.Usage != nil {
+		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"), used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
+	}
+	a.section("Your work", s.IntentsError, a.intentRows(s.Intents), "nothing announced")
+	a.section("Teammates", s.TeammatesError, a.sessionRows(s.Teammates), "nobody else is here")
+	a.section("Needs you", s.AttentionError, a.attentionRows(s.Attention), "nothing")
+}
+
+func used(n int, limit *int, what string) string {
+	count := fmt.Sprint(n)
+	if limit != nil {
+		count, n = fmt.Sprintf("%d of %d", n, *limit), *limit
+	}
+	if n != 1 {
+		what += "s"
+	}
+	return count + " " + what
+}
+
+// section prints a heading and its rows, or why there are none.
+func (a *app) section(heading, problem string, rows [][]string, none string) {
+	fmt.Fprintf(a.Stdout, "\n%s\n", a.paint(bold, heading))
+	switch {
+	case problem != "":
+		fmt.Fprintln(a.Stdout, a.paint(yellow, "  not known: "+peertext.Line(problem, 300)))
+	case len(rows) == 0:
+		fmt.Fprintln(a.Stdout, a.paint(dim, "  "+none))
+	default:
+		a.table(rows)
+	}
+}
+
+func (a *app) intentRows(ins []coord.Intent) [][]string {
+	var rows [][]string
+	for _, in := range ins {
+		rows = append(rows, []string{"  " + in.Ref, peertext.Name(string(in.Status)), peertext.Path(in.Repo.FullName), peertext.Title(in.Title)})
+	}
+	return rows
+}
+
+func (a *app) sessionRows(ss []coord.Session) [][]string {
+	var rows [][]string
+	for _, s := range ss {
+		what := "-"
+		if s.Intent != nil {
+			what = s.Intent.Ref + " " + title(s.Intent.Title)
+		}
+		rows = append(rows, []string{"  " + person(&s.User), peertext.Name(s.Tool), string(s.Status), peertext.Path(s.Repo.FullName), peertext.Branch(text(s.Branch)), what})
+	}
+	return rows
+}
+
+func (a *app) attentionRows(at *remote.Attention) [][]string {
+	if at == nil {
+		return nil
+	}
+	var rows [][]string
+	for _, it := range at.Items {
+		rows = append(rows, []string{"  " + peertext.Name(it.Kind), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
+	}
+	if more := at.Total - len(at.Items); more > 0 {
+		rows = append(rows, []string{fmt.Sprintf("  and %d more", more)})
+	}
+	return rows
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/selfupdate"
+	"github.com/svc-hq/svc/internal/core/version"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+const (
+	updateCheckFile    = "update-check.json"
+	updateCheckEvery   = 12 * time.Hour
+	updateCheckTimeout = 1500 * time.Millisecond
+	updateSilence      = 24 * time.Hour
+)
+
+// An updateState is what is remembered between checks.
+type updateState struct {
+	CheckedAt       time.Time `json:"checked_at"`
+	Latest          string    `json:"latest"`
+	DeclinedVersion string    `json:"declined_version,omitempty"`
+	DeclinedAt      time.Time `json:"declined_at,omitzero"`
+}
+
+// quietCommands never look for updates: agents call them, or they are about
+// updates themselves.
+var quietCommands = map[string]bool{
+	"mcp": true, "mcp-headers": true, "auth-header": true, "hook": true,
+	"update": true, "version": true, "completion": true, "man": true, "help": true, "svc": true,
+}
+
+// offerUpdate asks a person at a terminal, now and then, whether to install a
+// newer svc. It never makes a command fail.
+func (a *app) offerUpdate(ctx context.Context, ran *cobra.Command) {
+	if !a.Terminal.In || !a.Terminal.Err || a.json || a.noUpdateCheck || a.envSet("SVC_NO_UPDATE_CHECK") || a.Getenv("CI") != "" ||
+		ran == nil || quietCommands[ran.Name()] || version.Version == version.Development {
+		return
+	}
+	l, store, err := a.login(login.Overrides{})
+	if err != nil {
+		return
+	}
+	state := readUpdateState(store)
+	if a.Now().Sub(state.CheckedAt) < updateCheckEvery {
+		return
+	}
+	state.CheckedAt = a.Now()
+	r, err := a.quickLatest(ctx, l)
+	if err == nil {
+		state.Latest = r.Version
+	}
+	declined := state.DeclinedVersion == r.Version && a.Now().Sub(state.DeclinedAt) < updateSilence
+	if err == nil && !declined && selfupdate.Newer(r, version.Version) {
+		if !a.askUpdate(ctx, r, l.Server) {
+			state.DeclinedVersion, state.DeclinedAt = r.Version, a.Now()
+		}
+	}
+	if data, err := json.Marshal(state); err == nil {
+		_ = store.WriteFile(updateCheckFile, data) // asked again next time, then
+	}
+}
+
+func readUpdateState(store login.Store) (s updateState) {
+	data, err := store.ReadFile(updateCheckFile)
+	if err == nil && json.Unmarshal(data, &s) != nil {
+		s = updateState{} // a broken file is as good as none
+	}
+	return s
+}
+
+func (a *app) quickLatest(ctx context.Context, l login.Login) (wire.Release, error) {
+	c, err := remote.New(l.Server, "", remote.Options{Insecure: a.insecure || l.Insecure, Timeout: updateCheckTimeout})
+	if err != nil {
+		return wire.Release{}, err
+	}
+	return a.latest(ctx, c)
+}
+
+// askUpdate offers a release and reports whether the user took it up.
+func (a *app) askUpdate(ctx context.Context, r wire.Release, server string) bool {
+	question := fmt.Sprintf("\nsvc %s is available, you have %s. Update now?", r.Version, version.Version)
+	ok, err := a.confirm(question)
+	if err != nil || !ok {
+		return false
+	}
+	if err := a.install(ctx, r, server); err != nil {
+		fmt.Fprintln(a.Stderr, "svc: "+err.Error())
+		return true
+	}
+	fmt.Fprintf(a.Stderr, "Updated to %s.\n", r.Version)
+	return true
+}

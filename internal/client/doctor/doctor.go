@@ -1,0 +1,119 @@
+// Package doctor examines whether svc can do its work on this machine. Each
+// check is a row; a check that fails says what to type.
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A Level is how a check ended.
+type Level string
+
+const (
+	OK   Level = "ok"
+	Warn Level = "warn"
+	Fail Level = "fail"
+)
+
+// rank orders levels from good to bad.
+var rank = map[Level]int{OK: 0, Warn: 1, Fail: 2}
+
+// A Check is one finding.
+type Check struct {
+	Name   string `json:"name"`
+	Level  Level  `json:"level"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// A Report is the whole examination.
+type Report struct {
+	Result Level   `json:"result"`
+	Checks []Check `json:"checks"`
+}
+
+// ExitCode is 0 when all is well, 1 with warnings, 2 with failures.
+func (r Report) ExitCode() int { return rank[r.Result] }
+
+// A Patient is what is examined. Nil functions are parts that are not there.
+type Patient struct {
+	Now        func() time.Time
+	ConfigPath string
+	Login      login.Login
+	LoginErr   error // why the login cannot be read
+	Remote     *remote.Client
+	RemoteErr  error // why there is no client
+	Repo       wire.HookRepo
+	RepoRoot   string
+	Client     wire.HookClient
+	// Hosts examines the agent hosts: their hooks, tool-server entries and
+	// whether they trust them.
+	Hosts func(context.Context) []Check
+	// Latest returns the newest version of svc, and whether it is newer.
+	Latest func(context.Context) (version string, newer bool, err error)
+}
+
+// slow is the answer time above which a person notices us.
+const slow = 400 * time.Millisecond
+
+// A row is one check. Those that need the server are left out, and said so,
+// when it does not answer.
+type row struct {
+	name  string
+	needs need
+	run   func(context.Context, *Patient) []Check
+}
+
+type need int
+
+const (
+	nothing need = iota
+	aServer
+	aToken
+)
+
+var rows = []row{
+	{"config", nothing, checkConfig},
+	{"server", nothing, checkServer},
+	{"clock", aServer, checkClock},
+	{"token", aServer, checkToken},
+	{"git", nothing, checkGit},
+	{"hosts", nothing, checkHosts},
+	{"round trip", aToken, checkRoundTrip},
+	{"version", aServer, checkVersion},
+}
+
+// Examine runs every check. seen, if not nil, is told of each as it ends.
+func Examine(ctx context.Context, p *Patient, seen func(Check)) Report {
+	r := Report{Result: OK, Checks: []Check{}}
+	bad := map[string]bool{}
+	for _, row := range rows {
+		var checks []Check
+		switch {
+		case row.needs >= aServer && bad["server"]:
+			checks = []Check{{row.name, Warn, "not checked: the server does not answer", ""}}
+		case row.needs >= aToken && bad["token"]:
+			checks = []Check{{row.name, Warn, "not checked: there is no valid token", ""}}
+		default:
+			checks = row.run(ctx, p)
+		}
+		for _, c := range checks {
+			if c.Level == Fail {
+				bad[row.name] = true
+			}
+			if rank[c.Level] > rank[r.Result] {
+				r.Result = c.Level
+			}
+			r.Checks = append(r.Checks, c)
+			if seen != nil {
+				seen(c)
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,276 @@
+// Package gitrepo answers questions about a git working copy. What is in this
+// file is read straight from the .git folder: a hook runs before every edit,
+// and starting git would cost more than everything else it does.
+package gitrepo
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Repo is a working copy on disk. Its fields are absolute paths.
+type Repo struct {
+	Root      string // the folder that holds .git
+	GitDir    string // HEAD and index of this worktree
+	CommonDir string // refs, config and objects; shared by linked worktrees
+}
+
+// A Remote is a named place the repository is fetched from.
+type Remote struct {
+	Name string
+	URL  string
+}
+
+// A Head is what a worktree has checked out. Branch is empty when HEAD is
+// detached, SHA when the branch has no commit yet.
+type Head struct {
+	Branch string
+	SHA    string
+}
+
+// Find returns the repository that path lies in, looking upwards from it. The
+// path need not exist: a file about to be written does not.
+func Find(path string) (*Repo, bool) {
+	for dir := filepath.Clean(path); ; {
+		if r, ok := At(dir); ok {
+			return r, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, false
+		}
+		dir = parent
+	}
+}
+
+// At returns the repository whose root is dir.
+func At(dir string) (*Repo, bool) {
+	dotgit := filepath.Join(dir, ".git")
+	info, err := os.Lstat(dotgit)
+	if err != nil {
+		return nil, false
+	}
+	gitDir := dotgit
+	if !info.IsDir() {
+		// A linked worktree or a submodule: the file says where to look.
+		target, ok := strings.CutPrefix(readLine(dotgit), "gitdir: ")
+		if !ok {
+			return nil, false
+		}
+		gitDir = absolute(dir, target)
+	}
+	if _, err := os.Stat(filepath.Join(gitDir, "HEAD")); err != nil {
+		return nil, false
+	}
+	common := gitDir
+	if c := readLine(filepath.Join(gitDir, "commondir")); c != "" {
+		common = absolute(gitDir, c)
+	}
+	return &Repo{Root: dir, GitDir: gitDir, CommonDir: common}, true
+}
+
+// Head returns the branch and commit that are checked out.
+func (r *Repo) Head() Head {
+	line := readLine(filepath.Join(r.GitDir, "HEAD"))
+	ref, ok := strings.CutPrefix(line, "ref: ")
+	if !ok {
+		return Head{SHA: objectID(line)}
+	}
+	if ref == "refs/heads/.invalid" { // references kept in a reftable: only git can read them
+		return Head{}
+	}
+	return Head{Branch: strings.TrimPrefix(ref, "refs/heads/"), SHA: r.Ref(ref)}
+}
+
+// Ref returns the commit that a full reference name such as refs/heads/main
+// points to, or "" if there is none.
+func (r *Repo) Ref(name string) string {
+	for range 5 { // a reference may point to another; git allows five steps
+		if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") {
+			return ""
+		}
+		line := readLine(filepath.Join(r.GitDir, filepath.FromSlash(name)))
+		if line == "" && r.CommonDir != r.GitDir {
+			line = readLine(filepath.Join(r.CommonDir, filepath.FromSlash(name)))
+		}
+		target, symbolic := strings.CutPrefix(line, "ref: ")
+		switch {
+		case line == "":
+			return r.packedRef(name)
+		case !symbolic:
+			return objectID(line)
+		}
+		name = target
+	}
+	return ""
+}
+
+// packedRef looks name up in packed-refs, where git moves references that do
+// not change often.
+func (r *Repo) packedRef(name string) string {
+	f, err := os.Open(filepath.Join(r.CommonDir, "packed-refs"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	want := []byte(" " + name)
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if id, ok := bytes.CutSuffix(lines.Bytes(), want); ok {
+			return objectID(string(id))
+		}
+	}
+	return ""
+}
+
+// DefaultBranch returns the branch that a clone of origin checks out, as
+// origin last told. Where it never did, main or master is taken if origin has
+// exactly that one.
+func (r *Repo) DefaultBranch() string {
+	head := readLine(filepath.Join(r.CommonDir, "refs", "remotes", "origin", "HEAD"))
+	if b, ok := strings.CutPrefix(head, "ref: refs/remotes/origin/"); ok {
+		return b
+	}
+	for _, b := range []string{"main", "master"} {
+		if r.Ref("refs/remotes/origin/"+b) != "" {
+			return b
+		}
+	}
+	return ""
+}
+
+// Remotes returns the remotes with a URL, origin first, the others in the
+// order of the configuration.
+func (r *Repo) Remotes() []Remote {
+	data, err := readSmall(filepath.Join(r.CommonDir, "config"), 1<<20)
+	if err != nil {
+		return nil
+	}
+	var out []Remote
+	remote := ""
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			remote = remoteSection(line)
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if remote == "" || !ok || !strings.EqualFold(strings.TrimSpace(key), "url") {
+			continue
+		}
+		if url := configValue(value); url != "" {
+			out = append(out, Remote{remote, url})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Remote) int {
+		return rank(a) - rank(b)
+	})
+	return out
+}
+
+func rank(r Remote) int {
+	if r.Name == "origin" {
+		return 0
+	}
+	return 1
+}
+
+// remoteSection returns the name in [remote "name"], or "" for other sections.
+func remoteSection(line string) string {
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "["), "]")
+	kind, name, ok := strings.Cut(line, " ")
+	if !ok || !strings.EqualFold(kind, "remote") {
+		return ""
+	}
+	return strings.Trim(strings.TrimSpace(name), `"`)
+}
+
+// configValue undoes the quoting of a configuration value and drops a comment
+// after it.
+func configValue(s string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case !quoted && (c == '#' || c == ';'):
+			return strings.TrimSpace(b.String())
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// LastCommitted reports whether the newest movement of HEAD made a commit
+// (rather than checked out, pulled or reset), and which commit came before.
+func (r *Repo) LastCommitted() (before string, ok bool) {
+	f, err := os.Open(filepath.Join(r.GitDir, "logs", "HEAD"))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	const tail = 4096 // a line is two ids, a name and a subject
+	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > tail {
+		_, _ = f.Seek(-tail, io.SeekEnd)
+	} else {
+		_, _ = f.Seek(0, io.SeekStart)
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return "", false
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	who, what, _ := strings.Cut(lines[len(lines)-1], "\t")
+	action, _, _ := strings.Cut(what, ":")
+	action, _, _ = strings.Cut(action, " ")
+	if len(who) < 40 || !slices.Contains([]string{"commit", "cherry-pick", "revert", "am"}, action) {
+		return "", false
+	}
+	id, _, _ := strings.Cut(who, " ")
+	return objectID(id), true
+}
+
+// objectID returns s if it is an object id other than zero.
+func objectID(s string) string {
+	if (len(s) != 40 && len(s) != 64) || strings.Trim(s, "0123456789abcdef") != "" || strings.Trim(s, "0") == "" {
+		return ""
+	}
+	return s
+}
+
+func absolute(base, path string) string {
+	path = filepath.FromSlash(path)
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// readLine returns the first line of a small file, or "".
+func readLine(name string) string {
+	data, err := readSmall(name, 4096)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSpace(line)
+}
+
+func readSmall(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}

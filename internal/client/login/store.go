@@ -1,0 +1,195 @@
+package login
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/google/uuid"
+)
+
+// A Store is the folder that holds the config file and the client's other
+// files.
+type Store struct {
+	Dir string
+	own bool // we chose the folder, so its mode is ours to set
+}
+
+const configName = "config.json"
+
+// Locate returns the store that SVC_CONFIG_DIR names, else the one in the
+// user's config directory.
+func Locate(getenv func(string) string) (Store, error) {
+	if dir := getenv("SVC_CONFIG_DIR"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		return Store{Dir: abs}, err
+	}
+	base, err := os.UserConfigDir()
+	if err != nil {
+		return Store{}, fmt.Errorf("no config directory: %w; set SVC_CONFIG_DIR", err)
+	}
+	return Store{Dir: filepath.Join(base, "svc"), own: true}, nil
+}
+
+// Path returns where the config file is.
+func (s Store) Path() string { return filepath.Join(s.Dir, configName) }
+
+// Load reads the config file; without one it returns an empty Config. A file
+// that others may read is set right first; one that cannot be is refused.
+func (s Store) Load() (Config, error) {
+	var c Config
+	if err := s.checkDir(); err != nil {
+		return c, err
+	}
+	f, err := s.open()
+	for range 3 {
+		if !errors.Is(err, errSwapped) {
+			break
+		}
+		f, err = s.open()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return Config{}, fmt.Errorf("%s cannot be read (%v); repair it, or delete it and run svc login", s.Path(), err)
+	}
+	return c, nil
+}
+
+// errSwapped means that the file was replaced between the look and the
+// opening, which a login in another terminal does.
+var errSwapped = errors.New("the file changed while it was opened")
+
+func (s Store) open() (*os.File, error) {
+	info, err := os.Lstat(s.Path())
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a plain file; svc refuses to follow links to credentials", s.Path())
+	}
+	f, err := os.Open(s.Path())
+	if err != nil {
+		return nil, err
+	}
+	// The file that was opened, not the name: it may have been swapped.
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(info, now) {
+		err = fmt.Errorf("%s: %w", s.Path(), errSwapped)
+	}
+	if err == nil && hasModes && now.Mode().Perm()&0o077 != 0 {
+		if f.Chmod(0o600) != nil {
+			err = fmt.Errorf("%s may be read by others (mode %#o) and cannot be changed; run chmod 600 on it", s.Path(), now.Mode().Perm())
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// hasModes is false where a file's mode says nothing about who may read it.
+const hasModes = runtime.GOOS != "windows"
+
+// checkDir refuses a folder in which others could swap the file, and sets
+// our own folder's mode right.
+func (s Store) checkDir() error {
+	info, err := os.Lstat(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder (a link is refused, too); set SVC_CONFIG_DIR to the real one", s.Dir)
+	}
+	perm := info.Mode().Perm()
+	if !hasModes || perm&0o077 == 0 {
+		return nil
+	}
+	if s.own && os.Chmod(s.Dir, 0o700) == nil {
+		return nil
+	}
+	if perm&0o022 != 0 {
+		return fmt.Errorf("others may write to %s (mode %#o); run chmod 700 on it", s.Dir, perm)
+	}
+	return nil
+}
+
+// Save writes the config file in one step: a reader sees the old or the new
+// one, whole. A machine id is made if there is none.
+func (s Store) Save(c Config) error {
+	if c.MachineID == "" {
+		c.MachineID = uuid.NewString()
+	}
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return s.WriteFile(configName, append(data, '\n'))
+}
+
+// WriteFile writes one of the client's files, readable by its owner only. It
+// makes the folder if need be and never follows a link.
+func (s Store) WriteFile(name string, data []byte) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := s.checkDir(); err != nil {
+		return err
+	}
+	path := filepath.Join(s.Dir, name)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a plain file; svc refuses to replace it", path)
+	}
+	f, err := os.CreateTemp(s.Dir, "."+name+"-*") // O_EXCL, 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err == nil && hasModes {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// ReadFile reads one of the client's files.
+func (s Store) ReadFile(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(s.Dir, name))
+}
+
+// Forget removes the credentials. Server and machine id stay: the next login
+// most likely goes to the same place from the same machine.
+func (s Store) Forget() (had bool, err error) {
+	c, err := s.Load()
+	if err != nil || c.Token == "" {
+		return false, err
+	}
+	return true, s.Save(Config{Server: c.Server, MachineID: c.MachineID})
+}

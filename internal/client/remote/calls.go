@@ -1,0 +1,194 @@
+package remote
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/version"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// Health asks whether the server is there; it needs no token. Date is the
+// server's clock, zero when it did not say.
+func (c *Client) Health(ctx context.Context) (date time.Time, err error) {
+	req, err := c.request(ctx, http.MethodGet, "/healthz", nil)
+	if err != nil {
+		return date, err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return date, c.unreachable(ctx, err)
+	}
+	defer res.Body.Close()
+	var out wire.Health
+	if err := c.decode(res, &out); err != nil {
+		return date, err
+	}
+	if out.Status != "ok" {
+		return date, &Unreachable{Server: c.server, Detail: c.server + " says it is not well: status " + strconv.Quote(out.Status)}
+	}
+	date, _ = http.ParseTime(res.Header.Get("Date"))
+	return date, nil
+}
+
+// Me returns who the token is.
+func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/v1/me", nil) }
+
+// Usage returns what the org uses of its plan.
+func (c *Client) Usage(ctx context.Context) (Usage, error) {
+	return get[Usage](ctx, c, "/v1/usage", nil)
+}
+
+// A Filter narrows a list; empty fields do not.
+type Filter struct {
+	Repo   string
+	Owner  string // me or an email
+	Status string // live or statuses, comma-separated
+	Mine   bool
+	Intent string
+	Unread bool
+	Limit  int
+	Cursor string
+}
+
+func (f Filter) query() url.Values {
+	q := url.Values{}
+	for k, v := range map[string]string{"repo": f.Repo, "owner": f.Owner, "status": f.Status, "intent": f.Intent, "cursor": f.Cursor} {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	if f.Mine {
+		q.Set("mine", "true")
+	}
+	if f.Unread {
+		q.Set("unread_only", "true")
+	}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return q
+}
+
+// Intents returns one page of intents.
+func (c *Client) Intents(ctx context.Context, f Filter) (wire.Page[coord.Intent], error) {
+	return get[wire.Page[coord.Intent]](ctx, c, "/v1/intents", f.query())
+}
+
+// Intent returns one intent.
+func (c *Client) Intent(ctx context.Context, ref string) (coord.Intent, error) {
+	return get[coord.Intent](ctx, c, "/v1/intents/"+url.PathEscape(ref), nil)
+}
+
+// Handoff gives an intent to another member.
+func (c *Client) Handoff(ctx context.Context, ref, to, note string) (wire.HandedOff, error) {
+	in := map[string]string{"to": to}
+	if note != "" {
+		in["note"] = note
+	}
+	return post[wire.HandedOff](ctx, c, "/v1/intents/"+url.PathEscape(ref)+"/handoff", in)
+}
+
+// Conflicts returns one page of conflicts.
+func (c *Client) Conflicts(ctx context.Context, f Filter) (wire.Page[coord.Conflict], error) {
+	return get[wire.Page[coord.Conflict]](ctx, c, "/v1/conflicts", f.query())
+}
+
+// Conflict returns one conflict.
+func (c *Client) Conflict(ctx context.Context, ref string) (coord.Conflict, error) {
+	return get[coord.Conflict](ctx, c, "/v1/conflicts/"+url.PathEscape(ref), nil)
+}
+
+// Inbox returns one page of the caller's messages, which become read.
+func (c *Client) Inbox(ctx context.Context, f Filter) (wire.Page[coord.Message], error) {
+	return get[wire.Page[coord.Message]](ctx, c, "/v1/messages", f.query())
+}
+
+// SendMessage posts body to a target such as user:<email> or channel:team.
+func (c *Client) SendMessage(ctx context.Context, to, body string) (coord.Message, error) {
+	return post[coord.Message](ctx, c, "/v1/messages", map[string]string{"to": to, "body": body})
+}
+
+// CheckScope tells what editing something would run into.
+func (c *Client) CheckScope(ctx context.Context, in ScopeCheck) (ScopeResult, error) {
+	return post[ScopeResult](ctx, c, "/v1/scope-check", in)
+}
+
+// Presence returns teammates' live agents.
+func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[coord.Session], error) {
+	return get[wire.Page[coord.Session]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
+}
+
+// Attention returns what waits for the caller.
+func (c *Client) Attention(ctx context.Context, limit int) (Attention, error) {
+	return get[Attention](ctx, c, "/v1/attention", Filter{Limit: limit}.query())
+}
+
+// Members returns every member of the org.
+func (c *Client) Members(ctx context.Context) ([]coord.Membership, error) {
+	var all []coord.Membership
+	f := Filter{Limit: 200}
+	for {
+		page, err := get[wire.Page[coord.Membership]](ctx, c, "/v1/members", f.query())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.NextCursor == nil {
+			return all, nil
+		}
+		f.Cursor = *page.NextCursor
+	}
+}
+
+// Evaluate sends a hook event.
+func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (out wire.HookReply, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/hooks/evaluate", http.Header{"X-Svc-Protocol": {wire.HookProtocol}}, in, &out)
+	return out, err
+}
+
+// StartDevice begins a login in the browser.
+func (c *Client) StartDevice(ctx context.Context, hostname string) (wire.DeviceStarted, error) {
+	return post[wire.DeviceStarted](ctx, c, "/v1/auth/device", wire.StartDevice{Hostname: hostname, CLIVersion: version.Version})
+}
+
+// PollDevice asks whether the login was approved. Not yet is a problem of
+// kind AuthorizationPending or SlowDown.
+func (c *Client) PollDevice(ctx context.Context, deviceCode string) (wire.DeviceIssued, error) {
+	return post[wire.DeviceIssued](ctx, c, "/v1/auth/device/token", wire.DeviceToken{DeviceCode: deviceCode})
+}
+
+// RevokeToken makes a token invalid.
+func (c *Client) RevokeToken(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodDelete, "/v1/tokens/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// Fetch reads a document of the server that needs no token, such as the
+// release manifest, at most limit bytes of it.
+func (c *Client) Fetch(ctx context.Context, path string, limit int64) ([]byte, error) {
+	req, err := c.request(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Del("Authorization")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		if err := c.decode(res, nil); err != nil {
+			return nil, err
+		}
+	}
+	if kind := res.Header.Get("Content-Type"); !strings.Contains(kind, "json") {
+		return nil, &Unreachable{Server: c.server, Detail: c.server + path + " is " + orNothing(kind) + ", not JSON; is the address right?"}
+	}
+	return io.ReadAll(io.LimitReader(res.Body, limit))
+}

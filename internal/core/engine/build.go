@@ -1,0 +1,386 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+)
+
+// maxEvidence is how many items a finding shows; its keys cover all.
+const maxEvidence = 20
+
+// A draft is a finding in the making. One side is ours, the other theirs;
+// which of them holds is decided at the end.
+type draft struct {
+	kind   coord.ConflictKind
+	place  string
+	why    reason
+	ours   []evidence
+	theirs []evidence
+	both   []string // keys that belong to no side
+	// Items that become evidence at the end: a wide scope meets the same
+	// claim many times.
+	ourItems, theirItems []item
+	most                 coord.Severity // of what its hits can be sure of
+	// holderIsUs settles who holds where it is not the earlier one.
+	holderIsUs, directed bool
+	firm                 bool // some hit stands whatever the lines prove
+}
+
+type evidence struct {
+	key  string
+	item coord.Evidence
+	at   coord.Time
+}
+
+// A pairing makes the findings of two workers out of their hits.
+type pairing struct {
+	self, other *Worker
+	drafts      []*draft
+	edited      map[string]bool // files that both sides changed
+}
+
+// build turns hits into findings, ordered by severity, kind, place and ref.
+func build(ix *Index, self *Worker, hits []hit) []Finding {
+	var out []Finding
+	for _, group := range byOther(hits) {
+		p := pairing{self: self, other: group[0].other}
+		p.files(group)
+		for i := range group {
+			p.classify(&group[i])
+		}
+		p.dependency(group)
+		p.sameTitle()
+		for _, d := range p.drafts {
+			if f, ok := p.finish(ix, d); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	sortFindings(out)
+	return out
+}
+
+// byOther groups hits by the other party, in one pass and one copy: a wide
+// scope meets thousands.
+func byOther(hits []hit) [][]hit {
+	at := map[*Worker]int{}
+	var sizes []int
+	for i := range hits {
+		n, ok := at[hits[i].other]
+		if !ok {
+			n = len(sizes)
+			at[hits[i].other] = n
+			sizes = append(sizes, 0)
+		}
+		sizes[n]++
+	}
+	room := make([]hit, len(hits))
+	groups := make([][]hit, len(sizes))
+	for n, size := range sizes {
+		groups[n], room = room[:0:size], room[size:]
+	}
+	for i := range hits {
+		n := at[hits[i].other]
+		groups[n] = append(groups[n], hits[i])
+	}
+	return groups
+}
+
+func sortFindings(fs []Finding) {
+	kinds := coord.ConflictKinds()
+	slices.SortFunc(fs, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
+			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			cmp.Compare(a.Holder.Since, b.Holder.Since), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+}
+
+// partyKey tells parties apart, also those that are not live.
+func partyKey(w *Worker) string {
+	if w.Live() {
+		return w.ID
+	}
+	return "repo " + w.Repo.ID
+}
+
+func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draft {
+	for _, d := range p.drafts {
+		if d.kind == kind && d.place == place {
+			d.why = min(d.why, why) // whatever came first
+			return d
+		}
+	}
+	d := &draft{kind: kind, place: place, why: why}
+	p.drafts = append(p.drafts, d)
+	return d
+}
+
+// add adds a hit that is sure of itself.
+func (d *draft) add(ours, theirs evidence) {
+	d.addUpTo(coord.SeverityBlock, true, ours, theirs)
+}
+
+// addItems adds a hit that is sure of itself and whose sides speak for
+// themselves.
+func (d *draft) addItems(ours, theirs item) {
+	d.most, d.firm = coord.SeverityBlock, true
+	d.ourItems, d.theirItems = appendNew(d.ourItems, ours), appendNew(d.theirItems, theirs)
+}
+
+// appendNew leaves out what was just there; the rest is sorted out later.
+func appendNew(items []item, it item) []item {
+	if slices.Contains(items[max(0, len(items)-16):], it) {
+		return items
+	}
+	return append(items, it)
+}
+
+// addUpTo adds a hit that justifies no more than a severity. A hit that is
+// not firm justifies a step less than the policy says.
+func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
+	d.most, d.firm = higher(d.most, most), d.firm || firm
+	d.ours, d.theirs = append(d.ours, ours), append(d.theirs, theirs)
+}
+
+// files compares the changes of files that both sides made: once both have
+// edited a file, the edits decide and claims on it say nothing more.
+func (p *pairing) files(hits []hit) {
+	for i := range hits {
+		h := &hits[i]
+		if h.what != fileHit {
+			continue
+		}
+		a, b := &h.ours.change.Facts, &h.theirs.change.Facts
+		v, ok := compare(a, b)
+		if !ok {
+			continue
+		}
+		if p.edited == nil {
+			p.edited = map[string]bool{}
+		}
+		for _, path := range append(basePaths(a), basePaths(b)...) {
+			p.edited[path] = true
+		}
+		p.fileVerdict(h, v)
+	}
+}
+
+func (p *pairing) fileVerdict(h *hit, v verdict) {
+	switch {
+	case v.clash:
+		d := p.draft(coord.EditOverlap, v.path, v.why)
+		if v.why != linesTouch {
+			d.both = append(d.both, structureKey(v))
+			d.add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
+		}
+		for _, r := range v.regions {
+			d.both = append(d.both, linesKey(v.path, *h.ours.change.Facts.BaseBlob, r))
+			d.add(hunkEvidence(h.ours, p.self.ID, r.a), hunkEvidence(h.theirs, p.other.ID, r.b))
+		}
+	case v.settled && v.why == plainReason:
+		// Both sides did the same.
+	case len(v.symbols) > 0:
+		d := p.draft(coord.SymbolOverlap, v.path, v.why)
+		for _, s := range v.symbols {
+			ours, theirs := h.ours, h.theirs
+			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
+			firm := !v.settled || ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified
+			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
+		}
+	default:
+		p.draft(coord.PathOverlap, "", v.why).add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
+	}
+}
+
+func (p *pairing) classify(h *hit) {
+	switch h.what {
+	case pathHit:
+		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) {
+			return
+		}
+		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
+	case symbolHit:
+		path := h.ours.file()
+		if p.entersExclusive(h) || p.edited[path] {
+			return
+		}
+		p.draft(coord.SymbolOverlap, path, claimsMeet).add(p.symbol(h.ours, p.self), p.symbol(h.theirs, p.other))
+	case contractHit:
+		if p.entersExclusive(h) {
+			return
+		}
+		place := specific(h.ours.key(), h.theirs.key())
+		p.draft(coord.ContractOverlap, place, claimsMeet).add(p.contract(h.ours, p.self), p.contract(h.theirs, p.other))
+	case weBreak, theyBreak:
+		p.breaks(h)
+	}
+}
+
+// entersExclusive makes a finding of a hit under an exclusive claim.
+func (p *pairing) entersExclusive(h *hit) bool {
+	oursIs, theirsIs := exclusive(h.ours), exclusive(h.theirs)
+	if !oursIs && !theirsIs {
+		return false
+	}
+	holderIsUs := oursIs && (!theirsIs || earlier(p.self, p.other))
+	place := p.other.ID
+	if holderIsUs {
+		place = p.self.ID
+	}
+	d := p.draft(coord.ExclusiveClaim, "by "+place, claimsMeet)
+	d.directed, d.holderIsUs = true, holderIsUs
+	d.addItems(h.ours, h.theirs)
+	return true
+}
+
+func (p *pairing) breaks(h *hit) {
+	changed, user := h.ours, h.theirs
+	if h.what == theyBreak {
+		changed, user = user, changed
+	}
+	why := breaksWork
+	if user.kind == useEntry {
+		why = breaksCode
+	}
+	challenger := p.self
+	if h.what == theyBreak {
+		challenger = p.other
+	}
+	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
+	d.directed, d.holderIsUs = true, h.what == theyBreak
+	most := coord.SeverityBlock
+	switch {
+	case surelyBreaking(changed):
+	case why == breaksCode:
+		most = coord.SeverityInfo
+	default:
+		most = coord.SeverityWarn
+	}
+	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
+}
+
+// dependency replaces a mere overlap of paths by what matters: one of the two
+// has to come first.
+func (p *pairing) dependency(hits []hit) {
+	weDepend, theyDepend := dependsOn(p.self, p.other), dependsOn(p.other, p.self)
+	if !weDepend && !theyDepend {
+		return
+	}
+	p.drafts = slices.DeleteFunc(p.drafts, func(d *draft) bool { return d.kind == coord.PathOverlap })
+	d := p.draft(coord.DependencyOrder, "", claimsMeet)
+	d.directed, d.holderIsUs = true, theyDepend && (!weDepend || earlier(p.self, p.other))
+	for _, h := range hits {
+		d.addItems(h.ours, h.theirs)
+	}
+}
+
+func dependsOn(w, on *Worker) bool {
+	return w.Intent != nil && on.Ref() != "" && slices.Contains(w.Intent.DependsOn, on.Ref())
+}
+
+func earlier(a, b *Worker) bool {
+	return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.ID, b.ID)) < 0
+}
+
+// specific returns the key that names a method, where only one does.
+func specific(a, b string) string {
+	if strings.HasPrefix(a, "http:ANY ") {
+		return b
+	}
+	return a
+}
+
+// finish settles who holds, how bad it is, and what it is called.
+func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
+	holderIsUs := d.holderIsUs
+	if !d.directed {
+		holderIsUs = earlier(p.self, p.other)
+	}
+	f := Finding{Kind: d.kind, Holder: p.other, Challenger: p.self, reason: d.why}
+	for _, it := range d.ourItems {
+		d.ours = append(d.ours, p.any(it, p.self))
+	}
+	for _, it := range d.theirItems {
+		d.theirs = append(d.theirs, p.any(it, p.other))
+	}
+	held, challenged := d.theirs, d.ours
+	if holderIsUs {
+		f.Holder, f.Challenger = p.self, p.other
+		held, challenged = challenged, held
+	}
+	f.Repo = f.Challenger.Repo
+	if f.Holder.Repo.ID != f.Repo.ID {
+		f.CrossRepo, f.DependentRepo = true, &f.Holder.Repo
+	}
+	if f.Severity, f.Demoted = severityOf(ix, d, &f); f.Severity == coord.SeverityOff {
+		return f, false
+	}
+	if f.Place = d.place; d.directed {
+		f.Place, _, _ = strings.Cut(strings.TrimPrefix(d.place, "by "+f.Holder.ID), " by ")
+	}
+	f.Keys = slices.Clone(d.both)
+	f.take(coord.Holder, held)
+	f.take(coord.Challenger, challenged)
+	slices.Sort(f.Keys)
+	f.Keys = slices.Compact(f.Keys)
+	f.Fingerprint = fingerprint(d.kind, d.place, f.Holder, f.Challenger)
+	s, suppressed := ix.suppressed[f.Fingerprint]
+	if suppressed && (s.Forever || !Grown(s.Keys, f.Keys)) {
+		return f, false
+	}
+	return f, true
+}
+
+func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
+	r := ix.known(f.Repo.ID)
+	sev := r.rules.SeverityOf(d.kind, f.CrossRepo)
+	if f.CrossRepo && r.rules.CrossRepoContracts == coord.SeverityOff {
+		return coord.SeverityOff, false
+	}
+	if !d.firm {
+		sev = policy.Demoted(sev)
+	}
+	sev = lower(sev, d.most)
+	if slices.Contains(r.demoted, d.kind) && policy.Demoted(sev) != sev {
+		return policy.Demoted(sev), true
+	}
+	return sev, false
+}
+
+// take adds one side's evidence, each item once.
+func (f *Finding) take(role coord.PartyRole, all []evidence) {
+	slices.SortFunc(all, compareEvidence)
+	if role == coord.Holder {
+		for _, e := range all {
+			f.At = max(f.At, e.at)
+		}
+	}
+	all = slices.CompactFunc(all, func(a, b evidence) bool { return a.key == b.key })
+	for i, e := range all {
+		if e.key == "" {
+			continue
+		}
+		if !strings.HasPrefix(e.key, "hunk ") {
+			f.Keys = append(f.Keys, string(role)+" "+e.key)
+		}
+		if i < maxEvidence/2 {
+			e.item.Party = role
+			f.Evidence = append(f.Evidence, e.item)
+		}
+	}
+}
+
+func fingerprint(kind coord.ConflictKind, place string, a, b *Worker) string {
+	x, y := partyKey(a), partyKey(b)
+	if x > y {
+		x, y = y, x
+	}
+	sum := sha256.Sum256([]byte(string(kind) + "\x00" + place + "\x00" + x + "\x00" + y))
+	return hex.EncodeToString(sum[:16])
+}

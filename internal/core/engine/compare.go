@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A verdict is what becomes of two changes of one file when they are merged.
+type verdict struct {
+	why     reason
+	path    string       // the file, by its name in the base where it has one
+	regions []lineRegion // of linesTouch
+	symbols [][2]int     // definitions that both changed, by index
+	clash   bool         // git will stop
+	settled bool         // line ranges prove that git merges
+}
+
+// A lineRegion is where two sides meet, in lines of the base.
+type lineRegion struct{ a, b coord.Hunk }
+
+// compare tells what git would do with two changes of one repository. It
+// reports false if they do not concern the same file at all.
+func compare(a, b *coord.FileFacts) (verdict, bool) {
+	baseA, baseB := basePath(a), basePath(b)
+	switch {
+	case baseA != "" && baseA == baseB:
+		v := compareBase(a, b)
+		v.path = baseA
+		return v, true
+	case newPath(a) != "" && newPath(a) == newPath(b):
+		// One name for two files: neither side knows the other's as its base.
+		v := verdict{path: newPath(a), why: addAdd, clash: true}
+		if sameContent(a, b) {
+			return verdict{path: newPath(a), settled: true}, true
+		}
+		if a.Status == coord.FileModified || b.Status == coord.FileModified {
+			// Only one side's base has the file: the bases are too far apart to tell.
+			v.why, v.clash = otherBase, false
+			v.symbols = commonSymbols(a, b)
+		}
+		return v, true
+	case under(newPath(a), newPath(b)) && isNew(a) && isNew(b):
+		return verdict{path: newPath(a), why: fileFolder, clash: true}, true
+	case under(newPath(b), newPath(a)) && isNew(a) && isNew(b):
+		return verdict{path: newPath(b), why: fileFolder, clash: true}, true
+	}
+	return verdict{}, false
+}
+
+// compareBase compares two changes of one file of the base.
+func compareBase(a, b *coord.FileFacts) verdict {
+	delA, delB := a.Status == coord.FileDeleted, b.Status == coord.FileDeleted
+	renA, renB := a.Status == coord.FileRenamed, b.Status == coord.FileRenamed
+	switch {
+	case delA && delB:
+		return verdict{settled: true}
+	case delA && renB || delB && renA:
+		return verdict{why: renameDelete, clash: true}
+	case delA || delB:
+		return verdict{why: modifyDelete, clash: true}
+	case renA && renB && a.Path != b.Path:
+		return verdict{why: twoRenames, clash: true}
+	case sameContent(a, b):
+		return verdict{settled: true}
+	case a.Binary || b.Binary:
+		return verdict{why: binaryBoth, clash: true}
+	}
+	v := verdict{why: otherBase, symbols: commonSymbols(a, b)}
+	if a.BaseBlob == nil || b.BaseBlob == nil || *a.BaseBlob != *b.BaseBlob || hunksMissing(a) || hunksMissing(b) {
+		return v
+	}
+	v.regions = touchingHunks(a.Hunks, b.Hunks)
+	if v.settled = len(v.regions) == 0; v.settled {
+		v.why = mergesCleanly
+	} else {
+		v.why, v.clash = linesTouch, true
+	}
+	return v
+}
+
+// touchingHunks returns the pairs that git cannot merge: ranges that overlap
+// or touch, unless both sides did the very same there.
+func touchingHunks(a, b []coord.Hunk) []lineRegion {
+	a, b = sortedHunks(a), sortedHunks(b)
+	var out []lineRegion
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		x, y := a[i], b[j]
+		switch {
+		case x.Start+x.Count < y.Start:
+			i++
+			continue
+		case y.Start+y.Count < x.Start:
+			j++
+			continue
+		case x != y || x.LinesHash == "":
+			out = append(out, lineRegion{x, y})
+		}
+		// The one that ends first cannot touch anything further on.
+		if x.Start+x.Count <= y.Start+y.Count {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+func sortedHunks(hs []coord.Hunk) []coord.Hunk {
+	byStart := func(a, b coord.Hunk) int { return a.Start - b.Start }
+	if slices.IsSortedFunc(hs, byStart) {
+		return hs
+	}
+	hs = slices.Clone(hs)
+	slices.SortFunc(hs, byStart)
+	return hs
+}
+
+// hunksMissing reports whether a change of content came without its lines.
+func hunksMissing(f *coord.FileFacts) bool {
+	if len(f.Hunks) > 0 {
+		return false
+	}
+	// A file that was only renamed has none and needs none.
+	return f.NewBlob == nil || f.BaseBlob == nil || *f.NewBlob != *f.BaseBlob
+}
+
+// commonSymbols returns the definitions that both changed.
+func commonSymbols(a, b *coord.FileFacts) [][2]int {
+	if len(a.Symbols) == 0 || len(b.Symbols) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(b.Symbols))
+	for j, s := range b.Symbols {
+		if s.Change != coord.Same {
+			at[s.Key] = j
+		}
+	}
+	var out [][2]int
+	for i, s := range a.Symbols {
+		if j, ok := at[s.Key]; ok && s.Change != coord.Same {
+			out = append(out, [2]int{i, j})
+		}
+	}
+	return out
+}
+
+func sameContent(a, b *coord.FileFacts) bool {
+	return a.NewBlob != nil && b.NewBlob != nil && *a.NewBlob == *b.NewBlob
+}
+
+// basePath returns a file's name in the base, or "" if it is new.
+func basePath(f *coord.FileFacts) string {
+	switch {
+	case f.Status == coord.FileAdded:
+		return ""
+	case f.OldPath != nil && *f.OldPath != "":
+		return *f.OldPath
+	}
+	return f.Path
+}
+
+// newPath returns a file's name now, or "" if it is gone.
+func newPath(f *coord.FileFacts) string {
+	if f.Status == coord.FileDeleted {
+		return ""
+	}
+	return f.Path
+}
+
+// basePaths returns the names that a change concerns.
+func basePaths(f *coord.FileFacts) []string {
+	if f.OldPath != nil && *f.OldPath != f.Path {
+		return []string{f.Path, *f.OldPath}
+	}
+	return []string{f.Path}
+}
+
+func isNew(f *coord.FileFacts) bool {
+	return f.Status == coord.FileAdded || f.Status == coord.FileRenamed
+}
+
+// under reports whether path lies in folder.
+func under(folder, path string) bool {
+	return folder != "" && len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// An Action is the answer to "may I?".
+type Action string
+
+const (
+	Allow Action = "allow"
+	Warn  Action = "warn"
+	Block Action = "block"
+)
+
+// An Edit is what a session is about to write.
+type Edit struct {
+	Worker  *Worker    // the session's work, whether or not the index holds it
+	Session string     // the session itself
+	Copy    string     // its working copy
+	Since   coord.Time // when the session began: what others did before, it has read
+	Paths   []string   // relative to the repository's root
+	Now     coord.Time // for the words of a warning; 0 gives absolute times
+}
+
+// A Decision is the answer to an edit.
+type Decision struct {
+	Action   Action
+	Reason   string    // for the agent: who, where, why, and what to do
+	Findings []Finding // what it rests on: warn or block, the worst first
+}
+
+// Decide answers whether an edit may go on. Findings of severity info are not
+// told: nobody is to be stopped for them. A block gives the same reason on
+// every retry.
+func Decide(ix *Index, e Edit) Decision {
+	d := decider{gatherer: gatherer{ix: ix, self: e.Worker, repo: ix.known(e.Worker.Repo.ID)}, edit: &e}
+	rules := d.repo.rules
+	if rules.Enforcement == coord.SeverityOff {
+		return Decision{Action: Allow}
+	}
+	d.tree = d.repo.urgent
+	if d.pathUrgent = d.urgent(coord.PathOverlap); d.pathUrgent || e.Worker.Intent != nil && len(e.Worker.Intent.DependsOn) > 0 {
+		d.tree = d.repo.tree // shared claims matter too
+	}
+	touched := false
+	for _, p := range e.Paths {
+		path, err := scope.CleanPath(p)
+		if err != nil || rules.Ignored(path) {
+			continue // outside the repository: none of our business
+		}
+		touched = true
+		d.path(path)
+	}
+	if len(d.hits) == 0 && len(d.overwrites) == 0 && (!touched || rules.RequireIntent == coord.SeverityOff) {
+		return Decision{Action: Allow}
+	}
+	findings := build(ix, e.Worker, d.hits)
+	for _, h := range d.overwrites {
+		if f, ok := d.overwrite(h); ok {
+			findings = append(findings, f)
+		}
+	}
+	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity.Rank() < coord.SeverityWarn.Rank() })
+	sortFindings(findings)
+	findings = dedupe(findings)
+	return d.answer(findings, touched)
+}
+
+// A decider gathers what matters for one edit and nothing else: it runs
+// before every edit of every agent.
+type decider struct {
+	gatherer
+	edit       *Edit
+	tree       *tree
+	pathUrgent bool // policy has raised path_overlap
+	overwrites []hit
+}
+
+// urgent reports whether conflicts of a kind reach an agent at all.
+func (d *decider) urgent(k coord.ConflictKind) bool {
+	sev := d.repo.rules.Severity[k]
+	if slices.Contains(d.repo.demoted, k) {
+		sev = policy.Demoted(sev)
+	}
+	return sev.Rank() >= coord.SeverityWarn.Rank()
+}
+
+func (d *decider) path(path string) {
+	var own *Change
+	if at, ok := d.repo.changes[changeKey{d.edit.Copy, path}]; ok {
+		own = d.ix.changes[at].c
+	}
+	d.tree.matching(path, func(e *entry) {
+		switch e.kind {
+		case claimEntry, patternEntry:
+			w := d.ix.slots[e.owner].w
+			if w.Claims[e.sub].Mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
+				return
+			}
+			if theirs, w := d.theirs(d.repo, e); w != nil {
+				d.add(pathHit, item{path: path}, theirs, w)
+			}
+		case changeEntry, oldPathEntry:
+			d.changedBy(path, own, e)
+		}
+	})
+	if own != nil && d.ix.ownerID(own) == d.self.ID {
+		d.change(own)
+	}
+}
+
+// changedBy looks at what another working copy did to a file that is about
+// to be edited, or another session in the same one.
+func (d *decider) changedBy(path string, own *Change, e *entry) {
+	theirs, w := d.theirs(d.repo, e)
+	if w == nil {
+		return
+	}
+	c := theirs.change
+	if c.Copy == d.edit.Copy {
+		seen := d.edit.Since
+		for _, t := range c.By {
+			if t.Session == d.edit.Session {
+				seen = max(seen, t.At)
+			}
+		}
+		if e.kind == changeEntry && touchedAt(c, w.ID) > seen {
+			d.overwrites = append(d.overwrites, hit{fileHit, item{path: path}, theirs, w})
+		}
+		return
+	}
+	if own != nil {
+		return // our change of it is compared as a whole
+	}
+	ours := item{kind: changeEntry, change: &Change{RepoID: d.repo.id, Copy: d.edit.Copy,
+		Facts: coord.FileFacts{Path: path, Status: coord.FileModified}}}
+	switch {
+	case c.Facts.Status == coord.FileDeleted || c.Facts.Binary:
+		d.add(fileHit, ours, theirs, w)
+	case d.pathUrgent || dependsOn(d.self, w):
+		d.add(pathHit, item{path: path}, theirs, w)
+	}
+}
+
+// overwrite makes a finding of a file that another session of the same
+// working copy changed behind this session's back.
+func (d *decider) overwrite(h hit) (Finding, bool) {
+	p := pairing{self: d.self, other: h.other}
+	draft := p.draft(coord.EditOverlap, h.ours.path, sameCopy)
+	draft.directed = true
+	theirs := p.changed(h.theirs, h.ours.path)
+	last := h.theirs.change.By[0]
+	for _, t := range h.theirs.change.By {
+		if t.Worker == h.other.ID && t.At >= last.At {
+			last = t
+		}
+	}
+	theirs.item.Detail = str("session " + last.Session + " wrote it at " + last.At.String())
+	draft.add(p.byPath(h.ours, d.self), theirs)
+	draft.both = append(draft.both, "written "+last.At.String())
+	return p.finish(d.ix, draft)
+}
+
+func (d *decider) answer(findings []Finding, touched bool) Decision {
+	out := Decision{Action: Allow, Findings: findings}
+	worst := coord.SeverityOff
+	if len(findings) > 0 {
+		worst = findings[0].Severity
+	}
+	undeclared := coord.SeverityOff
+	if in := d.self.Intent; touched && (in == nil || in.Status == coord.IntentDraft) {
+		undeclared = d.repo.rules.RequireIntent
+	}
+	level := lower(d.repo.rules.Enforcement, higher(worst, undeclared))
+	switch level {
+	case coord.SeverityBlock:
+		out.Action = Block
+	case coord.SeverityWarn:
+		out.Action = Warn
+	default:
+		return out
+	}
+	out.Reason = d.reason(level, findings, undeclared)
+	return out
+}
+
+func higher(a, b coord.Severity) coord.Severity {
+	if a.Rank() > b.Rank() {
+		return a
+	}
+	return b
+}
+
+func lower(a, b coord.Severity) coord.Severity {
+	if a.Rank() < b.Rank() {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,133 @@
+// Package engine answers one question for every worker: what is somebody else
+// doing that will hurt this work at merge time or after it, and how sure are
+// we? An Index holds what is live in an org; Detect finds what a worker
+// collides with, Check does so for work that is only planned, Decide answers
+// whether an edit may go on, Holders tells who is in the way of it, and
+// Explain puts a finding into words.
+//
+// Everything here is pure: no clock, no database, no context. The same claims
+// and changes give the same findings in whatever order they arrived and
+// whichever side asks.
+//
+// An Index has no lock. Methods that begin with Put, Remove, Set or Suppress
+// change it and must not run beside anything else; all functions that read it
+// may run beside each other.
+package engine
+
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A Worker is live work: an intent with its sessions, or a session that has
+// no intent. An Index keeps the pointer it is given; do not change it after.
+type Worker struct {
+	ID       string // of the intent, else of the session
+	Repo     coord.RepoName
+	User     coord.User
+	Intent   *Intent // nil for a session without one
+	Session  string  // id of the session that works on it, if any
+	Tool     string
+	Branch   string
+	Since    coord.Time // when the work began: of two, the earlier holds
+	Lineages []string   // of its sessions: a lineage never collides with itself
+	Copies   []string   // its sessions' working copies, see Change.Copy
+	// Claims in canonical form. Mode is the effective one: an exclusive claim
+	// that is not honoured is shared here.
+	Claims []coord.Claim
+}
+
+// Intent is what a Worker knows about its intent.
+type Intent struct {
+	Number      int
+	Status      coord.IntentStatus
+	Title       string // compared with others, never put into words
+	DependsOn   []string
+	ExternalRef *coord.ExternalRef
+}
+
+// Ref returns how people and agents name the worker's intent, or "".
+func (w *Worker) Ref() string {
+	if w.Intent == nil || w.Intent.Number == 0 {
+		return ""
+	}
+	return coord.IntentRef(w.Intent.Number)
+}
+
+// A Change is one file's difference from its base in one working copy.
+// Sessions that share a working copy see each other's edits on disk, so the
+// difference is the copy's; By tells who touched the file, the latest last.
+type Change struct {
+	RepoID string
+	Copy   string // the worktree's hash, or the session's id where none is known
+	Facts  coord.FileFacts
+	By     []Touch
+}
+
+// A Touch is one session's latest edit of a file.
+type Touch struct {
+	Worker  string
+	Session string
+	At      coord.Time
+}
+
+// A Use is live code that uses a contract, as the contract index knows it.
+type Use struct {
+	Key           string
+	Line          int
+	SignatureHash *string
+}
+
+// Merged is a file as somebody's merged work left it.
+type Merged struct {
+	ID     string // of the merged work: its intent's id or its commit
+	RepoID string
+	Facts  coord.FileFacts // against what was there before
+	By     *Worker         // who it was, for words
+	At     coord.Time
+}
+
+// A Suppression keeps a finding from being raised again.
+type Suppression struct {
+	Fingerprint string
+	Forever     bool     // a false positive; otherwise until the evidence grows
+	Keys        []string // the evidence that an override covers
+}
+
+// A Finding is a collision of two workers.
+type Finding struct {
+	Kind          coord.ConflictKind
+	Severity      coord.Severity
+	Demoted       bool // feedback lowered the severity by a step
+	Holder        *Worker
+	Challenger    *Worker
+	Repo          coord.RepoName  // the challenger's
+	CrossRepo     bool            // the holder's repo is another one
+	DependentRepo *coord.RepoName // the holder's repo, if CrossRepo
+	Place         string          // the path or contract it is about; empty for the whole scope
+	Evidence      []coord.Evidence
+	Keys          []string   // of all evidence, sorted: what Grown compares
+	At            coord.Time // of the holder's latest edit there, or 0
+	Fingerprint   string     // one per unordered pair, kind and place
+
+	reason reason
+}
+
+// Other returns the party that is not the worker with this id.
+func (f *Finding) Other(id string) *Worker {
+	if f.Holder.ID == id {
+		return f.Challenger
+	}
+	return f.Holder
+}
+
+// Role returns which side of f the worker with this id is.
+func (f *Finding) Role(id string) coord.PartyRole {
+	if f.Holder.ID == id {
+		return coord.Holder
+	}
+	return coord.Challenger
+}
+
+// Live reports whether both parties are live workers: a break may hurt code
+// that nobody is working on, and rebase_needed is about merged work.
+func (w *Worker) Live() bool { return w.ID != "" }

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// symbolsUnknown reports whether an item is a change of which nobody knows
+// the definitions it touched.
+func symbolsUnknown(it item) bool {
+	return it.change != nil && !it.change.Facts.Parsed && len(it.change.Facts.Symbols) == 0
+}
+
+// providesChange reports whether an item is a change of a contract by the
+// side that provides it.
+func providesChange(it item) bool {
+	if it.kind != contractEntry {
+		return false
+	}
+	k := it.contract()
+	return k.Role == coord.Provides && k.Change != coord.Same
+}
+
+// uses reports whether an item uses a contract or definition.
+func uses(it item) bool {
+	switch it.kind {
+	case referenceEntry, useEntry:
+		return true
+	case contractEntry:
+		k := it.contract()
+		return k.Role == coord.Uses && k.Change != coord.Removed
+	}
+	return false
+}
+
+// breaking reports whether an item changes what others rely on so that they
+// fail, or may fail: what cannot be judged counts, and is capped later.
+func breaking(it item) bool {
+	switch it.kind {
+	case symbolEntry:
+		s := it.symbol()
+		return s.Exported && breaks(s.Change, s.Compatibility)
+	case contractEntry:
+		k := it.contract()
+		return k.Role == coord.Provides && breaks(k.Change, k.Compatibility)
+	}
+	return false
+}
+
+func breaks(c coord.Change, compat coord.Compatibility) bool {
+	switch c {
+	case coord.Removed, coord.Signature:
+		return compat != coord.Compatible
+	case coord.Modified:
+		return compat == coord.Breaking
+	}
+	return false
+}
+
+// surelyBreaking reports whether the client judged a breaking item to be so.
+func surelyBreaking(it item) bool {
+	if it.kind == symbolEntry {
+		return it.symbol().Compatibility == coord.Breaking || it.symbol().Change == coord.Removed
+	}
+	return it.contract().Compatibility == coord.Breaking || it.contract().Change == coord.Removed
+}
+
+func (it item) symbol() *coord.SymbolFacts     { return &it.change.Facts.Symbols[it.sub] }
+func (it item) contract() *coord.ContractFacts { return &it.change.Facts.Contracts[it.sub] }
+
+// key returns the symbol or contract that an item is about.
+func (it item) key() string {
+	switch it.kind {
+	case symbolEntry:
+		return it.symbol().Key
+	case contractEntry:
+		return it.contract().Key
+	case referenceEntry:
+		return it.change.Facts.References[it.sub].Key
+	case useEntry:
+		return it.use.Key
+	}
+	if it.claim != nil {
+		return it.claim.Selector
+	}
+	return ""
+}
+
+// file returns the one path that an item is about, or "".
+func (it item) file() string {
+	switch {
+	case it.change != nil:
+		return it.change.Facts.Path
+	case it.claim == nil:
+		return it.path
+	case it.claim.Kind == coord.ClaimPath:
+		if strings.ContainsAny(it.claim.Selector, "*?[{") {
+			return ""
+		}
+		return it.claim.Selector
+	case isSymbol(it.claim.Selector):
+		sym, err := scope.ParseSymbol(it.claim.Selector)
+		if err != nil {
+			return ""
+		}
+		return sym.Path
+	}
+	return ""
+}
+
+// sameLanguage reports whether a symbol and an item about the same name in
+// the same file can be the same definition.
+func sameLanguage(s scope.Symbol, it item) bool {
+	lang, _, ok := strings.Cut(strings.TrimPrefix(it.key(), "sym:"), ":")
+	return s.Lang == "" || !ok || !strings.HasPrefix(it.key(), "sym:") || lang == s.Lang
+}
+
+func exclusive(it item) bool { return it.claim != nil && it.claim.Mode == coord.Exclusive }

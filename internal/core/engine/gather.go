@@ -1,0 +1,335 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// An item is one thing that a side claims, changed or uses.
+type item struct {
+	kind   entryKind
+	claim  *coord.Claim
+	change *Change
+	sub    int    // the symbol, contract or reference within the change
+	use    *Use   // of live code
+	path   string // of live code, and of an edit that is only about to happen
+}
+
+// A hit is a meeting of something of ours with something of somebody else's.
+type hit struct {
+	what   hitKind
+	ours   item
+	theirs item
+	other  *Worker
+}
+
+type hitKind uint8
+
+const (
+	pathHit     hitKind = iota // a claim or an edit meets a claim or a change by path
+	symbolHit                  // a claim meets a claim on or a change of a definition
+	contractHit                // claims on or changes of one contract meet
+	fileHit                    // two changes of one file
+	weBreak                    // ours is the change, theirs the use
+	theyBreak                  // the other way round
+)
+
+// A gatherer collects the hits of one worker.
+type gatherer struct {
+	ix   *Index
+	self *Worker
+	repo *repo
+	hits []hit
+}
+
+// meets reports whether somebody is another party at all: not the same work,
+// not the same lineage.
+func meets(self, other *Worker) bool {
+	if other == nil || other == self || other.ID == self.ID {
+		return false
+	}
+	for _, l := range self.Lineages {
+		if slices.Contains(other.Lineages, l) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
+	g.hits = append(g.hits, hit{what, ours, theirs, other})
+}
+
+// theirs returns what an entry of r stands for and whose it is, or nil.
+func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
+	switch e.kind {
+	case claimEntry, patternEntry:
+		w := g.ix.slots[e.owner].w
+		if !meets(g.self, w) {
+			return item{}, nil
+		}
+		return item{kind: claimEntry, claim: &w.Claims[e.sub]}, w
+	case useEntry:
+		s := &r.uses[e.owner]
+		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, r.code
+	}
+	c := g.ix.changes[e.owner].c
+	w := g.ix.Worker(g.ix.ownerID(c))
+	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) {
+		return item{}, nil
+	}
+	return item{kind: e.kind, change: c, sub: int(e.sub)}, w
+}
+
+// claims collects what the worker's claims meet.
+func (g *gatherer) claims(claims []coord.Claim) {
+	for i := range claims {
+		c := &claims[i]
+		ours := item{kind: claimEntry, claim: c}
+		switch {
+		case c.Mode == coord.Observe:
+		case c.Kind == coord.ClaimPath:
+			g.pathClaim(ours)
+		case isSymbol(c.Selector):
+			g.symbolClaim(ours)
+		default:
+			g.contractKey(c.Selector, func(r *repo, e *entry) {
+				if theirs, w := g.theirs(r, e); w != nil && (e.kind == claimEntry || e.kind == contractEntry && providesChange(theirs)) {
+					g.add(contractHit, ours, theirs, w)
+				}
+			})
+		}
+	}
+}
+
+func (g *gatherer) pathClaim(ours item) {
+	glob, err := scope.ParseGlob(ours.claim.Selector)
+	if err != nil {
+		return
+	}
+	if g.ignored(ours) {
+		return
+	}
+	visit := func(e *entry, inFile bool) {
+		if inFile && e.kind != claimEntry {
+			return // the change of the file itself has been met
+		}
+		if theirs, w := g.theirs(g.repo, e); w != nil {
+			g.add(pathHit, ours, theirs, w)
+		}
+	}
+	for _, p := range glob.Patterns() {
+		if scope.HasWildcard(p) {
+			g.repo.tree.overlapping(p, func(e *entry, inFile bool) {
+				// Only here can something be met that is ignored: a path that
+				// is not is selected by nothing that is.
+				if e.kind != claimEntry && e.kind != patternEntry || !g.ignoredClaim(e) {
+					visit(e, inFile)
+				}
+			})
+			continue
+		}
+		path, _ := scope.SplitPattern(p)
+		file := g.repo.tree.matching(path, func(e *entry) { visit(e, false) })
+		if file != 0 {
+			g.repo.tree.symbolsIn(file, func(e *entry) { visit(e, true) })
+		}
+	}
+}
+
+func (g *gatherer) ignoredClaim(e *entry) bool {
+	return g.ignored(item{claim: &g.ix.slots[e.owner].w.Claims[e.sub]})
+}
+
+// ignored reports whether a claim stands only at paths that raise nothing.
+func (g *gatherer) ignored(it item) bool {
+	return it.claim != nil && it.claim.Kind == coord.ClaimPath && g.repo.rules.Ignored(it.claim.Selector)
+}
+
+func (g *gatherer) symbolClaim(ours item) {
+	sym, err := scope.ParseSymbol(ours.claim.Selector)
+	if err != nil || g.repo.rules.Ignored(sym.Path) {
+		return
+	}
+	g.repo.tree.definitions(sym, func(e *entry, _ bool) {
+		if e.kind != claimEntry && e.kind != symbolEntry {
+			return
+		}
+		if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
+			g.add(symbolHit, ours, theirs, w)
+		}
+	})
+	g.repo.tree.matching(sym.Path, func(e *entry) {
+		theirs, w := g.theirs(g.repo, e)
+		if w != nil && (theirs.claim != nil || symbolsUnknown(theirs)) {
+			g.add(pathHit, ours, theirs, w)
+		}
+	})
+}
+
+// contractKey visits what stands at a contract, in the worker's repo and in
+// the repos that are linked to it.
+func (g *gatherer) contractKey(key string, visit func(*repo, *entry)) {
+	keys := append([]string{key}, scope.RelatedContracts(key)...)
+	inRepo := func(r *repo) {
+		for _, k := range keys {
+			if at := r.tree.find(root, contractSpace, k); at != 0 {
+				r.tree.at(at, func(e *entry) { visit(r, e) })
+			}
+		}
+	}
+	inRepo(g.repo)
+	for _, id := range g.repo.links {
+		if r := g.ix.repos[id]; r != nil {
+			inRepo(r)
+		}
+	}
+}
+
+// change collects what one of the worker's changes meets.
+func (g *gatherer) change(c *Change) {
+	f := &c.Facts
+	if g.repo.rules.Ignored(f.Path) {
+		return
+	}
+	ours := item{kind: changeEntry, change: c}
+	for _, p := range basePaths(f) {
+		file := g.repo.tree.matching(p, func(e *entry) { g.atChangedPath(ours, e) })
+		if file != 0 && symbolsUnknown(ours) {
+			g.repo.tree.symbolsIn(file, func(e *entry) {
+				if theirs, w := g.theirs(g.repo, e); w != nil && e.kind == claimEntry {
+					g.add(pathHit, ours, theirs, w)
+				}
+			})
+		}
+	}
+	if isNew(f) {
+		g.folders(ours)
+	}
+	g.changedSymbols(c)
+	g.changedContracts(c)
+	g.references(c)
+}
+
+func (g *gatherer) atChangedPath(ours item, e *entry) {
+	theirs, w := g.theirs(g.repo, e)
+	switch {
+	case w == nil:
+	case theirs.claim != nil:
+		g.add(pathHit, ours, theirs, w)
+	case ours.change != nil && theirs.change.Copy != ours.change.Copy:
+		g.add(fileHit, ours, theirs, w)
+	}
+}
+
+// folders finds files of others where ours makes a folder, and the reverse.
+func (g *gatherer) folders(ours item) {
+	path := ours.change.Facts.Path
+	visit := func(e *entry) {
+		if e.kind != changeEntry {
+			return
+		}
+		if theirs, w := g.theirs(g.repo, e); w != nil && isNew(&theirs.change.Facts) && theirs.change.Copy != ours.change.Copy {
+			g.add(fileHit, ours, theirs, w)
+		}
+	}
+	for i := range path {
+		if path[i] == '/' {
+			if at := g.repo.tree.findPath(path[:i]); at != 0 {
+				g.repo.tree.at(at, visit)
+			}
+		}
+	}
+	if at := g.repo.tree.findPath(path); at != 0 {
+		g.repo.tree.below(at, visit)
+	}
+}
+
+func (g *gatherer) changedSymbols(c *Change) {
+	for i := range c.Facts.Symbols {
+		s := &c.Facts.Symbols[i]
+		if s.Change == coord.Same {
+			continue
+		}
+		sym, err := scope.ParseSymbol(s.Key)
+		if err != nil {
+			continue
+		}
+		ours := item{kind: symbolEntry, change: c, sub: i}
+		g.repo.tree.definitions(sym, func(e *entry, exact bool) {
+			theirs, w := g.theirs(g.repo, e)
+			switch {
+			case w == nil || !sameLanguage(sym, theirs):
+			case e.kind == claimEntry:
+				g.add(symbolHit, ours, theirs, w)
+			case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
+				g.add(weBreak, ours, theirs, w)
+			}
+		})
+	}
+}
+
+func (g *gatherer) changedContracts(c *Change) {
+	for i := range c.Facts.Contracts {
+		ours := item{kind: contractEntry, change: c, sub: i}
+		k := &c.Facts.Contracts[i]
+		overlaps := !isSymbol(k.Key) // of definitions the symbols tell
+		g.atKey(k.Key, func(r *repo, e *entry) {
+			theirs, w := g.theirs(r, e)
+			if w == nil {
+				return
+			}
+			switch {
+			case overlaps && providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
+				g.add(contractHit, ours, theirs, w)
+			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo):
+				g.add(weBreak, ours, theirs, w)
+			}
+			if uses(ours) && breaking(theirs) {
+				g.add(theyBreak, ours, theirs, w)
+			}
+		})
+	}
+}
+
+func (g *gatherer) references(c *Change) {
+	for i := range c.Facts.References {
+		ours := item{kind: referenceEntry, change: c, sub: i}
+		g.atKey(c.Facts.References[i].Key, func(r *repo, e *entry) {
+			if theirs, w := g.theirs(r, e); w != nil && breaking(theirs) {
+				g.add(theyBreak, ours, theirs, w)
+			}
+		})
+	}
+}
+
+// atKey visits what stands at a symbol or contract.
+func (g *gatherer) atKey(key string, visit func(*repo, *entry)) {
+	if !isSymbol(key) {
+		g.contractKey(key, visit)
+		return
+	}
+	sym, err := scope.ParseSymbol(key)
+	if err != nil {
+		return
+	}
+	if at := g.repo.tree.findSymbol(sym); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
+				visit(g.repo, e)
+			}
+		})
+	}
+}
+
+// below visits what stands at the paths under a node.
+func (t *tree) below(id uint32, visit func(*entry)) {
+	for child := t.nodes[id].child; child != 0; child = t.nodes[child].next {
+		if t.nodes[child].space == pathSpace {
+			t.at(child, visit)
+			t.below(child, visit)
+		}
+	}
+}

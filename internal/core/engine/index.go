@@ -1,0 +1,414 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// An Index holds what is live in one org. The zero Index is not ready; use
+// New.
+type Index struct {
+	workers    map[string]uint32
+	slots      []workerSlot
+	freeSlots  []uint32
+	changes    []changeSlot
+	freeChange []uint32
+	repos      map[string]*repo
+	tickets    map[string][]uint32 // workers by repo and ticket
+	byWorker   map[string][]uint32 // changes by each worker that touched them
+	suppressed map[string]Suppression
+}
+
+type workerSlot struct {
+	w       *Worker
+	entries []uint32 // in the repo's tree
+	urgent  []uint32 // in its urgent tree
+}
+
+type changeSlot struct {
+	c       *Change
+	entries []uint32
+	urgent  []uint32
+}
+
+type changeKey struct{ copy, path string }
+
+// A repo is one repository's part of the index.
+type repo struct {
+	id   string
+	name coord.RepoName
+	tree *tree
+	// urgent files again what can stop an edit: exclusive claims and changes.
+	// An edit must not pay for the many shared claims that cannot.
+	urgent  *tree
+	rules   *policy.Effective
+	demoted []coord.ConflictKind
+	links   []string
+	changes map[changeKey]uint32
+	uses    []usesSlot
+	useAt   map[string]uint32 // uses by path
+	code    *Worker           // stands for the live code that nobody works on
+	merged  map[string][]*Merged
+}
+
+type usesSlot struct {
+	path    string
+	uses    []Use
+	entries []uint32
+}
+
+// New returns an empty index.
+func New() *Index {
+	return &Index{workers: map[string]uint32{}, repos: map[string]*repo{}, tickets: map[string][]uint32{},
+		byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}}
+}
+
+var defaultRules = policy.Merge()
+
+func (ix *Index) repo(id string) *repo {
+	r := ix.repos[id]
+	if r == nil {
+		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), urgent: newTree(), rules: defaultRules,
+			changes: map[changeKey]uint32{}, useAt: map[string]uint32{}, merged: map[string][]*Merged{}}
+		ix.repos[id] = r
+	}
+	return r
+}
+
+// PutWorker adds a worker, or replaces the one of the same id.
+func (ix *Index) PutWorker(w *Worker) {
+	ix.RemoveWorker(w.ID)
+	var at uint32
+	if n := len(ix.freeSlots); n > 0 {
+		at, ix.freeSlots = ix.freeSlots[n-1], ix.freeSlots[:n-1]
+	} else {
+		ix.slots = append(ix.slots, workerSlot{})
+		at = uint32(len(ix.slots) - 1)
+	}
+	r := ix.repo(w.Repo.ID)
+	r.name = w.Repo
+	s := workerSlot{w: w, entries: make([]uint32, 0, len(w.Claims))}
+	for i := range w.Claims {
+		c := &w.Claims[i]
+		s.entries = r.tree.addClaim(s.entries, c, at, uint16(i))
+		if c.Mode == coord.Exclusive && c.Kind == coord.ClaimPath {
+			s.urgent = r.urgent.addClaim(s.urgent, c, at, uint16(i))
+		}
+	}
+	ix.slots[at] = s
+	ix.workers[w.ID] = at
+	if key := ticketKey(w); key != "" {
+		ix.tickets[key] = append(ix.tickets[key], at)
+	}
+}
+
+// RemoveWorker takes a worker out. The changes it made stay until they are
+// removed, and raise nothing without it.
+func (ix *Index) RemoveWorker(id string) {
+	at, ok := ix.workers[id]
+	if !ok {
+		return
+	}
+	s := ix.slots[at]
+	r := ix.repos[s.w.Repo.ID]
+	r.tree.removeAll(s.entries)
+	r.urgent.removeAll(s.urgent)
+	if key := ticketKey(s.w); key != "" {
+		drop(ix.tickets, key, at)
+	}
+	delete(ix.workers, id)
+	ix.slots[at] = workerSlot{}
+	ix.freeSlots = append(ix.freeSlots, at)
+}
+
+// Worker returns the worker of that id, or nil.
+func (ix *Index) Worker(id string) *Worker {
+	if at, ok := ix.workers[id]; ok {
+		return ix.slots[at].w
+	}
+	return nil
+}
+
+// addClaim files one claim, whose selector is canonical. A selector that
+// cannot be read stands for nothing.
+func (t *tree) addClaim(ids []uint32, c *coord.Claim, owner uint32, sub uint16) []uint32 {
+	if c.Mode == coord.Observe {
+		return ids
+	}
+	e := entry{owner: owner, sub: sub, kind: claimEntry}
+	switch c.Kind {
+	case coord.ClaimPath:
+		g, err := scope.ParseGlob(c.Selector)
+		if err != nil {
+			return ids
+		}
+		for _, p := range g.Patterns() {
+			if scope.HasWildcard(p) {
+				ids = append(ids, t.addPattern(p, owner, sub))
+			} else {
+				path, _ := scope.SplitPattern(p)
+				ids = append(ids, t.add(t.ensurePath(root, path), e))
+			}
+		}
+	default:
+		if at, ok := t.ensureKey(c.Selector); ok {
+			ids = append(ids, t.add(at, e))
+		}
+	}
+	return ids
+}
+
+// ensureKey returns the node of a symbol or contract.
+func (t *tree) ensureKey(key string) (uint32, bool) {
+	if isSymbol(key) {
+		sym, err := scope.ParseSymbol(key)
+		if err != nil {
+			return 0, false
+		}
+		return t.ensureSymbol(sym), true
+	}
+	return t.ensure(root, contractSpace, key), true
+}
+
+// isSymbol tells symbols from contract keys.
+func isSymbol(key string) bool {
+	if strings.HasPrefix(key, "sym:") {
+		return true
+	}
+	for _, p := range scope.ContractPrefixes() {
+		if strings.HasPrefix(key, p) {
+			return false
+		}
+	}
+	return strings.Contains(key, "#")
+}
+
+// PutChange records a file's difference in a working copy, in place of what
+// was recorded for it. A file that is unchanged again is forgotten.
+func (ix *Index) PutChange(c *Change) {
+	ix.RemoveChange(c.RepoID, c.Copy, c.Facts.Path)
+	if c.Facts.Status == coord.FileUnchanged || len(c.By) == 0 {
+		return
+	}
+	var at uint32
+	if n := len(ix.freeChange); n > 0 {
+		at, ix.freeChange = ix.freeChange[n-1], ix.freeChange[:n-1]
+	} else {
+		ix.changes = append(ix.changes, changeSlot{})
+		at = uint32(len(ix.changes) - 1)
+	}
+	r := ix.repo(c.RepoID)
+	ix.changes[at] = changeSlot{c, r.tree.addKeys(c, at, r.tree.addPaths(c, at)), r.urgent.addPaths(c, at)}
+	r.changes[changeKey{c.Copy, c.Facts.Path}] = at
+	for _, id := range touchers(c) {
+		ix.byWorker[id] = append(ix.byWorker[id], at)
+	}
+}
+
+// RemoveChange forgets what was recorded for a file in a working copy.
+func (ix *Index) RemoveChange(repoID, copy, path string) {
+	r := ix.repos[repoID]
+	if r == nil {
+		return
+	}
+	at, ok := r.changes[changeKey{copy, path}]
+	if !ok {
+		return
+	}
+	s := ix.changes[at]
+	r.tree.removeAll(s.entries)
+	r.urgent.removeAll(s.urgent)
+	for _, id := range touchers(s.c) {
+		drop(ix.byWorker, id, at)
+	}
+	delete(r.changes, changeKey{copy, path})
+	ix.changes[at] = changeSlot{}
+	ix.freeChange = append(ix.freeChange, at)
+}
+
+// RemoveCopy forgets everything that was recorded in a working copy.
+func (ix *Index) RemoveCopy(repoID, copy string) {
+	r := ix.repos[repoID]
+	if r == nil {
+		return
+	}
+	for key := range r.changes {
+		if key.copy == copy {
+			ix.RemoveChange(repoID, copy, key.path)
+		}
+	}
+}
+
+// Changes returns the changes that count as a worker's, by path.
+func (ix *Index) Changes(workerID string) []*Change {
+	var out []*Change
+	for _, at := range ix.byWorker[workerID] {
+		if c := ix.changes[at].c; ix.ownerID(c) == workerID {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Change) int {
+		return strings.Compare(a.RepoID+"\x00"+a.Facts.Path+"\x00"+a.Copy, b.RepoID+"\x00"+b.Facts.Path+"\x00"+b.Copy)
+	})
+	return out
+}
+
+// ownerID returns the worker to whom a change counts: of those that touched
+// it and are live, the latest.
+func (ix *Index) ownerID(c *Change) string {
+	best := -1
+	for i, t := range c.By {
+		w := ix.Worker(t.Worker)
+		if w != nil && w.Repo.ID == c.RepoID && (best < 0 || t.At > c.By[best].At) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return c.By[best].Worker
+}
+
+// addPaths files a change by its paths.
+func (t *tree) addPaths(c *Change, at uint32) []uint32 {
+	f := &c.Facts
+	ids := []uint32{t.add(t.ensurePath(root, f.Path), entry{owner: at, kind: changeEntry})}
+	if f.OldPath != nil && *f.OldPath != f.Path {
+		ids = append(ids, t.add(t.ensurePath(root, *f.OldPath), entry{owner: at, kind: oldPathEntry}))
+	}
+	return ids
+}
+
+// addKeys files a change by the definitions and contracts it is about.
+func (t *tree) addKeys(c *Change, at uint32, ids []uint32) []uint32 {
+	f := &c.Facts
+	file := func(key string, kind entryKind, sub int) {
+		if node, ok := t.ensureKey(key); ok {
+			ids = append(ids, t.add(node, entry{owner: at, sub: uint16(sub), kind: kind}))
+		}
+	}
+	for i, s := range f.Symbols {
+		if s.Change != coord.Same {
+			file(s.Key, symbolEntry, i)
+		}
+	}
+	for i, k := range f.Contracts {
+		file(k.Key, contractEntry, i)
+	}
+	for i, ref := range f.References {
+		file(ref.Key, referenceEntry, i)
+	}
+	return ids
+}
+
+// SetPolicy sets what holds in a repo; nil is the default.
+func (ix *Index) SetPolicy(repoID string, p *policy.Effective) {
+	if p == nil {
+		p = defaultRules
+	}
+	ix.repo(repoID).rules = p
+}
+
+// SetDemoted sets the kinds that feedback has lowered by a step in a repo.
+func (ix *Index) SetDemoted(repoID string, kinds []coord.ConflictKind) {
+	ix.repo(repoID).demoted = slices.Clone(kinds)
+}
+
+// SetLinks sets the repos that share a project with a repo. Links go both
+// ways: set those of every repo of the project.
+func (ix *Index) SetLinks(repoID string, linked []string) {
+	links := slices.Clone(linked)
+	slices.Sort(links)
+	links = slices.DeleteFunc(slices.Compact(links), func(id string) bool { return id == repoID })
+	ix.repo(repoID).links = links
+}
+
+// SetUses sets what live code of a file uses, in place of what it used
+// before.
+func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
+	r := ix.repo(name.ID)
+	r.name, r.code = name, &Worker{Repo: name}
+	at, ok := r.useAt[path]
+	if ok {
+		r.tree.removeAll(r.uses[at].entries)
+		r.uses[at].uses, r.uses[at].entries = nil, nil
+	}
+	if len(uses) == 0 {
+		return
+	}
+	if !ok {
+		r.uses = append(r.uses, usesSlot{path: path})
+		at = uint32(len(r.uses) - 1)
+		r.useAt[path] = at
+	}
+	s := &r.uses[at]
+	s.uses = slices.Clone(uses)
+	for i, u := range s.uses {
+		if node, ok := r.tree.ensureKey(u.Key); ok {
+			s.entries = append(s.entries, r.tree.add(node, entry{owner: at, sub: uint16(i), kind: useEntry}))
+		}
+	}
+}
+
+// PutMerged records a file of merged work.
+func (ix *Index) PutMerged(m *Merged) {
+	r := ix.repo(m.RepoID)
+	for _, p := range basePaths(&m.Facts) {
+		r.merged[p] = append(slices.DeleteFunc(r.merged[p], func(o *Merged) bool { return o.ID == m.ID && o.Facts.Path == m.Facts.Path }), m)
+	}
+}
+
+// RemoveMerged forgets merged work.
+func (ix *Index) RemoveMerged(repoID, id string) {
+	r := ix.repo(repoID)
+	for p, all := range r.merged {
+		left := slices.DeleteFunc(all, func(o *Merged) bool { return o.ID == id })
+		if len(left) == 0 {
+			delete(r.merged, p)
+		} else {
+			r.merged[p] = left
+		}
+	}
+}
+
+// Suppress keeps a finding from being raised.
+func (ix *Index) Suppress(s Suppression) { ix.suppressed[s.Fingerprint] = s }
+
+// RemoveSuppression lets a finding be raised again.
+func (ix *Index) RemoveSuppression(fingerprint string) { delete(ix.suppressed, fingerprint) }
+
+func touchers(c *Change) []string {
+	out := make([]string, 0, len(c.By))
+	for _, t := range c.By {
+		if !slices.Contains(out, t.Worker) {
+			out = append(out, t.Worker)
+		}
+	}
+	return out
+}
+
+// ticketKey names the ticket of a worker within its repo, or "".
+func ticketKey(w *Worker) string {
+	if w.Intent == nil || w.Intent.ExternalRef == nil {
+		return ""
+	}
+	ref := w.Intent.ExternalRef
+	if ref.ID != nil && *ref.ID != "" {
+		return w.Repo.ID + "\x00" + strings.ToLower(ref.Kind) + "\x00" + strings.ToLower(*ref.ID)
+	}
+	url, _, _ := strings.Cut(ref.URL, "#")
+	return w.Repo.ID + "\x00" + strings.ToLower(strings.TrimRight(url, "/"))
+}
+
+func drop(m map[string][]uint32, key string, at uint32) {
+	left := slices.DeleteFunc(m[key], func(x uint32) bool { return x == at })
+	if len(left) == 0 {
+		delete(m, key)
+	} else {
+		m[key] = left
+	}
+}

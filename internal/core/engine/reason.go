@@ -1,0 +1,24 @@
+package engine
+
+// A reason tells apart what one kind of conflict can rest on, so that words
+// can say it.
+type reason uint8
+
+const (
+	plainReason   reason = iota
+	linesTouch           // overlapping or touching lines of one base
+	modifyDelete         // one side deleted what the other changed
+	renameDelete         // one side deleted what the other renamed
+	twoRenames           // one file, two new names
+	addAdd               // one new path, two contents
+	fileFolder           // a file here, a folder there
+	binaryBoth           // a binary file changed by both
+	sameCopy             // another session of the same working copy changed it
+	mergesCleanly        // both changed it, where git can merge
+	otherBase            // both changed it, from different versions
+	claimsMeet           // at least one side has only claimed it
+	breaksWork           // the dependent side is live work
+	breaksCode           // the dependent side is code in a linked repo
+	ticketReason         // two intents name one ticket
+	titleReason          // two intents say nearly the same
+)

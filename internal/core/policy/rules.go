@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// Rules are what one org or repo has set. A nil field is not set.
+type Rules struct {
+	OverrideRequireReason *bool                                 `json:"override.require_reason,omitempty"`
+	OverrideAllowedRoles  *[]coord.Role                         `json:"override.allowed_roles,omitempty"`
+	SessionIdleMinutes    *int                                  `json:"session_idle_minutes,omitempty"`
+	ExclusiveMaxFiles     *int                                  `json:"exclusive_max_files,omitempty"`
+	CrossRepoContracts    *coord.Severity                       `json:"cross_repo_contracts,omitempty"`
+	Enforcement           *coord.Severity                       `json:"enforcement,omitempty"`
+	Severity              map[coord.ConflictKind]coord.Severity `json:"severity,omitempty"`
+	SeverityPinned        *[]coord.ConflictKind                 `json:"severity_pinned,omitempty"`
+	FeedbackThreshold     *float64                              `json:"feedback_threshold,omitempty"`
+	FeedbackMinVerdicts   *int                                  `json:"feedback_min_verdicts,omitempty"`
+	RequireIntent         *coord.Severity                       `json:"require_intent,omitempty"`
+	AutoDraft             *bool                                 `json:"auto_draft,omitempty"`
+	IgnorePaths           *[]string                             `json:"ignore_paths,omitempty"`
+	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
+	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
+}
+
+// Effective is what holds in a repo: every rule has a value. It is not
+// changed once made, so it may be shared.
+type Effective struct {
+	OverrideRequireReason bool                                  `json:"override.require_reason"`
+	OverrideAllowedRoles  []coord.Role                          `json:"override.allowed_roles"`
+	SessionIdleMinutes    int                                   `json:"session_idle_minutes"`
+	ExclusiveMaxFiles     int                                   `json:"exclusive_max_files"`
+	CrossRepoContracts    coord.Severity                        `json:"cross_repo_contracts"`
+	Enforcement           coord.Severity                        `json:"enforcement"`
+	Severity              map[coord.ConflictKind]coord.Severity `json:"severity"`
+	SeverityPinned        []coord.ConflictKind                  `json:"severity_pinned"`
+	FeedbackThreshold     float64                               `json:"feedback_threshold"`
+	FeedbackMinVerdicts   int                                   `json:"feedback_min_verdicts"`
+	RequireIntent         coord.Severity                        `json:"require_intent"`
+	AutoDraft             bool                                  `json:"auto_draft"`
+	IgnorePaths           []string                              `json:"ignore_paths"`
+	IntentExpireHours     int                                   `json:"intent_expire_hours"`
+	ReviewExpireDays      int                                   `json:"review_expire_days"`
+
+	ignored pathSet
+}
+
+// Merge returns what holds where the given rules are set, later ones over
+// earlier ones, all of them over the defaults: Merge(org, repo).
+func Merge(layers ...Rules) *Effective {
+	e := defaults
+	e.Severity = maps.Clone(defaults.Severity)
+	for _, r := range layers {
+		set(&e.OverrideRequireReason, r.OverrideRequireReason)
+		set(&e.OverrideAllowedRoles, r.OverrideAllowedRoles)
+		set(&e.SessionIdleMinutes, r.SessionIdleMinutes)
+		set(&e.ExclusiveMaxFiles, r.ExclusiveMaxFiles)
+		set(&e.CrossRepoContracts, r.CrossRepoContracts)
+		set(&e.Enforcement, r.Enforcement)
+		maps.Copy(e.Severity, r.Severity)
+		set(&e.SeverityPinned, r.SeverityPinned)
+		set(&e.FeedbackThreshold, r.FeedbackThreshold)
+		set(&e.FeedbackMinVerdicts, r.FeedbackMinVerdicts)
+		set(&e.RequireIntent, r.RequireIntent)
+		set(&e.AutoDraft, r.AutoDraft)
+		set(&e.IgnorePaths, r.IgnorePaths)
+		set(&e.IntentExpireHours, r.IntentExpireHours)
+		set(&e.ReviewExpireDays, r.ReviewExpireDays)
+	}
+	e.ignored = newPathSet(e.IgnorePaths)
+	return &e
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Ignored reports whether path raises no conflicts.
+func (e *Effective) Ignored(path string) bool { return e.ignored.has(path) }
+
+// MayOverride reports whether people of this role may override conflicts.
+func (e *Effective) MayOverride(r coord.Role) bool { return slices.Contains(e.OverrideAllowedRoles, r) }
+
+// SeverityOf returns what a conflict of this kind does. Across repos a break
+// is ruled by cross_repo_contracts.
+func (e *Effective) SeverityOf(k coord.ConflictKind, crossRepo bool) coord.Severity {
+	if crossRepo && k == coord.ContractBreak {
+		return e.CrossRepoContracts
+	}
+	return e.Severity[k]
+}
+
+// Demotes reports whether the verdicts on a kind make it drop a step: enough
+// of them, and too many false. Verdicts of too_late do not count: the report
+// was right.
+func (e *Effective) Demotes(k coord.ConflictKind, useful, falsePositive int) bool {
+	all := useful + falsePositive
+	return all >= max(1, e.FeedbackMinVerdicts) && !slices.Contains(e.SeverityPinned, k) &&
+		float64(falsePositive) >= e.FeedbackThreshold*float64(all)
+}
+
+// Demoted returns the severity one step down, but never silence: a kind that
+// nobody sees could not win its step back.
+func Demoted(s coord.Severity) coord.Severity {
+	if s.Rank() <= coord.SeverityInfo.Rank() {
+		return s
+	}
+	return s.Lower()
+}

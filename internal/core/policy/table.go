@@ -1,0 +1,156 @@
+// Package policy holds the rules that an org or a repo may set: their names,
+// types, ranges and defaults, how they are read, and how those of org and repo
+// merge into what is in effect. It decides nothing itself; the engine and the
+// operations ask it.
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A Type is the form of a rule's value.
+type Type string
+
+const (
+	Boolean  Type = "boolean"
+	Integer  Type = "integer"
+	Number   Type = "number"
+	Choice   Type = "choice"   // one of Values
+	Choices  Type = "choices"  // a list of Values
+	Choosing Type = "choosing" // an object from Keys to Values
+	Globs    Type = "globs"    // a list of path globs
+)
+
+// A Rule is one row of the table from which validation, defaults and the
+// documentation derive.
+type Rule struct {
+	Name     string
+	Type     Type
+	Default  any
+	Min, Max float64  // of Integer and Number; the most items of a list is Max
+	Keys     []string // of Choosing
+	Values   []string // of Choice, Choices and Choosing
+	Doc      string
+}
+
+// Form tells in words what the rule's value must be.
+func (r Rule) Form() string {
+	switch r.Type {
+	case Integer:
+		return fmt.Sprintf("a whole number from %g to %g", r.Min, r.Max)
+	case Number:
+		return fmt.Sprintf("a number from %g to %g", r.Min, r.Max)
+	case Choice:
+		return "one of " + list(r.Values)
+	case Choices:
+		return "a list of " + list(r.Values)
+	case Choosing:
+		return "an object from conflict kinds to one of " + list(r.Values)
+	case Globs:
+		return fmt.Sprintf("a list of at most %g path globs", r.Max)
+	}
+	return "true or false"
+}
+
+// Table returns every rule, in the order of the documentation.
+func Table() []Rule {
+	levels := []string{"off", "warn", "block"}
+	kinds := coord.ConflictKind("").Enum()
+	return []Rule{
+		{Name: "override.require_reason", Type: Boolean, Default: true,
+			Doc: "A person who overrides a conflict must say why."},
+		{Name: "override.allowed_roles", Type: Choices, Values: coord.Role("").Enum(), Default: []string{"owner", "admin"},
+			Doc: "Who may override a conflict. Agents never may."},
+		{Name: "session_idle_minutes", Type: Integer, Min: 1, Max: 1440, Default: 30,
+			Doc: "A session without hook events for this long is idle."},
+		{Name: "exclusive_max_files", Type: Integer, Min: 0, Max: 10000, Default: 50,
+			Doc: "An exclusive claim is honoured when it covers at most this many files."},
+		{Name: "cross_repo_contracts", Type: Choice, Values: levels, Default: "warn",
+			Doc: "What a contract break does when the code that depends on it is in a linked repo."},
+		{Name: "enforcement", Type: Choice, Values: levels, Default: "block",
+			Doc: "The most that a hook may answer."},
+		{Name: "severity", Type: Choosing, Keys: kinds, Values: coord.Severity("").Enum(), Default: DefaultSeverities(),
+			Doc: "What a conflict of each kind does. Kinds that are left out keep what they have."},
+		{Name: "severity_pinned", Type: Choices, Values: kinds, Default: []string{},
+			Doc: "Kinds that keep their severity whatever the feedback says."},
+		{Name: "feedback_threshold", Type: Number, Min: 0.05, Max: 1, Default: 0.5,
+			Doc: "A kind drops one severity step in a repo when this share of its verdicts is false_positive."},
+		{Name: "feedback_min_verdicts", Type: Integer, Min: 1, Max: 1000, Default: 10,
+			Doc: "Fewer verdicts than this change no severity."},
+		{Name: "require_intent", Type: Choice, Values: levels, Default: "off",
+			Doc: "What editing without a declared intent does."},
+		{Name: "auto_draft", Type: Boolean, Default: true,
+			Doc: "The first prompt of a session without an intent drafts one."},
+		{Name: "ignore_paths", Type: Globs, Max: 200, Default: DefaultIgnorePaths(),
+			Doc: "Paths that raise no conflicts. Setting it replaces the default list."},
+		{Name: "intent_expire_hours", Type: Integer, Min: 1, Max: 2160, Default: 72,
+			Doc: "A live intent without activity for this long expires."},
+		{Name: "review_expire_days", Type: Integer, Min: 1, Max: 90, Default: 14,
+			Doc: "An intent in review without activity for this long expires."},
+	}
+}
+
+// DefaultSeverities returns what a conflict of each kind does by default.
+func DefaultSeverities() map[coord.ConflictKind]coord.Severity {
+	return map[coord.ConflictKind]coord.Severity{
+		coord.ExclusiveClaim:  coord.SeverityBlock,
+		coord.EditOverlap:     coord.SeverityWarn,
+		coord.SymbolOverlap:   coord.SeverityWarn,
+		coord.ContractOverlap: coord.SeverityWarn,
+		coord.ContractBreak:   coord.SeverityWarn,
+		coord.DependencyOrder: coord.SeverityWarn,
+		coord.PathOverlap:     coord.SeverityInfo,
+		coord.DuplicateWork:   coord.SeverityInfo,
+		coord.RebaseNeeded:    coord.SeverityInfo,
+	}
+}
+
+// DefaultIgnorePaths returns what raises no conflicts unless a policy says
+// otherwise: lock files, and generated and vendored folders. They conflict
+// often and are made again rather than merged.
+func DefaultIgnorePaths() []string {
+	return []string{
+		"**/package-lock.json", "**/npm-shrinkwrap.json", "**/yarn.lock", "**/pnpm-lock.yaml", "**/bun.lock", "**/bun.lockb",
+		"**/go.sum", "**/go.work.sum", "**/Cargo.lock", "**/poetry.lock", "**/uv.lock", "**/pdm.lock", "**/Pipfile.lock",
+		"**/Gemfile.lock", "**/composer.lock", "**/mix.lock", "**/pubspec.lock", "**/Podfile.lock", "**/Package.resolved",
+		"**/packages.lock.json", "**/gradle.lockfile", "**/flake.lock", "**/deno.lock",
+		"**/node_modules/**", "**/vendor/**", "**/third_party/**", "**/dist/**", "**/__pycache__/**", "**/.venv/**",
+		"**/.next/**", "**/.terraform/**", "**/*.min.js", "**/*.min.css", "**/*.map", "**/*.snap",
+		"**/*.pb.go", "**/*_pb2.py", "**/*_pb2_grpc.py", "**/*.pb.cc", "**/*.pb.h", "**/*.g.dart",
+		"**/__generated__/**", "**/*.generated.*", "**/.svc/**",
+	}
+}
+
+var defaults = func() Effective {
+	all := map[string]any{}
+	for _, r := range Table() {
+		all[r.Name] = r.Default
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // the table is ours: a test reads every default
+	}
+	var e Effective
+	if err := json.Unmarshal(text, &e); err != nil {
+		panic(err)
+	}
+	return e
+}()
+
+func list(values []string) string {
+	text := ""
+	for i, v := range values {
+		switch {
+		case i == 0:
+		case i == len(values)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += v
+	}
+	return text
+}

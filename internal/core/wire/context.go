@@ -1,0 +1,139 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// TeamContext asks what the team is doing around some work.
+type TeamContext struct {
+	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Paths or globs you are about to work on"`
+	Query     *string  `json:"query" maxLength:"500" doc:"What you are about to do, in words"`
+	SessionID *string  `json:"session_id" format:"uuid"`
+	Repo      *string  `json:"repo" maxLength:"500"`
+}
+
+// A TeamPicture is what the team is doing around the caller's work.
+type TeamPicture struct {
+	Repo             coord.RepoName   `json:"repo"`
+	Intent           *coord.Intent    `json:"intent" doc:"The caller's current intent"`
+	Conflicts        []coord.Conflict `json:"conflicts" doc:"The caller's live conflicts in this repo"`
+	Nearby           []Nearby         `json:"nearby" doc:"Others' live work, the closest first"`
+	CrossRepoChanges []CrossChange    `json:"cross_repo_changes" doc:"Contract changes in flight in linked repos"`
+	UnreadMessages   int              `json:"unread_messages"`
+}
+
+// Nearby is somebody else's live work.
+type Nearby struct {
+	Intent    *coord.IntentName `json:"intent"`
+	User      coord.User        `json:"user"`
+	SessionID *string           `json:"session_id"`
+	Tool      *string           `json:"tool"`
+	Branch    *string           `json:"branch"`
+	Mode      *coord.Mode       `json:"mode"`
+	Paths     []string          `json:"paths" doc:"What it claims and changed, at most 20"`
+	Since     coord.Time        `json:"since"`
+	Overlaps  bool              `json:"overlaps" doc:"It touches the paths you asked about"`
+	Kinds     []string          `json:"kinds" doc:"Kinds of conflict that your paths would have with it"`
+}
+
+// A CrossChange is a contract that is being changed in a linked repo.
+type CrossChange struct {
+	Repo          coord.RepoName      `json:"repo"`
+	Contract      string              `json:"contract"`
+	Change        coord.Change        `json:"change"`
+	Compatibility coord.Compatibility `json:"compatibility"`
+	Detail        *string             `json:"detail"`
+	By            *coord.User         `json:"by"`
+	Intent        *coord.IntentName   `json:"intent"`
+	Path          string              `json:"path"`
+}
+
+// ScopeCheck asks what some work would collide with. It writes nothing.
+type ScopeCheck struct {
+	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
+	Symbols   []string `json:"symbols" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
+	Contracts []string `json:"contracts" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
+	SessionID *string  `json:"session_id" format:"uuid"`
+	Repo      *string  `json:"repo" maxLength:"500"`
+}
+
+// ScopeChecked is the answer to a scope check.
+type ScopeChecked struct {
+	Decision Decision       `json:"decision"`
+	Reason   string         `json:"reason"`
+	Repo     coord.RepoName `json:"repo"`
+	Findings []ScopeFinding `json:"findings"`
+}
+
+// A ScopeFinding is one thing that the work would collide with.
+type ScopeFinding struct {
+	Kind        coord.ConflictKind `json:"kind"`
+	Severity    coord.Severity     `json:"severity"`
+	Blocking    bool               `json:"blocking"`
+	With        coord.Party        `json:"with"`
+	Place       string             `json:"place" doc:"The path, symbol or contract; empty for the whole scope"`
+	Explanation string             `json:"explanation"`
+	Suggestion  coord.Suggestion   `json:"suggestion"`
+	Evidence    []coord.Evidence   `json:"evidence"`
+}
+
+// ListSessions asks for agent sessions.
+type ListSessions struct {
+	List
+	Active *bool  `query:"active" doc:"true: active ones only; false: all others"`
+	Repo   string `query:"repo" maxLength:"500"`
+}
+
+// Presence asks who else is at work.
+type Presence struct {
+	Repo      string `query:"repo" json:"repo" maxLength:"500"`
+	SessionID string `query:"session_id" json:"session_id" format:"uuid" doc:"Its repo sorts first"`
+	Limit     int    `query:"limit" json:"limit" minimum:"1" maximum:"100" default:"50"`
+}
+
+// An Online is a teammate's live agent.
+type Online struct {
+	SessionID    string              `json:"session_id"`
+	Developer    coord.User          `json:"developer"`
+	Tool         string              `json:"tool"`
+	Repo         coord.RepoName      `json:"repo"`
+	Branch       *string             `json:"branch"`
+	Intent       *coord.IntentName   `json:"intent" doc:"A draft shows without its title"`
+	Status       coord.SessionStatus `json:"status" doc:"active or idle"`
+	LastActivity coord.Time          `json:"last_activity_at"`
+}
+
+// WaitFor waits until something is free. Exactly one target is given.
+type WaitFor struct {
+	Path           *string      `json:"path" minLength:"1" maxLength:"1024" doc:"A path or glob: free when no teammate's agent claims it or has changed it"`
+	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Intent         *IntentRef   `json:"intent" doc:"INT-n: free when merged, abandoned, expired or handed off"`
+	Conflict       *ConflictRef `json:"conflict" doc:"CF-n: free when resolved, overridden or stale"`
+	TimeoutSeconds int          `json:"timeout_seconds" minimum:"1" maximum:"55" default:"50"`
+	SessionID      *string      `json:"session_id" format:"uuid"`
+	Repo           *string      `json:"repo" maxLength:"500"`
+}
+
+// Waited is how a wait ended.
+type Waited struct {
+	Status     string       `json:"status" enum:"free,still_busy"`
+	Target     string       `json:"target"`
+	Outcome    *string      `json:"outcome" doc:"released, merged, abandoned, expired, handoff, resolved, overridden or stale; null while busy"`
+	Holder     *WaitHolder  `json:"holder" doc:"Who is in the way, the first of holders"`
+	Holders    []WaitHolder `json:"holders"`
+	WaitedMS   int          `json:"waited_ms"`
+	Granted    bool         `json:"granted" doc:"Your intent's exclusive claim was honoured as it became free"`
+	Suggestion string       `json:"suggestion"`
+}
+
+// A WaitHolder is somebody in the way.
+type WaitHolder struct {
+	coord.Party
+	Evidence []HoldEvidence `json:"evidence"`
+}
+
+// HoldEvidence tells by what somebody holds a target.
+type HoldEvidence struct {
+	Via       coord.EvidenceVia `json:"via"`
+	Selector  string            `json:"selector"`
+	Mode      *coord.Mode       `json:"mode"`
+	ExpiresAt *coord.Time       `json:"expires_at"`
+}

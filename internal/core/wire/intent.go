@@ -1,0 +1,148 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// An IntentRef is INT-7, or 7 as text or number.
+type IntentRef string
+
+// JSONTypes tells what the ref may be written as.
+func (IntentRef) JSONTypes() []string { return []string{"string", "integer"} }
+
+// UnmarshalJSON takes a string or a number.
+func (r *IntentRef) UnmarshalJSON(b []byte) error {
+	*r = IntentRef(unquote(b))
+	return nil
+}
+
+func unquote(b []byte) string {
+	s := string(b)
+	if strings.HasPrefix(s, `"`) {
+		if u, err := strconv.Unquote(s); err == nil {
+			return u
+		}
+	}
+	return s
+}
+
+// A ConflictRef is CF-7, or 7 as text or number.
+type ConflictRef string
+
+// JSONTypes tells what the ref may be written as.
+func (ConflictRef) JSONTypes() []string { return []string{"string", "integer"} }
+
+// UnmarshalJSON takes a string or a number.
+func (r *ConflictRef) UnmarshalJSON(b []byte) error {
+	*r = ConflictRef(unquote(b))
+	return nil
+}
+
+// DeclareIntent announces work.
+type DeclareIntent struct {
+	Title       string             `json:"title" minLength:"1" maxLength:"200" doc:"What will be done, in one line" example:"Rework token refresh"`
+	Summary     *string            `json:"summary" maxLength:"2000"`
+	PlanMD      *string            `json:"plan_md" maxLength:"32768" doc:"The plan, as Markdown"`
+	Scope       *coord.ScopeSet    `json:"scope" doc:"What will be touched"`
+	Mode        coord.Mode         `json:"mode" default:"shared" doc:"exclusive blocks others' edits while it is honoured; observe only wants to be told"`
+	DependsOn   []IntentRef        `json:"depends_on" maxItems:"20" doc:"Intents that must land first"`
+	Branch      *string            `json:"branch" maxLength:"255" doc:"Default: the session's branch"`
+	ExternalRef *coord.ExternalRef `json:"external_ref" doc:"The ticket"`
+	SessionID   *string            `json:"session_id" format:"uuid" doc:"Default: your most recent session"`
+	Repo        *string            `json:"repo" maxLength:"500" doc:"owner/name or remote fingerprint; default the session's repo"`
+}
+
+// Declared is an intent with what it collides with.
+type Declared struct {
+	Intent    coord.Intent     `json:"intent"`
+	Conflicts []coord.Conflict `json:"conflicts"`
+}
+
+// ListIntents asks for intents.
+type ListIntents struct {
+	List
+	Repo   string   `query:"repo" maxLength:"500"`
+	Owner  string   `query:"owner" maxLength:"254" doc:"me or an email"`
+	Status []string `query:"status" maxItems:"10" enum:"live,draft,active,blocked,in_review,merged,abandoned,expired" doc:"live is draft, active, blocked and in_review"`
+}
+
+// GetIntent names an intent.
+type GetIntent struct {
+	Ref string `path:"ref"`
+}
+
+// An IntentPatch is what changes about an intent.
+type IntentPatch struct {
+	Title           *string         `json:"title" minLength:"1" maxLength:"200"`
+	Summary         *string         `json:"summary" maxLength:"2000"`
+	PlanMD          *string         `json:"plan_md" maxLength:"32768"`
+	ScopeAdd        *coord.ScopeSet `json:"scope_add"`
+	ScopeRemove     *coord.ScopeSet `json:"scope_remove"`
+	DependsOnAdd    []IntentRef     `json:"depends_on_add" maxItems:"20"`
+	DependsOnRemove []IntentRef     `json:"depends_on_remove" maxItems:"20"`
+	Branch          *string         `json:"branch" maxLength:"255"`
+	PRNumber        *int            `json:"pr_number" minimum:"1"`
+	Status          *string         `json:"status" enum:"active,in_review"`
+}
+
+// UpdateIntent changes an intent over REST.
+type UpdateIntent struct {
+	Ref string `path:"ref"`
+	IntentPatch
+	Note *string `json:"note" maxLength:"2000"`
+}
+
+// IntentUpdate changes an intent from a tool.
+type IntentUpdate struct {
+	Intent    IntentRef   `json:"intent" doc:"INT-n"`
+	Patch     IntentPatch `json:"patch" required:"false" doc:"What changes"`
+	Note      *string     `json:"note" maxLength:"2000" doc:"Why, for teammates"`
+	SessionID *string     `json:"session_id" format:"uuid"`
+}
+
+// CloseIntent ends an intent or hands it off, over REST.
+type CloseIntent struct {
+	Ref       string        `path:"ref"`
+	Outcome   coord.Outcome `json:"outcome"`
+	Note      *string       `json:"note" maxLength:"2000"`
+	HandoffTo *string       `json:"handoff_to" format:"email" maxLength:"254" doc:"With outcome handoff: the new owner"`
+}
+
+// IntentClose ends an intent or hands it off from a tool.
+type IntentClose struct {
+	Intent    IntentRef     `json:"intent" doc:"INT-n"`
+	Outcome   coord.Outcome `json:"outcome" doc:"merged, abandoned, or handoff with handoff_to"`
+	Note      *string       `json:"note" maxLength:"2000"`
+	HandoffTo *string       `json:"handoff_to" format:"email" maxLength:"254"`
+	SessionID *string       `json:"session_id" format:"uuid"`
+}
+
+// HandOff passes an intent to somebody else, over REST.
+type HandOff struct {
+	Ref  string  `path:"ref"`
+	To   string  `json:"to" format:"email" maxLength:"254"`
+	Note *string `json:"note" maxLength:"2000"`
+}
+
+// IntentHandoff passes an intent to somebody else from a tool.
+type IntentHandoff struct {
+	Ref       *IntentRef `json:"ref" doc:"INT-n; default your current intent"`
+	To        string     `json:"to" format:"email" maxLength:"254" doc:"A member's email"`
+	Note      *string    `json:"note" maxLength:"2000" doc:"What the new owner should know"`
+	SessionID *string    `json:"session_id" format:"uuid"`
+}
+
+// HandedOff is an intent under its new owner.
+type HandedOff struct {
+	Intent  coord.Intent   `json:"intent"`
+	Handoff *coord.Handoff `json:"handoff" doc:"null when the intent was closed instead"`
+}
+
+// IntentAdopt takes up an intent that was handed to the caller.
+type IntentAdopt struct {
+	Ref       IntentRef `json:"ref" doc:"INT-n"`
+	SessionID *string   `json:"session_id" format:"uuid"`
+}

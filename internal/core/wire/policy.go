@@ -1,0 +1,32 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/policy"
+
+// GetPolicies asks for the rules of the org or of a repo.
+type GetPolicies struct {
+	Repo string `query:"repo" maxLength:"500"`
+}
+
+// Policies are the rules of an org, of a repo, and what comes of both.
+type Policies struct {
+	RepoName  *string          `json:"repo_name"`
+	Org       map[string]any   `json:"org" doc:"Rules that the org has set"`
+	Repo      map[string]any   `json:"repo" doc:"Rules that the repo has set; empty without a repo"`
+	Effective policy.Effective `json:"effective"`
+	Feedback  []KindFeedback   `json:"feedback" doc:"What people said of each kind in the repo"`
+}
+
+// KindFeedback is what people said of one kind of conflict in a repo.
+type KindFeedback struct {
+	Kind          string `json:"kind"`
+	Useful        int    `json:"useful"`
+	FalsePositive int    `json:"false_positive"`
+	TooLate       int    `json:"too_late"`
+	Demoted       bool   `json:"demoted" doc:"False alarms have lowered its severity by a step"`
+}
+
+// PutPolicies replaces the rules of the org or of a repo.
+type PutPolicies struct {
+	Repo  string         `query:"repo" maxLength:"500"`
+	Rules map[string]any `json:"rules" required:"true"`
+}

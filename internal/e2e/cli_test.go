@@ -1,0 +1,180 @@
+// Package e2e plays stories of the whole product: the real server, the real
+// client, real processes. It has no code of its own besides tests.
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/server/daemon"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"svc": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := cli.Main(ctx, cli.OS(), os.Args[1:])
+		stop()
+		os.Exit(code)
+	}})
+}
+
+// The stories of the client are testdata/cli/*.txtar; each has a server of
+// its own, with the org Acme and its owner Olga, who is signed in.
+func TestCLIStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/cli",
+		Setup: func(e *testscript.Env) error {
+			s := newServer(e.T().(testing.TB), filepath.Join(e.WorkDir, "data"))
+			e.Values["server"] = s
+			e.Vars = append(e.Vars, "SVC_SERVER="+s.URL, "SVC_CONFIG_DIR="+e.WorkDir+"/config", "HOME="+e.WorkDir,
+				"SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1", "OLGA="+s.token("olga@example.com"), "BOB="+s.token("bob@example.com"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"server": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).steer(ts, args) },
+			"approve": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Value("server").(*server).decide(ts, "approve", args)
+			},
+			"deny": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Value("server").(*server).decide(ts, "deny", args)
+			},
+			"await": await,
+		},
+	})
+}
+
+// A server is a daemon with a person in front of its dashboard.
+type server struct {
+	tb   testing.TB
+	data string
+	URL  string
+	addr string
+	d    *daemon.Daemon
+	web  *http.Client
+}
+
+func newServer(tb testing.TB, data string) *server {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &server{tb: tb, data: data, addr: "127.0.0.1:0", web: &http.Client{Jar: jar}}
+	s.start()
+	tb.Cleanup(func() { s.stop() })
+	code, err := s.d.Ops.NewSetupCode(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.post("/v1/auth/setup", fmt.Sprintf(`{"code":%q,"org":"Acme","email":"olga@example.com","name":"Olga Oak","password":"correct horse battery"}`, code), nil)
+	s.post("/v1/members", `{"email":"bob@example.com","name":"Bob Birch"}`, nil)
+	return s
+}
+
+// start begins to serve, at the same address as before a stop.
+func (s *server) start() {
+	cfg, err := daemon.ParseConfig("serve", []string{"--addr", s.addr, "--data", s.data}, nil, io.Discard)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	if s.d, err = daemon.Start(context.Background(), cfg, slog.New(slog.DiscardHandler)); err != nil {
+		s.tb.Fatal(err)
+	}
+	s.URL = s.d.URL
+	s.addr = strings.TrimPrefix(s.URL, "http://")
+}
+
+func (s *server) stop() {
+	if s.d != nil {
+		if err := s.d.Stop(); err != nil {
+			s.tb.Error(err)
+		}
+	}
+	s.d = nil
+}
+
+// post sends what Olga's dashboard would.
+func (s *server) post(path, body string, out any) {
+	s.tb.Helper()
+	req, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Svc-CSRF", "1")
+	res, err := s.web.Do(req)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	defer res.Body.Close()
+	reply, _ := io.ReadAll(res.Body)
+	if res.StatusCode >= 300 {
+		s.tb.Fatalf("POST %s: %s: %s", path, res.Status, reply)
+	}
+	if out != nil {
+		if err := json.Unmarshal(reply, out); err != nil {
+			s.tb.Fatal(err)
+		}
+	}
+}
+
+// token makes a personal token for a member.
+func (s *server) token(email string) string {
+	var out struct{ Token string }
+	s.post("/v1/tokens", fmt.Sprintf(`{"name":"story","user_email":%q}`, email), &out)
+	return out.Token
+}
+
+func (s *server) steer(ts *testscript.TestScript, args []string) {
+	switch args[0] {
+	case "stop":
+		s.stop()
+	case "start":
+		s.start()
+	case "repo":
+		s.post("/v1/repos", fmt.Sprintf(`{"full_name":%q}`, args[1]), nil)
+	default:
+		ts.Fatalf("server cannot %s", args[0])
+	}
+}
+
+// decide approves or denies the code that a running svc login printed into a
+// file.
+func (s *server) decide(ts *testscript.TestScript, verb string, args []string) {
+	var code string
+	await(ts, false, []string{args[0], "Type   "})
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if c, ok := strings.CutPrefix(line, "Type   "); ok {
+			code = strings.TrimSpace(c)
+		}
+	}
+	s.post("/v1/auth/device/"+verb, fmt.Sprintf(`{"user_code":%q}`, code), nil)
+}
+
+// await waits until a file holds a text.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && strings.Contains(string(data), args[1]) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s never held %q, but %q", args[0], args[1], data)
+		}
+		time.Sleep(10 * time.Millisecond) // between two looks at a file that another process writes
+	}
+}

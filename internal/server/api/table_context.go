@@ -1,0 +1,24 @@
+package api
+
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/ops"
+)
+
+// Hook events carry facts about up to 500 files.
+const maxHookBody = 4 << 20
+
+var hooks = []Op{
+	{Route: "POST /v1/hooks/evaluate", Summary: "An agent host's event: may this edit go on, and what should the agent know?", Door: BearerOnly, Scopes: scope(coord.ScopeHooks),
+		Success: 200, Lenient: true, MaxBody: maxHookBody, Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventIntentDrafted,
+			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked), Problems: fails(problem.UnsupportedProtocol), Run: run((*ops.Service).EvaluateHook)},
+}
+
+var around = []Op{
+	{Route: "POST /v1/team-context", Tool: "team_context", Summary: "What the team is doing around your work", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetTeamContext)},
+	{Route: "POST /v1/scope-check", Tool: "scope_check", Summary: "What some work would collide with; writes nothing", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).CheckScope)},
+	{Route: "GET /v1/sessions", Summary: "List agent sessions", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).ListSessions)},
+	{Route: "GET /v1/presence", Tool: "who_is_online", Summary: "Teammates' live agents", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetPresence)},
+	{Tool: "wait_for", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).WaitFor)},
+}

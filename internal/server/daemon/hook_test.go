@@ -1,0 +1,134 @@
+package daemon_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// An agent sends hook events as one session in one worktree.
+type agent struct {
+	*daemontest.Person
+	session, branch, worktree string
+}
+
+func (a agent) hook(e wire.HookRequest) wire.HookReply {
+	e.Session = wire.HookSession{ExternalID: a.session, Tool: "claude_code"}
+	e.Repo.RemoteFingerprints = []string{"git@github.com:acme/api.git"}
+	e.Repo.Branch, e.Repo.WorktreeHash = a.branch, a.worktree
+	return daemontest.Do[wire.HookReply](a.Person, 200, "POST /v1/hooks/evaluate", e, "X-Svc-Protocol", "1")
+}
+
+func (a agent) event(e wire.HookEvent, paths ...string) wire.HookReply {
+	return a.hook(wire.HookRequest{Event: e, Paths: paths})
+}
+
+func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
+		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
+		start := ana.event(wire.HookSessionStart)
+		if start.SessionID == nil || !strings.Contains(start.InjectContext, *start.SessionID) {
+			t.Fatalf("the briefing does not name the session: %+v", start)
+		}
+		bob.event(wire.HookSessionStart)
+		declared := daemontest.Do[wire.Declared](ana.Person, 201, "POST /v1/intents", map[string]any{
+			"title": "Rework login", "mode": "exclusive", "session_id": *start.SessionID, "scope": map[string]any{"paths": []string{"auth/login.go"}}})
+		if declared.Intent.EffectiveMode != coord.Exclusive || *declared.Intent.Branch != "api-v2" {
+			t.Fatalf("declared %+v", declared.Intent)
+		}
+		if r := ana.event(wire.HookPreEdit, "auth/login.go"); r.Decision != wire.Allow {
+			t.Errorf("the holder's own edit: %+v", r)
+		}
+		if r := bob.event(wire.HookPreEdit, "auth/logout.go"); r.Decision != wire.Allow {
+			t.Errorf("an edit beside the claim: %+v", r)
+		}
+		blocked := bob.event(wire.HookPreEdit, "auth/login.go")
+		if blocked.Decision != wire.Block || !strings.Contains(blocked.Reason, "INT-1") || !strings.Contains(blocked.Reason, "CF-1") || len(blocked.Conflicts) != 1 {
+			t.Fatalf("the edit of a claimed file: %+v", blocked)
+		}
+		if again := bob.event(wire.HookPreEdit, "auth/login.go"); again.Reason != blocked.Reason {
+			t.Errorf("a retry says\n%s\nfirst said\n%s", again.Reason, blocked.Reason)
+		}
+		if r := bob.event(wire.HookPreShell, "auth/login.go"); r.Decision != wire.Block {
+			t.Errorf("a shell command that writes the file: %+v", r)
+		}
+		// An agent cannot override, whichever way it comes.
+		over := "POST /v1/conflicts/CF-1/override"
+		if a := bob.Call(over, `{"reason":"let me"}`); a.Status != 403 {
+			t.Errorf("override by a member = %d", a.Status)
+		}
+		ownerSession := agent{s.Owner, "s-owner", "main", "wt-o"}.event(wire.HookSessionStart)
+		if a := s.Owner.Call(over, `{"reason":"let me"}`, "X-Svc-Session", *ownerSession.SessionID); a.Status != 403 {
+			t.Errorf("override from an agent's session = %d", a.Status)
+		}
+		daemontest.Do[coord.Conflict](bob.Person, 200, "POST /v1/conflicts/CF-1/actions", map[string]any{"action": "request_override", "note": "urgent fix"})
+		daemontest.Do[coord.Conflict](s.Owner, 200, over, map[string]any{"reason": "both know"})
+		if r := bob.event(wire.HookPreEdit, "auth/login.go"); r.Decision == wire.Block {
+			t.Errorf("after the override: %+v", r)
+		}
+	})
+}
+
+func TestEditsOfTheSameLinesAreWarnedAbout(t *testing.T) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
+		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
+		edit := func(a agent, start, count int, hash string) wire.HookReply {
+			blob := "b10b"
+			return a.hook(wire.HookRequest{Event: wire.HookPostEdit, Paths: []string{"src/jwt.go"}, Analysis: &coord.Analysis{Files: []coord.FileFacts{{
+				Path: "src/jwt.go", Status: coord.FileModified, Language: "go", BaseBlob: &blob, Hunks: []coord.Hunk{{Start: start, Count: count, LinesHash: hash}}}}}})
+		}
+		ana.event(wire.HookPrompt)
+		if r := edit(ana, 40, 10, "aa"); len(r.Conflicts) != 0 {
+			t.Fatalf("the first edit: %+v", r)
+		}
+		if r := edit(bob, 80, 2, "bb"); strings.Contains(r.InjectContext, "edit_overlap") {
+			t.Errorf("an edit elsewhere in the file: %+v", r)
+		}
+		r := edit(bob, 45, 10, "cc")
+		if !strings.Contains(r.InjectContext, "edit_overlap") || !strings.Contains(r.InjectContext, "INT-1") {
+			t.Fatalf("an edit of the same lines: %+v", r)
+		}
+		if again := edit(bob, 45, 10, "cc"); again.InjectContext != "" {
+			t.Errorf("the same warning twice: %q", again.InjectContext)
+		}
+		if r := edit(ana, 40, 10, "aa"); !strings.Contains(r.InjectContext, "edit_overlap") {
+			t.Errorf("the first side is not told at its next event: %+v", r)
+		}
+		// Undoing the edit clears the conflict.
+		bob.hook(wire.HookRequest{Event: wire.HookPostEdit, Analysis: &coord.Analysis{Files: []coord.FileFacts{{Path: "src/jwt.go", Status: coord.FileUnchanged}}}})
+		list := daemontest.Do[wire.Page[coord.Conflict]](s.Owner, 200, "GET /v1/conflicts?status=resolved", nil)
+		found := false
+		for _, c := range list.Items {
+			found = found || c.Kind == coord.EditOverlap && *c.Resolution == coord.ResolvedCleared
+		}
+		if !found {
+			t.Errorf("after the edit was undone: %+v", list.Items)
+		}
+	})
+}
+
+func TestARetriedEventChangesNothing(t *testing.T) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+		ana := agent{s.Add("Ana", coord.Member), "s-ana", "b", "wt"}
+		prompt := wire.HookRequest{Event: wire.HookPrompt, PromptExcerpt: "Fix the login. Then rest.", DedupeKey: "k1"}
+		first := ana.hook(prompt)
+		before := daemontest.Do[wire.Page[coord.Event]](s.Owner, 200, "GET /v1/events", nil)
+		second := ana.hook(prompt)
+		after := daemontest.Do[wire.Page[coord.Event]](s.Owner, 200, "GET /v1/events", nil)
+		if first.Intent == nil || second.Intent == nil || first.Intent.Ref != second.Intent.Ref || len(before.Items) != len(after.Items) {
+			t.Errorf("first %+v, second %+v, events %d and %d", first, second, len(before.Items), len(after.Items))
+		}
+		i := daemontest.Do[coord.Intent](ana.Person, 200, "GET /v1/intents/"+first.Intent.Ref, nil)
+		if i.Title != "Fix the login" || i.Status != coord.IntentDraft {
+			t.Errorf("drafted %q, %s", i.Title, i.Status)
+		}
+		if seen := daemontest.Do[coord.Intent](s.Owner, 200, "GET /v1/intents/"+first.Intent.Ref, nil); seen.Title == i.Title {
+			t.Errorf("a draft's title is shown to others")
+		}
+	})
+}

@@ -1,0 +1,222 @@
+// Package live keeps one engine.Index per org in memory, current with the
+// event log. It is the service's only shared mutable state. Hook answers read
+// it as it is; operations that act on what they find bring it up to their own
+// transaction first.
+package live
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+const (
+	maxDelta = 500                    // events after which starting over is cheaper
+	recheck  = 500 * time.Millisecond // how late a lost wake-up is noticed
+	rebaseOn = 14 * 24 * time.Hour    // how long merged work is remembered
+)
+
+// A Set holds the indexes of all orgs that somebody asked for.
+type Set struct {
+	store *store.Store
+	mu    sync.Mutex
+	orgs  map[string]*org
+}
+
+type org struct {
+	id      string
+	mu      sync.RWMutex
+	ix      *engine.Index // nil until first asked for
+	seq     int64         // of the last event that ix knows
+	stale   atomic.Bool
+	checked atomic.Int64 // when seq was last compared with the log, Unix ms
+}
+
+// New returns an empty Set on s.
+func New(s *store.Store) *Set { return &Set{store: s, orgs: map[string]*org{}} }
+
+// Stale notes that orgs have new events. It is cheap: the next reader pays.
+func (s *Set) Stale(orgs []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range orgs {
+		if o := s.orgs[id]; o != nil {
+			o.stale.Store(true)
+		}
+	}
+}
+
+// Drop forgets every index, after a commit that was taken for done failed.
+func (s *Set) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.orgs = map[string]*org{}
+}
+
+func (s *Set) org(id string) *org {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.orgs[id]
+	if o == nil {
+		o = &org{id: id}
+		o.stale.Store(true)
+		s.orgs[id] = o
+	}
+	return o
+}
+
+// View runs fn on the org's index as of the last commit that this replica
+// knows of. fn must not change the index or keep it.
+func (s *Set) View(ctx context.Context, orgID string, fn func(*engine.Index) error) error {
+	o := s.org(orgID)
+	if o.stale.Load() || s.due(o) {
+		if err := s.catchUp(ctx, o); err != nil {
+			return err
+		}
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return fn(o.ix)
+}
+
+// due reports whether to look for events whose wake-up was lost. With SQLite
+// there is no other replica to hear of.
+func (s *Set) due(o *org) bool {
+	return s.store.Name() == "postgres" && time.Now().UnixMilli()-o.checked.Load() > recheck.Milliseconds()
+}
+
+func (s *Set) catchUp(ctx context.Context, o *org) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stale.Store(false) // before reading: what commits from now on sets it again
+	err := s.store.Read(ctx, func(tx *store.Tx) error { return o.refresh(ctx, tx) })
+	if err != nil {
+		o.stale.Store(true)
+	}
+	return err
+}
+
+// Within runs fn on the org's index as tx sees it. What fn does to the Draft
+// is undone afterwards: the index takes it over from the log once committed.
+// tx must hold the org's lock.
+func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*Draft) error) error {
+	o := s.org(orgID)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.refresh(ctx, tx); err != nil {
+		return err
+	}
+	d := &Draft{Index: o.ix}
+	defer d.rollback()
+	return fn(d)
+}
+
+// refresh brings the index up to what tx sees: by the events since, or from
+// scratch.
+func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
+	last, err := tx.LastSeq(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	o.checked.Store(time.Now().UnixMilli())
+	if o.ix != nil && last == o.seq {
+		return nil
+	}
+	if o.ix == nil || last < o.seq || last-o.seq > maxDelta {
+		ix, err := load(ctx, tx, o.id)
+		if err != nil {
+			return err
+		}
+		o.ix, o.seq = ix, last
+		return nil
+	}
+	events, err := tx.EventsAfter(ctx, o.id, o.seq, maxDelta)
+	if err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, o.id, o.ix, events); err != nil {
+		o.ix = nil // half applied: start over
+		return err
+	}
+	o.seq = last
+	return nil
+}
+
+// A Draft is an index on which changes can be tried.
+type Draft struct {
+	*engine.Index
+	undo []func()
+}
+
+func (d *Draft) rollback() {
+	for i := len(d.undo) - 1; i >= 0; i-- {
+		d.undo[i]()
+	}
+}
+
+// PutWorker adds or replaces a worker.
+func (d *Draft) PutWorker(w *engine.Worker) {
+	d.keepWorker(w.ID)
+	d.Index.PutWorker(w)
+}
+
+// RemoveWorker takes a worker out.
+func (d *Draft) RemoveWorker(id string) {
+	d.keepWorker(id)
+	d.Index.RemoveWorker(id)
+}
+
+func (d *Draft) keepWorker(id string) {
+	old := d.Worker(id)
+	d.undo = append(d.undo, func() {
+		if old != nil {
+			d.Index.PutWorker(old)
+		} else {
+			d.Index.RemoveWorker(id)
+		}
+	})
+}
+
+// PutChange records a file's difference; an unchanged file removes it.
+func (d *Draft) PutChange(c *engine.Change) {
+	old := d.Change(c.RepoID, c.Copy, c.Facts.Path)
+	d.undo = append(d.undo, func() {
+		if old != nil {
+			d.Index.PutChange(old)
+		} else {
+			d.Index.RemoveChange(c.RepoID, c.Copy, c.Facts.Path)
+		}
+	})
+	d.Index.PutChange(c)
+}
+
+// CopyOf names the working copy that a session works in.
+func CopyOf(s coord.Session) string {
+	if s.WorktreeHash != nil && *s.WorktreeHash != "" {
+		return *s.WorktreeHash
+	}
+	return s.ID
+}
+
+// PutMerged adds what an intent changed and merged.
+func (d *Draft) PutMerged(c *engine.Change, i store.IntentRow, at coord.Time) {
+	d.Index.PutMerged(&engine.Merged{ID: i.ID, RepoID: c.RepoID, Facts: c.Facts, By: IntentWorker(i, nil), At: at})
+	d.undo = append(d.undo, func() { d.RemoveMerged(c.RepoID, i.ID) })
+}
+
+// SetRules tries other rules in a repo.
+func (d *Draft) SetRules(repo string, p *policy.Effective, demoted []coord.ConflictKind) {
+	oldP, oldD := d.Rules(repo)
+	d.undo = append(d.undo, func() {
+		d.SetPolicy(repo, oldP)
+		d.SetDemoted(repo, oldD)
+	})
+	d.SetPolicy(repo, p)
+	d.SetDemoted(repo, demoted)
+}

@@ -1,0 +1,314 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// load builds an org's index from its records.
+func load(ctx context.Context, tx *store.Tx, org string) (*engine.Index, error) {
+	ix := engine.New()
+	for _, part := range []func(context.Context, *store.Tx, string, *engine.Index) error{
+		loadRules, loadLinks, loadWorkers, loadChanges, loadMerged, loadSuppressions,
+	} {
+		if err := part(ctx, tx, org, ix); err != nil {
+			return nil, err
+		}
+	}
+	return ix, nil
+}
+
+// loadRules fills in the policies and what feedback has demoted.
+func loadRules(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	rules, err := tx.Policies(ctx, org)
+	if err != nil {
+		return err
+	}
+	repos, err := tx.Repos(ctx, org)
+	if err != nil {
+		return err
+	}
+	tallies, err := tx.Tallies(ctx, org, "")
+	if err != nil {
+		return err
+	}
+	for _, r := range repos {
+		p := policy.Merge(rules[""], rules[r.ID])
+		ix.SetPolicy(r.ID, p)
+		ix.SetDemoted(r.ID, Demoted(p, tallies, r.ID))
+	}
+	return nil
+}
+
+// Demoted returns the kinds that feedback has lowered in a repo.
+func Demoted(p *policy.Effective, tallies []store.Tally, repo string) []coord.ConflictKind {
+	var out []coord.ConflictKind
+	for _, t := range tallies {
+		if t.RepoID == repo && p.Demotes(t.Kind, t.Useful, t.FalsePositive) {
+			out = append(out, t.Kind)
+		}
+	}
+	return out
+}
+
+func loadLinks(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	projects, err := tx.Projects(ctx, org)
+	if err != nil {
+		return err
+	}
+	links := map[string][]string{}
+	for _, p := range projects {
+		for _, a := range p.Repos {
+			for _, b := range p.Repos {
+				if a.ID != b.ID && !slices.Contains(links[a.ID], b.ID) {
+					links[a.ID] = append(links[a.ID], b.ID)
+				}
+			}
+		}
+	}
+	repos, err := tx.Repos(ctx, org)
+	for _, r := range repos {
+		ix.SetLinks(r.ID, links[r.ID])
+	}
+	return err
+}
+
+func loadWorkers(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	intents, err := tx.Intents(ctx, org, store.IntentFilter{Statuses: coord.LiveIntentStatuses()})
+	if err != nil {
+		return err
+	}
+	sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Unended: true})
+	if err != nil {
+		return err
+	}
+	byIntent := map[string][]store.SessionRow{}
+	for _, s := range sessions {
+		if s.IntentID != nil {
+			byIntent[*s.IntentID] = append(byIntent[*s.IntentID], s)
+		} else {
+			ix.PutWorker(SessionWorker(s))
+		}
+	}
+	for _, i := range intents {
+		ix.PutWorker(IntentWorker(i, byIntent[i.ID]))
+	}
+	return nil
+}
+
+func loadChanges(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	return putChanges(ctx, tx, org, "", "", ix)
+}
+
+func putChanges(ctx context.Context, tx *store.Tx, org, repo, copy string, ix *engine.Index) error {
+	rows, err := tx.Changes(ctx, org, repo, copy)
+	for _, c := range rows {
+		ix.PutChange(ChangeOf(c))
+	}
+	return err
+}
+
+func loadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	return putMerged(ctx, tx, org, ix, func(store.MergedRow) bool { return true })
+}
+
+func putMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, want func(store.MergedRow) bool) error {
+	rows, err := tx.Merged(ctx, org, tx.Now.Add(-rebaseOn))
+	if err != nil {
+		return err
+	}
+	by := map[string]*engine.Worker{}
+	for _, m := range rows {
+		if !want(m) {
+			continue
+		}
+		var who *engine.Worker
+		if m.IntentID != nil {
+			if who = by[*m.IntentID]; who == nil {
+				i, err := tx.IntentByID(ctx, org, *m.IntentID)
+				if err != nil {
+					return err
+				}
+				who = IntentWorker(i, nil)
+				by[*m.IntentID] = who
+			}
+		}
+		ix.PutMerged(&engine.Merged{ID: m.MergeID, RepoID: m.RepoID, Facts: m.Facts, By: who, At: m.At})
+	}
+	return nil
+}
+
+func loadSuppressions(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	rows, err := tx.ClosedConflicts(ctx, org, "")
+	for _, c := range rows { // oldest first: the latest word counts
+		ix.Suppress(SuppressionOf(c))
+	}
+	return err
+}
+
+// SuppressionOf returns what a closed conflict keeps from being raised again.
+func SuppressionOf(c store.ConflictRow) engine.Suppression {
+	forever := c.Resolution != nil && *c.Resolution == coord.ResolvedFalsePositive
+	return engine.Suppression{Fingerprint: c.Fingerprint, Forever: forever, Keys: c.Keys}
+}
+
+// IntentWorker returns an intent with its sessions as the engine sees it.
+func IntentWorker(i store.IntentRow, sessions []store.SessionRow) *engine.Worker {
+	w := &engine.Worker{ID: i.ID, Repo: i.Repo, User: i.Owner, Since: i.CreatedAt,
+		Intent: &engine.Intent{Number: i.Number, Status: i.Status, Title: i.Title, DependsOn: i.DependsOn, ExternalRef: i.ExternalRef},
+		Claims: ClaimsOf(i)}
+	if i.Branch != nil {
+		w.Branch = *i.Branch
+	}
+	if i.SessionID != nil {
+		w.Session = *i.SessionID
+	}
+	for _, s := range sessions {
+		addSession(w, s)
+	}
+	return w
+}
+
+// SessionWorker returns a session without an intent as the engine sees it.
+func SessionWorker(s store.SessionRow) *engine.Worker {
+	w := &engine.Worker{ID: s.ID, Repo: s.Repo, User: s.User, Since: s.StartedAt, Session: s.ID}
+	addSession(w, s)
+	return w
+}
+
+func addSession(w *engine.Worker, s store.SessionRow) {
+	w.Lineages = append(w.Lineages, s.LineageID)
+	w.Copies = append(w.Copies, CopyOf(s.Session))
+	if w.Tool == "" {
+		w.Tool = s.Tool
+	}
+	if w.Session == "" {
+		w.Session = s.ID
+	}
+	if w.Branch == "" && s.Branch != nil {
+		w.Branch = *s.Branch
+	}
+}
+
+// ClaimsOf returns everything an intent claims: what was declared, and what
+// its sessions really edited beyond that.
+func ClaimsOf(i store.IntentRow) []coord.Claim {
+	claims := engine.ClaimsOf(i.Scope, i.EffectiveMode)
+	for _, p := range i.Observed {
+		claims = append(claims, coord.Claim{Kind: coord.ClaimPath, Selector: p, Mode: coord.Shared, Source: coord.Observed})
+	}
+	return claims
+}
+
+// ChangeOf returns a recorded change as the engine sees it.
+func ChangeOf(c store.ChangeRow) *engine.Change {
+	out := &engine.Change{RepoID: c.RepoID, Copy: c.Copy, Facts: c.Facts}
+	for _, t := range c.Touched {
+		out.By = append(out.By, engine.Touch{Worker: t.Worker, Session: t.Session, At: t.At})
+	}
+	return out
+}
+
+// apply brings an index forward by events: each names what to read again.
+func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event) error {
+	todo := map[string]func() error{} // each thing once, however often it changed
+	for _, e := range events {
+		switch e.Type {
+		case coord.EventIntentDrafted, coord.EventIntentDeclared, coord.EventIntentUpdated, coord.EventIntentBlocked, coord.EventIntentUnblocked,
+			coord.EventIntentHandedOff, coord.EventIntentAdopted, coord.EventIntentClosed, coord.EventIntentExpired:
+			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, e.Subject.ID) }
+		case coord.EventSessionStarted, coord.EventSessionEnded:
+			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, e.Subject.ID) }
+		case coord.EventChangeRecorded:
+			copy, _ := e.Payload["copy"].(string)
+			todo["changes "+e.RepoID+" "+copy] = func() error {
+				ix.RemoveCopy(e.RepoID, copy)
+				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
+			}
+		case coord.EventConflictOverridden, coord.EventConflictResolved:
+			fp, _ := e.Payload["fingerprint"].(string)
+			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
+		case coord.EventPolicyUpdated, coord.EventRepoRegistered, coord.EventConflictFeedback:
+			todo["rules"] = func() error { return loadRules(ctx, tx, org, ix) }
+		case coord.EventProjectCreated, coord.EventProjectUpdated, coord.EventProjectDeleted:
+			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
+		}
+	}
+	for _, do := range todo {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
+	i, err := tx.IntentByID(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Intent: id, Unended: true})
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions { // bound now, so no workers of their own
+		ix.RemoveWorker(s.ID)
+	}
+	if old := ix.Worker(id); old != nil && len(old.Lineages) > len(sessions) {
+		// A session that was released works for itself again.
+		if err := reloadUnbound(ctx, tx, org, ix, i.Repo.ID); err != nil {
+			return err
+		}
+	}
+	if i.Status == coord.IntentMerged {
+		ix.RemoveMerged(i.Repo.ID, id)
+		if err := putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.MergeID == id }); err != nil {
+			return err
+		}
+	}
+	if !i.Status.Live() {
+		ix.RemoveWorker(id)
+		return nil
+	}
+	ix.PutWorker(IntentWorker(i, sessions))
+	return nil
+}
+
+func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string) error {
+	sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Repo: repo, Unended: true})
+	for _, s := range sessions {
+		if s.IntentID == nil {
+			ix.PutWorker(SessionWorker(s))
+		}
+	}
+	return err
+}
+
+func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
+	s, err := tx.Session(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	ix.RemoveWorker(id)
+	if s.IntentID != nil {
+		return reloadIntent(ctx, tx, org, ix, *s.IntentID)
+	}
+	if s.EndedAt == nil {
+		ix.PutWorker(SessionWorker(s))
+	}
+	return nil
+}
+
+func reloadSuppression(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, fingerprint string) error {
+	rows, err := tx.ClosedConflicts(ctx, org, fingerprint)
+	ix.RemoveSuppression(fingerprint)
+	for _, c := range rows {
+		ix.Suppress(SuppressionOf(c))
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package ops
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// hookDecide answers whether an edit may go on. What is allowed, as most edits
+// are, costs a look at the session's row and at memory, and writes nothing.
+func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
+	p, known, err := s.lookUp(ctx, e)
+	if err != nil {
+		return wire.HookReply{}, err
+	}
+	if !known {
+		return s.hookAnswer(ctx, e)
+	}
+	s.beats.note(e.who.OrgID, p.session.ID, s.store.Now())
+	reply := allowed()
+	reply.SessionID, reply.IndexVersion = &p.session.ID, p.repo.IndexVersion
+	if n := p.session.Intent; n != nil {
+		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
+	}
+	if len(e.Paths) == 0 {
+		return reply, nil
+	}
+	var d engine.Decision
+	err = s.live.View(ctx, e.who.OrgID, func(ix *engine.Index) error {
+		d = engine.Decide(ix, editOf(e, p.worker(ix, e.who), p.session, s.store.Now()))
+		return nil
+	})
+	if err != nil || d.Action == engine.Allow {
+		return reply, err
+	}
+	return s.hookAnswer(ctx, e)
+}
+
+func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Time) engine.Edit {
+	return engine.Edit{Worker: w, Session: sess.ID, Copy: live.CopyOf(sess.Session), Since: sess.StartedAt, Paths: e.Paths, Now: now}
+}
+
+// lookUp finds the session of an event and reports whether the event tells
+// nothing new of it.
+func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p place, known bool, err error) {
+	err = s.read(ctx, func(tx *store.Tx) error {
+		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
+		if err != nil || repo == nil {
+			return err
+		}
+		p.repo = *repo
+		p.session, err = tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		return err
+	})
+	if err != nil || p.session == nil || p.session.EndedAt != nil {
+		return p, false, err
+	}
+	same := func(have *string, told string) bool { return told == "" || have != nil && *have == told }
+	x := p.session
+	known = x.TokenID == e.who.TokenID && same(x.Branch, e.Repo.Branch) && same(x.WorktreeHash, e.Repo.WorktreeHash)
+	return p, known, nil
+}
+
+// hookAnswer decides inside a transaction: for a session we did not know yet,
+// and for edits that are warned about or blocked, of which a record is kept.
+func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+	err = s.alter(ctx, e.who, func(c *change) error {
+		if old, err := c.kept(ctx, e); err != nil || old != nil {
+			if old != nil {
+				reply = *old
+			}
+			return err
+		}
+		h, _, err := c.hookSession(ctx, e)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			reply = allowed()
+			return nil
+		}
+		c.who.SessionID = h.session.ID
+		if reply, err = h.decide(ctx); err != nil || reply.Decision == wire.Allow {
+			return err
+		}
+		return c.keep(ctx, e, reply)
+	})
+	return reply, err
+}
+
+func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
+	d := engine.Decide(h.live.Index, editOf(h.event, h.live.Worker(h.worker()), &h.session, h.Now))
+	switch d.Action {
+	case engine.Block:
+		return h.block(ctx, d)
+	case engine.Warn:
+		return h.warn(ctx, d)
+	}
+	return h.reply(ctx)
+}
+
+// block refuses an edit. The path is recorded as wanted, so that there is a
+// conflict to wait for, to talk about, or to ask a person to override.
+func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+	if err := h.draft(ctx, ""); err != nil {
+		return wire.HookReply{}, err
+	}
+	if h.intent != nil {
+		if err := h.claimObserved(ctx, wanted(h.event.Paths, d.Findings)); err != nil {
+			return wire.HookReply{}, err
+		}
+		if err := h.settleOwn(ctx); err != nil {
+			return wire.HookReply{}, err
+		}
+	}
+	reply, err := h.reply(ctx)
+	if err != nil {
+		return reply, err
+	}
+	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, d.Reason, ""
+	var refs []string
+	reply.Conflicts = []wire.HookConflict{}
+	for _, f := range d.Findings {
+		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Kind == f.Kind && c.Holder == f.Holder.ID })
+		if at < 0 || f.Severity != coord.SeverityBlock || slices.Contains(refs, h.found[at].Ref) {
+			continue
+		}
+		c := h.found[at]
+		refs = append(refs, c.Ref)
+		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
+	}
+	if len(refs) > 0 {
+		reply.Reason += " Conflict: " + strings.Join(refs, ", ") + "."
+	}
+	return reply, h.tell(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Block, "event": h.event.Event, "tool": h.session.Tool,
+		"paths": len(h.event.Paths), "refs": refs, "kind": kindOf(d), "intent_id": h.session.IntentID})
+}
+
+// wanted returns the paths that block findings are about.
+func wanted(paths []string, findings []engine.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		for _, ev := range f.Evidence {
+			if ev.Party == coord.Challenger && ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
+				out = append(out, *ev.Path)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return paths[:min(len(paths), 20)]
+	}
+	return out
+}
+
+func kindOf(d engine.Decision) string {
+	if len(d.Findings) == 0 {
+		return "require_intent"
+	}
+	return string(d.Findings[0].Kind)
+}
+
+// warn tells of what the edit runs into, once per session and again when there
+// is more to tell.
+func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
+		h.brief.add(rankConflict, "edit "+f.Fingerprint, markOf(f), "svc "+string(f.Severity)+" ("+string(f.Kind)+"): "+text+" "+suggestion.Text, nil)
+	}
+	if len(d.Findings) == 0 { // the policy wants an intent
+		h.brief.add(rankConflict, "edit without intent", "", d.Reason, nil)
+	}
+	reply, err := h.reply(ctx)
+	if err != nil || reply.InjectContext == "" {
+		return reply, err // told before: nothing to add
+	}
+	reply.Decision, reply.Reason = wire.Warn, d.Reason
+	return reply, h.tell(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
+		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
+}
+
+// beats notes when sessions were heard of, to be written together.
+type beats struct {
+	mu sync.Mutex
+	at map[string]map[string]coord.Time // by org and session
+}
+
+func (b *beats) note(org, session string, at coord.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]map[string]coord.Time{}
+	}
+	if b.at[org] == nil {
+		b.at[org] = map[string]coord.Time{}
+	}
+	b.at[org][session] = at
+}
+
+func (b *beats) take() map[string]map[string]coord.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.at
+	b.at = nil
+	return out
+}
+
+// FlushBeats writes the noted heartbeats, as activity of the sessions and of
+// their intents.
+func (s *Service) FlushBeats(ctx context.Context) error {
+	for org, sessions := range s.beats.take() {
+		err := s.store.Write(ctx, org, func(tx *store.Tx) error {
+			for id, at := range sessions {
+				if err := tx.Heartbeat(ctx, id, at); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,439 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// DeclareIntent announces work and returns what it collides with. A collision
+// is not an error: the intent stands and the caller decides. Declaring again
+// on the same branch updates the live intent; declaring from a session with a
+// draft promotes the draft.
+func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.DeclareIntent) (out wire.Declared, err error) {
+	title := strings.TrimSpace(in.Title)
+	if title == "" {
+		return out, problem.InvalidField("title", "must not be blank")
+	}
+	in.Title = title
+	var set coord.ScopeSet
+	if in.Scope != nil {
+		canonical, bad := scope.Canonical("scope", *in.Scope)
+		if err := problem.Invalid(bad); err != nil {
+			return out, err
+		}
+		set = canonical
+	}
+	err = s.alter(ctx, who, func(c *change) error {
+		p, err := s.locate(ctx, c.Tx, who, in.SessionID, in.Repo)
+		if err != nil {
+			return err
+		}
+		owner, err := s.intentOwner(ctx, c.Tx, who, p)
+		if err != nil {
+			return err
+		}
+		i, err := c.intentToDeclare(ctx, p, owner, in.Branch)
+		if err != nil {
+			return err
+		}
+		deps, err := c.dependencies(ctx, "depends_on", in.DependsOn, i)
+		if err != nil {
+			return err
+		}
+		declare(&i, in, set, deps)
+		conflicts, err := c.saveDeclared(ctx, &i, deps, p.session)
+		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		return err
+	})
+	return out, err
+}
+
+// intentOwner returns who will own what the caller declares. A service token
+// declares for whoever made it: work needs a person.
+func (s *Service) intentOwner(ctx context.Context, tx *store.Tx, who coord.Caller, p place) (coord.User, error) {
+	user := who.UserID
+	if user == "" {
+		by, err := tx.TokenCreator(ctx, who.TokenID)
+		if err != nil {
+			return coord.User{}, err
+		}
+		user = by
+	}
+	m, err := tx.Member(ctx, who.OrgID, user)
+	if err != nil {
+		return coord.User{}, problem.Newf(problem.Forbidden, "nobody in this org would own the intent: whoever made this token has left")
+	}
+	if !m.Role.CanOwnIntents() {
+		return coord.User{}, problem.Newf(problem.Forbidden, "the role %s cannot own intents; it takes owner, admin or member", m.Role)
+	}
+	return m.User, nil
+}
+
+// intentToDeclare returns the intent that a declaration updates, or a new one:
+// the session's own on that branch, else the owner's live one on it.
+func (c *change) intentToDeclare(ctx context.Context, p place, owner coord.User, branch *string) (i store.IntentRow, err error) {
+	if branch == nil && p.session != nil {
+		branch = p.session.Branch
+	}
+	if p.session != nil && p.session.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.who.OrgID, *p.session.IntentID)
+		if err != nil {
+			return i, err
+		}
+		sameBranch := branch == nil || i.Branch == nil || *branch == *i.Branch
+		if i.Status.Live() && i.Owner.ID == owner.ID && (i.Status == coord.IntentDraft || sameBranch) {
+			if branch != nil {
+				i.Branch = branch
+			}
+			return i, nil
+		}
+	}
+	if branch != nil && *branch != "" {
+		found, err := c.LiveIntentOn(ctx, c.who.OrgID, p.repo.ID, owner.ID, *branch)
+		if err != nil || found != nil {
+			if found != nil {
+				i = *found
+			}
+			return i, err
+		}
+	}
+	return store.IntentRow{Intent: coord.Intent{ID: newID(), OrgID: c.who.OrgID, Status: coord.IntentActive, Resume: coord.IntentActive,
+		Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, Owner: owner, Branch: branch, CreatedAt: c.Now, BlockedBy: []coord.Blocker{}}}, nil
+}
+
+// declare writes a declaration into an intent. What it leaves out of an
+// update stays as it was.
+func declare(i *store.IntentRow, in wire.DeclareIntent, set coord.ScopeSet, deps []store.Dependency) {
+	i.Title, i.Mode = in.Title, in.Mode
+	if in.Summary != nil {
+		i.Summary = in.Summary
+	}
+	if in.PlanMD != nil {
+		i.PlanMD = in.PlanMD
+	}
+	if in.ExternalRef != nil {
+		i.ExternalRef = in.ExternalRef
+	}
+	if in.Scope != nil {
+		i.Scope = set
+	}
+	if in.DependsOn != nil || i.DependsOn == nil {
+		i.DependsOn = refsOf(deps)
+	}
+}
+
+func refsOf(deps []store.Dependency) []string {
+	out := make([]string, len(deps))
+	for i, d := range deps {
+		out[i] = coord.IntentRef(d.Number)
+	}
+	return out
+}
+
+// saveDeclared stores a declared intent, binds the session and returns the
+// conflicts.
+func (c *change) saveDeclared(ctx context.Context, i *store.IntentRow, deps []store.Dependency, session *store.SessionRow) ([]coord.Conflict, error) {
+	event := coord.EventIntentDeclared
+	isNew := i.Number == 0
+	if isNew {
+		n, err := c.NextIntentNumber(ctx, c.who.OrgID)
+		if err != nil {
+			return nil, err
+		}
+		i.Number, i.Ref = n, coord.IntentRef(n)
+	} else if i.Status != coord.IntentDraft {
+		event = coord.EventIntentUpdated
+	}
+	if i.Status == coord.IntentDraft {
+		i.Status, i.Resume = coord.IntentActive, coord.IntentActive
+	}
+	i.LastActivityAt = c.Now
+	if session != nil {
+		i.SessionID = &session.ID
+	}
+	if err := c.honour(ctx, i); err != nil {
+		return nil, err
+	}
+	if err := c.SaveIntent(ctx, i); err != nil {
+		return nil, err
+	}
+	if isNew || deps != nil {
+		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
+			return nil, err
+		}
+	}
+	if session != nil {
+		if err := c.bind(ctx, *session, *i); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.tellIntent(ctx, event, *i, nil); err != nil {
+		return nil, err
+	}
+	return c.afterIntent(ctx, i)
+}
+
+func ids(deps []store.Dependency) []string {
+	out := make([]string, len(deps))
+	for i, d := range deps {
+		out[i] = d.ID
+	}
+	return out
+}
+
+// bind makes an intent a session's own, and what the session changed before
+// the intent's.
+func (c *change) bind(ctx context.Context, session store.SessionRow, i store.IntentRow) error {
+	if session.IntentID != nil && *session.IntentID == i.ID {
+		return nil
+	}
+	if err := c.BindSession(ctx, session.ID, i.ID); err != nil {
+		return err
+	}
+	return c.reassign(ctx, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID)
+}
+
+// reassign makes the changes that count to one worker count to another.
+func (c *change) reassign(ctx context.Context, repo, copy, from, to string) error {
+	rows, err := c.Changes(ctx, c.who.OrgID, repo, copy)
+	if err != nil {
+		return err
+	}
+	moved := 0
+	for _, row := range rows {
+		hit := false
+		for k := range row.Touched {
+			if row.Touched[k].Worker == from {
+				row.Touched[k].Worker, hit = to, true
+			}
+		}
+		if !hit {
+			continue
+		}
+		moved++
+		if err := c.SaveChange(ctx, c.who.OrgID, row); err != nil {
+			return err
+		}
+		c.live.PutChange(live.ChangeOf(row))
+	}
+	if moved == 0 {
+		return nil
+	}
+	return c.tell(ctx, coord.EventChangeRecorded, to, repo, map[string]any{"copy": copy, "files": moved})
+}
+
+// honour decides whether an exclusive claim is granted.
+func (c *change) honour(ctx context.Context, i *store.IntentRow) error {
+	i.EffectiveMode, i.ModeNote = i.Mode, nil
+	if i.Mode != coord.Exclusive {
+		return nil
+	}
+	rules, err := c.EffectivePolicy(ctx, c.who.OrgID, i.Repo.ID)
+	if err != nil {
+		return err
+	}
+	files, err := c.RepoFiles(ctx, i.Repo.ID)
+	if err != nil {
+		return err
+	}
+	w := live.IntentWorker(*i, nil)
+	if old := c.live.Worker(i.ID); old != nil {
+		w.Lineages, w.Copies = old.Lineages, old.Copies
+	}
+	mode, note := engine.HonourExclusive(c.live.Index, w, files, rules.ExclusiveMaxFiles)
+	i.EffectiveMode = mode
+	if note != "" {
+		i.ModeNote = &note
+	}
+	return nil
+}
+
+// afterIntent settles an intent's conflicts after a change of it and returns
+// them as records.
+func (c *change) afterIntent(ctx context.Context, i *store.IntentRow) ([]coord.Conflict, error) {
+	if err := c.putIntent(ctx, *i); err != nil {
+		return nil, err
+	}
+	rows, err := c.settle(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	c.touched[i.ID] = true
+	if err := c.reblock(ctx); err != nil {
+		return nil, err
+	}
+	clear(c.touched)
+	fresh, err := c.IntentByID(ctx, c.who.OrgID, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	*i = fresh
+	return conflictsOf(rows), nil
+}
+
+func conflictsOf(rows []store.ConflictRow) []coord.Conflict {
+	out := make([]coord.Conflict, len(rows))
+	for i, r := range rows {
+		out[i] = r.Conflict
+	}
+	return out
+}
+
+func (c *change) tellIntent(ctx context.Context, t coord.EventType, i store.IntentRow, more map[string]any) error {
+	payload := map[string]any{"ref": i.Ref, "status": i.Status, "owner_id": i.Owner.ID, "mode": i.EffectiveMode}
+	for k, v := range more {
+		payload[k] = v
+	}
+	return c.tell(ctx, t, i.ID, i.Repo.ID, payload)
+}
+
+// shown returns an intent as the caller may see it: with its claims, and the
+// title of a draft only to its owner.
+func shown(i store.IntentRow, who coord.Caller) coord.Intent {
+	i.Claims = live.ClaimsOf(i)
+	if i.Status == coord.IntentDraft && i.Owner.ID != who.UserID {
+		i.Title, i.Summary, i.PlanMD = "Draft", nil, nil
+	}
+	return i.Intent
+}
+
+// GetIntent returns one intent.
+func (s *Service) GetIntent(ctx context.Context, who coord.Caller, in wire.GetIntent) (out coord.Intent, err error) {
+	err = s.read(ctx, func(tx *store.Tx) error {
+		i, err := findIntent(ctx, tx, who, in.Ref)
+		out = shown(i, who)
+		return err
+	})
+	return out, err
+}
+
+// findIntent returns the intent that a ref names; what is no ref is not found.
+func findIntent(ctx context.Context, tx *store.Tx, who coord.Caller, ref string) (store.IntentRow, error) {
+	n, ok := coord.ParseIntentRef(ref)
+	if !ok {
+		return store.IntentRow{}, problem.Newf(problem.NotFound, "%q is not an intent; refs look like INT-7", ref)
+	}
+	return tx.Intent(ctx, who.OrgID, n)
+}
+
+// ListIntents returns intents, newest first.
+func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.ListIntents) (out wire.Page[coord.Intent], err error) {
+	want := store.IntentFilter{Limit: in.Limit + 1, Statuses: intentStatuses(in.Status)}
+	if err := uncursor(in.Cursor, &want.Before); err != nil {
+		return out, err
+	}
+	err = s.read(ctx, func(tx *store.Tx) error {
+		if want.Owner, err = s.ownerFilter(ctx, tx, who, in.Owner); err != nil {
+			return err
+		}
+		if in.Repo != "" {
+			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
+			if err != nil {
+				return err
+			}
+			want.Repo = r.ID
+		}
+		rows, err := tx.Intents(ctx, who.OrgID, want)
+		if err != nil {
+			return err
+		}
+		rows, out.NextCursor = page(rows, in.Limit, func(i store.IntentRow) []any { return []any{i.Number} })
+		out.Items = make([]coord.Intent, len(rows))
+		for k, i := range rows {
+			if i.Handoff, err = tx.LastHandoff(ctx, i.ID); err != nil {
+				return err
+			}
+			out.Items[k] = shown(i, who)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func intentStatuses(names []string) (out []coord.IntentStatus) {
+	for _, n := range names {
+		if n == "live" {
+			out = append(out, coord.LiveIntentStatuses()...)
+		} else {
+			out = append(out, coord.IntentStatus(n))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ownerFilter reads "me" or an email.
+func (s *Service) ownerFilter(ctx context.Context, tx *store.Tx, who coord.Caller, owner string) (string, error) {
+	switch {
+	case owner == "":
+		return "", nil
+	case owner == "me" && who.Personal():
+		return who.UserID, nil
+	case owner == "me":
+		return "", problem.InvalidField("owner", "a service token is nobody; name an email")
+	}
+	m, err := tx.MemberByEmail(ctx, who.OrgID, owner)
+	return m.ID, err
+}
+
+// dependencies reads the refs that an intent depends on and refuses cycles.
+func (c *change) dependencies(ctx context.Context, path string, refs []wire.IntentRef, i store.IntentRow) ([]store.Dependency, error) {
+	if refs == nil {
+		return nil, nil
+	}
+	out := []store.Dependency{}
+	var bad []problem.Field
+	for k, ref := range refs {
+		at := fmt.Sprintf("%s[%d]", path, k)
+		d, err := findIntent(ctx, c.Tx, c.who, string(ref))
+		if problem.KindOf(err) == problem.NotFound {
+			bad = append(bad, problem.Field{Path: at, Message: err.Error()})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if cycle, err := c.reaches(ctx, d.ID, i.ID, map[string]bool{}); err != nil {
+			return nil, err
+		} else if cycle {
+			bad = append(bad, problem.Field{Path: at, Message: d.Ref + " depends on this intent already: they would wait for each other"})
+			continue
+		}
+		if !slices.ContainsFunc(out, func(x store.Dependency) bool { return x.ID == d.ID }) {
+			out = append(out, store.Dependency{ID: d.ID, Number: d.Number, Status: d.Status})
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Dependency) int { return a.Number - b.Number })
+	return out, problem.Invalid(bad)
+}
+
+// reaches reports whether from depends on to, directly or not.
+func (c *change) reaches(ctx context.Context, from, to string, seen map[string]bool) (bool, error) {
+	if from == to {
+		return true, nil
+	}
+	if seen[from] {
+		return false, nil
+	}
+	seen[from] = true
+	next, err := c.Dependencies(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range next {
+		if found, err := c.reaches(ctx, d.ID, to, seen); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,193 @@
+package ops
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// UpdateIntent changes a live intent and returns its conflicts.
+func (s *Service) UpdateIntent(ctx context.Context, who coord.Caller, in wire.UpdateIntent) (wire.Declared, error) {
+	return s.updateIntent(ctx, who, in.Ref, in.IntentPatch, in.Note, nil)
+}
+
+// UpdateIntentTool is UpdateIntent as an agent calls it.
+func (s *Service) UpdateIntentTool(ctx context.Context, who coord.Caller, in wire.IntentUpdate) (wire.Declared, error) {
+	return s.updateIntent(ctx, who, string(in.Intent), in.Patch, in.Note, in.SessionID)
+}
+
+func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string, patch wire.IntentPatch, note, session *string) (out wire.Declared, err error) {
+	err = s.alter(ctx, who, func(c *change) error {
+		i, err := c.ownIntent(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if !i.Status.Live() {
+			return closedIntent(i)
+		}
+		if _, err := c.speaksFor(ctx, session); err != nil {
+			return err
+		}
+		was := i.Status
+		deps, err := c.patch(ctx, &i, patch)
+		if err != nil {
+			return err
+		}
+		if note != nil {
+			i.Note = note
+		}
+		i.LastActivityAt = c.Now
+		if err := c.honour(ctx, &i); err != nil {
+			return err
+		}
+		if err := c.SaveIntent(ctx, &i); err != nil {
+			return err
+		}
+		if deps != nil {
+			if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
+				return err
+			}
+		}
+		if err := c.tellIntent(ctx, coord.EventIntentUpdated, i, map[string]any{"previous_status": was}); err != nil {
+			return err
+		}
+		conflicts, err := c.afterIntent(ctx, &i)
+		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		return err
+	})
+	return out, err
+}
+
+// speaksFor checks a session that a call says it acts as, and attributes what
+// follows to it.
+func (c *change) speaksFor(ctx context.Context, session *string) (*store.SessionRow, error) {
+	if session == nil && c.who.SessionID == "" {
+		return nil, nil
+	}
+	sess, err := c.s.actingSession(ctx, c.Tx, c.who, session, "")
+	if err == nil && sess != nil {
+		c.who.SessionID = sess.ID
+	}
+	return sess, err
+}
+
+// ownIntent returns an intent that the caller owns or, as an admin, may change.
+func (c *change) ownIntent(ctx context.Context, ref string) (store.IntentRow, error) {
+	i, err := findIntent(ctx, c.Tx, c.who, ref)
+	if err != nil {
+		return i, err
+	}
+	user := c.who.UserID
+	if !c.who.Personal() { // a service token acts for whoever made it
+		if user, err = c.TokenCreator(ctx, c.who.TokenID); err != nil {
+			return i, err
+		}
+	}
+	if i.Owner.ID == user || c.who.Role.IsAdmin() {
+		return i, nil
+	}
+	return i, problem.Newf(problem.Forbidden, "%s belongs to %s; only its owner or an admin changes it", i.Ref, i.Owner.Name)
+}
+
+func closedIntent(i store.IntentRow) error {
+	return problem.Newf(problem.Conflict, "%s is closed (%s); declare a new intent", i.Ref, i.Status)
+}
+
+// patch writes what changes into an intent. It returns the new dependencies,
+// or nil if they stay.
+func (c *change) patch(ctx context.Context, i *store.IntentRow, p wire.IntentPatch) ([]store.Dependency, error) {
+	if p.Title != nil {
+		if i.Title = strings.TrimSpace(*p.Title); i.Title == "" {
+			return nil, problem.InvalidField("title", "must not be blank")
+		}
+	}
+	if p.Summary != nil {
+		i.Summary = p.Summary
+	}
+	if p.PlanMD != nil {
+		i.PlanMD = p.PlanMD
+	}
+	if p.Branch != nil {
+		i.Branch = p.Branch
+	}
+	if p.PRNumber != nil {
+		i.PRNumber = p.PRNumber
+	}
+	if err := patchScope(i, p); err != nil {
+		return nil, err
+	}
+	if p.Status != nil {
+		i.Resume = coord.IntentStatus(*p.Status)
+		if i.Status != coord.IntentBlocked { // a blocked one returns to it by itself
+			i.Status = i.Resume
+		}
+	} else if i.Status == coord.IntentDraft {
+		i.Status, i.Resume = coord.IntentActive, coord.IntentActive
+	}
+	return c.patchDependencies(ctx, i, p)
+}
+
+func patchScope(i *store.IntentRow, p wire.IntentPatch) error {
+	if p.ScopeAdd == nil && p.ScopeRemove == nil {
+		return nil
+	}
+	var add, remove coord.ScopeSet
+	var bad []problem.Field
+	if p.ScopeAdd != nil {
+		set, wrong := scope.Canonical("scope_add", *p.ScopeAdd)
+		add, bad = set, wrong
+	}
+	if p.ScopeRemove != nil {
+		set, wrong := scope.Canonical("scope_remove", *p.ScopeRemove)
+		remove, bad = set, append(bad, wrong...)
+	}
+	merge := func(have, add, remove []string) []string {
+		out := slices.Concat(have, add)
+		slices.Sort(out)
+		return slices.DeleteFunc(slices.Compact(out), func(x string) bool { return slices.Contains(remove, x) })
+	}
+	i.Scope = coord.ScopeSet{Paths: merge(i.Scope.Paths, add.Paths, remove.Paths), Symbols: merge(i.Scope.Symbols, add.Symbols, remove.Symbols),
+		Contracts: merge(i.Scope.Contracts, add.Contracts, remove.Contracts)}
+	i.Observed = merge(i.Observed, nil, remove.Paths)
+	for name, list := range map[string][]string{"paths": i.Scope.Paths, "symbols": i.Scope.Symbols, "contracts": i.Scope.Contracts} {
+		if len(list) > maxScope {
+			bad = append(bad, problem.Field{Path: "scope_add." + name, Message: "an intent holds at most 200 of them; remove some"})
+		}
+	}
+	return problem.Invalid(bad)
+}
+
+// maxScope is how many items each list of a scope holds, also after updates.
+const maxScope = 200
+
+func (c *change) patchDependencies(ctx context.Context, i *store.IntentRow, p wire.IntentPatch) ([]store.Dependency, error) {
+	if p.DependsOnAdd == nil && p.DependsOnRemove == nil {
+		return nil, nil
+	}
+	deps, err := c.Dependencies(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	add, err := c.dependencies(ctx, "depends_on_add", p.DependsOnAdd, *i)
+	if err != nil {
+		return nil, err
+	}
+	deps = append(deps, add...)
+	for _, ref := range p.DependsOnRemove {
+		n, _ := coord.ParseIntentRef(string(ref))
+		deps = slices.DeleteFunc(deps, func(d store.Dependency) bool { return d.Number == n })
+	}
+	slices.SortFunc(deps, func(a, b store.Dependency) int { return a.Number - b.Number })
+	deps = slices.CompactFunc(deps, func(a, b store.Dependency) bool { return a.ID == b.ID })
+	if len(deps) > 20 {
+		return nil, problem.InvalidField("depends_on_add", "an intent depends on at most 20 others")
+	}
+	i.DependsOn = refsOf(deps)
+	return deps, nil
+}

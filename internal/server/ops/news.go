@@ -1,0 +1,135 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// news adds what is new to this session to its brief: conflicts that matter
+// and messages.
+func (h *hook) news(ctx context.Context) error {
+	if err := h.conflictNews(ctx); err != nil {
+		return err
+	}
+	return h.messageNews(ctx)
+}
+
+// conflictNews tells of conflicts of severity warn and block, once each and
+// again when their evidence grows.
+func (h *hook) conflictNews(ctx context.Context) error {
+	findings := engine.Detect(h.live.Index, h.worker())
+	for i := range findings {
+		f := &findings[i]
+		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
+		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() {
+			continue
+		}
+		row := h.found[at]
+		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
+		h.brief.add(rankConflict, "conflict "+row.Ref, markOf(f), fmt.Sprintf("svc %s %s (%s): %s %s", row.Ref, f.Severity, f.Kind, text, suggestion.Text), nil)
+	}
+	return nil
+}
+
+// markOf names a version of a finding: more evidence or another severity make
+// another one.
+func markOf(f *engine.Finding) string { return string(f.Severity) + " " + strings.Join(f.Keys, "\n") }
+
+// maxLetters is how many messages go into one brief.
+const maxLetters = 5
+
+// messageNews delivers messages that this session has not received yet.
+func (h *hook) messageNews(ctx context.Context) error {
+	letters, err := h.Undelivered(ctx, h.who.OrgID, h.who.UserID, h.session.ID, maxLetters+1)
+	if err != nil {
+		return err
+	}
+	for k, m := range letters {
+		if k == maxLetters {
+			h.brief.add(rankMessage, "", "", "More messages wait: call inbox.", nil)
+			break
+		}
+		head := "Message from " + senderName(m.From)
+		if m.Subject != nil {
+			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
+		}
+		if m.RequiresAck {
+			head += fmt.Sprintf(" (acknowledge with message_ack %s)", m.ID)
+		}
+		h.brief.add(rankMessage, "", "", head+", id "+m.ID+":\n"+marker.Block(m.Body, 1200), func(ctx context.Context) error {
+			return h.Deliver(ctx, m.ID, h.who.UserID, h.session.ID)
+		})
+	}
+	return nil
+}
+
+func senderName(s coord.Sender) string {
+	switch {
+	case s.User == nil:
+		return string(s.Kind)
+	case s.Kind == coord.SenderSession && s.Tool != nil:
+		return peertext.Person(s.User.Name) + "'s agent (" + peertext.Name(*s.Tool) + ")"
+	}
+	return peertext.Person(s.User.Name)
+}
+
+// briefing adds what an agent needs to know when it starts.
+func (h *hook) briefing(ctx context.Context) error {
+	branch := "no branch"
+	if h.session.Branch != nil {
+		branch = "branch " + peertext.Branch(*h.session.Branch)
+	}
+	h.brief.add(rankSelf, "", "", fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID, peertext.Line(h.repo.FullName, peertext.MaxPath), branch), nil)
+	if h.intent != nil {
+		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status), nil)
+	}
+	if h.intent == nil || h.intent.Status == coord.IntentDraft {
+		h.brief.add(rankAdvice, "", "", "Before you edit: call team_context, then intent_declare with the paths you will touch. Never work around a block.", nil)
+	}
+	if h.intent != nil && h.intent.Handoff != nil && h.intent.Handoff.AdoptedAt == nil {
+		h.brief.add(rankAdvice, "", "", h.intent.Ref+" was handed to you: call intent_adopt "+h.intent.Ref+".", nil)
+	}
+	return h.teamLines(ctx)
+}
+
+// maxTeam is how many teammates a briefing names.
+const maxTeam = 8
+
+// teamLines tells who else is at work here.
+func (h *hook) teamLines(ctx context.Context) error {
+	var lines []string
+	for _, n := range nearby(h.live.Index, h.live.Worker(h.worker()), coord.ScopeSet{}, nil) {
+		if len(lines) == maxTeam {
+			lines = append(lines, "- and others: call who_is_online")
+			break
+		}
+		line := "- " + peertext.Person(n.User.Name)
+		if n.Tool != nil {
+			line += " (" + peertext.Name(*n.Tool) + ")"
+		}
+		if n.Branch != nil {
+			line += " on " + peertext.Branch(*n.Branch)
+		}
+		if n.Intent != nil {
+			line += ", " + n.Intent.Ref
+			if n.Intent.Title != nil {
+				line += " " + marker.Inline(*n.Intent.Title, peertext.MaxTitle)
+			}
+		}
+		if len(n.Paths) > 0 {
+			line += ": " + peertext.Line(strings.Join(n.Paths[:min(3, len(n.Paths))], ", "), 200)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		h.brief.add(rankTeam, "", "", "At work in this repository:\n"+strings.Join(lines, "\n"), nil)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// expiry is how long a quiet session still counts for anything.
+const expiry = coord.SessionExpiryHours * time.Hour
+
+// ownSession returns the caller's session of that id.
+func (s *Service) ownSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (store.SessionRow, error) {
+	const none = "no session of yours has this id; the hook briefing names yours"
+	if err := wantUUID(id, none); err != nil {
+		return store.SessionRow{}, err
+	}
+	sess, err := tx.Session(ctx, who.OrgID, id)
+	if err == nil && sess.User.ID != who.UserID {
+		err = problem.Newf(problem.NotFound, "%s", none)
+	}
+	return sess, err
+}
+
+// actingSession returns the session that a call acts as: the one it names, or
+// the caller's most recent one driven by the same token whose last activity
+// lies within its repo's idle time, or nil. With such sessions in several
+// repos it fails and lists them, unless repo (an id) says which is meant.
+func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Caller, id *string, repo string) (*store.SessionRow, error) {
+	if id == nil && who.SessionID != "" {
+		id = &who.SessionID
+	}
+	if id != nil {
+		sess, err := s.ownSession(ctx, tx, who, *id)
+		return &sess, err
+	}
+	if who.TokenID == "" || !who.Personal() {
+		return nil, nil
+	}
+	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Repo: repo, Unended: true, Since: tx.Now.Add(-expiry)})
+	if err != nil {
+		return nil, err
+	}
+	rules, err := tx.Policies(ctx, who.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	var found []store.SessionRow // the latest of each repo
+	seen := map[string]bool{}
+	for _, x := range recent {
+		if !seen[x.Repo.ID] && statusOf(tx, rules, x) == coord.SessionActive {
+			seen[x.Repo.ID] = true
+			found = append(found, x)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &found[0], nil
+	}
+	bad := &problem.Error{Kind: problem.BadRequest, Detail: "you have active sessions in several repos; pass repo or session_id"}
+	for _, x := range found {
+		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
+	}
+	return nil, bad
+}
+
+// place is where a call happens: a repo, and the session it acts as, if any.
+type place struct {
+	repo    coord.Repo
+	session *store.SessionRow
+}
+
+// locate finds the place of a call from the repo and session it names or
+// implies. A call from nowhere fails with what to pass.
+func (s *Service) locate(ctx context.Context, tx *store.Tx, who coord.Caller, session, repo *string) (p place, err error) {
+	if repo != nil && *repo != "" {
+		if p.repo, err = s.repoField(ctx, tx, who, "repo", *repo); err != nil {
+			return p, err
+		}
+	}
+	if p.session, err = s.actingSession(ctx, tx, who, session, p.repo.ID); err != nil {
+		return p, err
+	}
+	switch {
+	case p.session == nil && p.repo.ID == "":
+		return p, problem.InvalidField("repo", "is required: no recent session of yours says which repo is meant")
+	case p.session != nil && p.repo.ID != "" && p.session.Repo.ID != p.repo.ID:
+		return p, problem.InvalidField("session_id", "is a session in %s, not in %s", p.session.Repo.FullName, p.repo.FullName)
+	case p.repo.ID == "":
+		p.repo, err = tx.Repo(ctx, who.OrgID, p.session.Repo.ID)
+	}
+	return p, err
+}
+
+// statusOf returns how alive a session is now under its repo's policy.
+func statusOf(tx *store.Tx, rules map[string]policy.Rules, s store.SessionRow) coord.SessionStatus {
+	p := policy.Merge(rules[""], rules[s.Repo.ID])
+	return coord.StatusAt(tx.Now, s.LastHeartbeatAt, s.EndedAt, p.SessionIdleMinutes)
+}

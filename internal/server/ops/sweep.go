@@ -1,0 +1,117 @@
+package ops
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Sweep ends what nobody has touched for too long: quiet sessions and intents
+// without activity. Several replicas may run it: whoever comes second finds
+// nothing left to do.
+func (s *Service) Sweep(ctx context.Context) error {
+	var orgs []coord.Org
+	err := s.read(ctx, func(tx *store.Tx) (err error) {
+		orgs, err = tx.Orgs(ctx)
+		return err
+	})
+	for _, o := range orgs {
+		if err == nil {
+			err = s.sweepOrg(ctx, o.ID)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+		return firstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx))
+	})
+}
+
+func (s *Service) sweepOrg(ctx context.Context, org string) error {
+	due, err := s.due(ctx, org)
+	if err != nil || !due {
+		return err
+	}
+	return s.alter(ctx, system(org), func(c *change) error {
+		sessions, err := c.QuietSessions(ctx, org, c.Now.Add(-expiry))
+		if err != nil {
+			return err
+		}
+		for _, x := range sessions {
+			if err := c.expireSession(ctx, x); err != nil {
+				return err
+			}
+		}
+		intents, err := c.expired(ctx, org)
+		if err != nil {
+			return err
+		}
+		for i := range intents {
+			if err := c.end(ctx, &intents[i], coord.IntentExpired, coord.EventIntentExpired); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// due looks without a lock whether there is anything to sweep.
+func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
+	err = s.read(ctx, func(tx *store.Tx) error {
+		sessions, err := tx.QuietSessions(ctx, org, tx.Now.Add(-expiry))
+		if err != nil || len(sessions) > 0 {
+			due = true
+			return err
+		}
+		c := &change{Tx: tx, who: system(org), s: s}
+		intents, err := c.expired(ctx, org)
+		due = len(intents) > 0
+		return err
+	})
+	return due, err
+}
+
+func (c *change) expireSession(ctx context.Context, x store.SessionRow) error {
+	// It ended when it was last heard of; that we noticed later is our affair.
+	if err := c.EndSession(ctx, x.ID, x.LastHeartbeatAt); err != nil {
+		return err
+	}
+	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, map[string]any{"tool": x.Tool, "expired": true}); err != nil {
+		return err
+	}
+	c.live.RemoveWorker(x.ID)
+	if x.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.who.OrgID, *x.IntentID)
+		if err != nil {
+			return err
+		}
+		return c.putIntent(ctx, i)
+	}
+	_, err := c.settle(ctx, x.ID)
+	return err
+}
+
+// expired returns the live intents without activity for longer than their
+// repo's policy allows.
+func (c *change) expired(ctx context.Context, org string) (out []store.IntentRow, err error) {
+	rules, err := c.Policies(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.QuietIntents(ctx, org, c.Now.Add(-time.Hour))
+	for _, i := range rows {
+		p := policy.Merge(rules[""], rules[i.Repo.ID])
+		most := time.Duration(p.IntentExpireHours) * time.Hour
+		if i.Status == coord.IntentInReview || i.Status == coord.IntentBlocked && i.Resume == coord.IntentInReview {
+			most = time.Duration(p.ReviewExpireDays) * 24 * time.Hour
+		}
+		if c.Now.Sub(i.LastActivityAt) >= most {
+			out = append(out, i)
+		}
+	}
+	return out, err
+}

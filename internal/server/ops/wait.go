@@ -1,0 +1,247 @@
+package ops
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// maxWaits is how many waits a user may have open.
+const maxWaits = 4
+
+// waits counts the open waits of each user.
+type waits struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// openWait counts one more wait of the caller, or refuses it.
+func (s *Service) openWait(who coord.Caller) (done func(), err error) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	key := who.OrgID + " " + who.UserID
+	if s.waits.open[key] >= maxWaits {
+		return nil, problem.Later(5*time.Second, "you have %d waits open already; let one end first", maxWaits)
+	}
+	s.waits.open[key]++
+	return func() {
+		s.waits.mu.Lock()
+		defer s.waits.mu.Unlock()
+		if s.waits.open[key]--; s.waits.open[key] == 0 {
+			delete(s.waits.open, key)
+		}
+	}, nil
+}
+
+// A target is what somebody waits for.
+type target struct {
+	name  string // as the answer shows it
+	place place
+	// holders looks who is in the way; with nobody there, outcome says how it
+	// became free.
+	holders func(context.Context) (holders []wire.WaitHolder, outcome string, err error)
+	// intent is the caller's own live intent, to be granted its exclusive
+	// claim as the target becomes free.
+	intent string
+}
+
+// WaitFor returns as soon as its target is free, or at the timeout with who is
+// in the way. It ends when the caller goes away. Of several who wait, whoever
+// waited first is told first.
+func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor) (out wire.Waited, err error) {
+	done, err := s.openWait(who)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	start := time.Now()
+	t, err := s.waitTarget(ctx, who, in)
+	if err != nil {
+		return out, err
+	}
+	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), try: func(ctx context.Context) (wire.Waited, error) { return s.tryFree(ctx, who, t) }}
+	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
+	defer leave()
+	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
+	defer timeout.Stop()
+	select {
+	case end := <-w.done:
+		out, err = end.out, end.err
+	case <-timeout.C:
+		s.lines.mu.Lock()
+		out = w.last
+		s.lines.mu.Unlock()
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
+	return out, err
+}
+
+// tryFree looks whether the target is free.
+func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target) (out wire.Waited, err error) {
+	holders, outcome, err := t.holders(ctx)
+	if err != nil {
+		return out, err
+	}
+	out = wire.Waited{Holders: holders, Status: "still_busy"}
+	if len(holders) > 0 {
+		out.Holder = &holders[0]
+		out.Suggestion = "Call wait_for again, work on something else, or message the holder with message_send."
+		return out, nil
+	}
+	out.Status, out.Outcome, out.Holders = "free", &outcome, []wire.WaitHolder{}
+	out.Suggestion = "It is free: pull the latest state before you edit, and declare your intent if you have not."
+	if t.intent != "" {
+		out.Granted, err = s.regrant(ctx, who, t.intent)
+	}
+	return out, err
+}
+
+// regrant tries again to honour an intent's exclusive claim.
+func (s *Service) regrant(ctx context.Context, who coord.Caller, id string) (granted bool, err error) {
+	err = s.alter(ctx, who, func(c *change) error {
+		i, err := c.IntentByID(ctx, who.OrgID, id)
+		if err != nil || !i.Status.Live() || i.Mode != coord.Exclusive || i.EffectiveMode == coord.Exclusive {
+			return err
+		}
+		if err := c.honour(ctx, &i); err != nil || i.EffectiveMode != coord.Exclusive {
+			return err
+		}
+		granted = true
+		if err := c.SaveIntent(ctx, &i); err != nil {
+			return err
+		}
+		if err := c.tellIntent(ctx, coord.EventIntentUpdated, i, nil); err != nil {
+			return err
+		}
+		_, err = c.afterIntent(ctx, &i)
+		return err
+	})
+	return granted, err
+}
+
+// waitTarget reads what to wait for.
+func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.WaitFor) (t target, err error) {
+	given := 0
+	for _, set := range []bool{in.Path != nil, in.Symbol != nil, in.Intent != nil, in.Conflict != nil} {
+		given += boolInt(set)
+	}
+	if given != 1 {
+		return t, problem.InvalidField("path", "give exactly one of path, symbol, intent and conflict")
+	}
+	switch {
+	case in.Intent != nil:
+		return s.waitIntent(ctx, who, string(*in.Intent))
+	case in.Conflict != nil:
+		return s.waitConflict(ctx, who, string(*in.Conflict))
+	}
+	what, set := engine.Target{}, coord.ScopeSet{}
+	if in.Path != nil {
+		set.Paths = []string{*in.Path}
+	} else {
+		set.Symbols = []string{*in.Symbol}
+	}
+	set, bad := scope.Canonical("", set)
+	if err := problem.Invalid(bad); err != nil {
+		return t, err
+	}
+	if in.Path != nil {
+		what.Path, t.name = set.Paths[0], set.Paths[0]
+	} else {
+		what.Symbol, t.name = set.Symbols[0], set.Symbols[0]
+	}
+	err = s.read(ctx, func(tx *store.Tx) error {
+		t.place, err = s.locate(ctx, tx, who, in.SessionID, in.Repo)
+		return err
+	})
+	if t.place.session != nil && t.place.session.IntentID != nil {
+		t.intent = *t.place.session.IntentID
+	}
+	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+		err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+			for _, h := range engine.Holders(ix, t.place.worker(ix, who), what) {
+				out = append(out, waitHolder(h))
+			}
+			return nil
+		})
+		return out, "released", err
+	}
+	return t, err
+}
+
+func waitHolder(h engine.Hold) wire.WaitHolder {
+	out := wire.WaitHolder{Party: partyOf(coord.Holder, h.Worker), Evidence: []wire.HoldEvidence{}}
+	for _, e := range h.Evidence {
+		out.Evidence = append(out.Evidence, wire.HoldEvidence(e))
+	}
+	return out
+}
+
+func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) (t target, err error) {
+	var first store.IntentRow
+	err = s.read(ctx, func(tx *store.Tx) error {
+		first, err = findIntent(ctx, tx, who, ref)
+		return err
+	})
+	t.name = first.Ref
+	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+		err = s.read(ctx, func(tx *store.Tx) error {
+			i, err := tx.IntentByID(ctx, who.OrgID, first.ID)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !i.Status.Live():
+				outcome = string(i.Status)
+			case i.Owner.ID != first.Owner.ID:
+				outcome = string(coord.OutcomeHandoff)
+			default:
+				owner, branch := i.Owner, i.Branch
+				out = []wire.WaitHolder{{Party: coord.Party{Role: coord.Holder, User: &owner, Repo: i.Repo, Branch: branch, SessionID: i.SessionID,
+					Intent: &coord.IntentName{Ref: i.Ref, Number: i.Number, Status: i.Status}}, Evidence: []wire.HoldEvidence{}}}
+				if i.Status != coord.IntentDraft {
+					out[0].Intent.Title = &i.Title
+				}
+			}
+			return nil
+		})
+		return out, outcome, err
+	}
+	return t, err
+}
+
+func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string) (t target, err error) {
+	var row store.ConflictRow
+	err = s.read(ctx, func(tx *store.Tx) error {
+		row, err = findConflict(ctx, tx, who, ref)
+		return err
+	})
+	t.name = row.Ref
+	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+		err = s.read(ctx, func(tx *store.Tx) error {
+			row, err := findConflict(ctx, tx, who, t.name)
+			outcome = string(row.Status)
+			if err == nil && row.Status.Live() {
+				for _, p := range row.Parties {
+					if p.User == nil || p.User.ID != who.UserID {
+						out = append(out, wire.WaitHolder{Party: p, Evidence: []wire.HoldEvidence{}})
+					}
+				}
+			}
+			if err == nil && row.Status.Live() && len(out) == 0 && len(row.Parties) > 0 {
+				out = append(out, wire.WaitHolder{Party: row.Parties[0], Evidence: []wire.HoldEvidence{}})
+			}
+			return err
+		})
+		return out, outcome, err
+	}
+	return t, err
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A ChangeRow is a file's difference from its base in one working copy.
+type ChangeRow struct {
+	RepoID    string
+	Copy      string
+	Facts     coord.FileFacts
+	Touched   []Touch
+	UpdatedAt coord.Time
+}
+
+// A Touch is one session's latest edit of a file, for the worker it was then.
+type Touch struct {
+	Worker  string     `json:"worker"`
+	Session string     `json:"session"`
+	At      coord.Time `json:"at"`
+}
+
+const changeColumns = `repo_id, copy, facts, touched, updated_at`
+
+func scanChange(r scanner) (c ChangeRow, err error) {
+	err = r.Scan(&c.RepoID, &c.Copy, asJSON{&c.Facts}, asJSON{&c.Touched}, &c.UpdatedAt)
+	return c, err
+}
+
+// SaveChange stores a file's difference; one that is unchanged is forgotten.
+func (tx *Tx) SaveChange(ctx context.Context, org string, c ChangeRow) error {
+	if c.Facts.Status == coord.FileUnchanged {
+		_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, c.RepoID, c.Copy, c.Facts.Path)
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO changes (org_id, repo_id, copy, path, facts, touched, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org_id, repo_id, copy, path) DO UPDATE SET facts = EXCLUDED.facts, touched = EXCLUDED.touched, updated_at = EXCLUDED.updated_at`,
+		org, c.RepoID, c.Copy, c.Facts.Path, js(c.Facts), js(c.Touched), tx.Now)
+	return err
+}
+
+// Changes returns the changes of an org; of one working copy if repo and copy
+// are not empty.
+func (tx *Tx) Changes(ctx context.Context, org, repo, copy string) ([]ChangeRow, error) {
+	f := filter{}
+	f.and(`org_id = ?`, org)
+	if repo != "" {
+		f.and(`repo_id = ?`, repo)
+	}
+	if copy != "" {
+		f.and(`copy = ?`, copy)
+	}
+	return all(ctx, tx, scanChange, `SELECT `+changeColumns+` FROM changes`+f.where()+` ORDER BY repo_id, copy, path`, f.args...)
+}
+
+// DeleteChanges forgets changes of a working copy.
+func (tx *Tx) DeleteChange(ctx context.Context, org, repo, copy, path string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, repo, copy, path)
+	return err
+}
+
+// A MergedRow is a file as merged work left it.
+type MergedRow struct {
+	RepoID   string
+	MergeID  string
+	Facts    coord.FileFacts
+	IntentID *string
+	At       coord.Time
+}
+
+// InsertMerged records merged work.
+func (tx *Tx) InsertMerged(ctx context.Context, org string, m MergedRow) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO merged_changes (org_id, repo_id, merge_id, path, facts, intent_id, at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`, org, m.RepoID, m.MergeID, m.Facts.Path, js(m.Facts), m.IntentID, m.At)
+	return err
+}
+
+// Merged returns the merged work of an org since a moment.
+func (tx *Tx) Merged(ctx context.Context, org string, since coord.Time) ([]MergedRow, error) {
+	return all(ctx, tx, func(r scanner) (m MergedRow, err error) {
+		err = r.Scan(&m.RepoID, &m.MergeID, asJSON{&m.Facts}, &m.IntentID, &m.At)
+		return m, err
+	}, `SELECT repo_id, merge_id, facts, intent_id, at FROM merged_changes WHERE org_id = $1 AND at > $2 ORDER BY at, merge_id, path`, org, since)
+}

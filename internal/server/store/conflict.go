@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A ConflictRow is a conflict with what only the service needs.
+type ConflictRow struct {
+	coord.Conflict
+	Holder         string // the worker's id; empty where nobody live is that side
+	Challenger     string
+	HolderUser     string
+	ChallengerUser string
+	Keys           []string // of all evidence
+}
+
+const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder, c.challenger, c.holder_user, c.challenger_user,
+	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override, c.override_requested,
+	c.first_seen_at, c.updated_at, c.closed_at`
+
+const conflictTables = ` FROM conflicts c JOIN repos r ON r.id = c.repo_id LEFT JOIN repos d ON d.id = c.dependent_repo_id`
+
+func scanConflict(r scanner) (c ConflictRow, err error) {
+	var depID, depName *string
+	err = r.Scan(&c.ID, &c.OrgID, &c.Number, &c.Kind, &c.Severity, &c.Status, &c.Repo.ID, &c.Repo.FullName, &depID, &depName, &c.Holder, &c.Challenger, &c.HolderUser, &c.ChallengerUser,
+		asJSON{&c.Parties}, asJSON{&c.Evidence}, asJSON{&c.Keys}, &c.Explanation, asJSON{&c.Suggestion}, &c.Fingerprint, &c.Previous, &c.Resolution, asJSON{&c.Override}, asJSON{&c.OverrideRequested},
+		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt)
+	c.Ref = coord.ConflictRef(c.Number)
+	if depID != nil {
+		c.CrossRepo, c.DependentRepo = true, &coord.RepoName{ID: *depID, FullName: *depName}
+	}
+	c.Actions, c.Feedback = []coord.ActionTaken{}, []coord.FeedbackGiven{}
+	return c, err
+}
+
+// NextConflictNumber returns the org's next conflict number.
+func (tx *Tx) NextConflictNumber(ctx context.Context, org string) (n int, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE orgs SET conflict_seq = conflict_seq + 1 WHERE id = $1 RETURNING conflict_seq`, org).Scan(&n)
+	return n, err
+}
+
+// SaveConflict adds a conflict or stores its new state.
+func (tx *Tx) SaveConflict(ctx context.Context, c *ConflictRow) error {
+	c.UpdatedAt = tx.Now
+	var dep *string
+	if c.DependentRepo != nil {
+		dep = &c.DependentRepo.ID
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO conflicts (id, org_id, number, kind, severity, status, repo_id, dependent_repo_id, holder, challenger, holder_user, challenger_user, parties, evidence, evidence_keys,
+			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+		ON CONFLICT (id) DO UPDATE SET severity = EXCLUDED.severity, status = EXCLUDED.status, holder = EXCLUDED.holder, challenger = EXCLUDED.challenger,
+			holder_user = EXCLUDED.holder_user, challenger_user = EXCLUDED.challenger_user, parties = EXCLUDED.parties, evidence = EXCLUDED.evidence, evidence_keys = EXCLUDED.evidence_keys,
+			explanation = EXCLUDED.explanation, suggestion = EXCLUDED.suggestion, resolution = EXCLUDED.resolution, override = EXCLUDED.override, override_requested = EXCLUDED.override_requested,
+			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at`,
+		c.ID, c.OrgID, c.Number, c.Kind, c.Severity, c.Status, c.Repo.ID, dep, c.Holder, c.Challenger, c.HolderUser, c.ChallengerUser, js(c.Parties), js(c.Evidence), js(c.Keys),
+		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested), c.FirstSeenAt, c.UpdatedAt, c.ClosedAt)
+	return err
+}
+
+// Conflict returns an org's conflict by number, with its actions and feedback.
+func (tx *Tx) Conflict(ctx context.Context, org string, number int) (ConflictRow, error) {
+	c, err := one(ctx, tx, "no conflict "+coord.ConflictRef(number)+" in this org", scanConflict, `SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.number = $2`, org, number)
+	if err != nil {
+		return c, err
+	}
+	rows := []ConflictRow{c}
+	err = tx.withHistory(ctx, rows)
+	return rows[0], err
+}
+
+// A ConflictFilter narrows a list of conflicts.
+type ConflictFilter struct {
+	Statuses []coord.ConflictStatus
+	User     string // a party
+	Repo     string // either side's
+	Worker   string // either side
+	Before   int    // keyset: number of the last row
+	Limit    int
+	History  bool // with actions and feedback
+}
+
+// Conflicts returns an org's conflicts, newest first.
+func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([]ConflictRow, error) {
+	f := filter{}
+	f.and(`c.org_id = ?`, org)
+	in(&f, "c.status", want.Statuses)
+	if want.User != "" {
+		f.and(`(c.holder_user = ? OR c.challenger_user = ?)`, want.User, want.User)
+	}
+	if want.Repo != "" {
+		f.and(`(c.repo_id = ? OR c.dependent_repo_id = ?)`, want.Repo, want.Repo)
+	}
+	if want.Worker != "" {
+		f.and(`(c.holder = ? OR c.challenger = ?)`, want.Worker, want.Worker)
+	}
+	if want.Before > 0 {
+		f.and(`c.number < ?`, want.Before)
+	}
+	if want.Limit == 0 {
+		want.Limit = 100_000
+	}
+	rows, err := all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number DESC LIMIT `+f.arg(want.Limit), f.args...)
+	if err == nil && want.History {
+		err = tx.withHistory(ctx, rows)
+	}
+	return rows, err
+}
+
+// LastConflict returns the newest conflict of a fingerprint, or nil.
+func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*ConflictRow, error) {
+	c, err := scanConflict(tx.QueryRowContext(ctx, `SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.fingerprint = $2 ORDER BY c.number DESC LIMIT 1`, org, fingerprint))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &c, err
+}
+
+// ClosedConflicts returns the conflicts that were overridden, agreed on or
+// called false: those that keep their like from being raised again. With a
+// fingerprint, only those of it.
+func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]ConflictRow, error) {
+	f := filter{}
+	f.and(`c.org_id = ?`, org)
+	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive'))`)
+	if fingerprint != "" {
+		f.and(`c.fingerprint = ?`, fingerprint)
+	}
+	return all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number`, f.args...)
+}
+
+func (tx *Tx) withHistory(ctx context.Context, cs []ConflictRow) error {
+	for i := range cs {
+		var err error
+		if cs[i].Actions, err = all(ctx, tx, scanAction, `
+			SELECT a.action, a.note, u.id, u.email, u.name, a.session_id, a.at FROM conflict_actions a JOIN users u ON u.id = a.user_id
+			WHERE a.conflict_id = $1 ORDER BY a.at, a.id`, cs[i].ID); err != nil {
+			return err
+		}
+		if cs[i].Feedback, err = all(ctx, tx, scanFeedback, `
+			SELECT f.verdict, u.id, u.email, u.name, f.at FROM conflict_feedback f JOIN users u ON u.id = f.user_id
+			WHERE f.conflict_id = $1 ORDER BY f.at, u.id`, cs[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanAction(r scanner) (a coord.ActionTaken, err error) {
+	err = r.Scan(&a.Action, &a.Note, &a.By.ID, &a.By.Email, &a.By.Name, &a.SessionID, &a.At)
+	return a, err
+}
+
+func scanFeedback(r scanner) (f coord.FeedbackGiven, err error) {
+	err = r.Scan(&f.Verdict, &f.By.ID, &f.By.Email, &f.By.Name, &f.At)
+	return f, err
+}
+
+// InsertAction records an action on a conflict.
+func (tx *Tx) InsertAction(ctx context.Context, id, conflict string, a coord.ActionTaken) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO conflict_actions (id, conflict_id, action, note, user_id, session_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		id, conflict, a.Action, a.Note, a.By.ID, a.SessionID, a.At)
+	return err
+}
+
+// SaveFeedback stores a person's verdict, in place of an earlier one.
+func (tx *Tx) SaveFeedback(ctx context.Context, conflict, user string, v coord.Verdict) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO conflict_feedback (conflict_id, user_id, verdict, at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (conflict_id, user_id) DO UPDATE SET verdict = EXCLUDED.verdict, at = EXCLUDED.at`, conflict, user, v, tx.Now)
+	return err
+}
+
+// A Tally counts the verdicts on a kind of conflict in a repo.
+type Tally struct {
+	RepoID        string
+	Kind          coord.ConflictKind
+	Useful        int
+	FalsePositive int
+	TooLate       int
+}
+
+// Tallies counts the verdicts of an org by repo and kind; of one repo if it is
+// not empty.
+func (tx *Tx) Tallies(ctx context.Context, org, repo string) ([]Tally, error) {
+	f := filter{}
+	f.and(`c.org_id = ?`, org)
+	if repo != "" {
+		f.and(`c.repo_id = ?`, repo)
+	}
+	return all(ctx, tx, func(r scanner) (t Tally, err error) {
+		err = r.Scan(&t.RepoID, &t.Kind, &t.Useful, &t.FalsePositive, &t.TooLate)
+		return t, err
+	}, `SELECT c.repo_id, c.kind,
+			SUM(CASE WHEN f.verdict = 'useful' THEN 1 ELSE 0 END),
+			SUM(CASE WHEN f.verdict = 'false_positive' THEN 1 ELSE 0 END),
+			SUM(CASE WHEN f.verdict = 'too_late' THEN 1 ELSE 0 END)
+		FROM conflict_feedback f JOIN conflicts c ON c.id = f.conflict_id`+f.where()+`
+		GROUP BY c.repo_id, c.kind ORDER BY c.repo_id, c.kind`, f.args...)
+}

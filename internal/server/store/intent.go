@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.title, i.summary, i.plan_md, i.mode, i.effective_mode, i.mode_note,
+	r.id, r.full_name, u.id, u.email, u.name, i.session_id, i.branch, i.pr_number, i.external_ref, i.scope, i.observed, i.depends_on, i.blocked_by,
+	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at`
+
+const intentTables = ` FROM intents i JOIN repos r ON r.id = i.repo_id JOIN users u ON u.id = i.owner_id`
+
+// An IntentRow is an intent with what only the service needs.
+type IntentRow struct {
+	coord.Intent
+	Observed []string // paths edited outside the scope
+}
+
+func scanIntent(r scanner) (i IntentRow, err error) {
+	err = r.Scan(&i.ID, &i.OrgID, &i.Number, &i.Status, &i.Resume, &i.Title, &i.Summary, &i.PlanMD, &i.Mode, &i.EffectiveMode, &i.ModeNote,
+		&i.Repo.ID, &i.Repo.FullName, &i.Owner.ID, &i.Owner.Email, &i.Owner.Name, &i.SessionID, &i.Branch, &i.PRNumber, asJSON{&i.ExternalRef},
+		asJSON{&i.Scope}, asJSON{&i.Observed}, asJSON{&i.DependsOn}, asJSON{&i.BlockedBy},
+		&i.Outcome, &i.Note, &i.CreatedAt, &i.UpdatedAt, &i.LastActivityAt, &i.ClosedAt)
+	i.Ref = coord.IntentRef(i.Number)
+	return i, err
+}
+
+// NextIntentNumber returns the org's next intent number.
+func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE orgs SET intent_seq = intent_seq + 1 WHERE id = $1 RETURNING intent_seq`, org).Scan(&n)
+	return n, err
+}
+
+// SaveIntent adds an intent or stores its new state.
+func (tx *Tx) SaveIntent(ctx context.Context, i *IntentRow) error {
+	i.UpdatedAt = tx.Now
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO intents (id, org_id, number, repo_id, owner_id, session_id, status, resume_status, title, summary, plan_md, mode, effective_mode, mode_note,
+			branch, pr_number, external_ref, scope, observed, depends_on, blocked_by, outcome, note, created_at, updated_at, last_activity_at, closed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+		ON CONFLICT (id) DO UPDATE SET owner_id = EXCLUDED.owner_id, session_id = EXCLUDED.session_id, status = EXCLUDED.status, resume_status = EXCLUDED.resume_status,
+			title = EXCLUDED.title, summary = EXCLUDED.summary, plan_md = EXCLUDED.plan_md, mode = EXCLUDED.mode, effective_mode = EXCLUDED.effective_mode,
+			mode_note = EXCLUDED.mode_note, branch = EXCLUDED.branch, pr_number = EXCLUDED.pr_number, external_ref = EXCLUDED.external_ref, scope = EXCLUDED.scope,
+			observed = EXCLUDED.observed, depends_on = EXCLUDED.depends_on, blocked_by = EXCLUDED.blocked_by, outcome = EXCLUDED.outcome, note = EXCLUDED.note,
+			updated_at = EXCLUDED.updated_at, last_activity_at = EXCLUDED.last_activity_at, closed_at = EXCLUDED.closed_at`,
+		i.ID, i.OrgID, i.Number, i.Repo.ID, i.Owner.ID, i.SessionID, i.Status, i.Resume, i.Title, i.Summary, i.PlanMD, i.Mode, i.EffectiveMode, i.ModeNote,
+		i.Branch, i.PRNumber, jsOrNull(i.ExternalRef), js(i.Scope), js(i.Observed), js(i.DependsOn), js(i.BlockedBy), i.Outcome, i.Note, i.CreatedAt, i.UpdatedAt, i.LastActivityAt, i.ClosedAt)
+	return err
+}
+
+// Intent returns an org's intent by number.
+func (tx *Tx) Intent(ctx context.Context, org string, number int) (IntentRow, error) {
+	i, err := one(ctx, tx, "no intent "+coord.IntentRef(number)+" in this org", scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.number = $2`, org, number)
+	return tx.withHandoff(ctx, i, err)
+}
+
+// IntentByID returns an org's intent by id.
+func (tx *Tx) IntentByID(ctx context.Context, org, id string) (IntentRow, error) {
+	i, err := one(ctx, tx, "no such intent in this org", scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.id = $2`, org, id)
+	return tx.withHandoff(ctx, i, err)
+}
+
+func (tx *Tx) withHandoff(ctx context.Context, i IntentRow, err error) (IntentRow, error) {
+	if err != nil {
+		return i, err
+	}
+	i.Handoff, err = tx.LastHandoff(ctx, i.ID)
+	return i, err
+}
+
+// An IntentFilter narrows a list of intents.
+type IntentFilter struct {
+	Repo     string
+	Owner    string
+	Branch   string
+	Statuses []coord.IntentStatus
+	IDs      []string
+	Before   int // keyset: number of the last row
+	Limit    int
+}
+
+// Intents returns an org's intents, newest first.
+func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]IntentRow, error) {
+	f := filter{}
+	f.and(`i.org_id = ?`, org)
+	in(&f, "i.status", want.Statuses)
+	in(&f, "i.id", want.IDs)
+	for cond, value := range map[string]string{"i.repo_id = ?": want.Repo, "i.owner_id = ?": want.Owner, "i.branch = ?": want.Branch} {
+		if value != "" {
+			f.and(cond, value)
+		}
+	}
+	if want.Before > 0 {
+		f.and(`i.number < ?`, want.Before)
+	}
+	if want.Limit == 0 {
+		want.Limit = 100_000
+	}
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC LIMIT `+f.arg(want.Limit), f.args...)
+}
+
+// LiveIntentOn returns an owner's live intent on a branch of a repo, or nil.
+func (tx *Tx) LiveIntentOn(ctx context.Context, org, repo, owner, branch string) (*IntentRow, error) {
+	f := filter{}
+	f.and(`i.org_id = ? AND i.repo_id = ? AND i.owner_id = ? AND i.branch = ?`, org, repo, owner, branch)
+	in(&f, "i.status", coord.LiveIntentStatuses())
+	i, err := scanIntent(tx.QueryRowContext(ctx, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC LIMIT 1`, f.args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &i, err
+}
+
+// SetDependencies replaces what an intent depends on.
+func (tx *Tx) SetDependencies(ctx context.Context, intent string, on []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM intent_deps WHERE intent_id = $1`, intent); err != nil {
+		return err
+	}
+	for _, id := range on {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO intent_deps (intent_id, depends_on_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, intent, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Dependency is an intent that another waits for.
+type Dependency struct {
+	ID     string
+	Number int
+	Status coord.IntentStatus
+}
+
+func scanDependency(r scanner) (d Dependency, err error) {
+	err = r.Scan(&d.ID, &d.Number, &d.Status)
+	return d, err
+}
+
+// Dependencies returns what an intent depends on.
+func (tx *Tx) Dependencies(ctx context.Context, intent string) ([]Dependency, error) {
+	return all(ctx, tx, scanDependency, `
+		SELECT i.id, i.number, i.status FROM intent_deps d JOIN intents i ON i.id = d.depends_on_id
+		WHERE d.intent_id = $1 ORDER BY i.number`, intent)
+}
+
+// Dependents returns the intents that depend on one.
+func (tx *Tx) Dependents(ctx context.Context, intent string) ([]Dependency, error) {
+	return all(ctx, tx, scanDependency, `
+		SELECT i.id, i.number, i.status FROM intent_deps d JOIN intents i ON i.id = d.intent_id
+		WHERE d.depends_on_id = $1 ORDER BY i.number`, intent)
+}
+
+// TouchIntent notes activity on an intent.
+func (tx *Tx) TouchIntent(ctx context.Context, id string, at coord.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE intents SET last_activity_at = $2 WHERE id = $1 AND last_activity_at < $2`, id, at)
+	return err
+}
+
+// QuietIntents returns the live intents without activity since a moment.
+func (tx *Tx) QuietIntents(ctx context.Context, org string, before coord.Time) ([]IntentRow, error) {
+	f := filter{}
+	f.and(`i.org_id = ? AND i.last_activity_at < ?`, org, before)
+	in(&f, "i.status", coord.LiveIntentStatuses())
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number LIMIT 500`, f.args...)
+}
+
+const handoffColumns = `h.id, i.number, f.id, f.email, f.name, t.id, t.email, t.name, h.note, h.thread_id, h.message_id, h.created_at, h.adopted_at`
+
+func scanHandoff(r scanner) (h coord.Handoff, err error) {
+	var number int
+	err = r.Scan(&h.ID, &number, &h.From.ID, &h.From.Email, &h.From.Name, &h.To.ID, &h.To.Email, &h.To.Name, &h.Note, &h.ThreadID, &h.MessageID, &h.CreatedAt, &h.AdoptedAt)
+	h.Intent = coord.IntentRef(number)
+	return h, err
+}
+
+// InsertHandoff records the passing of an intent.
+func (tx *Tx) InsertHandoff(ctx context.Context, org, intent string, h coord.Handoff) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO handoffs (id, org_id, intent_id, from_id, to_id, note, thread_id, message_id, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, h.ID, org, intent, h.From.ID, h.To.ID, h.Note, h.ThreadID, h.MessageID, h.CreatedAt)
+	return err
+}
+
+// LastHandoff returns an intent's latest handoff, or nil.
+func (tx *Tx) LastHandoff(ctx context.Context, intent string) (*coord.Handoff, error) {
+	h, err := scanHandoff(tx.QueryRowContext(ctx, `
+		SELECT `+handoffColumns+` FROM handoffs h
+		JOIN intents i ON i.id = h.intent_id JOIN users f ON f.id = h.from_id JOIN users t ON t.id = h.to_id
+		WHERE h.intent_id = $1 ORDER BY h.created_at DESC, h.id DESC LIMIT 1`, intent))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &h, err
+}
+
+// AdoptHandoff notes that a handed-off intent was taken up.
+func (tx *Tx) AdoptHandoff(ctx context.Context, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE handoffs SET adopted_at = $2 WHERE id = $1`, id, tx.Now)
+	return err
+}
+
+// AddRepoFiles remembers files of a repo.
+func (tx *Tx) AddRepoFiles(ctx context.Context, repo string, paths []string) error {
+	const perStatement = 200
+	for len(paths) > 0 {
+		n := min(perStatement, len(paths))
+		f := filter{}
+		rows := make([]string, n)
+		id := f.arg(repo)
+		for i, p := range paths[:n] {
+			rows[i] = "(" + id + ", " + f.arg(p) + ")"
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`, f.args...); err != nil {
+			return err
+		}
+		paths = paths[n:]
+	}
+	return nil
+}
+
+// RemoveRepoFile forgets a file of a repo.
+func (tx *Tx) RemoveRepoFile(ctx context.Context, repo, path string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM repo_files WHERE repo_id = $1 AND path = $2`, repo, path)
+	return err
+}
+
+// RepoFiles returns the known files of a repo.
+func (tx *Tx) RepoFiles(ctx context.Context, repo string) ([]string, error) {
+	return all(ctx, tx, scanText, `SELECT path FROM repo_files WHERE repo_id = $1 ORDER BY path`, repo)
+}
