@@ -11,16 +11,6 @@ interface R<Answer, Body = undefined> {
 
 export interface Pending {
   "GET /v1/usage": R<r.Usage>;
-  "GET /v1/intents": R<r.Page<r.Intent>>;
-  "GET /v1/intents/{ref}": R<r.Intent>;
-  "PATCH /v1/intents/{ref}": R<{ intent: r.Intent; conflicts: r.Conflict[] }, r.IntentPatch>;
-  "POST /v1/intents/{ref}/close": R<r.Intent, { outcome: "merged" | "abandoned"; note?: string }>;
-  "POST /v1/intents/{ref}/handoff": R<{ intent: r.Intent; handoff: r.Handoff }, { to: string; note?: string }>;
-  "GET /v1/conflicts": R<r.Page<r.Conflict>>;
-  "GET /v1/conflicts/{ref}": R<r.Conflict>;
-  "POST /v1/conflicts/{ref}/actions": R<r.Conflict, { action: r.ConflictAction; note?: string }>;
-  "POST /v1/conflicts/{ref}/feedback": R<void, { verdict: r.Verdict }>;
-  "POST /v1/conflicts/{ref}/override": R<r.Conflict, { reason?: string }>;
   "POST /v1/messages": R<r.Message, { to: string; body: string; subject?: string; requires_ack?: boolean }>;
   "POST /v1/messages/{id}/ack": R<{ id: string; acked_at: string }>;
   "GET /v1/conversations": R<r.Page<r.Conversation>>;
@@ -28,12 +18,9 @@ export interface Pending {
   "GET /v1/conversations/{id}/messages": R<r.Page<r.Message>>;
   "POST /v1/conversations/{id}/messages": R<r.Message, { body: string; requires_ack?: boolean }>;
   "POST /v1/questions/{id}/answers": R<unknown, { answer: string }>;
-  "GET /v1/sessions": R<r.Page<r.Session>>;
   "GET /v1/attention": R<r.Attention>;
   "POST /v1/attention/dismiss": R<void, { ids: string[] }>;
   "GET /v1/search": R<r.Page<r.SearchHit>>;
-  "GET /v1/policies": R<r.Policies>;
-  "PUT /v1/policies": R<r.Policies, { rules: r.Rules }>;
   "GET /v1/feed": R<r.Feed>;
   "GET /v1/stats": R<r.Stats>;
   "GET /v1/webhooks": R<r.Page<r.Webhook>>;

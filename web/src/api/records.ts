@@ -1,6 +1,7 @@
 // The records that the API answers with. Types of endpoints that the server
 // has come from its own document; the others are written here by hand until
 // they do, and are listed in pending.ts.
+import type { Body } from "./client";
 import type { components } from "./schema.gen";
 
 type Schemas = components["schemas"];
@@ -18,171 +19,29 @@ export type User = Schemas["User"];
 export type OrgPlace = Schemas["OrgPlace"];
 export type SignedIn = Schemas["SignedIn"];
 export type DeviceRequest = Schemas["DeviceRequest"];
-
-export interface RepoName {
-  id: string;
-  full_name: string;
-}
+export type RepoName = Schemas["RepoName"];
+export type Intent = Schemas["Intent"];
+export type IntentName = Schemas["IntentName"];
+export type IntentStatus = Intent["status"];
+export type Claim = Schemas["Claim"];
+export type ScopeSet = Schemas["ScopeSet"];
+export type Conflict = Schemas["Conflict"];
+export type ConflictKind = Conflict["kind"];
+export type ConflictStatus = Conflict["status"];
+export type Severity = Conflict["severity"];
+export type Party = Schemas["Party"];
+export type Evidence = Schemas["Evidence"];
+export type Session = Schemas["Session"];
+export type SessionStatus = Session["status"];
+export type IntentPatch = NonNullable<Body<"PATCH /v1/intents/{ref}">>;
+export type ConflictAction = Conflict["actions"][number]["action"];
+export type Verdict = Conflict["feedback"][number]["verdict"];
+export type Policies = Schemas["Policies"];
+export type Rules = Partial<Schemas["Effective"]>;
 
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;
-}
-
-export type IntentStatus = "draft" | "active" | "blocked" | "in_review" | "merged" | "abandoned" | "expired";
-export type Mode = "shared" | "exclusive" | "observe";
-
-export interface Claim {
-  kind: "path" | "symbol" | "contract";
-  selector: string;
-  mode: Mode;
-  source: "declared" | "observed";
-  expires_at: string | null;
-}
-
-export interface Handoff {
-  id: string;
-  intent: string;
-  from: User;
-  to: User;
-  note: string | null;
-  thread_id: string | null;
-  message_id: string | null;
-  created_at: string;
-  adopted_at: string | null;
-}
-
-export interface ScopeSet {
-  paths: string[];
-  symbols: string[];
-  contracts: string[];
-}
-
-export interface Intent {
-  id: string;
-  number: number;
-  ref: string;
-  status: IntentStatus;
-  title: string;
-  summary: string | null;
-  plan_md: string | null;
-  mode: Mode;
-  effective_mode: Mode;
-  mode_note: string | null;
-  repo: RepoName;
-  owner: User;
-  session_id: string | null;
-  branch: string | null;
-  pr_number: number | null;
-  external_ref: { kind: string; url: string; id: string | null } | null;
-  scope: ScopeSet;
-  claims: Claim[];
-  depends_on: string[];
-  blocked_by: { kind: "intent" | "conflict"; ref: string }[];
-  handoff: Handoff | null;
-  outcome: "merged" | "abandoned" | "handoff" | null;
-  note: string | null;
-  created_at: string;
-  updated_at: string;
-  last_activity_at: string;
-  closed_at: string | null;
-}
-
-export interface IntentName {
-  ref: string;
-  number: number;
-  title: string | null;
-  status: IntentStatus;
-}
-
-export interface IntentPatch {
-  title?: string;
-  summary?: string;
-  plan_md?: string;
-  scope_add?: Partial<ScopeSet>;
-  scope_remove?: Partial<ScopeSet>;
-  branch?: string;
-  status?: "active" | "in_review";
-  note?: string;
-}
-
-export type ConflictKind =
-  | "exclusive_claim"
-  | "edit_overlap"
-  | "symbol_overlap"
-  | "contract_overlap"
-  | "contract_break"
-  | "dependency_order"
-  | "path_overlap"
-  | "duplicate_work"
-  | "rebase_needed";
-export type Severity = "off" | "info" | "warn" | "block";
-export type ConflictStatus = "open" | "acknowledged" | "resolving" | "resolved" | "overridden" | "stale";
-export type ConflictAction = "ack" | "propose_sequence" | "will_rebase" | "resolved" | "false_positive" | "request_override";
-export type Verdict = "useful" | "false_positive" | "too_late";
-
-export interface Party {
-  role: "holder" | "challenger";
-  user: User | null;
-  intent: IntentName | null;
-  session_id: string | null;
-  repo: RepoName;
-  branch: string | null;
-}
-
-export interface Evidence {
-  party: "holder" | "challenger";
-  via: "claim" | "change" | "reference" | "contract";
-  selector: string | null;
-  path: string | null;
-  symbol: string | null;
-  contract: string | null;
-  lines: { start: number; end: number } | null;
-  before: string | null;
-  after: string | null;
-  detail: string | null;
-}
-
-export interface Conflict {
-  id: string;
-  number: number;
-  ref: string;
-  kind: ConflictKind;
-  severity: Severity;
-  status: ConflictStatus;
-  repo: RepoName;
-  cross_repo: boolean;
-  dependent_repo: RepoName | null;
-  parties: Party[];
-  evidence: Evidence[];
-  explanation: string;
-  suggestion: { action: string; text: string; wait_for: Record<string, string> | null };
-  fingerprint: string;
-  previous: string | null;
-  first_seen_at: string;
-  updated_at: string;
-  closed_at: string | null;
-  resolution: "agreed" | "cleared" | "false_positive" | null;
-  override: { by: User; reason: string | null; at: string } | null;
-  override_requested: { by: User; note: string | null; at: string } | null;
-  actions: { action: ConflictAction; note: string | null; by: User; session_id: string | null; at: string }[];
-  feedback: { verdict: Verdict; by: User; at: string }[];
-}
-
-export type SessionStatus = "active" | "idle" | "ended" | "expired";
-
-export interface Session {
-  id: string;
-  repo: RepoName;
-  user: User;
-  tool: string;
-  model: string | null;
-  branch: string | null;
-  status: SessionStatus;
-  intent: IntentName | null;
-  started_at: string;
-  last_heartbeat_at: string;
-  ended_at: string | null;
 }
 
 export interface Sender {
@@ -267,28 +126,6 @@ export interface EventRef {
 
 export interface Feed extends Page<Event> {
   refs: Record<string, EventRef>;
-}
-
-export interface Rules {
-  "override.require_reason"?: boolean;
-  "override.allowed_roles"?: Role[];
-  session_idle_minutes?: number;
-  exclusive_max_files?: number;
-  cross_repo_contracts?: "off" | "warn" | "block";
-  enforcement?: "off" | "warn" | "block";
-  severity?: Partial<Record<ConflictKind, Severity>>;
-  require_intent?: "off" | "warn" | "block";
-  auto_draft?: boolean;
-  ignore_paths?: string[];
-  intent_expire_hours?: number;
-  review_expire_days?: number;
-}
-
-export interface Policies {
-  repo_name: string | null;
-  org: Rules;
-  repo: Rules | null;
-  effective: Required<Rules>;
 }
 
 export interface Totals {

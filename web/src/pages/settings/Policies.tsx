@@ -13,6 +13,7 @@ import { useAction } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
 
 type Name = keyof Rules;
+type Source = "own" | "org" | "default";
 
 interface Rule {
   name: Name;
@@ -34,6 +35,9 @@ const number = (min: number, max: number, unit: string) =>
   ));
 const yesNo = input<boolean>((value, set, label) => (
   <SegmentedControl size="xs" aria-label={label} value={value ? "yes" : "no"} onChange={(v) => set(v === "yes")} data={[{ value: "yes", label: "Yes" }, { value: "no", label: "No" }]} />
+));
+const percent = input<number>((value, set, label) => (
+  <NumberInput size="xs" w={150} aria-label={label} min={5} max={100} clampBehavior="strict" allowDecimal={false} suffix=" %" value={Math.round(value * 100)} onChange={(v) => typeof v === "number" && set(v / 100)} />
 ));
 const levels: [string, string][] = [
   ["off", "Off"],
@@ -76,6 +80,20 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
     ],
   },
   {
+    title: "Learning from verdicts",
+    sub: "A kind that people keep calling a false alarm drops one step in that repo.",
+    rules: [
+      { name: "feedback_threshold", label: "It drops when false alarms reach", help: "Of all verdicts on that kind.", input: percent },
+      { name: "feedback_min_verdicts", label: "After at least", help: "Fewer change nothing.", input: number(1, 1000, "verdicts") },
+      {
+        name: "severity_pinned",
+        label: "Kinds that never drop",
+        help: "Whatever the verdicts say.",
+        input: input<ConflictKind[]>((value, set, label) => <MultiSelect size="xs" w={260} aria-label={label} value={value} onChange={(v) => set(v as ConflictKind[])} data={Object.entries(conflictKind).map(([v, k]) => ({ value: v, label: k.name }))} />),
+      },
+    ],
+  },
+  {
     title: "Ignored paths",
     sub: "Nothing is reported under them.",
     rules: [
@@ -111,19 +129,14 @@ export function Policies() {
 
 function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
   const me = useMe();
-  const stored = useMemo<Rules>(() => (repo ? (answer.repo ?? {}) : answer.org), [answer, repo]);
+  const stored = useMemo<Rules>(() => (repo ? answer.repo : answer.org) as Rules, [answer, repo]);
+  const above = (repo ? answer.org : {}) as Rules; // what the org sets for this repo
   const [own, setOwn] = useState<Rules>(stored);
   useEffect(() => setOwn(stored), [stored]);
   const save = useAction(() => call("PUT /v1/policies", { query: { repo }, body: { rules: own } }), { says: "The policy is in force.", stale: ["policies"] });
   const dirty = JSON.stringify(own) !== JSON.stringify(stored);
-
-  // What holds without the rules of this scope.
-  const below = (name: Name): unknown => {
-    if (repo && answer.org[name] !== undefined) return answer.org[name];
-    return stored[name] === undefined ? answer.effective[name] : undefined;
-  };
-  const shown = (name: Name): unknown => own[name] ?? below(name) ?? answer.effective[name];
-  const source = (name: Name): "own" | "org" | "default" => (own[name] !== undefined ? "own" : repo && answer.org[name] !== undefined ? "org" : "default");
+  const shown = (name: Name): unknown => own[name] ?? above[name] ?? answer.defaults[name];
+  const source = (name: Name): Source => (own[name] !== undefined ? "own" : above[name] !== undefined ? "org" : "default");
   const set = (name: Name) => (value: unknown) => setOwn({ ...own, [name]: value });
   const clear = (name: Name) => {
     const { [name]: _, ...rest } = own;
@@ -140,7 +153,16 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
           ))}
         </Section>
       ))}
-      <Severities own={own.severity ?? {}} inherited={{ ...answer.effective.severity, ...(repo ? answer.org.severity : {}) }} fromOrg={repo ? (answer.org.severity ?? {}) : {}} set={(severity) => setOwn({ ...own, severity: Object.keys(severity).length ? severity : undefined })} />
+      <Severities
+        own={own.severity ?? {}}
+        above={above.severity ?? {}}
+        defaults={answer.defaults.severity}
+        feedback={answer.feedback}
+        set={(severity) => {
+          const { severity: _, ...rest } = own;
+          setOwn(Object.keys(severity).length ? { ...rest, severity } : rest);
+        }}
+      />
       {me.isAdmin && (
         <div className={dirty ? "save-bar save-bar-on" : "save-bar"}>
           <span className="grow dim">{dirty ? "You have changes that are not in force yet." : "Everything here is in force."}</span>
@@ -156,7 +178,7 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
   );
 }
 
-function RuleRow({ label, help, source, onClear, children }: { label: ReactNode; help: string; source: "own" | "org" | "default"; onClear: () => void; children: ReactNode }) {
+function RuleRow({ label, help, source, onClear, children }: { label: ReactNode; help: string; source: Source; onClear: () => void; children: ReactNode }) {
   return (
     <div className="rule">
       <div className="rule-text">
@@ -176,9 +198,9 @@ function RuleRow({ label, help, source, onClear, children }: { label: ReactNode;
   );
 }
 
-type SeverityMap = Partial<Record<ConflictKind, Severity>>;
+type SeverityMap = Record<string, Severity>;
 
-function Severities({ own, inherited, fromOrg, set }: { own: SeverityMap; inherited: SeverityMap; fromOrg: SeverityMap; set: (s: SeverityMap) => void }) {
+function Severities({ own, above, defaults, feedback, set }: { own: SeverityMap; above: SeverityMap; defaults: SeverityMap; feedback: PolicyAnswer["feedback"]; set: (s: SeverityMap) => void }) {
   const kinds = Object.keys(conflictKind) as ConflictKind[];
   return (
     <Section title="Severity by kind" sub="Info is listed and never interrupts. Warn is told once. Block stops the edit." pad={false}>
@@ -187,14 +209,15 @@ function Severities({ own, inherited, fromOrg, set }: { own: SeverityMap; inheri
           const { [k]: _, ...rest } = own;
           set(rest);
         };
+        const said = feedback.find((f) => f.kind === k);
         return (
-          <RuleRow key={k} label={conflictKind[k].name} help={conflictKind[k].means} source={own[k] ? "own" : fromOrg[k] ? "org" : "default"} onClear={clear}>
+          <RuleRow key={k} label={conflictKind[k].name} help={conflictKind[k].means + (said ? ` ${verdictsOf(said)}` : "")} source={own[k] ? "own" : above[k] ? "org" : "default"} onClear={clear}>
             <Select
               size="xs"
               w={120}
               aria-label={`Severity of ${conflictKind[k].name}`}
               allowDeselect={false}
-              value={own[k] ?? inherited[k] ?? "warn"}
+              value={own[k] ?? above[k] ?? defaults[k] ?? "warn"}
               onChange={(v) => v && set({ ...own, [k]: v as Severity })}
               data={[
                 { value: "off", label: "Off" },
@@ -209,4 +232,9 @@ function Severities({ own, inherited, fromOrg, set }: { own: SeverityMap; inheri
       })}
     </Section>
   );
+}
+
+function verdictsOf(f: PolicyAnswer["feedback"][number]): string {
+  const all = f.useful + f.false_positive + f.too_late;
+  return `${f.useful} of ${all} people found it useful here.${f.demoted ? " So many false alarms lowered it by a step." : ""}`;
 }
