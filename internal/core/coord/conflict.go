@@ -160,7 +160,7 @@ type Party struct {
 	Intent    *IntentName `json:"intent"`
 	SessionID *string     `json:"session_id"`
 	Repo      RepoName    `json:"repo"`
-	Branch    *string     `json:"branch"`
+	Branch    *string     `json:"branch" peer:"line"`
 }
 
 // A Lines is a range of lines, both ends included.
@@ -188,20 +188,20 @@ func (EvidenceVia) Enum() []string {
 type Evidence struct {
 	Party    PartyRole   `json:"party"`
 	Via      EvidenceVia `json:"via"`
-	Selector *string     `json:"selector"`
-	Path     *string     `json:"path"`
+	Selector *string     `json:"selector" peer:"line"`
+	Path     *string     `json:"path" peer:"line"`
 	Symbol   *string     `json:"symbol"`
 	Contract *string     `json:"contract"`
 	Lines    *Lines      `json:"lines"`
-	Before   *string     `json:"before"`
-	After    *string     `json:"after"`
-	Detail   *string     `json:"detail"`
+	Before   *string     `json:"before" peer:"line"`
+	After    *string     `json:"after" peer:"line"`
+	Detail   *string     `json:"detail" peer:"line"`
 }
 
 // A Suggestion is one concrete next step.
 type Suggestion struct {
 	Action  string   `json:"action" enum:"wait,sequence,rebase,narrow_scope,coordinate,request_override"`
-	Text    string   `json:"text"`
+	Text    string   `json:"text" peer:"clean"`
 	WaitFor *WaitFor `json:"wait_for"`
 }
 
@@ -226,7 +226,7 @@ type Conflict struct {
 	DependentRepo     *RepoName        `json:"dependent_repo"`
 	Parties           []Party          `json:"parties"`
 	Evidence          []Evidence       `json:"evidence"`
-	Explanation       string           `json:"explanation"`
+	Explanation       string           `json:"explanation" peer:"clean"`
 	Suggestion        Suggestion       `json:"suggestion"`
 	Fingerprint       string           `json:"fingerprint"`
 	Previous          *string          `json:"previous" doc:"Ref of the earlier conflict that this one reopens"`
@@ -245,21 +245,21 @@ type Conflict struct {
 // An Override is a person's decision to let both sides go on.
 type Override struct {
 	By     User    `json:"by"`
-	Reason *string `json:"reason"`
+	Reason *string `json:"reason" peer:"block"`
 	At     Time    `json:"at"`
 }
 
 // An OverrideRequest is an agent's plea to a person.
 type OverrideRequest struct {
 	By   User    `json:"by"`
-	Note *string `json:"note"`
+	Note *string `json:"note" peer:"block"`
 	At   Time    `json:"at"`
 }
 
 // An ActionTaken is one action on a conflict.
 type ActionTaken struct {
 	Action    ConflictAction `json:"action"`
-	Note      *string        `json:"note"`
+	Note      *string        `json:"note" peer:"block"`
 	By        User           `json:"by"`
 	SessionID *string        `json:"session_id"`
 	At        Time           `json:"at"`

@@ -106,7 +106,7 @@ func (DataMode) Enum() []string { return []string{string(DataFull), string(DataM
 type User struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
-	Name  string `json:"name"`
+	Name  string `json:"name" peer:"person"`
 }
 
 // An Org is a team: the boundary that nothing crosses.

@@ -110,7 +110,7 @@ type ExternalRef struct {
 type IntentName struct {
 	Ref    string       `json:"ref"`
 	Number int          `json:"number"`
-	Title  *string      `json:"title"`
+	Title  *string      `json:"title" peer:"inline"`
 	Status IntentStatus `json:"status"`
 }
 
@@ -126,7 +126,7 @@ type Handoff struct {
 	Intent    string  `json:"intent"`
 	From      User    `json:"from"`
 	To        User    `json:"to"`
-	Note      *string `json:"note"`
+	Note      *string `json:"note" peer:"block"`
 	ThreadID  *string `json:"thread_id"`
 	MessageID *string `json:"message_id"`
 	CreatedAt Time    `json:"created_at"`
@@ -139,16 +139,16 @@ type Intent struct {
 	Number         int          `json:"number"`
 	Ref            string       `json:"ref"`
 	Status         IntentStatus `json:"status"`
-	Title          string       `json:"title"`
-	Summary        *string      `json:"summary"`
-	PlanMD         *string      `json:"plan_md"`
+	Title          string       `json:"title" peer:"inline"`
+	Summary        *string      `json:"summary" peer:"block"`
+	PlanMD         *string      `json:"plan_md" peer:"block"`
 	Mode           Mode         `json:"mode"`
 	EffectiveMode  Mode         `json:"effective_mode"`
 	ModeNote       *string      `json:"mode_note"`
 	Repo           RepoName     `json:"repo"`
 	Owner          User         `json:"owner"`
 	SessionID      *string      `json:"session_id"`
-	Branch         *string      `json:"branch"`
+	Branch         *string      `json:"branch" peer:"line"`
 	PRNumber       *int         `json:"pr_number"`
 	ExternalRef    *ExternalRef `json:"external_ref"`
 	Scope          ScopeSet     `json:"scope"`
@@ -157,7 +157,7 @@ type Intent struct {
 	BlockedBy      []Blocker    `json:"blocked_by"`
 	Handoff        *Handoff     `json:"handoff"`
 	Outcome        *Outcome     `json:"outcome"`
-	Note           *string      `json:"note"`
+	Note           *string      `json:"note" peer:"block"`
 	CreatedAt      Time         `json:"created_at"`
 	UpdatedAt      Time         `json:"updated_at"`
 	LastActivityAt Time         `json:"last_activity_at"`

@@ -41,8 +41,8 @@ type Message struct {
 	ConversationID string  `json:"conversation_id"`
 	From           Sender  `json:"from"`
 	To             string  `json:"to"`
-	Subject        *string `json:"subject"`
-	Body           string  `json:"body"`
+	Subject        *string `json:"subject" peer:"inline"`
+	Body           string  `json:"body" peer:"block"`
 	RequiresAck    bool    `json:"requires_ack"`
 	Acks           []Ack   `json:"acks"`
 	CreatedAt      Time    `json:"created_at"`
@@ -72,7 +72,7 @@ type Conversation struct {
 	Name         string           `json:"name"`
 	To           string           `json:"to" doc:"The target that posts here"`
 	Repo         *RepoName        `json:"repo"`
-	Subject      *string          `json:"subject"`
+	Subject      *string          `json:"subject" peer:"inline"`
 	Participants []User           `json:"participants"`
 	About        *About           `json:"about"`
 	MessageCount int              `json:"message_count"`
@@ -99,7 +99,7 @@ func (QuestionStatus) Enum() []string {
 // An Answer is one reply to a question.
 type Answer struct {
 	ID     string `json:"id"`
-	Answer string `json:"answer"`
+	Answer string `json:"answer" peer:"block"`
 	By     Sender `json:"by"`
 	At     Time   `json:"at"`
 }
@@ -109,7 +109,7 @@ type Question struct {
 	ID        string         `json:"id"`
 	To        string         `json:"to"`
 	About     *string        `json:"about"`
-	Question  string         `json:"question"`
+	Question  string         `json:"question" peer:"block"`
 	AskedBy   Sender         `json:"asked_by"`
 	Repo      *RepoName      `json:"repo"`
 	Status    QuestionStatus `json:"status"`

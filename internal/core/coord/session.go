@@ -40,7 +40,7 @@ type Session struct {
 	User            User          `json:"user"`
 	Tool            string        `json:"tool"`
 	Model           *string       `json:"model"`
-	Branch          *string       `json:"branch"`
+	Branch          *string       `json:"branch" peer:"line"`
 	Status          SessionStatus `json:"status"`
 	Intent          *IntentName   `json:"intent"`
 	StartedAt       Time          `json:"started_at"`

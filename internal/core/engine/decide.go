@@ -56,19 +56,30 @@ func Decide(ix *Index, e Edit) Decision {
 		touched = true
 		d.path(path)
 	}
-	if len(d.hits) == 0 && len(d.overwrites) == 0 && (!touched || rules.RequireIntent == coord.SeverityOff) {
+	if len(d.hits) == 0 && len(d.attempts) == 0 && len(d.overwrites) == 0 && (!touched || rules.RequireIntent == coord.SeverityOff) {
 		return Decision{Action: Allow}
 	}
-	findings := build(ix, e.Worker, d.hits)
+	attempted := build(ix, e.Worker, d.attempts)
 	for _, h := range d.overwrites {
 		if f, ok := d.overwrite(h); ok {
-			findings = append(findings, f)
+			attempted = append(attempted, f)
 		}
 	}
+	for i := range attempted {
+		attempted[i].Attempted = true
+	}
+	findings := append(build(ix, e.Worker, d.hits), attempted...)
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity.Rank() < coord.SeverityWarn.Rank() })
+	findings = dedupe(findings) // what was recorded comes first
 	sortFindings(findings)
-	findings = dedupe(findings)
 	return d.answer(findings, touched)
+}
+
+// Judge answers what findings, ordered as Check returns them, come to under
+// the policy of the worker's repo: the answer to a scope check.
+func Judge(ix *Index, w *Worker, findings []Finding, now coord.Time) Decision {
+	d := decider{gatherer: gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}, edit: &Edit{Worker: w, Now: now}}
+	return d.answer(findings, false)
 }
 
 // A decider gathers what matters for one edit and nothing else: it runs
@@ -77,7 +88,8 @@ type decider struct {
 	gatherer
 	edit       *Edit
 	tree       *tree
-	pathUrgent bool // policy has raised path_overlap
+	pathUrgent bool  // policy has raised path_overlap
+	attempts   []hit // of the edit itself; hits are those of what was recorded
 	overwrites []hit
 }
 
@@ -103,7 +115,7 @@ func (d *decider) path(path string) {
 				return
 			}
 			if theirs, w := d.theirs(d.repo, e); w != nil {
-				d.add(pathHit, item{path: path}, theirs, w)
+				d.attempts = append(d.attempts, hit{pathHit, item{path: path}, theirs, w})
 			}
 		case changeEntry, oldPathEntry:
 			d.changedBy(path, own, e)
@@ -141,9 +153,9 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 		Facts: coord.FileFacts{Path: path, Status: coord.FileModified}}}
 	switch {
 	case c.Facts.Status == coord.FileDeleted || c.Facts.Binary:
-		d.add(fileHit, ours, theirs, w)
+		d.attempts = append(d.attempts, hit{fileHit, ours, theirs, w})
 	case d.pathUrgent || dependsOn(d.self, w):
-		d.add(pathHit, item{path: path}, theirs, w)
+		d.attempts = append(d.attempts, hit{pathHit, item{path: path}, theirs, w})
 	}
 }
 

@@ -30,7 +30,6 @@ type Worker struct {
 	Branch   string
 	Since    coord.Time // when the work began: of two, the earlier holds
 	Lineages []string   // of its sessions: a lineage never collides with itself
-	Copies   []string   // its sessions' working copies, see Change.Copy
 	// Claims in canonical form. Mode is the effective one: an exclusive claim
 	// that is not honoured is shared here.
 	Claims []coord.Claim
@@ -108,6 +107,9 @@ type Finding struct {
 	Keys          []string   // of all evidence, sorted: what Grown compares
 	At            coord.Time // of the holder's latest edit there, or 0
 	Fingerprint   string     // one per unordered pair, kind and place
+	// Attempted says that it rests on an edit that was about to be made, so
+	// that Detect need not find it.
+	Attempted bool
 
 	reason reason
 }
@@ -126,6 +128,32 @@ func (f *Finding) Role(id string) coord.PartyRole {
 		return coord.Holder
 	}
 	return coord.Challenger
+}
+
+// Parties returns both sides as a conflict record shows them, the holder
+// first. The title of a draft is left out: it is its owner's alone.
+func (f *Finding) Parties() []coord.Party {
+	return []coord.Party{f.Holder.party(coord.Holder), f.Challenger.party(coord.Challenger)}
+}
+
+func (w *Worker) party(role coord.PartyRole) coord.Party {
+	p := coord.Party{Role: role, Repo: w.Repo}
+	if w.User.ID != "" {
+		p.User = &w.User
+	}
+	if w.Session != "" {
+		p.SessionID = &w.Session
+	}
+	if w.Branch != "" {
+		p.Branch = &w.Branch
+	}
+	if w.Intent != nil {
+		p.Intent = &coord.IntentName{Ref: w.Ref(), Number: w.Intent.Number, Status: w.Intent.Status}
+		if w.Intent.Status != coord.IntentDraft {
+			p.Intent.Title = &w.Intent.Title
+		}
+	}
+	return p
 }
 
 // Live reports whether both parties are live workers: a break may hurt code

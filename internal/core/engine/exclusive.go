@@ -24,14 +24,13 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 		if err != nil {
 			continue
 		}
-		n := coveredFiles(g, files)
+		n := coveredFiles(g, files, most-count)
 		if n == 0 && g.Unbounded() {
 			return coord.Shared, fmt.Sprintf("not exclusive: how many files %s covers is not known; name folders or files", g)
 		}
-		count += n
-	}
-	if count > most {
-		return coord.Shared, fmt.Sprintf("not exclusive: the scope covers %d files, and the policy allows %d (exclusive_max_files)", count, most)
+		if count += n; count > most {
+			return coord.Shared, fmt.Sprintf("not exclusive: the scope covers more than the %d files that the policy allows (exclusive_max_files)", most)
+		}
 	}
 	if holder := exclusiveHolder(ix, w); holder != nil {
 		return coord.Shared, fmt.Sprintf("not exclusive: %s holds part of the scope exclusively", (&voice{f: &Finding{}}).who(holder))
@@ -40,15 +39,18 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 }
 
 // coveredFiles counts what a glob covers: its literal alternatives, whether
-// or not they exist yet, and the known files that the others match.
-func coveredFiles(g scope.Glob, files []string) int {
+// or not they exist yet, and the known files that the others match. It stops
+// once there are more than most.
+func coveredFiles(g scope.Glob, files []string, most int) int {
 	if _, one := g.Literal(); one {
 		return 1
 	}
 	n := 0
 	for _, f := range files {
 		if g.Match(f) {
-			n++
+			if n++; n > most {
+				return n
+			}
 		}
 	}
 	for _, p := range g.Patterns() {

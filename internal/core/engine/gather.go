@@ -42,6 +42,9 @@ type gatherer struct {
 	self *Worker
 	repo *repo
 	hits []hit
+	// ignoring remembers which claims of others are ignored: several of our
+	// globs may meet one.
+	ignoring map[*coord.Claim]bool
 }
 
 // meets reports whether somebody is another party at all: not the same work,
@@ -140,7 +143,16 @@ func (g *gatherer) pathClaim(ours item) {
 }
 
 func (g *gatherer) ignoredClaim(e *entry) bool {
-	return g.ignored(item{claim: &g.ix.slots[e.owner].w.Claims[e.sub]})
+	c := &g.ix.slots[e.owner].w.Claims[e.sub]
+	is, known := g.ignoring[c]
+	if !known {
+		if g.ignoring == nil {
+			g.ignoring = map[*coord.Claim]bool{}
+		}
+		is = g.ignored(item{claim: c})
+		g.ignoring[c] = is
+	}
+	return is
 }
 
 // ignored reports whether a claim stands only at paths that raise nothing.

@@ -9,10 +9,12 @@ import (
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
-// A Target is what somebody waits for: a path or a symbol.
+// A Target is what somebody asks or waits for: one of a path (or glob), a
+// symbol, or a contract.
 type Target struct {
-	Path   string
-	Symbol string
+	Path     string
+	Symbol   string
+	Contract string
 }
 
 // A Hold is one worker in the way of a target.
@@ -30,77 +32,99 @@ type HoldEvidence struct {
 	ExpiresAt *coord.Time       `json:"expires_at"`
 }
 
-// Holders returns who holds a live claim on a path or symbol, or has recorded
-// changes to it, except those of the given lineages and the worker itself;
-// the earliest first.
+// Holders returns who holds a live claim on a target, or has recorded changes
+// to it, except the worker itself and its lineage; the earliest first. For a
+// contract, also those who use it count, and linked repos.
 func Holders(ix *Index, self *Worker, target Target) []Hold {
-	g := gatherer{ix: ix, self: self, repo: ix.known(self.Repo.ID)}
-	found := map[string]*Hold{}
-	take := func(e *entry) {
-		it, w := g.theirs(g.repo, e)
-		if w == nil || !w.Live() {
-			return
+	h := holding{gatherer: gatherer{ix: ix, self: self, repo: ix.known(self.Repo.ID)}, found: map[string]*Hold{}}
+	switch {
+	case target.Contract != "":
+		if key, err := scope.ParseLookup(target.Contract); err == nil {
+			h.atKey(key, h.take)
 		}
-		h := found[w.ID]
-		if h == nil {
-			h = &Hold{Worker: w, Since: w.Since}
-			found[w.ID] = h
+	case target.Symbol != "":
+		if sym, err := scope.ParseSymbol(target.Symbol); err == nil {
+			h.symbol(sym)
 		}
-		ev := HoldEvidence{Via: coord.ViaChange, Selector: it.file()}
-		if it.claim != nil {
-			ev = HoldEvidence{Via: coord.ViaClaim, Selector: it.claim.Selector, Mode: &it.claim.Mode, ExpiresAt: it.claim.ExpiresAt}
-		} else if it.kind == symbolEntry {
-			ev.Selector = it.key()
-		}
-		if !slices.ContainsFunc(h.Evidence, func(o HoldEvidence) bool { return o.Via == ev.Via && o.Selector == ev.Selector }) {
-			h.Evidence = append(h.Evidence, ev)
-		}
+	default:
+		h.path(target.Path)
 	}
-	if sym, err := scope.ParseSymbol(target.Symbol); err == nil {
-		g.repo.tree.definitions(sym, func(e *entry, _ bool) {
-			if e.kind == claimEntry || e.kind == symbolEntry {
-				take(e)
-			}
-		})
-		// Whoever claims the whole file, or changed it nobody knows where,
-		// holds what is in it.
-		g.repo.tree.matching(sym.Path, func(e *entry) {
-			it, w := g.theirs(g.repo, e)
-			if w != nil && (it.claim != nil || symbolsUnknown(it)) {
-				take(e)
-			}
-		})
-	} else if path, err := scope.CleanPath(target.Path); err == nil {
-		g.holdersOfPath(path, take)
-	}
-	out := make([]Hold, 0, len(found))
-	for _, h := range found {
-		slices.SortFunc(h.Evidence, func(a, b HoldEvidence) int {
-			return cmp.Or(strings.Compare(string(a.Via), string(b.Via)), strings.Compare(a.Selector, b.Selector))
-		})
-		out = append(out, *h)
-	}
-	slices.SortFunc(out, func(a, b Hold) int {
-		return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.Worker.ID, b.Worker.ID))
-	})
-	return out
+	return h.sorted()
 }
 
-func (g *gatherer) holdersOfPath(path string, take func(*entry)) {
+// A holding collects who holds what.
+type holding struct {
+	gatherer
+	found map[string]*Hold
+}
+
+func (h *holding) take(r *repo, e *entry) {
+	it, w := h.theirs(r, e)
+	if w == nil || !w.Live() {
+		return
+	}
+	hold := h.found[w.ID]
+	if hold == nil {
+		hold = &Hold{Worker: w, Since: w.Since}
+		h.found[w.ID] = hold
+	}
+	ev := HoldEvidence{Via: coord.ViaChange, Selector: it.key()}
+	switch {
+	case it.claim != nil:
+		ev = HoldEvidence{Via: coord.ViaClaim, Selector: it.claim.Selector, Mode: &it.claim.Mode, ExpiresAt: it.claim.ExpiresAt}
+	case ev.Selector == "":
+		ev.Selector = it.file()
+	}
+	if !slices.ContainsFunc(hold.Evidence, func(o HoldEvidence) bool { return o.Via == ev.Via && o.Selector == ev.Selector }) {
+		hold.Evidence = append(hold.Evidence, ev)
+	}
+}
+
+func (h *holding) symbol(sym scope.Symbol) {
+	h.repo.tree.definitions(sym, func(e *entry, _ bool) {
+		if e.kind == claimEntry || e.kind == symbolEntry {
+			h.take(h.repo, e)
+		}
+	})
+	// Whoever claims the whole file, or changed it nobody knows where, holds
+	// what is in it.
+	h.repo.tree.matching(sym.Path, func(e *entry) {
+		it, w := h.theirs(h.repo, e)
+		if w != nil && (it.claim != nil || symbolsUnknown(it)) {
+			h.take(h.repo, e)
+		}
+	})
+}
+
+func (h *holding) path(path string) {
 	glob, err := scope.ParseGlob(path)
 	if err != nil {
 		return
 	}
 	for _, p := range glob.Patterns() {
 		if scope.HasWildcard(p) {
-			g.repo.tree.overlapping(p, func(e *entry, inFile bool) {
+			h.repo.tree.overlapping(p, func(e *entry, inFile bool) {
 				if !inFile || e.kind == claimEntry {
-					take(e)
+					h.take(h.repo, e)
 				}
 			})
 			continue
 		}
 		literal, _ := scope.SplitPattern(p)
-		g.repo.tree.matching(literal, take)
+		h.repo.tree.matching(literal, func(e *entry) { h.take(h.repo, e) })
 	}
+}
+
+func (h *holding) sorted() []Hold {
+	out := make([]Hold, 0, len(h.found))
+	for _, hold := range h.found {
+		slices.SortFunc(hold.Evidence, func(a, b HoldEvidence) int {
+			return cmp.Or(strings.Compare(string(a.Via), string(b.Via)), strings.Compare(a.Selector, b.Selector))
+		})
+		out = append(out, *hold)
+	}
+	slices.SortFunc(out, func(a, b Hold) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.Worker.ID, b.Worker.ID))
+	})
+	return out
 }

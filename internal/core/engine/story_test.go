@@ -64,7 +64,7 @@ func TestStories(t *testing.T) {
 }
 
 func play(t *testing.T, script string) string {
-	s := story{t: t, ix: engine.New(), changes: map[string]*engine.Change{}}
+	s := story{t: t, ix: engine.New(), changes: map[string]*engine.Change{}, copies: map[string]string{}}
 	var out strings.Builder
 	skipping := false
 	for line := range strings.Lines(script) {
@@ -100,6 +100,7 @@ type story struct {
 	ix      *engine.Index
 	now     coord.Time
 	changes map[string]*engine.Change
+	copies  map[string]string // working copies by worker
 }
 
 const minute = coord.Time(60_000)
@@ -126,7 +127,7 @@ func (s *story) do(f []string) (answer string, asked bool) {
 		s.change(args[0], args[1], kv)
 	case "undo":
 		w := s.ix.Worker(args[0])
-		s.ix.RemoveChange(w.Repo.ID, w.Copies[0], args[1])
+		s.ix.RemoveChange(w.Repo.ID, s.copies[w.ID], args[1])
 	case "policy":
 		rules, bad := policy.Parse([]byte(strings.Join(f[1:], " ")))
 		if len(bad) > 0 {
@@ -174,13 +175,14 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 			s.t.Fatal(bad)
 		}
 		w := &engine.Worker{ID: args[0], Repo: repoName(or(kv["repo"], "shop")), User: user(args[0]), Since: s.now}
-		return s.tell(engine.Check(s.ix, w, set), w.ID), true
+		found := engine.Check(s.ix, w, set)
+		return string(engine.Judge(s.ix, w, found, s.now).Action) + "\n" + s.tell(found, w.ID), true
 	case "edit":
 		w := s.ix.Worker(args[0])
 		if w == nil {
 			w = s.worker([]string{args[0], "someone"}, kv)
 		}
-		d := engine.Decide(s.ix, engine.Edit{Worker: w, Session: or(kv["session"], w.Session), Copy: w.Copies[0], Since: w.Since, Paths: args[1:], Now: s.now})
+		d := engine.Decide(s.ix, engine.Edit{Worker: w, Session: or(kv["session"], w.Session), Copy: s.copies[w.ID], Since: w.Since, Paths: args[1:], Now: s.now})
 		out := string(d.Action) + "\n"
 		if d.Reason != "" {
 			out += "  " + strings.ReplaceAll(d.Reason, "\n", "\n  ") + "\n"
@@ -188,7 +190,7 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 		return out, true
 	case "holders":
 		var out strings.Builder
-		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"]}) {
+		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"], Contract: kv["contract"]}) {
 			fmt.Fprintf(&out, "%s", h.Worker.ID)
 			for _, e := range h.Evidence {
 				fmt.Fprintf(&out, " %s:%s", e.Via, e.Selector)
@@ -224,7 +226,8 @@ func (s *story) worker(args []string, kv map[string]string) *engine.Worker {
 	id := args[0]
 	w := &engine.Worker{ID: id, Repo: repoName(or(kv["repo"], "shop")), User: user(args[1]), Branch: kv["branch"], Tool: "claude_code",
 		Session: or(kv["session"], "session-of-"+id), Since: start + minutes(kv["at"]),
-		Lineages: []string{or(kv["lineage"], "lineage-of-"+id)}, Copies: []string{or(kv["copy"], "copy-of-"+id)}}
+		Lineages: []string{or(kv["lineage"], "lineage-of-"+id)}}
+	s.copies[id] = or(kv["copy"], "copy-of-"+id)
 	set, bad := scope.Canonical("", coord.ScopeSet{Paths: list(kv["paths"]), Symbols: list(kv["symbols"]), Contracts: list(kv["contracts"])})
 	if len(bad) > 0 {
 		s.t.Fatal(bad)
@@ -245,7 +248,7 @@ func (s *story) change(id, path string, kv map[string]string) {
 		s.t.Fatalf("no worker %s", id)
 	}
 	touch := engine.Touch{Worker: id, Session: or(kv["session"], w.Session), At: start + minutes(kv["at"])}
-	key := w.Copies[0] + " " + path
+	key := s.copies[w.ID] + " " + path
 	by := []engine.Touch{touch}
 	if before := s.changes[key]; before != nil {
 		for _, t := range before.By {
@@ -254,7 +257,7 @@ func (s *story) change(id, path string, kv map[string]string) {
 			}
 		}
 	}
-	c := &engine.Change{RepoID: w.Repo.ID, Copy: w.Copies[0], Facts: facts(s.t, path, kv), By: by}
+	c := &engine.Change{RepoID: w.Repo.ID, Copy: s.copies[w.ID], Facts: facts(s.t, path, kv), By: by}
 	s.changes[key] = c
 	s.ix.PutChange(c)
 }

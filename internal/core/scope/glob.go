@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxAlternatives bounds what braces may multiply to.
-const maxAlternatives = 128
+// maxAlternatives and maxExpanded (bytes) bound what braces may multiply to:
+// comparing two globs costs the product of what they stand for.
+const (
+	maxAlternatives = 64
+	maxExpanded     = 2048
+)
 
 // maxDepth bounds the elements of a glob, so that an index can hold a set of
 // them in one word.
@@ -113,7 +117,7 @@ func canonicalGlob(s string) (string, error) {
 		case elem == "" || elem == ".":
 			continue
 		case elem == "..":
-			return "", fmt.Errorf("%q leaves the repository or is ambiguous; write it without ..", s)
+			return "", fmt.Errorf("%q contains .., which may lead out of the repository; write it without", s)
 		}
 		if elem != "**" || len(out) == 0 || out[len(out)-1] != "**" {
 			out = append(out, elem)
@@ -159,7 +163,7 @@ func cleanPattern(alt string) (string, error) {
 		case elem == "" || elem == ".":
 			continue
 		case elem == "..":
-			return "", fmt.Errorf("one alternative (%s) contains ..", alt)
+			return "", fmt.Errorf("one alternative (%s) contains .. elements", alt)
 		}
 		if err := checkElem(elem); err != nil {
 			return "", err
@@ -180,7 +184,7 @@ func cleanPattern(alt string) (string, error) {
 // expand replaces the first brace group by each of its alternatives, and so
 // on until no group is left.
 func expand(glob string) ([]string, error) {
-	done, todo := []string{}, []string{glob}
+	done, todo, size := []string{}, []string{glob}, 0
 	for len(todo) > 0 {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -189,12 +193,15 @@ func expand(glob string) ([]string, error) {
 			return nil, err
 		}
 		if open < 0 {
+			if size += len(s); size > maxExpanded {
+				return nil, tooMany(glob)
+			}
 			done = append(done, s)
 			continue
 		}
 		group := splitOutside(s[open+1:end], ',')
 		if len(done)+len(todo)+len(group) > maxAlternatives {
-			return nil, fmt.Errorf("%q stands for more than %d alternatives; split it into several selectors", glob, maxAlternatives)
+			return nil, tooMany(glob)
 		}
 		if len(group) == 1 {
 			todo = append(todo, s[:open]+`\{`+group[0]+`\}`+s[end+1:])
@@ -205,6 +212,10 @@ func expand(glob string) ([]string, error) {
 		}
 	}
 	return done, nil
+}
+
+func tooMany(glob string) error {
+	return fmt.Errorf("%q stands for too many alternatives (at most %d); split it into several selectors", glob, maxAlternatives)
 }
 
 // firstGroup finds the first brace group that is not escaped, and its end.

@@ -44,7 +44,7 @@ func cleanElems(p string) ([]string, error) {
 		switch strings.TrimSpace(elem) {
 		case "", ".":
 		case "..":
-			return nil, fmt.Errorf("%q leaves the repository or is ambiguous; write it without ..", p)
+			return nil, fmt.Errorf("%q contains .., which may lead out of the repository; write it without", p)
 		default:
 			elems = append(elems, elem)
 		}

@@ -42,35 +42,36 @@ func SplitPattern(pattern string) (dir, rest string) {
 	return unescape(strings.TrimSuffix(pattern[:at], "/")), pattern[at:]
 }
 
-// MatchPattern reports whether pattern matches path.
+// MatchPattern reports whether pattern matches path. Its cost is at most the
+// product of their lengths.
 func MatchPattern(pattern, path string) bool {
-	for pattern != "" {
-		elem, restPattern, _ := strings.Cut(pattern, "/")
+	// On a mismatch only the last ** needs to take one element more.
+	var star, back string
+	starred := false
+	for {
+		elem, restPattern, morePattern := strings.Cut(pattern, "/")
 		if elem == "**" {
-			if restPattern == "" {
+			if !morePattern {
 				return true
 			}
-			for {
-				if MatchPattern(restPattern, path) {
-					return true
-				}
-				_, rest, more := strings.Cut(path, "/")
-				if !more {
-					return false
-				}
-				path = rest
-			}
+			star, back, starred = restPattern, path, true
+			pattern = restPattern
+			continue
 		}
-		if path == "" {
-			return false
+		if pattern == "" && path == "" {
+			return true
 		}
 		name, restPath, _ := strings.Cut(path, "/")
-		if !MatchElem(elem, name) {
+		if pattern != "" && path != "" && MatchElem(elem, name) {
+			pattern, path = restPattern, restPath
+			continue
+		}
+		if !starred || back == "" {
 			return false
 		}
-		pattern, path = restPattern, restPath
+		_, back, _ = strings.Cut(back, "/")
+		pattern, path = star, back
 	}
-	return path == ""
 }
 
 // MatchElem reports whether one element of a pattern matches one name.

@@ -31,7 +31,7 @@ func TestParseSymbol(t *testing.T) {
 		{"#F", "is empty"},
 		{"sym:src/a.go#F", "has no language"},
 		{"src/*.go#F", "wildcards belong into paths"},
-		{"../a.go#F", "without .."},
+		{"../a.go#F", "may lead out of the repository"},
 		{"/a.go#F", "absolute"},
 	} {
 		if _, err := scope.ParseSymbol(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -5,9 +5,14 @@ import "strings"
 // Example returns a value that s allows, for the API document.
 func (r *Registry) Example(s *Schema) any { return r.example(s, 0) }
 
+// deep is where examples of types that contain themselves end.
+const deep = 6
+
 func (r *Registry) example(s *Schema, depth int) any {
 	s = r.Resolve(s)
 	switch {
+	case len(s.AnyOf) > 0 && depth > deep:
+		return nil
 	case len(s.AnyOf) > 0:
 		return r.example(s.AnyOf[0], depth)
 	case len(s.Examples) > 0:
@@ -28,16 +33,14 @@ func (r *Registry) example(s *Schema, depth int) any {
 		}
 		return 1
 	case "array":
-		if depth > 3 {
+		if depth > deep {
 			return []any{}
 		}
 		return []any{r.example(s.Items, depth+1)}
 	case "object":
 		out := map[string]any{}
 		for name, p := range s.Properties {
-			if depth < 4 {
-				out[name] = r.example(p, depth+1)
-			}
+			out[name] = r.example(p, depth+1)
 		}
 		return out
 	}

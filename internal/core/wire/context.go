@@ -26,9 +26,9 @@ type Nearby struct {
 	User      coord.User        `json:"user"`
 	SessionID *string           `json:"session_id"`
 	Tool      *string           `json:"tool"`
-	Branch    *string           `json:"branch"`
+	Branch    *string           `json:"branch" peer:"line"`
 	Mode      *coord.Mode       `json:"mode"`
-	Paths     []string          `json:"paths" doc:"What it claims and changed, at most 20"`
+	Paths     []string          `json:"paths" peer:"line" doc:"What it claims and changed, at most 20"`
 	Since     coord.Time        `json:"since"`
 	Overlaps  bool              `json:"overlaps" doc:"It touches the paths you asked about"`
 	Kinds     []string          `json:"kinds" doc:"Kinds of conflict that your paths would have with it"`
@@ -58,7 +58,7 @@ type ScopeCheck struct {
 // ScopeChecked is the answer to a scope check.
 type ScopeChecked struct {
 	Decision Decision       `json:"decision"`
-	Reason   string         `json:"reason"`
+	Reason   string         `json:"reason" peer:"clean"`
 	Repo     coord.RepoName `json:"repo"`
 	Findings []ScopeFinding `json:"findings"`
 }
@@ -70,7 +70,7 @@ type ScopeFinding struct {
 	Blocking    bool               `json:"blocking"`
 	With        coord.Party        `json:"with"`
 	Place       string             `json:"place" doc:"The path, symbol or contract; empty for the whole scope"`
-	Explanation string             `json:"explanation"`
+	Explanation string             `json:"explanation" peer:"clean"`
 	Suggestion  coord.Suggestion   `json:"suggestion"`
 	Evidence    []coord.Evidence   `json:"evidence"`
 }
@@ -95,7 +95,7 @@ type Online struct {
 	Developer    coord.User          `json:"developer"`
 	Tool         string              `json:"tool"`
 	Repo         coord.RepoName      `json:"repo"`
-	Branch       *string             `json:"branch"`
+	Branch       *string             `json:"branch" peer:"line"`
 	Intent       *coord.IntentName   `json:"intent" doc:"A draft shows without its title"`
 	Status       coord.SessionStatus `json:"status" doc:"active or idle"`
 	LastActivity coord.Time          `json:"last_activity_at"`

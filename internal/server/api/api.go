@@ -139,6 +139,18 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	return op.Run.call(ctx, a.ops, who, decode)
 }
 
+// CallTool is Call for an agent: the caller counts as active this month.
+func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+	who.Via = coord.ViaTool
+	if err := Check(op, who); err != nil {
+		return nil, err
+	}
+	if err := a.ops.Admit(ctx, who); err != nil {
+		return nil, err
+	}
+	return op.Run.call(ctx, a.ops, who, decode)
+}
+
 // Inputs are the schemas of what an operation takes, by where REST takes it
 // from, and All of it together, as a tool takes it.
 type Inputs struct {

@@ -30,6 +30,7 @@ var accounts = []Op{
 	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*ops.Service).GetMe)},
 	{Route: "PATCH /v1/org", Summary: "Change how much about code may leave the machines", Scopes: scope(coord.ScopePolicyWrite), Personal: true, Roles: owners,
 		Success: 200, Events: emits(coord.EventOrgUpdated), Run: run((*ops.Service).PatchOrg)},
+	{Route: "GET /v1/usage", Summary: "How much of the plan is used this month; per developer for admins", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*ops.Service).GetUsage)},
 	{Route: "GET /v1/members", Summary: "List members", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*ops.Service).ListMembers)},
 	{Route: "POST /v1/members", Summary: "Add a member", Scopes: scope(coord.ScopeMembersWrite), Roles: admins, Who: "only owners add owners or admins",
 		Success: 201, Events: emits(coord.EventMemberAdded), Problems: fails(taken), Run: run((*ops.Service).AddMember)},

@@ -31,6 +31,7 @@ type Authenticator struct {
 
 	mu      sync.Mutex
 	cache   map[string]entry      // by token hash
+	changes int                   // how often a standing changed; what was read before is not remembered
 	touched map[string]coord.Time // by token id, when last_used_at was last noted
 	pending map[string]coord.Time // by token id, to be written
 }
@@ -76,6 +77,7 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 	now := time.Now()
 	a.mu.Lock()
 	e, ok := a.cache[hash]
+	changes := a.changes
 	a.mu.Unlock()
 	if !ok || now.After(e.until) {
 		var c *coord.Caller
@@ -91,7 +93,7 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 			return coord.Caller{}, errToken
 		}
 		e = entry{*c, expires, now.Add(cacheFor)}
-		a.remember(hash, e)
+		a.remember(hash, e, changes)
 	}
 	if e.expires != nil && *e.expires <= a.store.Now() {
 		return coord.Caller{}, errToken
@@ -100,9 +102,14 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 	return e.caller, nil
 }
 
-func (a *Authenticator) remember(hash string, e entry) {
+// remember keeps what was read, unless a standing changed meanwhile: it may
+// be of before the change.
+func (a *Authenticator) remember(hash string, e entry, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.changes != changes {
+		return
+	}
 	if len(a.cache) > 10_000 {
 		clear(a.cache)
 	}
@@ -115,6 +122,7 @@ func (a *Authenticator) remember(hash string, e entry) {
 func (a *Authenticator) Forget(org string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.changes++
 	for hash, e := range a.cache {
 		if e.caller.OrgID == org {
 			delete(a.cache, hash)

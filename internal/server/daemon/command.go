@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/shape"
@@ -21,6 +20,7 @@ import (
 
 // Env is the world of a command line, as a value.
 type Env struct {
+	Program string   // how it was called, as in os.Args[0]
 	Args    []string // without the program's name
 	Environ []string
 	Stdout  io.Writer
@@ -109,47 +109,11 @@ func serve(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.welcome(ctx, env.Stdout); err != nil {
+	if err := d.welcome(ctx, env); err != nil {
 		d.Stop()
 		return err
 	}
 	return d.Wait(ctx)
-}
-
-// welcome says where the service is and what to do next.
-func (d *Daemon) welcome(ctx context.Context, out io.Writer) error {
-	fmt.Fprintf(out, "svcd %s listening on %s\n", d.cfg.Version, d.URL)
-	code, err := d.Ops.NewSetupCode(ctx)
-	switch {
-	case err != nil:
-		return err
-	case code == "":
-		fmt.Fprintf(out, "Dashboard: %s\nConnect a machine: svc login --server %s\n", d.cfg.PublicURL, d.cfg.PublicURL)
-	case d.cfg.Owner == "":
-		fmt.Fprintf(out, "This server has no org yet. Open %s/setup#%s to make yours.\n", d.cfg.PublicURL, code)
-	default:
-		return d.makeOwner(ctx, out)
-	}
-	return nil
-}
-
-// makeOwner is bootstrap at first start, for those who gave --owner. The
-// token goes into a file: a terminal's scrollback is no place for it.
-func (d *Daemon) makeOwner(ctx context.Context, out io.Writer) error {
-	made, err := d.Ops.Bootstrap(ctx, d.cfg.OrgName, d.cfg.Owner, "")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(d.cfg.Data, "owner-token")
-	if err := os.MkdirAll(d.cfg.Data, 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, []byte(made.Token+"\n"), 0o600); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "Made the org %q with the owner %s.\nDashboard (choose a password): %s\nConnect this machine: svc login --server %s --token \"$(cat %s)\"\n",
-		made.Org.Name, made.User.Email, made.SignInURL, d.cfg.PublicURL, path)
-	return nil
 }
 
 func bootstrap(ctx context.Context, env Env, args []string) error {
@@ -206,8 +170,8 @@ Example:
 	if *asJSON {
 		return json.NewEncoder(env.Stdout).Encode(made)
 	}
-	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\n\nToken (shown this once): %s\nChoose a password:       %s\n\nNext: svc login --server %s --token <the token above>\n",
-		made.Org.Name, made.User.Email, made.Token, made.SignInURL, cfg.PublicURL)
+	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\n\nToken (shown this once): %s\nChoose a password:       %s\n\nNext: %s login --server %s --token <the token above>\n",
+		made.Org.Name, made.User.Email, made.Token, made.SignInURL, client(env.Program), cfg.PublicURL)
 	return nil
 }
 

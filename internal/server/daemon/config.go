@@ -1,16 +1,19 @@
 package daemon
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/shape"
 )
 
 // Config is how svcd runs.
@@ -27,6 +30,7 @@ type Config struct {
 	OrgName      string
 
 	Version string
+	Clock   func() time.Time // nil for the real one
 }
 
 // A setting is one row of the configuration: a flag and its variable.
@@ -46,7 +50,7 @@ var settings = []setting{
 	{"log-format", "SVC_LOG_FORMAT", "auto", "text, json, or auto: text on a terminal, JSON otherwise", func(c *Config) any { return &c.LogFormat }, oneOf("auto", "text", "json")},
 	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
 	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
-	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, nil},
+	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -89,7 +93,7 @@ func ParseConfig(command string, args, environ []string, help io.Writer) (Config
 			}
 		}
 	}
-	return c, c.complete()
+	return c, c.complete(environ)
 }
 
 func readEnviron(fs *flag.FlagSet, environ []string) error {
@@ -110,9 +114,9 @@ func readEnviron(fs *flag.FlagSet, environ []string) error {
 }
 
 // complete fills in what depends on other settings.
-func (c *Config) complete() error {
+func (c *Config) complete(environ []string) error {
 	if c.Data == "" {
-		dir, err := dataFolder()
+		dir, err := dataFolder(environ)
 		if err != nil {
 			return fmt.Errorf("no data folder: %w; set --data or SVC_DATA", err)
 		}
@@ -122,7 +126,7 @@ func (c *Config) complete() error {
 		c.Database = filepath.Join(c.Data, "svc.db")
 	}
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + c.Addr
+		c.PublicURL = reachable(c.Addr)
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	return nil
@@ -131,15 +135,32 @@ func (c *Config) complete() error {
 // Embedded reports whether the database is SQLite in a file.
 func (c Config) Embedded() bool { return !strings.HasPrefix(c.Database, "postgres") }
 
-func dataFolder() (string, error) {
-	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "svc"), nil
-	}
-	home, err := os.UserHomeDir()
+// reachable returns how this machine reaches an address to listen on: one
+// that means every interface is no place to go to.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", err
+		return "http://" + addr
 	}
-	return filepath.Join(home, ".local", "share", "svc"), nil
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+func dataFolder(environ []string) (string, error) {
+	env := map[string]string{}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	switch {
+	case env["XDG_DATA_HOME"] != "":
+		return filepath.Join(env["XDG_DATA_HOME"], "svc"), nil
+	case env["HOME"] != "":
+		return filepath.Join(env["HOME"], ".local", "share", "svc"), nil
+	}
+	return "", errors.New("neither XDG_DATA_HOME nor HOME is set")
 }
 
 func checkAddr(s string) error {
@@ -165,6 +186,13 @@ func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("%q is not an http or https address", s)
+	}
+	return nil
+}
+
+func checkEmail(s string) error {
+	if !shape.IsEmail(s) {
+		return fmt.Errorf("%q is not an email address", s)
 	}
 	return nil
 }

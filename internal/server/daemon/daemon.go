@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/mcpserver"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -46,6 +47,7 @@ type Daemon struct {
 	listener net.Listener
 	draining chan struct{}
 	stopWork context.CancelFunc
+	stopped  sync.Once
 	work     sync.WaitGroup
 	served   chan error
 	trace    func(context.Context) error
@@ -58,7 +60,11 @@ func Open(ctx context.Context, cfg Config) (*store.Store, error) {
 			return nil, fmt.Errorf("make the data folder: %w", err)
 		}
 	}
-	return store.Open(ctx, cfg.Database)
+	st, err := store.Open(ctx, cfg.Database)
+	if err == nil && cfg.Clock != nil {
+		st.SetClock(cfg.Clock)
+	}
+	return st, err
 }
 
 // Start opens the database, applies migrations and begins to serve.
@@ -81,8 +87,8 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 			return nil, err
 		}
 	}
-	if cfg.PublicURL == "http://"+cfg.Addr {
-		d.cfg.PublicURL = d.URL // the port may have been 0
+	if cfg.PublicURL == reachable(cfg.Addr) {
+		d.cfg.PublicURL = reachable(l.Addr().String()) // the port may have been 0
 	}
 	d.assemble()
 	return d, nil
@@ -104,6 +110,8 @@ func (d *Daemon) assemble() {
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
 		mux.Handle(path, r.Handler())
 	}
+	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
+	mux.Handle("/.well-known/", r.NotFound())
 	m := newMetrics()
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
@@ -176,8 +184,13 @@ func (d *Daemon) Wait(ctx context.Context) error {
 	return d.Stop()
 }
 
-// Stop drains and closes the service.
-func (d *Daemon) Stop() error {
+// Stop drains and closes the service. Stopping twice is stopping once.
+func (d *Daemon) Stop() (err error) {
+	d.stopped.Do(func() { err = d.stop() })
+	return err
+}
+
+func (d *Daemon) stop() error {
 	d.log.Info("shutting down", "drain", drainTimeout.String())
 	close(d.draining)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
@@ -198,6 +211,9 @@ func (d *Daemon) close(ctx context.Context) error {
 	defer cancel()
 	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
+
+// Handler returns what answers the requests, for tests that listen themselves.
+func (d *Daemon) Handler() http.Handler { return d.http.Handler }
 
 // Now returns the service's time, for tests.
 func (d *Daemon) Now() coord.Time { return d.store.Now() }

@@ -27,7 +27,7 @@ func (a agent) event(e wire.HookEvent, paths ...string) wire.HookReply {
 }
 
 func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
-	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Team) {
 		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
 		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
 		start := ana.event(wire.HookSessionStart)
@@ -74,7 +74,7 @@ func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
 }
 
 func TestEditsOfTheSameLinesAreWarnedAbout(t *testing.T) {
-	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Team) {
 		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
 		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
 		edit := func(a agent, start, count int, hash string) wire.HookReply {
@@ -113,7 +113,7 @@ func TestEditsOfTheSameLinesAreWarnedAbout(t *testing.T) {
 }
 
 func TestARetriedEventChangesNothing(t *testing.T) {
-	daemontest.Each(t, func(t *testing.T, s *daemontest.Service) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Team) {
 		ana := agent{s.Add("Ana", coord.Member), "s-ana", "b", "wt"}
 		prompt := wire.HookRequest{Event: wire.HookPrompt, PromptExcerpt: "Fix the login. Then rest.", DedupeKey: "k1"}
 		first := ana.hook(prompt)

@@ -183,7 +183,6 @@ func SessionWorker(s store.SessionRow) *engine.Worker {
 
 func addSession(w *engine.Worker, s store.SessionRow) {
 	w.Lineages = append(w.Lineages, s.LineageID)
-	w.Copies = append(w.Copies, CopyOf(s.Session))
 	if w.Tool == "" {
 		w.Tool = s.Tool
 	}

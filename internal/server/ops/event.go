@@ -43,7 +43,11 @@ func (s *Service) FollowEvents(ctx context.Context, who coord.Caller, in wire.St
 	for _, t := range in.Types {
 		f.types[t] = true
 	}
-	err := s.read(ctx, func(tx *store.Tx) error {
+	var newest int64
+	err := s.read(ctx, func(tx *store.Tx) (err error) {
+		if newest, err = tx.LastSeq(ctx, who.OrgID); err != nil {
+			return err
+		}
 		for _, sel := range in.Repos {
 			r, err := s.repoField(ctx, tx, who, "repos", sel)
 			if err != nil {
@@ -64,6 +68,8 @@ func (s *Service) FollowEvents(ctx context.Context, who coord.Caller, in wire.St
 	if err != nil || after < 0 {
 		return nil, problem.InvalidField("last_event_id", "must be the id of an event")
 	}
-	f.Sub = s.log.Follow(who.OrgID, after)
+	// An id we have not reached comes from before a backup was restored:
+	// waiting for the log to pass it would swallow events.
+	f.Sub = s.log.Follow(who.OrgID, min(after, newest))
 	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -124,7 +125,7 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if err != nil {
 		return reply, err
 	}
-	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, d.Reason, ""
+	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, peertext.Line(d.Reason, maxConflictLine), ""
 	var refs []string
 	reply.Conflicts = []wire.HookConflict{}
 	for _, f := range d.Findings {
@@ -172,7 +173,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-		h.brief.add(rankConflict, "edit "+f.Fingerprint, markOf(f), "svc "+string(f.Severity)+" ("+string(f.Kind)+"): "+text+" "+suggestion.Text, nil)
+		h.brief.add(rankConflict, "edit "+f.Fingerprint, markOf(f), conflictLine("", f, text, suggestion), nil)
 	}
 	if len(d.Findings) == 0 { // the policy wants an intent
 		h.brief.add(rankConflict, "edit without intent", "", d.Reason, nil)

@@ -248,7 +248,7 @@ func (c *change) honour(ctx context.Context, i *store.IntentRow) error {
 	}
 	w := live.IntentWorker(*i, nil)
 	if old := c.live.Worker(i.ID); old != nil {
-		w.Lineages, w.Copies = old.Lineages, old.Copies
+		w.Lineages = old.Lineages
 	}
 	mode, note := engine.HonourExclusive(c.live.Index, w, files, rules.ExclusiveMaxFiles)
 	i.EffectiveMode = mode

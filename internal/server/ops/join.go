@@ -31,6 +31,10 @@ func (s *Service) PreviewInvite(ctx context.Context, _ coord.Caller, in wire.Inv
 // AcceptInvite joins an org and signs in. Somebody with an account proves it
 // with its password; others choose one.
 func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.AcceptInvite) (out wire.SignedIn, err error) {
+	// An invite that names nobody can be tried with anybody's address.
+	if err := s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns); err != nil {
+		return out, err
+	}
 	var invite coord.Invite
 	var account *store.Account
 	var elsewhere bool
@@ -86,12 +90,15 @@ func invitedAddress(i coord.Invite, given *string) (*string, error) {
 func (s *Service) prove(ctx context.Context, in wire.AcceptInvite, invite coord.Invite, account *store.Account, elsewhere bool) (string, error) {
 	switch {
 	case account != nil && account.PasswordHash != nil:
+		if err := s.limit(ctx, "signin:account:"+account.Email, perAccount, tooManySignIns); err != nil {
+			return "", err
+		}
 		ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Password)
 		if err == nil && !ok {
 			err = problem.Newf(problem.InvalidCredentials, "this address has an account: use its password")
 		}
 		return "", err
-	case account != nil && (elsewhere || invite.Email == nil):
+	case account != nil && (account.HasWayIn() || elsewhere || invite.Email == nil):
 		return "", problem.Newf(problem.Forbidden, "this address belongs to somebody already; ask for an invite made out to it, or sign in with OpenID first")
 	}
 	if err := auth.CheckNewPassword("password", in.Password, *in.Email); err != nil {
@@ -153,11 +160,36 @@ func (s *Service) Bootstrap(ctx context.Context, orgName, email, name string) (o
 		if err := s.insertToken(ctx, tx, as, t, token.Hash); err != nil {
 			return err
 		}
-		return tx.InsertInvite(ctx, coord.Invite{ID: newID(), OrgID: out.Org.ID, Role: coord.Owner, Email: &out.User.Email,
-			CreatedBy: out.User.ID, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}, code.Hash)
+		return ownInvite(ctx, tx, out.Org.ID, out.User, code)
 	})
 	out.Token, out.SignInURL = token.Text, s.inviteURL(code.Text)
 	return out, err
+}
+
+// ownInvite lets an owner who has no password yet choose one.
+func ownInvite(ctx context.Context, tx *store.Tx, org string, u coord.User, code auth.Secret) error {
+	return tx.InsertInvite(ctx, coord.Invite{ID: newID(), OrgID: org, Role: coord.Owner, Email: &u.Email,
+		CreatedBy: u.ID, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}, code.Hash)
+}
+
+// RenewSignInLink returns a new link to choose a password for an owner who
+// has no way to sign in yet, and an empty one for everybody else.
+func (s *Service) RenewSignInLink(ctx context.Context, email string) (link string, err error) {
+	code := auth.NewSecret()
+	err = s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+		link = ""
+		a, err := tx.AccountByEmail(ctx, email)
+		if err != nil || a == nil || a.HasWayIn() {
+			return err
+		}
+		orgs, err := tx.OrgsOf(ctx, a.ID)
+		if err != nil || len(orgs) != 1 || orgs[0].Role != coord.Owner {
+			return err
+		}
+		link = s.inviteURL(code.Text)
+		return ownInvite(ctx, tx, orgs[0].ID, a.User, code)
+	})
+	return link, err
 }
 
 func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, name string) (org coord.Org, user coord.User, err error) {

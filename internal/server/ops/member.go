@@ -50,6 +50,9 @@ func (s *Service) AddMember(ctx context.Context, who coord.Caller, in wire.AddMe
 		return out, err
 	}
 	err = s.store.Write(ctx, who.OrgID, func(tx *store.Tx) error {
+		if err := s.addressIsFree(ctx, tx, who.OrgID, in.Email); err != nil {
+			return err
+		}
 		user, err := s.ensureUser(ctx, tx, in.Email, in.Name)
 		if err != nil {
 			return err
@@ -63,6 +66,26 @@ func (s *Service) AddMember(ctx context.Context, who coord.Caller, in wire.AddMe
 		return tell(ctx, tx, who, coord.EventMemberAdded, user.ID, "", map[string]any{"role": in.Role})
 	})
 	return out, err
+}
+
+// addressIsFree refuses to add an account by its address alone when somebody
+// else may hold it: on a server with several orgs, an admin of one could make
+// an account for anybody's address, choose its password, and wait for another
+// org to add it. An invite goes to the person; an account that OpenID proved
+// is theirs.
+func (s *Service) addressIsFree(ctx context.Context, tx *store.Tx, org, email string) error {
+	a, err := tx.AccountByEmail(ctx, email)
+	if err != nil || a == nil || a.PasswordHash == nil || a.Subject != nil {
+		return err
+	}
+	if _, err := tx.Member(ctx, org, a.ID); err == nil {
+		return nil // the insert says that they are a member already
+	}
+	n, err := tx.CountOrgs(ctx)
+	if err == nil && n > 1 {
+		err = problem.Newf(problem.Conflict, "%s has an account already; send an invite instead: POST /v1/invites", store.EmailKey(email))
+	}
+	return err
 }
 
 // ensureUser returns the account of an address, making one if need be.
@@ -130,7 +153,8 @@ func keepAnOwner(ctx context.Context, tx *store.Tx, org string) error {
 	return err
 }
 
-// RemoveMember takes a person out of the org and ends their tokens.
+// RemoveMember takes a person out of the org and ends their tokens, sign-ins
+// and the invites they made.
 func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.MemberID) (out wire.None, err error) {
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		m, err := s.managed(ctx, tx, who, in.UserID)
@@ -154,7 +178,10 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 				return err
 			}
 		}
-		if err := tx.DeleteMember(ctx, who.OrgID, m.ID); err != nil {
+		if err := firstError(tx.DeleteInvitesBy(ctx, who.OrgID, m.ID), tx.DeleteMember(ctx, who.OrgID, m.ID)); err != nil {
+			return err
+		}
+		if err := endSignIns(ctx, tx, m.ID); err != nil {
 			return err
 		}
 		return tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", map[string]any{"role": m.Role, "revoked_tokens": len(tokens)})
@@ -163,6 +190,16 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 		s.Forget(who.OrgID)
 	}
 	return out, err
+}
+
+// endSignIns ends the dashboard sessions of a person who is in no org any
+// more. Where they still are in one, the session shows them that one only.
+func endSignIns(ctx context.Context, tx *store.Tx, user string) error {
+	orgs, err := tx.OrgsOf(ctx, user)
+	if err != nil || len(orgs) > 0 {
+		return err
+	}
+	return tx.DeleteWebSessions(ctx, user, "")
 }
 
 // ListInvites returns the invites that can still be accepted. Their links are

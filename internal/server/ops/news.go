@@ -33,9 +33,21 @@ func (h *hook) conflictNews(ctx context.Context) error {
 		}
 		row := h.found[at]
 		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-		h.brief.add(rankConflict, "conflict "+row.Ref, markOf(f), fmt.Sprintf("svc %s %s (%s): %s %s", row.Ref, f.Severity, f.Kind, text, suggestion.Text), nil)
+		h.brief.add(rankConflict, "conflict "+row.Ref, markOf(f), conflictLine(row.Ref, f, text, suggestion), nil)
 	}
 	return nil
+}
+
+// maxConflictLine bounds what one conflict may say, in bytes.
+const maxConflictLine = 1500
+
+// conflictLine tells of a conflict in our own words. Names and branches in it
+// are cleaned like all that teammates chose.
+func conflictLine(ref string, f *engine.Finding, text string, s coord.Suggestion) string {
+	if ref != "" {
+		ref += " "
+	}
+	return peertext.Line(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
 }
 
 // markOf names a version of a finding: more evidence or another severity make

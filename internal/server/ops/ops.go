@@ -4,6 +4,7 @@
 package ops
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -28,14 +29,15 @@ type Config struct {
 
 // A Service carries out operations.
 type Service struct {
-	store  *store.Store
-	log    *eventlog.Log
-	live   *live.Set
-	logger *slog.Logger
-	cfg    Config
-	waits  waits
-	lines  lines
-	beats  beats
+	store    *store.Store
+	log      *eventlog.Log
+	live     *live.Set
+	logger   *slog.Logger
+	cfg      Config
+	waits    waits
+	lines    lines
+	beats    beats
+	admitted admitted
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
@@ -117,7 +119,7 @@ func uncursor(c string, key ...any) error {
 		return bad
 	}
 	var parts []json.RawMessage
-	if json.Unmarshal(b, &parts) != nil || len(parts) != len(key) {
+	if json.Unmarshal(b, &parts) != nil || len(parts) != len(key) || bytes.Contains(b, []byte(`\u0000`)) {
 		return bad
 	}
 	for i, p := range parts {

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -14,6 +15,8 @@ import (
 // signinLock is the lock of what belongs to no org: accounts and sign-ins.
 const signinLock = "signin"
 
+const tooManySignIns = "too many sign-ins; wait a little and try again"
+
 var (
 	errCredentials = problem.Newf(problem.InvalidCredentials, "the email or the password is wrong")
 	perAddress     = store.PerWindow(10, time.Minute)
@@ -23,9 +26,8 @@ var (
 // SignIn begins a dashboard session. An unknown address and a wrong password
 // get the same answer in the same time.
 func (s *Service) SignIn(ctx context.Context, who coord.Caller, in wire.SignIn) (out wire.SignedIn, err error) {
-	const slow = "too many sign-ins; wait a little and try again"
-	err = firstError(s.limit(ctx, "signin:address:"+who.Address, perAddress, slow),
-		s.limit(ctx, "signin:account:"+store.EmailKey(in.Email), perAccount, slow))
+	err = firstError(s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns),
+		s.limit(ctx, "signin:account:"+store.EmailKey(in.Email), perAccount, tooManySignIns))
 	if err != nil {
 		return out, err
 	}
@@ -81,12 +83,15 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) 
 	return out, err
 }
 
-// clip cuts s to n bytes; what is stored of a user agent is only shown.
+// clip cuts s to at most n bytes, between characters.
 func clip(s string, n int) string {
-	if len(s) > n {
-		return s[:n]
+	if len(s) <= n {
+		return s
 	}
-	return s
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // tellOrgs logs a sign-in in every org of a person.
@@ -158,6 +163,9 @@ func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.
 		return out, err
 	}
 	if account.PasswordHash != nil {
+		if err := s.limit(ctx, "signin:account:"+account.Email, perAccount, tooManySignIns); err != nil {
+			return out, err
+		}
 		if ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Current); err != nil || !ok {
 			return out, firstError(err, problem.Newf(problem.InvalidCredentials, "the current password is wrong"))
 		}

@@ -6,29 +6,24 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 )
-
-// maxDepth is how deep a body may nest. The decoder itself would go to 10,000.
-const maxDepth = 64
 
 // decode fills in from path, query, header and body, and validates each
 // against the limits declared on the type.
 func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in any) error {
 	want := s.api.Inputs(op)
 	v := reflect.ValueOf(in).Elem()
-	if err := setDefaults(v, want.All); err != nil {
+	if err := api.SetDefaults(v, want.All); err != nil {
 		return err
 	}
 	how := shape.Strict
@@ -40,7 +35,11 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			return err
 		}
 	}
-	query, err := fromStrings(want.Query, func(name string) []string { return r.URL.Query()[name] })
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return problem.Newf(problem.BadRequest, "the query is malformed: escape %%, ; and & in its values")
+	}
+	query, err := fromStrings(want.Query, func(name string) []string { return values[name] })
 	if err != nil {
 		return err
 	}
@@ -52,11 +51,14 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err := problem.Invalid(bad); err != nil {
 		return err
 	}
-	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", fromPath(want.Path, r)))
+	path, err := fromPath(want.Path, r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", path))
 }
 
-// decodeBody reads the body three times over: as text with limits, as a tree
-// to validate, and into the type.
+// decodeBody reads the body with limits and decodes it.
 func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
 	text, err := readBody(w, r, op)
 	if err != nil {
@@ -65,20 +67,7 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	if len(text) == 0 && len(schema.Required) == 0 {
 		return nil
 	}
-	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		return badJSON(err)
-	}
-	if _, ok := tree.(map[string]any); !ok {
-		return problem.Newf(problem.BadRequest, "the body must be a JSON object")
-	}
-	if err := problem.Invalid(s.api.Schemas.Validate(schema, tree, how)); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, in); err != nil {
-		return badJSON(err)
-	}
-	return nil
+	return s.api.Decode(text, schema, how, in)
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
@@ -101,58 +90,14 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 	case len(text) == 0:
 		return nil, nil
 	}
-	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != "application/json" {
-		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json")
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset := params["charset"]; err != nil || mediaType != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json, in UTF-8")
 	}
 	if !utf8.Valid(text) {
 		return nil, problem.Newf(problem.BadRequest, "the body is not valid UTF-8")
 	}
-	return text, checkDepth(text)
-}
-
-// checkDepth refuses deep nesting before a decoder recurses into it.
-func checkDepth(text []byte) error {
-	depth, quoted, escaped := 0, false, false
-	for _, c := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			escaped = c == '\\'
-			quoted = c != '"'
-		case c == '"':
-			quoted = true
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return problem.Newf(problem.BadRequest, "the body nests deeper than %d levels", maxDepth)
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil
-}
-
-func badJSON(err error) error {
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		return problem.Newf(problem.BadRequest, "the body is not valid JSON: %v (at byte %d)", syntax.Err, syntax.ByteOffset)
-	}
-	var sem *json.SemanticError
-	if errors.As(err, &sem) {
-		path := strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", ".")
-		return problem.InvalidField(path, "%v", firstOf(sem.Err, errors.New("is of the wrong type")))
-	}
-	return problem.Newf(problem.BadRequest, "the body is not valid JSON")
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return text, nil
 }
 
 // fromStrings reads the parameters of a schema from text: lists are separated
@@ -219,12 +164,18 @@ func kind(p *shape.Schema) string {
 	return ""
 }
 
-func fromPath(schema *shape.Schema, r *http.Request) map[string]any {
+// fromPath reads the path's parameters. What cannot be a name in any database
+// names nothing.
+func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
 	out := map[string]any{}
 	for name := range schema.Properties {
-		out[name] = r.PathValue(name)
+		value := r.PathValue(name)
+		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+			return nil, problem.Newf(problem.NotFound, "%s in the path is not text", name)
+		}
+		out[name] = value
 	}
-	return out
+	return out, nil
 }
 
 // fill sets the fields that a tag names. The values are validated: what does
@@ -247,57 +198,8 @@ func fill(v reflect.Value, tag string, values map[string]any) error {
 		if !ok {
 			continue
 		}
-		if err := assign(v.Field(i), value); err != nil {
+		if err := api.Assign(v.Field(i), value); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
-		}
-	}
-	return nil
-}
-
-func assign(to reflect.Value, value any) error {
-	if to.Kind() == reflect.Pointer {
-		to.Set(reflect.New(to.Type().Elem()))
-		to = to.Elem()
-	}
-	switch v := value.(type) {
-	case string:
-		to.SetString(v)
-	case bool:
-		to.SetBool(v)
-	case float64:
-		to.SetInt(int64(v))
-	case int:
-		to.SetInt(int64(v))
-	case []any:
-		list := reflect.MakeSlice(to.Type(), len(v), len(v))
-		for i, item := range v {
-			if err := assign(list.Index(i), item); err != nil {
-				return err
-			}
-		}
-		to.Set(list)
-	default:
-		return fmt.Errorf("cannot hold a %T", value)
-	}
-	return nil
-}
-
-// setDefaults fills in what the schema says a missing field is.
-func setDefaults(v reflect.Value, schema *shape.Schema) error {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			if err := setDefaults(v.Field(i), schema); err != nil {
-				return err
-			}
-			continue
-		}
-		name, _ := shape.Name(f)
-		if p := schema.Properties[name]; p != nil && p.Default != nil {
-			if err := assign(v.Field(i), p.Default); err != nil {
-				return fmt.Errorf("default of %s: %w", f.Name, err)
-			}
 		}
 	}
 	return nil

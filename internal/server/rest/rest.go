@@ -3,14 +3,18 @@
 package rest
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -25,6 +29,7 @@ type Server struct {
 	auth    *auth.Authenticator
 	log     *slog.Logger
 	version string
+	doc     func() any // the API document, made once
 	// Draining is closed when the server shuts down, so that streams can say
 	// goodbye.
 	Draining <-chan struct{}
@@ -34,7 +39,8 @@ type Server struct {
 
 // New returns a Server for the operations of a.
 func New(a *api.API, who *auth.Authenticator, log *slog.Logger, version string) *Server {
-	return &Server{api: a, auth: who, log: log, version: version, Draining: make(chan struct{})}
+	return &Server{api: a, auth: who, log: log, version: version, Draining: make(chan struct{}),
+		doc: sync.OnceValue(func() any { return a.Document(version, "/") })}
 }
 
 // Handler returns a handler for every operation with a route.
@@ -80,7 +86,7 @@ func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error
 	// checks.
 	who.SessionID = r.Header.Get("X-Svc-Session")
 	who.Address = s.clientAddress(r)
-	who.UserAgent = r.UserAgent()
+	who.UserAgent = strings.ToValidUTF8(r.UserAgent(), "\uFFFD") // it is stored
 	return who, nil
 }
 
@@ -97,6 +103,13 @@ func (s *Server) clientAddress(r *http.Request) string {
 		return r.RemoteAddr
 	}
 	return host
+}
+
+// NotFound answers paths that clients probe and that we do not have.
+func (s *Server) NotFound() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.writeProblem(w, r, problem.Newf(problem.NotFound, "there is nothing here"))
+	})
 }
 
 // A cookieSetter is an answer that signs somebody in or out.
@@ -137,7 +150,8 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 
 // writeJSON encodes first, so that a failure can still become a 500.
 func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType string, status int, v any) {
-	b, err := json.Marshal(v, json.Deterministic(true))
+	// An answer may quote what the caller sent, which may be anything.
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "encoding an answer failed", "path", r.URL.Path, "err", err)
 		b, _ = json.Marshal(problem.BodyOf(err))
@@ -157,6 +171,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType str
 // there, into problems.
 func problems(mux *http.ServeMux, s *Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recovered(w, r)
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
 			return
@@ -169,6 +184,17 @@ func problems(mux *http.ServeMux, s *Server) http.Handler {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
 	})
+}
+
+// recovered turns a panic into a 500 that says no more than others do.
+func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
+	switch p := recover(); p {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(p)
+	default:
+		s.writeProblem(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	}
 }
 
 func printable(path string) string { return (&url.URL{Path: path}).EscapedPath() }

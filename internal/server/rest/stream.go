@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/eventlog"
@@ -60,11 +62,25 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 		if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
 			return
 		}
-		s.follow(r, op, f, c)
+		s.follow(r, op, who, f, c)
 	}
 }
 
-func (s *Server) follow(r *http.Request, op api.Op, f follower, c *sse) {
+// standingChanged reports whether events tell that somebody may no longer do
+// what they could.
+func standingChanged(batch []eventlog.Entry) bool {
+	return slices.ContainsFunc(batch, func(e eventlog.Entry) bool {
+		return e.Type == coord.EventTokenRevoked || e.Type == coord.EventMemberRemoved || e.Type == coord.EventMemberUpdated
+	})
+}
+
+// still reports whether the sender of r may go on.
+func (s *Server) still(r *http.Request, op api.Op) bool {
+	who, err := s.caller(op, r)
+	return err == nil && api.Check(op, who) == nil
+}
+
+func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower, c *sse) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	batches := make(chan []eventlog.Entry)
@@ -93,12 +109,17 @@ func (s *Server) follow(r *http.Request, op api.Op, f follower, c *sse) {
 			if !ok {
 				return
 			}
+			if standingChanged(b) {
+				s.auth.Forget(who.OrgID)
+				if !s.still(r, op) {
+					return
+				}
+			}
 			err = c.events(f, b)
 		case <-alive.C:
 			err = c.send([]byte(": ka\n\n"))
 		case <-check.C:
-			who, denied := s.caller(op, r)
-			if denied != nil || api.Check(op, who) != nil {
+			if !s.still(r, op) {
 				return
 			}
 		case <-s.Draining:

@@ -13,14 +13,19 @@ import (
 type Account struct {
 	coord.User
 	PasswordHash *string
+	Subject      *string // of the OpenID provider, if the account is bound to one
 }
 
+// HasWayIn reports whether somebody can sign in to the account: from then on
+// it is theirs.
+func (a *Account) HasWayIn() bool { return a.PasswordHash != nil || a.Subject != nil }
+
 func scanAccount(r scanner) (a Account, err error) {
-	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash)
+	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject)
 	return a, err
 }
 
-const accountColumns = `u.id, u.email, u.name, u.password_hash`
+const accountColumns = `u.id, u.email, u.name, u.password_hash, u.oidc_subject`
 
 // EmailKey is the form in which addresses are compared and stored.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -171,5 +176,11 @@ func (tx *Tx) InviteByCode(ctx context.Context, codeHash string) (coord.Invite, 
 // DeleteInvite removes an invite.
 func (tx *Tx) DeleteInvite(ctx context.Context, id string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM invites WHERE id = $1`, id)
+	return err
+}
+
+// DeleteInvitesBy removes the invites that a user made.
+func (tx *Tx) DeleteInvitesBy(ctx context.Context, org, user string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM invites WHERE org_id = $1 AND created_by = $2`, org, user)
 	return err
 }

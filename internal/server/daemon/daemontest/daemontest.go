@@ -1,5 +1,5 @@
-// Package daemontest starts the real service for a test and speaks to it as
-// its users do.
+// Package daemontest starts the real service for tests and fills it with
+// people: orgs with a member of every role, tokens, dashboard sign-ins.
 package daemontest
 
 import (
@@ -9,138 +9,332 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
-// A Service is a running svcd with an org and its owner.
-type Service struct {
-	*daemon.Daemon
-	T     testing.TB
-	Owner *Person
+// A World is a running service with a way past its front door.
+type World struct {
+	URL   string
+	Store *store.Store // a second opening of the same database
+	Log   *Log         // what the service logged
+	D     *daemon.Daemon
+
+	t     testing.TB
+	cfg   daemon.Config
+	n     atomic.Int32
+	later atomic.Int64 // how far the service's clock is ahead
 }
 
-// Each runs test against the service on each database.
-func Each(t *testing.T, test func(*testing.T, *Service)) {
-	t.Helper()
-	storetest.EachDSN(t, func(t *testing.T, dsn string) { test(t, Start(t, dsn)) })
+// Advance moves the service's clock ahead.
+func (w *World) Advance(d time.Duration) { w.later.Add(int64(d)) }
+
+func (w *World) now() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }
+
+// Start runs a service on the database at dsn until the test ends.
+func Start(t testing.TB, dsn string) *World {
+	return StartWith(t, daemon.Config{Database: dsn})
 }
 
-// Start runs the service on a database until the test ends.
-func Start(t testing.TB, dsn string) *Service {
+// StartWith is Start with further settings.
+func StartWith(t testing.TB, cfg daemon.Config) *World {
 	t.Helper()
-	s := &Service{Daemon: Run(t, dsn), T: t}
-	made, err := s.Ops.Bootstrap(t.Context(), "Acme", "owner@example.com", "Olga Owner")
+	cfg.Addr, cfg.Version = "127.0.0.1:0", "1.2.3"
+	if cfg.PublicURL == "" {
+		cfg.PublicURL = "http://" + cfg.Addr
+	}
+	cfg.Data = t.TempDir()
+	w := &World{t: t, cfg: cfg, Log: &Log{}}
+	w.cfg.Clock = w.now
+	w.start()
+	w.Store = storetest.OpenDSN(t, cfg.Database)
+	w.Store.SetClock(w.now)
+	t.Cleanup(w.Stop)
+	return w
+}
+
+func (w *World) start() {
+	w.t.Helper()
+	d, err := daemon.Start(context.Background(), w.cfg, slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	s.Owner = &Person{s: s, Email: made.User.Email, ID: made.User.ID, Token: made.Token, Role: coord.Owner}
-	return s
+	w.D, w.URL = d, d.URL
 }
 
-// Run starts a daemon on a database, for tests of several replicas.
-func Run(t testing.TB, dsn string) *daemon.Daemon {
-	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	if os.Getenv("SVC_TEST_LOG") != "" {
-		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+// Replica starts another service on the same database.
+func (w *World) Replica() *World {
+	w.t.Helper()
+	r := &World{t: w.t, cfg: w.cfg, Log: &Log{}, Store: w.Store}
+	r.start()
+	w.t.Cleanup(r.Stop)
+	return r
+}
+
+// Stop shuts the service down; stopping twice is harmless.
+func (w *World) Stop() {
+	if w.D == nil {
+		return
 	}
-	d, err := daemon.Start(t.Context(), daemon.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Database: dsn, PublicURL: "http://127.0.0.1:0", Version: "test"}, log)
+	if err := w.D.Stop(); err != nil {
+		w.t.Errorf("stop: %v", err)
+	}
+	w.D = nil
+}
+
+// Restart stops the service and starts it again at the same address.
+func (w *World) Restart() {
+	w.t.Helper()
+	w.cfg.Addr = strings.TrimPrefix(w.URL, "http://")
+	w.cfg.PublicURL = w.URL
+	w.Stop()
+	w.start()
+}
+
+// Write runs fn in a transaction of the database.
+func (w *World) Write(org string, fn func(context.Context, *store.Tx) error) {
+	w.t.Helper()
+	ctx := context.Background()
+	if err := w.Store.Write(ctx, org, func(tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// An Org is a team with a member of every role, each with a token that holds
+// every scope.
+type Org struct {
+	coord.Org
+	Users   map[coord.Role]coord.User
+	Tokens  map[coord.Role]string
+	Service string // a service token with every scope it may hold
+}
+
+// Owner is the token of the org's owner.
+func (o *Org) Owner() string { return o.Tokens[coord.Owner] }
+
+// Org makes a team.
+func (w *World) Org(name string) *Org {
+	w.t.Helper()
+	o := &Org{Org: coord.Org{ID: uuid.NewString(), Slug: strings.ToLower(name), Name: name, DataMode: coord.DataFull, Plan: "self_hosted"},
+		Users: map[coord.Role]coord.User{}, Tokens: map[coord.Role]string{}}
+	w.Write("setup", func(ctx context.Context, tx *store.Tx) error {
+		o.CreatedAt = tx.Now
+		return tx.InsertOrg(ctx, o.Org)
+	})
+	for _, role := range coord.Roles() {
+		o.Users[role] = w.Member(o, role)
+		u := o.Users[role]
+		o.Tokens[role] = w.Token(o, &u, coord.Scopes()...)
+	}
+	o.Service = w.Token(o, nil, coord.ServiceScopes()...)
+	return o
+}
+
+// Member adds a new person to an org.
+func (w *World) Member(o *Org, role coord.Role) coord.User {
+	w.t.Helper()
+	name := string(role) + "-" + o.Slug
+	if _, taken := o.Users[role]; taken {
+		name += "-" + uuid.NewString()[:8]
+	}
+	u := coord.User{ID: uuid.NewString(), Email: name + "@example.com", Name: name}
+	w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.InsertUser(ctx, u); err != nil {
+			return err
+		}
+		return tx.InsertMember(ctx, o.ID, u.ID, role)
+	})
+	return u
+}
+
+// Token makes a token: a personal one of a user, or a service token.
+func (w *World) Token(o *Org, u *coord.User, scopes ...coord.Scope) string {
+	w.t.Helper()
+	secret := auth.NewToken()
+	t := coord.Token{ID: uuid.NewString(), OrgID: o.ID, Name: "test", Kind: coord.ServiceToken, Prefix: secret.Prefix, Scopes: scopes}
+	if scopes == nil {
+		t.Scopes = []coord.Scope{}
+	}
+	if u != nil {
+		t.Kind, t.UserID = coord.PersonalToken, &u.ID
+	}
+	w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
+		t.CreatedAt = tx.Now
+		return tx.InsertToken(ctx, t, secret.Hash)
+	})
+	return secret.Text
+}
+
+// Cookie signs a person in and returns the cookie's value.
+func (w *World) Cookie(u coord.User) string {
+	w.t.Helper()
+	secret := auth.NewSecret()
+	w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
+		return tx.InsertWebSession(ctx, store.WebSession{ID: uuid.NewString(), UserID: u.ID, Address: "127.0.0.1", CreatedAt: tx.Now,
+			LastSeenAt: tx.Now, ExpiresAt: tx.Now.Add(auth.SessionLifetime)}, secret.Hash)
+	})
+	return secret.Text
+}
+
+// Password gives a person a password.
+func (w *World) Password(u coord.User, password string) {
+	w.t.Helper()
+	hash, err := auth.HashPassword(context.Background(), password)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	t.Cleanup(func() { d.Stop() })
-	return d
+	w.Write("signin", func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, u.ID, hash) })
 }
 
-// A Person is a member with a token of every scope.
-type Person struct {
-	s     *Service
-	ID    string
-	Email string
-	Token string
-	Role  coord.Role
-	// URL, if set, is the replica they speak to.
-	URL string
+// Emit writes n events into an org's log.
+func (w *World) Emit(o *Org, n int) {
+	w.t.Helper()
+	for range n {
+		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
+			return tx.Emit(ctx, coord.Event{OrgID: o.ID, Type: coord.EventOrgUpdated, Actor: coord.Entity{Kind: "system", ID: "svc"},
+				Subject: coord.Entity{Kind: "org", ID: o.ID}, Payload: map[string]any{"n": w.n.Add(1)}})
+		})
+	}
 }
 
-// Add makes a member with a token of every scope.
-func (s *Service) Add(name string, role coord.Role) *Person {
-	s.T.Helper()
-	email := strings.ToLower(name) + "@example.com"
-	m := Do[coord.Membership](s.Owner, 201, "POST /v1/members", wire.AddMember{Email: email, Name: name, Role: role})
-	tok := Do[wire.CreatedToken](s.Owner, 201, "POST /v1/tokens", wire.CreateToken{Name: name, Kind: coord.PersonalToken, UserEmail: &email, Scopes: coord.Scopes()})
-	return &Person{s: s, ID: m.ID, Email: email, Token: tok.Plaintext, Role: role}
+// A Request is one call over HTTP.
+type Request struct {
+	Method, Path string
+	Token        string // bearer token, if any
+	Cookie       string // dashboard cookie, if any; the headers it needs are sent along
+	Org          string // X-Svc-Org
+	Body         any    // nil for none, []byte as it is, else as JSON
+	Header       map[string]string
 }
 
-// Answer is what the service said.
-type Answer struct {
+// A Response is the answer to a Request.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Call sends a request as p: route is such as "POST /v1/intents", body nil, a
-// string, or a value to encode.
-func (p *Person) Call(route string, body any, headers ...string) Answer {
-	p.s.T.Helper()
-	method, path, _ := strings.Cut(route, " ")
-	var r io.Reader
-	switch b := body.(type) {
+// JSON decodes the body.
+func (r Response) JSON(t testing.TB, to any) {
+	t.Helper()
+	if err := json.Unmarshal(r.Body, to); err != nil {
+		t.Fatalf("answer %d is not JSON: %v\n%s", r.Status, err, r.Body)
+	}
+}
+
+// Do sends a request.
+func (w *World) Do(r Request) Response {
+	w.t.Helper()
+	res, err := direct.Do(w.Build(r))
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	return Response{res.StatusCode, res.Header, text}
+}
+
+// Open sends a request whose answer goes on, and returns it once it has begun.
+func (w *World) Open(r Request) io.ReadCloser {
+	w.t.Helper()
+	res, err := direct.Do(w.Build(r))
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	w.t.Cleanup(func() { res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s %s = %s", r.Method, r.Path, res.Status)
+	}
+	return res.Body
+}
+
+// Build returns a request as Do would send it.
+func (w *World) Build(r Request) *http.Request {
+	w.t.Helper()
+	var body io.Reader
+	switch b := r.Body.(type) {
 	case nil:
-	case string:
-		r = strings.NewReader(b)
+	case []byte:
+		body = bytes.NewReader(b)
 	default:
 		j, err := json.Marshal(b)
 		if err != nil {
-			p.s.T.Fatal(err)
+			w.t.Fatal(err)
 		}
-		r = bytes.NewReader(j)
+		body = bytes.NewReader(j)
 	}
-	base := p.URL
-	if base == "" {
-		base = p.s.URL
-	}
-	req, err := http.NewRequestWithContext(context.WithoutCancel(p.s.T.Context()), method, base+path, r)
+	req, err := http.NewRequest(r.Method, w.URL+r.Path, body)
 	if err != nil {
-		p.s.T.Fatal(err)
+		w.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+p.Token)
-	if r != nil {
+	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+	if r.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.Token)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.s.T.Fatal(err)
+	if r.Cookie != "" {
+		name := "svc_session"
+		if strings.HasPrefix(w.cfg.PublicURL, "https:") {
+			name = "__Host-svc_session"
+		}
+		req.AddCookie(&http.Cookie{Name: name, Value: r.Cookie})
+		req.Header.Set("X-Svc-CSRF", "1")
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.s.T.Fatal(err)
+	if r.Org != "" {
+		req.Header.Set("X-Svc-Org", r.Org)
 	}
-	return Answer{resp.StatusCode, resp.Header, text}
+	for k, v := range r.Header {
+		req.Header.Set(k, v)
+	}
+	return req
 }
 
-// Do is Call with an expected status; it returns the decoded answer.
-func Do[T any](p *Person, status int, route string, body any, headers ...string) (out T) {
-	p.s.T.Helper()
-	a := p.Call(route, body, headers...)
-	if a.Status != status {
-		p.s.T.Fatalf("%s as %s = %d, want %d: %s", route, p.Email, a.Status, status, a.Body)
+// direct follows no redirects: a test wants to see them.
+var direct = &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// Must is Do for a call that has to give the status; it decodes the answer
+// into to, if that is not nil.
+func (w *World) Must(status int, r Request, to any) Response {
+	w.t.Helper()
+	res := w.Do(r)
+	if res.Status != status {
+		w.t.Fatalf("%s %s = %d, want %d\n%s", r.Method, r.Path, res.Status, status, res.Body)
 	}
-	if len(a.Body) > 0 {
-		if err := json.Unmarshal(a.Body, &out); err != nil {
-			p.s.T.Fatalf("%s: %v in %s", route, err, a.Body)
-		}
+	if to != nil {
+		res.JSON(w.t, to)
 	}
-	return out
+	return res
+}
+
+// A Log is what a service logged.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

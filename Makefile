@@ -1,0 +1,37 @@
+# make          lists the targets
+VERSION := $(shell git describe --tags --dirty --match 'v[0-9]*' 2>/dev/null || echo 0.0.0-dev)
+LDFLAGS := -X github.com/svc-hq/svc/internal/core/version.Version=$(VERSION:v%=%)
+ADDR    ?= 127.0.0.1:7780
+DATA    ?= .data
+OWNER   ?= owner@localhost
+TOOL    := go tool -modfile=.ci/go.mod
+PG      := go run ./internal/tools/pgrun --
+DIST    := internal/server/dashboard/dist/index.html
+
+.PHONY: help run build test test-short bench lint
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: build ## build and start the service on SQLite in .data, with an owner account
+	bin/svcd serve --addr $(ADDR) --data $(DATA) --owner $(OWNER)
+
+build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+$(DIST): $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
+	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
+	cd web && npm ci --no-audit --no-fund && npm run build
+
+test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
+	.ci/needs
+	$(PG) go test -race -timeout 15m ./...
+
+test-short: ## the tests that need neither PostgreSQL nor a browser
+	env -u CI -u SVC_TEST_POSTGRES go test -short ./...
+
+bench: ## the benchmarks, on both databases
+	.ci/needs
+	$(PG) go test -run '^$$' -bench . -benchmem ./...
+
+lint: ## gofmt, go vet, staticcheck; govulncheck where its database can be reached
+	.ci/lint "$(TOOL)"

@@ -1,0 +1,316 @@
+package internal_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/svc-hq/svc/"
+
+// The house. A package may import packages on lower floors of its own wing
+// and of core; packages on one floor are strangers. A package below a listed
+// one belongs to it (analysis/rules/golang stands where analysis stands, and
+// the two may import each other).
+var (
+	core = [][]string{
+		{"coord", "problem", "version"},
+		{"scope", "plan", "peertext", "shape"},
+		{"policy"},
+		{"engine", "wire"},
+	}
+	server = [][]string{
+		{"store"},
+		{"eventlog", "jobs", "auth", "github", "billing", "mail"},
+		{"live"},
+		{"ops"},
+		{"api"},
+		{"rest", "mcpserver", "dashboard", "notify"},
+		{"daemon"},
+	}
+	client = [][]string{
+		{"gitrepo", "grammar", "patch", "remote", "login"},
+		{"shellscan", "bridge"},
+		{"host", "analysis", "workspace"},
+		{"hook", "setup", "doctor", "selfupdate", "backtest"},
+		{"cli"},
+	}
+)
+
+// outside lists what stands beside the wings: what each may import.
+var outside = map[string][]string{
+	"cmd/svc":        {"internal/core", "internal/client"},
+	"cmd/svcd":       {"internal/core", "internal/server"},
+	"internal/tools": {},
+	"internal/e2e":   {"internal/core", "internal/server", "internal/client", "internal/tools"},
+}
+
+// forbidden names imports that the floors allow but we do not, and why. An
+// import that ends in "/" stands for all below it.
+var forbidden = []struct {
+	imp    string
+	except []string // packages that may
+	why    string
+}{
+	{module + "internal/server/ops", []string{"internal/server/api", "internal/server/daemon"}, "operations are reached through api.Call, which checks the caller"},
+	{"modernc.org/sqlite", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
+	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
+	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
+	{"github.com/modelcontextprotocol/", []string{"internal/server/mcpserver"}, "one package knows the tool protocol's library"},
+	{"C", []string{"internal/client/grammar"}, "everything else must build without a C compiler"},
+	{"unsafe", []string{"internal/client/grammar"}, "nothing else needs it"},
+}
+
+// impure may not be imported by the core, which only computes.
+var impure = []string{"context", "os", "net", "database/sql", "log", "io/ioutil", "syscall"}
+
+type pkg struct {
+	ImportPath   string
+	Dir          string
+	Name         string
+	Doc          string
+	GoFiles      []string
+	CgoFiles     []string
+	Imports      []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+// path is the import path within the module.
+func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json", module+"...").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.GoFiles)+len(p.CgoFiles) > 0 { // more than tests
+			all = append(all, p)
+		}
+	}
+}
+
+// A place is where a package stands.
+type place struct {
+	wing  string
+	floor int
+	name  string // the listed package it is or belongs to
+}
+
+func placeOf(path string) (place, bool) {
+	for wing, floors := range map[string][][]string{"core": core, "server": server, "client": client} {
+		rest, ok := strings.CutPrefix(path, "internal/"+wing+"/")
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, "/")
+		for i, floor := range floors {
+			if !slices.Contains(floor, name) {
+				continue
+			}
+			if wing != "core" {
+				i += len(core)
+			}
+			return place{wing, i, name}, true
+		}
+	}
+	return place{}, false
+}
+
+func TestPackagesImportOnlyWhatIsBelow(t *testing.T) {
+	for _, p := range packages(t) {
+		from, ok := placeOf(p.path())
+		for _, imp := range p.Imports {
+			imp, ours := strings.CutPrefix(imp, module)
+			if !ours {
+				continue
+			}
+			to, known := placeOf(imp)
+			switch {
+			case !ok:
+				checkOutside(t, p.path(), imp)
+			case !known:
+				t.Errorf("%s imports %s, which is on no floor", p.path(), imp)
+			case to.wing == from.wing && to.name == from.name: // its own parts
+			case to.wing != from.wing && to.wing != "core":
+				t.Errorf("%s imports %s: the wings are strangers", p.path(), imp)
+			case to.floor >= from.floor:
+				t.Errorf("%s (floor %d) imports %s (floor %d)", p.path(), from.floor, imp, to.floor)
+			}
+		}
+		if !ok && !isOutside(p.path()) {
+			t.Errorf("%s is on no floor; give it a place in internal/arch_test.go", p.path())
+		}
+	}
+}
+
+func isOutside(path string) bool { return outsideOf(path) != "" }
+
+func outsideOf(path string) string {
+	for place := range outside {
+		if path == place || strings.HasPrefix(path, place+"/") {
+			return place
+		}
+	}
+	return ""
+}
+
+func checkOutside(t *testing.T, path, imp string) {
+	t.Helper()
+	place := outsideOf(path)
+	if place == "" || strings.HasPrefix(imp, place) {
+		return // reported as standing nowhere, or its own parts
+	}
+	if !slices.ContainsFunc(outside[place], func(may string) bool { return strings.HasPrefix(imp, may+"/") }) {
+		t.Errorf("%s must not import %s", path, imp)
+	}
+}
+
+func TestForbiddenImports(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, f := range forbidden {
+			may := slices.ContainsFunc(f.except, func(e string) bool { return p.path() == e || strings.HasPrefix(p.path(), e+"/") })
+			if may || outsideOf(p.path()) == "internal/tools" {
+				continue
+			}
+			for _, imp := range p.Imports {
+				if imp == f.imp || strings.HasSuffix(f.imp, "/") && strings.HasPrefix(imp, f.imp) {
+					t.Errorf("%s must not import %s: %s", p.path(), imp, f.why)
+				}
+			}
+		}
+	}
+}
+
+var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|Sleep|After|Tick|NewTimer|NewTicker|AfterFunc)\(`)
+
+// The core decides; it must give the same answer to the same question.
+func TestTheCoreIsPure(t *testing.T) {
+	for _, p := range packages(t) {
+		if at, ok := placeOf(p.path()); !ok || at.wing != "core" {
+			continue
+		}
+		for _, imp := range p.Imports {
+			top, _, _ := strings.Cut(imp, "/")
+			if slices.Contains(impure, imp) || slices.Contains(impure, top) && imp != "net/url" {
+				t.Errorf("%s imports %s; the core does no I/O", p.path(), imp)
+			}
+		}
+		for _, f := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := clock.Find(text); m != nil {
+				t.Errorf("%s/%s calls %s); the core is told the time", p.path(), f, m)
+			}
+		}
+	}
+}
+
+func TestTheClientHasNoDatabaseAndTheServerNoParser(t *testing.T) {
+	for _, tt := range []struct{ program, never string }{
+		{"svc", "database/sql"}, {"svc", "modernc.org/sqlite"}, {"svc", "github.com/jackc/pgx"}, {"svc", module + "internal/server"},
+		{"svcd", "go-tree-sitter"}, {"svcd", module + "internal/client"}, {"svcd", "go/parser"},
+	} {
+		if _, err := os.Stat(filepath.Join("..", "cmd", tt.program)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		out, err := exec.Command("go", "list", "-deps", module+"cmd/"+tt.program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.FieldsSeq(string(out)) {
+			if strings.Contains(dep, tt.never) {
+				t.Errorf("%s links %s", tt.program, dep)
+			}
+		}
+	}
+}
+
+// Names that say nothing attract everything.
+func TestPackageNamesSaySomething(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "models", "base", "lib"}
+	for _, p := range packages(t) {
+		if slices.Contains(empty, p.Name) {
+			t.Errorf("%s: the name %s says nothing", p.path(), p.Name)
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.path())
+		}
+	}
+}
+
+// Long files want a reason. Over the hard limit there is none, except that a
+// table may be as long as what it lists.
+func TestFilesAreShort(t *testing.T) {
+	const report, limit = 400, 700
+	for _, p := range packages(t) {
+		for _, f := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			n := lines(t, filepath.Join(p.Dir, f))
+			switch {
+			case n > limit:
+				t.Errorf("%s/%s has %d lines; split it", p.path(), f, n)
+			case n > report:
+				t.Logf("%s/%s has %d lines", p.path(), f, n)
+			}
+		}
+	}
+}
+
+func lines(t *testing.T, path string) (n int) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		n++
+	}
+	return n
+}
+
+// The project stands alone: it must build and be read on any machine.
+func TestNothingNamesThisMachine(t *testing.T) {
+	out, err := exec.Command("git", "-C", "..", "ls-files", "-co", "--exclude-standard").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := regexp.MustCompile(`(?:^|[\s"'(=])(/work/|/home/[a-z]+/|/root/)|\.\./shared\b`)
+	for name := range strings.FieldsSeq(string(out)) {
+		if name == "internal/arch_test.go" || strings.Contains(name, "/testdata/") || strings.HasPrefix(name, "web/node_modules/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
+			continue // deleted in the working copy, or binary
+		}
+		if m := private.Find(text); m != nil {
+			t.Errorf("%s names %q", name, bytes.TrimSpace(m))
+		}
+	}
+}

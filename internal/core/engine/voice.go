@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A voice speaks about one finding to one reader.
+type voice struct {
+	f      *Finding
+	viewer string
+	now    coord.Time
+}
+
+func (v *voice) replacer() *strings.Replacer {
+	f := v.f
+	holder, challenger := v.who(f.Holder), v.who(f.Challenger)
+	deleter, editor := f.Holder, f.Challenger
+	if d := v.evidence(coord.Challenger); d != nil && d.Detail != nil && strings.HasPrefix(*d.Detail, string(coord.FileDeleted)) {
+		deleter, editor = editor, deleter
+	}
+	other := f.Holder
+	if v.viewer != "" && v.viewer == f.Holder.ID {
+		other = f.Challenger
+	}
+	return strings.NewReplacer(
+		"{Holder}", upper(holder), "{holder}", holder, "{h:work}", v.of(f.Holder, "work"),
+		"{Challenger}", upper(challenger), "{challenger}", challenger,
+		"{c:work}", v.of(f.Challenger, "work"), "{c:edit}", v.of(f.Challenger, "edit"),
+		"{c:change}", v.of(f.Challenger, "change"), "{c:session}", v.of(f.Challenger, "session"),
+		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
+		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
+		"{path}", place(f.Place), "{key}", "`"+oneLineOf(f.Place, 120)+"`", "{repo}", f.Holder.Repo.FullName,
+		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
+		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
+		"{took}", v.took(), "{broke}", v.broke(),
+		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since),
+	)
+}
+
+// who names a worker as "INT-12 (Ana, branch api-v2)".
+func (v *voice) who(w *Worker) string {
+	if w.Live() && w.ID == v.viewer {
+		return "you"
+	}
+	ref := w.Ref()
+	about := []string{}
+	switch {
+	case ref != "":
+		about = append(about, name(w))
+	case w.User.ID == "" && w.User.Name == "":
+		return "merged work"
+	default:
+		ref = name(w) + "'s session"
+		if w.Tool != "" {
+			ref += " in " + place(w.Tool)
+		}
+	}
+	if w.Branch != "" {
+		about = append(about, "branch "+place(w.Branch))
+	}
+	if v.f.CrossRepo {
+		about = append(about, w.Repo.FullName)
+	}
+	if len(about) == 0 {
+		return ref
+	}
+	return ref + " (" + strings.Join(about, ", ") + ")"
+}
+
+// of names something of a worker's: "your edit", "the edit of INT-12 (Ana)".
+func (v *voice) of(w *Worker, noun string) string {
+	if w.Live() && w.ID == v.viewer {
+		return "your " + noun
+	}
+	return "the " + noun + " of " + v.who(w)
+}
+
+// waitFor returns what the wait_for tool takes.
+func (v *voice) waitFor() *coord.WaitFor {
+	if ref := v.f.Holder.Ref(); ref != "" {
+		return &coord.WaitFor{Intent: &ref}
+	}
+	if path := v.firstPath(); path != "" {
+		return &coord.WaitFor{Path: &path}
+	}
+	return nil
+}
+
+func (v *voice) wait() string {
+	switch w := v.waitFor(); {
+	case !v.f.Holder.Live() || w == nil:
+		return "wait until it is free"
+	case w.Intent != nil:
+		return fmt.Sprintf("wait for %s (`wait_for` intent %s)", *w.Intent, *w.Intent)
+	default:
+		return fmt.Sprintf("wait until it is free (`wait_for` path %s)", *w.Path)
+	}
+}
+
+func (v *voice) evidence(role coord.PartyRole) *coord.Evidence {
+	for i := range v.f.Evidence {
+		if v.f.Evidence[i].Party == role {
+			return &v.f.Evidence[i]
+		}
+	}
+	return nil
+}
+
+func (v *voice) firstPath() string {
+	for _, e := range v.f.Evidence {
+		if e.Path != nil {
+			return *e.Path
+		}
+	}
+	return ""
+}
+
+// what is the holder's side of lines that meet.
+func (v *voice) what() string {
+	e := v.evidence(coord.Holder)
+	if e == nil {
+		return place(v.f.Place)
+	}
+	text := place(v.f.Place) + " " + rangeText(e.Lines)
+	if e.Symbol != nil {
+		text = "`" + clean(shortName(*e.Symbol)) + "` in " + text
+	}
+	return strings.TrimSpace(text)
+}
+
+func (v *voice) where() string {
+	if e := v.evidence(coord.Challenger); e != nil && e.Lines != nil {
+		return rangeText(e.Lines)
+	}
+	return "the same lines"
+}
+
+func (v *voice) symbols() string {
+	var names []string
+	for _, e := range v.f.Evidence {
+		if e.Party == coord.Holder && e.Symbol != nil {
+			names = append(names, "`"+clean(shortName(*e.Symbol))+"`")
+		}
+	}
+	return listing(names) + " in " + place(v.f.Place)
+}
+
+func (v *voice) selectors(role coord.PartyRole) string {
+	var all []string
+	for _, e := range v.f.Evidence {
+		if e.Party != role {
+			continue
+		}
+		for _, s := range []*string{e.Selector, e.Symbol, e.Contract, e.Path} {
+			if s != nil {
+				all = append(all, place(*s))
+				break
+			}
+		}
+	}
+	return listing(all)
+}
+
+func (v *voice) use() string {
+	if e := v.evidence(coord.Holder); e != nil && e.Path != nil {
+		return strings.TrimSpace(place(*e.Path) + " " + rangeText(e.Lines))
+	}
+	return "some place"
+}
+
+func (v *voice) took() string {
+	if e := v.evidence(coord.Holder); e != nil && e.Via != coord.ViaClaim {
+		return "changed"
+	}
+	return "claimed"
+}
+
+func (v *voice) broke() string {
+	if e := v.evidence(coord.Challenger); e != nil && e.Detail != nil && *e.Detail == "removed" {
+		return "removed"
+	}
+	return "changed"
+}
+
+// when tells a time as "eleven minutes ago", or as it is.
+func (v *voice) when(at coord.Time) string {
+	switch {
+	case at == 0:
+		return ""
+	case v.now == 0:
+		return " at " + at.Std().Format("2006-01-02 15:04 UTC")
+	}
+	return " " + ago(v.now.Sub(at))
+}
+
+func ago(d time.Duration) string {
+	unit, n := "minute", int(d.Minutes())
+	switch {
+	case n < 1:
+		return "just now"
+	case n >= 48*60:
+		unit, n = "day", n/(24*60)
+	case n >= 120:
+		unit, n = "hour", n/60
+	}
+	if n == 1 {
+		return "one " + unit + " ago"
+	}
+	if n > 12 {
+		return "about " + count(n) + " " + unit + "s ago" // "lines 3-5 25 minutes ago" would not read
+	}
+	return count(n) + " " + unit + "s ago"
+}
+
+func count(n int) string {
+	small := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(small) {
+		return small[n]
+	}
+	return fmt.Sprint(n)
+}
+
+func rangeText(l *coord.Lines) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Start == l.End:
+		return fmt.Sprintf("line %d", l.Start)
+	}
+	return fmt.Sprintf("lines %d-%d", l.Start, l.End)
+}
+
+// listing names at most three things.
+func listing(all []string) string {
+	switch n := len(all); {
+	case n == 0:
+		return "the same place"
+	case n == 1:
+		return all[0]
+	case n <= 3:
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	default:
+		return strings.Join(all[:2], ", ") + " and " + count(n-2) + " more"
+	}
+}
+
+// shortName returns the name of a symbol without its file.
+func shortName(key string) string { return key[strings.LastIndexByte(key, '#')+1:] }
+
+// name returns what to call the person behind a worker.
+func name(w *Worker) string {
+	if n := clean(w.User.Name); n != "" {
+		return n
+	}
+	if n := clean(w.User.Email); n != "" {
+		return n
+	}
+	return "whoever maintains " + w.Repo.FullName
+}
+
+// place makes a path, selector or branch fit into a sentence: short, and in
+// quotes where it could be read as part of it.
+func place(s string) string {
+	s = oneLineOf(s, 120)
+	if strings.Contains(s, " ") {
+		return "`" + s + "`"
+	}
+	return s
+}
+
+// clean makes foreign text a short single line.
+func clean(s string) string { return oneLineOf(s, 60) }
+
+func oneLineOf(s string, most int) string {
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '`' {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

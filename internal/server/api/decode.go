@@ -1,0 +1,147 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+)
+
+// maxDepth is how deep an input may nest. The decoder itself would go to 10,000.
+const maxDepth = 64
+
+// Decode reads a JSON object into in: as a tree to validate against the limits
+// declared on the type, then into the type.
+func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in any) error {
+	if err := CheckDepth(text); err != nil {
+		return err
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return badJSON(err)
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return problem.Newf(problem.BadRequest, "the body must be a JSON object")
+	}
+	if err := problem.Invalid(a.Schemas.Validate(schema, tree, how)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, in); err != nil {
+		return badJSON(err)
+	}
+	return nil
+}
+
+// DecodeTool reads a tool's arguments, all of which are in one object.
+func (a *API) DecodeTool(op Op, args []byte, in any) error {
+	all := a.Inputs(op).All
+	if err := SetDefaults(reflect.ValueOf(in).Elem(), all); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	return a.Decode(args, all, shape.Strict, in)
+}
+
+// CheckDepth refuses deep nesting before a decoder recurses into it.
+func CheckDepth(text []byte) error {
+	depth, quoted, escaped := 0, false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped = c == '\\'
+			quoted = c != '"'
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return problem.Newf(problem.BadRequest, "the body nests deeper than %d levels", maxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+func badJSON(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return problem.Newf(problem.BadRequest, "the body is not valid JSON: %v (at byte %d)", syntax.Err, syntax.ByteOffset)
+	}
+	var sem *json.SemanticError
+	if errors.As(err, &sem) {
+		path := strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", ".")
+		return problem.InvalidField(path, "%v", firstOf(sem.Err, errors.New("is of the wrong type")))
+	}
+	return problem.Newf(problem.BadRequest, "the body is not valid JSON")
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Assign puts a decoded JSON value into a field; what does not fit is our own
+// mistake.
+func Assign(to reflect.Value, value any) error {
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	switch v := value.(type) {
+	case string:
+		to.SetString(v)
+	case bool:
+		to.SetBool(v)
+	case float64:
+		to.SetInt(int64(v))
+	case int:
+		to.SetInt(int64(v))
+	case []any:
+		list := reflect.MakeSlice(to.Type(), len(v), len(v))
+		for i, item := range v {
+			if err := Assign(list.Index(i), item); err != nil {
+				return err
+			}
+		}
+		to.Set(list)
+	default:
+		return fmt.Errorf("cannot hold a %T", value)
+	}
+	return nil
+}
+
+// SetDefaults fills in what the schema says a missing field is.
+func SetDefaults(v reflect.Value, schema *shape.Schema) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			if err := SetDefaults(v.Field(i), schema); err != nil {
+				return err
+			}
+			continue
+		}
+		name, _ := shape.Name(f)
+		if p := schema.Properties[name]; p != nil && p.Default != nil {
+			if err := Assign(v.Field(i), p.Default); err != nil {
+				return fmt.Errorf("default of %s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}

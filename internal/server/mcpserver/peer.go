@@ -1,0 +1,108 @@
+package mcpserver
+
+import (
+	"crypto/rand"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+var marker = peertext.NewMarker(rand.Reader)
+
+// Limits of teammates' text in one answer, in bytes.
+const (
+	maxBlock = 4000
+	maxLine  = 512
+)
+
+// protect returns a copy of an answer in which everything that teammates wrote
+// is cleaned, and free text marked: the fields that carry a peer tag. It is
+// the one place where answers pass on their way to a model.
+func protect(v any) any {
+	if v == nil {
+		return nil
+	}
+	return copyOf(reflect.ValueOf(v), "").Interface()
+}
+
+func copyOf(v reflect.Value, how string) reflect.Value {
+	switch v.Kind() {
+	case reflect.String:
+		out := reflect.New(v.Type()).Elem()
+		out.SetString(clean(v.String(), how))
+		return out
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type().Elem())
+		out.Elem().Set(copyOf(v.Elem(), how))
+		return out
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		return copyOf(v.Elem(), how)
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(copyOf(v.Index(i), how))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for it := v.MapRange(); it.Next(); {
+			out.SetMapIndex(it.Key(), copyOf(it.Value(), how))
+		}
+		return out
+	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		out.Set(v)
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.IsExported() {
+				out.Field(i).Set(copyOf(v.Field(i), f.Tag.Get("peer")))
+			}
+		}
+		return out
+	}
+	return v
+}
+
+func clean(s, how string) string {
+	switch {
+	case s == "":
+		return s
+	case how == "inline":
+		return marker.Inline(s, peertext.MaxTitle)
+	case how == "block":
+		return marker.Block(s, maxBlock)
+	case how == "person":
+		return peertext.Person(s)
+	case how == "clean": // our own words around cleaned names
+		return peertext.Line(s, maxBlock)
+	case how == "line":
+		return peertext.Line(s, maxLine)
+	}
+	return s
+}
+
+// encode writes an answer as REST does: no list or field is ever missing.
+func encode(v any) (jsonText, error) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	return jsonText(b), err
+}
+
+// jsonText is JSON that is written as it is.
+type jsonText []byte
+
+// MarshalJSON returns the text.
+func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

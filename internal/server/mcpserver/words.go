@@ -1,0 +1,212 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// words makes a renderer of one type a renderer of any answer.
+func words[T any](f func(T) string) func(any) string {
+	return func(out any) string {
+		v, ok := out.(T)
+		if !ok {
+			return ""
+		}
+		return cut(f(v))
+	}
+}
+
+// cut keeps a text within what a model reads with profit.
+func cut(s string) string {
+	if utf8.RuneCountInString(s) <= maxText {
+		return s
+	}
+	const more = "\n(cut; the whole is in the structured content)"
+	return string([]rune(s)[:maxText-len(more)]) + more
+}
+
+// A sheet is a text made line by line.
+type sheet struct{ strings.Builder }
+
+func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+func (s *sheet) done() string { return strings.TrimRight(s.String(), "\n") }
+
+func title(t *string) string {
+	if t == nil {
+		return ""
+	}
+	return " " + *t
+}
+
+func party(p coord.Party) string {
+	var parts []string
+	if p.Intent != nil {
+		parts = append(parts, p.Intent.Ref)
+	}
+	if p.User != nil {
+		parts = append(parts, p.User.Name)
+	}
+	if p.Branch != nil {
+		parts = append(parts, "branch "+*p.Branch)
+	}
+	if len(parts) == 0 {
+		return "code in " + p.Repo.FullName
+	}
+	return strings.Join(parts, ", ")
+}
+
+func addConflicts(s *sheet, cs []coord.Conflict) {
+	const most = 5
+	for i, c := range cs {
+		if i == most {
+			s.line("and %d more: call conflicts.", len(cs)-most)
+			return
+		}
+		s.line("- %s %s (%s, %s): %s %s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, c.Suggestion.Text)
+	}
+}
+
+func declared(d wire.Declared) string {
+	var s sheet
+	i := d.Intent
+	s.line("%s %s in %s, status %s.", i.Ref, i.Title, i.Repo.FullName, i.Status)
+	if i.ModeNote != nil {
+		s.line("Mode is %s, not %s: %s", i.EffectiveMode, i.Mode, *i.ModeNote)
+	}
+	for _, b := range i.BlockedBy {
+		s.line("Blocked by %s %s: call wait_for.", b.Kind, b.Ref)
+	}
+	if len(d.Conflicts) == 0 {
+		s.line("No conflicts. Go ahead, and call intent_update when your scope changes.")
+		return s.done()
+	}
+	s.line("%d conflicts:", len(d.Conflicts))
+	addConflicts(&s, d.Conflicts)
+	s.line("Answer each with conflict_respond.")
+	return s.done()
+}
+
+func handedOff(h wire.HandedOff) string {
+	if h.Handoff != nil {
+		return fmt.Sprintf("%s is %s's now; they were told in a thread.", h.Intent.Ref, h.Handoff.To.Name)
+	}
+	return fmt.Sprintf("%s is closed as %s; its claims are released.", h.Intent.Ref, h.Intent.Status)
+}
+
+func teamContext(t wire.TeamPicture) string {
+	var s sheet
+	s.line("Repository %s.", t.Repo.FullName)
+	if t.Intent != nil {
+		s.line("Your intent: %s %s (%s).", t.Intent.Ref, t.Intent.Title, t.Intent.Status)
+	} else {
+		s.line("You have no intent here: call intent_declare before you edit.")
+	}
+	if len(t.Conflicts) > 0 {
+		s.line("Your live conflicts:")
+		addConflicts(&s, t.Conflicts)
+	}
+	for i, n := range t.Nearby {
+		if i == 0 {
+			s.line("Others at work here:")
+		}
+		if i == 6 {
+			s.line("and %d more in the structured content.", len(t.Nearby)-i)
+			break
+		}
+		ref := "no intent"
+		if n.Intent != nil {
+			ref = n.Intent.Ref + title(n.Intent.Title)
+		}
+		mark := ""
+		if n.Overlaps {
+			mark = " OVERLAPS your paths (" + strings.Join(n.Kinds, ", ") + ")"
+		}
+		s.line("- %s: %s%s: %s", n.User.Name, ref, mark, strings.Join(n.Paths[:min(3, len(n.Paths))], ", "))
+	}
+	if len(t.Nearby) == 0 {
+		s.line("Nobody else is at work here.")
+	}
+	for i, c := range t.CrossRepoChanges {
+		if i == 5 {
+			break
+		}
+		s.line("Linked repo %s: %s is being changed (%s, %s) in %s.", c.Repo.FullName, c.Contract, c.Change, c.Compatibility, c.Path)
+	}
+	if t.UnreadMessages > 0 {
+		s.line("%d messages wait: call inbox.", t.UnreadMessages)
+	}
+	return s.done()
+}
+
+func scopeChecked(c wire.ScopeChecked) string {
+	var s sheet
+	s.line("%s: %s", strings.ToUpper(string(c.Decision)), c.Reason)
+	for i, f := range c.Findings {
+		if i == 6 {
+			s.line("and %d more in the structured content.", len(c.Findings)-i)
+			break
+		}
+		s.line("- %s (%s) with %s: %s %s", f.Kind, f.Severity, party(f.With), f.Explanation, f.Suggestion.Text)
+	}
+	return s.done()
+}
+
+func conflictPage(p wire.Page[coord.Conflict]) string {
+	if len(p.Items) == 0 {
+		return "No such conflicts."
+	}
+	var s sheet
+	addConflicts(&s, p.Items)
+	return s.done()
+}
+
+func conflictWords(c coord.Conflict) string {
+	var s sheet
+	s.line("%s is %s.", c.Ref, c.Status)
+	if c.OverrideRequested != nil && c.Status.Live() {
+		s.line("A human was asked to override it. Until then do not edit there; wait_for conflict %s.", c.Ref)
+	}
+	return s.done()
+}
+
+func online(p wire.Page[wire.Online]) string {
+	if len(p.Items) == 0 {
+		return "No teammate's agent is online."
+	}
+	var s sheet
+	for i, o := range p.Items {
+		if i == 15 {
+			s.line("and %d more in the structured content.", len(p.Items)-i)
+			break
+		}
+		branch, intent := "", ""
+		if o.Branch != nil {
+			branch = " on " + *o.Branch
+		}
+		if o.Intent != nil {
+			intent = ", " + o.Intent.Ref + title(o.Intent.Title)
+		}
+		s.line("- %s (%s) in %s%s, %s%s", o.Developer.Name, o.Tool, o.Repo.FullName, branch, o.Status, intent)
+	}
+	return s.done()
+}
+
+func waited(w wire.Waited) string {
+	if w.Status == "free" {
+		text := fmt.Sprintf("%s is free (%s) after %d ms. %s", w.Target, *w.Outcome, w.WaitedMS, w.Suggestion)
+		if w.Granted {
+			text += " Your exclusive claim is honoured now."
+		}
+		return text
+	}
+	holder := "somebody"
+	if w.Holder != nil {
+		holder = party(w.Holder.Party)
+	}
+	return fmt.Sprintf("%s is still busy: held by %s. %s", w.Target, holder, w.Suggestion)
+}

@@ -1,0 +1,131 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// An object is a record that a route with parameters names.
+type object struct {
+	path string // with the record's id in it
+	id   string // what in the path stands for the record
+	body any    // with which its own org's owner succeeds
+}
+
+// objects makes, for each route with path parameters, a record of an org to
+// call it on. A row without one here fails TestEveryRow.
+var objects = map[string]maker{
+	"PATCH /v1/members/{userId}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		return object{"/v1/members/" + id, id, map[string]any{"role": "viewer"}}
+	},
+	"DELETE /v1/members/{userId}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		return object{"/v1/members/" + id, id, nil}
+	},
+	"DELETE /v1/invites/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/v1/invites", map[string]any{"role": "member"})
+		return object{"/v1/invites/" + id, id, nil}
+	},
+	"DELETE /v1/tokens/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/v1/tokens", map[string]any{"name": "laptop"})
+		return object{"/v1/tokens/" + id, id, nil}
+	},
+	"GET /v1/projects/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := project(w, o)
+		return object{"/v1/projects/" + id, id, nil}
+	},
+	"DELETE /v1/projects/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := project(w, o)
+		return object{"/v1/projects/" + id, id, nil}
+	},
+	"POST /v1/projects/{id}/repos": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := project(w, o)
+		return object{"/v1/projects/" + id + "/repos", id, map[string]any{"repos": []string{repo(w, o)}}}
+	},
+	"DELETE /v1/projects/{id}/repos/{repo}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		name := repo(w, o)
+		id := create(w, o, "/v1/projects", map[string]any{"name": name, "repos": []string{name}})
+		return object{"/v1/projects/" + id + "/repos/" + url.PathEscape(name), id, nil}
+	},
+	"GET /v1/intents/{ref}":        onIntent("", nil),
+	"PATCH /v1/intents/{ref}":      onIntent("", map[string]any{"title": "Another title"}),
+	"POST /v1/intents/{ref}/close": onIntent("/close", map[string]any{"outcome": "merged"}),
+	"POST /v1/intents/{ref}/handoff": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		return onIntent("/handoff", map[string]any{"to": o.Users[coord.Member].Email})(t, w, o)
+	},
+	"GET /v1/conflicts/{ref}":           onConflict("", nil),
+	"POST /v1/conflicts/{ref}/actions":  onConflict("/actions", map[string]any{"action": "ack"}),
+	"POST /v1/conflicts/{ref}/feedback": onConflict("/feedback", map[string]any{"verdict": "useful"}),
+	"POST /v1/conflicts/{ref}/override": onConflict("/override", map[string]any{"reason": "we agreed"}),
+}
+
+type maker = func(*testing.T, *daemontest.World, *daemontest.Org) object
+
+// onIntent calls a route on an intent of the org's owner.
+func onIntent(tail string, body any) maker {
+	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		n, _ := declare(w, o, coord.Owner, repo(w, o))
+		return object{"/v1/intents/" + coord.IntentRef(n) + tail, strconv.Itoa(n), body}
+	}
+}
+
+// onConflict calls a route on a conflict between an owner and a member.
+func onConflict(tail string, body any) maker {
+	return func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		name := repo(w, o)
+		declare(w, o, coord.Owner, name)
+		_, conflicts := declare(w, o, coord.Member, name)
+		if len(conflicts) != 1 {
+			t.Fatalf("two claims of one file made %d conflicts", len(conflicts))
+		}
+		return object{"/v1/conflicts/" + coord.ConflictRef(conflicts[0]) + tail, strconv.Itoa(conflicts[0]), body}
+	}
+}
+
+// declare claims a file and returns the intent's number and its conflicts'.
+func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo string) (number int, conflicts []int) {
+	var made struct {
+		Intent    struct{ Number int }
+		Conflicts []struct{ Number int }
+	}
+	w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: o.Tokens[role],
+		Body: map[string]any{"title": "Work", "repo": repo, "mode": "exclusive", "scope": map[string]any{"paths": []string{"a.go"}}}}, &made)
+	for _, c := range made.Conflicts {
+		conflicts = append(conflicts, c.Number)
+	}
+	return made.Intent.Number, conflicts
+}
+
+// good has bodies with which an owner succeeds, for routes without path
+// parameters. GET routes need none.
+var good = map[string]any{
+	"PATCH /v1/org":     map[string]any{"data_mode": "metadata_only"},
+	"POST /v1/members":  map[string]any{"email": "new@example.com", "role": "member"},
+	"POST /v1/invites":  map[string]any{"role": "member"},
+	"POST /v1/tokens":   map[string]any{"name": "laptop"},
+	"POST /v1/repos":    map[string]any{"full_name": "acme/good"},
+	"POST /v1/projects": map[string]any{"name": "Good", "repos": []string{}},
+	"PUT /v1/policies":  map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
+}
+
+func create(w *daemontest.World, o *daemontest.Org, path string, body any) string {
+	var made struct{ ID string }
+	w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: path, Token: o.Owner(), Body: body}, &made)
+	return made.ID
+}
+
+func project(w *daemontest.World, o *daemontest.Org) string {
+	return create(w, o, "/v1/projects", map[string]any{"name": unique("project"), "repos": []string{}})
+}
+
+func repo(w *daemontest.World, o *daemontest.Org) string {
+	name := unique("acme/repo")
+	create(w, o, "/v1/repos", map[string]any{"full_name": name})
+	return name
+}
