@@ -44,7 +44,6 @@ export const fixtures = {
     members: ["ana", "chen", "ben", "dara"].map((k, i) => ({ user: user(k), intents: 71 - i * 14, conflicts: 20 - i * 3, sessions: 160 - i * 30 })),
     repos: ["shop-api", "shop-web", "payments", "mobile"].map((n, i) => ({ repo: repo(n), intents: 90 - i * 20, conflicts: 31 - i * 9, sessions: 200 - i * 40 })),
   }),
-  "GET /v1/usage": () => ({ plan: "self_hosted", period: "November 2026", limits: { repos: null, developers: null }, repos: 4, active_developers: 4, developers: ["ana", "ben", "chen", "dara"].map((k, i) => ({ user: user(k), last_active_at: at(i * 37) })) }),
   "GET /v1/billing": () => ({ plan: "self_hosted", status: "active", available: false, seats: null, current_period_end: null }),
   "GET /v1/webhooks": () => page([{ id: "w1", url: "https://ci.northwind.example/hooks/svc", event_types: ["conflict.detected", "conflict.overridden"], description: "CI gate", disabled_at: null, created_at: at(9000) }, { id: "w2", url: "https://example.com/old", event_types: ["*"], description: null, disabled_at: at(300), created_at: at(90000) }]),
   "GET /v1/webhooks/{id}/deliveries": () => page([{ id: "d1", event_id: "81", event_type: "conflict.detected", status: "delivered", attempts: 1, response_status: 200, response_ms: 84, error: null, next_attempt_at: null, created_at: at(18), delivered_at: at(18) }, { id: "d2", event_id: "77", event_type: "conflict.overridden", status: "failed", attempts: 8, response_status: 500, response_ms: 1204, error: null, next_attempt_at: null, created_at: at(410), delivered_at: null }]),
@@ -81,8 +80,8 @@ const conversations = [
 ];
 
 /** Answers missing routes in a browser context from the fixtures. */
-export async function useFixtures(context) {
-  const table = Object.entries(fixtures).map(([route, answer]) => {
+export async function useFixtures(context, { except = [] } = {}) {
+  const table = Object.entries(fixtures).filter(([route]) => !except.includes(route)).map(([route, answer]) => {
     const [method, pattern] = route.split(" ");
     return { method, match: new RegExp(`^${pattern.replace(/\{\w+\}/g, "[^/]+")}$`), answer };
   });

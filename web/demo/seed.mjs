@@ -96,7 +96,7 @@ export async function seedWork({ clients, tokens }) {
     title: "Move sessions to the new store",
     summary: "Sessions live in PostgreSQL instead of Redis, so that a restart signs nobody out.",
     plan_md: "# Plan\n1. Add the `sessions` table\n2. Write to both for a week\n3. Read from the new store\n\n- [x] Migration\n- [ ] Dual write\n- [ ] Switch reads\n\n```go\nfunc (s *Store) Session(ctx context.Context, id string) (*Session, error)\n```",
-    scope: { paths: ["internal/session/**", "internal/auth/cookie.go"], symbols: ["sym:go:internal/auth/token.go#ParseToken"], contracts: ["db:public.sessions"] },
+    scope: { paths: ["internal/session/store.go", "internal/session/middleware.go", "internal/auth/cookie.go"], symbols: ["sym:go:internal/auth/token.go#ParseToken"], contracts: ["db:public.sessions"] },
     mode: "exclusive",
     external_ref: { kind: "linear", url: "https://linear.app/northwind/issue/SHOP-412", id: "SHOP-412" },
   });

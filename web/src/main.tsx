@@ -10,6 +10,8 @@ import { theme, variables } from "./theme";
 import { Toasts } from "./ui/toast";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
+// The library that locks scrolling under a dialog looks for the nonce here.
+(globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce;
 
 const client = new QueryClient({
   defaultOptions: {

@@ -40,7 +40,6 @@ try {
       const context = await newContext(browser, { viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme: scheme });
       await useFixtures(context);
       await beSignedIn(context, server.url, world.clients.ana);
-      await beSignedIn(context, fresh.url, empty.clients.ana);
       const page = await context.newPage();
       const shoot = async (name, url, full = true) => {
         if (only && !name.startsWith(only)) return;
@@ -59,8 +58,6 @@ try {
           await shoot(name, `${server.url}/messages/${id ?? "c2"}`, false);
         }
       }
-      await shoot("now-empty", fresh.url + "/");
-      await shoot("intents-empty", fresh.url + "/intents");
       if (!only || "palette".startsWith(only)) {
         await page.goto(server.url + "/");
         await page.locator("h1").first().waitFor();
@@ -69,6 +66,11 @@ try {
         await page.waitForTimeout(500);
         await page.screenshot({ path: `${out}palette-${scheme}-${width}.png` });
       }
+      // Cookies know no ports: the other server needs another jar.
+      await context.clearCookies();
+      await beSignedIn(context, fresh.url, empty.clients.ana);
+      await shoot("now-empty", fresh.url + "/");
+      await shoot("intents-empty", fresh.url + "/intents");
       if (context.faults.length) console.error(`${scheme} ${width}:\n  ` + context.faults.join("\n  "));
       await context.close();
     }

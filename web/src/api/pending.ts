@@ -10,7 +10,6 @@ interface R<Answer, Body = undefined> {
 }
 
 export interface Pending {
-  "GET /v1/usage": R<r.Usage>;
   "POST /v1/messages": R<r.Message, { to: string; body: string; subject?: string; requires_ack?: boolean }>;
   "POST /v1/messages/{id}/ack": R<{ id: string; acked_at: string }>;
   "GET /v1/conversations": R<r.Page<r.Conversation>>;

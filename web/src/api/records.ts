@@ -153,14 +153,7 @@ export interface Stats {
   repos: { repo: RepoName; intents: number; conflicts: number; sessions: number }[];
 }
 
-export interface Usage {
-  plan: string;
-  period: string;
-  limits: { repos: number | null; developers: number | null };
-  repos: number;
-  active_developers: number;
-  developers: { user: User; last_active_at: string }[] | null;
-}
+export type Usage = Schemas["Usage"];
 
 export interface Webhook {
   id: string;

@@ -1,5 +1,6 @@
 // Events in words. Each says what the actor did, without naming the actor.
 import type { Event, EventType } from "../api/records";
+import { plural } from "./text";
 
 interface Words {
   did: string;
@@ -65,7 +66,7 @@ export const words: Record<EventType, Words> = {
 export function sentence(e: Pick<Event, "type" | "payload">): string {
   const p = (e.payload ?? {}) as Record<string, unknown>;
   const w = words[e.type as EventType] ?? { did: e.type };
-  const facts = [p["previous_status"] && p["status"] ? `${String(p["previous_status"])} to ${String(p["status"])}` : p["status"], p["outcome"], p["kind"], p["role"], p["resolution"], typeof p["files"] === "number" ? `${p["files"]} files` : null]
+  const facts = [p["previous_status"] && p["status"] ? `${String(p["previous_status"])} to ${String(p["status"])}` : p["status"], p["outcome"], p["kind"], p["role"], p["resolution"], typeof p["files"] === "number" ? plural(p["files"], "file") : null]
     .filter((f): f is string => typeof f === "string")
     .map((f) => f.replaceAll("_", " "));
   return facts.length ? `${w.did} (${facts.join(", ")})` : w.did;

@@ -19,7 +19,8 @@ export function Markdown({ text }: { text: string }) {
     }
     const heading = /^#{1,6} (.*)/.exec(line);
     const task = /^\s*[-*] \[( |x|X)\] (.*)/.exec(line);
-    const bullet = /^\s*(?:[-*]|\d+[.)]) (.*)/.exec(line);
+    const bullet = /^\s*[-*] (.*)/.exec(line);
+    const step = /^\s*(\d{1,9})[.)] (.*)/.exec(line);
     if (heading) out.push(<h4 key={i}>{inline(heading[1]!)}</h4>);
     else if (task)
       out.push(
@@ -33,10 +34,19 @@ export function Markdown({ text }: { text: string }) {
           <li>{inline(bullet[1]!)}</li>
         </ul>,
       );
+    else if (step)
+      out.push(
+        <ol key={i} start={Number(step[1])}>
+          <li>{inline(step[2]!)}</li>
+        </ol>,
+      );
     else if (line.trim()) out.push(<p key={i}>{inline(line)}</p>);
   }
   return <div className="md">{out}</div>;
 }
+
+/** One line with its `code` and **bold** drawn. */
+export const Inline = ({ text }: { text: string }) => <>{inline(text)}</>;
 
 function inline(s: string): ReactNode[] {
   return s.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, i) => {

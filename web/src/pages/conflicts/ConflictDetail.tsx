@@ -4,6 +4,7 @@ import type { Conflict, Evidence, Party } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { actionText, conflictKind } from "../../lib/text";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
+import { Inline } from "../../ui/Markdown";
 import { Failed, Loading, Page, Section } from "../../ui/page";
 import { Actions, Feedback } from "./ConflictActions";
 
@@ -44,14 +45,18 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
         <div>
           <Section pad={false}>
             <div className="callout">
-              <p className="explanation">{c.explanation}</p>
+              <p className="explanation">
+                <Inline text={c.explanation} />
+              </p>
             </div>
             {c.suggestion?.text && (
               <div className="callout">
                 <IconBulb size={17} className="tone-warn" aria-hidden />
                 <div>
                   <b>What to do</b>
-                  <p>{c.suggestion.text}</p>
+                  <p>
+                    <Inline text={c.suggestion.text} />
+                  </p>
                 </div>
               </div>
             )}

@@ -1,12 +1,13 @@
 import { SegmentedControl, Switch } from "@mantine/core";
 import { IconArrowsSplit } from "@tabler/icons-react";
 import { Link } from "wouter";
-import type { Conflict } from "../../api/records";
+import type { Conflict, User } from "../../api/records";
 import { useList } from "../../lib/queries";
 import { conflictKind } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { Ago, Avatar, ConflictPill, SeverityPill } from "../../ui/bits";
 import { RepoFilter } from "../../ui/Filters";
+import { Inline } from "../../ui/Markdown";
 import { Empty, Page, Section } from "../../ui/page";
 import { WorkList } from "../../ui/WorkList";
 
@@ -46,22 +47,34 @@ export function Conflicts() {
   );
 }
 
+/** The people on both sides, each once. */
+function peopleIn(c: Conflict): User[] {
+  return c.parties.flatMap((p) => p.user ?? []).filter((u, i, all) => all.findIndex((v) => v.id === u.id) === i);
+}
+
+function whoIn(c: Conflict): string {
+  const names = peopleIn(c).map((u) => u.name.split(" ")[0]);
+  return names.length === 1 && c.parties.length > 1 ? `two agents of ${names[0]}` : names.join(" and ");
+}
+
 export function ConflictRow({ conflict: c }: { conflict: Conflict }) {
   return (
     <Link href={`/conflicts/${c.ref}`} className="work-row" data-row>
       <span className="duo" aria-hidden>
-        {c.parties.slice(0, 2).map((p, n) => (
-          <Avatar key={n} user={p.user} size={26} />
+        {peopleIn(c).map((u) => (
+          <Avatar key={u.id} user={u} size={26} />
         ))}
       </span>
       <span className="work-main">
         <span className="work-title">
           <span className="ref">{c.ref}</span>
           <b>
-            {conflictKind[c.kind].name}: {c.parties.map((p) => p.user?.name.split(" ")[0] ?? "somebody").join(" and ")}
+            {conflictKind[c.kind].name}: {whoIn(c)}
           </b>
         </span>
-        <span className="work-text">{c.explanation}</span>
+        <span className="work-text">
+          <Inline text={c.explanation} />
+        </span>
         <span className="work-meta">
           <span>{c.repo.full_name}</span>
           {c.cross_repo && c.dependent_repo && <span>hits {c.dependent_repo.full_name}</span>}

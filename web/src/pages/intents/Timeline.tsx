@@ -1,4 +1,5 @@
-import { useGet, useMembers } from "../../lib/queries";
+import { useGet, useLiveSessions, useMembers } from "../../lib/queries";
+import { toolName } from "../../lib/text";
 import { Ago } from "../../ui/bits";
 import { Load } from "../../ui/page";
 import { sentence } from "../../lib/events";
@@ -7,6 +8,13 @@ import { sentence } from "../../lib/events";
 export function Timeline({ subject }: { subject: string }) {
   const events = useGet("events", "GET /v1/events", { query: { subject, limit: 100 } });
   const members = useMembers();
+  const sessions = useLiveSessions();
+  const name = (actor: { kind: string; id: string }): string => {
+    const person = members.data?.items.find((m) => m.id === actor.id)?.name;
+    if (person) return person;
+    const session = sessions.data?.find((s) => s.id === actor.id);
+    return session ? `${session.user.name}'s ${toolName(session.tool)}` : actor.kind === "session" ? "An agent" : "svc";
+  };
   return (
     <Load query={events}>
       {(page) =>
@@ -18,7 +26,7 @@ export function Timeline({ subject }: { subject: string }) {
               <li key={e.id} className="moment">
                 <span className="moment-dot" aria-hidden />
                 <div className="grow">
-                  <b>{members.data?.items.find((m) => m.id === e.actor.id)?.name ?? (e.actor.kind === "session" ? "An agent" : "svc")}</b> {sentence(e)} <span className="dim"><Ago at={e.occurred_at} /></span>
+                  <b>{name(e.actor)}</b> {sentence(e)} <span className="dim"><Ago at={e.occurred_at} /></span>
                 </div>
               </li>
             ))}

@@ -42,7 +42,7 @@ export function Now() {
       }
     >
       {isNew && <FirstAgent repos={repos.data?.items ?? []} sessions={sessions.data} />}
-      <div className="now">
+      <div className={isNew ? "now now-new" : "now"}>
         <div className="now-main">
           {intents.data.length > 0 && (
             <Section title="Work in flight" sub="Intents by repo. Lines join those that collide or wait for each other." pad={false}>

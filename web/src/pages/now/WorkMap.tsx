@@ -1,4 +1,5 @@
 import { IconGitBranch } from "@tabler/icons-react";
+import { useElementSize } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Conflict, Intent } from "../../api/records";
@@ -9,21 +10,22 @@ import { card, layOut, pathOfEdge } from "./layout";
 export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: Conflict[] }) {
   const [, navigate] = useLocation();
   const [over, setOver] = useState<string | null>(null);
-  const map = useMemo(() => layOut(intents, conflicts), [intents, conflicts]);
+  const { ref, width } = useElementSize();
+  const map = useMemo(() => layOut(intents, conflicts, width || 800), [intents, conflicts, width]);
   const lit = (e: { from: string; to: string; key: string }) => over !== null && (e.from === over || e.to === over || e.key === over);
   return (
-    <div className="map-scroll" tabIndex={0} role="region" aria-label="Map of the work in flight">
+    <div className="map-scroll" ref={ref} tabIndex={0} role="region" aria-label="Map of the work in flight">
       <div className="map" style={{ width: map.width, height: map.height }}>
         <svg width={map.width} height={map.height} className="map-edges" aria-hidden>
           <defs>
-            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse">
               <path d="M0 0 L8 4 L0 8 z" className="map-arrow" />
             </marker>
           </defs>
           {map.edges.map((e) => {
             const a = map.at.get(e.from)!;
             const b = map.at.get(e.to)!;
-            const d = pathOfEdge(a, b);
+            const d = pathOfEdge(map, e);
             const forward = a.x === b.x || a.x < b.x;
             return (
               <g key={e.key} className={lit(e) ? "edge edge-lit" : "edge"} onMouseEnter={() => setOver(e.key)} onMouseLeave={() => setOver(null)} onClick={() => navigate(e.kind === "conflict" ? `/conflicts/${e.ref}` : `/intents/${e.ref}`)}>
@@ -36,7 +38,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
         </svg>
         {map.lanes.map((lane) => (
           <div key={lane.repo}>
-            <Link href={`/intents?repo=${encodeURIComponent(lane.repo)}`} className="lane-name plain-link" style={{ left: lane.x, width: card.width }} title={lane.repo}>
+            <Link href={`/intents?repo=${encodeURIComponent(lane.repo)}`} className="lane-name plain-link" style={{ left: lane.x, width: map.card }} title={lane.repo}>
               {shortRepo(lane.repo)}
             </Link>
             {lane.cards.map((i) => {
@@ -48,7 +50,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
                   key={i.ref}
                   href={`/intents/${i.ref}`}
                   className={`map-card${worst ? ` map-${worst}` : ""}${over && map.edges.some((e) => lit(e) && (e.from === i.ref || e.to === i.ref)) ? " map-lit" : ""}`}
-                  style={{ left: p.x, top: p.y, width: card.width, height: card.height }}
+                  style={{ left: p.x, top: p.y, width: map.card, height: card.height }}
                   onMouseEnter={() => setOver(i.ref)}
                   onMouseLeave={() => setOver(null)}
                   aria-label={`${i.ref} ${i.title}, ${intentStatus[i.status]}, ${i.owner.name}${hits.length ? `, collides: ${hits.map((h) => h.ref).join(", ")}` : ""}`}
@@ -67,7 +69,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
               );
             })}
             {lane.hidden > 0 && (
-              <Link href={`/intents?repo=${encodeURIComponent(lane.repo)}`} className="lane-more" style={{ left: lane.x, top: card.top + lane.cards.length * (card.height + card.gap), width: card.width }}>
+              <Link href={`/intents?repo=${encodeURIComponent(lane.repo)}`} className="lane-more" style={{ left: lane.x, top: card.top + lane.cards.length * (card.height + card.gap), width: map.card }}>
                 and {lane.hidden} more
               </Link>
             )}

@@ -2,7 +2,7 @@
 // picture, so that a live update moves nothing that did not change.
 import type { Conflict, Intent, Severity } from "../../api/records";
 
-export const card = { width: 216, height: 62, gap: 10, lane: 292, top: 34, pad: 16 };
+export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 52, narrow: 164, wide: 230 };
 export const perLane = 9;
 
 export interface Edge {
@@ -23,6 +23,7 @@ export interface Lane {
 }
 
 export interface Layout {
+  card: number; // width of a card
   lanes: Lane[];
   at: Map<string, { x: number; y: number }>;
   edges: Edge[];
@@ -41,7 +42,7 @@ export function edgesOf(intents: Intent[], conflicts: Conflict[]): Edge[] {
   return edges;
 }
 
-export function layOut(intents: Intent[], conflicts: Conflict[]): Layout {
+export function layOut(intents: Intent[], conflicts: Conflict[], room: number): Layout {
   const edges = edgesOf(intents, conflicts);
   const degree = new Map<string, number>();
   for (const e of edges) for (const end of [e.from, e.to]) degree.set(end, (degree.get(end) ?? 0) + (e.kind === "conflict" ? 2 : 1));
@@ -50,9 +51,12 @@ export function layOut(intents: Intent[], conflicts: Conflict[]): Layout {
   const weight = (list: Intent[]) => list.reduce((n, i) => n + (degree.get(i.ref) ?? 0), 0);
   const repos = [...byRepo].sort((a, b) => weight(b[1]) - weight(a[1]) || b[1].length - a[1].length || a[0].localeCompare(b[0]));
 
+  // Lanes share the room there is; a map with many scrolls.
+  const n = repos.length;
+  const width = Math.max(card.narrow, Math.min(card.wide, Math.floor((room - 2 * card.pad - (n - 1) * card.between) / n) - (n === 1 ? card.between : 0)));
   const at = new Map<string, { x: number; y: number }>();
   const lanes: Lane[] = repos.map(([repo, list], n) => {
-    const x = card.pad + n * card.lane;
+    const x = card.pad + n * (width + card.between);
     // Those with edges first; among them, near the height of what they are
     // joined to in the lanes already placed, so that fewer lines cross.
     const height = (i: Intent) => {
@@ -69,21 +73,25 @@ export function layOut(intents: Intent[], conflicts: Conflict[]): Layout {
     lanes,
     at,
     edges: edges.filter((e) => at.has(e.from) && at.has(e.to)),
-    width: card.pad * 2 + lanes.length * card.lane - (card.lane - card.width),
+    card: width,
+    width: card.pad * 2 + n * width + Math.max(1, n - 1) * card.between,
     height: card.top + rows * (card.height + card.gap) + card.pad - card.gap,
   };
 }
 
 /** The line of an edge: sideways between lanes, round the side within one. */
-export function pathOfEdge(a: { x: number; y: number }, b: { x: number; y: number }): string {
-  const mid = card.height / 2;
+export function pathOfEdge(map: Layout, e: Edge): string {
+  const [a, b] = [map.at.get(e.from)!, map.at.get(e.to)!];
+  // Several edges between the same two run side by side.
+  const twins = map.edges.filter((o) => (o.from === e.from && o.to === e.to) || (o.from === e.to && o.to === e.from));
+  const mid = card.height / 2 + (twins.indexOf(e) - (twins.length - 1) / 2) * 9;
   if (a.x === b.x) {
-    const x = a.x + card.width;
-    const bend = 20 + Math.min(34, Math.abs(a.y - b.y) / 8);
+    const x = a.x + map.card;
+    const bend = 18 + Math.min(22, Math.abs(a.y - b.y) / 10);
     return `M${x} ${a.y + mid} C${x + bend} ${a.y + mid} ${x + bend} ${b.y + mid} ${x} ${b.y + mid}`;
   }
   const [l, r] = a.x < b.x ? [a, b] : [b, a];
-  const x1 = l.x + card.width;
+  const x1 = l.x + map.card;
   const half = Math.max(34, (r.x - x1) / 2);
   return `M${x1} ${l.y + mid} C${x1 + half} ${l.y + mid} ${r.x - half} ${r.y + mid} ${r.x} ${r.y + mid}`;
 }

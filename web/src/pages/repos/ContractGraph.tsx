@@ -39,8 +39,29 @@ function place(bonds: Bond[]): { at: Map<string, { x: number; y: number }>; widt
   const rows = Math.max(...columns.map((c) => c.length));
   const height = rows * 66 + 30;
   const at = new Map<string, { x: number; y: number }>();
-  columns.forEach((names, c) => names.forEach((n, r) => at.set(n, { x: 24 + c * 300, y: (height / (names.length + 1)) * (r + 1) - node.height / 2 })));
-  return { at, width: 48 + (columns.length - 1) * 300 + node.width, height };
+  columns.forEach((names, c) => names.forEach((n, r) => at.set(n, { x: 56 + c * 300, y: (height / (names.length + 1)) * (r + 1) - node.height / 2 })));
+  return { at, width: 112 + (columns.length - 1) * 300 + node.width, height };
+}
+
+type Point = { x: number; y: number };
+
+/** The line from a user to its provider, whichever way that lies. */
+function route(user: Point, provider: Point): { d: string; label: Point } {
+  const mid = node.height / 2;
+  const [y1, y2] = [user.y + mid, provider.y + mid];
+  if (user.x === provider.x) {
+    // Down on the right, up on the left, so that two that use each other
+    // have two lines.
+    const side = y1 < y2 ? 1 : -1;
+    const x = user.x + (side > 0 ? node.width : 0);
+    const bend = x + side * 46;
+    return { d: `M${x} ${y1} C${bend} ${y1} ${bend} ${y2} ${x + side * 2} ${y2}`, label: { x: x + side * 44, y: (y1 + y2) / 2 + 4 } };
+  }
+  const forward = user.x < provider.x;
+  const x1 = user.x + (forward ? node.width : 0);
+  const x2 = provider.x + (forward ? -2 : node.width + 2);
+  const pull = forward ? 70 : -70;
+  return { d: `M${x1} ${y1} C${x1 + pull} ${y1} ${x2 - pull} ${y2} ${x2} ${y2}`, label: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 } };
 }
 
 export function ContractGraph({ contracts }: { contracts: ContractLink[] }) {
@@ -55,20 +76,19 @@ export function ContractGraph({ contracts }: { contracts: ContractLink[] }) {
       <div className="map-scroll" tabIndex={0} role="region" aria-label="Graph of contracts">
         <svg width={map.width} height={map.height} role="group" aria-label="Repos and the contracts between them">
           <defs>
-            <marker id="uses" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <marker id="uses" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
               <path d="M0 0 L8 4 L0 8 z" className="map-arrow" />
             </marker>
           </defs>
           {bonds.map((b) => {
             const a = map.at.get(b.user)!;
             const z = map.at.get(b.provider)!;
-            const [x1, y1, x2, y2] = [a.x + node.width, a.y + node.height / 2, z.x, z.y + node.height / 2];
-            const d = `M${x1} ${y1} C${x1 + 70} ${y1} ${x2 - 70} ${y2} ${x2 - 2} ${y2}`;
+            const { d, label } = route(a, z);
             return (
               <g key={b.key} className={b === bond ? "edge edge-lit" : "edge"} role="button" tabIndex={0} aria-pressed={b === bond} aria-label={`${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}${b.breaking ? ", one is about to break" : ""}`} onClick={() => setChosen(b.key)} onKeyDown={(e) => e.key === "Enter" && setChosen(b.key)}>
                 <path d={d} className="edge-hit" />
                 <path d={d} className={b.breaking ? "edge-line edge-block" : "edge-line edge-contract"} markerEnd="url(#uses)" />
-                <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 7} className="edge-count" textAnchor="middle">
+                <text x={label.x} y={label.y} className="edge-count" textAnchor="middle">
                   {b.contracts.length}
                 </text>
               </g>

@@ -29,19 +29,19 @@ function UsageBody({ usage: u }: { usage: Usage }) {
     <div className="stack">
       <div className="row">
         <b>{plans[u.plan] ?? u.plan}</b>
-        <span className="dim">{u.period}</span>
+        <span className="dim">{month(u.period)}</span>
       </div>
       <Meter label="Developers with active agents" used={u.active_developers} limit={u.limits.developers} />
       <Meter label="Repos" used={u.repos} limit={u.limits.repos} />
-      {u.developers && u.developers.length > 0 && (
+      {u.developers.length > 0 && (
         <ul className="rows usage-people">
           {u.developers.map((d) => (
-            <li key={d.user.id} className="row-item">
+            <li key={d.id} className="row-item">
               <span className="grow">
-                <Person user={d.user} />
+                <Person user={d} />
               </span>
               <span className="dim">
-                <Ago at={d.last_active_at} />
+                <Ago at={d.first_active_at} prefix="first active " />
               </span>
             </li>
           ))}
@@ -50,6 +50,8 @@ function UsageBody({ usage: u }: { usage: Usage }) {
     </div>
   );
 }
+
+const month = (period: string): string => new Date(period + "-01T00:00:00Z").toLocaleDateString("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 function Meter({ label, used, limit }: { label: string; used: number; limit: number | null }) {
   const full = limit !== null && used >= limit;

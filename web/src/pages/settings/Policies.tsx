@@ -19,6 +19,7 @@ interface Rule {
   name: Name;
   label: string;
   help: string;
+  wide?: boolean; // the input needs the whole row
   input: Input;
 }
 
@@ -101,6 +102,7 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
         name: "ignore_paths",
         label: "Globs",
         help: "Lock files, generated and vendored code. Enter adds one.",
+        wide: true,
         input: input<string[]>((value, set, label) => <TagsInput size="xs" aria-label={label} maxTags={200} value={value} onChange={set} />),
       },
     ],
@@ -147,7 +149,7 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
       {groups.map((g) => (
         <Section key={g.title} title={g.title} sub={g.sub} pad={false}>
           {g.rules.map((r) => (
-            <RuleRow key={r.name} label={r.label} help={r.help} source={source(r.name)} onClear={() => clear(r.name)}>
+            <RuleRow key={r.name} label={r.label} help={r.help} wide={r.wide} source={source(r.name)} onClear={() => clear(r.name)}>
               {r.input(shown(r.name), set(r.name), r.label)}
             </RuleRow>
           ))}
@@ -178,9 +180,9 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
   );
 }
 
-function RuleRow({ label, help, source, onClear, children }: { label: ReactNode; help: string; source: Source; onClear: () => void; children: ReactNode }) {
+function RuleRow({ label, help, wide, source, onClear, children }: { label: ReactNode; help: string; wide?: boolean; source: Source; onClear: () => void; children: ReactNode }) {
   return (
-    <div className="rule">
+    <div className={wide ? "rule rule-wide" : "rule"}>
       <div className="rule-text">
         <div className="rule-label">{label}</div>
         <div className="dim">{help}</div>
