@@ -29,7 +29,7 @@ export async function signIn(page, url, who = "ana", path = "/") {
   const person = people.find((p) => p.key === who);
   await page.goto(url + "/sign-in?next=" + encodeURIComponent(path));
   await page.getByLabel("Email").fill(person.email);
-  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByLabel(/^Password/).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Main", exact: true }).or(page.getByRole("navigation", { name: "Main, short" })).first().waitFor();
 }
