@@ -107,14 +107,25 @@ func object(s *shape.Schema) *shape.Schema {
 
 type callerKey struct{}
 
+// A calling is who calls, and how long they are there: the SDK goes on with a
+// call whose client has gone.
+type calling struct {
+	coord.Caller
+	there context.Context
+}
+
 // call returns the handler of one tool: a failure is a result that the model
 // can read, never a protocol error.
 func (s *Server) call(t Tool, op api.Op) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		who, ok := ctx.Value(callerKey{}).(coord.Caller)
+		from, ok := ctx.Value(callerKey{}).(calling)
 		if !ok {
 			return nil, errors.New("no caller")
 		}
+		who := from.Caller
+		ctx, leave := context.WithCancel(ctx)
+		defer leave()
+		defer context.AfterFunc(from.there, leave)()
 		out, err := s.api.CallTool(ctx, op, who, func(in any) error { return s.api.DecodeTool(op, req.Params.Arguments, in) })
 		if err != nil {
 			return s.failure(ctx, t, err), nil
@@ -176,7 +187,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// A wait may take longer than reading a request ever should.
 	http.NewResponseController(w).SetReadDeadline(time.Time{})
-	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{who, r.Context()}))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Del("Mcp-Session-Id") // there are none; ignored, never echoed
 	r.Header.Del("Last-Event-ID")
