@@ -227,3 +227,23 @@ func (d *Draft) SetRules(repo string, p *policy.Effective, demoted []coord.Confl
 	d.SetPolicy(repo, p)
 	d.SetDemoted(repo, demoted)
 }
+
+// SetLinks tries other links between repos.
+func (d *Draft) SetLinks(repo string, linked []string) {
+	old := d.Links(repo)
+	d.undo = append(d.undo, func() { d.Index.SetLinks(repo, old) })
+	d.Index.SetLinks(repo, linked)
+}
+
+// Suppress keeps a finding from being raised.
+func (d *Draft) Suppress(s engine.Suppression) {
+	old, was := d.Suppression(s.Fingerprint)
+	d.undo = append(d.undo, func() {
+		if was {
+			d.Index.Suppress(old)
+		} else {
+			d.RemoveSuppression(s.Fingerprint)
+		}
+	})
+	d.Index.Suppress(s)
+}
