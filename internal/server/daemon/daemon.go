@@ -35,8 +35,9 @@ const (
 
 // A Daemon is a running service.
 type Daemon struct {
-	Ops *ops.Service
-	URL string // where it listens
+	Ops  *ops.Service
+	Live *live.Set // what it knows of live work
+	URL  string    // where it listens
 
 	cfg      Config
 	log      *slog.Logger
@@ -97,9 +98,9 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 func (d *Daemon) assemble() {
 	d.events = eventlog.New(d.store, d.log)
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
-	index := live.New(d.store)
-	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
-	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	d.Live = live.New(d.store)
+	d.events.Woken, d.store.Aborted = d.Live.Stale, d.Live.Drop
+	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)

@@ -23,13 +23,19 @@ type change struct {
 }
 
 // alter runs fn in a transaction of the caller's org with its live index, and
-// at the end brings blocked intents up to date.
+// at the end brings the conflicts of whoever fn touched, and the intents that
+// these block, up to date.
 func (s *Service) alter(ctx context.Context, who coord.Caller, fn func(*change) error) error {
 	return s.write(ctx, who, func(tx *store.Tx) error {
 		return s.live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
 			c := &change{Tx: tx, live: d, who: who, s: s, touched: map[string]bool{}}
 			if err := fn(c); err != nil {
 				return err
+			}
+			for _, id := range d.Disturbed() {
+				if _, err := c.settle(ctx, id); err != nil {
+					return err
+				}
 			}
 			return c.reblock(ctx)
 		})
@@ -62,6 +68,7 @@ func (c *change) putIntent(ctx context.Context, i store.IntentRow) error {
 // finds now: new ones are opened, known ones updated, those that are gone
 // resolved. It returns the worker's live conflicts.
 func (c *change) settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
+	c.live.Settled(workerID)
 	findings := engine.Detect(c.live.Index, workerID)
 	known, err := c.Conflicts(ctx, c.who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
 	if err != nil {
