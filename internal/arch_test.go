@@ -244,7 +244,7 @@ func TestTheClientHasNoDatabaseAndTheServerNoParser(t *testing.T) {
 			t.Fatal(err)
 		}
 		for dep := range strings.FieldsSeq(string(out)) {
-			if strings.Contains(dep, tt.never) {
+			if dep == tt.never || strings.Contains(dep, tt.never) && tt.never != "database/sql" { // its driver package is only interfaces
 				t.Errorf("%s links %s", tt.program, dep)
 			}
 		}

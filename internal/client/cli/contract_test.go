@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -31,7 +30,7 @@ type contract struct {
 	decision wire.Decision
 	skew     time.Duration
 	revoked  bool
-	hostile  *string // what a teammate wrote, everywhere
+	hostile  []string // what teammates wrote, everywhere
 }
 
 var (
@@ -147,13 +146,13 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	})
 	get("GET /v1/usage", func(url.Values) any {
 		limit := 3
-		return remote.Usage{Plan: "free", Limits: remote.UsageLimits{Repos: &limit}, Repos: 1, ActiveDevelopers: 2}
+		return wire.Usage{Plan: "free", Limits: wire.UsageLimits{Repos: &limit}, Repos: 1, ActiveDevelopers: 2}
 	})
 	get("GET /v1/members", func(url.Values) any {
 		return wire.All([]coord.Membership{{User: alice, Role: coord.Owner}, {User: bob, Role: coord.Member}, {User: rob, Role: coord.Member}})
 	})
 	if hostile != nil {
-		serveHostile(get, *hostile)
+		serveHostile(get, hostile)
 	} else {
 		get("GET /v1/intents", func(q url.Values) any { return wire.All(intents(who, q)) })
 		get("GET /v1/conflicts/CF-3", func(url.Values) any { return conflict() })
@@ -163,7 +162,7 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	get("GET /v1/presence", func(url.Values) any { return wire.All(teammates(who)) })
 	get("GET /v1/attention", func(url.Values) any {
 		ref := "CF-3"
-		return remote.Attention{Items: []remote.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: coord.TimeOf(now)}}, Total: 4}
+		return wire.Attention{Items: []coord.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: coord.TimeOf(now)}}, Total: 4}
 	})
 	get("GET /v1/conflicts", func(url.Values) any { return wire.All([]coord.Conflict{conflict()}) })
 	get("POST /v1/hooks/evaluate", func(url.Values) any { return wire.HookReply{Decision: wire.Allow} })
@@ -198,18 +197,24 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	mux.ServeHTTP(w, r)
 }
 
-// serveHostile answers with text in every place where a teammate can write.
-func serveHostile(get func(string, func(url.Values) any), text string) {
-	u := coord.User{Email: text, Name: text}
-	in := coord.Intent{Ref: "INT-1", Title: text, Summary: &text, Owner: u, Branch: &text, Repo: coord.RepoName{FullName: text}, Scope: coord.ScopeSet{Paths: []string{text}}}
-	get("GET /v1/intents", func(url.Values) any { return wire.All([]coord.Intent{in}) })
-	get("GET /v1/messages", func(url.Values) any {
-		return wire.All([]coord.Message{{From: coord.Sender{Kind: coord.SenderSession, User: &u, Tool: &text}, To: text, Subject: &text, Body: text}})
-	})
-	get("GET /v1/conflicts/CF-3", func(url.Values) any {
-		return coord.Conflict{Ref: "CF-3", Explanation: text, Parties: []coord.Party{{User: &u, Intent: &coord.IntentName{Ref: "INT-1", Title: &text}}},
-			Evidence: []coord.Evidence{{Path: &text, Detail: &text}}, Suggestion: coord.Suggestion{Text: text}}
-	})
+// serveHostile answers with the texts in every place where a teammate can
+// write.
+func serveHostile(get func(string, func(url.Values) any), texts []string) {
+	var ins []coord.Intent
+	var msgs []coord.Message
+	cf := coord.Conflict{Ref: "CF-3"}
+	for _, text := range texts {
+		u := coord.User{Email: text, Name: text}
+		ins = append(ins, coord.Intent{Ref: "INT-1", Title: text, Summary: &text, Owner: u, Branch: &text, Repo: coord.RepoName{FullName: text}})
+		msgs = append(msgs, coord.Message{From: coord.Sender{Kind: coord.SenderSession, User: &u, Tool: &text}, To: text, Body: text})
+		cf.Explanation += text
+		cf.Parties = append(cf.Parties, coord.Party{User: &u, Intent: &coord.IntentName{Ref: "INT-1", Title: &text}})
+		cf.Evidence = append(cf.Evidence, coord.Evidence{Path: &text, Detail: &text})
+		cf.Suggestion.Text = text
+	}
+	get("GET /v1/intents", func(url.Values) any { return wire.All(ins) })
+	get("GET /v1/messages", func(url.Values) any { return wire.All(msgs) })
+	get("GET /v1/conflicts/CF-3", func(url.Values) any { return cf })
 }
 
 func serveHandoff(w http.ResponseWriter, r *http.Request) {

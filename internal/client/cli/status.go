@@ -48,23 +48,23 @@ func (a *app) statusCommand() *cobra.Command {
 // A status is everything at one glance. Each part that could not be had has
 // an error beside it.
 type status struct {
-	Server         string            `json:"server"`
-	ServerSource   login.Source      `json:"server_source"`
-	TokenSource    login.Source      `json:"token_source"`
-	User           *coord.User       `json:"user"`
-	UserError      string            `json:"user_error,omitempty"`
-	Org            *coord.Org        `json:"org"`
-	Role           *coord.Role       `json:"role"`
-	Usage          *remote.Usage     `json:"usage"`
-	UsageError     string            `json:"usage_error,omitempty"`
-	Repo           *place            `json:"repo"`
-	RepoError      string            `json:"repo_error,omitempty"`
-	Intents        []coord.Intent    `json:"intents"`
-	IntentsError   string            `json:"intents_error,omitempty"`
-	Teammates      []wire.Online     `json:"teammates"`
-	TeammatesError string            `json:"teammates_error,omitempty"`
-	Attention      *remote.Attention `json:"attention"`
-	AttentionError string            `json:"attention_error,omitempty"`
+	Server         string          `json:"server"`
+	ServerSource   login.Source    `json:"server_source"`
+	TokenSource    login.Source    `json:"token_source"`
+	User           *coord.User     `json:"user"`
+	UserError      string          `json:"user_error,omitempty"`
+	Org            *coord.Org      `json:"org"`
+	Role           *coord.Role     `json:"role"`
+	Usage          *wire.Usage     `json:"usage"`
+	UsageError     string          `json:"usage_error,omitempty"`
+	Repo           *place          `json:"repo"`
+	RepoError      string          `json:"repo_error,omitempty"`
+	Intents        []coord.Intent  `json:"intents"`
+	IntentsError   string          `json:"intents_error,omitempty"`
+	Teammates      []wire.Online   `json:"teammates"`
+	TeammatesError string          `json:"teammates_error,omitempty"`
+	Attention      *wire.Attention `json:"attention"`
+	AttentionError string          `json:"attention_error,omitempty"`
 }
 
 // status asks for all parts at once: the slowest decides how long it takes.
@@ -194,13 +194,13 @@ func (a *app) onlineRows(ss []wire.Online) [][]string {
 	return rows
 }
 
-func (a *app) attentionRows(at *remote.Attention) [][]string {
+func (a *app) attentionRows(at *wire.Attention) [][]string {
 	if at == nil {
 		return nil
 	}
 	var rows [][]string
 	for _, it := range at.Items {
-		rows = append(rows, []string{"  " + peertext.Name(it.Kind), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
+		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
 	}
 	if more := at.Total - len(at.Items); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("  and %d more", more)})

@@ -136,6 +136,13 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	if err := Check(op, who); err != nil {
 		return nil, err
 	}
+	// Events are by the session that the caller names: it must be theirs,
+	// whatever the operation.
+	if who.SessionID != "" && who.OrgID != "" {
+		if err := a.ops.CheckSession(ctx, who); err != nil {
+			return nil, err
+		}
+	}
 	return op.Run.call(ctx, a.ops, who, decode)
 }
 

@@ -99,7 +99,7 @@ func (d *Daemon) assemble() {
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
 	index := live.New(d.store)
 	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
-	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID()})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
@@ -112,11 +112,12 @@ func (d *Daemon) assemble() {
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
+	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
 	m := newMetrics()
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
 	d.http = &http.Server{
-		Handler:           d.traced(requestID(m.observe(secured(mux)))),
+		Handler:           d.traced(requestID(m.observe(secured(mux), d.log))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		IdleTimeout:       120 * time.Second,
@@ -131,6 +132,15 @@ func (d *Daemon) assemble() {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
+}
+
+// openID returns the configured OpenID provider, or nil.
+func (d *Daemon) openID() *auth.OIDC {
+	c := d.cfg
+	if c.OIDCIssuer == "" {
+		return nil
+	}
+	return auth.NewOIDC(c.OIDCName, c.OIDCIssuer, c.OIDCClientID, c.OIDCSecret, c.PublicURL+"/v1/auth/oidc/callback")
 }
 
 func (d *Daemon) background(ctx context.Context, fn func(context.Context)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -23,8 +24,8 @@ import (
 
 // Config is what operations need to know of the installation.
 type Config struct {
-	PublicURL string // where people reach the dashboard, without a trailing slash
-	OIDCName  string // name of the OpenID provider, empty if none is configured
+	PublicURL string     // where people reach the dashboard, without a trailing slash
+	OIDC      *auth.OIDC // nil if no OpenID provider is configured
 }
 
 // A Service carries out operations.
