@@ -190,5 +190,5 @@ func (s *Server) failure(ctx context.Context, t tool, err error) answer {
 		text.line("- %s", c)
 	}
 	structured, _ := json.Marshal(map[string]any{"error": body})
-	return answer{text: cut(text.done()), structured: structured, failed: true}
+	return answer{text: cut(text.done(), maxText), structured: structured, failed: true}
 }
