@@ -126,15 +126,17 @@ func teamContext(t wire.TeamPicture) string {
 			s.line("and %d more in the structured content.", len(t.Nearby)-i)
 			break
 		}
-		ref := "no intent"
+		text := n.User.Name + ": no intent yet"
 		if n.Intent != nil {
-			ref = n.Intent.Ref + title(n.Intent.Title)
+			text = n.User.Name + ": " + n.Intent.Ref + title(n.Intent.Title)
 		}
-		mark := ""
 		if n.Overlaps {
-			mark = " OVERLAPS your paths (" + strings.Join(n.Kinds, ", ") + ")"
+			text += " OVERLAPS your paths (" + strings.Join(n.Kinds, ", ") + ")"
 		}
-		s.line("- %s: %s%s: %s", n.User.Name, ref, mark, strings.Join(n.Paths[:min(3, len(n.Paths))], ", "))
+		if len(n.Paths) > 0 {
+			text += ": " + strings.Join(n.Paths[:min(3, len(n.Paths))], ", ")
+		}
+		s.line("- %s", text)
 	}
 	if len(t.Nearby) == 0 {
 		s.line("Nobody else is at work here.")

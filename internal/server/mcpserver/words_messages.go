@@ -115,7 +115,7 @@ func posts(p wire.ChannelPosts) string {
 func asked(q coord.Question) string {
 	var s sheet
 	if q.Immediate != nil {
-		s.line("What is known now about %s", *q.Immediate)
+		s.line("Known now: %s", *q.Immediate)
 	}
 	s.line("Question %s went to %s. To wait for the answer call inbox with wait_seconds; it is also in your next briefing.", q.ID, q.To)
 	return s.done()
