@@ -112,7 +112,7 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 		if err != nil {
 			return err
 		}
-		sess, err := c.speaksFor(ctx, session)
+		sess, err := c.speaksFor(ctx, session, row.Repo.ID)
 		if err != nil {
 			return err
 		}

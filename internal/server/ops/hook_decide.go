@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -264,12 +265,16 @@ func (b *beats) take() map[string]map[string]coord.Time {
 }
 
 // FlushBeats writes the noted heartbeats, as activity of the sessions and of
-// their intents.
+// their intents, and the noted tool calls.
 func (s *Service) FlushBeats(ctx context.Context) error {
-	for org, sessions := range s.beats.take() {
+	return errors.Join(s.flush(ctx, &s.beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.toolCalls, (*store.Tx).TouchTool))
+}
+
+func (s *Service) flush(ctx context.Context, b *beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
+	for org, sessions := range b.take() {
 		err := s.store.Write(ctx, org, func(tx *store.Tx) error {
 			for id, at := range sessions {
-				if err := tx.Heartbeat(ctx, id, at); err != nil {
+				if err := write(tx, ctx, id, at); err != nil {
 					return err
 				}
 			}
