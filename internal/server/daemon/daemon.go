@@ -114,7 +114,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
-	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL, Vault: v, Outbound: out,
+	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
@@ -128,12 +128,13 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
+	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
 	m := newMetrics()
 	d.outgoing(v, out, m)
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
 	d.http = &http.Server{
-		Handler:           d.traced(requestID(m.observe(secured(mux)))),
+		Handler:           d.traced(requestID(m.observe(secured(mux), d.log))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		IdleTimeout:       120 * time.Second,
@@ -150,6 +151,15 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
+}
+
+// openID returns the configured OpenID provider, or nil.
+func (d *Daemon) openID() *auth.OIDC {
+	c := d.cfg
+	if c.OIDCIssuer == "" {
+		return nil
+	}
+	return auth.NewOIDC(c.OIDCName, c.OIDCIssuer, c.OIDCClientID, c.OIDCSecret, c.PublicURL+"/v1/auth/oidc/callback")
 }
 
 func (d *Daemon) background(ctx context.Context, fn func(context.Context)) {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -75,7 +76,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) observe(next http.Handler) http.Handler {
+func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		m.inFlight.Inc()
@@ -87,7 +88,10 @@ func (m *metrics) observe(next http.Handler) http.Handler {
 			route = "other"
 		}
 		m.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
-		m.duration.WithLabelValues(route).Observe(time.Since(start).Seconds())
+		took := time.Since(start)
+		m.duration.WithLabelValues(route).Observe(took.Seconds())
+		// The route, not the address: that may hold what must not be logged.
+		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id", w.Header().Get("X-Request-Id"))
 	})
 }
 

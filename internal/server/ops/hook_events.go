@@ -127,7 +127,7 @@ func (h *hook) draftTitle(text string) string {
 	return text
 }
 
-var planToken = regexp.MustCompile("[A-Za-z0-9_./@*{}\\[\\]-]+(?:#[A-Za-z0-9_.$]+)?")
+var planToken = regexp.MustCompile(`[A-Za-z0-9_./@*{}\[\]-]+(?:#[A-Za-z0-9_.$]+)?`)
 var fileName = regexp.MustCompile(`^[^/]+\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // namedIn returns the paths and symbols that a text names: words that look

@@ -74,6 +74,9 @@ func (h *hook) messageNews(ctx context.Context) error {
 		if m.Subject != nil {
 			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
 		}
+		if m.About != nil && m.About.Kind == aboutQuestion {
+			head += " (to answer a question here: answer, question " + m.About.Ref + ")"
+		}
 		if m.RequiresAck {
 			head += fmt.Sprintf(" (acknowledge with message_ack %s)", m.ID)
 		}
