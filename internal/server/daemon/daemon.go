@@ -145,7 +145,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
-	d.background(ctx, d.queue.Run)
+	d.background(ctx, d.runJobs)
 	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
