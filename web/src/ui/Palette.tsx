@@ -45,9 +45,12 @@ const tabs: [string, string][] = [
 
 export function Palette({ opened, close }: PaletteState) {
   return (
-    <Modal opened={opened} onClose={close} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search or go to" classNames={{ content: "palette" }}>
-      {opened && <PaletteBody close={close} />}
-    </Modal>
+    <Modal.Root opened={opened} onClose={close} padding={0} size="lg" yOffset="12vh" centered={false}>
+      <Modal.Overlay backgroundOpacity={0.45} blur={2} />
+      <Modal.Content aria-label="Search or go to" radius="lg">
+        <Modal.Body>{opened && <PaletteBody close={close} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 
