@@ -7,18 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "github.com/svc-hq/svc/cmd/svc/internal/first" // svc --version
 	"github.com/svc-hq/svc/internal/client/cli"
-	"github.com/svc-hq/svc/internal/core/version"
 )
 
 func main() {
-	// Agents start these for every edit: they go before the command tree.
-	if len(os.Args) == 2 && (os.Args[1] == "--version" || os.Args[1] == "-v") {
-		os.Stdout.WriteString(version.Line("svc") + "\n")
-		return
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, cli.OS(), os.Args[1:])
+	code := cli.Run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

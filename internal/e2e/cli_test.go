@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"svc": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.Main(ctx, cli.OS(), os.Args[1:])
+		code := cli.Run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
 	}})
@@ -52,7 +52,8 @@ func TestCLIStories(t *testing.T) {
 			"deny": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Value("server").(*server).decide(ts, "deny", args)
 			},
-			"await": await,
+			"await":   await,
+			"declare": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).declare(ts, args) },
 		},
 	})
 }
@@ -148,6 +149,22 @@ func (s *server) steer(ts *testscript.TestScript, args []string) {
 		s.post("/v1/repos", fmt.Sprintf(`{"full_name":%q}`, args[1]), nil)
 	default:
 		ts.Fatalf("server cannot %s", args[0])
+	}
+}
+
+// declare announces work as an agent of a token's owner would: token, title,
+// mode and path.
+func (s *server) declare(ts *testscript.TestScript, args []string) {
+	body := fmt.Sprintf(`{"title":%q,"mode":%q,"scope":{"paths":[%q]},"repo":"acme/shop","branch":%q}`, args[1], args[2], args[3], args[1])
+	req, err := http.NewRequest(http.MethodPost, s.URL+"/v1/intents", strings.NewReader(body))
+	ts.Check(err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+args[0])
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer res.Body.Close()
+	if reply, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusCreated {
+		ts.Fatalf("declare: %s: %s", res.Status, reply)
 	}
 }
 

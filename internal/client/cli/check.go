@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -46,13 +45,13 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 	if err != nil {
 		return err
 	}
-	res := remote.ScopeResult{Decision: string(wire.Allow), Findings: []remote.ScopeFinding{}}
+	res := wire.ScopeChecked{Decision: wire.Allow, Findings: []wire.ScopeFinding{}}
 	if len(paths) > 0 {
 		c, _, err := a.client()
 		if err != nil {
 			return err
 		}
-		if res, err = c.CheckScope(ctx, remote.ScopeCheck{Paths: paths, Repo: here.Fingerprint}); err != nil {
+		if res, err = c.CheckScope(ctx, wire.ScopeCheck{Paths: paths, Symbols: []string{}, Contracts: []string{}, Repo: &here.Fingerprint}); err != nil {
 			return err
 		}
 	}
@@ -61,17 +60,17 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 	} else {
 		a.printCheck(res, len(paths))
 	}
-	if err == nil && res.Decision == string(wire.Block) {
+	if err == nil && res.Decision == wire.Block {
 		return &exit{code: ExitError}
 	}
 	return err
 }
 
-func (a *app) printCheck(res remote.ScopeResult, n int) {
+func (a *app) printCheck(res wire.ScopeChecked, n int) {
 	switch res.Decision {
-	case string(wire.Block):
+	case wire.Block:
 		fmt.Fprintln(a.Stdout, a.paint(red, "blocked")+": "+peertext.Line(res.Reason, 1000))
-	case string(wire.Warn):
+	case wire.Warn:
 		fmt.Fprintln(a.Stdout, a.paint(yellow, "warning")+": "+peertext.Line(res.Reason, 1000))
 	default:
 		fmt.Fprintf(a.Stdout, "%s: nobody else is on %d path(s)\n", a.paint(green, "free"), n)

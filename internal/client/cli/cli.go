@@ -116,6 +116,9 @@ func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
 			fmt.Fprintln(a.Stderr, "  "+peertext.Line(c, 200))
 		}
 	}
+	if after := problem.RetryAfter(err); after > 0 {
+		fmt.Fprintf(a.Stderr, "Try again in %d s.\n", after)
+	}
 	if code == ExitUsage {
 		name := "svc"
 		if ran != nil {
@@ -186,11 +189,11 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"start", "Get started", []func(*app) *cobra.Command{
-		(*app).loginCommand, (*app).logoutCommand, (*app).whoamiCommand, (*app).doctorCommand,
+		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
-		(*app).checkCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
+		(*app).checkCommand, (*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
 		(*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,

@@ -2,12 +2,17 @@ package cli_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
+	"unicode"
 
 	"github.com/svc-hq/svc/internal/client/cli"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
+	"github.com/svc-hq/svc/internal/core/peertext/corpus"
 )
 
 // A run is one call of the client in a world of its own.
@@ -191,5 +196,82 @@ func TestAWideTerminalShowsAQRCode(t *testing.T) {
 		if len(r.opened) != 1 || r.opened[0] != c.URL+"/device" {
 			t.Errorf("opened %v", r.opened)
 		}
+	}
+}
+
+// Whatever a teammate wrote, and wherever, it can neither steer the terminal
+// nor pass for our own lines.
+func TestHostileTextIsTamedInTheTerminal(t *testing.T) {
+	cases, err := corpus.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newContract(t)
+	for _, tt := range cases {
+		c.hostile = append(c.hostile, tt.Text)
+	}
+	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}}
+	for _, args := range []string{"intents", "messages", "conflicts show CF-3", "status", "messages --json", "intents --json"} {
+		code, out, errs := r.svc(t, strings.Fields(args)...)
+		if code != 0 {
+			t.Fatalf("svc %s: exit %d: %s", args, code, errs)
+		}
+		for at, x := range out {
+			if x != '\n' && x != '\t' && (x < ' ' || x == 0x7f || unicode.In(x, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector)) {
+				t.Fatalf("svc %s prints %U after %q", args, x, out[max(0, at-60):at])
+			}
+		}
+		if args != "messages" {
+			continue
+		}
+		ours := 0
+		for line := range strings.Lines(out) {
+			if !strings.HasPrefix(line, "  │ ") {
+				ours++
+			}
+		}
+		if ours != len(cases) {
+			t.Errorf("%d lines pass for ours, want one for each of %d messages", ours, len(cases))
+		}
+	}
+}
+
+func TestInitAsksWhichHosts(t *testing.T) {
+	for _, tt := range []struct {
+		name, answer string
+		args         []string
+		want         int
+		file         string // that is there afterwards
+	}{
+		{"by name", "cursor\n", nil, cli.ExitOK, ".cursor/hooks.json"},
+		{"by number", "1\n", nil, cli.ExitOK, ".claude/settings.json"},
+		{"stopped", "q\n", nil, cli.ExitCancelled, ""},
+		{"the input ends", "", nil, cli.ExitCancelled, ""},
+		{"what was found", "\n", nil, cli.ExitOK, ".gemini/settings.json"},
+		{"a host that is not there", "emacs\n", nil, cli.ExitUsage, ""},
+		{"--yes asks nothing", "", []string{"--yes"}, cli.ExitOK, ".claude/settings.json"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home, repo := t.TempDir(), t.TempDir()
+			t.Setenv("PATH", t.TempDir()) // hosts of this machine do not count
+			if err := os.CopyFS(home, fstest.MapFS{".gemini/settings.json": {Data: []byte("{}")}}); err != nil {
+				t.Fatal(err)
+			}
+			r := run{env: map[string]string{"HOME": home}, dir: repo, stdin: tt.answer, term: cli.Terminal{In: true, Err: true}}
+			code, out, errs := r.svc(t, append([]string{"init"}, tt.args...)...)
+			if code != tt.want {
+				t.Fatalf("exit %d: %s%s", code, out, errs)
+			}
+			if asked := strings.Contains(errs, "[x] gemini"); asked != (tt.args == nil) {
+				t.Errorf("stderr = %s", errs)
+			}
+			files, _ := os.ReadDir(repo)
+			if tt.file == "" && len(files) > 0 {
+				t.Errorf("files were written: %v", files)
+			}
+			if _, err := os.Stat(filepath.Join(repo, tt.file)); tt.file != "" && err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

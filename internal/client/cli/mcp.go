@@ -5,6 +5,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/bridge"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -29,8 +30,8 @@ func (a *app) credential() (bridge.Credential, error) {
 	if err != nil {
 		return bridge.Credential{}, err
 	}
-	if _, err := a.connect(l); err != nil {
-		return bridge.Credential{}, err // plain http beyond this machine
+	if err := remote.CheckAddress(l.Server, a.insecure || l.Insecure); err != nil {
+		return bridge.Credential{}, err
 	}
 	return bridge.Credential{Server: l.Server, Token: l.Token}, nil
 }

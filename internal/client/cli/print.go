@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,12 +13,18 @@ import (
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-// printJSON prints v for a program to read.
+// printJSON prints v for a program to read. What a person would not see is
+// escaped, since people look at JSON, too.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.Stdout)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.Stdout.Write(peertext.EscapeHidden(b.Bytes()))
+	return err
 }
 
 // A style is how a piece of text looks on a terminal.
@@ -109,7 +116,7 @@ func severity(a *app, s coord.Severity) string {
 	return peertext.Name(string(s))
 }
 
-// indent writes text, which may be of a peer, each line marked.
+// quote writes text, which may be of a peer, each line marked.
 func (a *app) quote(w io.Writer, s string) {
 	for line := range strings.Lines(peertext.Datamark(s) + "\n") {
 		fmt.Fprint(w, "  "+line)

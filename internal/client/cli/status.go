@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -47,28 +48,28 @@ func (a *app) statusCommand() *cobra.Command {
 // A status is everything at one glance. Each part that could not be had has
 // an error beside it.
 type status struct {
-	Server         string            `json:"server"`
-	ServerSource   login.Source      `json:"server_source"`
-	TokenSource    login.Source      `json:"token_source"`
-	User           *coord.User       `json:"user"`
-	UserError      string            `json:"user_error,omitempty"`
-	Org            *coord.Org        `json:"org"`
-	Role           *coord.Role       `json:"role"`
-	Usage          *remote.Usage     `json:"usage"`
-	UsageError     string            `json:"usage_error,omitempty"`
-	Repo           *place            `json:"repo"`
-	RepoError      string            `json:"repo_error,omitempty"`
-	Intents        []coord.Intent    `json:"intents"`
-	IntentsError   string            `json:"intents_error,omitempty"`
-	Teammates      []coord.Session   `json:"teammates"`
-	TeammatesError string            `json:"teammates_error,omitempty"`
-	Attention      *remote.Attention `json:"attention"`
-	AttentionError string            `json:"attention_error,omitempty"`
+	Server         string          `json:"server"`
+	ServerSource   login.Source    `json:"server_source"`
+	TokenSource    login.Source    `json:"token_source"`
+	User           *coord.User     `json:"user"`
+	UserError      string          `json:"user_error,omitempty"`
+	Org            *coord.Org      `json:"org"`
+	Role           *coord.Role     `json:"role"`
+	Usage          *wire.Usage     `json:"usage"`
+	UsageError     string          `json:"usage_error,omitempty"`
+	Repo           *place          `json:"repo"`
+	RepoError      string          `json:"repo_error,omitempty"`
+	Intents        []coord.Intent  `json:"intents"`
+	IntentsError   string          `json:"intents_error,omitempty"`
+	Teammates      []wire.Online   `json:"teammates"`
+	TeammatesError string          `json:"teammates_error,omitempty"`
+	Attention      *wire.Attention `json:"attention"`
+	AttentionError string          `json:"attention_error,omitempty"`
 }
 
 // status asks for all parts at once: the slowest decides how long it takes.
 func (a *app) status(ctx context.Context) *status {
-	s := &status{Intents: []coord.Intent{}, Teammates: []coord.Session{}}
+	s := &status{Intents: []coord.Intent{}, Teammates: []wire.Online{}}
 	if p, err := a.here(); err != nil {
 		s.RepoError = err.Error()
 	} else {
@@ -145,7 +146,7 @@ func (a *app) printStatus(s *status) {
 		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"), used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
 	}
 	a.section("Your work", s.IntentsError, a.intentRows(s.Intents), "nothing announced")
-	a.section("Teammates", s.TeammatesError, a.sessionRows(s.Teammates), "nobody else is here")
+	a.section("Teammates", s.TeammatesError, a.onlineRows(s.Teammates), "nobody else is here")
 	a.section("Needs you", s.AttentionError, a.attentionRows(s.Attention), "nothing")
 }
 
@@ -181,25 +182,25 @@ func (a *app) intentRows(ins []coord.Intent) [][]string {
 	return rows
 }
 
-func (a *app) sessionRows(ss []coord.Session) [][]string {
+func (a *app) onlineRows(ss []wire.Online) [][]string {
 	var rows [][]string
 	for _, s := range ss {
 		what := "-"
 		if s.Intent != nil {
 			what = s.Intent.Ref + " " + title(s.Intent.Title)
 		}
-		rows = append(rows, []string{"  " + person(&s.User), peertext.Name(s.Tool), string(s.Status), peertext.Path(s.Repo.FullName), peertext.Branch(text(s.Branch)), what})
+		rows = append(rows, []string{"  " + person(&s.Developer), peertext.Name(s.Tool), string(s.Status), peertext.Path(s.Repo.FullName), peertext.Branch(text(s.Branch)), what})
 	}
 	return rows
 }
 
-func (a *app) attentionRows(at *remote.Attention) [][]string {
+func (a *app) attentionRows(at *wire.Attention) [][]string {
 	if at == nil {
 		return nil
 	}
 	var rows [][]string
 	for _, it := range at.Items {
-		rows = append(rows, []string{"  " + peertext.Name(it.Kind), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
+		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
 	}
 	if more := at.Total - len(at.Items); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("  and %d more", more)})

@@ -65,7 +65,7 @@ func (a *app) printEvent(e coord.Event) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
+		_, err = fmt.Fprintf(a.Stdout, "%s\n", peertext.EscapeHidden(line))
 		return err
 	}
 	_, err := fmt.Fprintln(a.Stdout, a.eventLine(e))

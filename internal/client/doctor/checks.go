@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -124,7 +122,7 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	if len(p.Repo.RemoteFingerprints) == 0 {
 		return one(name, Warn, "", "not checked: no repository with a remote here")
 	}
-	id := "doctor-" + uuid.NewString()
+	id := "doctor-" + login.NewUUID()
 	req := wire.HookRequest{
 		Event:   wire.HookSessionStart,
 		Session: wire.HookSession{ExternalID: id, Tool: "doctor"},

@@ -79,7 +79,7 @@ func (r *Repo) Head() Head {
 	line := readLine(filepath.Join(r.GitDir, "HEAD"))
 	ref, ok := strings.CutPrefix(line, "ref: ")
 	if !ok {
-		return Head{SHA: objectID(line)}
+		return Head{SHA: commitID(line)}
 	}
 	if ref == "refs/heads/.invalid" { // references kept in a reftable: only git can read them
 		return Head{}
@@ -103,7 +103,7 @@ func (r *Repo) Ref(name string) string {
 		case line == "":
 			return r.packedRef(name)
 		case !symbolic:
-			return objectID(line)
+			return commitID(line)
 		}
 		name = target
 	}
@@ -122,7 +122,7 @@ func (r *Repo) packedRef(name string) string {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if id, ok := bytes.CutSuffix(lines.Bytes(), want); ok {
-			return objectID(string(id))
+			return commitID(string(id))
 		}
 	}
 	return ""
@@ -237,11 +237,11 @@ func (r *Repo) LastCommitted() (before string, ok bool) {
 		return "", false
 	}
 	id, _, _ := strings.Cut(who, " ")
-	return objectID(id), true
+	return commitID(id), true
 }
 
-// objectID returns s if it is an object id other than zero.
-func objectID(s string) string {
+// commitID returns s if it is an object id other than zero.
+func commitID(s string) string {
 	if (len(s) != 40 && len(s) != 64) || strings.Trim(s, "0123456789abcdef") != "" || strings.Trim(s, "0") == "" {
 		return ""
 	}

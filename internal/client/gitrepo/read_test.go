@@ -23,7 +23,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func newRepo(t *testing.T) string {
+func newCheckout(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -57,7 +57,7 @@ func find(t *testing.T, path string) *Repo {
 }
 
 func TestFindLooksUpwardsFromAFileThatDoesNotExist(t *testing.T) {
-	dir := newRepo(t)
+	dir := newCheckout(t)
 	if r := find(t, filepath.Join(dir, "not", "yet", "there.go")); r.Root != dir {
 		t.Errorf("root = %s, want %s", r.Root, dir)
 	}
@@ -67,7 +67,7 @@ func TestFindLooksUpwardsFromAFileThatDoesNotExist(t *testing.T) {
 }
 
 func TestHeadAgreesWithGit(t *testing.T) {
-	dir := newRepo(t)
+	dir := newCheckout(t)
 	head := func() string { return git(t, dir, "rev-parse", "HEAD") }
 	for _, tt := range []struct {
 		name   string
@@ -99,7 +99,7 @@ func TestHeadOfARepositoryWithoutCommits(t *testing.T) {
 }
 
 func TestLinkedWorktreeHasItsOwnHeadAndSharedRemotes(t *testing.T) {
-	dir := newRepo(t)
+	dir := newCheckout(t)
 	git(t, dir, "remote", "add", "origin", "https://example.com/acme/app.git")
 	other := filepath.Join(t.TempDir(), "other")
 	git(t, dir, "worktree", "add", "-q", "-b", "side", other)
@@ -113,7 +113,7 @@ func TestLinkedWorktreeHasItsOwnHeadAndSharedRemotes(t *testing.T) {
 }
 
 func TestSubmoduleIsItsOwnRepository(t *testing.T) {
-	inner, outer := newRepo(t), newRepo(t)
+	inner, outer := newCheckout(t), newCheckout(t)
 	git(t, outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "lib")
 	if r := find(t, filepath.Join(outer, "lib", "a.txt")); r.Root != filepath.Join(outer, "lib") || r.Head().SHA == "" {
 		t.Errorf("found %+v at %v", r, r.Head())
@@ -121,7 +121,7 @@ func TestSubmoduleIsItsOwnRepository(t *testing.T) {
 }
 
 func TestRemotesAgreeWithGit(t *testing.T) {
-	dir := newRepo(t)
+	dir := newCheckout(t)
 	for _, r := range [][2]string{
 		{"upstream", "git@example.com:acme/app.git"},
 		{"fork.me", `https://example.com/x"y/app`},
@@ -144,7 +144,7 @@ func TestRemotesAgreeWithGit(t *testing.T) {
 }
 
 func TestDefaultBranch(t *testing.T) {
-	upstream := newRepo(t)
+	upstream := newCheckout(t)
 	git(t, upstream, "branch", "-m", "main", "trunk")
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, upstream, "clone", "-q", upstream, clone)
@@ -166,7 +166,7 @@ func TestDefaultBranch(t *testing.T) {
 }
 
 func TestRefRefusesNamesOutsideRefs(t *testing.T) {
-	r := find(t, newRepo(t))
+	r := find(t, newCheckout(t))
 	for _, name := range []string{"", "HEAD", "refs/../HEAD", "../../etc/passwd"} {
 		if got := r.Ref(name); got != "" {
 			t.Errorf("Ref(%q) = %q", name, got)
@@ -175,7 +175,7 @@ func TestRefRefusesNamesOutsideRefs(t *testing.T) {
 }
 
 func TestLastCommittedTellsCommitsFromCheckouts(t *testing.T) {
-	dir := newRepo(t)
+	dir := newCheckout(t)
 	first := git(t, dir, "rev-parse", "HEAD")
 	write(t, dir, "a.txt", "two\n")
 	git(t, dir, "commit", "-q", "-am", "second: with a colon")

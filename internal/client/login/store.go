@@ -1,6 +1,7 @@
 package login
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"github.com/google/uuid"
 )
 
 // A Store is the folder that holds the config file and the client's other
@@ -136,7 +135,7 @@ func (s Store) checkDir() error {
 // one, whole. A machine id is made if there is none.
 func (s Store) Save(c Config) error {
 	if c.MachineID == "" {
-		c.MachineID = uuid.NewString()
+		c.MachineID = NewUUID()
 	}
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -192,4 +191,13 @@ func (s Store) Forget() (had bool, err error) {
 		return false, err
 	}
 	return true, s.Save(Config{Server: c.Server, MachineID: c.MachineID})
+}
+
+// NewUUID returns a random UUID. The usual module would link a database
+// interface into the client, which pays for it at every start.
+func NewUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -41,8 +41,8 @@ func (c *Client) Health(ctx context.Context) (date time.Time, err error) {
 func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/v1/me", nil) }
 
 // Usage returns what the org uses of its plan.
-func (c *Client) Usage(ctx context.Context) (Usage, error) {
-	return get[Usage](ctx, c, "/v1/usage", nil)
+func (c *Client) Usage(ctx context.Context) (wire.Usage, error) {
+	return get[wire.Usage](ctx, c, "/v1/usage", nil)
 }
 
 // A Filter narrows a list; empty fields do not.
@@ -116,18 +116,18 @@ func (c *Client) SendMessage(ctx context.Context, to, body string) (coord.Messag
 }
 
 // CheckScope tells what editing something would run into.
-func (c *Client) CheckScope(ctx context.Context, in ScopeCheck) (ScopeResult, error) {
-	return post[ScopeResult](ctx, c, "/v1/scope-check", in)
+func (c *Client) CheckScope(ctx context.Context, in wire.ScopeCheck) (wire.ScopeChecked, error) {
+	return post[wire.ScopeChecked](ctx, c, "/v1/scope-check", in)
 }
 
 // Presence returns teammates' live agents.
-func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[coord.Session], error) {
-	return get[wire.Page[coord.Session]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
+func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[wire.Online], error) {
+	return get[wire.Page[wire.Online]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
 }
 
 // Attention returns what waits for the caller.
-func (c *Client) Attention(ctx context.Context, limit int) (Attention, error) {
-	return get[Attention](ctx, c, "/v1/attention", Filter{Limit: limit}.query())
+func (c *Client) Attention(ctx context.Context, limit int) (wire.Attention, error) {
+	return get[wire.Attention](ctx, c, "/v1/attention", Filter{Limit: limit}.query())
 }
 
 // Members returns every member of the org.
@@ -191,4 +191,12 @@ func (c *Client) Fetch(ctx context.Context, path string, limit int64) ([]byte, e
 		return nil, &Unreachable{Server: c.server, Detail: c.server + path + " is " + orNothing(kind) + ", not JSON; is the address right?"}
 	}
 	return io.ReadAll(io.LimitReader(res.Body, limit))
+}
+
+// Index feeds a repo's contract index; repo is a selector, escaped for a path.
+func (c *Client) Index(ctx context.Context, repo string, in wire.IndexFiles) (out wire.Indexed, err error) {
+	// in as it is would send the path's parameter in the body too.
+	body := map[string]any{"files": in.Files, "removed": in.Removed, "complete": in.Complete}
+	err = c.call(ctx, http.MethodPost, "/v1/repos/"+repo+"/index", nil, body, &out)
+	return out, err
 }

@@ -43,12 +43,8 @@ type Options struct {
 // New returns a client of server. An empty token makes one that can only log
 // in. It refuses to send a token in the clear to another machine.
 func New(server, token string, opt Options) (*Client, error) {
-	u, err := url.Parse(server)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("%q is not a server address such as https://svc.example.com", server)
-	}
-	if u.Scheme == "http" && !loopback(u.Hostname()) && !opt.Insecure {
-		return nil, fmt.Errorf("%s is plain http: the token would travel in the clear; use https, or --insecure if you trust the network", server)
+	if err := CheckAddress(server, opt.Insecure); err != nil {
+		return nil, err
 	}
 	if opt.Timeout == 0 {
 		opt.Timeout = 30 * time.Second
@@ -58,6 +54,19 @@ func New(server, token string, opt Options) (*Client, error) {
 		token:  token,
 		http:   &http.Client{Transport: opt.Transport, Timeout: opt.Timeout, CheckRedirect: stay},
 	}, nil
+}
+
+// CheckAddress refuses an address to which a token must not be sent: plain
+// http to another machine, unless that was accepted.
+func CheckAddress(server string, insecure bool) error {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("%q is not a server address such as https://svc.example.com", server)
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) && !insecure {
+		return fmt.Errorf("%s is plain http: the token would travel in the clear; use https, or --insecure if you trust the network", server)
+	}
+	return nil
 }
 
 // Server returns the address of the service.

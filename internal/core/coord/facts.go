@@ -1,5 +1,7 @@
 package coord
 
+import "slices"
+
 // The facts about an edit. The client computes them from the code; they never
 // hold the code itself, and signature texts only in full data mode.
 
@@ -135,4 +137,25 @@ type ContractFacts struct {
 type Reference struct {
 	Key  string `json:"key" minLength:"1" maxLength:"1024"`
 	Line int    `json:"line" minimum:"0"`
+}
+
+// ClearTexts removes the signature texts, keeping their hashes, and returns
+// how many there were.
+func (f *FileFacts) ClearTexts() (n int) {
+	clear := func(texts ...**string) {
+		for _, t := range texts {
+			if *t != nil {
+				*t = nil
+				n++
+			}
+		}
+	}
+	f.Symbols, f.Contracts = slices.Clone(f.Symbols), slices.Clone(f.Contracts)
+	for i := range f.Symbols {
+		clear(&f.Symbols[i].Signature, &f.Symbols[i].PreviousSignature)
+	}
+	for i := range f.Contracts {
+		clear(&f.Contracts[i].Signature, &f.Contracts[i].PreviousSignature)
+	}
+	return n
 }

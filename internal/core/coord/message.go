@@ -49,9 +49,21 @@ type Message struct {
 	ReadAt         *Time   `json:"read_at" doc:"When the caller read it"`
 	DeliveredAt    *Time   `json:"delivered_at" doc:"When it went into one of the caller's agents' context"`
 	About          *About  `json:"about"`
+	// Receipts tell the sender of a direct message what became of it.
+	Receipts []Receipt `json:"receipts" doc:"Of a direct message, for its sender: what became of it"`
 
 	OrgID string `json:"-"`
 	Seq   int64  `json:"-"`
+}
+
+// A Receipt is what one recipient made of a message. Delivery into an agent's
+// context, an agent's reading and the person's own reading are apart.
+type Receipt struct {
+	User        User  `json:"user"`
+	DeliveredAt *Time `json:"delivered_at" doc:"When it went into the context of one of their agents"`
+	ReadAt      *Time `json:"read_at" doc:"When the person read it in the dashboard"`
+	AgentReadAt *Time `json:"agent_read_at" doc:"When one of their agents read it"`
+	AckedAt     *Time `json:"acked_at"`
 }
 
 // A ConversationKind tells channels from direct threads.
@@ -69,7 +81,7 @@ func (ConversationKind) Enum() []string { return []string{string(Channel), strin
 type Conversation struct {
 	ID           string           `json:"id"`
 	Kind         ConversationKind `json:"kind"`
-	Name         string           `json:"name"`
+	Name         string           `json:"name" peer:"line"`
 	To           string           `json:"to" doc:"The target that posts here"`
 	Repo         *RepoName        `json:"repo"`
 	Subject      *string          `json:"subject" peer:"inline"`
@@ -107,13 +119,13 @@ type Answer struct {
 // A Question is something one agent wants to know of another's work.
 type Question struct {
 	ID        string         `json:"id"`
-	To        string         `json:"to"`
-	About     *string        `json:"about"`
+	To        string         `json:"to" peer:"line"`
+	About     *string        `json:"about" peer:"line"`
 	Question  string         `json:"question" peer:"block"`
 	AskedBy   Sender         `json:"asked_by"`
 	Repo      *RepoName      `json:"repo"`
 	Status    QuestionStatus `json:"status"`
-	Immediate *string        `json:"immediate" doc:"The answer from current state"`
+	Immediate *string        `json:"immediate" peer:"block" doc:"The answer from current state"`
 	Answers   []Answer       `json:"answers"`
 	CreatedAt Time           `json:"created_at"`
 }

@@ -40,3 +40,13 @@ func (ix *Index) Rules(repoID string) (*policy.Effective, []coord.ConflictKind) 
 
 // Links returns the repos linked with one.
 func (ix *Index) Links(repoID string) []string { return ix.known(repoID).links }
+
+// Uses returns what live code of a file is known to use.
+func (ix *Index) Uses(repoID, path string) []Use {
+	r := ix.known(repoID)
+	at, ok := r.useAt[path]
+	if !ok {
+		return nil
+	}
+	return r.uses[at].uses
+}

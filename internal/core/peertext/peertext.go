@@ -8,8 +8,10 @@
 package peertext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -138,6 +140,25 @@ func plain(s string) bool {
 		}
 	}
 	return true
+}
+
+// EscapeHidden writes the characters that Clean would drop as \uXXXX. On JSON
+// that changes nothing for who parses it and everything for who looks at it:
+// outside of strings JSON has none of them.
+func EscapeHidden(json []byte) []byte {
+	out := make([]byte, 0, len(json))
+	for _, r := range string(json) {
+		switch {
+		case r < 0x7f || replace(r) >= 0 && !unicode.In(r, unicode.Zl, unicode.Zp) && r != 0x85:
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // replace returns what stands for r in clean text, -1 for nothing.

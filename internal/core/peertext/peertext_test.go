@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -53,11 +54,15 @@ func TestCorpusIsCleanedAsWritten(t *testing.T) {
 // Every code point, alone and inside an end mark.
 func TestNoCodePointEscapes(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		got := peertext.Clean("a" + string(r) + "b")
+		in := "a" + string(r) + "b"
+		got := peertext.Clean(in)
 		for _, x := range got {
 			if forbidden(x) {
 				t.Fatalf("%U leaves %U in clean text", r, x)
 			}
+		}
+		if got == in {
+			continue // cleaning it again is what was just done
 		}
 		if again := peertext.Clean(got); again != got {
 			t.Fatalf("%U: Clean is not idempotent: %+q then %+q", r, got, again)
@@ -160,6 +165,28 @@ func TestAnInjectionIsCapped(t *testing.T) {
 	}
 	if got := marker().Injection(nil, ""); got != "" {
 		t.Errorf("no items give %q", got)
+	}
+}
+
+func TestEscapedJSONShowsEverythingAndMeansTheSame(t *testing.T) {
+	for _, c := range cases(t) {
+		plain, err := json.Marshal(map[string]string{"text": c.Text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := peertext.EscapeHidden(plain)
+		for _, r := range string(escaped) {
+			if forbidden(r) && !strings.ContainsRune("⟦⟧〚〛⸢⸣⦋⦌⁅⁆", r) {
+				t.Fatalf("%s: %U survives in %s", c.Name(), r, short(string(escaped)))
+			}
+		}
+		var before, after map[string]string
+		if err := errors.Join(json.Unmarshal(plain, &before), json.Unmarshal(escaped, &after)); err != nil {
+			t.Fatalf("%s: %v", c.Name(), err)
+		}
+		if before["text"] != after["text"] {
+			t.Errorf("%s: means %+q, meant %+q", c.Name(), short(after["text"]), short(before["text"]))
+		}
 	}
 }
 

@@ -51,8 +51,8 @@ type Effective struct {
 // Merge returns what holds where the given rules are set, later ones over
 // earlier ones, all of them over the defaults: Merge(org, repo).
 func Merge(layers ...Rules) *Effective {
-	e := defaults
-	e.Severity = maps.Clone(defaults.Severity)
+	e := defaults()
+	e.Severity = maps.Clone(e.Severity)
 	for _, r := range layers {
 		set(&e.OverrideRequireReason, r.OverrideRequireReason)
 		set(&e.OverrideAllowedRoles, r.OverrideAllowedRoles)

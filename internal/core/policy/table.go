@@ -7,6 +7,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -124,7 +125,8 @@ func DefaultIgnorePaths() []string {
 	}
 }
 
-var defaults = func() Effective {
+// defaults is made at first use: every start of svc would pay for it.
+var defaults = sync.OnceValue(func() Effective {
 	all := map[string]any{}
 	for _, r := range Table() {
 		all[r.Name] = r.Default
@@ -138,7 +140,7 @@ var defaults = func() Effective {
 		panic(err)
 	}
 	return e
-}()
+})
 
 func list(values []string) string {
 	text := ""

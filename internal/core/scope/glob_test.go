@@ -207,6 +207,11 @@ func TestGlobMatchAgreesWithAnotherImplementation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// It lets a/** match a, but not a*/**: for us both mean all below
+			// and the folder itself.
+			if folder, ok := strings.CutSuffix(g.String(), "/**"); ok && !want {
+				want, _ = doublestar.Match(folder, smallPaths[i])
+			}
 			if got := g.Match(smallPaths[i]); got != want {
 				t.Fatalf("%s matches %s: %v, want %v", g, smallPaths[i], got, want)
 			}

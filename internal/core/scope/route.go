@@ -3,6 +3,7 @@ package scope
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -45,25 +46,32 @@ func normalRoute(s string) string {
 	return b.String()
 }
 
+// lazily compiles an expression when it is first used. The hook links this
+// package for remotes alone and runs on every edit: compiling all of these
+// would be a twentieth of what it costs.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 var (
-	scheme   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
-	baseVar  = regexp.MustCompile(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
-	express  = regexp.MustCompile(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
-	template = regexp.MustCompile(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
-	named    = regexp.MustCompile(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
+	scheme   = lazily(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
+	baseVar  = lazily(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
+	express  = lazily(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
+	template = lazily(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
+	named    = lazily(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
 )
 
 // stripHost drops the part before the path of an address, and a variable that
 // stands for it.
 func stripHost(s string) string {
-	if at := scheme.FindStringIndex(s); at != nil {
+	if at := scheme().FindStringIndex(s); at != nil {
 		s = s[at[1]:]
 		if s == "" {
 			return "/"
 		}
 		return s
 	}
-	if at := baseVar.FindStringIndex(s); at != nil {
+	if at := baseVar().FindStringIndex(s); at != nil {
 		return s[at[1]-1:]
 	}
 	return s
@@ -125,14 +133,14 @@ func routeElem(elem string) string {
 	if strings.HasPrefix(elem, "$") && !strings.HasPrefix(elem, "${") && len(elem) > 1 {
 		return "{}"
 	}
-	elem = named.ReplaceAllString(elem, "{}")
-	elem = template.ReplaceAllStringFunc(elem, func(p string) string {
+	elem = named().ReplaceAllString(elem, "{}")
+	elem = template().ReplaceAllStringFunc(elem, func(p string) string {
 		if isCatchAll(p) {
 			return "{*}"
 		}
 		return "{}"
 	})
-	elem = express.ReplaceAllStringFunc(elem, func(p string) string {
+	elem = express().ReplaceAllStringFunc(elem, func(p string) string {
 		if strings.HasSuffix(p, "*") || strings.HasSuffix(p, "+") {
 			return "{*}"
 		}

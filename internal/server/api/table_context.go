@@ -20,5 +20,9 @@ var around = []Op{
 	{Route: "POST /v1/scope-check", Tool: "scope_check", Summary: "What some work would collide with; writes nothing", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).CheckScope)},
 	{Route: "GET /v1/sessions", Summary: "List agent sessions", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).ListSessions)},
 	{Route: "GET /v1/presence", Tool: "who_is_online", Summary: "Teammates' live agents", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetPresence)},
+	{Route: "GET /v1/contracts", Summary: "List contracts with who provides, uses and changes them", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).ListContracts)},
+	{Route: "GET /v1/contracts/lookup", Tool: "contract_lookup", Summary: "Who provides a contract, who uses it, who is changing it", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).LookUpContract)},
+	{Route: "POST /v1/repos/{repo}/index", Summary: "Feed a repo's contract index with a part of a scan", Door: BearerOnly, Scopes: scope(coord.ScopeHooks), Success: 200, MaxBody: maxHookBody,
+		Events: emits(coord.EventContractChanged), Problems: fails(missing), Run: run((*ops.Service).IndexFiles)},
 	{Tool: "wait_for", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).WaitFor)},
 }

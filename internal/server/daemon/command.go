@@ -34,6 +34,7 @@ usage: svcd <command> [flags]
 
   serve       run the service
   bootstrap   make the first org and its owner, and print a token
+  rotate-key  replace the key that seals stored secrets
   migrate     bring the database's schema up to date and stop
   openapi     print the OpenAPI document of the REST API
   version     print the version
@@ -62,6 +63,8 @@ func Main(ctx context.Context, env Env) int {
 		err = serve(ctx, env, args)
 	case "bootstrap":
 		err = bootstrap(ctx, env, args)
+	case "rotate-key":
+		err = rotateKey(ctx, env, args)
 	case "migrate":
 		err = migrate(ctx, env, args)
 	case "openapi":

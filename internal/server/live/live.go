@@ -204,6 +204,13 @@ func CopyOf(s coord.Session) string {
 	return s.ID
 }
 
+// SetUses tells what live code of a file uses.
+func (d *Draft) SetUses(repo coord.RepoName, path string, uses []engine.Use) {
+	old := d.Uses(repo.ID, path)
+	d.undo = append(d.undo, func() { d.Index.SetUses(repo, path, old) })
+	d.Index.SetUses(repo, path, uses)
+}
+
 // PutMerged adds what an intent changed and merged.
 func (d *Draft) PutMerged(c *engine.Change, i store.IntentRow, at coord.Time) {
 	d.Index.PutMerged(&engine.Merged{ID: i.ID, RepoID: c.RepoID, Facts: c.Facts, By: IntentWorker(i, nil), At: at})

@@ -14,7 +14,7 @@ import (
 func load(ctx context.Context, tx *store.Tx, org string) (*engine.Index, error) {
 	ix := engine.New()
 	for _, part := range []func(context.Context, *store.Tx, string, *engine.Index) error{
-		loadRules, loadLinks, loadWorkers, loadChanges, loadMerged, loadSuppressions,
+		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadMerged, loadSuppressions,
 	} {
 		if err := part(ctx, tx, org, ix); err != nil {
 			return nil, err
@@ -76,6 +76,34 @@ func loadLinks(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) 
 		ix.SetLinks(r.ID, links[r.ID])
 	}
 	return err
+}
+
+func loadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	repos, err := tx.Repos(ctx, org)
+	if err != nil {
+		return err
+	}
+	for _, r := range repos {
+		uses, err := UsesOf(ctx, tx, org, r.ID, "")
+		if err != nil {
+			return err
+		}
+		for path, list := range uses {
+			ix.SetUses(coord.RepoName{ID: r.ID, FullName: r.FullName}, path, list)
+		}
+	}
+	return nil
+}
+
+// UsesOf returns what live code of a repo uses, by path; of one file if path
+// is not empty.
+func UsesOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[string][]engine.Use, error) {
+	rows, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Uses})
+	out := map[string][]engine.Use{}
+	for _, c := range rows {
+		out[c.Path] = append(out[c.Path], engine.Use{Key: c.Key, Line: c.Line, SignatureHash: c.SignatureHash})
+	}
+	return out, err
 }
 
 func loadWorkers(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
@@ -229,6 +257,10 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 				ix.RemoveCopy(e.RepoID, copy)
 				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
 			}
+		case coord.EventOrgUpdated: // signature texts may have been cleared
+			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
+		case coord.EventContractChanged:
+			todo["uses "+e.ID] = func() error { return reloadUses(ctx, tx, org, ix, e) }
 		case coord.EventConflictOverridden, coord.EventConflictResolved:
 			fp, _ := e.Payload["fingerprint"].(string)
 			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
@@ -299,6 +331,23 @@ func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Ind
 	}
 	if s.EndedAt == nil {
 		ix.PutWorker(SessionWorker(s))
+	}
+	return nil
+}
+
+func reloadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, e coord.Event) error {
+	repo, err := tx.Repo(ctx, org, e.RepoID)
+	if err != nil {
+		return err
+	}
+	paths, _ := e.Payload["paths"].([]any)
+	for _, p := range paths {
+		path, _ := p.(string)
+		uses, err := UsesOf(ctx, tx, org, repo.ID, path)
+		if err != nil {
+			return err
+		}
+		ix.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, path, uses[path])
 	}
 	return nil
 }

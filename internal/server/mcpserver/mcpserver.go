@@ -124,7 +124,15 @@ func (s *Server) call(t Tool, op api.Op) mcp.ToolHandler {
 		if err != nil {
 			return s.failure(ctx, t, err), nil
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: t.text(out, structured)}}, StructuredContent: structured}, nil
+		content := []mcp.Content{&mcp.TextContent{Text: t.text(out, structured)}}
+		// Messages reach an agent at its next tool call. That they cannot be
+		// had now does not spoil the answer.
+		if news, err := s.api.News(ctx, who); err != nil {
+			s.log.WarnContext(ctx, "looking for an agent's messages failed", "err", err)
+		} else if news != "" {
+			content = append(content, &mcp.TextContent{Text: news})
+		}
+		return &mcp.CallToolResult{Content: content, StructuredContent: structured}, nil
 	}
 }
 

@@ -36,6 +36,11 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 			return nil
 		}
 		out.Org.DataMode = in.DataMode
+		if in.DataMode == coord.DataMetadataOnly {
+			if out.ClearedSignatures, err = tx.ClearSignatures(ctx, who.OrgID); err != nil {
+				return err
+			}
+		}
 		if err := tx.SetDataMode(ctx, who.OrgID, in.DataMode); err != nil {
 			return err
 		}

@@ -57,6 +57,9 @@ func (s *Service) CheckScope(ctx context.Context, who coord.Caller, in wire.Scop
 		rules, _ := ix.Rules(p.repo.ID)
 		out = wire.ScopeChecked{Decision: wire.Allow, Repo: w.Repo, Findings: []wire.ScopeFinding{}}
 		for _, f := range engine.Check(ix, w, set) {
+			if other := f.Other(w.ID); p.session == nil && other.User.ID != "" && other.User.ID == who.UserID {
+				continue // a person asks, not one of their agents: own work is not in the way
+			}
 			out.Findings = append(out.Findings, scopeFinding(f, w.ID, now, rules.Enforcement))
 		}
 		return nil

@@ -182,7 +182,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 	if err != nil || reply.InjectContext == "" {
 		return reply, err // told before: nothing to add
 	}
-	reply.Decision, reply.Reason = wire.Warn, d.Reason
+	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
 	return reply, h.tell(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
 		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
 }

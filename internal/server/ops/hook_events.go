@@ -33,6 +33,11 @@ func (h *hook) handle(ctx context.Context, event wire.HookEvent) error {
 }
 
 func (h *hook) started(ctx context.Context) error {
+	for _, p := range h.event.Repo.Packages {
+		if err := h.SavePackage(ctx, h.repo.ID, p.Name, p.Path, p.Language); err != nil {
+			return err
+		}
+	}
 	if err := h.settleOwn(ctx); err != nil {
 		return err
 	}
@@ -122,7 +127,7 @@ func (h *hook) draftTitle(text string) string {
 	return text
 }
 
-var planToken = regexp.MustCompile("[A-Za-z0-9_./@*{}\\[\\]-]+(?:#[A-Za-z0-9_.$]+)?")
+var planToken = regexp.MustCompile(`[A-Za-z0-9_./@*{}\[\]-]+(?:#[A-Za-z0-9_.$]+)?`)
 var fileName = regexp.MustCompile(`^[^/]+\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // namedIn returns the paths and symbols that a text names: words that look
@@ -200,8 +205,20 @@ func (h *hook) edited(ctx context.Context) error {
 	}
 	files := h.facts()
 	copy := live.CopyOf(h.session.Session)
+	var learnt []string
 	for _, f := range files {
 		if err := h.recordFile(ctx, copy, f); err != nil {
+			return err
+		}
+		if err := h.learn(ctx, f); err != nil {
+			return err
+		}
+		if len(f.Contracts) > 0 {
+			learnt = append(learnt, f.Path)
+		}
+	}
+	if len(learnt) > 0 {
+		if err := h.tellContracts(ctx, learnt); err != nil {
 			return err
 		}
 	}
@@ -219,6 +236,11 @@ func (h *hook) edited(ctx context.Context) error {
 	return h.news(ctx)
 }
 
+func (h *hook) tellContracts(ctx context.Context, paths []string) error {
+	return emit(ctx, h.Tx, h.who, happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: h.repo.ID}, Repo: h.repo.ID,
+		Payload: map[string]any{"paths": paths}})
+}
+
 // facts returns what is known of the written files: the client's analysis,
 // and for paths it left out that they were written.
 func (h *hook) facts() []coord.FileFacts {
@@ -233,7 +255,7 @@ func (h *hook) facts() []coord.FileFacts {
 			f.Path = p
 			seen[p] = true
 			if h.who.DataMode == coord.DataMetadataOnly {
-				f = withoutTexts(f)
+				f.ClearTexts()
 			}
 			files = append(files, f)
 		}
@@ -247,18 +269,6 @@ func (h *hook) facts() []coord.FileFacts {
 		files = append(files, coord.FileFacts{Path: p, Status: coord.FileModified})
 	}
 	return files
-}
-
-// withoutTexts drops the signature texts, keeping their hashes.
-func withoutTexts(f coord.FileFacts) coord.FileFacts {
-	f.Symbols, f.Contracts = slices.Clone(f.Symbols), slices.Clone(f.Contracts)
-	for i := range f.Symbols {
-		f.Symbols[i].Signature, f.Symbols[i].PreviousSignature = nil, nil
-	}
-	for i := range f.Contracts {
-		f.Contracts[i].Signature, f.Contracts[i].PreviousSignature = nil, nil
-	}
-	return f
 }
 
 // recordFile stores a file's difference in the working copy, with this session

@@ -116,6 +116,9 @@ func (c *change) dropChanges(ctx context.Context, i store.IntentRow, merged bool
 				return nil, err
 			}
 			c.live.PutMerged(ch, i, c.Now)
+			if err := c.land(ctx, i.Repo, ch.Facts); err != nil {
+				return nil, err
+			}
 			paths = append(paths, ch.Facts.Path)
 		}
 		row := store.ChangeRow{RepoID: ch.RepoID, Copy: ch.Copy, Facts: ch.Facts}
@@ -135,7 +138,11 @@ func (c *change) dropChanges(ctx context.Context, i store.IntentRow, merged bool
 			return nil, err
 		}
 	}
-	return paths, nil
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	return paths, emit(ctx, c.Tx, c.who, happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: i.Repo.ID}, Repo: i.Repo.ID,
+		Payload: map[string]any{"paths": paths}})
 }
 
 // workersOn returns the live workers that changed one of the paths.

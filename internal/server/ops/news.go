@@ -12,13 +12,15 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// news adds what is new to this session to its brief: conflicts that matter
-// and messages.
+// news adds what is new to this session to its brief: conflicts that matter,
+// messages, answers and questions.
 func (h *hook) news(ctx context.Context) error {
-	if err := h.conflictNews(ctx); err != nil {
-		return err
+	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
+		if err := add(ctx); err != nil {
+			return err
+		}
 	}
-	return h.messageNews(ctx)
+	return nil
 }
 
 // conflictNews tells of conflicts of severity warn and block, once each and
@@ -59,7 +61,7 @@ const maxLetters = 5
 
 // messageNews delivers messages that this session has not received yet.
 func (h *hook) messageNews(ctx context.Context) error {
-	letters, err := h.Undelivered(ctx, h.who.OrgID, h.who.UserID, h.session.ID, maxLetters+1)
+	letters, err := h.s.undelivered(ctx, h.Tx, h.who, h.session, maxLetters+1)
 	if err != nil {
 		return err
 	}
@@ -72,11 +74,51 @@ func (h *hook) messageNews(ctx context.Context) error {
 		if m.Subject != nil {
 			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
 		}
+		if m.About != nil && m.About.Kind == aboutQuestion {
+			head += " (to answer a question here: answer, question " + m.About.Ref + ")"
+		}
 		if m.RequiresAck {
 			head += fmt.Sprintf(" (acknowledge with message_ack %s)", m.ID)
 		}
 		h.brief.add(rankMessage, "", "", head+", id "+m.ID+":\n"+marker.Block(m.Body, 1200), func(ctx context.Context) error {
-			return h.Deliver(ctx, m.ID, h.who.UserID, h.session.ID)
+			return h.s.deliver(ctx, h.Tx, h.session, []string{m.ID})
+		})
+	}
+	return nil
+}
+
+// answerNews tells the answers to this session's questions.
+func (h *hook) answerNews(ctx context.Context) error {
+	asked, err := h.s.newAnswers(ctx, h.Tx, h.who, h.session, maxLetters)
+	if err != nil {
+		return err
+	}
+	for _, q := range asked {
+		for _, a := range q.Answers {
+			told := q
+			told.Answers = []coord.Answer{a}
+			text := fmt.Sprintf("%s answered your question %s", senderName(a.By), marker.Inline(q.Question, peertext.MaxTitle))
+			h.brief.add(rankMessage, "", "", text+":\n"+marker.Block(a.Answer, 1200), func(ctx context.Context) error {
+				return h.s.deliverQuestions(ctx, h.Tx, h.session, []coord.Question{told})
+			})
+		}
+	}
+	return nil
+}
+
+// questionNews asks what others want to know of this session's work.
+func (h *hook) questionNews(ctx context.Context) error {
+	open, err := h.s.openQuestions(ctx, h.Tx, h.who, h.session, maxLetters)
+	if err != nil {
+		return err
+	}
+	for _, q := range open {
+		head := "Question from " + senderName(q.AskedBy)
+		if q.About != nil {
+			head += " about " + peertext.Path(*q.About)
+		}
+		h.brief.add(rankQuestion, "", "", head+" (answer it with answer, question "+q.ID+"):\n"+marker.Block(q.Question, 1200), func(ctx context.Context) error {
+			return h.s.deliverQuestions(ctx, h.Tx, h.session, []coord.Question{q})
 		})
 	}
 	return nil

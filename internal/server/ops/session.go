@@ -14,6 +14,14 @@ import (
 // expiry is how long a quiet session still counts for anything.
 const expiry = coord.SessionExpiryHours * time.Hour
 
+// CheckSession refuses a caller who acts under a session that is not theirs.
+func (s *Service) CheckSession(ctx context.Context, who coord.Caller) error {
+	return s.read(ctx, func(tx *store.Tx) error {
+		_, err := s.ownSession(ctx, tx, who, who.SessionID)
+		return err
+	})
+}
+
 // ownSession returns the caller's session of that id.
 func (s *Service) ownSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (store.SessionRow, error) {
 	const none = "no session of yours has this id; the hook briefing names yours"

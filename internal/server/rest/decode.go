@@ -55,8 +55,16 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err != nil {
 		return err
 	}
+	if f, ok := in.(flowReader); ok {
+		if c, err := r.Cookie(s.auth.FlowCookieName()); err == nil {
+			f.ReadFlow(c.Value)
+		}
+	}
 	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", path))
 }
+
+// A flowReader is an input that needs the cookie of an OpenID sign-in.
+type flowReader interface{ ReadFlow(value string) }
 
 // decodeBody reads the body with limits and decodes it.
 func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,6 +17,14 @@ type Thread struct {
 	Subject *string
 	About   *coord.About
 	Users   []string // who takes part, for direct threads
+	since   coord.Time
+}
+
+// From returns the thread as being there since a moment, even if only now
+// somebody looks for it.
+func (t Thread) From(since coord.Time) Thread {
+	t.since = since
+	return t
 }
 
 // DirectThread returns the thread of some people about something.
@@ -45,7 +54,7 @@ func (tx *Tx) EnsureConversation(ctx context.Context, org, newID string, t Threa
 	n, err := tx.exec(ctx, `
 		INSERT INTO conversations (id, org_id, kind, conv_key, repo_id, subject, about_kind, about_ref, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (org_id, conv_key) DO NOTHING`,
-		newID, org, t.Kind, t.Key, t.RepoID, t.Subject, aboutKind, aboutRef, tx.Now)
+		newID, org, t.Kind, t.Key, t.RepoID, t.Subject, aboutKind, aboutRef, cmp.Or(t.since, tx.Now))
 	if err != nil {
 		return "", err
 	}
@@ -84,53 +93,38 @@ func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []
 	if err != nil {
 		return err
 	}
-	for _, u := range recipients {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO message_recipients (message_id, user_id, org_id, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, m.ID, u, m.OrgID, m.Seq); err != nil {
-			return err
-		}
+	if err := tx.insertRecipients(ctx, m, recipients); err != nil {
+		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE conversations SET updated_at = $2 WHERE id = $1`, m.ConversationID, tx.Now)
 	return err
+}
+
+// insertRecipients addresses a message. What a person's own agent wrote needs
+// no reading by that person: the row is for their other agents.
+func (tx *Tx) insertRecipients(ctx context.Context, m *coord.Message, recipients []string) error {
+	const perStatement = 200
+	for batch := range slices.Chunk(recipients, perStatement) {
+		f := filter{}
+		id, org, seq, at := f.arg(m.ID), f.arg(m.OrgID), f.arg(m.Seq), f.arg(m.CreatedAt)
+		rows := make([]string, len(batch))
+		for i, u := range batch {
+			var read *coord.Time
+			if m.From.User != nil && m.From.User.ID == u {
+				read = &m.CreatedAt
+			}
+			rows[i] = "(" + strings.Join([]string{id, f.arg(u), org, seq, at, f.arg(read)}, ", ") + ")"
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO message_recipients (message_id, user_id, org_id, seq, at, read_at) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`, f.args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CountUndelivered returns how many messages to a user none of their agents
 // has received yet.
 func (tx *Tx) CountUndelivered(ctx context.Context, org, user string) (int, error) {
 	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND agent_read_at IS NULL AND delivered_at IS NULL`, org, user)
-}
-
-const messageColumns = `m.id, m.org_id, m.conversation_id, m.seq, m.from_kind, u.id, u.email, u.name, m.from_session, m.from_tool, m.target, m.subject, m.body, m.requires_ack, m.about_kind, m.about_ref, m.created_at`
-
-func scanMessage(r scanner) (m coord.Message, err error) {
-	var id, email, name, aboutKind, aboutRef *string
-	err = r.Scan(&m.ID, &m.OrgID, &m.ConversationID, &m.Seq, &m.From.Kind, &id, &email, &name, &m.From.SessionID, &m.From.Tool, &m.To, &m.Subject, &m.Body, &m.RequiresAck, &aboutKind, &aboutRef, &m.CreatedAt)
-	if id != nil {
-		m.From.User = &coord.User{ID: *id, Email: *email, Name: *name}
-	}
-	if aboutKind != nil {
-		m.About = &coord.About{Kind: *aboutKind, Ref: *aboutRef}
-	}
-	m.Acks = []coord.Ack{}
-	return m, err
-}
-
-// Undelivered returns the messages to a user that did not go into a session's
-// context yet, oldest first. What the session itself sent, what an agent of
-// the user has read, and what another session of theirs received is left out.
-func (tx *Tx) Undelivered(ctx context.Context, org, user, session string, limit int) ([]coord.Message, error) {
-	return all(ctx, tx, scanMessage, `
-		SELECT `+messageColumns+`
-		FROM message_recipients x JOIN messages m ON m.id = x.message_id LEFT JOIN users u ON u.id = m.from_user
-		WHERE x.org_id = $1 AND x.user_id = $2 AND x.agent_read_at IS NULL AND x.delivered_at IS NULL
-			AND (m.from_session IS NULL OR m.from_session <> $3)
-		ORDER BY x.seq LIMIT $4`, org, user, session, limit)
-}
-
-// Deliver notes that a message went into a session's context.
-func (tx *Tx) Deliver(ctx context.Context, message, user, session string) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO deliveries (message_id, session_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, message, session, tx.Now); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, `UPDATE message_recipients SET delivered_at = $3 WHERE message_id = $1 AND user_id = $2 AND delivered_at IS NULL`, message, user, tx.Now)
-	return err
 }

@@ -1,0 +1,209 @@
+// Package analysis tells what an edit means: which lines of which version it
+// replaced, which definitions and contracts it touched and whether their users
+// still work, and what it uses that was not used before. Facts leave the
+// machine, code never does; rules lie under rules, one folder per language.
+//
+// Line facts are exact for every file. The rest is best effort: a file that
+// does not parse, is too large or takes too long has line facts alone.
+package analysis
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// Options say how far an analysis goes.
+type Options struct {
+	Base          string        // commit or tree to compare with; empty finds the merge base with the default branch
+	DefaultBranch string        // empty asks the repository
+	MetadataOnly  bool          // leave signature texts and details out: hashes only
+	LinesOnly     bool          // line facts alone, without reading any file
+	Unlimited     bool          // the limits of what is sent do not apply: for a replay, which sends nothing
+	Budget        time.Duration // for all files together; 0 means DefaultBudget
+}
+
+// DefaultBudget is how long one analysis may take before it is cut short.
+const DefaultBudget = 2 * time.Second
+
+// MaxSource is the size above which a file is not parsed.
+const MaxSource = 1 << 20
+
+// Limits of one file's facts, as the wire has them.
+const (
+	maxPath    = 1024
+	maxPerFile = 5000 // contracts, and references
+)
+
+// WorkingTree compares the files on disk under root, the top folder of a
+// working tree, with the version they started from. Nil paths mean every file
+// that differs; paths outside root are ignored.
+func WorkingTree(ctx context.Context, root string, paths []string, opts Options) (*coord.Analysis, error) {
+	start := time.Now()
+	base := opts.Base
+	if base == "" {
+		var err error
+		if base, err = gitrepo.Base(ctx, root, opts.DefaultBranch); err != nil {
+			return nil, err
+		}
+	}
+	deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
+	if err != nil {
+		return nil, err
+	}
+	objects := gitrepo.NewObjects(ctx, root)
+	defer objects.Close()
+	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, tree: diskTree(root)}
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return readFile(filepath.Join(root, d.Path)) }
+	return r.analyze(deltas), nil
+}
+
+// Between compares two versions of the repository at root, each a commit or a
+// tree. Use History for many.
+func Between(ctx context.Context, root, base, side string, opts Options) (*coord.Analysis, error) {
+	h := NewHistory(ctx, root)
+	defer h.Close()
+	return h.Between(base, side, opts)
+}
+
+// A History compares versions of a repository with few processes, however
+// many pairs are asked for. It is not safe for concurrent use.
+type History struct {
+	ctx     context.Context
+	root    string
+	objects *gitrepo.Objects
+	trees   *gitrepo.Trees
+	cache   *outlineCache
+}
+
+// NewHistory prepares to compare versions of the repository at root.
+func NewHistory(ctx context.Context, root string) *History {
+	objects := gitrepo.NewObjects(ctx, root)
+	return &History{ctx: ctx, root: root, objects: objects, trees: gitrepo.NewTrees(ctx, root, objects), cache: newOutlineCache()}
+}
+
+// Between compares two versions, each a commit or a tree.
+func (h *History) Between(base, side string, opts Options) (*coord.Analysis, error) {
+	start := time.Now()
+	deltas, err := h.trees.Deltas(base, side)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: h.objects, cache: h.cache, tree: &gitTree{ctx: h.ctx, root: h.root, treeish: side, objects: h.objects}}
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, MaxSource) }
+	return r.analyze(deltas), nil
+}
+
+// Close ends the processes.
+func (h *History) Close() error { return errors.Join(h.trees.Close(), h.objects.Close()) }
+
+func (o *Options) budget() time.Duration {
+	if o.Budget == 0 {
+		return DefaultBudget
+	}
+	return o.Budget
+}
+
+// A run is one analysis.
+type run struct {
+	opts     Options
+	deadline time.Time
+	objects  *gitrepo.Objects
+	now      func(*gitrepo.Delta) ([]byte, error) // the new content
+	tree     tree
+	cache    *outlineCache
+	modules  moduleCache
+}
+
+// analyze turns deltas into facts within the limits.
+func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
+	a := &coord.Analysis{Files: []coord.FileFacts{}}
+	hunks, symbols := 0, 0
+	for i := range deltas {
+		d := &deltas[i]
+		if len(a.Files) == coord.MaxAnalysisFiles && !r.opts.Unlimited {
+			a.Truncated = true
+			break
+		}
+		f := lineFacts(d)
+		if len(f.Path) > maxPath || f.OldPath != nil && len(*f.OldPath) > maxPath {
+			a.Truncated = true // the service takes no such path
+			continue
+		}
+		if hunks+len(f.Hunks) > coord.MaxAnalysisHunks && !r.opts.Unlimited {
+			f.Hunks = f.Hunks[:coord.MaxAnalysisHunks-hunks]
+			a.Truncated = true
+		}
+		hunks += len(f.Hunks)
+		if !r.opts.LinesOnly && f.Status != coord.FileUnchanged && !r.describe(d, &f) {
+			a.Truncated = true
+		}
+		if n := coord.MaxAnalysisSymbols - symbols; len(f.Symbols) > n && !r.opts.Unlimited {
+			f.Symbols = f.Symbols[:n]
+			a.Truncated = true
+		}
+		symbols += len(f.Symbols)
+		if len(f.Contracts) > maxPerFile {
+			f.Contracts = f.Contracts[:maxPerFile]
+			a.Truncated = true
+		}
+		a.Files = append(a.Files, f)
+	}
+	return a
+}
+
+var fileStatuses = map[gitrepo.Status]coord.FileStatus{
+	gitrepo.Unchanged: coord.FileUnchanged, gitrepo.Added: coord.FileAdded, gitrepo.Modified: coord.FileModified,
+	gitrepo.Deleted: coord.FileDeleted, gitrepo.Renamed: coord.FileRenamed,
+}
+
+// lineFacts are what git knows of a file.
+func lineFacts(d *gitrepo.Delta) coord.FileFacts {
+	f := coord.FileFacts{
+		Path: wirePath(d.Path), Status: fileStatuses[d.Status], Language: languageOf(d.Path).name, Binary: d.Binary, Generated: generatedPath(d.Path),
+		Hunks: make([]coord.Hunk, len(d.Hunks)), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{},
+	}
+	if d.OldPath != "" {
+		old := wirePath(d.OldPath)
+		f.OldPath = &old
+	}
+	if d.OldBlob != "" {
+		f.BaseBlob = &d.OldBlob
+	}
+	if d.NewBlob != "" {
+		f.NewBlob = &d.NewBlob
+	}
+	for i, h := range d.Hunks {
+		f.Hunks[i] = coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash}
+	}
+	return f
+}
+
+// wirePath is a path as JSON can carry it: one that is not UTF-8 is quoted, so
+// that two of them stay different.
+func wirePath(p string) string {
+	if utf8.ValidString(p) {
+		return p
+	}
+	return strings.Trim(strconv.QuoteToASCII(p), `"`)
+}
+
+// readFile reads a file that is not too large and not a link.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > MaxSource {
+		return nil, gitrepo.ErrTooLarge
+	}
+	return os.ReadFile(name)
+}

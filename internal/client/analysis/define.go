@@ -1,0 +1,261 @@
+package analysis
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/grammar"
+)
+
+// define adds a definition, unless it is local to a function.
+func (w *walker) define(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	parent := w.current()
+	if parent >= 0 && !w.defs[parent].contain {
+		return
+	}
+	if need := f.parts["value"]; need != "" { // a variable that holds a function or a class
+		if !w.isOneOf(i, need) {
+			if f.parts["else"] == "" || parent >= 0 && !w.defs[parent].contain {
+				return
+			}
+			f = &form{kind: f.parts["else"], parts: map[string]string{"name": f.parts["name"], "cut": f.parts["cut"], "under": f.parts["under"]}}
+		} else {
+			f = &form{kind: f.kind, parts: maps.Clone(f.parts)}
+			delete(f.parts, "cut")
+		}
+	}
+	if under := f.parts["under"]; under != "" && !w.stands(i, under) {
+		return
+	}
+	at := w.s.part(w.t, i, f.parts["name"])
+	if at < 0 {
+		if f.parts["fixed"] == "" {
+			return
+		}
+		at = i
+	}
+	d := def{kind: f.kind, parent: parent, span: w.span(i), node: i, contain: f.container, nameAt: w.t.Nodes[at].Start}
+	d.name = cleanName(w.t.Text(at))
+	if f.parts["fixed"] != "" {
+		d.name = f.parts["fixed"]
+	}
+	if d.name == "" || len(d.name) > 200 {
+		return
+	}
+	if recv := w.s.part(w.t, i, f.parts["of"]); recv >= 0 {
+		d.name = cleanName(w.t.Text(recv)) + "." + d.name
+	}
+	if parent >= 0 {
+		d.name = w.defs[parent].name + "." + d.name
+	}
+	w.header(&d, f)
+	w.defs = append(w.defs, d)
+	w.open = append(w.open, len(w.defs)-1)
+	if f.parts["default"] != "" {
+		w.section(f.parts["default"])
+	}
+	if f.parts["many"] != "" {
+		w.siblings(i, at, d)
+	}
+}
+
+// siblings adds the further names of a definition that makes several.
+func (w *walker) siblings(i, first int, d def) {
+	short := d.name[strings.LastIndexByte(d.name, '.')+1:]
+	w.defs[len(w.defs)-1].fill = nil
+	w.defs[len(w.defs)-1].head = strings.SplitN(d.before, ",", 2)[0] + " " + short
+	w.defs[len(w.defs)-1].after = ""
+	for c := range w.t.Children(i) {
+		if c <= first || w.t.Field(c) != "name" {
+			continue
+		}
+		e := d
+		e.fill = nil
+		e.name = strings.TrimSuffix(d.name, short) + w.t.Text(c)
+		e.head, e.after = d.before+" "+w.t.Text(c), ""
+		w.defs = append(w.defs, e)
+	}
+}
+
+// result keeps an object that a function returns: a handler's reply.
+func (w *walker) result(i int) {
+	for c := range w.t.Children(i) {
+		if k := w.s.class[w.t.Nodes[c].Kind]; k == kindObject || k == kindList {
+			if v := w.value(c); v.kind == valObject {
+				w.returns = append(w.returns, v)
+			}
+		}
+	}
+}
+
+// section hides or shows the members that follow in the current container.
+func (w *walker) section(word string) {
+	d := w.current()
+	if d < 0 || !w.defs[d].contain {
+		return
+	}
+	switch strings.TrimSpace(strings.TrimSuffix(word, ":")) {
+	case "private", "protected":
+		w.defs[d].hides = true
+	case "public":
+		w.defs[d].hides = false
+	}
+}
+
+// isOneOf tells whether the part of a variable that holds its value is of a
+// kind listed after the selector: value=value:arrow_function,class.
+func (w *walker) isOneOf(i int, need string) bool {
+	selector, kinds, _ := strings.Cut(need, ":")
+	v := w.s.part(w.t, i, selector)
+	return v >= 0 && slices.Contains(strings.Split(kinds, ","), w.t.Kind(v))
+}
+
+// stands tells whether the nearest enclosing node that is not skipped is of
+// one of the kinds.
+func (w *walker) stands(i int, kinds string) bool {
+	parent := parentOf(w.t, i)
+	return parent >= 0 && slices.Contains(strings.Split(kinds, ","), w.t.Kind(parent))
+}
+
+// parentOf finds a node's parent by walking back: it is the nearest one before
+// that is less deep.
+func parentOf(t *grammar.Tree, i int) int {
+	depth := t.Nodes[i].Depth
+	for j := i - 1; j >= 0; j-- {
+		if t.Nodes[j].Depth < depth {
+			return j
+		}
+	}
+	return -1
+}
+
+// cleanName makes a name of a node's text: without type arguments, pointers
+// and quotes, its parts joined by dots.
+func cleanName(s string) string {
+	if i := strings.IndexAny(s, "<[("); i > 0 {
+		s = s[:i]
+	}
+	s = strings.Trim(strings.TrimSpace(s), "\"'`*&$@:")
+	s = strings.ReplaceAll(s, "::", ".")
+	if strings.ContainsAny(s, " \t\n{}#") {
+		s = strings.Trim(s, "#")
+		if strings.ContainsAny(s, " \t\n{}#") {
+			return ""
+		}
+	}
+	return s
+}
+
+// header takes apart what stands before a definition's body.
+func (w *walker) header(d *def, f *form) {
+	i := d.node
+	end := d.span.end
+	for _, key := range []string{"body", "cut"} {
+		if b := w.s.part(w.t, i, f.parts[key]); b >= 0 && w.t.Nodes[b].Start < end {
+			end = w.t.Nodes[b].Start
+			if key == "body" {
+				d.body = w.span(b)
+			}
+		}
+	}
+	p := w.s.part(w.t, i, f.parts["params"])
+	d.hasCall = p >= 0 || f.parts["params"] != "" && f.parts["else"] == "" // else it takes none
+	if f.parts["else"] != "" && f.parts["value"] == "" && !d.hasCall {
+		d.kind = f.parts["else"]
+	}
+	before := d.nameAt
+	if p >= 0 {
+		before = min(before, w.t.Nodes[p].Start)
+	}
+	d.before = w.clean(i, d.span.start, before)
+	d.fill = func(d *def) { w.fillHeader(d, f, p, end) }
+	for sel := range strings.SplitSeq(f.parts["bases"], ",") {
+		if b := w.s.part(w.t, i, sel); b >= 0 {
+			d.bases = append(d.bases, typeNames(w.t.Text(b))...)
+		}
+	}
+	d.exported = w.isExported(d)
+}
+
+// fillHeader takes the header of a definition apart. p is the node of its
+// parameters, or -1.
+func (w *walker) fillHeader(d *def, f *form, p int, end uint32) {
+	i := d.node
+	d.head = w.clean(i, d.span.start, end)
+	switch {
+	case p >= 0:
+		n := w.t.Nodes[p]
+		d.params = parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
+		d.after = w.clean(i, n.End, end)
+	case f.parts["params"] == "(text)": // the grammar has no node for the list
+		d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
+	default:
+		d.after = w.clean(i, d.nameAt, end)
+	}
+	if w.lang == "ruby" && d.body.end == 0 {
+		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")
+	}
+	d.after, d.head = trimHead(d.after), trimHead(d.head)
+}
+
+// trimHead drops what only leads over to a body.
+func trimHead(s string) string {
+	s = strings.TrimRight(s, " {:;")
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "=>"), "=")
+	return strings.TrimRight(s, " {:;")
+}
+
+// splitText finds the parameter list in "name(params) rest".
+func (d *def) splitText(s string, tr *traits) {
+	open := strings.IndexByte(s, '(')
+	if open < 0 {
+		d.after = s
+		return
+	}
+	end := closing(s, open)
+	d.hasCall = true
+	d.params = parseParams(s[open:end], tr)
+	d.after = s[end:]
+}
+
+// clean is the source from start to end, inside node i, on one line and
+// without comments and annotations.
+func (w *walker) clean(i int, start, end uint32) string {
+	if start >= end {
+		return ""
+	}
+	var b strings.Builder
+	at := start
+	for j := i + 1; j < int(w.t.Nodes[i].Next) && w.t.Nodes[j].Start < end; j++ {
+		n := w.t.Nodes[j]
+		if n.Start < at || n.End > end {
+			continue
+		}
+		if a := w.s.acts[n.Kind]; a == actMark || a == actComment {
+			b.Write(w.source[at:n.Start])
+			b.WriteByte(' ')
+			at = n.End
+		}
+	}
+	b.Write(w.source[at:end])
+	return oneLine(b.String())
+}
+
+// oneLine joins the words of s by single spaces, without space inside
+// brackets, so that formatting does not count.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	for _, r := range [][2]string{{"( ", "("}, {" )", ")"}, {"[ ", "["}, {" ]", "]"}, {" ,", ","}, {",)", ")"}, {"{ }", "{}"}} {
+		s = strings.ReplaceAll(s, r[0], r[1])
+	}
+	return s
+}
+
+func typeNames(s string) []string {
+	s = strings.NewReplacer("::", ".", "\\", ".").Replace(s)
+	return strings.FieldsFunc(s, func(r rune) bool {
+		return !(r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	})
+}

@@ -1,0 +1,351 @@
+package analysis
+
+import (
+	"strings"
+)
+
+// call keeps a call that some rule may be about.
+func (w *walker) call(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	last := w.lastName(i, f)
+	if !w.want.wantsCall(last) {
+		return
+	}
+	if c := w.readCall(i); c != nil {
+		c.def = w.current()
+		w.calls = append(w.calls, *c)
+		if last == "require" || last == "import" {
+			w.requireCall(i, c)
+		}
+	}
+}
+
+// lastName is the last part of what is called, found without building the
+// whole name: most calls end here.
+func (w *walker) lastName(i int, f *form) string {
+	if n := w.s.part(w.t, i, f.parts["name"]); n >= 0 {
+		return w.t.Text(n)
+	}
+	c := w.s.part(w.t, i, f.parts["callee"])
+	if c < 0 {
+		return ""
+	}
+	if w.s.class[w.t.Nodes[c].Kind] == kindCall { // get("/x") { ... }
+		return w.lastName(c, w.s.forms[w.t.Nodes[c].Kind])
+	}
+	s := w.t.Text(c)
+	end := len(s)
+	if end > 0 && s[end-1] == '>' {
+		if open := strings.LastIndexByte(s, '<'); open > 0 {
+			end = open
+		}
+	}
+	start := end
+	for start > 0 && isNameByte(s[start-1]) {
+		start--
+	}
+	return s[start:end]
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// readCall reads the call at node i, and the one it is chained to.
+func (w *walker) readCall(i int) *call {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	if f == nil {
+		return nil
+	}
+	c := &call{span: w.span(i), def: -1}
+	object := -1
+	if n := w.s.part(w.t, i, f.parts["name"]); n >= 0 {
+		c.name = w.t.Text(n)
+		if object = w.s.part(w.t, i, f.parts["object"]); object >= 0 {
+			c.name = w.t.Text(object) + "." + c.name
+		}
+	} else if n := w.s.part(w.t, i, f.parts["callee"]); n >= 0 {
+		if w.s.class[w.t.Nodes[n].Kind] == kindCall {
+			if in := w.readCall(n); in != nil { // a block after the arguments belongs to the same call
+				in.span = c.span
+				in.args = append(in.args, w.allArguments(i, f)...)
+				return in
+			}
+		}
+		object = n
+		c.name = w.t.Text(n)
+	}
+	c.name = dotted(c.name)
+	if w.lang == "php" {
+		c.name = strings.ReplaceAll(c.name, "$", "")
+	}
+	if object >= 0 && strings.Contains(c.name, "()") {
+		c.inner = w.innerCall(object)
+	}
+	c.args = w.allArguments(i, f)
+	return c
+}
+
+// allArguments reads the argument list of a call and a block after it.
+func (w *walker) allArguments(i int, f *form) []value {
+	var out []value
+	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+		if a := w.s.part(w.t, i, sel); a >= 0 {
+			out = append(out, w.arguments(a)...)
+		}
+	}
+	return out
+}
+
+// innerCall is the first call inside the thing a method is called on.
+func (w *walker) innerCall(i int) *call {
+	for j := i; j < int(w.t.Nodes[i].Next); j++ {
+		if w.s.class[w.t.Nodes[j].Kind] == kindCall {
+			return w.readCall(j)
+		}
+	}
+	return nil
+}
+
+// arguments reads the children of an argument list.
+func (w *walker) arguments(a int) []value {
+	var out []value
+	if w.s.class[w.t.Nodes[a].Kind] == kindLambda {
+		return []value{{kind: valLambda, span: w.span(a)}}
+	}
+	for c := range w.t.Children(a) {
+		n := w.t.Nodes[c]
+		k := w.s.class[n.Kind]
+		if k == kindComment || n.Flags != 0 {
+			continue
+		}
+		if k == kindKeyword || k == kindPair {
+			if key, val := w.pairOf(c, w.s.forms[n.Kind]); key >= 0 && val >= 0 {
+				v := w.value(w.unwrap(val))
+				v.name = strings.Trim(w.t.Text(key), "\"':=")
+				out = append(out, v)
+				continue
+			}
+		}
+		if k == kindWrap {
+			if f := w.s.forms[n.Kind]; f != nil && f.parts["key"] != "" {
+				if key := w.s.part(w.t, c, f.parts["key"]); key >= 0 {
+					v := w.value(w.unwrap(c))
+					v.name = strings.Trim(w.t.Text(key), ":=")
+					out = append(out, v)
+					continue
+				}
+			}
+			c = w.unwrap(c)
+		}
+		out = append(out, w.value(c))
+	}
+	return out
+}
+
+// dotted writes what is called as names joined by dots; calls in it become ().
+func dotted(s string) string {
+	if isWord(s) && !strings.ContainsAny(s, ":") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case isNameByte(c):
+			b.WriteByte(c)
+		case c == '.' || c == ':' && i+1 < len(s) && s[i+1] == ':' || c == '-' && i+1 < len(s) && s[i+1] == '>':
+			if c != '.' {
+				i++
+			}
+			b.WriteByte('.')
+		case c == '(':
+			b.WriteString("()")
+			i = closing(s, i) - 1
+		case c == '[':
+			i = closing(s, i) - 1
+		case c == '<':
+			if end := strings.IndexByte(s[i:], '>'); end > 0 {
+				i += end
+			}
+		}
+	}
+	return strings.TrimPrefix(strings.ReplaceAll(b.String(), "..", "."), ".")
+}
+
+// mark keeps an annotation. Its definition is the one whose header it stands
+// in, else the next one.
+func (w *walker) mark(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	at := i
+	if inner := w.s.part(w.t, i, f.parts["inner"]); inner >= 0 {
+		at = inner
+	}
+	m := mark{line: w.t.Nodes[i].Row, target: -1}
+	for sel := range strings.SplitSeq(f.parts["name"], ",") {
+		if n := w.s.part(w.t, at, sel); n >= 0 {
+			m.name = dotted(w.t.Text(n))
+			break
+		}
+	}
+	if m.name == "" {
+		m.name = dotted(w.t.Text(at))
+		if p := strings.Index(m.name, "()"); p >= 0 {
+			m.name = m.name[:p]
+		}
+	}
+	if !w.want.wantsMark(m.name) {
+		return
+	}
+	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+		if a := w.s.part(w.t, at, sel); a >= 0 {
+			m.args = w.arguments(a)
+			break
+		}
+	}
+	if w.lang == "kotlin" && m.args == nil { // a class's annotation parses as an expression before it
+		if next := int(w.t.Nodes[i].Next); next < len(w.t.Nodes) && w.t.Kind(next) == "parenthesized_expression" {
+			m.args = w.arguments(next)
+		}
+	}
+	start := w.t.Nodes[i].Start
+	if d := w.current(); d >= 0 {
+		if def := w.defs[d]; start < def.nameAt {
+			m.target = d
+		} else if def.body.end > 0 && start < def.body.start || def.body.end == 0 && !def.contain {
+			return // of a parameter
+		}
+	}
+	if m.target < 0 {
+		m.target = len(w.defs) // the next definition
+	}
+	w.marks = append(w.marks, m)
+}
+
+// text keeps a literal that may hold SQL or GraphQL.
+func (w *walker) text(i int) {
+	n := w.t.Nodes[i]
+	if n.End-n.Start < 12 {
+		return
+	}
+	head := strings.TrimLeft(unquote(string(w.source[n.Start:min(n.End, n.Start+40)])), " \t\r\n(\\")
+	tag := ""
+	if j := int(n.Start) - 1; j > 2 && isNameByte(w.source[j]) {
+		for j >= 0 && (isNameByte(w.source[j]) || w.source[j] == '.') {
+			j--
+		}
+		tag = string(w.source[j+1 : n.Start])
+	}
+	if !startsQuery(head) && tag != "gql" && tag != "graphql" {
+		return
+	}
+	w.texts = append(w.texts, text{value: w.literal(i), line: n.Row, tag: tag, at: n.Start})
+}
+
+// startsQuery tells whether a text may be SQL or GraphQL, by its first word.
+func startsQuery(s string) bool {
+	end := strings.IndexFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' && r < 'a' || r > 'z' })
+	if end <= 0 {
+		return false
+	}
+	switch strings.ToUpper(s[:end]) {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "WITH", "MERGE", "TRUNCATE", "REPLACE",
+		"QUERY", "MUTATION", "SUBSCRIPTION", "FRAGMENT":
+		return true
+	}
+	return false
+}
+
+// index keeps x["key"] of the objects that rules name.
+func (w *walker) index(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	object := w.s.part(w.t, i, f.parts["object"])
+	if object < 0 {
+		return
+	}
+	name := w.t.Text(object)
+	if len(name) > 60 || !w.want.wantsRead(dotted(name)) {
+		return
+	}
+	key := w.s.part(w.t, i, f.parts["index"])
+	if key < 0 || key == object {
+		for c := range w.t.Children(i) {
+			if c != object {
+				key = c
+				break
+			}
+		}
+	}
+	if key < 0 {
+		return
+	}
+	if s, ok := w.value(key).literal(); ok {
+		w.reads = append(w.reads, read{dotted(name), s, w.t.Nodes[i].Row})
+	}
+}
+
+// member keeps x.key of the objects that rules name.
+func (w *walker) member(i int) {
+	n := w.t.Nodes[i]
+	if n.End-n.Start > 80 {
+		return
+	}
+	s := string(w.source[n.Start:n.End])
+	dot := strings.LastIndexByte(s, '.')
+	if dot <= 0 {
+		return
+	}
+	object := strings.TrimRight(s[:dot], "?!")
+	if w.want.wantsRead(object) && isWord(s[dot+1:]) {
+		w.reads = append(w.reads, read{object, s[dot+1:], n.Row})
+	}
+}
+
+// assignment keeps "name = value" where it may be a constant, a router or a
+// column of a model.
+func (w *walker) assignment(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	l, r := w.s.part(w.t, i, f.parts["left"]), w.s.part(w.t, i, f.parts["right"])
+	if l < 0 || r < 0 {
+		return
+	}
+	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
+	if len(name) > 100 || strings.ContainsAny(name, "\n{[") {
+		return
+	}
+	d := w.current()
+	if d >= 0 && w.defs[d].span.start == w.t.Nodes[i].Start && w.defs[d].node == i {
+		d = w.defs[d].parent
+	}
+	n := w.t.Nodes[r]
+	k := w.s.class[w.t.Nodes[w.unwrap(r)].Kind]
+	if k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList {
+		return
+	}
+	if k != kindText && n.End-n.Start > 20_000 {
+		return
+	}
+	v := w.value(w.unwrap(r))
+	if v.kind == valText && (d < 0 || w.defs[d].contain) {
+		w.consts[name] = v
+	}
+	w.assigns = append(w.assigns, assign{name, v, d, w.t.Nodes[i].Row})
+}
+
+// use keeps a use of an imported name.
+func (w *walker) use(i int) {
+	n := w.t.Nodes[i]
+	u := name{local: string(w.source[n.Start:n.End]), line: n.Row}
+	rest := w.source[n.End:min(len(w.source), int(n.End)+80)]
+	for _, sep := range []string{".", "::", "\\"} {
+		if after, ok := strings.CutPrefix(string(rest), sep); ok {
+			end := 0
+			for end < len(after) && isNameByte(after[end]) {
+				end++
+			}
+			u.member = after[:end]
+			break
+		}
+	}
+	w.names = append(w.names, u)
+}

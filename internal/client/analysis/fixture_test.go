@@ -1,0 +1,226 @@
+package analysis
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+var update = flag.Bool("update", false, "rewrite what the fixtures expect")
+
+// A testRepo is a real repository in a temporary folder.
+type testRepo struct {
+	t    testing.TB
+	root string
+}
+
+func newRepo(t testing.TB) *testRepo {
+	t.Helper()
+	r := &testRepo{t, t.TempDir()}
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "user.email", "dev@example.com")
+	r.git("config", "user.name", "Dev")
+	return r
+}
+
+func (r *testRepo) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = r.root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *testRepo) write(name, content string) {
+	r.t.Helper()
+	file := filepath.Join(r.root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *testRepo) commit() string {
+	r.t.Helper()
+	r.git("add", "-A")
+	r.git("commit", "-q", "--allow-empty", "-m", "x")
+	return r.git("rev-parse", "HEAD")
+}
+
+// clear removes all files but git's own.
+func (r *testRepo) clear() {
+	entries, err := os.ReadDir(r.root)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			os.RemoveAll(filepath.Join(r.root, e.Name()))
+		}
+	}
+}
+
+// Each fixture holds the files of a base and of a side, and the facts that
+// follow. A side without files of its own keeps those of the base.
+func TestFixtures(t *testing.T) {
+	files, err := filepath.Glob("testdata/[a-np-z]*/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/"), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			testFixture(t, file)
+		})
+	}
+}
+
+func testFixture(t *testing.T, file string) {
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRepo(t)
+	var want []byte
+	for _, f := range ar.Files {
+		if name, ok := strings.CutPrefix(f.Name, "base/"); ok {
+			r.write(name, string(f.Data))
+		}
+		if f.Name == "want" {
+			want = f.Data
+		}
+	}
+	base := r.commit()
+	r.clear()
+	for _, f := range ar.Files {
+		if name, ok := strings.CutPrefix(f.Name, "side/"); ok {
+			r.write(name, string(f.Data))
+		}
+		if name, ok := strings.CutPrefix(f.Name, "both/"); ok {
+			r.write(name, string(f.Data))
+		}
+	}
+	side := r.commit()
+	a, err := Between(t.Context(), r.root, base, side, Options{Budget: 60e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Files {
+		if l := languageOf(f.Path); l.grammar != "" && !grammar.Supported(l.grammar) {
+			return // a build without C has line facts alone, which other tests hold
+		}
+	}
+	checkFacts(t, a)
+	got := render(a)
+	if *update {
+		setFile(ar, "want", []byte(got))
+		if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+func setFile(ar *txtar.Archive, name string, data []byte) {
+	for i := range ar.Files {
+		if ar.Files[i].Name == name {
+			ar.Files[i].Data = data
+			return
+		}
+	}
+	ar.Files = append(ar.Files, txtar.File{Name: name, Data: data})
+}
+
+// checkFacts holds what is true of all facts.
+func checkFacts(t *testing.T, a *coord.Analysis) {
+	t.Helper()
+	if a.Truncated {
+		t.Error("truncated")
+	}
+	for _, f := range a.Files {
+		for _, s := range f.Symbols {
+			if s.Change == coord.Same {
+				t.Errorf("%s: unchanged symbol %s", f.Path, s.Key)
+			}
+			if s.Exported && s.Change == coord.Removed && s.Compatibility == coord.Compatible {
+				t.Errorf("%s was removed and is %s", s.Key, s.Compatibility)
+			}
+		}
+		for _, c := range f.Contracts {
+			if c.Line < 1 {
+				t.Errorf("%s has no line", c.Key)
+			}
+		}
+	}
+}
+
+// render writes facts for people.
+func render(a *coord.Analysis) string {
+	var b bytes.Buffer
+	for _, f := range a.Files {
+		parsed := ""
+		if !f.Parsed {
+			parsed = " unparsed"
+		}
+		if f.Generated {
+			parsed += " generated"
+		}
+		fmt.Fprintf(&b, "%s %s %s%s\n", f.Status, f.Path, f.Language, parsed)
+		for _, s := range f.Symbols {
+			vis := "local"
+			if s.Exported {
+				vis = "exported"
+			}
+			_, name, _ := strings.Cut(s.Key, "#")
+			fmt.Fprintf(&b, "  %s %s %s %s (%s)%s\n", name, vis, s.Kind, s.Change, s.Compatibility, said(s.Detail))
+			sides(&b, s.PreviousSignature, s.Signature, s.Change)
+		}
+		for _, c := range f.Contracts {
+			fmt.Fprintf(&b, "  %s %s line %d %s (%s)%s\n", c.Role, c.Key, c.Line, c.Change, c.Compatibility, said(c.Detail))
+			_, name, _ := strings.Cut(c.Key, ":")
+			if c.Signature != nil && *c.Signature == name && (c.PreviousSignature == nil || *c.PreviousSignature == name) {
+				continue
+			}
+			sides(&b, c.PreviousSignature, c.Signature, c.Change)
+		}
+		for _, r := range f.References {
+			fmt.Fprintf(&b, "  refers %s line %d\n", r.Key, r.Line)
+		}
+	}
+	return b.String()
+}
+
+func said(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return ": " + *s
+}
+
+func sides(b *bytes.Buffer, old, new *string, c coord.Change) {
+	if old != nil && c != coord.Modified && c != coord.Same {
+		fmt.Fprintf(b, "    - %s\n", *old)
+	}
+	if new != nil {
+		fmt.Fprintf(b, "    + %s\n", *new)
+	}
+}

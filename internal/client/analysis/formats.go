@@ -1,0 +1,125 @@
+package analysis
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A format is a kind of file that is itself a contract.
+type format struct {
+	is   func(lang language, file string) bool
+	read func(source []byte, file string) (found []contract, ok bool) // not ok: it does not parse
+}
+
+func named(names ...string) func(language, string) bool {
+	return func(l language, _ string) bool {
+		for _, n := range names {
+			if l.name == n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+var formats = []format{
+	{named("protobuf"), readProto},
+	{named("graphql"), readGraphQL},
+	{named("sql"), func(s []byte, _ string) ([]contract, bool) { return sqlContracts(string(s), 0, true), true }},
+	{named("prisma"), readPrisma},
+	{named("env"), readEnv},
+	{named("yaml", "json"), readOpenAPI},
+}
+
+// hasFormat tells whether a file may be a contract by itself.
+func hasFormat(l language, file string) bool {
+	for _, f := range formats {
+		if f.is(l, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// readFormat reads the contracts of such a file. It reports false when the
+// file does not parse.
+func readFormat(source []byte, file string, l language) ([]contract, bool) {
+	for _, f := range formats {
+		if f.is(l, file) {
+			return f.read(source, file)
+		}
+	}
+	return nil, true
+}
+
+var envLine = pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
+
+// readEnv finds the names that an env file gives. Values are never looked at.
+func readEnv(source []byte, _ string) ([]contract, bool) {
+	var out []contract
+	line := 0
+	for l := range bytes.Lines(source) {
+		line++
+		if m := envLine().FindSubmatch(l); m != nil {
+			if c, ok := newContract("config:"+string(m[1]), coord.Provides, line); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, true
+}
+
+var (
+	prismaModel = pattern(`^\s*(model|view|enum)\s+(\w+)\s*\{`)
+	prismaField = pattern(`^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$`)
+	prismaMap   = pattern(`@map\(\s*(?:name:\s*)?"([^"]+)"`)
+	prismaTable = pattern(`^\s*@@map\(\s*(?:name:\s*)?"([^"]+)"`)
+)
+
+// readPrisma reads the models of a Prisma schema as tables.
+func readPrisma(source []byte, _ string) ([]contract, bool) {
+	models := map[string]bool{}
+	for l := range strings.Lines(string(source)) {
+		if m := prismaModel().FindStringSubmatch(l); m != nil && m[1] != "enum" {
+			models[m[2]] = true
+		}
+	}
+	var out []contract
+	var table string
+	var cols []prop
+	start, line, open := 0, 0, false
+	for l := range strings.Lines(string(source)) {
+		line++
+		l, _, _ = strings.Cut(strings.TrimRight(l, "\r\n"), "//")
+		if m := prismaModel().FindStringSubmatch(l); m != nil {
+			table, cols, start, open = m[2], nil, line, m[1] != "enum"
+			continue
+		}
+		if !open {
+			continue
+		}
+		if strings.TrimSpace(l) == "}" {
+			if c, ok := newContract("db:"+table, coord.Provides, start); ok {
+				c.shape.out = cols
+				out = append(out, c)
+			}
+			open = false
+			continue
+		}
+		if m := prismaTable().FindStringSubmatch(l); m != nil {
+			table = m[1]
+		} else if m := prismaField().FindStringSubmatch(l); m != nil && !models[m[2]] {
+			p := prop{name: m[1], typ: m[2] + m[3], required: m[4] == ""}
+			if n := prismaMap().FindStringSubmatch(m[5]); n != nil {
+				p.name = n[1]
+			}
+			if p.required && !strings.Contains(m[5], "@default") && !strings.Contains(m[5], "@id") && !strings.Contains(m[5], "@updatedAt") && m[3] == "" {
+				p.typ += "!"
+			}
+			cols = append(cols, p)
+		}
+	}
+	return out, true
+}

@@ -1,0 +1,336 @@
+package analysis
+
+import (
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// references are the uses of symbols and contracts that the base did not have.
+func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Reference {
+	out := []coord.Reference{}
+	for _, c := range f.Contracts {
+		if c.Role == coord.Uses && c.Change == coord.Added {
+			out = append(out, coord.Reference{Key: c.Key, Line: c.Line})
+		}
+	}
+	seen := map[use]bool{}
+	for _, u := range old.outline.uses() {
+		seen[u.use] = true
+	}
+	keys := map[string]bool{}
+	for _, u := range new.outline.uses() {
+		if seen[u.use] || len(out) >= maxPerFile {
+			continue
+		}
+		seen[u.use] = true
+		if key := r.resolve(new.outline, u.use); key != "" && !keys[key] {
+			keys[key] = true
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1})
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
+	return out
+}
+
+// A use is what is used of an import.
+type use struct {
+	module string
+	name   string // of the import; "" for the module itself
+	member string
+}
+
+type usedAt struct {
+	use
+	line uint32
+}
+
+// uses joins uses of imported names with their imports.
+func (o *outline) uses() []usedAt {
+	by := map[string]imported{}
+	for _, im := range o.imports {
+		by[im.local] = im
+	}
+	var out []usedAt
+	for _, n := range o.names {
+		im, ok := by[n.local]
+		if !ok {
+			continue
+		}
+		u := use{module: im.module, name: im.name, member: n.member}
+		if im.name == "" && n.member == "" {
+			continue // the module is only handed on
+		}
+		out = append(out, usedAt{u, n.line})
+	}
+	return out
+}
+
+// A moduleCache remembers where modules lie during one analysis.
+type moduleCache struct {
+	files map[string]string
+	goMod map[string]goModule
+	goDir map[string]map[string]string // folder to names to files
+}
+
+// resolve returns the key of what is used, or "" when it is not of this
+// repository or cannot be found.
+func (r *run) resolve(o *outline, u use) string {
+	if r.tree == nil {
+		return ""
+	}
+	if r.modules.files == nil {
+		r.modules = moduleCache{files: map[string]string{}, goMod: map[string]goModule{}, goDir: map[string]map[string]string{}}
+	}
+	var file, name string
+	switch o.lang {
+	case "typescript", "javascript":
+		file, name = r.resolveECMA(o, u)
+	case "python":
+		file, name = r.resolvePython(o, u)
+	case "java", "kotlin", "scala":
+		file, name = r.resolveJVM(o, u)
+	case "go":
+		file, name = r.resolveGo(o, u)
+	case "rust":
+		file, name = r.resolveRust(o, u)
+	case "php":
+		file, name = r.resolvePHP(u)
+	}
+	if file == "" || name == "" || file == o.path {
+		return ""
+	}
+	return symbolKey(languageOf(file).name, file, name)
+}
+
+// cached runs find once per module and folder.
+func (r *run) cached(o *outline, module string, find func() string) string {
+	key := path.Dir(o.path) + " " + module
+	file, ok := r.modules.files[key]
+	if !ok {
+		file = find()
+		r.modules.files[key] = file
+	}
+	return file
+}
+
+var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
+
+var exportDefault = pattern(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
+
+func (r *run) resolveECMA(o *outline, u use) (file, name string) {
+	file = r.cached(o, u.module, func() string {
+		var stem string
+		switch {
+		case strings.HasPrefix(u.module, "."):
+			stem = path.Join(path.Dir(o.path), u.module)
+		case strings.HasPrefix(u.module, "@/"), strings.HasPrefix(u.module, "~/"):
+			stem = path.Join(srcRoot(o.path), u.module[2:])
+		default:
+			return ""
+		}
+		var tries []string
+		for _, e := range ecmaEndings {
+			tries = append(tries, stem+e)
+		}
+		if bare, ok := strings.CutSuffix(stem, ".js"); ok { // TypeScript writes the ending of the result
+			tries = append(tries, bare+".ts", bare+".tsx")
+		}
+		return firstOf(r.tree, tries...)
+	})
+	if file == "" {
+		return "", ""
+	}
+	switch u.name {
+	case "":
+		return file, u.member
+	case "default":
+		if m := exportDefault().FindSubmatch(r.tree.read(file)); m != nil {
+			return file, string(m[1])
+		}
+		return file, "default"
+	}
+	return file, u.name
+}
+
+// srcRoot is the folder named src, or app, that a file lies in.
+func srcRoot(file string) string {
+	for _, dir := range []string{"src/", "app/"} {
+		if i := strings.Index("/"+file, "/"+dir); i >= 0 {
+			return file[:i+len(dir)-1]
+		}
+	}
+	return "src"
+}
+
+func (r *run) resolvePython(o *outline, u use) (file, name string) {
+	find := func(module string) string {
+		return r.cached(o, module, func() string { return r.pythonModule(o, module) })
+	}
+	if u.name != "" { // from a import b, where b may be a module
+		if file := find(strings.TrimSuffix(u.module, ".") + dotIf(u.module) + u.name); file != "" && u.member != "" {
+			return file, u.member
+		}
+		return find(u.module), u.name
+	}
+	return find(u.module), u.member
+}
+
+func dotIf(module string) string {
+	if strings.Trim(module, ".") == "" {
+		return module
+	}
+	return "."
+}
+
+func (r *run) pythonModule(o *outline, module string) string {
+	dirs := []string{"."}
+	rest := strings.TrimLeft(module, ".")
+	if dots := len(module) - len(rest); dots > 0 {
+		dir := path.Dir(o.path)
+		for range dots - 1 {
+			dir = path.Dir(dir)
+		}
+		dirs = []string{dir}
+	} else {
+		for dir := path.Dir(o.path); dir != "."; dir = path.Dir(dir) {
+			dirs = append(dirs, dir)
+		}
+		dirs = append(dirs, "src")
+	}
+	p := strings.ReplaceAll(rest, ".", "/")
+	var tries []string
+	for _, d := range dirs {
+		tries = append(tries, path.Join(d, p)+".py", path.Join(d, p, "__init__.py"))
+	}
+	return firstOf(r.tree, tries...)
+}
+
+var packageLine = pattern(`(?m)^\s*package\s+([\w.]+)`)
+
+func (r *run) resolveJVM(o *outline, u use) (file, name string) {
+	file = r.cached(o, u.module+"."+u.name, func() string {
+		m := packageLine().FindSubmatch(o.source)
+		if m == nil {
+			return ""
+		}
+		root, ok := strings.CutSuffix(path.Dir(o.path), strings.ReplaceAll(string(m[1]), ".", "/"))
+		if !ok {
+			return ""
+		}
+		stem := strings.ReplaceAll(u.module+"."+u.name, ".", "/")
+		var tries []string
+		for _, to := range []string{"", "java", "kotlin", "scala"} {
+			base := root
+			if to != "" {
+				base = sourceSet().ReplaceAllString(root, "/"+to+"/")
+			}
+			for _, e := range []string{".java", ".kt", ".scala"} {
+				tries = append(tries, base+stem+e)
+			}
+		}
+		return firstOf(r.tree, tries...)
+	})
+	if u.member != "" {
+		return file, u.name + "." + u.member
+	}
+	return file, u.name
+}
+
+var sourceSet = pattern(`/(java|kotlin|scala)/$`)
+
+// A goModule is a go.mod: where it lies and what it calls itself.
+type goModule struct{ dir, name string }
+
+var moduleLine = pattern(`(?m)^module\s+(\S+)`)
+
+func (r *run) goModuleOf(dir string) goModule {
+	if m, ok := r.modules.goMod[dir]; ok {
+		return m
+	}
+	var m goModule
+	if found := moduleLine().FindSubmatch(r.tree.read(path.Join(dir, "go.mod"))); found != nil {
+		m = goModule{dir, string(found[1])}
+	} else if dir != "." {
+		m = r.goModuleOf(path.Dir(dir))
+	}
+	r.modules.goMod[dir] = m
+	return m
+}
+
+var goDecl = pattern(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
+
+func (r *run) resolveGo(o *outline, u use) (file, name string) {
+	m := r.goModuleOf(path.Dir(o.path))
+	rest, ok := strings.CutPrefix(u.module, m.name)
+	if m.name == "" || !ok || rest != "" && rest[0] != '/' || u.member == "" {
+		return "", ""
+	}
+	dir := path.Join(m.dir, rest)
+	names, ok := r.modules.goDir[dir]
+	if !ok {
+		names = map[string]string{}
+		for _, f := range r.tree.list(dir) {
+			if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			for _, found := range goDecl().FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
+				n := string(found[1]) + string(found[2])
+				if _, taken := names[n]; !taken || len(found[1]) > 0 {
+					names[n] = path.Join(dir, f)
+				}
+			}
+		}
+		r.modules.goDir[dir] = names
+	}
+	return names[u.member], u.member
+}
+
+func (r *run) resolveRust(o *outline, u use) (file, name string) {
+	root := path.Dir(o.path)
+	for root != "." && !r.tree.has(path.Join(path.Dir(root), "Cargo.toml")) {
+		root = path.Dir(root)
+	}
+	parts := strings.Split(u.module, "::")
+	switch parts[0] {
+	case "crate":
+		parts = parts[1:]
+	case "super":
+		root, parts = path.Dir(strings.TrimSuffix(o.path, "/mod.rs")), parts[1:]
+	case "self":
+		root, parts = strings.TrimSuffix(o.path, ".rs"), parts[1:]
+	default:
+		return "", ""
+	}
+	find := func(parts []string) string {
+		return r.cached(o, root+" "+strings.Join(parts, "::"), func() string {
+			p := path.Join(append([]string{root}, parts...)...)
+			if len(parts) == 0 {
+				return firstOf(r.tree, path.Join(root, "lib.rs"), path.Join(root, "main.rs"), path.Join(root, "mod.rs"))
+			}
+			return firstOf(r.tree, p+".rs", path.Join(p, "mod.rs"))
+		})
+	}
+	if u.member != "" {
+		if file := find(append(parts[:len(parts):len(parts)], u.name)); file != "" {
+			return file, u.member
+		}
+		return find(parts), u.name + "." + u.member
+	}
+	return find(parts), u.name
+}
+
+func (r *run) resolvePHP(u use) (file, name string) {
+	if u.module == "" {
+		return "", ""
+	}
+	p := strings.ReplaceAll(u.module, ".", "/") + "/" + u.name + ".php"
+	first, rest, _ := strings.Cut(p, "/")
+	file = firstOf(r.tree, strings.ToLower(first)+"/"+rest, "src/"+rest, p, "src/"+p)
+	if u.member != "" && u.member != "class" {
+		return file, u.name + "." + u.member
+	}
+	return file, u.name
+}

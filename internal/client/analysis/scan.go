@@ -1,0 +1,133 @@
+package analysis
+
+import (
+	"context"
+	"sort"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// ScanOptions bound a scan of a whole repository.
+type ScanOptions struct {
+	Version      string        // commit or tree to read; empty is HEAD
+	After        string        // resume after this path, as a Batch told
+	MetadataOnly bool          // leave signature texts out
+	BatchFiles   int           // files in a batch; 0 means 100
+	MaxFiles     int           // files in all; 0 means 20,000
+	Budget       time.Duration // for the whole scan; 0 means a minute
+}
+
+// A Batch is a part of a scan.
+type Batch struct {
+	Analysis *coord.Analysis // every file is Unchanged, with the visible definitions and all contracts
+	After    string          // give this as ScanOptions.After to go on
+	Done     bool            // nothing is left
+}
+
+// Scan reads every file of a version and hands its visible definitions,
+// contracts and references to send, batch by batch in order of path, for the
+// index of a repository that has none yet. It stops at the first error of
+// send, when ctx ends or when its budget is used up; the last batch then is
+// not Done, and a later scan can go on after it. Files without anything to
+// tell are left out.
+func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) error) error {
+	s, files, err := newScan(ctx, root, opts)
+	if err != nil {
+		return err
+	}
+	defer s.run.objects.Close()
+	batch := Batch{Analysis: &coord.Analysis{Files: []coord.FileFacts{}}, After: opts.After}
+	for i, e := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(s.run.deadline) || i == s.opts.MaxFiles {
+			batch.Analysis.Truncated = true
+			return send(batch)
+		}
+		if f, ok := s.file(e); ok {
+			batch.Analysis.Files = append(batch.Analysis.Files, f)
+		}
+		batch.After = e.Path
+		if len(batch.Analysis.Files) == s.opts.BatchFiles && i+1 < len(files) {
+			if err := send(batch); err != nil {
+				return err
+			}
+			batch.Analysis = &coord.Analysis{Files: []coord.FileFacts{}}
+		}
+	}
+	batch.Done = true
+	return send(batch)
+}
+
+type scan struct {
+	opts ScanOptions
+	run  *run
+}
+
+// newScan lists the files that are worth reading, in order of path.
+func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitrepo.Entry, error) {
+	if opts.Version == "" {
+		opts.Version = "HEAD"
+	}
+	if opts.BatchFiles <= 0 || opts.BatchFiles > coord.MaxAnalysisFiles {
+		opts.BatchFiles = 100
+	}
+	if opts.MaxFiles <= 0 {
+		opts.MaxFiles = 20_000
+	}
+	if opts.Budget <= 0 {
+		opts.Budget = time.Minute
+	}
+	all, err := gitrepo.Entries(ctx, root, opts.Version, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []gitrepo.Entry
+	for _, e := range all {
+		lang := languageOf(e.Path)
+		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
+			!generatedPath(e.Path) && (canRead(lang) || hasFormat(lang, e.Path)) {
+			files = append(files, e)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
+	objects := gitrepo.NewObjects(ctx, root)
+	r := &run{opts: Options{MetadataOnly: opts.MetadataOnly}, objects: objects, deadline: time.Now().Add(opts.Budget)}
+	r.tree = &gitTree{ctx: ctx, root: root, treeish: opts.Version, objects: objects}
+	return &scan{opts, r}, files, nil
+}
+
+// scanFileLimit is how long one file may take: a scan is never stuck on it.
+const scanFileLimit = 5 * time.Second
+
+// file reads one file; ok is false when it has nothing to tell.
+func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
+	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
+	f := lineFacts(&d)
+	source, err := s.run.objects.Blob(e.ID, MaxSource)
+	if err != nil {
+		return f, false
+	}
+	x := &side{file: e.Path, lang: languageOf(e.Path), source: source}
+	if x.read(nil, scanFileLimit) != nil || x.version.generated {
+		return f, false
+	}
+	empty := nothing(x.lang.name)
+	f.Parsed = canRead(x.lang) || len(x.version.contracts) > 0
+	for _, sym := range symbolFacts(f.Path, empty.outline, x.version.outline, &s.run.opts) {
+		if sym.Exported && len(f.Symbols) < coord.MaxAnalysisSymbols {
+			sym.Change = coord.Same
+			f.Symbols = append(f.Symbols, sym)
+		}
+	}
+	f.Contracts = contractFacts(empty, x.version, &s.run.opts)
+	f.Contracts = f.Contracts[:min(len(f.Contracts), maxPerFile)]
+	f.References = s.run.references(&f, empty, x.version)
+	for i := range f.Contracts {
+		f.Contracts[i].Change, f.Contracts[i].Compatibility, f.Contracts[i].Detail = coord.Same, coord.Compatible, nil
+	}
+	return f, len(f.Symbols)+len(f.Contracts)+len(f.References) > 0
+}

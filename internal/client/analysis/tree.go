@@ -1,0 +1,114 @@
+package analysis
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+)
+
+// A tree is the files of one version, to find what an import means.
+type tree interface {
+	has(file string) bool
+	list(dir string) []string // names of the files in a folder
+	read(file string) []byte  // nil when it is not there or too large
+}
+
+// A diskTree is what lies in a folder.
+type diskTree string
+
+func (t diskTree) has(file string) bool {
+	info, err := os.Stat(filepath.Join(string(t), file))
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (t diskTree) list(dir string) []string {
+	entries, err := os.ReadDir(filepath.Join(string(t), dir))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+func (t diskTree) read(file string) []byte {
+	data, err := readFile(filepath.Join(string(t), file))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// A gitTree is a version in the repository. It is listed when first asked.
+type gitTree struct {
+	ctx     context.Context
+	root    string
+	treeish string
+	objects *gitrepo.Objects
+	files   map[string]string   // path to id
+	folders map[string][]string // folder to names
+}
+
+func (t *gitTree) load() {
+	if t.files != nil {
+		return
+	}
+	t.files, t.folders = map[string]string{}, map[string][]string{}
+	entries, err := gitrepo.Entries(t.ctx, t.root, t.treeish, nil)
+	if err != nil {
+		return // imports stay unresolved
+	}
+	for _, e := range entries {
+		if e.Mode == gitrepo.ModeSubmodule || e.Mode == gitrepo.ModeSymlink {
+			continue
+		}
+		t.files[e.Path] = e.ID
+		dir := path.Dir(e.Path)
+		t.folders[dir] = append(t.folders[dir], path.Base(e.Path))
+	}
+}
+
+func (t *gitTree) has(file string) bool {
+	t.load()
+	_, ok := t.files[file]
+	return ok
+}
+
+func (t *gitTree) list(dir string) []string {
+	t.load()
+	names := t.folders[path.Clean(dir)]
+	sort.Strings(names)
+	return names
+}
+
+func (t *gitTree) read(file string) []byte {
+	t.load()
+	id, ok := t.files[file]
+	if !ok {
+		return nil
+	}
+	data, err := t.objects.Blob(id, MaxSource)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// firstOf returns the first of the files that the tree has.
+func firstOf(t tree, files ...string) string {
+	for _, f := range files {
+		if f = path.Clean(f); !strings.HasPrefix(f, "..") && t.has(f) {
+			return f
+		}
+	}
+	return ""
+}

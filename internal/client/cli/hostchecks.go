@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/setup"
+)
+
+// hostChecks examines the agent hosts of a repository: those that are set up
+// there, and those that the user has.
+func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
+	return func(context.Context) []doctor.Check {
+		home := a.Getenv("HOME")
+		found := setup.Detect(root, home, exec.LookPath)
+		var checks []doctor.Check
+		ready := 0
+		for _, id := range setup.IDs() {
+			r, err := setup.Status(setup.Options{Root: root, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}, id)
+			if err != nil {
+				checks = append(checks, doctor.Check{Name: id, Level: doctor.Fail, Detail: err.Error()})
+				continue
+			}
+			present := r.Hooks.Present || r.Server.Present
+			if present {
+				ready++
+			}
+			if present || slices.Contains(found, id) && r.Hooks.Err != nil {
+				checks = append(checks, reportChecks(r)...)
+			}
+		}
+		return append(checks, agentsCheck(ready, found))
+	}
+}
+
+// agentsCheck says whether any agent is connected here.
+func agentsCheck(ready int, found []string) doctor.Check {
+	c := doctor.Check{Name: "agents", Level: doctor.OK, Detail: fmt.Sprintf("%d set up here", ready)}
+	if len(found) > 0 {
+		c.Detail += ", found on this machine: " + strings.Join(found, ", ")
+	}
+	if ready == 0 {
+		c.Level, c.Fix = doctor.Warn, "svc init"
+		c.Detail = "no agent host is set up in this repository"
+	}
+	return c
+}
+
+// reportChecks are the findings about one host.
+func reportChecks(r setup.Report) []doctor.Check {
+	fix := "svc init --tools " + r.Host
+	checks := []doctor.Check{partCheck(r.Host+" hooks", r.Hooks, fix)}
+	if r.Server.File != "" {
+		checks = append(checks, partCheck(r.Host+" tools", r.Server, fix))
+	}
+	switch r.Trust {
+	case setup.Untrusted:
+		checks = append(checks, doctor.Check{Name: r.Host + " trust", Level: doctor.Warn,
+			Detail: "the host does not run our hooks until you accept them. " + setup.Notes(r.Host, false)})
+	case setup.Trusted:
+		checks = append(checks, doctor.Check{Name: r.Host + " trust", Level: doctor.OK, Detail: "the hooks are accepted"})
+	}
+	return checks
+}
+
+func partCheck(name string, p setup.Part, fix string) doctor.Check {
+	switch {
+	case p.Err != nil:
+		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err)}
+	case !p.Present:
+		return doctor.Check{Name: name, Level: doctor.Warn, Detail: "missing in " + p.File, Fix: fix}
+	case len(p.Missing) > 0:
+		return doctor.Check{Name: name, Level: doctor.Warn, Detail: p.File + ": " + strings.Join(p.Missing, "; "), Fix: fix}
+	}
+	return doctor.Check{Name: name, Level: doctor.OK, Detail: p.File}
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/setup"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+// defaultTools are set up when nobody can be asked.
+var defaultTools = []string{"claude_code", "codex"}
+
+// initFlags are the flags of svc init.
+type initFlags struct {
+	tools  string
+	server string
+	yes    bool
+	home   bool
+	remove bool
+	dryRun bool
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init [--tools IDS|all] [--yes] [--server URL]",
+		Short: "Set up agent hosts in this repository",
+		Long: "Write hooks, the tool server and instructions into the configuration of the\n" +
+			"agent hosts you use. What is not ours in those files stays as it is, and no\n" +
+			"token is ever written. It is safe to run again; --remove takes it all out.",
+		Example: "  svc init\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
+		Args:    noArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.runInit(f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.tools, "tools", "", "hosts, separated by commas, or all")
+	fs.StringVar(&f.server, "server", "", "the server you are going to use")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(defaultTools, ","))
+	fs.BoolVar(&f.home, "home", false, "also edit the home folder, for hosts that look only there")
+	fs.BoolVar(&f.remove, "remove", false, "take svc out of the hosts' configuration")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show the changes and write nothing")
+	return cmd
+}
+
+// An initReport is the JSON of svc init.
+type initReport struct {
+	Root     string       `json:"root"`
+	Tools    []string     `json:"tools"`
+	Files    []initChange `json:"files"`
+	Warnings []string     `json:"warnings"`
+	Notes    []string     `json:"notes"`
+	Applied  bool         `json:"applied"`
+}
+
+// An initChange is one file that svc init writes.
+type initChange struct {
+	Path   string `json:"path"`
+	Change string `json:"change"`
+}
+
+func (a *app) runInit(f initFlags) error {
+	if f.server != "" {
+		if _, err := login.CleanServer(f.server); err != nil {
+			return &exit{ExitUsage, err}
+		}
+	}
+	root, inRepo := setup.FindRoot(a.Dir)
+	in := bufio.NewReader(a.Stdin)
+	tools, err := a.chooseTools(f, root, in)
+	if err != nil {
+		return err
+	}
+	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}
+	if opts.Home, err = a.leaveForHome(f, tools, in); err != nil {
+		return err
+	}
+	plan := setup.Plan
+	if f.remove {
+		plan = setup.Remove
+	}
+	changes, err := plan(opts)
+	if err != nil {
+		return fmt.Errorf("%w; nothing was written", err)
+	}
+	rep := reportOf(root, tools, changes, f, opts.Home != "")
+	if !inRepo {
+		rep.Warnings = append(rep.Warnings, root+" is in no git repository; hooks do nothing until it is")
+	}
+	if f.dryRun && !a.json {
+		_, err := a.Stdout.Write(changes.Diff())
+		return err
+	}
+	if !f.dryRun {
+		if err := changes.Apply(); err != nil {
+			return err
+		}
+		rep.Applied = true
+	}
+	if a.json {
+		return a.printJSON(rep)
+	}
+	a.printInit(rep, f)
+	return nil
+}
+
+func reportOf(root string, tools []string, changes *setup.Changes, f initFlags, home bool) initReport {
+	rep := initReport{Root: root, Tools: tools, Files: []initChange{}, Warnings: append([]string{}, changes.Warnings...), Notes: []string{}}
+	for _, c := range changes.Files {
+		rep.Files = append(rep.Files, initChange{c.Path, c.Kind()})
+	}
+	for _, id := range tools {
+		if note := setup.Notes(id, home); note != "" && !f.remove {
+			rep.Notes = append(rep.Notes, note)
+		}
+	}
+	return rep
+}
+
+func (a *app) printInit(rep initReport, f initFlags) {
+	for _, c := range rep.Files {
+		fmt.Fprintf(a.Stdout, "%s %s\n", c.Change, peertext.Path(c.Path))
+	}
+	if len(rep.Files) == 0 {
+		fmt.Fprintln(a.Stdout, "Nothing to change.")
+	}
+	for _, w := range rep.Warnings {
+		fmt.Fprintln(a.Stderr, "svc: "+peertext.Line(w, 500))
+	}
+	for _, n := range rep.Notes {
+		fmt.Fprintln(a.Stdout, peertext.Line(n, 500))
+	}
+	l, _, err := a.login(login.Overrides{Server: f.server})
+	if err == nil && !l.LoggedIn() && !f.remove {
+		fmt.Fprintf(a.Stdout, "Next: svc login --server %s\n", l.Server)
+	}
+}
+
+// chooseTools returns the hosts that the flags name, or the user, or nobody.
+func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string, error) {
+	switch {
+	case f.tools != "":
+		return parseTools(strings.Split(f.tools, ","))
+	case f.remove:
+		return setup.IDs(), nil
+	case f.yes || !a.Terminal.In || a.json:
+		return defaultTools, nil
+	}
+	found := setup.Detect(root, a.Getenv("HOME"), exec.LookPath)
+	fmt.Fprintln(a.Stderr, "Agent hosts (x: found on this machine):")
+	for i, id := range setup.IDs() {
+		mark, h := " ", id
+		if slices.Contains(found, id) {
+			mark = "x"
+		}
+		if known, ok := setup.ByID(id); ok {
+			h = known.Title
+		}
+		fmt.Fprintf(a.Stderr, " %2d [%s] %-16s %s\n", i+1, mark, id, h)
+	}
+	fmt.Fprint(a.Stderr, "Set up which? Numbers or names; Enter for those marked; q to stop: ")
+	line, err := in.ReadString('\n')
+	words := strings.FieldsFunc(strings.TrimSpace(line), func(r rune) bool { return r == ',' || r == ' ' })
+	switch {
+	case err == io.EOF && line == "", len(words) == 1 && (words[0] == "q" || words[0] == "quit"):
+		return nil, errCancelled
+	case err != nil && err != io.EOF:
+		return nil, err
+	case len(words) > 0:
+		return parseTools(words)
+	case len(found) == 0:
+		return nil, &exit{ExitCancelled, fmt.Errorf("no agent host was found; name one with --tools")}
+	}
+	return found, nil
+}
+
+// parseTools reads ids, numbers of the list, or all.
+func parseTools(words []string) ([]string, error) {
+	ids := setup.IDs()
+	var out []string
+	for _, w := range words {
+		w = strings.TrimSpace(w)
+		if w == "all" {
+			return ids, nil
+		}
+		if n, err := strconv.Atoi(w); err == nil && n >= 1 && n <= len(ids) {
+			w = ids[n-1]
+		}
+		if !slices.Contains(ids, w) {
+			return nil, usagef("no agent host %q; there are %s", w, strings.Join(ids, ", "))
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
+
+// leaveForHome returns the home folder if it may be edited: some hosts look
+// for tool servers nowhere else.
+func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (string, error) {
+	files := setup.HomeFiles(tools)
+	home := a.Getenv("HOME")
+	switch {
+	case len(files) == 0 || home == "":
+		return "", nil
+	case f.home:
+		return home, nil
+	case f.yes || !a.Terminal.In || a.json:
+		return "", nil
+	}
+	fmt.Fprintf(a.Stderr, "May svc also edit %s? [y/N] ", strings.Join(files, ", "))
+	line, err := in.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y") {
+		return home, nil
+	}
+	return "", nil
+}

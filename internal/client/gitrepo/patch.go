@@ -1,0 +1,356 @@
+package gitrepo
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// errPatch is wrapped by every complaint about git's output.
+var errPatch = errors.New("unexpected output of git diff")
+
+// A patchReader reads what git diff --raw --patch -z writes: one record per
+// file, an empty one, then the patches of the same files in the same order.
+type patchReader struct {
+	r    *bufio.Reader
+	line []byte // the line read ahead, without its newline
+	full bool   // line holds the whole line, not its first part
+	eof  bool
+	stop string // a line that ends the output, empty for end of file
+}
+
+// readPatch reads all deltas up to the line stop, or the end of r.
+func readPatch(r *bufio.Reader, stop string) ([]Delta, error) {
+	p := &patchReader{r: r, stop: stop}
+	deltas, kinds, err := p.rawRecords()
+	if err != nil || p.eof {
+		return deltas, err
+	}
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	for i := range deltas {
+		if err := p.patches(&deltas[i], kinds[i]); err != nil {
+			return nil, err
+		}
+	}
+	if !p.eof {
+		return nil, fmt.Errorf("%w: a patch too many: %.80q", errPatch, p.line)
+	}
+	return deltas, nil
+}
+
+// rawRecords reads the records before the patches. kinds holds git's letter
+// for each. The end of the output may come at any record.
+func (p *patchReader) rawRecords() (deltas []Delta, kinds []byte, err error) {
+	for {
+		first, err := p.r.Peek(1)
+		if err == io.EOF && p.stop == "" {
+			p.eof = true
+			return deltas, kinds, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", errPatch, err)
+		}
+		switch first[0] {
+		case 0: // the empty record: patches follow
+			_, err := p.r.Discard(1)
+			return deltas, kinds, err
+		case ':':
+			d, kind, err := p.rawRecord()
+			if err != nil {
+				return nil, nil, err
+			}
+			deltas, kinds = append(deltas, d), append(kinds, kind)
+		default: // the stop line, when nothing differs
+			line, err := p.r.ReadString('\n')
+			if err != nil || strings.TrimSuffix(line, "\n") != p.stop {
+				return nil, nil, fmt.Errorf("%w: %.80q is no record", errPatch, line)
+			}
+			p.eof = true
+			return deltas, kinds, nil
+		}
+	}
+}
+
+var statuses = map[byte]Status{'A': Added, 'M': Modified, 'T': Modified, 'D': Deleted, 'R': Renamed, 'U': Modified}
+
+func (p *patchReader) rawRecord() (d Delta, kind byte, err error) {
+	head, err := p.field()
+	if err != nil {
+		return d, 0, err
+	}
+	f := strings.Fields(strings.TrimPrefix(head, ":"))
+	if len(f) != 5 || f[4] == "" {
+		return d, 0, fmt.Errorf("%w: %.80q", errPatch, head)
+	}
+	kind = f[4][0]
+	status, known := statuses[kind]
+	if !known {
+		return d, 0, fmt.Errorf("%w: status %q", errPatch, f[4])
+	}
+	oldMode, err1 := strconv.ParseInt(f[0], 8, 32)
+	newMode, err2 := strconv.ParseInt(f[1], 8, 32)
+	if err := errors.Join(err1, err2); err != nil {
+		return d, 0, fmt.Errorf("%w: %w", errPatch, err)
+	}
+	d = Delta{Status: status, OldMode: int(oldMode), NewMode: int(newMode), OldBlob: idOrNone(f[2]), NewBlob: idOrNone(f[3])}
+	if d.Path, err = p.field(); err != nil {
+		return d, 0, err
+	}
+	if kind == 'R' {
+		d.OldPath = d.Path
+		d.Path, err = p.field()
+	}
+	return d, kind, err
+}
+
+// field reads up to the next NUL.
+func (p *patchReader) field() (string, error) {
+	s, err := p.r.ReadString(0)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errPatch, err)
+	}
+	return s[:len(s)-1], nil
+}
+
+// idOrNone is git's id, or empty for the id of nothing.
+func idOrNone(s string) string {
+	if strings.Trim(s, "0") == "" {
+		return ""
+	}
+	return s
+}
+
+// patches reads the sections of one file: usually one, two when a file became
+// a link, a note for an unmerged one.
+func (p *patchReader) patches(d *Delta, kind byte) error {
+	sections := 1
+	switch kind {
+	case 'T':
+		sections = 2
+	case 'U':
+		if bytes.HasPrefix(p.line, []byte("* Unmerged path ")) {
+			return p.next()
+		}
+	}
+	for range sections {
+		if err := p.section(d); err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+	}
+	if kind == 'T' {
+		d.Hunks = wholeFile(d.Hunks)
+	}
+	if d.NewBlob == "" && d.Status != Deleted && len(d.Hunks) == 0 && !d.Binary {
+		d.NewBlob = d.OldBlob // only the mode or the name changed
+	}
+	return nil
+}
+
+// wholeFile joins the hunks of a removal and a creation into one replacement.
+func wholeFile(parts []Hunk) []Hunk {
+	if len(parts) < 2 {
+		return parts
+	}
+	removed, created := parts[0], parts[len(parts)-1]
+	return []Hunk{{1, removed.OldCount, 1, created.NewCount, created.Hash}}
+}
+
+var (
+	diffLine   = []byte("diff --git ")
+	indexLine  = []byte("index ")
+	binaryLine = []byte("Binary files ")
+	hunkLine   = []byte("@@ -")
+)
+
+// section reads from one "diff --git" line to before the next.
+func (p *patchReader) section(d *Delta) error {
+	if p.eof || !bytes.HasPrefix(p.line, diffLine) {
+		return fmt.Errorf("%w: no patch, but %.80q", errPatch, p.line)
+	}
+	for {
+		if err := p.next(); err != nil {
+			return err
+		}
+		switch {
+		case p.eof || bytes.HasPrefix(p.line, diffLine) || bytes.HasPrefix(p.line, []byte("* Unmerged path ")):
+			return nil
+		case bytes.HasPrefix(p.line, indexLine):
+			d.readIndex(string(p.line[len(indexLine):]))
+		case bytes.HasPrefix(p.line, binaryLine):
+			d.Binary = true
+		}
+		for !p.eof && bytes.HasPrefix(p.line, hunkLine) {
+			h, err := p.hunk()
+			if err != nil {
+				return err
+			}
+			d.Hunks = append(d.Hunks, h)
+		}
+		if p.eof || bytes.HasPrefix(p.line, diffLine) || bytes.HasPrefix(p.line, []byte("* Unmerged path ")) {
+			return nil
+		}
+	}
+}
+
+// readIndex takes the ids of a patch: for a file in the working tree the
+// record before it has none. A file that became a link has two such lines,
+// each with one side.
+func (d *Delta) readIndex(s string) {
+	ids, _, _ := strings.Cut(s, " ")
+	before, after, ok := strings.Cut(ids, "..")
+	if !ok {
+		return
+	}
+	if id := idOrNone(before); id != "" {
+		d.OldBlob = id
+	}
+	if id := idOrNone(after); id != "" && d.Status != Deleted {
+		d.NewBlob = id
+	}
+}
+
+// hunk reads a hunk's head and its lines.
+func (p *patchReader) hunk() (Hunk, error) {
+	h, err := parseHunk(p.line)
+	if err != nil {
+		return h, err
+	}
+	old, fresh := h.OldCount, h.NewCount
+	sum := newLineHash()
+	inNew := false
+	for {
+		if err := p.next(); err != nil {
+			return h, err
+		}
+		switch {
+		case !p.eof && len(p.line) > 0 && p.line[0] == '-' && old > 0:
+			old--
+			inNew = false
+			err = p.rest(nil)
+		case !p.eof && len(p.line) > 0 && p.line[0] == '+' && fresh > 0:
+			fresh--
+			inNew = true
+			err = p.rest(sum)
+		case !p.eof && len(p.line) > 0 && p.line[0] == '\\':
+			if inNew {
+				sum.missingNewline()
+			}
+		default:
+			if old != 0 || fresh != 0 {
+				return h, fmt.Errorf("%w: a hunk ends early", errPatch)
+			}
+			h.Hash = sum.String()
+			return h, nil
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+}
+
+// parseHunk reads "@@ -start[,count] +start[,count] @@". Git gives a range
+// without lines the number of the line before it; ours stands before its start.
+func parseHunk(line []byte) (h Hunk, err error) {
+	f := bytes.Fields(line)
+	if len(f) < 4 || len(f[1]) < 2 || len(f[2]) < 2 {
+		return h, fmt.Errorf("%w: %.80q", errPatch, line)
+	}
+	if h.OldStart, h.OldCount, err = parseRange(string(f[1][1:])); err != nil {
+		return h, err
+	}
+	h.NewStart, h.NewCount, err = parseRange(string(f[2][1:]))
+	return h, err
+}
+
+func parseRange(s string) (start, count int, err error) {
+	first, second, found := strings.Cut(s, ",")
+	count = 1
+	if start, err = strconv.Atoi(first); err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", errPatch, err)
+	}
+	if found {
+		if count, err = strconv.Atoi(second); err != nil {
+			return 0, 0, fmt.Errorf("%w: %w", errPatch, err)
+		}
+	}
+	if count == 0 {
+		start++
+	}
+	return start, count, nil
+}
+
+// next reads one line ahead. Of a line longer than the buffer it reads the
+// first part; rest takes the others.
+func (p *patchReader) next() error {
+	for !p.full && p.line != nil { // skip what nobody wanted
+		if err := p.more(); err != nil {
+			return err
+		}
+	}
+	p.line = []byte{}
+	err := p.more()
+	if err == io.EOF && p.stop == "" {
+		p.eof = true
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPatch, err)
+	}
+	if p.stop != "" && p.full && string(p.line) == p.stop {
+		p.eof = true
+	}
+	return nil
+}
+
+func (p *patchReader) more() error {
+	part, err := p.r.ReadSlice('\n')
+	p.full = true
+	switch {
+	case err == bufio.ErrBufferFull:
+		p.full = false
+	case err == io.EOF && len(part) > 0:
+	case err != nil:
+		return err
+	default:
+		part = part[:len(part)-1]
+	}
+	p.line = part
+	return nil
+}
+
+// rest feeds a content line, without its first byte, to sum.
+func (p *patchReader) rest(sum *lineHash) error {
+	sum.write(p.line[1:])
+	for !p.full {
+		if err := p.more(); err != nil {
+			return fmt.Errorf("%w: %w", errPatch, err)
+		}
+		sum.write(p.line)
+	}
+	sum.write([]byte{'\n'})
+	return nil
+}
+
+// A lineHash is the hash of some lines. A missing newline at the end counts.
+type lineHash struct{ h hash.Hash }
+
+func newLineHash() *lineHash { return &lineHash{sha256.New()} }
+
+func (s *lineHash) write(b []byte) {
+	if s != nil {
+		s.h.Write(b)
+	}
+}
+
+func (s *lineHash) missingNewline() { s.h.Write([]byte{0}) }
+
+func (s *lineHash) String() string { return hex.EncodeToString(s.h.Sum(nil)[:16]) }

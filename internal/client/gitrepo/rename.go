@@ -1,0 +1,99 @@
+package gitrepo
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// findRenames looks for the old names of new files. A new file may be an old
+// one that was moved, inside what was asked for or from outside it, with git
+// mv or without git's knowledge. Ordinary edits never pay for this.
+func (w *worktree) findRenames() error {
+	fresh := false
+	for _, d := range w.found {
+		fresh = fresh || d.Status == Added && (d.Binary || len(d.Hunks) > 0)
+	}
+	if !fresh {
+		return nil
+	}
+	// Most new files replace nothing: then there is no need to compare contents.
+	gone, err := output(w.ctx, w.root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z", w.base, "--")
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	var all []Delta
+	if len(w.untracked) > 0 {
+		all, err = w.diffWithUntracked()
+	} else {
+		all, err = w.diff("", "--diff-filter=R", w.base, "--")
+	}
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := w.found[all[i].Path]
+		if all[i].Status != Renamed || d == nil || d.Status != Added {
+			continue
+		}
+		*d = all[i]
+		if old := w.found[d.OldPath]; old != nil && old.Status == Deleted {
+			delete(w.found, d.OldPath)
+		}
+	}
+	return nil
+}
+
+// diffWithUntracked lets git compare as if the new files had been added, with
+// a copy of its index: the real one belongs to the user.
+func (w *worktree) diffWithUntracked() ([]Delta, error) {
+	index, err := w.copyIndex()
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(index)
+	for names := range slices.Chunk(w.untracked, 200) {
+		cmd := command(w.ctx, w.root, append([]string{"add", "--intent-to-add", "--force", "--"}, names...)...)
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, gitError(w.ctx, "add", string(out), err)
+		}
+	}
+	return w.diff(index, "--diff-filter=R", w.base, "--")
+}
+
+func (w *worktree) copyIndex() (string, error) {
+	dst, err := os.CreateTemp("", "svc-index-*")
+	if err != nil {
+		return "", fmt.Errorf("copy the index: %w", err)
+	}
+	defer dst.Close()
+	src, err := os.Open(filepath.Join(gitDir(w.root), "index"))
+	if err != nil { // no index yet: git makes one
+		os.Remove(dst.Name())
+		return dst.Name(), nil
+	}
+	defer src.Close()
+	if _, err := io.Copy(dst, src); err != nil {
+		os.Remove(dst.Name())
+		return "", fmt.Errorf("copy the index: %w", err)
+	}
+	return dst.Name(), nil
+}
+
+// gitDir is where git keeps the state of the working tree at root.
+func gitDir(root string) string {
+	dir := filepath.Join(root, ".git")
+	text, err := os.ReadFile(dir)
+	if err != nil {
+		return dir
+	}
+	link := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
+	if filepath.IsAbs(link) {
+		return link
+	}
+	return filepath.Join(root, link)
+}

@@ -1,0 +1,164 @@
+package grammar
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// samples hold a definition in every language, and how its node is called.
+var samples = []struct{ lang, source, kind string }{
+	{"c", "int add(int a, int b) { return a + b; }", "function_definition"},
+	{"cpp", "class A { public: int f(); };", "class_specifier"},
+	{"csharp", "class A { public int F(int x) { return x; } }", "method_declaration"},
+	{"go", "package p\nfunc F(a int) {}", "function_declaration"},
+	{"java", "class A { int f(int x) { return x; } }", "method_declaration"},
+	{"javascript", "function f(a) { return <b>{a}</b> }", "function_declaration"},
+	{"kotlin", "fun f(a: Int): Int = a", "function_declaration"},
+	{"php", "<?php function f($a) { return $a; }", "function_definition"},
+	{"python", "def f(a):\n    return a", "function_definition"},
+	{"ruby", "def f(a)\n  a\nend", "method"},
+	{"rust", "fn f(a: i32) -> i32 { a }", "function_item"},
+	{"scala", "def f(a: Int): Int = a", "function_definition"},
+	{"swift", "func f(a: Int) -> Int { return a }", "function_declaration"},
+	{"tsx", "const f = (a: string) => <b>{a}</b>", "arrow_function"},
+	{"typescript", "function f(a: string): void {}", "function_declaration"},
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range samples {
+		t.Run(tt.lang, func(t *testing.T) {
+			tree, err := Parse(tt.lang, []byte(tt.source), 0)
+			if !Supported(tt.lang) {
+				if !errors.Is(err, ErrUnsupported) {
+					t.Errorf("error %v, want ErrUnsupported", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tree.Broken() {
+				t.Error("the sample does not parse")
+			}
+			if !has(tree, tt.kind) {
+				t.Errorf("no %s in the tree", tt.kind)
+			}
+			checkShape(t, tree)
+			broken, err := Parse(tt.lang, []byte(tt.source[:len(tt.source)*2/3]+" ((("), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkShape(t, broken)
+		})
+	}
+}
+
+func has(tree *Tree, kind string) bool {
+	for i := range tree.Nodes {
+		if tree.Kind(i) == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// checkShape holds that every node lies in its parent and that Next leads to
+// the first node that does not.
+func checkShape(t *testing.T, tree *Tree) {
+	t.Helper()
+	for i, n := range tree.Nodes {
+		if n.Start > n.End || int(n.End) > len(tree.Source) {
+			t.Fatalf("node %d spans %d-%d of %d bytes", i, n.Start, n.End, len(tree.Source))
+		}
+		if int(n.Next) <= i || int(n.Next) > len(tree.Nodes) {
+			t.Fatalf("node %d: next is %d", i, n.Next)
+		}
+		for j := i + 1; j < int(n.Next); j++ {
+			if tree.Nodes[j].Depth <= n.Depth || tree.Nodes[j].Start < n.Start || tree.Nodes[j].End > n.End {
+				t.Fatalf("node %d is not inside its ancestor %d", j, i)
+			}
+		}
+		if int(n.Next) < len(tree.Nodes) && tree.Nodes[n.Next].Depth > n.Depth {
+			t.Fatalf("node %d lies deeper than %d, which it follows", n.Next, i)
+		}
+	}
+}
+
+// What was parsed as an edit must be what a fresh parse gives.
+func TestParsePairAgreesWithParse(t *testing.T) {
+	for _, tt := range samples {
+		if !Supported(tt.lang) {
+			continue
+		}
+		prefix := ""
+		if tt.lang == "php" {
+			prefix = "<?php\n"
+		}
+		old := []byte(prefix + strings.Repeat(strings.TrimPrefix(tt.source, "<?php ")+"\n", 5))
+		half := len(prefix) + (len(old)-len(prefix))/5*2
+		for _, new := range [][]byte{
+			append(append(append([]byte{}, old[:half]...), "\n\n"...), old[half:]...),
+			append([]byte{}, old[:half]...),
+			[]byte(prefix),
+			old,
+			[]byte(strings.Replace(string(old), "f", "renamed", 1)),
+		} {
+			a, b, err := ParsePair(tt.lang, old, new, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, side := range []struct {
+				got    *Tree
+				source []byte
+			}{{a, old}, {b, new}} {
+				want, err := Parse(tt.lang, side.source, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want.Nodes, side.got.Nodes); diff != "" && !want.Broken() {
+					t.Errorf("%s: fresh (-) and edited (+) differ for %q:\n%s", tt.lang, side.source, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestParseGivesUpInTime(t *testing.T) {
+	if !Supported("python") {
+		return
+	}
+	source := strings.Repeat("x = [1, 2, {3: (4, 5)}]\n", 100_000)
+	start := time.Now()
+	if _, err := Parse("python", []byte(source), 5*time.Millisecond); !errors.Is(err, ErrTimeout) {
+		t.Errorf("error %v after %v, want ErrTimeout", err, time.Since(start))
+	}
+}
+
+func TestParseOfNothing(t *testing.T) {
+	if tree, err := Parse("python", nil, 0); Supported("python") && (err != nil || len(tree.Nodes) != 1) {
+		t.Errorf("%v, %v; want a root alone", tree, err)
+	}
+	if _, err := Parse("cobol", []byte("x"), 0); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("error %v, want ErrUnsupported", err)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for _, tt := range samples {
+		if !Supported(tt.lang) {
+			continue
+		}
+		source := []byte(strings.Repeat(tt.source+"\n", 2000))
+		b.Run(tt.lang, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Parse(tt.lang, source, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// answer asks the service about the call and renders what it says.
+func (r *runner) answer(ctx context.Context) (host.Output, error) {
+	c := r.call
+	sends, err := r.plan(ctx)
+	if err != nil {
+		return host.Output{}, err
+	}
+	var a host.Answer
+	if len(sends) > 0 {
+		if a, err = r.ask(ctx, sends); err != nil {
+			return host.Output{}, err
+		}
+		if sends[0].event == wire.HookSessionStart && !c.Host.StartsSessions() {
+			r.spool.put("begun", "")
+		}
+	}
+	if c.Host.TakesAt(c.At) && !a.Block {
+		a.Context = joinContexts(r.spool.takeContext(wire.MaxHookContext-len(a.Context)), a.Context)
+	}
+	a.Context = clip(a.Context, wire.MaxHookContext)
+	// A second configuration may have run us for the same call. The service
+	// evaluates it once, by its key; here it is kept from being said twice.
+	if a.Context != "" && c.CallID != "" && r.spool.seen(hashed(string(c.Event), c.CallID, c.Turn, c.Native)) {
+		a.Context = ""
+	}
+	out, later := c.Render(a)
+	if later != "" && len(c.Host.Takes) > 0 && c.Event != wire.HookSessionEnd {
+		r.spool.queueContext(later)
+	}
+	if a.Block && c.IsShell() {
+		r.spool.take("shell-" + r.commandKey()) // it will not run
+	}
+	r.finish()
+	return out, nil
+}
+
+// finish tidies up what the session leaves on disk.
+func (r *runner) finish() {
+	switch r.call.Event {
+	case wire.HookSessionEnd:
+		r.spool.removeSession()
+		r.spool.prune()
+	case wire.HookSessionStart:
+		r.spool.prune()
+	}
+}
+
+// A send is one event for one repository.
+type send struct {
+	event wire.HookEvent
+	at    *place
+	paths []string
+	// lead tells that it must be answered before the others are sent.
+	lead bool
+}
+
+// plan says what to send, in order. Nothing is sent outside of repositories
+// with a remote.
+func (r *runner) plan(ctx context.Context) ([]send, error) {
+	c := r.call
+	targets, err := r.targets(ctx)
+	if err != nil || len(targets) == 0 {
+		return nil, err
+	}
+	var sends []send
+	first := c.Event == wire.HookSessionStart
+	if !c.Host.StartsSessions() && !r.spool.has("begun") {
+		first = true
+		sends = append(sends, send{event: wire.HookSessionStart, at: targets[0].at, lead: true})
+	}
+	if c.Event == wire.HookStop {
+		for _, t := range r.unreported(ctx, targets) {
+			sends = append(sends, send{wire.HookPostEdit, t.at, t.paths, true})
+		}
+	}
+	if c.Event != "" && !(first && c.At == host.BeforeModel) {
+		for _, t := range targets {
+			sends = append(sends, send{event: c.Event, at: t.at, paths: t.paths})
+		}
+	}
+	return sends, nil
+}
+
+// ask sends events and merges the answers: one block is a block of all.
+func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
+	if err := r.connect(); err != nil {
+		return host.Answer{}, err
+	}
+	replies := make([]wire.HookReply, len(sends))
+	errs := make([]error, len(sends))
+	var wait sync.WaitGroup
+	for i, s := range sends {
+		req := r.request(ctx, s)
+		if i == 0 {
+			req.FailOpens = r.state.count
+		}
+		if s.lead || i == len(sends)-1 {
+			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
+				r.state.failed() // what follows would fail too, and an agent waits
+				return host.Answer{}, errs[i]
+			}
+			continue
+		}
+		wait.Go(func() {
+			defer func() {
+				if p := recover(); p != nil { // a panic here would end the process with 2
+					errs[i] = fmt.Errorf("panic: %v", p)
+				}
+			}()
+			replies[i], errs[i] = r.evaluate(ctx, req)
+		})
+	}
+	wait.Wait()
+	failures := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	if len(failures) == len(sends) {
+		r.state.failed()
+		return host.Answer{}, failures[0]
+	}
+	for _, err := range failures {
+		r.log(err)
+	}
+	r.state.succeeded()
+	for i, s := range sends {
+		if r.Unindexed != nil && errs[i] == nil && s.event == wire.HookSessionStart && replies[i].SessionID != nil && replies[i].IndexVersion == 0 {
+			r.Unindexed(s.at.Root)
+		}
+	}
+	return merge(sends, replies, errs), nil
+}
+
+// merge makes one answer of the replies that came.
+func merge(sends []send, replies []wire.HookReply, errs []error) host.Answer {
+	var a host.Answer
+	var reasons, contexts []string
+	several := map[*place]bool{}
+	for _, s := range sends {
+		several[s.at] = true
+	}
+	for i, reply := range replies {
+		if errs[i] != nil {
+			continue
+		}
+		if reply.Decision == wire.Block && sends[i].event == sends[len(sends)-1].event {
+			a.Block = true
+			reasons = append(reasons, reply.Reason)
+		}
+		text := reply.InjectContext
+		if reply.Decision == wire.Warn && reply.Reason != "" && !strings.Contains(text, reply.Reason) {
+			text = joinContexts(reply.Reason, text)
+		}
+		if text != "" && len(several) > 1 {
+			text = "[" + sends[i].at.name() + "]\n" + text
+		}
+		if text != "" {
+			contexts = append(contexts, text)
+		}
+	}
+	a.Reason = strings.Join(reasons, "\n")
+	a.Context = strings.Join(contexts, "\n\n")
+	return a
+}
+
+func joinContexts(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
+// connect gets ready to talk to the service, or says why it cannot.
+func (r *runner) connect() error {
+	login, err := r.Login()
+	if err != nil {
+		return err
+	}
+	if login.Server == "" || login.Token == "" {
+		return fmt.Errorf("not logged in: run svc login")
+	}
+	r.login = login
+	r.state = r.spool.breaker(login.Server)
+	if r.state.open() {
+		r.state.skipped()
+		return fmt.Errorf("the service failed %d times in a row: not asked for a while", breakerLimit)
+	}
+	return nil
+}
+
+// evaluate sends one request within the host's budget.
+func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.call.Host.Budget(req.Event))
+	defer cancel()
+	c := client{server: r.login.Server, token: r.login.Token, agent: "svc/" + r.Version, getenv: r.Getenv, configDir: r.ConfigDir}
+	return c.evaluate(ctx, req)
+}
+
+// analysis returns the facts about changed files, or nil.
+func (r *runner) analysis(ctx context.Context, root string, paths []string) *coord.Analysis {
+	if r.Analyze == nil || len(paths) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
+	defer cancel()
+	a, err := r.Analyze(ctx, root, paths)
+	if err != nil {
+		r.log(fmt.Errorf("analyze: %w", err))
+		return nil
+	}
+	return a
+}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// After breakerLimit failures in a row the service is left alone for
+// breakerPause, so that an agent does not wait for a dead server on every edit.
+const (
+	breakerLimit = 3
+	breakerPause = 30 * time.Second
+	maxFailures  = 64 << 10 // bytes of the file
+)
+
+// A breaker counts the events that failed open since the last success. Its
+// file has a line for each; appending to it is safe with other hooks.
+type breaker struct {
+	file  string
+	count int // failures and skipped events when this run began
+	fails int
+	last  time.Time
+}
+
+// breaker reads the state for one server. In good times there is no file.
+func (s *spool) breaker(server string) *breaker {
+	b := &breaker{}
+	if s.base == "" {
+		return b
+	}
+	b.file = filepath.Join(s.base, "failures-"+hashed(server)[:16])
+	data, err := os.ReadFile(b.file)
+	if err != nil {
+		return b
+	}
+	for line := range strings.Lines(string(data)) {
+		kind, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+		b.count++
+		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && kind == "fail" {
+			b.fails++
+			b.last = time.UnixMilli(ms)
+		}
+	}
+	return b
+}
+
+// open reports whether the service is to be left alone.
+func (b *breaker) open() bool {
+	since := time.Since(b.last)
+	return b.fails >= breakerLimit && since >= 0 && since < breakerPause
+}
+
+func (b *breaker) failed()  { b.note("fail") }
+func (b *breaker) skipped() { b.note("skip") }
+
+func (b *breaker) note(kind string) {
+	if b.file == "" {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(b.file), 0o700) != nil {
+		return
+	}
+	if info, err := os.Stat(b.file); err == nil && info.Size() > maxFailures {
+		if kind == "skip" {
+			return
+		}
+		_ = os.Truncate(b.file, 0)
+	}
+	f, err := os.OpenFile(b.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.WriteString(kind + " " + strconv.FormatInt(time.Now().UnixMilli(), 10) + "\n")
+}
+
+// succeeded forgets the failures that the service was just told of.
+func (b *breaker) succeeded() {
+	if b.file == "" || b.count == 0 {
+		return
+	}
+	taken := b.file + "-" + unique()
+	if os.Rename(b.file, taken) != nil {
+		return // another hook was quicker
+	}
+	defer os.Remove(taken)
+	data, err := os.ReadFile(taken)
+	if err != nil {
+		return
+	}
+	// Others may have failed since this run began: those are still to be told.
+	for range strings.Count(string(data), "\n") - b.count {
+		b.note("skip")
+	}
+	b.count = 0
+}

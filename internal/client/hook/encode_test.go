@@ -1,0 +1,107 @@
+package hook
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A field that is added to the request must not be forgotten here.
+func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		req := rapid.Make[wire.HookRequest]().Draw(t, "request")
+		req.Analysis = nil
+		got, err := encode(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if err := json.Unmarshal(got, &a); err != nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+		if err := json.Unmarshal(want, &b); err != nil {
+			t.Fatal(err)
+		}
+		dropEmpty(b)
+		dropEmpty(a)
+		if diff := cmp.Diff(b, a); diff != "" {
+			t.Errorf("-standard +ours\n%s", diff)
+		}
+	})
+}
+
+// dropEmpty takes out the one thing the standard library writes as null.
+func dropEmpty(v any) {
+	repo, _ := v.(map[string]any)["repo"].(map[string]any)
+	if list, ok := repo["remote_fingerprints"].([]any); repo["remote_fingerprints"] == nil || ok && len(list) == 0 {
+		delete(repo, "remote_fingerprints")
+	}
+}
+
+func TestEveryFieldIsEncoded(t *testing.T) {
+	req := filled(reflect.TypeFor[wire.HookRequest]()).Interface().(wire.HookRequest)
+	req.Analysis = nil
+	got, err := encode(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back wire.HookRequest
+	if err := json.Unmarshal(got, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(req, back); diff != "" {
+		t.Errorf("-sent +arrived\n%s", diff)
+	}
+}
+
+// filled returns a value of type t in which no field is empty.
+func filled(t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
+	switch t.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Int:
+		v.SetInt(1)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		v.Elem().Set(filled(t.Elem()))
+	case reflect.Slice:
+		v.Set(reflect.Append(v, filled(t.Elem())))
+	case reflect.Struct:
+		for i := range t.NumField() {
+			v.Field(i).Set(filled(t.Field(i).Type))
+		}
+	}
+	return v
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"decision":"block","reason":"r","inject_context":null}`))
+	f.Add([]byte(`{"decision":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := decode(data)
+		var want wire.HookReply
+		if err != nil || json.Unmarshal(data, &want) != nil {
+			return
+		}
+		if got.Decision != want.Decision && want.Decision != "" && json.Valid(data) {
+			// Keys that differ in case alone are one to the standard library.
+			var m map[string]any
+			_ = json.Unmarshal(data, &m)
+			if m["decision"] != string(got.Decision) {
+				t.Errorf("read %q, want %q", got.Decision, want.Decision)
+			}
+		}
+	})
+}

@@ -1,0 +1,245 @@
+// Package hook is svc hook: it reads what an agent host tells, asks the
+// service, and answers the host in its own words. An agent waits for it on
+// every edit, so it must be quick; and it must never be in the way, so
+// whatever fails, fails open: no output, exit code 0, one line in the log.
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A Login is what the hook needs of the stored login.
+type Login struct {
+	Server    string
+	Token     string
+	MachineID string
+	DataMode  coord.DataMode
+}
+
+// An Env is the world of one run. Functions are called only when needed.
+type Env struct {
+	Args    []string // after "hook"
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Getenv  func(string) string
+	Dir     string // working folder; "" is the process's
+	TempDir string // "" is the system's
+	Version string // of the client
+
+	Login     func() (Login, error)
+	ConfigDir func() (string, error)
+
+	// Base returns the commit that the work in a repository started from. It
+	// may start git, so cheap events use what it last said. Nil sends none.
+	Base func(ctx context.Context, root, defaultBranch string) (string, error)
+	// Analyze returns facts about changed files. Nil sends none. It is a value
+	// so that the path of the other events links no parser.
+	Analyze func(ctx context.Context, root string, paths []string) (*coord.Analysis, error)
+	// Unindexed is told, when a session starts, of a repository whose
+	// contracts the service does not know yet. It must not wait. Nil does
+	// nothing.
+	Unindexed func(root string)
+}
+
+// Time limits. The service's own limits are the hosts' budgets.
+const (
+	stdinTimeout   = time.Second // one host never closes its end
+	analyzeTimeout = 4 * time.Second
+	statusTimeout  = 2 * time.Second
+	recordWait     = 200 * time.Millisecond
+	recordPoll     = 25 * time.Millisecond
+	maxInput       = 32 << 20
+)
+
+// A runner is one run.
+type runner struct {
+	Env
+	host  *host.Host
+	event string // as the command line names it
+	call  *host.Call
+	spool *spool
+	login Login
+	state *breaker
+}
+
+// Run handles one event and returns the exit code of the process.
+func Run(ctx context.Context, env Env) (code int) {
+	r := &runner{Env: env}
+	defer func() {
+		if p := recover(); p != nil {
+			// An unrecovered panic exits with 2, which hosts read as a block.
+			r.log(fmt.Errorf("panic: %v", p))
+			code = r.print(r.quiet())
+		}
+	}()
+	out, err := r.run(ctx)
+	if err != nil {
+		r.log(err)
+		out = r.quiet()
+	}
+	return r.print(out)
+}
+
+// quiet is what to leave when there is nothing to say, or nothing can be said.
+func (r *runner) quiet() host.Output {
+	switch {
+	case r.call != nil:
+		return r.call.Quiet()
+	case r.host != nil:
+		return host.QuietFor(r.host, r.event)
+	}
+	return host.Output{}
+}
+
+func (r *runner) print(o host.Output) int {
+	if o.Stdout != "" {
+		_, _ = io.WriteString(r.Stdout, o.Stdout)
+	}
+	if o.Stderr != "" {
+		_, _ = io.WriteString(r.Stderr, o.Stderr)
+	}
+	return o.Exit
+}
+
+func (r *runner) run(ctx context.Context) (host.Output, error) {
+	if err := r.parseArgs(); err != nil {
+		return host.Output{}, err
+	}
+	data, err := readInput(r.Stdin)
+	if err != nil {
+		return host.Output{}, err
+	}
+	c, err := host.Parse(r.host, r.event, data, r.Getenv)
+	if err != nil {
+		return host.Output{}, err
+	}
+	r.call = c
+	if c.At == "" || c.Event == "" && c.At != host.BeforeModel && c.At != host.Said || r.stepAside() {
+		return c.Quiet(), nil
+	}
+	if c.Cwd == "" {
+		c.Cwd = r.dir()
+	}
+	if c.Session == "" {
+		c.Session = "unnamed-" + hashed(c.Host.ID, c.Cwd)[:16]
+	}
+	r.spool = openSpool(r.TempDir, c.Host.ID, c.Session)
+	if c.At == host.Said {
+		r.spool.put("said", clip(c.Said, wire.MaxStatusExcerpt))
+		return c.Quiet(), nil
+	}
+	return r.answer(ctx)
+}
+
+// parseArgs reads --tool and --event. Anything else is ignored: a newer
+// configuration must work with an older client.
+func (r *runner) parseArgs() error {
+	tool := ""
+	for i := 0; i < len(r.Args); i++ {
+		name, value, attached := strings.Cut(r.Args[i], "=")
+		if name != "--tool" && name != "--event" {
+			continue
+		}
+		if !attached {
+			if i++; i >= len(r.Args) {
+				break
+			}
+			value = r.Args[i]
+		}
+		if name == "--tool" {
+			tool = value
+		} else {
+			r.event = value
+		}
+	}
+	h, ok := host.ByID(tool)
+	if !ok {
+		return fmt.Errorf("no agent host is called %q: run svc init again", tool)
+	}
+	r.host = h
+	return nil
+}
+
+// readInput reads one JSON value, without waiting for the end of the stream.
+func readInput(in io.Reader) ([]byte, error) {
+	type result struct {
+		data json.RawMessage
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var res result
+		res.err = json.NewDecoder(io.LimitReader(in, maxInput)).Decode(&res.data)
+		done <- res
+	}()
+	timer := time.NewTimer(stdinTimeout)
+	defer timer.Stop()
+	select {
+	case res := <-done:
+		if errors.Is(res.err, io.EOF) {
+			return nil, nil
+		}
+		if res.err != nil {
+			return nil, fmt.Errorf("read standard input: %w", res.err)
+		}
+		return res.data, nil
+	case <-timer.C:
+		return nil, nil
+	}
+}
+
+// stepAside reports whether the host that really runs has a configuration of
+// its own that runs us: then each event would be evaluated twice.
+func (r *runner) stepAside() bool {
+	c := r.call
+	if c.Host == c.Declared {
+		return false
+	}
+	root := c.Cwd
+	if root == "" {
+		root = r.dir()
+	}
+	if repo, ok := findRepo(root); ok {
+		root = repo.Root
+	}
+	return c.Host.CallsUs(root, r.Getenv("HOME"), c.Declared)
+}
+
+func (r *runner) dir() string {
+	if r.Dir != "" {
+		return r.Dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// clip returns at most n characters of s, as valid text.
+func clip(s string, n int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= n {
+		return s
+	}
+	count := 0
+	for i := range s {
+		if count == n {
+			return s[:i]
+		}
+		count++
+	}
+	return s
+}

@@ -1,0 +1,228 @@
+package hook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/workspace"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A place is a repository that events can be sent about.
+type place struct {
+	*gitrepo.Repo
+	fingerprints []string
+}
+
+// name is how people call the repository.
+func (p *place) name() string {
+	_, name, _ := strings.Cut(p.fingerprints[0], "/")
+	return name
+}
+
+// placeOf returns repo as a place, if it has a remote.
+func placeOf(repo *gitrepo.Repo) (*place, bool) {
+	p := &place{Repo: repo}
+	seen := map[string]bool{}
+	for _, remote := range repo.Remotes() {
+		if f, ok := scope.Fingerprint(remote.URL); ok && !seen[f] && len(p.fingerprints) < 20 {
+			seen[f] = true
+			p.fingerprints = append(p.fingerprints, f)
+		}
+	}
+	return p, len(p.fingerprints) > 0
+}
+
+// request puts together what the service is told.
+func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
+	c := r.call
+	req := wire.HookRequest{
+		Event:     s.event,
+		DedupeKey: r.dedupeKey(s),
+		Session: wire.HookSession{
+			ExternalID: clip(c.Session, 200), Tool: c.Host.ID, Model: clip(c.Model, 200),
+			Surface: clip(c.Surface, 40), ParentExternalID: clip(c.Parent, 200),
+		},
+		Client: wire.HookClient{
+			CLIVersion: clip(r.Version, 40), OS: runtime.GOOS, ToolVersion: clip(c.Version, 80), MachineIDHash: r.machineHash(),
+		},
+		Repo:  r.repo(ctx, s),
+		Paths: s.paths,
+	}
+	private := r.login.DataMode == coord.DataMetadataOnly
+	switch s.event {
+	case wire.HookPrompt:
+		if !private {
+			req.PromptExcerpt = clip(c.Prompt, wire.MaxPromptExcerpt)
+		}
+	case wire.HookPlan:
+		req.PlanText = clip(r.planText(), wire.MaxPlanText)
+	case wire.HookPreEdit, wire.HookPreShell:
+		if c.IsShell() {
+			req.Shell = &wire.HookShell{Command: clip(c.Command, wire.MaxShellCommand)}
+		}
+	case wire.HookPostEdit:
+		req.Analysis = r.analysis(ctx, s.at.Root, s.paths)
+		r.spool.touch(s.at.Root, s.paths)
+	case wire.HookStop:
+		req.Paths = nil
+		req.Status = r.status(s, private)
+	}
+	return req
+}
+
+// planText returns the plan, which one host keeps in a file.
+func (r *runner) planText() string {
+	c := r.call
+	if c.Plan != "" || c.PlanFile == "" {
+		return c.Plan
+	}
+	data, err := os.ReadFile(absolute(c.Cwd, c.PlanFile))
+	if err != nil || len(data) > 1<<20 {
+		return ""
+	}
+	return string(data)
+}
+
+// status returns what the agent said last and the files of its turn, unless
+// the user keeps that to himself.
+func (r *runner) status(s send, private bool) *wire.HookStatus {
+	if r.Getenv("SVC_SHARE_STATUS") == "0" {
+		return nil
+	}
+	st := &wire.HookStatus{Files: s.paths}
+	if !private {
+		st.Excerpt = clip(r.lastSaid(), wire.MaxStatusExcerpt)
+	}
+	return st
+}
+
+// lastSaid finds the last assistant message: in the payload, remembered from
+// an event before, or in the host's own record.
+func (r *runner) lastSaid() string {
+	c := r.call
+	if c.Said != "" {
+		return c.Said
+	}
+	if said := r.spool.take("said"); said != "" {
+		return said
+	}
+	if _, err := os.Stat(c.Record); err != nil {
+		return ""
+	}
+	// One host writes its record a moment after it tells of the stop.
+	for start := time.Now(); ; time.Sleep(recordPoll) {
+		if said := host.LastSaid(c.Record); said != "" || time.Since(start) > recordWait {
+			return said
+		}
+	}
+}
+
+// repo describes the repository as the service knows it.
+func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
+	head := s.at.Head()
+	def := s.at.DefaultBranch()
+	out := wire.HookRepo{
+		RemoteFingerprints: s.at.fingerprints,
+		Branch:             clip(head.Branch, 255), DefaultBranch: clip(def, 255), HeadSHA: head.SHA,
+		BaseSHA:      r.base(ctx, s, head, def),
+		WorktreeHash: r.worktreeHash(s.at.Root),
+	}
+	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+		out.CwdPath = clip(filepath.ToSlash(rel), 1024)
+	}
+	if s.event == wire.HookSessionStart {
+		for _, p := range workspace.Packages(s.at.Root, wire.MaxHookPackages) {
+			out.Packages = append(out.Packages, wire.HookPackage{Name: clip(p.Name, 200), Path: p.Path, Language: p.Language})
+		}
+	}
+	return out
+}
+
+// base returns the commit that the work started from. Finding it takes git, so
+// events that an agent waits for use what was found before, as long as neither
+// side has moved.
+func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string) string {
+	if head.SHA == "" {
+		return ""
+	}
+	upstream := ""
+	if def != "" {
+		upstream = s.at.Ref("refs/remotes/origin/" + def)
+	}
+	if head.SHA == upstream {
+		return head.SHA
+	}
+	key := "base-" + hashed(s.at.Root, head.SHA, upstream)[:24]
+	if base := r.spool.shared(key); base != "" {
+		return base
+	}
+	if r.Base == nil || s.event == wire.HookPreEdit || s.event == wire.HookPreShell {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	base, err := r.Base(ctx, s.at.Root, def)
+	if err != nil || len(base) > 64 {
+		return ""
+	}
+	r.spool.share(key, base)
+	return base
+}
+
+// machineHash and worktreeHash tell machines and working copies apart without
+// naming them.
+func (r *runner) machineHash() string {
+	if r.login.MachineID == "" {
+		return ""
+	}
+	return hashed("svc machine", r.login.MachineID)
+}
+
+func (r *runner) worktreeHash(root string) string {
+	if r.login.MachineID == "" {
+		return ""
+	}
+	m := hmac.New(sha256.New, []byte(r.login.MachineID))
+	m.Write([]byte(root))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// dedupeKey names the event, so that the service evaluates it once even if two
+// configurations send it. Ids of calls are only as unique as the model makes
+// them, so the key holds for some seconds; an event without an id is unlike
+// any other.
+func (r *runner) dedupeKey(s send) string {
+	c := r.call
+	id := c.CallID
+	if id == "" {
+		id = c.Stamp
+	}
+	now := time.Now()
+	moment := strconv.FormatInt(now.Unix()/10, 10)
+	if id == "" {
+		moment = strconv.FormatInt(now.UnixNano(), 36)
+	}
+	return hashed(c.Host.ID, c.Session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"), c.Command)[:40]
+}
+
+// hashed returns the hash of parts in hex.
+func hashed(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

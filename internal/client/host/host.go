@@ -1,0 +1,158 @@
+// Package host describes the agent hosts that svc works with: how each one
+// tells of an event and how it wants to be answered. A host is a row of data;
+// only what data cannot say is a function. Nothing here talks to the service.
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A Moment is a point in a session at which a host runs hooks.
+type Moment string
+
+const (
+	SessionStart Moment = "session start"
+	Prompt       Moment = "prompt"
+	BeforeTool   Moment = "before a tool"
+	AfterTool    Moment = "after a tool"
+	AfterFailure Moment = "after a tool failed"
+	Stop         Moment = "stop"
+	SessionEnd   Moment = "session end"
+	BeforeModel  Moment = "before a model call" // only delivers what is queued
+	Said         Moment = "the agent said"      // only remembered, for the stop
+)
+
+// An Event is one of a host's hook events.
+type Event struct {
+	At   Moment
+	Tool string // what is used, where the event itself says so
+}
+
+// An Output is what the hook process leaves behind.
+type Output struct {
+	Stdout string
+	Stderr string
+	Exit   int
+}
+
+// A Host is one coding agent.
+type Host struct {
+	ID      string
+	Name    string // as people call it
+	Surface string // cli or ide: where it usually runs
+
+	Configs     []string // files in a repository that configure its hooks, as wildcards
+	UserConfigs []string // the same in the user's home folder
+	AlsoReadBy  []string // other hosts that run this host's hooks, in the order they are recognised
+
+	Events map[string]Event // its event names
+	Edits  []string         // its tools that write files
+	Shells []string         // its tools that run commands
+	Plans  []string         // its tools that end planning
+
+	Takes      []Moment // when it shows our context to the model
+	Plugin     string   // file name of the plugin through which it runs us, if it has no command hooks
+	VersionEnv string   // variable that holds its version
+	Timeout    time.Duration
+
+	shape   shape
+	betrays func(p payload, getenv func(string) string) bool
+	deny    func(c *Call, reason, context string) Output
+	inject  func(c *Call, context string) Output
+	quiet   func(c *Call) Output // what it must be told when there is nothing to say
+	adjust  func(c *Call, p payload, getenv func(string) string)
+	// denyCarries tells that a denial has room for context too.
+	denyCarries bool
+}
+
+// All returns every host.
+func All() []*Host { return hosts() }
+
+// ByID returns the host with the given id; dashes are as good as underscores.
+func ByID(id string) (*Host, bool) {
+	id = strings.ReplaceAll(id, "-", "_")
+	for _, h := range hosts() {
+		if h.ID == id {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// TakesAt reports whether the host shows context that it gets at m.
+func (h *Host) TakesAt(m Moment) bool {
+	for _, t := range h.Takes {
+		if t == m {
+			return true
+		}
+	}
+	return false
+}
+
+// StartsSessions reports whether the host tells when a session starts. For
+// the others the first event of a session has to do.
+func (h *Host) StartsSessions() bool {
+	for _, e := range h.Events {
+		if e.At == SessionStart {
+			return true
+		}
+	}
+	return false
+}
+
+// Budget returns how long the service may take to answer event.
+func (h *Host) Budget(event wire.HookEvent) time.Duration {
+	switch {
+	case h.Timeout != 0:
+		return h.Timeout
+	case event == wire.HookPreEdit || event == wire.HookPreShell:
+		return 400 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+// CallsUs reports whether the host has a configuration of its own, in the
+// repository at root or in the user's home, that runs svc hook. Files that
+// other reads as its own do not count.
+func (h *Host) CallsUs(root, home string, other *Host) bool {
+	shared := map[string]bool{}
+	for _, pattern := range other.Configs {
+		shared[pattern] = true
+	}
+	for _, pattern := range h.Configs {
+		if root != "" && !shared[pattern] && anyCallsUs(filepath.Join(root, filepath.FromSlash(pattern))) {
+			return true
+		}
+	}
+	for _, pattern := range h.UserConfigs {
+		if home != "" && anyCallsUs(filepath.Join(home, filepath.FromSlash(pattern))) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyCallsUs(pattern string) bool {
+	names := []string{pattern}
+	if strings.ContainsAny(pattern, "*?[") {
+		names, _ = filepath.Glob(pattern)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err == nil && mentionsHook(string(data)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentionsHook finds our command in any of the ways it is written.
+func mentionsHook(s string) bool {
+	return strings.Contains(s, "svc hook") || strings.Contains(s, "svc.exe hook") ||
+		strings.Contains(s, `"svc"`) && strings.Contains(s, `"hook"`)
+}

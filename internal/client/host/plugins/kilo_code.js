@@ -1,0 +1,1 @@
+export default { id: "svc", server: async (ctx) => svcHooks("kilo_code", ctx) }

@@ -1,0 +1,1 @@
+export const SvcPlugin = async (ctx) => svcHooks("opencode", ctx)

@@ -1,0 +1,129 @@
+package host
+
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/patch"
+)
+
+// Our names of tools, after the first host's.
+const (
+	Edit         = "Edit"
+	Write        = "Write"
+	MultiEdit    = "MultiEdit"
+	NotebookEdit = "NotebookEdit"
+	Delete       = "Delete"
+	Bash         = "Bash"
+	PowerShell   = "PowerShell"
+	ExitPlanMode = "ExitPlanMode"
+)
+
+// toolNames are the names of tools in all hosts, in lower case. A name means
+// the same wherever it is seen, so that a host which runs another's hooks is
+// understood too. Tools that are not here are none of our business.
+var toolNames = map[string]string{
+	"edit": Edit, "str_replace_editor": Edit, "str-replace-editor": Edit, "str_replace": Edit, "replace": Edit,
+	"apply_patch": Edit, "applypatch": Edit, "editor": Edit, "edit_file": Edit, "fs_append": Edit,
+	"replace_in_file": Edit, "replace_file_content": Edit, "replace_string_in_file": Edit,
+	"insert_edit_into_file": Edit, "developer__edit": Edit, "developer__text_editor": Edit,
+	"write": Write, "create": Write, "create_file": Write, "write_file": Write, "write_to_file": Write,
+	"fs_write": Write, "save-file": Write, "developer__write": Write,
+	"multiedit": MultiEdit, "multi_edit": MultiEdit, "multi_replace_string_in_file": MultiEdit, "multi_replace_file_content": MultiEdit,
+	"notebookedit": NotebookEdit, "notebook_edit": NotebookEdit, "edit_notebook_file": NotebookEdit,
+	"delete": Delete, "delete_file": Delete, "remove-files": Delete,
+	"bash": Bash, "shell": Bash, "exec_command": Bash, "local_shell": Bash, "run_shell_command": Bash,
+	"execute_bash": Bash, "execute": Bash, "execute_command": Bash, "run_command": Bash, "run_commands": Bash,
+	"run_in_terminal": Bash, "launch-process": Bash, "developer__shell": Bash,
+	"powershell": PowerShell, "execute_pwsh": PowerShell,
+	"exitplanmode": ExitPlanMode, "exit_plan_mode": ExitPlanMode, "plan_exit": ExitPlanMode,
+}
+
+// Keys of tool arguments, over all hosts.
+var (
+	pathKeys    = []string{"file_path", "filePath", "path", "paths", "notebook_path", "notebookPath", "TargetFile", "target_file", "file_paths", "files", "filename"}
+	listKeys    = []string{"replacements", "ReplacementChunks", "edits", "changes", "files"}
+	patchKeys   = []string{"patchText", "patch", "input", "command", "diff"}
+	commandKeys = []string{"command", "commands", "CommandLine", "command_line", "cmd"}
+	folderKeys  = []string{"cwd", "Cwd", "workdir", "working_directory", "workingDirectory"}
+	planKeys    = []string{"plan", "plan_text", "content"}
+)
+
+// isEdit and isShell group our tool names.
+func isEdit(tool string) bool {
+	return tool == Edit || tool == Write || tool == MultiEdit || tool == NotebookEdit || tool == Delete
+}
+
+func isShell(tool string) bool { return tool == Bash || tool == PowerShell }
+
+// editPaths returns the files that an edit tool's arguments name.
+func editPaths(input any) []string {
+	switch in := input.(type) {
+	case string:
+		return patch.Paths(in)
+	case map[string]any:
+		var out []string
+		for _, k := range pathKeys {
+			out = appendNew(out, texts(in[k])...)
+		}
+		for _, k := range listKeys {
+			list, _ := in[k].([]any)
+			for _, e := range list {
+				if m, ok := e.(map[string]any); ok {
+					for _, k := range pathKeys {
+						out = appendNew(out, texts(m[k])...)
+					}
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+		for _, k := range patchKeys {
+			if s, ok := in[k].(string); ok {
+				if out = patch.Paths(s); len(out) > 0 {
+					return out
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// commandOf returns the command line in a shell tool's arguments.
+func commandOf(input any) string {
+	in, ok := input.(map[string]any)
+	if !ok {
+		s, _ := input.(string)
+		return s
+	}
+	for _, k := range commandKeys {
+		list := texts(in[k])
+		if len(list) == 0 {
+			continue
+		}
+		// ["bash", "-lc", "script"] is one command, ["a", "b"] of commands are two.
+		if k == "commands" {
+			return strings.Join(list, "\n")
+		}
+		if len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") {
+			return list[2]
+		}
+		return strings.Join(list, " ")
+	}
+	return ""
+}
+
+func appendNew(out []string, more ...string) []string {
+next:
+	for _, s := range more {
+		for _, o := range out {
+			if o == s {
+				continue next
+			}
+		}
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

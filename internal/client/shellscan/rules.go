@@ -1,0 +1,438 @@
+package shellscan
+
+import (
+	"path"
+	"strings"
+	"sync"
+)
+
+// A rule notes what one command writes.
+type rule func(*scanner, call)
+
+// ruleTable returns the commands that write files named by their arguments,
+// and those that run other commands. Like all tables here it is made when it
+// is needed: a hook that sees no command should not pay for it.
+func ruleTable() map[string]rule {
+	return map[string]rule{
+		"cd": cd, "pushd": cd, "popd": func(s *scanner, _ call) { s.lost = true },
+		"export": setVariables, "readonly": setVariables, "local": setVariables,
+
+		"tee":      operands("", File),
+		"sponge":   operands("", File),
+		"touch":    operands("-d -r -t --date --reference", File),
+		"truncate": operands("-s -r --size --reference", File),
+		"unlink":   operands("", File),
+		"shred":    operands("-n -s --iterations --size", File),
+		"dos2unix": operands("", File),
+		"unix2dos": operands("", File),
+		"black":    unless("-l -t --line-length --target-version --config", "--check", "--diff"),
+		"isort":    unless("-l --line-length --profile", "-c", "--check", "--check-only", "--diff"),
+		"rustfmt":  unless("--config --edition", "--check"),
+		"stylua":   unless("", "--check"),
+
+		"gofmt":        when("-r", "-w"),
+		"goimports":    when("-local", "-w"),
+		"shfmt":        when("-i -ln", "-w", "--write"),
+		"clang-format": when("-style --style", "-i"),
+		"autopep8":     when("--max-line-length", "-i", "--in-place"),
+		"yapf":         when("--style", "-i", "--in-place"),
+		"prettier":     when("--config --parser --tab-width --print-width", "--write", "-w"),
+		"eslint":       when("-c --config --ext --rule", "--fix"),
+		"biome":        subcommand(map[string]rule{"format": when("", "--write"), "check": when("", "--write", "--apply"), "lint": when("", "--write")}),
+		"ruff":         subcommand(map[string]rule{"format": unless("--config", "--check", "--diff"), "check": when("--select --ignore --config", "--fix")}),
+		"yq":           afterFirst("", "-i", "--inplace"),
+
+		"rm": remove, "rmdir": func(*scanner, call) {}, "mkdir": func(*scanner, call) {},
+		"mv": move, "cp": copyFiles, "install": install, "ln": link, "rsync": rsync, "dd": dd,
+		"chmod": chmod, "sed": sed, "gsed": sed, "awk": awk, "gawk": awk, "sort": sortOut,
+		"ed": operands("-p", File), "ex": operands("-c", File),
+		"curl": curl, "wget": wget, "tar": tar, "bsdtar": tar, "unzip": unzip, "zip": firstOperand, "7z": func(s *scanner, _ call) { s.readOnly = false },
+		"gzip": compress(".gz"), "bzip2": compress(".bz2"), "xz": compress(".xz"), "zstd": compress(".zst"),
+		"gunzip": decompress(".gz"), "bunzip2": decompress(".bz2"), "unxz": decompress(".xz"),
+		"patch": applyPatch, "apply_patch": applyPatch, "applypatch": applyPatch,
+		"git": git, "find": find, "fd": func(s *scanner, c call) { s.readOnly = s.readOnly && !hasAny(c.args, "-x", "-X", "--exec") },
+		"go": subcommand(map[string]rule{"get": writes("go.mod", "go.sum"), "mod": goMod, "fmt": under, "work": writes("go.work"),
+			"vet": reads, "list": reads, "version": reads, "env": reads, "doc": reads}),
+		"npm":   subcommand(map[string]rule{"install": npmInstall, "i": npmInstall, "add": npmInstall, "uninstall": npmInstall, "ls": reads, "view": reads, "exec": wrapped(0)}),
+		"pnpm":  subcommand(map[string]rule{"add": writes("package.json", "pnpm-lock.yaml"), "install": writes("pnpm-lock.yaml"), "exec": wrapped(0), "dlx": wrapped(0)}),
+		"yarn":  subcommand(map[string]rule{"add": writes("package.json", "yarn.lock"), "remove": writes("package.json", "yarn.lock"), "exec": wrapped(0)}),
+		"cargo": subcommand(map[string]rule{"add": writes("Cargo.toml", "Cargo.lock"), "fmt": under, "check": reads, "tree": reads}),
+
+		"sudo": wrapped(0, "-u", "-g", "-C"), "doas": wrapped(0, "-u"), "nohup": wrapped(0), "time": wrapped(0), "command": wrapped(0),
+		"builtin": wrapped(0), "exec": wrapped(0), "nice": wrapped(0, "-n"), "ionice": wrapped(0, "-c", "-n"), "timeout": wrapped(1, "-k", "-s"),
+		"stdbuf": wrapped(0, "-o", "-i", "-e"), "setsid": wrapped(0), "chronic": wrapped(0), "caffeinate": wrapped(0), "npx": wrapped(0, "-p", "--package"),
+		"bunx": wrapped(0), "busybox": wrapped(0), "uvx": wrapped(0), "env": env, "xargs": xargs,
+		"uv": subcommand(map[string]rule{"run": wrapped(0)}), "poetry": subcommand(map[string]rule{"run": wrapped(0)}),
+		"eval":   func(s *scanner, c call) { s.script(joined(c.args)) },
+		"source": unknown, ".": unknown, "make": unknown,
+	}
+}
+
+// readers write nothing, whatever their arguments.
+var readers = words(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
+	whereis stat file du df tree uniq cut tr paste comm diff cmp jq xxd od hexdump strings date ps id uname whoami
+	hostname sleep read set unset basename dirname realpath readlink seq nl rev tac column fold less more man help
+	history jobs wait kill trap return exit break continue shift getopts ulimit umask alias printenv locale nproc
+	free uptime lsof sha256sum sha1sum md5sum cksum b2sum ssh docker kubectl gh ping dig nslookup tty clear dirs
+	hash fc nvidia-smi tokei cloc scc expr let`)
+
+// words returns the set of words in a text, made when it is first asked for.
+func words(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for w := range strings.FieldsSeq(text) {
+			m[w] = true
+		}
+		return m
+	})
+}
+
+func reads(*scanner, call)       {}
+func unknown(s *scanner, _ call) { s.readOnly = false }
+func under(s *scanner, _ call)   { s.write(literal("."), Write{Kind: Under}) }
+func firstOperand(s *scanner, c call) {
+	if _, ops := c.parse(""); len(ops) > 0 {
+		s.write(ops[0], Write{Kind: File})
+	}
+}
+
+// operands is the rule of commands that write every file they are given.
+func operands(valued string, kind Kind) rule {
+	return func(s *scanner, c call) {
+		_, ops := c.parse(valued)
+		s.writeAll(ops, kind)
+	}
+}
+
+// when is the rule of commands that write their operands if a flag is given.
+func when(valued string, flags ...string) rule {
+	return func(s *scanner, c call) {
+		if opts, ops := c.parse(valued); opts.has(flags...) {
+			s.writeAll(foldersUnder(ops), File)
+		}
+	}
+}
+
+// unless is the rule of commands that write their operands if no flag
+// forbids it.
+func unless(valued string, flags ...string) rule {
+	return func(s *scanner, c call) {
+		if opts, ops := c.parse(valued); !opts.has(flags...) {
+			s.writeAll(foldersUnder(ops), File)
+		}
+	}
+}
+
+// foldersUnder drops operands that are folders by their looks: a formatter
+// touches few of the files in them, and nobody can say which.
+func foldersUnder(ops []value) []value {
+	var out []value
+	for _, v := range ops {
+		if v.s != "." && v.s != ".." && !strings.HasSuffix(v.s, "/") && !strings.HasSuffix(v.s, "/...") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// afterFirst is when for commands whose first operand is a program.
+func afterFirst(valued string, flags ...string) rule {
+	return func(s *scanner, c call) {
+		if opts, ops := c.parse(valued); opts.has(flags...) && len(ops) > 1 {
+			s.writeAll(ops[1:], File)
+		}
+	}
+}
+
+// subcommand picks the rule by the first operand.
+func subcommand(by map[string]rule) rule {
+	return func(s *scanner, c call) {
+		if len(c.args) == 0 {
+			return
+		}
+		if r, ok := by[c.args[0].s]; ok {
+			r(s, call{c.args[0].s, c.args[1:], c.in})
+			return
+		}
+		s.readOnly = false
+	}
+}
+
+// writes is the rule of commands that write fixed files.
+func writes(names ...string) rule {
+	return func(s *scanner, _ call) {
+		for _, n := range names {
+			s.write(literal(n), Write{Kind: File})
+		}
+	}
+}
+
+func goMod(s *scanner, c call) {
+	if hasAny(c.args, "tidy", "edit", "init") {
+		writes("go.mod", "go.sum")(s, c)
+	}
+}
+
+func npmInstall(s *scanner, c call) {
+	opts, ops := c.parse("")
+	if opts.has("-g") {
+		s.readOnly = false
+		return
+	}
+	if len(ops) > 0 {
+		writes("package.json")(s, c)
+	}
+	writes("package-lock.json")(s, c)
+}
+
+func cd(s *scanner, c call) {
+	_, ops := c.parse("")
+	switch {
+	case len(ops) == 0:
+		s.chdir(s.vars["HOME"])
+	case ops[0].s == "-":
+		s.lost = true
+	default:
+		s.chdir(ops[0])
+	}
+}
+
+func setVariables(s *scanner, c call) {
+	for _, a := range c.args {
+		if name, v, ok := strings.Cut(a.s, "="); ok {
+			s.vars[name] = value{v, a.glob, a.ok}
+		}
+	}
+}
+
+func remove(s *scanner, c call) {
+	opts, ops := c.parse("")
+	kind := File
+	if opts.has("-r", "-R", "--recursive") {
+		kind = Tree
+	}
+	s.writeAll(ops, kind)
+}
+
+// destination splits the operands of cp, mv and the like into sources and
+// target; folder tells that the target is a folder for sure.
+func destination(opts options, ops []value) (sources []value, target value, folder bool) {
+	if t, ok := opts.get("-t", "--target-directory"); ok {
+		return ops, t, true
+	}
+	if len(ops) < 2 {
+		return nil, value{}, false
+	}
+	sources, target = ops[:len(ops)-1], ops[len(ops)-1]
+	folder = len(sources) > 1 || strings.HasSuffix(target.s, "/") || target.s == "." || target.s == ".." || sources[0].glob && !target.glob
+	return sources, target, folder && !opts.has("-T", "--no-target-directory")
+}
+
+// place notes that each source gets to target.
+func (s *scanner) place(sources []value, target value, folder, tree bool) {
+	for _, src := range sources {
+		if folder && !src.ok {
+			s.readOnly = false
+			continue
+		}
+		w := Write{Kind: File, Base: path.Base(src.s)}
+		if !src.ok {
+			w.Base = ""
+		}
+		dst := target
+		if folder && src.ok && w.Base != "." && w.Base != ".." {
+			dst = value{path.Join(target.s, w.Base), target.glob || src.glob, target.ok}
+			w.Base = ""
+		}
+		if tree {
+			w.Kind = Tree
+			if from, ok := s.resolve(src); ok && !src.glob {
+				w.From = from
+			}
+		}
+		s.write(dst, w)
+	}
+}
+
+func move(s *scanner, c call) {
+	opts, ops := c.parse("-t --target-directory -S --suffix")
+	sources, target, folder := destination(opts, ops)
+	s.writeAll(sources, File)
+	s.place(sources, target, folder, false)
+}
+
+func copyFiles(s *scanner, c call) {
+	opts, ops := c.parse("-t --target-directory -S --suffix")
+	sources, target, folder := destination(opts, ops)
+	s.place(sources, target, folder, opts.has("-r", "-R", "-a", "--recursive", "--archive"))
+}
+
+func install(s *scanner, c call) {
+	opts, ops := c.parse("-m -o -g -t --mode --owner --group --target-directory")
+	if opts.has("-d", "--directory") {
+		return
+	}
+	sources, target, folder := destination(opts, ops)
+	s.place(sources, target, folder, false)
+}
+
+func link(s *scanner, c call) {
+	opts, ops := c.parse("-t --target-directory -S --suffix")
+	if len(ops) == 1 && !opts.has("-t", "--target-directory") {
+		s.write(value{path.Base(ops[0].s), false, ops[0].ok}, Write{Kind: File})
+		return
+	}
+	sources, target, folder := destination(opts, ops)
+	s.place(sources, target, folder, false)
+}
+
+func rsync(s *scanner, c call) {
+	opts, ops := c.parse("-e -f --exclude --include --filter --rsh --exclude-from --files-from")
+	if len(ops) < 2 || opts.has("-n", "--dry-run") {
+		return
+	}
+	target := ops[len(ops)-1]
+	if host, _, ok := strings.Cut(target.s, ":"); ok && !strings.Contains(host, "/") {
+		return // another machine
+	}
+	if opts.has("--delete") {
+		s.write(target, Write{Kind: Tree})
+		return
+	}
+	for _, src := range ops[:len(ops)-1] {
+		w := Write{Kind: Tree}
+		dst := target
+		if from, ok := s.resolve(src); ok && !strings.Contains(src.s, ":") {
+			w.From = from
+		}
+		if !strings.HasSuffix(src.s, "/") && src.ok {
+			dst.s = path.Join(target.s, path.Base(src.s))
+		}
+		s.write(dst, w)
+	}
+}
+
+func dd(s *scanner, c call) {
+	for _, a := range c.args {
+		if name, ok := strings.CutPrefix(a.s, "of="); ok {
+			s.write(value{name, a.glob, a.ok}, Write{Kind: File})
+		}
+	}
+}
+
+func chmod(s *scanner, c call) {
+	opts, ops := c.parse("--reference")
+	// A mode such as -x looks like a flag.
+	if !opts.has("--reference", "-x", "-w", "-r") && len(ops) > 0 {
+		ops = ops[1:]
+	}
+	kind := File
+	if opts.has("-R", "--recursive") {
+		kind = Tree
+	}
+	s.writeAll(ops, kind)
+}
+
+func sed(s *scanner, c call) {
+	// -i takes an optional suffix: attached for GNU, the next word ('') for BSD.
+	args := c.args
+	for i, a := range args {
+		if a.s == "-i" && i+1 < len(args) && args[i+1].ok && (args[i+1].s == "" || strings.HasPrefix(args[i+1].s, ".") && len(args[i+1].s) <= 5) {
+			args = append(append([]value{}, args[:i+1]...), args[i+2:]...)
+			break
+		}
+	}
+	opts, ops := call{args: args}.parse("-e -f -l --expression --file --line-length")
+	inPlace := opts.has("-i", "--in-place")
+	if !opts.has("-e", "-f", "--expression", "--file") && len(ops) > 0 {
+		ops = ops[1:]
+	}
+	if inPlace {
+		s.writeAll(ops, File)
+	}
+	for _, a := range c.args {
+		if strings.Contains(a.s, "w ") { // s/x/y/w file, and the w command
+			s.writeAll(matches(sedWrite(), a.s), File)
+		}
+	}
+}
+
+func awk(s *scanner, c call) {
+	for i, a := range c.args {
+		if a.s == "inplace" && i > 0 && (c.args[i-1].s == "-i" || c.args[i-1].s == "--include") {
+			_, ops := call{args: c.args}.parse("-i -F -v -f --include")
+			if len(ops) > 1 {
+				s.writeAll(ops[1:], File)
+			}
+			return
+		}
+	}
+	opts, ops := c.parse("-F -v -f")
+	if opts.has("-f") {
+		s.readOnly = false
+		return
+	}
+	if len(ops) > 0 {
+		s.writeAll(matches(awkRedirect(), ops[0].s), File)
+	}
+}
+
+func sortOut(s *scanner, c call) {
+	opts, _ := c.parse("-o -k -t -S -T --output --key")
+	if v, ok := opts.get("-o", "--output"); ok {
+		s.write(v, Write{Kind: File})
+	}
+}
+
+func compress(ext string) rule {
+	return func(s *scanner, c call) {
+		opts, ops := c.parse("-o")
+		if opts.has("-d", "--decompress") {
+			decompress(ext)(s, c)
+			return
+		}
+		for _, v := range ops {
+			if opts.has("-c", "--stdout", "-l", "-t") {
+				continue
+			}
+			if !opts.has("-k", "--keep") && ext != ".zst" {
+				s.write(v, Write{Kind: File})
+			}
+			s.write(value{v.s + ext, v.glob, v.ok}, Write{Kind: File})
+		}
+	}
+}
+
+func decompress(ext string) rule {
+	return func(s *scanner, c call) {
+		opts, ops := c.parse("-o")
+		for _, v := range ops {
+			if opts.has("-c", "--stdout", "-l", "-t") {
+				continue
+			}
+			s.write(value{strings.TrimSuffix(v.s, ext), v.glob, v.ok}, Write{Kind: File})
+			if !opts.has("-k", "--keep") && ext != ".zst" {
+				s.write(v, Write{Kind: File})
+			}
+		}
+	}
+}
+
+func hasAny(args []value, words ...string) bool {
+	for _, a := range args {
+		for _, w := range words {
+			if a.s == w {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func joined(args []value) string {
+	parts := make([]string, len(args))
+	for i, a := range args {
+		parts[i] = a.s
+	}
+	return strings.Join(parts, " ")
+}

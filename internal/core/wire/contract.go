@@ -1,0 +1,94 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// LookUpContract asks what is known of a contract.
+type LookUpContract struct {
+	Key       *string `json:"key" query:"key" minLength:"1" maxLength:"1024" doc:"http:GET /users/{id}, GET /users/{id}, /users/{id}, db:public.users, event:order.paid, sym:go:a.go#F ..."`
+	Symbol    *string `json:"symbol" query:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Path      *string `json:"path" query:"path" minLength:"1" maxLength:"1024" doc:"A file of the repository, or an API route if it starts with /"`
+	SessionID *string `json:"session_id" query:"session_id" format:"uuid"`
+	Repo      *string `json:"repo" query:"repo" maxLength:"500"`
+}
+
+// A ContractPicture is what is known of one or more contracts.
+type ContractPicture struct {
+	Repo      coord.RepoName   `json:"repo"`
+	Contracts []ContractRecord `json:"contracts"`
+	// Limits says what the index cannot know.
+	Limits []string `json:"limits" doc:"What this answer cannot know"`
+}
+
+// A ContractRecord is one contract: who provides it, who uses it, who is
+// changing it.
+type ContractRecord struct {
+	Key           string           `json:"key"`
+	Signature     *string          `json:"signature" peer:"line"`
+	SignatureHash *string          `json:"signature_hash"`
+	Providers     []ContractPlace  `json:"providers"`
+	Users         []ContractPlace  `json:"users"`
+	Criticality   Criticality      `json:"criticality"`
+	InFlight      []ContractChange `json:"in_flight" doc:"Changes that are being made right now"`
+}
+
+// A ContractPlace is where a contract is provided or used.
+type ContractPlace struct {
+	Repo coord.RepoName `json:"repo"`
+	Path string         `json:"path" peer:"line"`
+	Line int            `json:"line"`
+}
+
+// Criticality tells how much hangs on a contract.
+type Criticality struct {
+	Level     string      `json:"level" enum:"unused,low,medium,high"`
+	Users     int         `json:"users"`
+	Repos     int         `json:"repos"`
+	Changes   int         `json:"changes" doc:"How often its signature changed"`
+	ChangedBy *coord.User `json:"changed_by"`
+}
+
+// A ContractChange is a change of a contract in flight.
+type ContractChange struct {
+	Repo          coord.RepoName      `json:"repo"`
+	Path          string              `json:"path" peer:"line"`
+	By            *coord.User         `json:"by"`
+	Intent        *coord.IntentName   `json:"intent"`
+	Branch        *string             `json:"branch" peer:"line"`
+	Role          coord.ContractRole  `json:"role"`
+	Change        coord.Change        `json:"change"`
+	Compatibility coord.Compatibility `json:"compatibility"`
+	Before        *string             `json:"before" peer:"line"`
+	After         *string             `json:"after" peer:"line"`
+	Detail        *string             `json:"detail" peer:"line"`
+	Since         coord.Time          `json:"since"`
+}
+
+// ListContracts asks for a repo's contracts.
+type ListContracts struct {
+	List
+	Repo string             `query:"repo" maxLength:"500"`
+	Role coord.ContractRole `query:"role"`
+}
+
+// IndexFiles feeds a repo's contract index: what files provide and use, as the
+// default branch has them.
+type IndexFiles struct {
+	Repo     string        `path:"repo"`
+	Files    []IndexedFile `json:"files" maxItems:"500"`
+	Removed  []string      `json:"removed" maxItems:"500" itemMaxLength:"1024" doc:"Files that are gone"`
+	Complete bool          `json:"complete" doc:"The scan reached its end"`
+}
+
+// An IndexedFile is what one file provides and uses.
+type IndexedFile struct {
+	Path      string                `json:"path" minLength:"1" maxLength:"1024"`
+	Language  string                `json:"language,omitempty" maxLength:"40"`
+	Contracts []coord.ContractFacts `json:"contracts" maxItems:"2000"`
+}
+
+// Indexed is the index after it was fed.
+type Indexed struct {
+	IndexVersion int `json:"index_version"`
+	Files        int `json:"files"`
+	Contracts    int `json:"contracts"`
+}

@@ -1,0 +1,238 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// seenFor is how long somebody who worked in a repo counts to its channel's
+// audience.
+const seenFor = 30 * 24 * time.Hour
+
+// An envelope is a letter's address being found.
+type envelope struct {
+	s       *Service
+	tx      *store.Tx
+	who     coord.Caller
+	session *store.SessionRow // the agent that sends, if one does
+}
+
+// targets maps each form of a target to what finds its letter.
+var targets = map[string]func(envelope, context.Context, string) (letter, error){
+	"user": envelope.toUser, "intent": envelope.toIntent, "conflict": envelope.toConflict, "thread": envelope.toThread, "channel": envelope.toChannel,
+}
+
+const targetForms = "user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team or channel:<owner/name>"
+
+// address finds where a target's messages go. Somebody who is not there is an
+// error that says what to do instead.
+func (e envelope) address(ctx context.Context, to string) (letter, error) {
+	to = strings.TrimSpace(to)
+	kind, rest, ok := strings.Cut(to, ":")
+	if find := targets[strings.ToLower(kind)]; ok && find != nil {
+		if rest = strings.TrimSpace(rest); rest == "" {
+			return letter{}, problem.InvalidField("to", "names nobody after %s:; use %s", kind, targetForms)
+		}
+		return find(e, ctx, rest)
+	}
+	if !ok && !strings.Contains(to, "@") { // #name, or a bare channel name
+		return e.toChannel(ctx, to)
+	}
+	if !ok {
+		return letter{}, problem.InvalidField("to", "is not a target; for a person write user:%s", to)
+	}
+	return letter{}, problem.InvalidField("to", "is not a target; use %s", targetForms)
+}
+
+// isSelf reports whether a user is the one who sends.
+func (e envelope) isSelf(user string) bool { return e.who.Personal() && user == e.who.UserID }
+
+// with returns the sender and others, for a thread between them.
+func (e envelope) with(users ...string) []string {
+	if e.who.Personal() {
+		users = append(users, e.who.UserID)
+	}
+	return users
+}
+
+func (e envelope) toUser(ctx context.Context, email string) (letter, error) {
+	m, err := e.tx.MemberByEmail(ctx, e.who.OrgID, email)
+	switch {
+	case problem.KindOf(err) == problem.NotFound:
+		return letter{}, problem.Newf(problem.NotFound, "no member of this org has the address %s; GET /v1/members lists them", email)
+	case err != nil:
+		return letter{}, err
+	case e.isSelf(m.ID) && e.session == nil:
+		return letter{}, problem.InvalidField("to", "is you; a message to yourself is for your other agents and needs the session_id of the one that writes it")
+	}
+	return letter{thread: store.DirectThread(e.with(m.ID), nil, nil), to: "user:" + m.Email, recipients: []string{m.ID}}, nil
+}
+
+func (e envelope) toIntent(ctx context.Context, ref string) (letter, error) {
+	i, err := findIntent(ctx, e.tx, e.who, ref)
+	switch {
+	case err != nil:
+		return letter{}, err
+	case !i.Status.Live():
+		return letter{}, problem.Newf(problem.Conflict, "%s is %s and nobody works on it; write to its owner with user:%s", i.Ref, i.Status, i.Owner.Email)
+	case e.isSelf(i.Owner.ID) && (e.session == nil || i.SessionID != nil && *i.SessionID == e.session.ID):
+		return letter{}, problem.InvalidField("to", "%s is your own", i.Ref)
+	}
+	if _, err := e.tx.Member(ctx, e.who.OrgID, i.Owner.ID); err != nil {
+		return letter{}, gone(err, "%s has left this org; an admin can hand %s to somebody", i.Owner.Name, i.Ref)
+	}
+	return e.aboutIt("intent", i.Ref, i.Owner.ID), nil
+}
+
+// gone turns "no such member" into a state that the caller can do something
+// about.
+func gone(err error, format string, args ...any) error {
+	if problem.KindOf(err) == problem.NotFound {
+		return problem.Newf(problem.Conflict, format, args...)
+	}
+	return err
+}
+
+func (e envelope) toConflict(ctx context.Context, ref string) (letter, error) {
+	c, err := findConflict(ctx, e.tx, e.who, ref)
+	switch {
+	case err != nil:
+		return letter{}, err
+	case !c.Status.Live():
+		return letter{}, problem.Newf(problem.Conflict, "%s is %s; write to its parties with user:<email>, see GET /v1/conflicts/%s", c.Ref, c.Status, c.Ref)
+	}
+	var parties []string
+	for _, u := range []string{c.HolderUser, c.ChallengerUser} {
+		if u == "" {
+			continue
+		}
+		if _, err := e.tx.Member(ctx, e.who.OrgID, u); problem.KindOf(err) == problem.NotFound {
+			continue
+		} else if err != nil {
+			return letter{}, err
+		}
+		parties = append(parties, u)
+	}
+	reachable := slices.ContainsFunc(parties, func(u string) bool { return !e.isSelf(u) })
+	if !reachable && (e.session == nil || len(parties) < 2) {
+		return letter{}, problem.Newf(problem.Conflict, "you are the only one to reach about %s; post to its repo with channel:%s", c.Ref, c.Repo.FullName)
+	}
+	return e.aboutIt("conflict", c.Ref, parties...), nil
+}
+
+// aboutIt returns a letter to some people in a thread about a record.
+func (e envelope) aboutIt(kind, ref string, users ...string) letter {
+	about, subject := &coord.About{Kind: kind, Ref: ref}, "About "+ref
+	return letter{thread: store.DirectThread(e.with(users...), about, &subject), to: kind + ":" + ref, about: about, recipients: users}
+}
+
+const noConversation = "no such conversation; GET /v1/conversations lists those you can read"
+
+func (e envelope) toThread(ctx context.Context, id string) (letter, error) {
+	if err := wantUUID(id, noConversation); err != nil {
+		return letter{}, err
+	}
+	kind, member, err := e.tx.ConversationKind(ctx, e.who.OrgID, id, e.who.UserID)
+	switch {
+	case err != nil:
+		return letter{}, err
+	case kind == "":
+		return letter{}, problem.Newf(problem.NotFound, noConversation)
+	case kind == coord.Direct && !member:
+		return letter{}, problem.Newf(problem.Forbidden, "only those who take part in a direct thread post to it; write to them with user:<email>")
+	}
+	c, err := e.s.conversation(ctx, e.tx, e.who, id)
+	if err != nil {
+		return letter{}, err
+	}
+	if c.Kind == coord.Channel {
+		return e.channel(ctx, c)
+	}
+	l := letter{thread: store.Thread{Kind: coord.Direct}, conv: c.ID, to: "thread:" + c.ID, about: c.About}
+	for _, p := range c.Participants {
+		if _, err := e.tx.Member(ctx, e.who.OrgID, p.ID); err == nil {
+			l.recipients = append(l.recipients, p.ID)
+		} else if problem.KindOf(err) != problem.NotFound {
+			return l, err
+		}
+	}
+	if len(l.addressees(e.who)) == 0 && (e.session == nil || len(c.Participants) > 1) {
+		return l, problem.Newf(problem.Conflict, "everybody else in this thread has left the org; nobody would read it")
+	}
+	return l, nil
+}
+
+func (e envelope) toChannel(ctx context.Context, name string) (letter, error) {
+	t, err := e.s.channelNamed(ctx, e.tx, e.who, "to", name)
+	if err != nil {
+		return letter{}, err
+	}
+	c := coord.Conversation{Kind: coord.Channel}
+	if t.RepoID != nil {
+		r, err := e.tx.Repo(ctx, e.who.OrgID, *t.RepoID)
+		if err != nil {
+			return letter{}, err
+		}
+		c.Repo = &coord.RepoName{ID: r.ID, FullName: r.FullName}
+	}
+	return e.channel(ctx, c)
+}
+
+// channel returns a letter to a channel's audience.
+func (e envelope) channel(ctx context.Context, c coord.Conversation) (letter, error) {
+	l, repo := letter{thread: store.TeamChannel(), to: "channel:team"}, ""
+	if c.Repo != nil {
+		repo = c.Repo.ID
+		l.thread, l.to = store.RepoChannel(repo), "channel:"+c.Repo.FullName
+	}
+	var err error
+	l.recipients, err = e.tx.ChannelAudience(ctx, e.who.OrgID, repo, e.tx.Now.Add(-seenFor))
+	return l, err
+}
+
+// channelNamed returns the channel that a name means: team, owner/name, or the
+// bare name of a repo that no other repo of the org has; a leading # is
+// ignored.
+func (s *Service) channelNamed(ctx context.Context, tx *store.Tx, who coord.Caller, field, name string) (store.Thread, error) {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "#")
+	if strings.EqualFold(name, "team") {
+		return store.TeamChannel(), nil
+	}
+	if strings.Contains(name, "/") || shape.IsUUID(name) {
+		r, err := s.findRepo(ctx, tx, who, name)
+		if problem.KindOf(err) == problem.NotFound {
+			err = problem.Newf(problem.NotFound, "no channel #%s: no repo of this org has that name; GET /v1/conversations?kind=channel lists the channels", name)
+		}
+		return store.RepoChannel(r.ID), err
+	}
+	repos, err := tx.Repos(ctx, who.OrgID)
+	if err != nil {
+		return store.Thread{}, err
+	}
+	var found []coord.Repo
+	for _, r := range repos {
+		if strings.EqualFold(r.FullName[strings.LastIndex(r.FullName, "/")+1:], name) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return store.Thread{}, problem.Newf(problem.NotFound, "no channel #%s: no repo of this org has that name; GET /v1/conversations?kind=channel lists the channels", name)
+	case 1:
+		return store.RepoChannel(found[0].ID), nil
+	}
+	bad := &problem.Error{Kind: problem.Validation, Detail: fmt.Sprintf("%d repos are called %s; name one with its owner", len(found), name),
+		Fields: []problem.Field{{Path: field, Message: "is the name of several repos"}}}
+	for _, r := range found {
+		bad.Candidates = append(bad.Candidates, "channel:"+r.FullName)
+	}
+	return store.Thread{}, bad
+}

@@ -1,0 +1,126 @@
+package ops
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// What waits for a session's agent: the hook and the tools put it into the
+// agent's context and note so in the same transaction, which makes it once.
+// The three lists are for who speaks for the session, and oldest first.
+
+// quietAfter is how long a session may be silent before what is meant for it
+// goes to another of the same person.
+const quietAfter = 30 * time.Minute
+
+// undelivered returns messages to the session's person that did not go into
+// the session's context yet: direct ones, and those of the team's and the
+// repo's channel. What the session's own lineage wrote is not among them.
+func (s *Service) undelivered(ctx context.Context, tx *store.Tx, who coord.Caller, session store.SessionRow, limit int) ([]coord.Message, error) {
+	if session.User.ID != who.UserID {
+		return nil, nil
+	}
+	return tx.Undelivered(ctx, session, limit)
+}
+
+// deliver notes that messages went into the session's context.
+func (s *Service) deliver(ctx context.Context, tx *store.Tx, session store.SessionRow, ids []string) error {
+	return tx.Deliver(ctx, session, ids)
+}
+
+// openQuestions returns open questions to the session's person that its agent
+// has not been told of.
+func (s *Service) openQuestions(ctx context.Context, tx *store.Tx, who coord.Caller, session store.SessionRow, limit int) ([]coord.Question, error) {
+	if session.User.ID != who.UserID {
+		return nil, nil
+	}
+	rows, err := tx.UntoldQuestions(ctx, session, tx.Now.Add(-quietAfter), limit)
+	return questionsOf(rows), err
+}
+
+// newAnswers returns the session's questions with the answers that its agent
+// has not been told.
+func (s *Service) newAnswers(ctx context.Context, tx *store.Tx, who coord.Caller, session store.SessionRow, limit int) ([]coord.Question, error) {
+	if session.User.ID != who.UserID {
+		return nil, nil
+	}
+	rows, err := tx.UntoldAnswers(ctx, session, tx.Now.Add(-quietAfter), limit)
+	return questionsOf(rows), err
+}
+
+// deliverQuestions notes that questions, with the answers they hold, went into
+// the session's context.
+func (s *Service) deliverQuestions(ctx context.Context, tx *store.Tx, session store.SessionRow, questions []coord.Question) error {
+	return tx.TellQuestions(ctx, session.ID, questions)
+}
+
+// maxToolNews bounds what is told beside a tool's answer, in characters.
+const maxToolNews = 3000
+
+// News returns what waits for the agent that called a tool, in words, and
+// notes it as told. It is empty where it is not sure which agent that is. It
+// also notes that the agent is at work, whatever its hooks do.
+func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err error) {
+	var sess *store.SessionRow
+	waits := false
+	err = s.read(ctx, func(tx *store.Tx) error {
+		if sess, err = onlyAgent(ctx, tx, who, tx.Now.Add(-expiry)); err != nil || sess == nil {
+			return err
+		}
+		waits, err = s.hasNews(ctx, tx, who, *sess)
+		return err
+	})
+	if err != nil || sess == nil {
+		return "", err
+	}
+	if s.store.Now().Sub(sess.LastHeartbeatAt) > silentGap {
+		if err := s.write(ctx, who, func(tx *store.Tx) error { return tx.TouchTool(ctx, sess.ID) }); err != nil {
+			return "", err
+		}
+	}
+	if !waits {
+		return "", nil
+	}
+	err = s.alter(ctx, who, func(c *change) error {
+		h := &hook{change: c, session: *sess, brief: newBrief(nil)}
+		for _, add := range []func(context.Context) error{h.messageNews, h.answerNews, h.questionNews} {
+			if err := add(ctx); err != nil {
+				return err
+			}
+		}
+		var told []toldItem
+		text, told = h.brief.render(maxToolNews)
+		for _, t := range told {
+			if err := t.then(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return text, err
+}
+
+func (s *Service) hasNews(ctx context.Context, tx *store.Tx, who coord.Caller, sess store.SessionRow) (bool, error) {
+	letters, err := s.undelivered(ctx, tx, who, sess, 1)
+	if err != nil || len(letters) > 0 {
+		return len(letters) > 0, err
+	}
+	for _, list := range []func(context.Context, *store.Tx, coord.Caller, store.SessionRow, int) ([]coord.Question, error){s.openQuestions, s.newAnswers} {
+		qs, err := list(ctx, tx, who, sess, 1)
+		if err != nil || len(qs) > 0 {
+			return len(qs) > 0, err
+		}
+	}
+	return false, nil
+}
+
+func questionsOf(rows []store.QuestionRow) []coord.Question {
+	out := make([]coord.Question, len(rows))
+	for i, q := range rows {
+		out[i] = q.Question
+	}
+	return out
+}

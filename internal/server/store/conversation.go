@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+const conversationColumns = `c.id, c.kind, c.subject, c.about_kind, c.about_ref, r.id, r.full_name, c.created_at, c.updated_at`
+
+const conversationTables = ` FROM conversations c LEFT JOIN repos r ON r.id = c.repo_id`
+
+func scanConversation(s scanner) (c coord.Conversation, err error) {
+	var aboutKind, aboutRef, repo, fullName *string
+	err = s.Scan(&c.ID, &c.Kind, &c.Subject, &aboutKind, &aboutRef, &repo, &fullName, &c.CreatedAt, &c.UpdatedAt)
+	if aboutKind != nil {
+		c.About = &coord.About{Kind: *aboutKind, Ref: *aboutRef}
+	}
+	if repo != nil {
+		c.Repo = &coord.RepoName{ID: *repo, FullName: *fullName}
+	}
+	c.Participants = []coord.User{}
+	return c, err
+}
+
+// A ConversationFilter narrows a list of conversations.
+type ConversationFilter struct {
+	ID       string
+	Kind     coord.ConversationKind
+	Key      string // as Thread has it
+	Before   coord.Time
+	BeforeID string // keyset: time and id of the last row
+	Limit    int
+}
+
+// Conversations returns the channels and the direct threads that a reader
+// takes part in, the latest active first, with counts and the latest message.
+func (tx *Tx) Conversations(ctx context.Context, org string, r Reader, want ConversationFilter) ([]coord.Conversation, error) {
+	f := filter{}
+	f.and(`c.org_id = ?`, org)
+	f.and(`(c.kind = 'channel' OR EXISTS (SELECT 1 FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = ?))`, r.User)
+	for cond, value := range map[string]string{"c.id = ?": want.ID, "c.kind = ?": string(want.Kind), "c.conv_key = ?": want.Key} {
+		if value != "" {
+			f.and(cond, value)
+		}
+	}
+	if want.BeforeID != "" {
+		f.and(`(c.updated_at, c.id) < (?, ?)`, want.Before, want.BeforeID)
+	}
+	rows, err := all(ctx, tx, scanConversation, `SELECT `+conversationColumns+conversationTables+f.where()+` ORDER BY c.updated_at DESC, c.id DESC LIMIT `+f.arg(want.Limit), f.args...)
+	if err != nil || len(rows) == 0 {
+		return rows, err
+	}
+	return rows, tx.fillConversations(ctx, org, r, rows)
+}
+
+// fillConversations adds who takes part, counts and the latest message.
+func (tx *Tx) fillConversations(ctx context.Context, org string, r Reader, cs []coord.Conversation) error {
+	at := map[string]int{}
+	ids := make([]string, len(cs))
+	for i, c := range cs {
+		at[c.ID], ids[i] = i, c.ID
+	}
+	f := filter{}
+	in(&f, "p.conversation_id", ids)
+	if err := tx.each(ctx, func(s scanner) error {
+		var id string
+		var u coord.User
+		err := s.Scan(&id, &u.ID, &u.Email, &u.Name)
+		c := &cs[at[id]]
+		c.Participants = append(c.Participants, u)
+		return err
+	}, `SELECT p.conversation_id, u.id, u.email, u.name FROM conversation_members p JOIN users u ON u.id = p.user_id`+f.where()+` ORDER BY u.id`, f.args...); err != nil {
+		return err
+	}
+	f = filter{}
+	user := f.arg(r.User)
+	in(&f, "m.conversation_id", ids)
+	var last []string
+	if err := tx.each(ctx, func(s scanner) error {
+		var id string
+		var total, unread int
+		var newest string
+		err := s.Scan(&id, &total, &unread, &newest)
+		cs[at[id]].MessageCount, cs[at[id]].UnreadCount = total, unread
+		last = append(last, newest)
+		return err
+	}, `SELECT g.conversation_id, g.total, g.unread, n.id FROM (
+			SELECT m.conversation_id, COUNT(*) AS total, COUNT(CASE WHEN x.message_id IS NOT NULL AND x.`+r.readColumn()+` IS NULL THEN 1 END) AS unread, MAX(m.seq) AS newest
+			FROM messages m LEFT JOIN message_recipients x ON x.message_id = m.id AND x.user_id = `+user+f.where()+`
+			GROUP BY m.conversation_id
+		) g JOIN messages n ON n.conversation_id = g.conversation_id AND n.seq = g.newest`, f.args...); err != nil {
+		return err
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	latest, err := tx.Messages(ctx, org, r, MessageFilter{IDs: last, Limit: len(last)})
+	for i := range latest {
+		cs[at[latest[i].ConversationID]].LastMessage = &latest[i]
+	}
+	return err
+}
+
+// each runs fn on every row of a query.
+func (tx *Tx) each(ctx context.Context, fn func(scanner) error, query string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// ConversationKind returns what a conversation is and whether a user takes
+// part in it; an empty kind if the org has no such.
+func (tx *Tx) ConversationKind(ctx context.Context, org, id, user string) (kind coord.ConversationKind, member bool, err error) {
+	err = tx.each(ctx, func(s scanner) error { return s.Scan(&kind, &member) }, `
+		SELECT c.kind, EXISTS (SELECT 1 FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = $3)
+		FROM conversations c WHERE c.org_id = $1 AND c.id = $2`, org, id, user)
+	return kind, member, err
+}
+
+// CountChannels returns how many channels an org has.
+func (tx *Tx) CountChannels(ctx context.Context, org string) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM conversations WHERE org_id = $1 AND kind = 'channel'`, org)
+}
+
+// ChannelAudience returns whom a repo's channel concerns: members who worked
+// in the repo since a moment or own live work in it, and those who have not
+// been seen at work anywhere, of whom nobody knows better.
+func (tx *Tx) ChannelAudience(ctx context.Context, org, repo string, since coord.Time) ([]string, error) {
+	f := filter{}
+	f.and(`m.org_id = ?`, org)
+	if repo != "" {
+		r, t := f.arg(repo), f.arg(since)
+		g := filter{args: f.args}
+		in(&g, "i.status", coord.LiveIntentStatuses())
+		f.args = g.args
+		f.and(`(EXISTS (SELECT 1 FROM sessions s WHERE s.org_id = m.org_id AND s.user_id = m.user_id AND s.repo_id = ` + r + ` AND s.last_heartbeat_at > ` + t + `)
+			OR EXISTS (SELECT 1 FROM intents i WHERE i.org_id = m.org_id AND i.owner_id = m.user_id AND i.repo_id = ` + r + ` AND ` + g.conds[0] + `)
+			OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.org_id = m.org_id AND s.user_id = m.user_id AND s.last_heartbeat_at > ` + t + `))`)
+	}
+	return all(ctx, tx, scanText, `SELECT m.user_id FROM members m`+f.where()+` ORDER BY m.user_id`, f.args...)
+}
+
+// AddParticipant makes a person take part in a direct thread.
+func (tx *Tx) AddParticipant(ctx context.Context, conversation, user string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversation_members (conversation_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, conversation, user)
+	return err
+}
