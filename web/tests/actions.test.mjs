@@ -17,7 +17,7 @@ test("an intent is edited, and its scope with it", async () => {
   const page = await world.page("ana", `/intents/${ref}`);
   await page.getByRole("button", { name: "Edit" }).click();
   await dialog(page).getByLabel("Title").fill("Rotate refresh tokens, detect reuse");
-  await dialog(page).getByRole("textbox", { name: "Paths" }).fill("internal/auth/reuse.go");
+  await dialog(page).getByLabel("Paths", { exact: true }).fill("internal/auth/reuse.go");
   await page.keyboard.press("Enter");
   await dialog(page).getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { name: "Rotate refresh tokens, detect reuse" }).waitFor();

@@ -19,7 +19,8 @@ const paths = () => ({
   activity: "/activity",
   history: "/history?q=session",
   repos: "/repos",
-  contract: "/contracts?key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
+  repo: "/repos/northwind/shop-api",
+  contract: "/contracts?repo=northwind%2Fshop-api&key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
   stats: "/stats",
   ...Object.fromEntries(["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "digest", "webhooks"].map((t) => [`settings ${t}`, `/settings/${t}`])),
   device: "/device",
@@ -80,7 +81,7 @@ test("the keyboard reaches everything: palette, shortcuts, rows", async () => {
   await page.getByRole("combobox", { name: "Search or go to" }).fill("audit");
   await page.keyboard.press("Enter");
   await page.waitForURL(/settings\/audit/);
-  await page.locator("body").click({ position: { x: 700, y: 5 } });
+  await page.getByRole("heading", { name: "Audit log" }).click();
   await page.keyboard.press("g");
   await page.keyboard.press("i");
   await page.waitForURL(/\/intents$/);
