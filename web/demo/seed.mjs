@@ -139,19 +139,10 @@ export async function seedTalk({ clients, tokens }, agents) {
     [tokens.ben, { to: `user:${people[0].email}`, body: "May the audit log read session ids from the context? I would rather not touch the middleware twice." }],
     [tokens.dara, { to: `intent:${agents.orders.intent.ref}`, body: "Does a shipment carry its own currency?" }],
   ];
-  for (const [who, body] of talk) await optional(() => who.post("/v1/messages", body));
-  await optional(() => tokens.dara.post("/v1/questions", { to: `user:${people[0].email}`, question: "Which claim in the access token holds the tenant?", repo: repos[0] }));
-  await optional(() => tokens.dara.post(`/v1/intents/${agents.cart.intent.ref}/handoff`, { to: people[0].email, note: "The drawer is done; the summary row is left." }));
-}
-
-// A route that this server does not have yet is left out.
-async function optional(run) {
-  try {
-    return await run();
-  } catch (err) {
-    if (err.status === 404 && /no such route/.test(err.message)) return undefined;
-    throw err;
-  }
+  for (const [who, body] of talk) await who.post("/v1/messages", body);
+  await tokens.dara.post("/v1/questions", { to: `user:${people[0].email}`, question: "Which claim in the access token holds the tenant?", repo: repos[0] });
+  await tokens.dara.post(`/v1/intents/${agents.cart.intent.ref}/handoff`, { to: people[0].email, note: "The drawer is done; the summary row is left." });
+  await clients.ana.post("/v1/webhooks", { url: "https://ci.northwind.example/hooks/svc", event_types: ["conflict.detected", "conflict.overridden"], description: "CI gate" });
 }
 
 export async function seed(url, code) {

@@ -21,9 +21,13 @@ const History = later(() => import("./pages/History"), "History");
 const Activity = later(() => import("./pages/Activity"), "Activity");
 const Stats = later(() => import("./pages/stats/Stats"), "Stats");
 const Repos = later(() => import("./pages/repos/Repos"), "Repos");
+const RepoDetail = later(() => import("./pages/repos/RepoDetail"), "RepoDetail");
 const ProjectDetail = later(() => import("./pages/repos/ProjectDetail"), "ProjectDetail");
 const ContractDetail = later(() => import("./pages/repos/ContractDetail"), "ContractDetail");
 const Settings = later(() => import("./pages/settings/Settings"), "Settings");
+
+// Addresses that the server gives for records without a page of their own.
+const elsewhere = { "/sessions": "/", "/members": "/settings/members", "/settings/integrations": "/settings/webhooks" };
 
 export function App() {
   return (
@@ -62,8 +66,14 @@ function SignedIn() {
               <Route path="/activity" component={Activity} />
               <Route path="/stats" component={Stats} />
               <Route path="/repos" component={Repos} />
+              <Route path="/repos/:owner/:name" component={RepoDetail} />
               <Route path="/projects/:id" component={ProjectDetail} />
               <Route path="/contracts" component={ContractDetail} />
+              {Object.entries(elsewhere).map(([from, to]) => (
+                <Route key={from} path={from}>
+                  <Redirect to={to} replace />
+                </Route>
+              ))}
               <Route path="/settings">
                 <Redirect to="/settings/profile" replace />
               </Route>

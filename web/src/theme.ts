@@ -6,7 +6,7 @@ const ink: MantineColorsTuple = ["#e8ecea", "#d3d9d6", "#a9b2ae", "#838d88", "#6
 
 export const theme = createTheme({
   primaryColor: "petrol",
-  primaryShade: { light: 7, dark: 6 },
+  primaryShade: { light: 7, dark: 7 },
   colors: { petrol, dark: ink },
   fontFamily: '"Inter Variable", Inter, ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',

@@ -21,3 +21,6 @@ export function useFilter(name: string, fallback = ""): [string, (value: string 
   );
   return [params.get(name) ?? fallback, set];
 }
+
+/** The page of a contract, as seen from a repo. */
+export const contractPath = (key: string, repo: string): string => `/contracts?${new URLSearchParams({ key, repo })}`;

@@ -9,7 +9,7 @@ import { useFilter } from "../lib/url";
 import { Ago } from "../ui/bits";
 import { ChoiceFilter, RepoFilter } from "../ui/Filters";
 import { Empty, Load, Page, Section } from "../ui/page";
-import { pathOf } from "../ui/Palette";
+import { pathOfHit } from "../ui/Palette";
 import { moveFocus } from "../ui/VirtualRows";
 
 const kinds: Record<string, { label: string; icon: TablerIcon }> = {
@@ -77,14 +77,14 @@ export function History() {
 }
 
 function Hit({ hit: h, q }: { hit: SearchHit; q: string }) {
-  const look = kinds[h.kind] ?? kinds[h.kind + "s"] ?? { label: h.kind, icon: IconSearch };
+  const look = kinds[h.kind] ?? { label: h.kind, icon: IconSearch };
   return (
     <li>
-      <Link href={pathOf(h.url)} className="work-row" data-row>
+      <Link href={pathOfHit(h)} className="work-row" data-row>
         <look.icon size={17} stroke={1.6} className="tone-quiet" role="img" aria-label={look.label} />
         <span className="work-main">
           <span className="work-title">
-            {h.ref && <span className="ref">{h.ref}</span>}
+            {/^(INT|CF)-/.test(h.ref) && <span className="ref">{h.ref}</span>}
             <b>
               <Marked text={h.title} q={q} />
             </b>

@@ -6,7 +6,9 @@ import { IconArrowRight, IconCornerDownLeft, IconHash, IconMoon, IconSearch, Ico
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useMantineColorScheme } from "@mantine/core";
+import type { SearchHit } from "../api/records";
 import { useGet } from "../lib/queries";
+import { contractPath } from "../lib/url";
 import { nav } from "./Shell";
 
 interface Choice {
@@ -45,9 +47,12 @@ const tabs: [string, string][] = [
 
 export function Palette({ opened, close }: PaletteState) {
   return (
-    <Modal opened={opened} onClose={close} withCloseButton={false} padding={0} size="lg" yOffset="12vh" centered={false} aria-label="Search or go to" classNames={{ content: "palette" }}>
-      {opened && <PaletteBody close={close} />}
-    </Modal>
+    <Modal.Root opened={opened} onClose={close} padding={0} size="lg" yOffset="12vh" centered={false}>
+      <Modal.Overlay backgroundOpacity={0.45} blur={2} />
+      <Modal.Content aria-label="Search or go to" radius="lg">
+        <Modal.Body>{opened && <PaletteBody close={close} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 
@@ -83,7 +88,7 @@ function PaletteBody({ close }: { close: () => void }) {
     out.push(...fixed.filter((c) => !needle || c.label.toLowerCase().includes(needle)));
     if (needle.length >= 2) {
       for (const h of asked.length >= 2 ? (hits.data?.items ?? []) : [])
-        out.push({ id: h.kind + h.id, label: h.title, hint: [h.ref, h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOf(h.url)) });
+        out.push({ id: h.kind + h.id, label: h.title, hint: [h.ref, h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
       out.push({ id: "all", label: `Search history for “${q.trim()}”`, hint: "", icon: IconSearch, go: to(`/history?q=${encodeURIComponent(q.trim())}`) });
     }
     return out;
@@ -131,6 +136,11 @@ function PaletteBody({ close }: { close: () => void }) {
       </div>
     </div>
   );
+}
+
+/** Where something that was found is shown. */
+export function pathOfHit(h: SearchHit): string {
+  return h.kind === "contracts" && h.repo ? contractPath(h.ref, h.repo.full_name) : pathOf(h.url);
 }
 
 /** The path of a link that the server made, wherever it thinks it lives. */

@@ -101,10 +101,9 @@ export function Avatar({ user, size = 22 }: { user: { name: string; email: strin
       className="avatar"
       style={{ width: size, height: size, fontSize: size * 0.42, ["--hue" as string]: hueOf(user?.email ?? name) }}
       title={user ? `${user.name} (${user.email})` : undefined}
+      data-initials={initials(name)}
       aria-hidden
-    >
-      {initials(name)}
-    </span>
+    />
   );
 }
 

@@ -3,6 +3,7 @@ import { Link, useParams } from "wouter";
 import type { Conflict, Evidence, Party } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { actionText, conflictKind } from "../../lib/text";
+import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
 import { Inline } from "../../ui/Markdown";
 import { Failed, Loading, Page, Section } from "../../ui/page";
@@ -134,7 +135,7 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
       </div>
       {evidence.length === 0 && <p className="dim">No evidence on this side.</p>}
       {evidence.map((e, i) => (
-        <EvidenceCard key={i} evidence={e} />
+        <EvidenceCard key={i} evidence={e} repo={party?.repo.full_name ?? ""} />
       ))}
     </div>
   );
@@ -142,14 +143,14 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
 
 const via: Record<Evidence["via"], string> = { claim: "claims", change: "changed", reference: "uses", contract: "contract" };
 
-function EvidenceCard({ evidence: e }: { evidence: Evidence }) {
+function EvidenceCard({ evidence: e, repo }: { evidence: Evidence; repo: string }) {
   const what = e.contract ?? e.symbol ?? e.path ?? e.selector;
   return (
     <div className="evidence">
       <div className="evidence-head">
         <Pill tone={e.via === "change" ? "warn" : "quiet"}>{via[e.via]}</Pill>
         {e.contract ? (
-          <Link href={`/contracts?key=${encodeURIComponent(e.contract)}`}>
+          <Link href={contractPath(e.contract, repo)}>
             <Code>{e.contract}</Code>
           </Link>
         ) : (

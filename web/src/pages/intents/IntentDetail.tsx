@@ -5,6 +5,7 @@ import { Link, useParams } from "wouter";
 import type { Claim, Intent } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
+import { contractPath } from "../../lib/url";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { Markdown } from "../../ui/Markdown";
 import { Failed, Load, Loading, Page, Section } from "../../ui/page";
@@ -37,7 +38,7 @@ function Detail({ intent: i }: { intent: Intent }) {
           <IntentPill status={i.status} />
           {i.effective_mode !== "shared" && <Pill tone="warn">{i.effective_mode}</Pill>}
           <span>
-            {i.owner.name} in <Link href={`/intents?repo=${encodeURIComponent(i.repo.full_name)}`}>{i.repo.full_name}</Link>
+            {i.owner.name} in <Link href={`/repos/${i.repo.full_name}`}>{i.repo.full_name}</Link>
           </span>
           <Ago at={i.last_activity_at} prefix="active " />
         </span>
@@ -73,7 +74,7 @@ function Detail({ intent: i }: { intent: Intent }) {
             </Section>
           )}
           <Section title="Claims" sub="Declared ones come from the scope; observed ones from what the agent really edits.">
-            <Claims claims={i.claims} />
+            <Claims claims={i.claims} repo={i.repo.full_name} />
             {i.mode_note && <p className="dim mode-note">{i.mode_note}</p>}
           </Section>
           {i.plan_md && (
@@ -111,7 +112,7 @@ function IntentConflicts({ intent }: { intent: Intent }) {
   );
 }
 
-function Claims({ claims }: { claims: Claim[] }) {
+function Claims({ claims, repo }: { claims: Claim[]; repo: string }) {
   if (claims.length === 0) return <p className="dim">It claims nothing, so nobody is warned about it. Add a scope with Edit.</p>;
   return (
     <ul className="claims">
@@ -119,7 +120,7 @@ function Claims({ claims }: { claims: Claim[] }) {
         <li key={c.kind + c.selector} className="claim">
           <Pill tone={c.kind === "contract" ? "accent" : c.kind === "symbol" ? "info" : "quiet"}>{c.kind}</Pill>
           {c.kind === "contract" ? (
-            <Link href={`/contracts?key=${encodeURIComponent(c.selector)}`} className="clip">
+            <Link href={contractPath(c.selector, repo)} className="clip">
               <Code>{c.selector}</Code>
             </Link>
           ) : (

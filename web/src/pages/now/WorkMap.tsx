@@ -53,7 +53,6 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
                   style={{ left: p.x, top: p.y, width: map.card, height: card.height }}
                   onMouseEnter={() => setOver(i.ref)}
                   onMouseLeave={() => setOver(null)}
-                  aria-label={`${i.ref} ${i.title}, ${intentStatus[i.status]}, ${i.owner.name}${hits.length ? `, collides: ${hits.map((h) => h.ref).join(", ")}` : ""}`}
                 >
                   <span className="map-title">{i.title}</span>
                   <span className="map-meta">
@@ -64,6 +63,10 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
                       {i.branch ?? "no branch"}
                     </span>
                     <Avatar user={i.owner} size={18} />
+                    <span className="sr-only">
+                      {intentStatus[i.status]}, {i.owner.name}
+                      {hits.length > 0 && `, collides in ${hits.map((h) => h.ref).join(", ")}`}
+                    </span>
                   </span>
                 </Link>
               );

@@ -1,27 +1,31 @@
 // Linked repos drawn as a graph of the contracts between them.
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import type { ContractLink } from "../../api/records";
+import type { ContractRecord } from "../../api/records";
 import { plural, shortRepo } from "../../lib/text";
+import { contractPath } from "../../lib/url";
 
 interface Bond {
   key: string;
   user: string;
   provider: string;
-  contracts: ContractLink[];
+  contracts: ContractRecord[];
   breaking: boolean;
 }
 
-export function bondsOf(contracts: ContractLink[]): Bond[] {
+const breaks = (c: ContractRecord): boolean => c.in_flight.some((f) => f.role === "provides" && f.compatibility === "breaking");
+
+export function bondsOf(contracts: ContractRecord[]): Bond[] {
   const bonds = new Map<string, Bond>();
   for (const c of contracts) {
-    if (!c.provider) continue;
-    for (const u of c.users) {
-      if (u.full_name === c.provider.full_name) continue;
-      const key = `${u.full_name}>${c.provider.full_name}`;
-      const bond = bonds.get(key) ?? { key, user: u.full_name, provider: c.provider.full_name, contracts: [], breaking: false };
+    const provider = c.providers[0]?.repo.full_name;
+    if (!provider) continue;
+    for (const user of new Set(c.users.map((u) => u.repo.full_name))) {
+      if (user === provider) continue;
+      const key = `${user}>${provider}`;
+      const bond = bonds.get(key) ?? { key, user, provider, contracts: [], breaking: false };
       bond.contracts.push(c);
-      bond.breaking ||= c.in_flight.some((f) => f.compatibility === "breaking");
+      bond.breaking ||= breaks(c);
       bonds.set(key, bond);
     }
   }
@@ -64,13 +68,13 @@ function route(user: Point, provider: Point): { d: string; label: Point } {
   return { d: `M${x1} ${y1} C${x1 + pull} ${y1} ${x2 - pull} ${y2} ${x2} ${y2}`, label: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 } };
 }
 
-export function ContractGraph({ contracts }: { contracts: ContractLink[] }) {
+export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
   const [, navigate] = useLocation();
   const bonds = useMemo(() => bondsOf(contracts), [contracts]);
   const map = useMemo(() => place(bonds), [bonds]);
   const [chosen, setChosen] = useState<string | null>(null);
   const bond = bonds.find((b) => b.key === chosen) ?? bonds.find((b) => b.breaking) ?? bonds[0];
-  if (!bond) return null;
+  if (!bond) return <p className="dim thread-none">No repo here is known to use what another one provides. Contracts are learned as agents edit.</p>;
   return (
     <div className="contracts">
       <div className="map-scroll" tabIndex={0} role="region" aria-label="Graph of contracts">
@@ -111,10 +115,10 @@ export function ContractGraph({ contracts }: { contracts: ContractLink[] }) {
         <ul>
           {bond.contracts.map((c) => (
             <li key={c.key}>
-              <button type="button" className="bond-item" onClick={() => navigate(`/contracts?key=${encodeURIComponent(c.key)}`)}>
+              <button type="button" className="bond-item" onClick={() => navigate(contractPath(c.key, bond.provider))}>
                 <code className="clip">{c.key}</code>
-                {c.in_flight.some((f) => f.compatibility === "breaking") && <span className="pill pill-block">breaks</span>}
-                {c.in_flight.length > 0 && !c.in_flight.some((f) => f.compatibility === "breaking") && <span className="pill pill-info">changing</span>}
+                {breaks(c) && <span className="pill pill-block">breaks</span>}
+                {c.in_flight.length > 0 && !breaks(c) && <span className="pill pill-info">changing</span>}
               </button>
             </li>
           ))}

@@ -2,7 +2,7 @@ import { Button, MultiSelect } from "@mantine/core";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { call } from "../../api/client";
-import { useGet, useRepos } from "../../lib/queries";
+import { useAll, useGet, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { Confirmed, useAction } from "../../ui/form";
 import { Empty, Failed, Loading, Page, Section } from "../../ui/page";
@@ -14,13 +14,14 @@ export function ProjectDetail() {
   const [, navigate] = useLocation();
   const project = useGet("projects", "GET /v1/projects/{id}", { path: { id } });
   const repos = useRepos();
-  const contracts = useGet("contracts", "GET /v1/contracts", { query: { project: id, limit: 200 } });
+  const contracts = useAll("contracts", "GET /v1/contracts", {}, 1000);
   const [adding, setAdding] = useState<string[]>([]);
   const add = useAction(() => call("POST /v1/projects/{id}/repos", { path: { id }, body: { repos: adding } }), { says: "Added.", stale: ["projects"], then: () => setAdding([]) });
   const take = useAction((repo: string) => call("DELETE /v1/projects/{id}/repos/{repo}", { path: { id, repo } }), { says: "Taken out.", stale: ["projects"] });
   const drop = useAction(() => call("DELETE /v1/projects/{id}", { path: { id } }), { says: "The project is gone.", stale: ["projects"], then: () => navigate("/repos") });
   if (!project.data) return <Page title="Project">{project.isError ? <Failed error={project.error} retry={() => void project.refetch()} /> : <Loading />}</Page>;
   const p = project.data;
+  const inside = (contracts.data ?? []).filter((c) => [...c.providers, ...c.users].some((x) => p.repos.some((r) => r.id === x.repo.id)));
   const rest = (repos.data?.items ?? []).map((r) => r.full_name).filter((n) => !p.repos.some((r) => r.full_name === n));
   return (
     <Page
@@ -28,9 +29,9 @@ export function ProjectDetail() {
       sub="Contracts of these repos are checked against each other."
       actions={me.isAdmin && <Confirmed label="Delete project" title={`Delete ${p.name}?`} text="The repos stay. Their contracts are no longer checked against each other." confirm="Delete" onConfirm={() => drop.mutateAsync()} />}
     >
-      {(contracts.data?.items.length ?? 0) > 0 && (
+      {inside.length > 0 && (
         <Section title="Contracts" pad={false}>
-          <ContractGraph contracts={contracts.data?.items ?? []} />
+          <ContractGraph contracts={inside} />
         </Section>
       )}
       <Section title="Repos" pad={false}>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";
 import type { Repo } from "../../api/records";
-import { useGet, useLiveConflicts, useLiveIntents, useLiveSessions, useRepos } from "../../lib/queries";
+import { useAll, useGet, useLiveConflicts, useLiveIntents, useLiveSessions, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { plural } from "../../lib/text";
 import { Ago, Command, Pill } from "../../ui/bits";
@@ -17,7 +17,7 @@ export function Repos() {
   const me = useMe();
   const repos = useRepos();
   const projects = useGet("projects", "GET /v1/projects");
-  const contracts = useGet("contracts", "GET /v1/contracts", { query: { limit: 200 } });
+  const contracts = useAll("contracts", "GET /v1/contracts", {}, 1000);
   const [dialog, setDialog] = useState<"repo" | "project" | null>(null);
   return (
     <Page
@@ -36,9 +36,9 @@ export function Repos() {
         )
       }
     >
-      {(contracts.data?.items.length ?? 0) > 0 && (
+      {(contracts.data?.length ?? 0) > 0 && (repos.data?.items.length ?? 0) > 1 && (
         <Section title="Contracts between repos" sub="An arrow goes from a repo that uses a contract to the one that provides it." pad={false}>
-          <ContractGraph contracts={contracts.data?.items ?? []} />
+          <ContractGraph contracts={contracts.data ?? []} />
         </Section>
       )}
       <Load query={projects}>
@@ -95,7 +95,7 @@ export function RepoRow({ repo }: { repo: Repo }) {
   const hits = here(conflicts.data);
   return (
     <li>
-      <Link href={`/intents?repo=${encodeURIComponent(repo.full_name)}`} className="work-row" data-row>
+      <Link href={`/repos/${repo.full_name}`} className="work-row" data-row>
         <span className="work-main">
           <b>{repo.full_name}</b>
           <span className="work-meta">

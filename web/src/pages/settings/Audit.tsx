@@ -62,7 +62,7 @@ export function Audit() {
         <Empty title="Nothing of this kind yet" />
       ) : (
         <>
-          <div className="table-wrap">
+          <div className="table-wrap" tabIndex={0} role="region" aria-label="Events">
             <table className="table">
               <thead>
                 <tr>

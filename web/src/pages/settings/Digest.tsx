@@ -7,7 +7,7 @@ import { Ago } from "../../ui/bits";
 import { useAction } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
 
-const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 export function DigestTab() {
   const digest = useGet("integrations", "GET /v1/integrations/digest");
@@ -35,13 +35,14 @@ export function DigestTab() {
           <div className="stack">
             <Switch label="Send it every week" checked={d.enabled} onChange={(e) => change.mutate({ enabled: e.currentTarget.checked })} />
             <div className="two narrow">
-              <Select label="Day" allowDeselect={false} value={d.day} disabled={!d.enabled} onChange={(v) => v && change.mutate({ day: v })} data={days.map((v) => ({ value: v, label: v[0]!.toUpperCase() + v.slice(1) }))} />
+              <Select label="Day" allowDeselect={false} value={String(d.day)} disabled={!d.enabled} onChange={(v) => v && change.mutate({ day: Number(v) })} data={days.map((label, value) => ({ value: String(value), label }))} />
               <Select label="Hour (UTC)" allowDeselect={false} value={String(d.hour)} disabled={!d.enabled} onChange={(v) => v && change.mutate({ hour: Number(v) })} data={Array.from({ length: 24 }, (_, h) => ({ value: String(h), label: `${String(h).padStart(2, "0")}:00` }))} />
             </div>
-            <Switch label="Post it to Slack" checked={d.channels.includes("slack")} disabled={!d.enabled} onChange={(e) => change.mutate({ channels: e.currentTarget.checked ? [...d.channels, "slack"] : d.channels.filter((c) => c !== "slack") })} />
-            <Switch label="Email it to me" checked={d.email_me} disabled={!d.enabled} onChange={(e) => change.mutate({ email_me: e.currentTarget.checked })} />
+            <Switch label="Post it to Slack" description={d.slack_connected ? undefined : "Slack is not connected yet."} checked={d.channels.includes("slack")} disabled={!d.enabled || !d.slack_connected} onChange={(e) => change.mutate({ channels: e.currentTarget.checked ? [...d.channels, "slack"] : d.channels.filter((c) => c !== "slack") })} />
+            <Switch label="Send it by email to those who want it" description={d.email_available ? undefined : "This server cannot send mail."} checked={d.channels.includes("email")} disabled={!d.enabled || !d.email_available} onChange={(e) => change.mutate({ channels: e.currentTarget.checked ? [...d.channels, "email"] : d.channels.filter((c) => c !== "email") })} />
+            <Switch label="I want it by email" checked={d.email_me} disabled={!d.email_available} onChange={(e) => change.mutate({ email_me: e.currentTarget.checked })} />
             <p className="dim">
-              {d.recipients.length > 0 && `Goes to ${d.recipients.join(", ")}. `}
+              {d.recipients.length > 0 && `Goes to ${d.recipients.map((r) => r.name).join(", ")}. `}
               {d.next_send_at && (
                 <>
                   Next <Ago at={d.next_send_at} />.{" "}

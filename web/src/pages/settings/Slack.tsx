@@ -20,15 +20,9 @@ export function SlackTab() {
             <div className="row">
               <IconBrandSlack size={20} aria-hidden />
               <div className="grow">
-                <b>Connected</b> {s.channel && <span className="dim">{s.channel}</span>}
+                <b>Connected</b> {s.connected_at && <Ago at={s.connected_at} />}
                 <div className="dim">
-                  {s.last_post ? (
-                    <>
-                      Last post <Ago at={s.last_post.at} /> {s.last_post.error ? <Pill tone="block">{s.last_post.error}</Pill> : <Pill tone="good">arrived</Pill>}
-                    </>
-                  ) : (
-                    "Nothing was posted yet."
-                  )}
+                  {s.last_post_at ? <Ago at={s.last_post_at} prefix="Last post " /> : "Nothing was posted yet."} {s.last_error && <Pill tone="block">{s.last_error}</Pill>}
                 </div>
               </div>
               <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>

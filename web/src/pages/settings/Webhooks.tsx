@@ -2,7 +2,7 @@ import { Alert, Button, Modal, MultiSelect, TextInput } from "@mantine/core";
 import { IconRefresh, IconWebhook } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
-import type { Delivery, Webhook } from "../../api/records";
+import type { Delivery, EventType, Webhook } from "../../api/records";
 import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { Ago, Code, Command, Pill } from "../../ui/bits";
@@ -50,8 +50,9 @@ function HookRow({ hook }: { hook: Webhook }) {
             <Code>{hook.url}</Code> {hook.event_types.includes("*") ? "every event" : `${hook.event_types.length} kinds of events`}
           </div>
         </div>
-        {hook.disabled_at && (
-          <Pill tone="block" title="It failed for too long. A test switches it on again.">
+        {hook.failing_since && hook.enabled && <Pill tone="warn">failing</Pill>}
+        {!hook.enabled && (
+          <Pill tone="block" title={`${hook.disabled_reason ?? "It failed for too long."} A test switches it on again.`}>
             Switched off
           </Pill>
         )}
@@ -80,7 +81,7 @@ function Deliveries({ hook }: { hook: Webhook }) {
           page.items.length === 0 ? (
             <p className="dim thread-none">Nothing was sent yet.</p>
           ) : (
-            <div className="table-wrap">
+            <div className="table-wrap" tabIndex={0} role="region" aria-label="Deliveries">
               <table className="table">
                 <thead>
                   <tr>
@@ -134,7 +135,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   const [description, setDescription] = useState("");
   const [types, setTypes] = useState<string[]>([]);
   const [secret, setSecret] = useState("");
-  const add = useAction(() => call("POST /v1/webhooks", { body: { url: url.trim(), description: description.trim() || undefined, event_types: types.length ? types : undefined } }), { stale: ["webhooks"], quietErrors: true, then: (h) => setSecret(h.secret ?? "") });
+  const add = useAction(() => call("POST /v1/webhooks", { body: { url: url.trim(), description: description.trim() || undefined, event_types: types.length ? (types as EventType[]) : undefined } }), { stale: ["webhooks"], quietErrors: true, then: (h) => setSecret(h.secret) });
   return (
     <Modal opened onClose={onClose} title={secret ? "Copy the secret now" : "Add a webhook"} closeOnClickOutside={!secret}>
       {secret ? (

@@ -85,7 +85,7 @@ function Figures({ stats: s }: { stats: StatsAnswer }) {
       </Section>
       <div className="three">
         <Section title="Agents" pad={false}>
-          <Bars rows={s.top_clients.map((c) => ({ key: c.tool, label: toolName(c.tool), value: c.sessions }))} unit="sessions" />
+          <Bars rows={s.top_clients.map((c) => ({ key: c.client, label: toolName(c.client), value: c.sessions }))} unit="sessions" />
         </Section>
         <Section title="People" pad={false}>
           <Bars rows={s.members.map((m) => ({ key: m.user.id, label: <Person user={m.user} size={18} />, value: m.intents }))} unit="intents" />
