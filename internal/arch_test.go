@@ -31,7 +31,7 @@ var (
 	}
 	server = [][]string{
 		{"store"},
-		{"eventlog", "jobs", "auth", "github", "billing", "mail"},
+		{"eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "github", "billing", "mail"},
 		{"live", "memory"},
 		{"ops"},
 		{"api"},
@@ -63,7 +63,7 @@ var forbidden = []struct {
 	except []string // packages that may
 	why    string
 }{
-	{module + "internal/server/ops", []string{"internal/server/api", "internal/server/daemon"}, "operations are reached through api.Call, which checks the caller"},
+	{module + "internal/server/ops", []string{"internal/server/api", "internal/server/daemon", "internal/server/notify"}, "operations are reached through api.Call, which checks the caller"},
 	{"modernc.org/sqlite", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},

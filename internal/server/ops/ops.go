@@ -20,27 +20,35 @@ import (
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/memory"
+	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/vault"
 )
 
 // Config is what operations need to know of the installation.
 type Config struct {
 	PublicURL string     // where people reach the dashboard, without a trailing slash
 	OIDC      *auth.OIDC // nil if no OpenID provider is configured
+	Vault     *vault.Vault
+	Outbound  *outbound.Client
+	Mail      bool                                  // whether mail can be sent
+	JobsReady func(context.Context) (string, error) // how the background work fares
 }
 
 // A Service carries out operations.
 type Service struct {
-	store    *store.Store
-	log      *eventlog.Log
-	live     *live.Set
-	memory   *memory.Set
-	logger   *slog.Logger
-	cfg      Config
-	waits    waits
-	lines    lines
-	beats    beats
-	admitted admitted
+	store  *store.Store
+	log    *eventlog.Log
+	live   *live.Set
+	memory *memory.Set
+	logger *slog.Logger
+	cfg    Config
+	waits  waits
+	lines  lines
+	beats  beats
+	// toolCalls are when sessions' agents last called a tool.
+	toolCalls beats
+	admitted  admitted
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }

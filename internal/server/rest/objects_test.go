@@ -101,7 +101,7 @@ func inThread(tail string, body any) maker {
 	}
 }
 
-// queries has what GET routes cannot do without.
+// queries has what GET routes cannot do without, beyond what their schema says.
 var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
 	"GET /v1/contracts/lookup": func(w *daemontest.World, o *daemontest.Org) url.Values {
 		return url.Values{"key": {"http:GET /users"}, "repo": {repo(w, o)}}

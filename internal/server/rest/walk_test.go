@@ -209,15 +209,27 @@ func (x *walker) limits(method string, own object) {
 				continue // in a query a number is text, and text a list of one
 			}
 			if text, ok := queryText(v.value); ok {
-				q := url.Values{}
-				if needs, ok := queries[x.op.Route]; ok {
-					q = needs(x.w, x.ours)
-				}
+				q := x.query()
 				q.Set(name, text)
 				x.violates(v, x.request(method, own.path+"?"+q.Encode(), x.body()))
 			}
 		}
 	}
+	for _, name := range in.Query.Required {
+		q := x.query()
+		q.Del(name)
+		x.violates(violation{"a missing parameter", name, nil}, x.request(method, own.path+"?"+q.Encode(), x.body()))
+	}
+}
+
+// query returns what the row's query cannot do without.
+func (x *walker) query() url.Values {
+	q := url.Values{}
+	in := x.schemas.Inputs(x.op).Query
+	for _, name := range in.Required {
+		q.Set(name, fmt.Sprint(x.schemas.Schemas.Example(in.Properties[name])))
+	}
+	return q
 }
 
 // queryText returns a violation as a query could carry it. A query knows no
@@ -265,11 +277,11 @@ func (x *walker) success(method string, own object) {
 	if method != "GET" && !listed && own.id == "" || x.op.Route == "GET /v1/stream" || x.op.Success == 302 {
 		return
 	}
-	path := own.path
-	if q, ok := queries[x.op.Route]; ok {
-		path += "?" + q(x.w, x.ours).Encode()
+	q := x.query()
+	if more, ok := queries[x.op.Route]; ok {
+		q = more(x.w, x.ours)
 	}
-	res := x.w.Do(x.request(method, path, own.body))
+	res := x.w.Do(x.request(method, own.path+"?"+q.Encode(), own.body))
 	if res.Status != x.op.Success {
 		x.Fatalf("an owner gets %d, want %d\n%s", res.Status, x.op.Success, res.Body)
 	}
