@@ -105,7 +105,21 @@ func object(s *shape.Schema) *shape.Schema {
 	return &out
 }
 
-type callerKey struct{}
+type (
+	callerKey  struct{}
+	requestKey struct{} // the request's own context, which the SDK detaches from
+)
+
+// whileAsked ends ctx when the client goes away: nobody waits for the answer.
+func whileAsked(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	request, ok := ctx.Value(requestKey{}).(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(request, cancel)
+	return ctx, func() { stop(); cancel() }
+}
 
 // call returns the handler of one tool: a failure is a result that the model
 // can read, never a protocol error.
@@ -115,6 +129,8 @@ func (s *Server) call(t Tool, op api.Op) mcp.ToolHandler {
 		if !ok {
 			return nil, errors.New("no caller")
 		}
+		ctx, cancel := whileAsked(ctx)
+		defer cancel()
 		out, err := s.api.CallTool(ctx, op, who, func(in any) error { return s.api.DecodeTool(op, req.Params.Arguments, in) })
 		if err != nil {
 			return s.failure(ctx, t, err), nil
@@ -169,6 +185,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A wait may take longer than reading a request ever should.
 	http.NewResponseController(w).SetReadDeadline(time.Time{})
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context()))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Del("Mcp-Session-Id") // there are none; ignored, never echoed
 	r.Header.Del("Last-Event-ID")
