@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,8 +46,9 @@ type target struct {
 	name  string // as the answer shows it
 	place place
 	// holders looks who is in the way; with nobody there, outcome says how it
-	// became free.
-	holders func(context.Context) (holders []wire.WaitHolder, outcome string, err error)
+	// became free. Claims of intents behind in the line are not in the way:
+	// they wait for this one.
+	holders func(ctx context.Context, behind []string) (holders []wire.WaitHolder, outcome string, err error)
 	// intent is the caller's own live intent, to be granted its exclusive
 	// claim as the target becomes free.
 	intent string
@@ -66,7 +68,8 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err != nil {
 		return out, err
 	}
-	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), try: func(ctx context.Context) (wire.Waited, error) { return s.tryFree(ctx, who, t) }}
+	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), intent: t.intent,
+		try: func(ctx context.Context, behind []string) (wire.Waited, error) { return s.tryFree(ctx, who, t, behind) }}
 	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
 	defer leave()
 	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
@@ -86,8 +89,8 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 }
 
 // tryFree looks whether the target is free.
-func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target) (out wire.Waited, err error) {
-	holders, outcome, err := t.holders(ctx)
+func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behind []string) (out wire.Waited, err error) {
+	holders, outcome, err := t.holders(ctx, behind)
 	if err != nil {
 		return out, err
 	}
@@ -150,6 +153,9 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		set.Symbols = []string{*in.Symbol}
 	}
 	set, bad := scope.Canonical("", set)
+	for i := range bad { // one of each was given, under a name of its own
+		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol"}[bad[i].Path]
+	}
 	if err := problem.Invalid(bad); err != nil {
 		return t, err
 	}
@@ -165,16 +171,23 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	if t.place.session != nil && t.place.session.IntentID != nil {
 		t.intent = *t.place.session.IntentID
 	}
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, behind []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 			for _, h := range engine.Holders(ix, t.place.worker(ix, who), what) {
-				out = append(out, waitHolder(h))
+				if !slices.Contains(behind, h.Worker.ID) || hasChanged(h) {
+					out = append(out, waitHolder(h))
+				}
 			}
 			return nil
 		})
 		return out, "released", err
 	}
 	return t, err
+}
+
+// hasChanged reports whether a worker has done more than claim.
+func hasChanged(h engine.Hold) bool {
+	return slices.ContainsFunc(h.Evidence, func(e engine.HoldEvidence) bool { return e.Via != coord.ViaClaim })
 }
 
 func waitHolder(h engine.Hold) wire.WaitHolder {
@@ -192,7 +205,7 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 		return err
 	})
 	t.name = first.Ref
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			i, err := tx.IntentByID(ctx, who.OrgID, first.ID)
 			if err != nil {
@@ -225,7 +238,7 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return err
 	})
 	t.name = row.Ref
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			row, err := findConflict(ctx, tx, who, t.name)
 			outcome = string(row.Status)
@@ -244,4 +257,14 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return out, outcome, err
 	}
 	return t, err
+}
+
+// Waiting returns how many waits are open here.
+func (s *Service) Waiting() (n int) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	for _, k := range s.waits.open {
+		n += k
+	}
+	return n
 }
