@@ -202,7 +202,9 @@ func TestEveryBoundIsKept(t *testing.T) {
 		a := s.agent("Ana", "acme/api")
 		before := s.events()
 		names := func(path string, fields []string) bool {
-			return slices.ContainsFunc(fields, func(f string) bool { return f == path || strings.HasPrefix(f, path+".") || strings.HasPrefix(f, path+"[") })
+			return slices.ContainsFunc(fields, func(f string) bool {
+				return f == path || strings.HasPrefix(f, path+".") || strings.HasPrefix(f, path+"[")
+			})
 		}
 		for tool, in := range s.inputs() {
 			base, ok := valid[tool]

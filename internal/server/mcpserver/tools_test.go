@@ -268,7 +268,9 @@ func TestALongMessageIsToldInFull(t *testing.T) {
 	body := strings.Repeat("字", 3997) + "end"
 	do[coord.Message](ana, "message_send", args{"to": "user:" + bob.user.Email, "body": body})
 	res := s.post(bob.token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"inbox"}}`)
-	var out struct{ Result struct{ Content []struct{ Text string } } }
+	var out struct {
+		Result struct{ Content []struct{ Text string } }
+	}
 	res.JSON(t, &out)
 	has(t, out.Result.Content[0].Text, body)
 }

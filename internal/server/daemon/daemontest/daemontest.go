@@ -83,7 +83,9 @@ func (w *World) Replica() *World {
 }
 
 // At returns a World whose requests go to another address.
-func (w *World) At(url string) *World { return &World{URL: url, Store: w.Store, Log: w.Log, t: w.t, cfg: w.cfg} }
+func (w *World) At(url string) *World {
+	return &World{URL: url, Store: w.Store, Log: w.Log, t: w.t, cfg: w.cfg}
+}
 
 // Stop shuts the service down; stopping twice is harmless.
 func (w *World) Stop() {
