@@ -8,7 +8,7 @@ TOOL    := go tool -modfile=.ci/go.mod
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 
-.PHONY: help run build test test-short bench lint
+.PHONY: help run build test test-short bench conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -32,6 +32,9 @@ test-short: ## the tests that need neither PostgreSQL nor a browser
 bench: ## the benchmarks, on both databases
 	.ci/needs
 	$(PG) go test -run '^$$' -bench . -benchmem ./...
+
+conformance: ## the official MCP conformance suite and inspector against the tool endpoint
+	go run -tags conformance ./internal/tools/withservice -- .ci/conformance/run
 
 lint: ## gofmt, go vet, staticcheck; govulncheck where its database can be reached
 	.ci/lint "$(TOOL)"

@@ -41,13 +41,22 @@ func (s *Service) openWait(who coord.Caller) (done func(), err error) {
 	}, nil
 }
 
+// OpenWaits returns how many waits are open.
+func (s *Service) OpenWaits() (n int) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	for _, open := range s.waits.open {
+		n += open
+	}
+	return n
+}
+
 // A target is what somebody waits for.
 type target struct {
 	name  string // as the answer shows it
 	place place
 	// holders looks who is in the way; with nobody there, outcome says how it
-	// became free. Claims of intents behind in the line are not in the way:
-	// they wait for this one.
+	// became free. behind are the intents of those who wait behind the caller.
 	holders func(ctx context.Context, behind []string) (holders []wire.WaitHolder, outcome string, err error)
 	// intent is the caller's own live intent, to be granted its exclusive
 	// claim as the target becomes free.
@@ -68,7 +77,7 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err != nil {
 		return out, err
 	}
-	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), intent: t.intent,
+	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1),
 		try: func(ctx context.Context, behind []string) (wire.Waited, error) { return s.tryFree(ctx, who, t, behind) }}
 	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
 	defer leave()
@@ -174,7 +183,7 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	t.holders = func(ctx context.Context, behind []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 			for _, h := range engine.Holders(ix, t.place.worker(ix, who), what) {
-				if !slices.Contains(behind, h.Worker.ID) || hasChanged(h) {
+				if !onlyQueues(h, behind) {
 					out = append(out, waitHolder(h))
 				}
 			}
@@ -185,9 +194,13 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	return t, err
 }
 
-// hasChanged reports whether a worker has done more than claim.
-func hasChanged(h engine.Hold) bool {
-	return slices.ContainsFunc(h.Evidence, func(e engine.HoldEvidence) bool { return e.Via != coord.ViaClaim })
+// onlyQueues reports whether a holder only waits behind: it claims the target,
+// but has changed nothing there and its claim keeps nobody out. Two who claim
+// and wait would otherwise wait for each other.
+func onlyQueues(h engine.Hold, behind []string) bool {
+	return slices.Contains(behind, h.Worker.ID) && !slices.ContainsFunc(h.Evidence, func(e engine.HoldEvidence) bool {
+		return e.Via != coord.ViaClaim || e.Mode == nil || *e.Mode == coord.Exclusive
+	})
 }
 
 func waitHolder(h engine.Hold) wire.WaitHolder {
