@@ -43,7 +43,7 @@ export function NeedsYou() {
                       <b>{item.title}</b>
                       <span className="dim need-detail">{item.detail}</span>
                       <span className="dim need-meta">
-                        {item.ref && <span className="ref">{item.ref}</span>} {item.repo && shortRepo(item.repo.full_name)} <Ago at={item.since} />
+                        {item.ref && /^(INT|CF)-/.test(item.ref) && <span className="ref">{item.ref}</span>} {item.repo && shortRepo(item.repo.full_name)} <Ago at={item.since} />
                       </span>
                     </Link>
                     <button type="button" className="icon-button" aria-label={`Dismiss until it changes: ${item.title}`} title="Dismiss until it changes" onClick={() => dismiss.mutate(item.id)}>

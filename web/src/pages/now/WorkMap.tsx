@@ -3,7 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Conflict, Intent } from "../../api/records";
-import { intentStatus, shortRepo } from "../../lib/text";
+import { intentStatus, plural, shortRepo } from "../../lib/text";
 import { Avatar } from "../../ui/bits";
 import { card, layOut, pathOfEdge } from "./layout";
 
@@ -84,6 +84,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
         <span className="legend legend-warn">warns</span>
         <span className="legend legend-info">info</span>
         <span className="legend legend-depends">waits for</span>
+        {map.others > 0 && <span>{plural(map.others, "more repo")} without collisions</span>}
       </div>
     </div>
   );

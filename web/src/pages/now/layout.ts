@@ -4,6 +4,7 @@ import type { Conflict, Intent, Severity } from "../../api/records";
 
 export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 52, narrow: 164, wide: 230 };
 export const perLane = 9;
+export const maxLanes = 12;
 
 export interface Edge {
   key: string;
@@ -24,6 +25,7 @@ export interface Lane {
 
 export interface Layout {
   card: number; // width of a card
+  others: number; // repos that are left out, those with the fewest collisions
   lanes: Lane[];
   at: Map<string, { x: number; y: number }>;
   edges: Edge[];
@@ -51,6 +53,7 @@ export function layOut(intents: Intent[], conflicts: Conflict[], room: number): 
   const weight = (list: Intent[]) => list.reduce((n, i) => n + (degree.get(i.ref) ?? 0), 0);
   const repos = [...byRepo].sort((a, b) => weight(b[1]) - weight(a[1]) || b[1].length - a[1].length || a[0].localeCompare(b[0]));
 
+  const others = repos.splice(maxLanes).length;
   // Lanes share the room there is; a map with many scrolls.
   const n = repos.length;
   const width = Math.max(card.narrow, Math.min(card.wide, Math.floor((room - 2 * card.pad - (n - 1) * card.between) / n) - (n === 1 ? card.between : 0)));
@@ -74,6 +77,7 @@ export function layOut(intents: Intent[], conflicts: Conflict[], room: number): 
     at,
     edges: edges.filter((e) => at.has(e.from) && at.has(e.to)),
     card: width,
+    others,
     width: card.pad * 2 + n * width + Math.max(1, n - 1) * card.between,
     height: card.top + rows * (card.height + card.gap) + card.pad - card.gap,
   };
