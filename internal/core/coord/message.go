@@ -20,7 +20,7 @@ type Sender struct {
 	Kind      SenderKind `json:"kind"`
 	User      *User      `json:"user"`
 	SessionID *string    `json:"session_id"`
-	Tool      *string    `json:"tool"`
+	Tool      *string    `json:"tool" peer:"line"`
 }
 
 // An About names the record that a message or conversation is about.
@@ -40,7 +40,7 @@ type Message struct {
 	ID             string  `json:"id"`
 	ConversationID string  `json:"conversation_id"`
 	From           Sender  `json:"from"`
-	To             string  `json:"to"`
+	To             string  `json:"to" peer:"line"`
 	Subject        *string `json:"subject" peer:"inline"`
 	Body           string  `json:"body" peer:"block"`
 	RequiresAck    bool    `json:"requires_ack"`
@@ -125,7 +125,7 @@ type Question struct {
 	AskedBy   Sender         `json:"asked_by"`
 	Repo      *RepoName      `json:"repo"`
 	Status    QuestionStatus `json:"status"`
-	Immediate *string        `json:"immediate" peer:"block" doc:"The answer from current state"`
+	Immediate *string        `json:"immediate" peer:"text" doc:"The answer from current state"`
 	Answers   []Answer       `json:"answers"`
 	CreatedAt Time           `json:"created_at"`
 }

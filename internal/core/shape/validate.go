@@ -46,6 +46,9 @@ func (c *checker) fail(path, format string, args ...any) {
 }
 
 func (c *checker) value(s *Schema, v any, path string) {
+	if s == nil { // anything goes
+		s = &Schema{}
+	}
 	s = c.reg.Resolve(s)
 	if len(s.AnyOf) == 2 { // a reference or null
 		if v != nil {

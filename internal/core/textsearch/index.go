@@ -15,6 +15,7 @@ type Doc struct {
 	At    int64  // when, in milliseconds
 	Title string
 	Body  string
+	Data  any // whatever belongs to it
 }
 
 // An Index holds texts, at most Cap of each kind: the newest. The zero Index
@@ -26,6 +27,7 @@ type Index struct {
 	free     int    // how many are nil
 	slots    map[string]uint32
 	postings map[string][]posting
+	starts   map[string][]string // words by their first minPrefix bytes
 	kinds    map[string][]uint32 // slots by order
 }
 
@@ -38,7 +40,7 @@ type posting struct {
 
 // New returns an empty index that keeps cap texts of each kind.
 func New(cap int) *Index {
-	return &Index{cap: cap, slots: map[string]uint32{}, postings: map[string][]posting{}, kinds: map[string][]uint32{}}
+	return &Index{cap: cap, slots: map[string]uint32{}, postings: map[string][]posting{}, starts: map[string][]string{}, kinds: map[string][]uint32{}}
 }
 
 // Len returns how many texts there are.
@@ -88,6 +90,9 @@ func (ix *Index) post(slot uint32, d *Doc) {
 	}
 	for w, p := range found {
 		p.slot = slot
+		if ix.postings[w] == nil && len(w) > minPrefix {
+			ix.starts[w[:minPrefix]] = append(ix.starts[w[:minPrefix]], w)
+		}
 		ix.postings[w] = append(ix.postings[w], p)
 	}
 }
@@ -113,6 +118,7 @@ func (ix *Index) sweep() {
 	ix.docs, ix.free = nil, 0
 	clear(ix.slots)
 	clear(ix.postings)
+	clear(ix.starts)
 	clear(ix.kinds)
 	for _, d := range docs {
 		if d != nil {
@@ -163,10 +169,7 @@ func (ix *Index) Find(q Query) []Hit {
 	if len(hits) == 0 && need > 1 {
 		hits = ix.collect(q, t, 1)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.At, a.At), strings.Compare(a.Kind, b.Kind), cmp.Compare(b.Order, a.Order), strings.Compare(a.ID, b.ID))
-	})
-	hits = hits[:min(len(hits), q.Limit)]
+	slices.SortFunc(hits, byRank)
 	for i := range hits {
 		hits[i].Snippet = snippet(hits[i].Body, q.terms)
 	}
@@ -186,9 +189,9 @@ type tally struct {
 func (ix *Index) match(term string, t *tally) {
 	ix.weigh(ix.postings[term], 4, t)
 	if len(term) >= minPrefix {
-		for w, ps := range ix.postings {
+		for _, w := range ix.starts[term[:minPrefix]] {
 			if len(w) > len(term) && strings.HasPrefix(w, term) {
-				ix.weigh(ps, 2, t)
+				ix.weigh(ix.postings[w], 2, t)
 			}
 		}
 	}
@@ -226,22 +229,71 @@ func (ix *Index) weigh(ps []posting, share int64, t *tally) {
 	}
 }
 
+// byRank orders hits, the best first; of equals the newest.
+func byRank(a, b Hit) int {
+	if c := cmp.Compare(b.Score, a.Score); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(b.At, a.At), strings.Compare(a.Kind, b.Kind), cmp.Compare(b.Order, a.Order), strings.Compare(a.ID, b.ID))
+}
+
 // freshFor is the age at which half of what recency gives is left.
 const freshFor = 14 * 24 * 3600 * 1000
 
+// collect returns the best of the texts that match enough terms, in no order.
 func (ix *Index) collect(q Query, t *tally, need int) []Hit {
-	var out []Hit
+	best := make([]Hit, 0, q.Limit+1) // a heap with the worst on top
 	for slot, n := range t.matched {
+		if int(n) < need || n == 0 {
+			continue
+		}
 		d := ix.docs[slot]
-		if int(n) < need || d == nil || d.At < q.Since || !q.Keep(d) {
+		if d == nil || d.At < q.Since {
 			continue
 		}
 		s := t.score[slot] * 1000 * int64(n) / int64(len(q.terms))
-		age := max(0, q.Now-d.At)
-		s += s / 4 * freshFor / (freshFor + age)
-		out = append(out, Hit{Doc: d, Score: s})
+		s += s / 4 * freshFor / (freshFor + max(0, q.Now-d.At))
+		h := Hit{Doc: d, Score: s}
+		if len(best) == q.Limit && byRank(h, best[0]) > 0 || !q.Keep(d) {
+			continue
+		}
+		best = append(best, h)
+		up(best)
+		if len(best) > q.Limit {
+			best[0] = best[q.Limit]
+			best = best[:q.Limit]
+			down(best)
+		}
 	}
-	return out
+	return best
+}
+
+// up and down restore the heap after its last or first hit changed.
+func up(h []Hit) {
+	for i := len(h) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if byRank(h[i], h[parent]) <= 0 {
+			return
+		}
+		h[i], h[parent] = h[parent], h[i]
+		i = parent
+	}
+}
+
+func down(h []Hit) {
+	for i := 0; ; {
+		worst := i
+		for _, child := range []int{2*i + 1, 2*i + 2} {
+			if child < len(h) && byRank(h[child], h[worst]) > 0 {
+				worst = child
+			}
+		}
+		if worst == i {
+			return
+		}
+		h[i], h[worst] = h[worst], h[i]
+		i = worst
+	}
 }
 
 // Length of a snippet in bytes, roughly.

@@ -65,31 +65,35 @@ func split(name string, at int, yield func(string, int, int) bool) bool {
 	if whole := fold(strings.Trim(name, "_")); whole != "" && !yield(whole, at, at+len(name)) {
 		return false
 	}
-	var prev rune
-	from, parts := 0, 0
-	part := func(end int) bool {
-		w := fold(strings.Trim(name[from:end], "_"))
-		at := at + from
-		size := end - from
-		from = end
-		if w == "" {
-			return true
-		}
-		parts++
-		return yield(w, at, at+size)
+	type part struct {
+		word       string
+		start, end int
 	}
+	var parts []part
+	from := 0
+	add := func(end int) {
+		if w := fold(strings.Trim(name[from:end], "_")); w != "" {
+			parts = append(parts, part{w, at + from, at + end})
+		}
+		from = end
+	}
+	var prev rune
 	for i, r := range name {
 		if i > 0 && (r == '_' || unicode.IsUpper(r) && unicode.IsLower(prev)) {
-			if !part(i) {
-				return false
-			}
+			add(i)
 		}
 		prev = r
 	}
-	if parts == 0 {
-		return true // one part: yielded as the whole
+	add(len(name))
+	if len(parts) < 2 {
+		return true
 	}
-	return part(len(name))
+	for _, p := range parts {
+		if !yield(p.word, p.start, p.end) {
+			return false
+		}
+	}
+	return true
 }
 
 // fold brings a word into the form in which words are compared.
@@ -97,7 +101,7 @@ func fold(w string) string {
 	w = strings.ToLower(w)
 	for i := range len(w) {
 		if w[i] >= 0x80 {
-			w = stripMarks(norm.NFKD.String(w))
+			w = strings.ToLower(strings.Map(plain, norm.NFKD.String(w)))
 			break
 		}
 	}
@@ -107,13 +111,12 @@ func fold(w string) string {
 	return w
 }
 
-func stripMarks(w string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
+// plain drops what is left of an accent or a ligature.
+func plain(r rune) rune {
+	if r == '_' || unicode.IsDigit(r) || unicode.IsLetter(r) {
 		return r
-	}, w)
+	}
+	return -1
 }
 
 // common are words that tell texts apart as good as never.

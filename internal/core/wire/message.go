@@ -88,7 +88,7 @@ type Channels struct {
 type Channel struct {
 	ID           string          `json:"id"`
 	Name         string          `json:"name" peer:"line"`
-	To           string          `json:"to" doc:"The target for message_send"`
+	To           string          `json:"to" peer:"line" doc:"The target for message_send"`
 	Repo         *coord.RepoName `json:"repo"`
 	Current      bool            `json:"current" doc:"It is the channel of your session's repo"`
 	MessageCount int             `json:"message_count"`

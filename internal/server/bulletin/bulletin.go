@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 	texttemplate "text/template"
 	"time"
@@ -33,6 +34,8 @@ var funcs = map[string]any{
 	"hours": hours,
 	"trend": trend,
 	"times": times,
+	"host":  hostOf,
+	"deref": func(s *string) string { return *s },
 }
 
 var (
@@ -65,8 +68,27 @@ type Invitation struct {
 // Invite writes an invitation.
 func Invite(i Invitation) wire.MailShape { return render("invite", i) }
 
+// A DisabledWebhook is an endpoint that gets no more events.
+type DisabledWebhook struct {
+	Org     string
+	Webhook coord.Webhook
+	URL     string // where it can be looked at
+}
+
+// WebhookDisabled writes that an endpoint was disabled.
+func WebhookDisabled(d DisabledWebhook) wire.MailShape { return render("webhook-disabled", d) }
+
 // Digest writes a digest as a mail.
 func Digest(d wire.Digest) wire.MailShape { return render("digest", d) }
+
+// hostOf returns the host of an address: the rest may be a secret.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "its address"
+	}
+	return peertext.Line(u.Host, 100)
+}
 
 func times(n int, one, many string) string {
 	if n == 1 {

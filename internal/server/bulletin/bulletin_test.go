@@ -48,6 +48,11 @@ func invitation(by string) bulletin.Invitation {
 	return bulletin.Invitation{Org: "Acme & Sons", By: by, Role: coord.Member, URL: "https://svc.example/invite#c0de", ExpiresAt: now}
 }
 
+func disabled() bulletin.DisabledWebhook {
+	reason := "no delivery has succeeded for five days"
+	return bulletin.DisabledWebhook{Org: "Acme & Sons", URL: "https://svc.example/settings/integrations", Webhook: coord.Webhook{URL: "https://hooks.example.com/in?key=secret", DisabledReason: &reason}}
+}
+
 func TestLettersReadAsTheyShould(t *testing.T) {
 	notes := []bulletin.Note{
 		{Icon: "octagonal_sign", Text: "symbol overlap, one side is stopped", Ref: "CF-3", URL: "https://svc.example/conflicts/CF-3", Repo: "acme/api", Who: []string{"Ana", "Ben <!channel>"}},
@@ -59,7 +64,7 @@ func TestLettersReadAsTheyShould(t *testing.T) {
 		many = append(many, notes[0])
 	}
 	for name, m := range map[string]wire.MailShape{"digest-busy": bulletin.Digest(busy()), "digest-calm": bulletin.Digest(calm()),
-		"invite": bulletin.Invite(invitation("Ana <ana>")), "invite-by-service": bulletin.Invite(invitation(""))} {
+		"invite": bulletin.Invite(invitation("Ana <ana>")), "invite-by-service": bulletin.Invite(invitation("")), "webhook-disabled": bulletin.WebhookDisabled(disabled())} {
 		golden(t, name+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)
 		golden(t, name+".html", m.HTML)
 	}

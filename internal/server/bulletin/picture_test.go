@@ -82,7 +82,8 @@ func share(img image.Image, r image.Rectangle, c color.RGBA) float64 {
 
 func TestMailsLookRight(t *testing.T) {
 	chromium := browser(t)
-	for name, html := range map[string]string{"digest-busy": bulletin.Digest(busy()).HTML, "digest-calm": bulletin.Digest(calm()).HTML, "invite": bulletin.Invite(invitation("Ana")).HTML} {
+	for name, html := range map[string]string{"digest-busy": bulletin.Digest(busy()).HTML, "digest-calm": bulletin.Digest(calm()).HTML, "invite": bulletin.Invite(invitation("Ana")).HTML,
+		"webhook-disabled": bulletin.WebhookDisabled(disabled()).HTML} {
 		t.Run(name, func(t *testing.T) {
 			for _, width := range []int{800, 500} {
 				img := picture(t, chromium, html, width)

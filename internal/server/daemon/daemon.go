@@ -39,8 +39,9 @@ const (
 
 // A Daemon is a running service.
 type Daemon struct {
-	Ops *ops.Service
-	URL string // where it listens
+	Ops  *ops.Service
+	Live *live.Set // what it knows of live work
+	URL  string    // where it listens
 
 	cfg      Config
 	log      *slog.Logger
@@ -109,12 +110,12 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 func (d *Daemon) assemble(v *vault.Vault) {
 	d.events = eventlog.New(d.store, d.log)
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
-	index := live.New(d.store)
-	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
+	d.Live = live.New(d.store)
+	d.events.Woken, d.store.Aborted = d.Live.Stale, d.Live.Drop
 	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
-	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
+	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
@@ -144,7 +145,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
-	d.background(ctx, d.queue.Run)
+	d.background(ctx, d.runJobs)
 	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })

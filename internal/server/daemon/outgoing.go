@@ -119,6 +119,17 @@ func (d *Daemon) outgoing(v *vault.Vault, out *outbound.Client, m *metrics) {
 	d.notifier = n
 }
 
+// runJobs does the background work. The embedded database is served by one
+// process: whatever is leased belonged to one that died.
+func (d *Daemon) runJobs(ctx context.Context) {
+	if d.cfg.Embedded() {
+		if err := d.queue.TakeOver(ctx); err != nil && ctx.Err() == nil {
+			d.log.Warn("taking over jobs failed; they are done once their leases run out", "err", err)
+		}
+	}
+	d.queue.Run(ctx)
+}
+
 // jobGauge counts the jobs when it is asked: they are shared by all replicas.
 type jobGauge struct {
 	queue *jobs.Queue

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	lease     = 30 * time.Second // how long after a crash another replica takes over
+	lease     = 15 * time.Second // how long after a crash another replica takes over
 	poll      = time.Second      // at most this late if every hint is lost
 	stale     = 30 * time.Second // without a successful poll the queue counts as stuck
 	maxReason = 500
@@ -170,6 +170,13 @@ func NewQueue(s *store.Store, log *slog.Logger) *Queue {
 	s.Queued = q.poke
 	q.seen.Store(time.Now().UnixMilli())
 	return q
+}
+
+// TakeOver gives back what an earlier process left running when it died,
+// without waiting for its leases to run out. It is for a database that only
+// one process serves.
+func (q *Queue) TakeOver(ctx context.Context) error {
+	return q.store.Write(ctx, "", func(tx *store.Tx) error { return tx.ReleaseJobs(ctx) })
 }
 
 // Register tells the queue how to do a kind of job.

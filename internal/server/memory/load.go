@@ -14,7 +14,7 @@ import (
 
 // load builds an org's index from its records. Each part remembers one kind.
 func (o *org) load(ctx context.Context, tx *store.Tx) error {
-	o.ix, o.meta, o.said = textsearch.New(PerKind), map[string]*Record{}, tx.Now.Add(-Window)
+	o.ix, o.said = textsearch.New(PerKind), tx.Now.Add(-Window)
 	for _, part := range []func(context.Context, *store.Tx) error{o.intents, o.conflicts, o.messages, o.questions, o.contracts, o.statuses} {
 		if err := part(ctx, tx); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (o *org) repoNames(ctx context.Context, tx *store.Tx) (map[string]coord.Rep
 func (o *org) contractsOf(f coord.FileFacts, repo coord.RepoName, at coord.Time) {
 	for _, k := range f.Contracts {
 		id := repo.ID + " " + k.Key
-		if old := o.meta[string(coord.MemoryContracts)+" "+id]; k.Role != coord.Provides || old != nil && old.At > at {
+		if old := o.ix.Get(string(coord.MemoryContracts), id); k.Role != coord.Provides || old != nil && old.At > int64(at) {
 			continue
 		}
 		change := string(k.Change) + " in " + f.Path

@@ -37,10 +37,9 @@ type org struct {
 	id   string
 	mu   sync.RWMutex
 	ix   *textsearch.Index
-	meta map[string]*Record // by kind and id
-	seq  int64              // of the last event that ix knows
-	said coord.Time         // up to when statuses are known
-	used time.Time          // guarded by Set.mu
+	seq  int64      // of the last event that ix knows
+	said coord.Time // up to when statuses are known
+	used time.Time  // guarded by Set.mu
 }
 
 // A Record is a memory with who may see it.
@@ -71,12 +70,12 @@ func (s *Set) Find(ctx context.Context, orgID string, q Question) ([]coord.Memor
 	defer o.mu.RUnlock()
 	now := s.store.Now()
 	hits := o.ix.Find(textsearch.Query{Text: q.Text, Now: int64(now), Since: int64(now.Add(-Window)), Limit: q.Limit, Keep: func(d *textsearch.Doc) bool {
-		r := o.meta[d.Kind+" "+d.ID]
+		r := d.Data.(*Record)
 		return slices.Contains(q.Kinds, r.Kind) && (q.Repo == "" || r.Repo != nil && r.Repo.ID == q.Repo) && (r.Users == nil || slices.Contains(r.Users, q.User))
 	}})
 	out := make([]coord.Memory, len(hits))
 	for i, h := range hits {
-		out[i] = o.meta[h.Kind+" "+h.ID].Memory
+		out[i] = h.Data.(*Record).Memory
 		out[i].Snippet = h.Snippet
 	}
 	return out, nil
@@ -141,12 +140,9 @@ func (s *Set) refresh(ctx context.Context, o *org) error {
 
 // put remembers something, in place of what was known of it.
 func (o *org) put(r Record, order int64, text string) {
-	o.meta[string(r.Kind)+" "+r.ID] = &r
 	title := r.Title
 	if r.Kind == coord.MemoryIntents || r.Kind == coord.MemoryConflicts {
 		title = r.Ref + " " + title
 	}
-	if gone := o.ix.Put(textsearch.Doc{Kind: string(r.Kind), ID: r.ID, Order: order, At: int64(r.At), Title: title, Body: text}); gone != nil {
-		delete(o.meta, gone.Kind+" "+gone.ID)
-	}
+	o.ix.Put(textsearch.Doc{Kind: string(r.Kind), ID: r.ID, Order: order, At: int64(r.At), Title: title, Body: text, Data: &r})
 }

@@ -23,6 +23,7 @@ import (
 const (
 	behind    = 2 * time.Second // how often the logs are looked through for what a lost hint left
 	perTurn   = 100             // events handed on in one transaction
+	maxRows   = 1000            // deliveries written in one, so that other writers get on
 	retention = 30 * 24 * time.Hour
 	sweepKind = "sweep"
 )
@@ -145,8 +146,15 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 		if err != nil || len(events) == 0 {
 			return err
 		}
+		hooks, err := tx.Webhooks(ctx, org)
+		if err != nil {
+			return err
+		}
 		more = len(events) == perTurn
-		if err := n.toWebhooks(ctx, tx, org, events); err != nil {
+		if fit := maxRows / max(1, len(hooks)); fit < len(events) {
+			events, more = events[:fit], true
+		}
+		if err := n.toWebhooks(ctx, tx, org, hooks, events); err != nil {
 			return err
 		}
 		if err := n.toSlack(ctx, tx, org, events); err != nil {
@@ -157,11 +165,7 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 	return more, err
 }
 
-func (n *Notifier) toWebhooks(ctx context.Context, tx *store.Tx, org string, events []coord.Event) error {
-	hooks, err := tx.Webhooks(ctx, org)
-	if err != nil {
-		return err
-	}
+func (n *Notifier) toWebhooks(ctx context.Context, tx *store.Tx, org string, hooks []coord.Webhook, events []coord.Event) error {
 	for _, w := range hooks { // ordered by id, so that two transactions cannot lock one another out
 		if !w.Enabled {
 			continue

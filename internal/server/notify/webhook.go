@@ -310,8 +310,7 @@ func (n *Notifier) disabled(ctx context.Context, tx *store.Tx, w coord.Webhook) 
 	if err := tx.GiveUpDeliveries(ctx, w.ID, "the endpoint was disabled: "+*w.DisabledReason); err != nil {
 		return err
 	}
-	return tx.Emit(ctx, coord.Event{OrgID: w.OrgID, Type: coord.EventWebhookDisabled, Actor: coord.Entity{Kind: "system", ID: "svc"},
-		Subject: coord.Entity{Kind: "webhook", ID: w.ID}, Payload: map[string]any{"failing_since": w.FailingSince, "reason": *w.DisabledReason}})
+	return n.Ops.WebhookDisabled(ctx, tx, w)
 }
 
 // retryAfter reads a Retry-After header: seconds or a date, a day at most.

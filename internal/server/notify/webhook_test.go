@@ -169,8 +169,11 @@ func (h *house) events(t coord.EventType) int {
 	return len(page.Items)
 }
 
-func TestGoneDisablesAtOnce(t *testing.T) {
+func TestGoneDisablesAtOnceAndItsMakerIsTold(t *testing.T) {
 	h := open(t, storetest.Open(t))
+	p := newPostOffice(t)
+	p.busy["ana@example.com"] = 1 // not busy this time
+	h.withMail(p)
 	h.start()
 	r := listen(t, func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusGone); return false })
 	w := h.webhook(r.url)
@@ -179,6 +182,7 @@ func TestGoneDisablesAtOnce(t *testing.T) {
 	if reason := *h.get(w.ID).DisabledReason; !strings.Contains(reason, "410") {
 		t.Errorf("reason %q", reason)
 	}
+	eventually(t, "the mail", func() bool { return strings.Contains(p.letter("ana@example.com"), "410 Gone") })
 }
 
 func TestAfterTheLastAttemptADeliveryHasFailed(t *testing.T) {

@@ -76,11 +76,7 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 	if err != nil || sess == nil {
 		return "", err
 	}
-	if s.store.Now().Sub(sess.LastHeartbeatAt) > silentGap {
-		if err := s.write(ctx, who, func(tx *store.Tx) error { return tx.TouchTool(ctx, sess.ID) }); err != nil {
-			return "", err
-		}
-	}
+	s.toolCalls.note(who.OrgID, sess.ID, s.store.Now())
 	if !waits {
 		return "", nil
 	}

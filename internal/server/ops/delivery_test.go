@@ -212,3 +212,6 @@ func (x *team) prompt(serving func() string, a agent) (string, error) {
 	}
 	return "", last
 }
+
+// patient waits as long as its context.
+var patient = &http.Client{}

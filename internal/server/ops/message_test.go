@@ -19,7 +19,7 @@ import (
 // Every form of a target, right and wrong. What is refused stores nothing and
 // says what to do.
 func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		live := x.intent(x.bob, apiRepo, "Rework tokens", "src/token.go")
 		closed := x.intent(x.bob, apiRepo, "Done", "src/done.go")
 		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + closed.Ref + "/close", Token: x.bob.token, Body: map[string]any{"outcome": "merged"}}, nil)
@@ -104,8 +104,9 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 func (x *team) conflict(a, b person) coord.Conflict {
 	x.Helper()
 	path := "src/" + uuid.NewString()[:8] + ".go"
-	for _, p := range []person{a, b} {
-		x.w.Must(201, request{Method: "POST", Path: "/v1/intents", Token: p.token, Body: map[string]any{"title": "Edit " + path, "repo": apiRepo,
+	titles := []string{"Rework the parser", "Translate what users read"}
+	for k, p := range []person{a, b} {
+		x.w.Must(201, request{Method: "POST", Path: "/v1/intents", Token: p.token, Body: map[string]any{"title": titles[k], "repo": apiRepo,
 			"branch": uuid.NewString()[:8], "mode": "exclusive", "scope": map[string]any{"paths": []string{path}}}}, nil)
 	}
 	var out wire.Page[coord.Conflict]
@@ -119,7 +120,7 @@ func (x *team) conflict(a, b person) coord.Conflict {
 // An intent's message reaches its owner, a conflict's both parties, each in a
 // thread about it.
 func TestMessagesAboutARecordReachItsPeople(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		i := x.intent(x.bob, apiRepo, "Rework tokens", "src/token.go")
 		m := x.send(x.ada, "intent:"+i.Ref, "careful with the cache")
 		if m.About == nil || *m.About != (coord.About{Kind: "intent", Ref: i.Ref}) {
@@ -147,7 +148,7 @@ func TestMessagesAboutARecordReachItsPeople(t *testing.T) {
 }
 
 func TestAThreadIsPagedBackwards(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		first := x.send(x.ada, "user:"+x.bob.Email, "m0")
 		path := "/v1/conversations/" + first.ConversationID + "/messages"
 		for k := 1; k < 7; k++ {
@@ -181,7 +182,7 @@ func TestAThreadIsPagedBackwards(t *testing.T) {
 
 // A person's reading in the dashboard and their agents' reading are apart.
 func TestReadingInTheDashboardHidesNothingFromAgents(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		m := x.send(x.ada, "user:"+x.bob.Email, "lunch?")
 		cookie := request{Method: "GET", Path: "/v1/messages?unread_only=true", Cookie: x.w.Cookie(x.bob.User), Org: x.o.Slug}
 		var page wire.Page[coord.Message]
@@ -223,7 +224,7 @@ func TestReadingInTheDashboardHidesNothingFromAgents(t *testing.T) {
 }
 
 func TestAcks(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		var m coord.Message
 		x.w.Must(201, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true}}, &m)
 		ack := func(p person, id string) request {
@@ -255,7 +256,7 @@ func TestAcks(t *testing.T) {
 // A repo's channel concerns those who work in it, and those of whom nobody
 // knows where they work.
 func TestChannels(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		inAPI, inWeb := x.agent(x.bob, apiRepo), x.agent(x.cyd, webRepo)
 		x.send(x.ada, "channel:"+apiRepo, "api: freeze at noon")
 		x.send(x.ada, "channel:team", "team: lunch at noon")
@@ -316,7 +317,7 @@ func TestChannels(t *testing.T) {
 // What one agent of a person writes reaches their other agents, and not
 // itself.
 func TestOnePersonsAgentsTalkToEachOther(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		one, two := x.agent(x.ada, apiRepo), x.agent(x.ada, apiRepo)
 		x.must(one.token, "message_send", map[string]any{"to": "user:" + x.ada.Email, "body": "I have the migrations"}, nil)
 		x.must(one.token, "message_send", map[string]any{"to": "channel:team", "body": "hands off the migrations"}, nil)
@@ -339,7 +340,7 @@ func TestOnePersonsAgentsTalkToEachOther(t *testing.T) {
 }
 
 func TestLimitsAreExactOverReplicas(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		worlds := []*daemontest.World{x.w}
 		if strings.HasPrefix(t.Name(), "TestLimitsAreExactOverReplicas/postgres") {
 			worlds = append(worlds, x.w.Replica())

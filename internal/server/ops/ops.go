@@ -37,16 +37,18 @@ type Config struct {
 
 // A Service carries out operations.
 type Service struct {
-	store    *store.Store
-	log      *eventlog.Log
-	live     *live.Set
-	memory   *memory.Set
-	logger   *slog.Logger
-	cfg      Config
-	waits    waits
-	lines    lines
-	beats    beats
-	admitted admitted
+	store  *store.Store
+	log    *eventlog.Log
+	live   *live.Set
+	memory *memory.Set
+	logger *slog.Logger
+	cfg    Config
+	waits  waits
+	lines  lines
+	beats  beats
+	// toolCalls are when sessions' agents last called a tool.
+	toolCalls beats
+	admitted  admitted
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }

@@ -27,7 +27,7 @@ func (x *team) edit(a agent, path, route, symbol string) {
 func ptr[T any](v T) *T { return &v }
 
 func TestAQuestionFindsWhoKnows(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		asker, worker, other := x.agent(x.ada, apiRepo), x.agent(x.bob, apiRepo), x.agent(x.bob, webRepo)
 		x.must(worker.token, "intent_declare", map[string]any{"title": "Users", "session_id": worker.session, "scope": map[string]any{"paths": []string{"src/users.go"}}}, nil)
 		x.edit(worker, "src/users.go", "GET /users/{id}", "Load")
@@ -62,7 +62,7 @@ func TestAQuestionFindsWhoKnows(t *testing.T) {
 }
 
 func TestWhomAQuestionReaches(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		worker := x.agent(x.bob, apiRepo)
 		x.must(worker.token, "intent_declare", map[string]any{"title": "Users", "session_id": worker.session, "scope": map[string]any{"paths": []string{"src/users.go"}, "contracts": []string{"db:public.claimed"}}}, nil)
 		x.edit(worker, "src/users.go", "GET /users/{id}", "Load")
@@ -135,7 +135,7 @@ func TestWhomAQuestionReaches(t *testing.T) {
 }
 
 func TestWhoMayAnswerAndUntilWhen(t *testing.T) {
-	onTeams(t, func(x *team) {
+	onTeams(t, func(t *testing.T, x *team) {
 		ask := func(to string) (q coord.Question) {
 			x.w.Must(201, request{Method: "POST", Path: "/v1/questions", Token: x.ada.token, Body: map[string]any{"to": to, "question": "why?", "repo": apiRepo}}, &q)
 			return q

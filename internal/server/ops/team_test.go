@@ -42,8 +42,8 @@ type agent struct {
 const apiRepo, webRepo = "acme/api", "acme/web"
 
 // onTeams runs a test with a team on every database.
-func onTeams(t *testing.T, test func(*team)) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) { test(newTeam(t, daemontest.Start(t, dsn), "Acme")) })
+func onTeams(t *testing.T, test func(*testing.T, *team)) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) { test(t, newTeam(t, daemontest.Start(t, dsn), "Acme")) })
 }
 
 func newTeam(t *testing.T, w *daemontest.World, name string) *team {
@@ -94,12 +94,7 @@ func hookRequest(a agent, event wire.HookEvent, more map[string]any) request {
 // tool calls a tool and decodes its answer into to; a failure is returned.
 func (x *team) tool(token, name string, args map[string]any, to any) *problem.Body {
 	x.Helper()
-	if args == nil {
-		args = map[string]any{}
-	}
-	res := x.w.Do(request{Method: "POST", Path: "/mcp", Token: token, Body: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": map[string]any{"name": name, "arguments": args}},
-		Header: map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"}})
+	res := x.w.Do(toolRequest(token, name, args))
 	var out struct {
 		Result struct {
 			IsError           bool
@@ -124,6 +119,15 @@ func (x *team) tool(token, name string, args map[string]any, to any) *problem.Bo
 		}
 	}
 	return nil
+}
+
+func toolRequest(token, name string, args map[string]any) request {
+	if args == nil {
+		args = map[string]any{}
+	}
+	return request{Method: "POST", Path: "/mcp", Token: token, Body: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": name, "arguments": args}},
+		Header: map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"}}
 }
 
 // must calls a tool that has to succeed.

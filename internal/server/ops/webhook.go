@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/store"
 )
@@ -189,4 +190,26 @@ func (s *Service) Redeliver(ctx context.Context, who coord.Caller, in wire.Redel
 		return firstError(tx.SaveDelivery(ctx, d), tx.SaveWebhookHealth(ctx, w), WakeWebhook(ctx, tx, who.OrgID, w.ID))
 	})
 	return out, err
+}
+
+// WebhookDisabled tells of an endpoint that was disabled: the log, and by mail
+// whoever made it, where mail is configured.
+func (s *Service) WebhookDisabled(ctx context.Context, tx *store.Tx, w coord.Webhook) error {
+	err := tell(ctx, tx, system(w.OrgID), coord.EventWebhookDisabled, w.ID, "", map[string]any{"failing_since": w.FailingSince, "reason": *w.DisabledReason})
+	if err != nil || !s.cfg.Mail {
+		return err
+	}
+	m, err := tx.Member(ctx, w.OrgID, w.CreatedBy)
+	if problem.KindOf(err) == problem.NotFound {
+		return nil // they have left; the log and chat tell the others
+	}
+	if err != nil {
+		return err
+	}
+	org, err := tx.Org(ctx, w.OrgID)
+	if err != nil {
+		return err
+	}
+	notice := bulletin.WebhookDisabled(bulletin.DisabledWebhook{Org: org.Name, Webhook: w, URL: s.pageURL("webhook", "")})
+	return s.queueMail(ctx, tx, w.OrgID, bulletin.Mail{To: m.Email, MailShape: notice})
 }

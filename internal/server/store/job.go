@@ -136,6 +136,12 @@ func (tx *Tx) waitAgain(ctx context.Context, id, lease string, at coord.Time, at
 	return n > 0, err
 }
 
+// ReleaseJobs gives back the jobs of a process that is known to be dead.
+func (tx *Tx) ReleaseJobs(ctx context.Context) error {
+	_, err := tx.ExecContext(ctx, `UPDATE jobs SET lease = NULL, next_at = NULL, due_at = $1 WHERE lease IS NOT NULL`, tx.Now)
+	return err
+}
+
 // FailJob ends a job for good. It stays to be seen, and its key is free.
 func (tx *Tx) FailJob(ctx context.Context, id, lease, cause string) (bool, error) {
 	n, err := tx.exec(ctx, `

@@ -95,8 +95,10 @@ func (s *story) play(script string) string {
 			}
 		}
 	}
-	return out.String()
+	return emptyLines.ReplaceAllString(out.String(), "\n\n")
 }
+
+var emptyLines = regexp.MustCompile(`\n\n\n+`)
 
 var (
 	aTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)`)

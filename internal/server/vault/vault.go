@@ -208,8 +208,8 @@ func (v *Vault) Open(what, sealed string) (string, error) {
 	if len(parts) != 3 || parts[0] != version {
 		return "", errors.New("this is not a sealed secret")
 	}
-	raw, err := base64.RawStdEncoding.DecodeString(parts[2])
-	if err != nil {
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(parts[2])
+	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder would skip: one secret, one spelling
 		return "", errors.New("this sealed secret is damaged")
 	}
 	keys, err := v.current()
