@@ -1,4 +1,3 @@
-import { IconGitBranch } from "@tabler/icons-react";
 import { useElementSize } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -58,8 +57,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
                   <span className="map-meta">
                     <span className={`status-dot status-${i.status}`} title={intentStatus[i.status]} />
                     <span className="ref">{i.ref}</span>
-                    <span className="clip dim grow map-branch">
-                      <IconGitBranch size={12} aria-hidden />
+                    <span className="clip dim grow map-branch" title={i.branch ?? undefined}>
                       {i.branch ?? "no branch"}
                     </span>
                     <Avatar user={i.owner} size={18} />

@@ -2,7 +2,7 @@
 // picture, so that a live update moves nothing that did not change.
 import type { Conflict, Intent, Severity } from "../../api/records";
 
-export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 52, narrow: 164, wide: 230 };
+export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 46, narrow: 148, wide: 230 };
 export const perLane = 9;
 export const maxLanes = 12;
 
@@ -33,13 +33,24 @@ export interface Layout {
   height: number;
 }
 
+const ranks: Severity[] = ["off", "info", "warn", "block"];
+
 export function edgesOf(intents: Intent[], conflicts: Conflict[]): Edge[] {
   const here = new Set(intents.map((i) => i.ref));
   const edges: Edge[] = [];
+  // Two intents that collide in several ways are joined once, by the worst.
+  const joined = new Map<string, Edge>();
   for (const c of conflicts) {
     const [a, b] = c.parties.map((p) => p.intent?.ref);
-    if (a && b && a !== b && here.has(a) && here.has(b)) edges.push({ key: c.ref, from: a, to: b, kind: "conflict", severity: c.severity, ref: c.ref, label: c.explanation });
+    if (!a || !b || a === b || !here.has(a) || !here.has(b)) continue;
+    const pair = [a, b].sort().join(" ");
+    const worst = joined.get(pair);
+    const edge: Edge = { key: c.ref, from: a, to: b, kind: "conflict", severity: c.severity, ref: c.ref, label: `${c.ref}: ${c.explanation}` };
+    if (!worst) joined.set(pair, edge);
+    else if (ranks.indexOf(c.severity) > ranks.indexOf(worst.severity)) joined.set(pair, { ...edge, label: `${edge.label}\n${worst.label}` });
+    else worst.label += `\n${c.ref}: ${c.explanation}`;
   }
+  edges.push(...joined.values());
   for (const i of intents) for (const d of i.depends_on) if (here.has(d)) edges.push({ key: `${i.ref}>${d}`, from: i.ref, to: d, kind: "depends", severity: "info", ref: i.ref, label: `${i.ref} waits for ${d}` });
   return edges;
 }
