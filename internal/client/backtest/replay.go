@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -13,10 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
 )
-
-// replayBudget keeps one monstrous version from stopping a whole run. Within
-// it, what a case shows does not depend on how fast the machine is.
-const replayBudget = 5 * time.Minute
 
 var name = coord.RepoName{ID: "repo", FullName: "repo"}
 
@@ -42,13 +37,12 @@ type replayer struct {
 // in the order of pairsOf.
 func (r *replayer) replay(c Case, truth []gitrepo.Merge) Outcome {
 	o := Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
-	sides := make([]*coord.Analysis, len(c.Heads))
-	for i, head := range c.Heads {
-		var err error
-		if sides[i], err = r.history.Between(c.Base, head, analysis.Options{Unlimited: true, Budget: replayBudget}); err != nil {
-			o.Failed = err.Error()
-			return o
-		}
+	sides, err := r.sides(&c)
+	if err != nil {
+		o.Failed = err.Error()
+		return o
+	}
+	for i := range sides {
 		o.Sides = append(o.Sides, Side{Files: len(sides[i].Files)})
 		if i < len(c.steps) {
 			o.Sides[i].Commits = len(c.steps[i])
@@ -304,4 +298,3 @@ func (o *Outcome) crowd(sides []*coord.Analysis) {
 	n := len(sides)
 	o.Crowd = &Crowd{Workers: n, Alarmed: len(alarmed), Conflicting: len(bad), SameFile: len(same), Pairs: n * (n - 1) / 2, BadPairs: len(badPairs)}
 }
-
