@@ -107,16 +107,20 @@ func indexOf(c *Case, sides []*coord.Analysis) *engine.Index {
 	ix.SetPolicy(name.ID, allRules)
 	for i, side := range sides {
 		ix.PutWorker(worker(c, i))
-		put(ix, i, side)
+		by := []engine.Touch{{Worker: workerID(i), Session: workerID(i), At: c.when(i)}}
+		for k := range side.Files {
+			ix.PutChange(&engine.Change{RepoID: name.ID, Copy: workerID(i), Facts: side.Files[k], By: by})
+		}
 	}
 	return ix
 }
 
-func put(ix *engine.Index, i int, side *coord.Analysis) {
-	id := workerID(i)
-	for k := range side.Files {
-		ix.PutChange(&engine.Change{RepoID: name.ID, Copy: id, Facts: side.Files[k], By: []engine.Touch{{Worker: id, Session: id, At: coord.Time(i + 1)}}})
+// when returns when a head was committed, as far as it is known.
+func (c *Case) when(i int) coord.Time {
+	if i < len(c.steps) {
+		return coord.Time(last(c.steps[i]).at * 1000)
 	}
+	return coord.Time(c.At * 1000)
 }
 
 // findings returns every finding once, under a policy.
