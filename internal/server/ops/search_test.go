@@ -56,7 +56,7 @@ func TestTheTeamsMemory(t *testing.T) {
 			{"some kinds", x.bob.token, "&kinds=messages,questions", []string{"messages", "messages", "questions", "questions"}},
 			{"one repo", x.cyd.token, "&repo=" + webRepo, []string{"intents"}},
 			{"a token for messages alone", x.w.Token(x.o, &x.bob.User, coord.ScopeMessagesRead), "", []string{"messages", "messages", "questions", "questions"}},
-			{"a token for nothing", x.w.Token(x.o, &x.bob.User), "", nil},
+			{"a kind that the token cannot read", x.w.Token(x.o, &x.bob.User, coord.ScopeMessagesRead), "&kinds=intents", nil},
 			{"two of them", x.bob.token, "&limit=2", nil},
 		} {
 			got := x.search(tt.token, "zebra", tt.more)
@@ -80,6 +80,7 @@ func TestTheTeamsMemory(t *testing.T) {
 			t.Errorf("another org finds %+v", got)
 		}
 		x.w.Must(403, request{Method: "GET", Path: "/v1/search?q=zebra", Token: x.o.Service}, nil)
+		x.w.Must(403, request{Method: "GET", Path: "/v1/search?q=zebra", Token: x.w.Token(x.o, &x.bob.User, coord.ScopeReposRead)}, nil)
 		x.w.Must(404, request{Method: "GET", Path: "/v1/search?q=zebra&repo=acme/none", Token: x.bob.token}, nil)
 		x.w.Must(400, request{Method: "GET", Path: "/v1/search?q=%20x%20", Token: x.bob.token}, nil)
 
