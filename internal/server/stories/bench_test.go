@@ -47,6 +47,10 @@ func BenchmarkEvaluate(b *testing.B) {
 				{name: "100", addr: at, request: few},
 				{name: "100000", addr: at, request: many},
 			}
+			for _, t := range targets { // what is loaded once does not count
+				t.run(b)
+				*t = load{name: t.name, addr: t.addr, request: t.request}
+			}
 			for b.Loop() {
 				for _, t := range targets {
 					t.run(b)
@@ -83,7 +87,7 @@ func crowd(b *testing.B, w *daemontest.World, slug string, n int) []byte {
 	me, other := s.person("me", coord.Member), s.person("other", coord.Member)
 	event := wire.HookRequest{Event: wire.HookSessionStart, Session: wire.HookSession{ExternalID: "x", Tool: "claude_code"},
 		Client: wire.HookClient{CLIVersion: "1.0.0", OS: "linux", MachineIDHash: strings.Repeat("ab", 16)},
-		Repo: wire.HookRepo{RemoteFingerprints: []string{"github.com/acme/api"}, Branch: "main", WorktreeHash: "copy", HeadSHA: strings.Repeat("c0", 20)}}
+		Repo:   wire.HookRepo{RemoteFingerprints: []string{"github.com/acme/api"}, Branch: "main", WorktreeHash: "copy", HeadSHA: strings.Repeat("c0", 20)}}
 	var started wire.HookReply
 	w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: me.token, Body: event}, &started)
 	var repos wire.Page[coord.Repo]
