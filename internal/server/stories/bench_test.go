@@ -47,6 +47,10 @@ func BenchmarkEvaluate(b *testing.B) {
 				{name: "100", addr: at, request: few},
 				{name: "100000", addr: at, request: many},
 			}
+			for _, t := range targets { // what is loaded once does not count
+				t.run(b)
+				*t = load{name: t.name, addr: t.addr, request: t.request}
+			}
 			for b.Loop() {
 				for _, t := range targets {
 					t.run(b)
