@@ -761,10 +761,13 @@ func summary(res daemontest.Response) string {
 }
 
 func (s *story) lastSeq() (n int64) {
-	s.w.Write(s.org.ID, func(ctx context.Context, tx *store.Tx) (err error) {
+	ctx := s.t.Context()
+	if err := s.w.Store.Read(ctx, func(tx *store.Tx) (err error) {
 		n, err = tx.LastSeq(ctx, s.org.ID)
 		return err
-	})
+	}); err != nil {
+		s.t.Fatal(err)
+	}
 	return n
 }
 
