@@ -30,7 +30,7 @@ test-short: ## the tests that need neither PostgreSQL nor a browser
 	env -u CI -u SVC_TEST_POSTGRES go test -short ./...
 
 test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
-	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts$$' ./internal/hosttest
+	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
 
 bench: ## the benchmarks, on both databases
 	.ci/needs

@@ -28,6 +28,10 @@ type row struct {
 	edit  func(path, old, new string) call
 	shell func(command string) call
 
+	// accept does what svc init tells the user to do in the host, if settings
+	// that we may write ahead of time do not.
+	accept func(w *world, bin string)
+
 	// limits explains behaviours that the host itself cannot show.
 	limits map[behaviour]string
 }
@@ -46,8 +50,7 @@ var rows = []row{
 	},
 	{
 		id: "codex", name: "Codex", pkg: "@openai/codex", version: "0.166.0", bin: "codex",
-		// Each hook would be reviewed by hand once; nobody is here to do it.
-		args: []string{"exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access", prompt},
+		args: []string{"exec", "-s", "danger-full-access", prompt},
 		env:  []string{"FAKE_KEY=test"},
 		files: map[string]string{".codex/config.toml": `model = "gpt-5.5"
 model_provider = "fake"
@@ -64,7 +67,8 @@ trust_level = "trusted"
 		edit: func(path, old, new string) call {
 			return call{tool: "apply_patch", text: "*** Begin Patch\n*** Update File: " + filepath.Base(path) + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n"}
 		},
-		shell: command("exec_command", "cmd"),
+		shell:  command("exec_command", "cmd"),
+		accept: acceptCodexHooks,
 	},
 	{
 		id: "copilot_cli", name: "Copilot CLI", pkg: "@github/copilot", version: "1.0.102", bin: "copilot", node: 22,
@@ -90,7 +94,7 @@ trust_level = "trusted"
 		id: "opencode", name: "opencode", pkg: "opencode-ai", version: "1.18.33", bin: "opencode",
 		args: []string{"run", prompt},
 		env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
+			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "npm_config_fetch_retries=0"}, // it would wait for npm at its first start
 		files: map[string]string{".config/opencode/opencode.json": `{"share":"disabled","autoupdate":false,"provider":{"fake":{
 "npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"$MODEL/v1","apiKey":"test"},
 "models":{"fake-model":{"name":"fake","tool_call":true,"limit":{"context":100000,"output":4000}}}}},

@@ -33,7 +33,8 @@ type turn struct {
 // of tools the host sends along, so a request that is repeated gets the same
 // answer.
 type model struct {
-	URL string
+	URL  string
+	stop func() // waits for requests under way
 
 	tb    testing.TB
 	mark  string // the tool that tells the agent's own requests from a host's small talk
@@ -42,22 +43,15 @@ type model struct {
 	mu    sync.Mutex
 	seen  int            // turns that have looked
 	heard map[string]int // texts of the request before, and how often each was in it
-	log   []string
+	log   []string       // what was asked, for a test that fails
 }
 
 func startModel(tb testing.TB, mark string, turns []turn) *model {
 	m := &model{tb: tb, mark: mark, turns: turns, heard: map[string]int{}}
 	srv := httptest.NewServer(m)
-	tb.Cleanup(srv.Close)
-	m.URL = srv.URL
+	m.URL, m.stop = srv.URL, srv.Close
+	tb.Cleanup(m.stop)
 	return m
-}
-
-// done reports how many turns were reached.
-func (m *model) done() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.seen
 }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -102,13 +96,6 @@ func (m *model) answer(n int, req map[string]any) call {
 		m.turns[n].look(fresh.String())
 	}
 	return m.turns[n].call
-}
-
-// transcript is what the host sent, for a test that fails.
-func (m *model) transcript() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return strings.Join(m.log, "\n")
 }
 
 func decodeBody(r *http.Request, to any) error {
