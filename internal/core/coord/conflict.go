@@ -82,11 +82,12 @@ const (
 	ResolvedAgreed        Resolution = "agreed"
 	ResolvedCleared       Resolution = "cleared"
 	ResolvedFalsePositive Resolution = "false_positive"
+	ResolvedHandedOver    Resolution = "handed_over" // both sides came into one hand; goes with the status stale
 )
 
 // Enum lists the values for the API document.
 func (Resolution) Enum() []string {
-	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive})
+	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive, ResolvedHandedOver})
 }
 
 // A ConflictAction is what a participant may do about a conflict.

@@ -81,7 +81,7 @@ func (ConversationKind) Enum() []string { return []string{string(Channel), strin
 type Conversation struct {
 	ID           string           `json:"id"`
 	Kind         ConversationKind `json:"kind"`
-	Name         string           `json:"name"`
+	Name         string           `json:"name" peer:"line"`
 	To           string           `json:"to" doc:"The target that posts here"`
 	Repo         *RepoName        `json:"repo"`
 	Subject      *string          `json:"subject" peer:"inline"`

@@ -158,6 +158,11 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	return op.Run.call(ctx, a.ops, who, decode)
 }
 
+// News returns what waits for the agent that called a tool, in words for it.
+func (a *API) News(ctx context.Context, who coord.Caller) (string, error) {
+	return a.ops.News(ctx, who)
+}
+
 // Inputs are the schemas of what an operation takes, by where REST takes it
 // from, and All of it together, as a tool takes it.
 type Inputs struct {

@@ -21,6 +21,9 @@ import (
 // FlowLifetime is how long somebody may take at the OpenID provider.
 const FlowLifetime = 10 * time.Minute
 
+// discoverAgain is how long a provider that could not be reached is left alone.
+const discoverAgain = 5 * time.Second
+
 // An OIDC signs people in through an OpenID provider.
 //
 // A sign-in under way is kept in the browser alone: its cookie holds a secret
@@ -34,12 +37,14 @@ type OIDC struct {
 	client   *http.Client
 	mu       sync.Mutex
 	provider *oidc.Provider
+	failed   error     // of the last try to reach the provider
+	retry    time.Time // when to try again
 }
 
 // NewOIDC returns a way to sign in through the issuer. The provider is asked
 // about itself at the first sign-in, so that it may be down when we start.
 func NewOIDC(name, issuer, clientID, clientSecret, callback string) *OIDC {
-	return &OIDC{Name: name, issuer: issuer, client: &http.Client{Timeout: 10 * time.Second},
+	return &OIDC{Name: name, issuer: issuer, client: &http.Client{Timeout: 5 * time.Second},
 		config: oauth2.Config{ClientID: clientID, ClientSecret: clientSecret, RedirectURL: callback, Scopes: []string{oidc.ScopeOpenID, "email", "profile"}}}
 }
 
@@ -55,12 +60,16 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 	ctx = oidc.ClientContext(ctx, o.client)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.provider != nil {
+		return ctx, o.provider, nil
+	}
+	// Those who come while it is down must not wait for it one by one.
+	if time.Now().After(o.retry) {
+		o.provider, o.failed = oidc.NewProvider(context.WithoutCancel(ctx), o.issuer) // it is for others, too
+		o.retry = time.Now().Add(discoverAgain)
+	}
 	if o.provider == nil {
-		p, err := oidc.NewProvider(ctx, o.issuer)
-		if err != nil {
-			return ctx, nil, fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable, Detail: "the OpenID provider cannot be reached; try again", RetryAfter: 5 * time.Second}, err)
-		}
-		o.provider = p
+		return ctx, nil, fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable, Detail: "the OpenID provider cannot be reached; try again", RetryAfter: discoverAgain}, o.failed)
 	}
 	return ctx, o.provider, nil
 }

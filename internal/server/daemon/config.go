@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
 // Config is how svcd runs.
@@ -33,6 +34,13 @@ type Config struct {
 	Owner        string
 	OrgName      string
 	Releases     string
+	SecretKey    string
+	Allow        string
+	SMTPAddr     string
+	SMTPUser     string
+	SMTPPassword string
+	SMTPFrom     string
+	SMTPTLS      string
 
 	Version string
 	Clock   func() time.Time // nil for the real one
@@ -61,6 +69,13 @@ var settings = []setting{
 	{"oidc-name", "SVC_OIDC_NAME", "OpenID", "what the sign-in page calls the provider", func(c *Config) any { return &c.OIDCName }, nil},
 	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
 	{"releases", "SVC_RELEASES", "", "folder with latest.json and the programs that svc update installs (default: releases in the data folder)", func(c *Config) any { return &c.Releases }, nil},
+	{"secret-key", "SVC_SECRET_KEY", "", "32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data folder); the same on every replica", func(c *Config) any { return &c.SecretKey }, nil},
+	{"outbound-allow", "SVC_OUTBOUND_ALLOW", "", "private address ranges that webhooks and chat may reach, separated by commas; none by default", func(c *Config) any { return &c.Allow }, checkAllow},
+	{"smtp", "SVC_SMTP", "", "host:port of a mail server; without it links are shown instead of mailed", func(c *Config) any { return &c.SMTPAddr }, checkAddr},
+	{"smtp-user", "SVC_SMTP_USER", "", "user name at the mail server", func(c *Config) any { return &c.SMTPUser }, nil},
+	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
+	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
+	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -145,6 +160,9 @@ func (c *Config) complete(environ []string) error {
 		c.PublicURL = reachable(c.Addr)
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if c.SMTPAddr != "" && c.SMTPFrom == "" {
+		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
+	}
 	return nil
 }
 
@@ -204,6 +222,11 @@ func checkURL(s string) error {
 		return fmt.Errorf("%q is not an http or https address", s)
 	}
 	return nil
+}
+
+func checkAllow(s string) error {
+	_, err := outbound.ParseAllow(s)
+	return err
 }
 
 func checkEmail(s string) error {

@@ -97,7 +97,7 @@ type reply struct {
 type result struct {
 	Meta       map[string]any `json:"_meta,omitempty"`
 	ResultType string         `json:"resultType,omitempty"`
-	Content    [1]content     `json:"content"`
+	Content    []content      `json:"content"`
 	Structured jsontext.Value `json:"structuredContent"`
 	IsError    bool           `json:"isError,omitzero"`
 }
@@ -109,7 +109,7 @@ type content struct {
 
 // answer writes what a tool said.
 func (p *profile) answer(w http.ResponseWriter, c call, a answer) {
-	out := reply{"2.0", c.id, result{Content: [1]content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
+	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
 	if c.modern {
 		out.Result.ResultType = "complete"
 		out.Result.Meta = map[string]any{mcp.MetaKeyServerInfo: p.info}

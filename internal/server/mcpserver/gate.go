@@ -64,7 +64,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.answer(w, c, s.run(r.Context(), c.tool, who, c.args))
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{who, r.Context()}))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	p.sdk.ServeHTTP(w, r)
 }

@@ -142,14 +142,24 @@ func object(s *shape.Schema) *shape.Schema {
 
 type callerKey struct{}
 
+// A calling is who calls, and how long they are there: the SDK goes on with a
+// call whose client has gone.
+type calling struct {
+	coord.Caller
+	there context.Context
+}
+
 // handler is how the SDK calls a tool.
 func (s *Server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		who, ok := ctx.Value(callerKey{}).(coord.Caller)
+		from, ok := ctx.Value(callerKey{}).(calling)
 		if !ok {
 			return nil, errors.New("no caller")
 		}
-		a := s.run(ctx, t, who, req.Params.Arguments)
+		ctx, leave := context.WithCancel(ctx)
+		defer leave()
+		defer context.AfterFunc(from.there, leave)()
+		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(a.structured), IsError: a.failed}, nil
 	}
 }
@@ -173,7 +183,17 @@ func (s *Server) run(ctx context.Context, t tool, who coord.Caller, args []byte)
 	if err != nil {
 		return s.failure(ctx, t, err)
 	}
-	return answer{text: t.Tool.text(out, structured), structured: structured}
+	a := answer{text: t.Tool.text(out, structured), structured: structured}
+	// Messages reach an agent at its next tool call, in the one block of text:
+	// some hosts show no other. That they cannot be had now does not spoil the
+	// answer.
+	news, err := s.api.News(ctx, who)
+	if err != nil {
+		s.log.WarnContext(ctx, "looking for an agent's messages failed", "err", err)
+	} else if news != "" {
+		a.text += "\n\n" + news
+	}
+	return a
 }
 
 func (s *Server) failure(ctx context.Context, t tool, err error) answer {

@@ -254,9 +254,10 @@ func (c *change) handTo(ctx context.Context, i *store.IntentRow, to string, note
 // work: both sides are one person's now.
 func (c *change) staleWith(ctx context.Context, i store.IntentRow, owner string) error {
 	rows, err := c.Conflicts(ctx, c.who.OrgID, store.ConflictFilter{Worker: i.ID, User: owner, Statuses: coord.LiveConflictStatuses()})
+	how := coord.ResolvedHandedOver
 	for k := range rows {
 		if err == nil {
-			err = c.closeConflict(ctx, &rows[k], coord.ConflictStale, nil)
+			err = c.closeConflict(ctx, &rows[k], coord.ConflictStale, &how)
 		}
 	}
 	return err

@@ -162,6 +162,9 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		set.Symbols = []string{*in.Symbol}
 	}
 	set, bad := scope.Canonical("", set)
+	for i := range bad { // one of each was given, under a name of its own
+		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol"}[bad[i].Path]
+	}
 	if err := problem.Invalid(bad); err != nil {
 		return t, err
 	}
@@ -267,4 +270,14 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return out, outcome, err
 	}
 	return t, err
+}
+
+// Waiting returns how many waits are open here.
+func (s *Service) Waiting() (n int) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	for _, k := range s.waits.open {
+		n += k
+	}
+	return n
 }

@@ -1,0 +1,180 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+)
+
+// The plans that a worker might have declared. Nobody recorded what people
+// meant to do, so it is taken from what they did.
+const (
+	PlanPaths        = "paths"         // every file of the finished work
+	PlanSymbols      = "symbols"       // the definitions of the finished work; files where it is not in one
+	PlanFirstPaths   = "first_paths"   // every file of the first commit
+	PlanFirstSymbols = "first_symbols" // the definitions of the first commit
+)
+
+// firstSteps analyses the first commit of each side, as far as they meet.
+func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
+	lines := make([]*coord.Analysis, 2)
+	for i := range lines {
+		one, err := r.analyse(c.Base, []string{c.steps[i][0].commit}, analysis.Options{LinesOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = one[0]
+	}
+	common := map[string]bool{}
+	for _, pair := range sharedFiles(lines[0], lines[1]) {
+		common[pair[0].Path], common[pair[1].Path] = true, true
+	}
+	if len(common) == 0 {
+		return lines, nil
+	}
+	want := func(f *coord.FileFacts, _ func() []byte) bool { return common[f.Path] }
+	for i := range lines {
+		one, err := r.analyse(c.Base, []string{c.steps[i][0].commit}, analysis.Options{Want: want})
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = one[0]
+	}
+	return lines, nil
+}
+
+// plan sees what claims alone would have told.
+func (o *Outcome) plan(sides, first []*coord.Analysis) {
+	n := namesOf(sides...)
+	for _, p := range []struct {
+		name    string
+		sides   []*coord.Analysis
+		symbols bool
+	}{{PlanPaths, sides, false}, {PlanSymbols, sides, true}, {PlanFirstPaths, first, false}, {PlanFirstSymbols, first, true}} {
+		plan := Plan{Name: p.name, Said: []Foresee{}}
+		foreseen := make([]bool, len(o.Conflicts))
+		for _, pair := range sharedFiles(p.sides[0], p.sides[1]) {
+			a, b := claimsOn(pair[0], p.symbols), claimsOn(pair[1], p.symbols)
+			kind := meet(&o.Case, a, b)
+			if kind == "" {
+				continue
+			}
+			f := Foresee{Path: pair[0].Path, Kind: kind, How: how(pair[0], a) + "/" + how(pair[1], b)}
+			f.Ignored = defaultRules.Ignored(f.Path)
+			for i, c := range o.Conflicts {
+				if n.same(f.Path, c.Path) || n.same(pair[1].Path, c.Path) {
+					f.Right, foreseen[i] = true, true
+				}
+			}
+			plan.Said = append(plan.Said, f)
+		}
+		for i, c := range o.Conflicts {
+			plan.count(&c, foreseen[i])
+		}
+		o.Plans = append(o.Plans, plan)
+	}
+}
+
+func (p *Plan) count(c *Conflict, foreseen bool) {
+	p.Conflicts++
+	if !c.Ignored {
+		p.Shown[0]++
+	}
+	if foreseen {
+		p.Caught++
+		if !c.Ignored {
+			p.Shown[1]++
+		}
+	}
+}
+
+// sharedFiles returns the files that both sides changed, by any of their names.
+func sharedFiles(a, b *coord.Analysis) [][2]*coord.FileFacts {
+	at := map[string]*coord.FileFacts{}
+	for i := range a.Files {
+		f := &a.Files[i]
+		at[f.Path] = f
+		if f.OldPath != nil {
+			at[*f.OldPath] = f
+		}
+	}
+	var out [][2]*coord.FileFacts
+	for i := range b.Files {
+		f := &b.Files[i]
+		mine := at[f.Path]
+		if mine == nil && f.OldPath != nil {
+			mine = at[*f.OldPath]
+		}
+		if mine != nil {
+			out = append(out, [2]*coord.FileFacts{mine, f})
+		}
+	}
+	return out
+}
+
+// meet asks the engine what becomes of two plans, and returns the worst kind.
+func meet(c *Case, a, b coord.ScopeSet) coord.ConflictKind {
+	ix := engine.New()
+	ix.SetPolicy(name.ID, allRules)
+	for i, set := range []coord.ScopeSet{a, b} {
+		w := worker(c, i)
+		w.Claims = engine.ClaimsOf(set, coord.Shared)
+		ix.PutWorker(w)
+	}
+	found := engine.Detect(ix, workerID(1))
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].Kind
+}
+
+// claimsOn returns what a plan of the work on one file would name: the
+// definitions, when all of it is in some, else the file.
+func claimsOn(f *coord.FileFacts, symbols bool) coord.ScopeSet {
+	var set coord.ScopeSet
+	if symbols && f.Parsed && f.Status == coord.FileModified && len(f.Symbols) > 0 {
+		if inside := touched(f); len(inside) > 0 {
+			set.Symbols = inside
+			return set
+		}
+	}
+	set.Paths = []string{f.Path}
+	if f.OldPath != nil {
+		set.Paths = append(set.Paths, *f.OldPath)
+	}
+	return set
+}
+
+// touched returns the definitions that a file's changes lie in, or nil if some
+// change lies in none.
+func touched(f *coord.FileFacts) []string {
+	var out []string
+	for _, h := range f.Hunks {
+		key := ""
+		for i := range f.Symbols {
+			if s := &f.Symbols[i]; s.Change != coord.Same && s.Lines != nil && h.Start >= s.Lines.Start && h.Start+h.Count <= s.Lines.Start+s.Lines.Count {
+				key = s.Key // the innermost comes last
+			}
+		}
+		if key == "" {
+			return nil
+		}
+		if !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// how tells what a plan names in a file.
+func how(f *coord.FileFacts, set coord.ScopeSet) string {
+	switch {
+	case len(set.Symbols) > 0:
+		return "definition"
+	case f.Parsed:
+		return "outside"
+	}
+	return "file"
+}

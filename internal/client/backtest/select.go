@@ -1,0 +1,220 @@
+package backtest
+
+import (
+	"context"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+)
+
+// A Kind says where a case comes from.
+type Kind string
+
+const (
+	TrueMerge Kind = "merge" // two parents of a merge commit
+	Pair      Kind = "pair"  // two heads that fork from one commit
+	Swarm     Kind = "swarm" // many heads that fork from one commit
+)
+
+// A Case is a piece of history to replay.
+type Case struct {
+	Kind    Kind     `json:"kind"`
+	Merge   string   `json:"merge,omitempty"` // the merge commit
+	Subject string   `json:"subject,omitempty"`
+	Base    string   `json:"base"`
+	Bases   int      `json:"bases"` // merge bases; more than one when histories cross
+	Heads   []string `json:"heads"`
+	Names   []string `json:"names,omitempty"` // of the heads, where they have some
+	At      int64    `json:"at"`
+
+	steps [][]step // of each head, the oldest first; the last is the head
+}
+
+// A step is a state that a branch went through.
+type step struct {
+	commit string
+	at     int64
+}
+
+// A Selection tells how the cases were chosen.
+type Selection struct {
+	Since    int64          `json:"since"` // seconds since 1970
+	Until    int64          `json:"until"`
+	Commits  int            `json:"commits"` // in the history
+	Eligible map[Kind]int   `json:"eligible"`
+	LeftOut  map[string]int `json:"left_out"` // candidates by why they were left out
+}
+
+// Why a candidate was left out.
+const (
+	notTwoParents = "not two parents"
+	oneSided      = "work on one side only"
+	noBase        = "no common history"
+	botWork       = "a side is by bots alone"
+	toolMerge     = "merge made by a tool"
+	stacked       = "heads share commits"
+)
+
+var (
+	botName  = regexp.MustCompile(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
+	botEmail = regexp.MustCompile(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
+	toolText = regexp.MustCompile(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
+)
+
+func isBot(name, email string) bool { return botName.MatchString(name) || botEmail.MatchString(email) }
+
+// selection collects cases.
+type selector struct {
+	opts    *Options
+	g       *graph
+	since   int64
+	rng     *rand.Rand
+	out     []Case
+	summary Selection
+}
+
+// choose reads the history and picks what to replay. The same history, options
+// and seed give the same cases.
+func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *graph, Selection, error) {
+	revisions := []string{"HEAD"}
+	wantHeads := opts.Pairs || opts.Swarm > 0
+	if wantHeads {
+		for _, r := range opts.Refs {
+			revisions = append(revisions, "--glob="+r)
+		}
+	}
+	g, err := loadGraph(ctx, repo, revisions)
+	if err != nil {
+		return nil, nil, Selection{}, err
+	}
+	s := &selector{opts: opts, g: g, rng: rand.New(rand.NewPCG(opts.Seed, 0x5c))}
+	s.summary = Selection{Commits: len(g.ids), Eligible: map[Kind]int{}, LeftOut: map[string]int{}}
+	if len(g.ids) == 0 {
+		return nil, g, s.summary, nil
+	}
+	id, err := repo.Commit(ctx, "HEAD")
+	tip := g.byID[id]
+	if err != nil {
+		return nil, nil, Selection{}, err
+	}
+	s.summary.Until = g.times[tip]
+	s.since = max(slices.Min(g.times), g.times[tip]-int64(opts.Since.Seconds()))
+	s.summary.Since = s.since
+	if !opts.NoMerges {
+		if err := s.merges(ctx, repo, tip); err != nil {
+			return nil, nil, Selection{}, err
+		}
+	}
+	if wantHeads {
+		refs, err := repo.Refs(ctx, opts.Refs)
+		if err != nil {
+			return nil, nil, Selection{}, err
+		}
+		groups := s.groups(refs, tip)
+		if opts.Pairs {
+			s.pairs(groups)
+		}
+		if opts.Swarm > 0 {
+			s.swarms(groups)
+		}
+	}
+	return s.out, g, s.summary, nil
+}
+
+// merges picks true merges: two parents, work by people on both sides.
+func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) error {
+	onHead := s.reachable(tip)
+	var ids []string
+	for at := range s.g.ids {
+		if len(s.g.parents[at]) >= 2 && s.g.times[at] >= s.since && onHead[int32(at)] {
+			ids = append(ids, s.g.ids[at])
+		}
+	}
+	subjects, err := repo.Subjects(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var found []Case
+	for _, id := range ids {
+		c, why := s.merge(s.g.byID[id], subjects[id])
+		if why != "" {
+			s.summary.LeftOut[why]++
+			continue
+		}
+		found = append(found, c)
+	}
+	s.summary.Eligible[TrueMerge] = len(found)
+	s.out = append(s.out, s.sample(found, s.opts.Max)...)
+	return nil
+}
+
+func (s *selector) merge(at int32, subject string) (Case, string) {
+	ps := s.g.parents[at]
+	switch {
+	case len(ps) != 2:
+		return Case{}, notTwoParents
+	case toolText.MatchString(subject):
+		return Case{}, toolMerge
+	}
+	f := s.g.apart(ps[0], ps[1])
+	switch {
+	case len(f.bases) == 0:
+		return Case{}, noBase
+	case len(f.sides[0]) == 0 || len(f.sides[1]) == 0:
+		return Case{}, oneSided
+	case s.g.byBots(f.sides[0]) || s.g.byBots(f.sides[1]):
+		return Case{}, botWork
+	}
+	c := s.caseOf(TrueMerge, f)
+	c.Merge, c.Subject, c.At = s.g.ids[at], subject, s.g.times[at]
+	return c, ""
+}
+
+func (s *selector) caseOf(kind Kind, f fork) Case {
+	c := Case{Kind: kind, Base: s.g.ids[f.bases[0]], Bases: len(f.bases)}
+	for _, side := range f.sides {
+		c.Heads = append(c.Heads, s.g.ids[side[0]])
+		c.steps = append(c.steps, s.stepsOf(side))
+		c.At = max(c.At, s.g.times[side[0]])
+	}
+	return c
+}
+
+func (s *selector) stepsOf(side []int32) []step {
+	var out []step
+	for _, at := range s.g.steps(side) {
+		out = append(out, step{s.g.ids[at], s.g.times[at]})
+	}
+	return out
+}
+
+func (s *selector) reachable(tip int32) map[int32]bool {
+	seen := map[int32]bool{tip: true}
+	for todo := []int32{tip}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range s.g.parents[at] {
+			if !seen[p] {
+				seen[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return seen
+}
+
+// sample keeps at most n cases, all equally likely, in their order.
+func (s *selector) sample(all []Case, n int) []Case {
+	if len(all) <= n {
+		return all
+	}
+	picked := s.rng.Perm(len(all))[:n]
+	slices.Sort(picked)
+	out := make([]Case, n)
+	for i, at := range picked {
+		out[i] = all[at]
+	}
+	return out
+}
