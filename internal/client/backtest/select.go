@@ -100,7 +100,7 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *gr
 		return nil, nil, Selection{}, err
 	}
 	s.summary.Until = g.times[tip]
-	s.since = g.times[tip] - int64(opts.Since.Seconds())
+	s.since = max(slices.Min(g.times), g.times[tip]-int64(opts.Since.Seconds()))
 	s.summary.Since = s.since
 	if !opts.NoMerges {
 		if err := s.merges(ctx, repo, tip); err != nil {

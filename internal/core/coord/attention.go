@@ -67,5 +67,5 @@ type Memory struct {
 	Repo    *RepoName  `json:"repo"`
 	By      *User      `json:"by"`
 	At      Time       `json:"at"`
-	URL     string     `json:"url"`
+	URL     string     `json:"url" peer:"line"`
 }

@@ -110,9 +110,6 @@ type content struct {
 // answer writes what a tool said.
 func (p *profile) answer(w http.ResponseWriter, c call, a answer) {
 	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
-	if a.news != "" {
-		out.Result.Content = append(out.Result.Content, content{"text", a.news})
-	}
 	if c.modern {
 		out.Result.ResultType = "complete"
 		out.Result.Meta = map[string]any{mcp.MetaKeyServerInfo: p.info}

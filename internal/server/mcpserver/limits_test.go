@@ -54,7 +54,9 @@ var bounds = map[string]bound{
 	"who_is_online.repo": text(500), "who_is_online.session_id": id, "who_is_online.limit": {min: 1, max: 100, deflt: "50"},
 	"wait_for.path": nonzero(1024), "wait_for.symbol": nonzero(1024), "wait_for.intent": ref, "wait_for.conflict": ref, "wait_for.timeout_seconds": {min: 1, max: 55, deflt: "50"},
 	"wait_for.session_id": id, "wait_for.repo": text(500),
-	"ask.to": {min: 3, max: 500}, "ask.question": nonzero(2000), "ask.about": nonzero(500), "ask.repo": text(500), "ask.session_id": id,
+	"history_search.q": {min: 2, max: 500}, "history_search.kinds": {max: 6, enum: "intents,messages,conflicts,statuses,contracts,questions"}, "history_search.repo": text(500),
+	"history_search.limit": {min: 1, max: 50, deflt: "10"},
+	"ask.to":               {min: 3, max: 500}, "ask.question": nonzero(2000), "ask.about": nonzero(500), "ask.repo": text(500), "ask.session_id": id,
 	"answer.question": id, "answer.answer": nonzero(4000), "answer.session_id": id,
 }
 
@@ -133,7 +135,8 @@ var valid = map[string]args{
 	"intent_handoff": {"to": "nobody@example.com"}, "intent_adopt": {"ref": "INT-999"}, "scope_check": {"paths": []string{"a.go"}}, "contract_lookup": {"key": "GET /x"},
 	"conflicts": {}, "conflict_respond": {"conflict": "CF-999", "action": "ack"}, "message_send": {"to": "user:nobody@example.com", "body": "x"}, "inbox": {},
 	"message_ack": {"message": uuid.NewString()}, "channels": {}, "channel_read": {"channel": "team"}, "who_is_online": {}, "wait_for": {"path": "free.go"},
-	"ask": {"to": "user:nobody@example.com", "question": "x"}, "answer": {"question": uuid.NewString(), "answer": "x"},
+	"history_search": {"q": "tokens"},
+	"ask":            {"to": "user:nobody@example.com", "question": "x"}, "answer": {"question": uuid.NewString(), "answer": "x"},
 }
 
 // with returns a copy of in with the value at a dotted path.

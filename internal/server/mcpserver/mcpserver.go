@@ -160,11 +160,7 @@ func (s *Server) handler(t tool) mcp.ToolHandler {
 		defer leave()
 		defer context.AfterFunc(from.there, leave)()
 		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
-		out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(a.structured), IsError: a.failed}
-		if a.news != "" {
-			out.Content = append(out.Content, &mcp.TextContent{Text: a.news})
-		}
-		return out, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(a.structured), IsError: a.failed}, nil
 	}
 }
 
@@ -172,7 +168,6 @@ func (s *Server) handler(t tool) mcp.ToolHandler {
 type answer struct {
 	text       string
 	structured []byte // JSON
-	news       string // messages for the agent that came meanwhile
 	failed     bool
 }
 
@@ -189,10 +184,14 @@ func (s *Server) run(ctx context.Context, t tool, who coord.Caller, args []byte)
 		return s.failure(ctx, t, err)
 	}
 	a := answer{text: t.Tool.text(out, structured), structured: structured}
-	// Messages reach an agent at its next tool call. That they cannot be had
-	// now does not spoil the answer.
-	if a.news, err = s.api.News(ctx, who); err != nil {
+	// Messages reach an agent at its next tool call, in the one block of text:
+	// some hosts show no other. That they cannot be had now does not spoil the
+	// answer.
+	news, err := s.api.News(ctx, who)
+	if err != nil {
 		s.log.WarnContext(ctx, "looking for an agent's messages failed", "err", err)
+	} else if news != "" {
+		a.text += "\n\n" + news
 	}
 	return a
 }

@@ -124,3 +124,22 @@ func asked(q coord.Question) string {
 func answered(q coord.Question) string {
 	return fmt.Sprintf("Answered question %s; the agent that asked is told at its next tool call or prompt.", q.ID)
 }
+
+func memories(p wire.Page[coord.Memory]) string {
+	if len(p.Items) == 0 {
+		return "Nothing found in the last 90 days. Try fewer or other words, or ask."
+	}
+	var s sheet
+	s.line("%d found, the best first:", len(p.Items))
+	for _, m := range p.Items {
+		head := fmt.Sprintf("- %s %s", strings.TrimSuffix(string(m.Kind), "s"), m.Ref)
+		if m.By != nil {
+			head += " by " + m.By.Name
+		}
+		if m.Repo != nil {
+			head += " in " + m.Repo.FullName
+		}
+		s.line("%s, %s: %s\n%s", head, minute(m.At), m.Title, m.Snippet)
+	}
+	return s.done()
+}

@@ -76,7 +76,9 @@ func (s *Set) Find(ctx context.Context, orgID string, q Question) ([]coord.Memor
 	out := make([]coord.Memory, len(hits))
 	for i, h := range hits {
 		out[i] = h.Data.(*Record).Memory
-		out[i].Snippet = h.Snippet
+		if out[i].Snippet = h.Snippet; out[i].Snippet == "" {
+			out[i].Snippet = out[i].Title
+		}
 	}
 	return out, nil
 }

@@ -46,6 +46,9 @@ func TestWhatWantsAttention(t *testing.T) {
 		silent := x.agent(x.bob, apiRepo)
 		x.w.Advance(2 * time.Hour)
 		x.must(silent.token, "channels", nil, nil) // at work, without hooks
+		if err := x.w.D.Ops.FlushBeats(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 
 		got := x.attention(x.bob.token, "")
 		want := map[coord.AttentionKind]int{coord.AttentionConflict: 1, coord.AttentionOverrideRequest: 1, coord.AttentionAck: 1, coord.AttentionMessage: 2,
