@@ -40,6 +40,12 @@ const DefaultBudget = 2 * time.Second
 // MaxSource is the size above which a file is not parsed.
 const MaxSource = 1 << 20
 
+// Limits of one file's facts, as the wire has them.
+const (
+	maxPath    = 1024
+	maxPerFile = 5000 // contracts, and references
+)
+
 // WorkingTree compares the files on disk under root, the top folder of a
 // working tree, with the version they started from. Nil paths mean every file
 // that differs; paths outside root are ignored.
@@ -158,6 +164,10 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 			break
 		}
 		f := lineFacts(d)
+		if len(f.Path) > maxPath || f.OldPath != nil && len(*f.OldPath) > maxPath {
+			a.Truncated = true // the service takes no such path
+			continue
+		}
 		if hunks+len(f.Hunks) > coord.MaxAnalysisHunks && !r.opts.Unlimited {
 			f.Hunks = f.Hunks[:coord.MaxAnalysisHunks-hunks]
 			a.Truncated = true
@@ -171,6 +181,10 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 			a.Truncated = true
 		}
 		symbols += len(f.Symbols)
+		if len(f.Contracts) > maxPerFile {
+			f.Contracts = f.Contracts[:maxPerFile]
+			a.Truncated = true
+		}
 		a.Files = append(a.Files, f)
 	}
 	return a

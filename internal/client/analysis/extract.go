@@ -49,6 +49,9 @@ func (m *matcher) contracts(o *outline) []contract {
 	for _, t := range o.texts {
 		e.out = append(e.out, queryContracts(t)...)
 	}
+	if testPath(o.path) { // what a test provides is made up
+		e.out = slices.DeleteFunc(e.out, func(c contract) bool { return c.role == coord.Provides })
+	}
 	return e.out
 }
 

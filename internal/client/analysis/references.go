@@ -8,9 +8,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// maxReferences bounds the references of one file.
-const maxReferences = 5000
-
 // references are the uses of symbols and contracts that the base did not have.
 func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Reference {
 	out := []coord.Reference{}
@@ -25,7 +22,7 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 	}
 	keys := map[string]bool{}
 	for _, u := range new.outline.uses() {
-		if seen[u.use] || len(out) >= maxReferences {
+		if seen[u.use] || len(out) >= maxPerFile {
 			continue
 		}
 		seen[u.use] = true

@@ -88,7 +88,7 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
 			route = rest
 		}
-		if !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") || strings.HasPrefix(route, "//") {
+		if !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") || strings.HasPrefix(route, "//") || isExternal(route) {
 			return "", false
 		}
 		return route, strings.Trim(scope.Route(route), "/{}*") != ""

@@ -88,7 +88,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	var files []gitrepo.Entry
 	for _, e := range all {
 		lang := languageOf(e.Path)
-		if e.Path > opts.After && e.Size <= MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
+		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
 			!generatedPath(e.Path) && (canRead(lang) || hasFormat(lang, e.Path)) {
 			files = append(files, e)
 		}
@@ -124,6 +124,7 @@ func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
 		}
 	}
 	f.Contracts = contractFacts(empty, x.version, &s.run.opts)
+	f.Contracts = f.Contracts[:min(len(f.Contracts), maxPerFile)]
 	f.References = s.run.references(&f, empty, x.version)
 	for i := range f.Contracts {
 		f.Contracts[i].Change, f.Contracts[i].Compatibility, f.Contracts[i].Detail = coord.Same, coord.Compatible, nil

@@ -161,9 +161,9 @@ func renamedTo(g *group, n string, olds, news map[string]*group, order []string)
 }
 
 func symbolKey(lang, path, name string) string {
-	key := scope.Symbol{Lang: lang, Path: path, Name: name}.String()
+	key := strings.ToValidUTF8(scope.Symbol{Lang: lang, Path: path, Name: name}.String(), "\uFFFD")
 	if len(key) > scope.MaxSelector {
-		key = key[:scope.MaxSelector]
+		key = strings.ToValidUTF8(key[:scope.MaxSelector], "")
 	}
 	return key
 }

@@ -104,8 +104,8 @@ func (w *walker) finish() {
 		at := d.span.start
 		for _, c := range children[i] {
 			k := w.defs[c].span
-			if k.start < at {
-				continue
+			if k.start < at || k.start < d.body.start || d.body.end == 0 {
+				continue // what a header defines, such as constructor parameters, is part of it
 			}
 			b.WriteString(strings.Trim(string(w.source[at:k.start]), " \t\r\n,;"))
 			at = k.end

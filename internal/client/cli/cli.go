@@ -193,7 +193,7 @@ var groups = []struct {
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
-		(*app).checkCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
+		(*app).checkCommand, (*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
 		(*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,

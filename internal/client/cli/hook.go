@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"os"
+	"os/exec"
 
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
@@ -27,7 +31,35 @@ func runHook(ctx context.Context, args []string) int {
 			s, err := login.Locate(os.Getenv)
 			return s.Dir, err
 		},
+		Base:      gitrepo.Base,
+		Analyze:   analyzeEdit,
+		Unindexed: startIndex,
 	})
+}
+
+// analyzeEdit returns the facts about edited files, within what an event may
+// take.
+func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analysis, error) {
+	l, err := hookLogin(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return analysis.WorkingTree(ctx, root, paths, analysis.Options{MetadataOnly: l.DataMode == coord.DataMetadataOnly})
+}
+
+// startIndex begins a scan of a repository in a process of its own, which
+// outlives the hook.
+func startIndex(root string) {
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	cmd := exec.Command(self, "index", "--quiet", "--no-update-check")
+	cmd.Dir = root
+	detach(cmd)
+	if cmd.Start() == nil {
+		cmd.Process.Release()
+	}
 }
 
 // hookLogin is the login as hooks need it.

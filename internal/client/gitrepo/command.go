@@ -41,7 +41,7 @@ func command(ctx context.Context, root string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = root
 	cmd.Env = environment()
-	cmd.WaitDelay = 200 * time.Millisecond // a filter that git started may hold the pipe open
+	cmd.WaitDelay = 3 * time.Second // a filter that git started may hold the pipe open
 	return cmd
 }
 

@@ -187,5 +187,11 @@ func decode(data []byte) (wire.HookReply, error) {
 			}
 		}
 	}
+	if id, ok := m["session_id"].(string); ok {
+		out.SessionID = &id
+	}
+	if n, ok := m["index_version"].(float64); ok {
+		out.IndexVersion = int(n)
+	}
 	return out, nil
 }

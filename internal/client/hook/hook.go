@@ -47,6 +47,10 @@ type Env struct {
 	// Analyze returns facts about changed files. Nil sends none. It is a value
 	// so that the path of the other events links no parser.
 	Analyze func(ctx context.Context, root string, paths []string) (*coord.Analysis, error)
+	// Unindexed is told, when a session starts, of a repository whose
+	// contracts the service does not know yet. It must not wait. Nil does
+	// nothing.
+	Unindexed func(root string)
 }
 
 // Time limits. The service's own limits are the hosts' budgets.

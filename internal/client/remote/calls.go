@@ -192,3 +192,11 @@ func (c *Client) Fetch(ctx context.Context, path string, limit int64) ([]byte, e
 	}
 	return io.ReadAll(io.LimitReader(res.Body, limit))
 }
+
+// Index feeds a repo's contract index; repo is a selector, escaped for a path.
+func (c *Client) Index(ctx context.Context, repo string, in wire.IndexFiles) (out wire.Indexed, err error) {
+	// in as it is would send the path's parameter in the body too.
+	body := map[string]any{"files": in.Files, "removed": in.Removed, "complete": in.Complete}
+	err = c.call(ctx, http.MethodPost, "/v1/repos/"+repo+"/index", nil, body, &out)
+	return out, err
+}

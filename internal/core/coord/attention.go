@@ -61,11 +61,11 @@ func (MemoryKind) Enum() []string { return enum(MemoryKinds()) }
 type Memory struct {
 	Kind    MemoryKind `json:"kind"`
 	ID      string     `json:"id"`
-	Ref     string     `json:"ref" doc:"How to name it: INT-7, CF-3, thread:<id>, a contract key, or its id"`
-	Title   string     `json:"title"`
-	Snippet string     `json:"snippet"`
+	Ref     string     `json:"ref" peer:"line" doc:"How to name it: INT-7, CF-3, thread:<id>, a contract key, or its id"`
+	Title   string     `json:"title" peer:"inline"`
+	Snippet string     `json:"snippet" peer:"block"`
 	Repo    *RepoName  `json:"repo"`
 	By      *User      `json:"by"`
 	At      Time       `json:"at"`
-	URL     string     `json:"url"`
+	URL     string     `json:"url" peer:"line"`
 }

@@ -82,11 +82,12 @@ const (
 	ResolvedAgreed        Resolution = "agreed"
 	ResolvedCleared       Resolution = "cleared"
 	ResolvedFalsePositive Resolution = "false_positive"
+	ResolvedHandedOver    Resolution = "handed_over" // both sides came into one hand; goes with the status stale
 )
 
 // Enum lists the values for the API document.
 func (Resolution) Enum() []string {
-	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive})
+	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive, ResolvedHandedOver})
 }
 
 // A ConflictAction is what a participant may do about a conflict.
@@ -190,8 +191,8 @@ type Evidence struct {
 	Via      EvidenceVia `json:"via"`
 	Selector *string     `json:"selector" peer:"line"`
 	Path     *string     `json:"path" peer:"line"`
-	Symbol   *string     `json:"symbol"`
-	Contract *string     `json:"contract"`
+	Symbol   *string     `json:"symbol" peer:"line"`
+	Contract *string     `json:"contract" peer:"line"`
 	Lines    *Lines      `json:"lines"`
 	Before   *string     `json:"before" peer:"line"`
 	After    *string     `json:"after" peer:"line"`
@@ -207,10 +208,10 @@ type Suggestion struct {
 
 // A WaitFor is the argument that the wait_for tool takes.
 type WaitFor struct {
-	Path     *string `json:"path,omitempty"`
-	Symbol   *string `json:"symbol,omitempty"`
+	Path     *string `json:"path,omitempty" peer:"line"`
+	Symbol   *string `json:"symbol,omitempty" peer:"line"`
 	Intent   *string `json:"intent,omitempty"`
-	Conflict *string `json:"conflict,omitempty"`
+	Conflict *string `json:"conflict,omitempty" peer:"line"`
 }
 
 // A Conflict is a collision between two pieces of work.

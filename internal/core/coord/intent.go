@@ -85,7 +85,7 @@ func (ClaimSource) Enum() []string { return []string{string(Declared), string(Ob
 // A Claim is one path, symbol or contract that an intent holds.
 type Claim struct {
 	Kind      ClaimKind   `json:"kind"`
-	Selector  string      `json:"selector"`
+	Selector  string      `json:"selector" peer:"line"`
 	Mode      Mode        `json:"mode"`
 	Source    ClaimSource `json:"source"`
 	ExpiresAt *Time       `json:"expires_at"`
@@ -93,15 +93,15 @@ type Claim struct {
 
 // A ScopeSet is what an intent is about.
 type ScopeSet struct {
-	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
-	Symbols   []string `json:"symbols" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Contracts []string `json:"contracts" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Contract keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method, sym:go:a.go#F"`
+	Paths     []string `json:"paths" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
+	Symbols   []string `json:"symbols" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Contract keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method, sym:go:a.go#F"`
 }
 
 // An ExternalRef links an intent to a ticket.
 type ExternalRef struct {
-	Kind string  `json:"kind" minLength:"1" maxLength:"50" doc:"Where the ticket lives, such as jira, linear or github"`
-	URL  string  `json:"url" minLength:"1" maxLength:"2000" format:"uri"`
+	Kind string  `json:"kind" peer:"line" minLength:"1" maxLength:"50" doc:"Where the ticket lives, such as jira, linear or github"`
+	URL  string  `json:"url" peer:"line" minLength:"1" maxLength:"2000" format:"uri"`
 	ID   *string `json:"id" maxLength:"200"`
 }
 
@@ -144,7 +144,7 @@ type Intent struct {
 	PlanMD         *string      `json:"plan_md" peer:"block"`
 	Mode           Mode         `json:"mode"`
 	EffectiveMode  Mode         `json:"effective_mode"`
-	ModeNote       *string      `json:"mode_note"`
+	ModeNote       *string      `json:"mode_note" peer:"clean"`
 	Repo           RepoName     `json:"repo"`
 	Owner          User         `json:"owner"`
 	SessionID      *string      `json:"session_id"`

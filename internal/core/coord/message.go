@@ -20,7 +20,7 @@ type Sender struct {
 	Kind      SenderKind `json:"kind"`
 	User      *User      `json:"user"`
 	SessionID *string    `json:"session_id"`
-	Tool      *string    `json:"tool"`
+	Tool      *string    `json:"tool" peer:"line"`
 }
 
 // An About names the record that a message or conversation is about.
@@ -40,7 +40,7 @@ type Message struct {
 	ID             string  `json:"id"`
 	ConversationID string  `json:"conversation_id"`
 	From           Sender  `json:"from"`
-	To             string  `json:"to"`
+	To             string  `json:"to" peer:"line"`
 	Subject        *string `json:"subject" peer:"inline"`
 	Body           string  `json:"body" peer:"block"`
 	RequiresAck    bool    `json:"requires_ack"`
@@ -81,7 +81,7 @@ func (ConversationKind) Enum() []string { return []string{string(Channel), strin
 type Conversation struct {
 	ID           string           `json:"id"`
 	Kind         ConversationKind `json:"kind"`
-	Name         string           `json:"name"`
+	Name         string           `json:"name" peer:"line"`
 	To           string           `json:"to" doc:"The target that posts here"`
 	Repo         *RepoName        `json:"repo"`
 	Subject      *string          `json:"subject" peer:"inline"`
@@ -119,13 +119,13 @@ type Answer struct {
 // A Question is something one agent wants to know of another's work.
 type Question struct {
 	ID        string         `json:"id"`
-	To        string         `json:"to"`
-	About     *string        `json:"about"`
+	To        string         `json:"to" peer:"line"`
+	About     *string        `json:"about" peer:"line"`
 	Question  string         `json:"question" peer:"block"`
 	AskedBy   Sender         `json:"asked_by"`
 	Repo      *RepoName      `json:"repo"`
 	Status    QuestionStatus `json:"status"`
-	Immediate *string        `json:"immediate" doc:"The answer from current state"`
+	Immediate *string        `json:"immediate" peer:"text" doc:"The answer from current state"`
 	Answers   []Answer       `json:"answers"`
 	CreatedAt Time           `json:"created_at"`
 }

@@ -29,7 +29,7 @@ type Repo struct {
 // A RepoName is a repo where another record mentions it.
 type RepoName struct {
 	ID       string `json:"id"`
-	FullName string `json:"full_name"`
+	FullName string `json:"full_name" peer:"line"`
 }
 
 // A Project is a set of repos whose contracts are checked against each other.

@@ -23,10 +23,10 @@ const SessionExpiryHours = 12
 func StatusAt(now, heartbeat Time, ended *Time, idleMinutes int) SessionStatus {
 	quiet := now.Sub(heartbeat).Minutes()
 	switch {
+	case quiet >= SessionExpiryHours*60 && (ended == nil || ended.Sub(heartbeat).Hours() >= SessionExpiryHours):
+		return SessionExpired
 	case ended != nil:
 		return SessionEnded
-	case quiet >= SessionExpiryHours*60:
-		return SessionExpired
 	case quiet >= float64(idleMinutes):
 		return SessionIdle
 	}

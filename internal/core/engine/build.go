@@ -222,7 +222,14 @@ func dependsOn(w, on *Worker) bool {
 }
 
 func earlier(a, b *Worker) bool {
-	return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.ID, b.ID)) < 0
+	return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(number(a), number(b)), strings.Compare(a.ID, b.ID)) < 0
+}
+
+func number(w *Worker) int {
+	if w.Intent == nil {
+		return 0
+	}
+	return w.Intent.Number
 }
 
 // specific returns the key that names a method, where only one does.

@@ -32,6 +32,8 @@ type Decision struct {
 	Action   Action
 	Reason   string    // for the agent: who, where, why, and what to do
 	Findings []Finding // what it rests on: warn or block, the worst first
+	// Undeclared says that it rests on the policy that edits need an intent.
+	Undeclared bool
 }
 
 // Decide answers whether an edit may go on. Findings of severity info are not
@@ -173,7 +175,9 @@ func (d *decider) overwrite(h hit) (Finding, bool) {
 		}
 	}
 	theirs.item.Detail = str("session " + last.Session + " wrote it at " + last.At.String())
-	draft.add(p.byPath(h.ours, d.self), theirs)
+	// Never more than a warning: reading the file again settles it, and of
+	// that nobody tells us.
+	draft.addUpTo(coord.SeverityWarn, true, p.byPath(h.ours, d.self), theirs)
 	draft.both = append(draft.both, "written "+last.At.String())
 	return p.finish(d.ix, draft)
 }
@@ -197,6 +201,7 @@ func (d *decider) answer(findings []Finding, touched bool) Decision {
 	default:
 		return out
 	}
+	out.Undeclared = undeclared != coord.SeverityOff
 	out.Reason = d.reason(level, findings, undeclared)
 	return out
 }

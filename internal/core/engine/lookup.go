@@ -50,3 +50,9 @@ func (ix *Index) Uses(repoID, path string) []Use {
 	}
 	return r.uses[at].uses
 }
+
+// Suppression returns what keeps a finding from being raised, if anything.
+func (ix *Index) Suppression(fingerprint string) (Suppression, bool) {
+	s, ok := ix.suppressed[fingerprint]
+	return s, ok
+}

@@ -101,7 +101,8 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 
 const (
 	undeclaredBlock = "This repo asks for a declared intent before edits. Declare one with its scope (`intent_declare`), then edit."
-	undeclaredWarn  = "No intent is declared for this work. Declare one with its scope (`intent_declare`), so that others know."
+	// WantsIntent is what an agent is told where the policy wants an intent.
+	WantsIntent = "No intent is declared for this work. Declare one with its scope (`intent_declare`), so that others know."
 )
 
 // reason joins what a decision rests on, the worst first and at most three.
@@ -126,7 +127,7 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 		parts = append(parts, text+" "+step.Text)
 	}
 	if undeclared == coord.SeverityWarn && level == coord.SeverityWarn {
-		parts = append(parts, undeclaredWarn)
+		parts = append(parts, WantsIntent)
 	}
 	return strings.Join(parts, "\n")
 }

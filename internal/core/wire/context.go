@@ -25,25 +25,25 @@ type Nearby struct {
 	Intent    *coord.IntentName `json:"intent"`
 	User      coord.User        `json:"user"`
 	SessionID *string           `json:"session_id"`
-	Tool      *string           `json:"tool"`
+	Tool      *string           `json:"tool" peer:"line"`
 	Branch    *string           `json:"branch" peer:"line"`
 	Mode      *coord.Mode       `json:"mode"`
 	Paths     []string          `json:"paths" peer:"line" doc:"What it claims and changed, at most 20"`
 	Since     coord.Time        `json:"since"`
 	Overlaps  bool              `json:"overlaps" doc:"It touches the paths you asked about"`
-	Kinds     []string          `json:"kinds" doc:"Kinds of conflict that your paths would have with it"`
+	Kinds     []string          `json:"kinds" peer:"line" doc:"Kinds of conflict that your paths would have with it"`
 }
 
 // A CrossChange is a contract that is being changed in a linked repo.
 type CrossChange struct {
 	Repo          coord.RepoName      `json:"repo"`
-	Contract      string              `json:"contract"`
+	Contract      string              `json:"contract" peer:"line"`
 	Change        coord.Change        `json:"change"`
 	Compatibility coord.Compatibility `json:"compatibility"`
-	Detail        *string             `json:"detail"`
+	Detail        *string             `json:"detail" peer:"line"`
 	By            *coord.User         `json:"by"`
 	Intent        *coord.IntentName   `json:"intent"`
-	Path          string              `json:"path"`
+	Path          string              `json:"path" peer:"line"`
 }
 
 // ScopeCheck asks what some work would collide with. It writes nothing.
@@ -69,7 +69,7 @@ type ScopeFinding struct {
 	Severity    coord.Severity     `json:"severity"`
 	Blocking    bool               `json:"blocking"`
 	With        coord.Party        `json:"with"`
-	Place       string             `json:"place" doc:"The path, symbol or contract; empty for the whole scope"`
+	Place       string             `json:"place" peer:"line" doc:"The path, symbol or contract; empty for the whole scope"`
 	Explanation string             `json:"explanation" peer:"clean"`
 	Suggestion  coord.Suggestion   `json:"suggestion"`
 	Evidence    []coord.Evidence   `json:"evidence"`
@@ -93,7 +93,7 @@ type Presence struct {
 type Online struct {
 	SessionID    string              `json:"session_id"`
 	Developer    coord.User          `json:"developer"`
-	Tool         string              `json:"tool"`
+	Tool         string              `json:"tool" peer:"line"`
 	Repo         coord.RepoName      `json:"repo"`
 	Branch       *string             `json:"branch" peer:"line"`
 	Intent       *coord.IntentName   `json:"intent" doc:"A draft shows without its title"`
@@ -115,13 +115,13 @@ type WaitFor struct {
 // Waited is how a wait ended.
 type Waited struct {
 	Status     string       `json:"status" enum:"free,still_busy"`
-	Target     string       `json:"target"`
+	Target     string       `json:"target" peer:"line"`
 	Outcome    *string      `json:"outcome" doc:"released, merged, abandoned, expired, handoff, resolved, overridden or stale; null while busy"`
 	Holder     *WaitHolder  `json:"holder" doc:"Who is in the way, the first of holders"`
 	Holders    []WaitHolder `json:"holders"`
 	WaitedMS   int          `json:"waited_ms"`
 	Granted    bool         `json:"granted" doc:"Your intent's exclusive claim was honoured as it became free"`
-	Suggestion string       `json:"suggestion"`
+	Suggestion string       `json:"suggestion" peer:"clean"`
 }
 
 // A WaitHolder is somebody in the way.
@@ -133,7 +133,7 @@ type WaitHolder struct {
 // HoldEvidence tells by what somebody holds a target.
 type HoldEvidence struct {
 	Via       coord.EvidenceVia `json:"via"`
-	Selector  string            `json:"selector"`
+	Selector  string            `json:"selector" peer:"line"`
 	Mode      *coord.Mode       `json:"mode"`
 	ExpiresAt *coord.Time       `json:"expires_at"`
 }

@@ -16,15 +16,15 @@ type ContractPicture struct {
 	Repo      coord.RepoName   `json:"repo"`
 	Contracts []ContractRecord `json:"contracts"`
 	// Limits says what the index cannot know.
-	Limits []string `json:"limits" doc:"What this answer cannot know"`
+	Limits []string `json:"limits" peer:"clean" doc:"What this answer cannot know"`
 }
 
 // A ContractRecord is one contract: who provides it, who uses it, who is
 // changing it.
 type ContractRecord struct {
-	Key           string           `json:"key"`
+	Key           string           `json:"key" peer:"line"`
 	Signature     *string          `json:"signature" peer:"line"`
-	SignatureHash *string          `json:"signature_hash"`
+	SignatureHash *string          `json:"signature_hash" peer:"line"`
 	Providers     []ContractPlace  `json:"providers"`
 	Users         []ContractPlace  `json:"users"`
 	Criticality   Criticality      `json:"criticality"`

@@ -87,8 +87,8 @@ type Channels struct {
 // A Channel is one channel as an agent sees it.
 type Channel struct {
 	ID           string          `json:"id"`
-	Name         string          `json:"name"`
-	To           string          `json:"to" doc:"The target for message_send"`
+	Name         string          `json:"name" peer:"line"`
+	To           string          `json:"to" peer:"line" doc:"The target for message_send"`
 	Repo         *coord.RepoName `json:"repo"`
 	Current      bool            `json:"current" doc:"It is the channel of your session's repo"`
 	MessageCount int             `json:"message_count"`

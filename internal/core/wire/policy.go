@@ -13,6 +13,7 @@ type Policies struct {
 	Org       map[string]any   `json:"org" doc:"Rules that the org has set"`
 	Repo      map[string]any   `json:"repo" doc:"Rules that the repo has set; empty without a repo"`
 	Effective policy.Effective `json:"effective"`
+	Defaults  policy.Effective `json:"defaults" doc:"What holds where neither sets a rule"`
 	Feedback  []KindFeedback   `json:"feedback" doc:"What people said of each kind in the repo"`
 }
 

@@ -75,6 +75,33 @@ type SignInOptions struct {
 	OIDC  *string `json:"oidc" doc:"Name of the OpenID provider, if one is configured"`
 }
 
+// StartOIDC begins a sign-in at the OpenID provider.
+type StartOIDC struct {
+	ReturnTo string `query:"return_to" maxLength:"500" doc:"Path in the dashboard to come back to"`
+}
+
+// FinishOIDC is what the OpenID provider sends the browser back with.
+type FinishOIDC struct {
+	State string `query:"state" maxLength:"1000"`
+	Code  string `query:"code" maxLength:"4000"`
+
+	// Flow is the value of the cookie that StartOIDC set.
+	Flow string `json:"-"`
+}
+
+// ReadFlow takes the cookie from the way in.
+func (f *FinishOIDC) ReadFlow(value string) { f.Flow = value }
+
+// A Redirect sends a browser elsewhere, with its cookies.
+type Redirect struct {
+	Location string  `json:"location"`
+	Secret   string  `json:"-"` // of a new dashboard session, if any
+	Flow     *string `json:"-"` // of a sign-in under way; empty to end it
+}
+
+// NewCookie tells the way in which cookie to set.
+func (r Redirect) NewCookie() (secret string, set bool) { return r.Secret, r.Secret != "" }
+
 // StartDevice begins the device flow.
 type StartDevice struct {
 	Hostname   string `json:"hostname" minLength:"1" maxLength:"200"`

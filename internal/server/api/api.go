@@ -136,6 +136,13 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	if err := Check(op, who); err != nil {
 		return nil, err
 	}
+	// Events are by the session that the caller names: it must be theirs,
+	// whatever the operation.
+	if who.SessionID != "" && who.OrgID != "" {
+		if err := a.ops.CheckSession(ctx, who); err != nil {
+			return nil, err
+		}
+	}
 	return op.Run.call(ctx, a.ops, who, decode)
 }
 
@@ -149,6 +156,11 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 		return nil, err
 	}
 	return op.Run.call(ctx, a.ops, who, decode)
+}
+
+// News returns what waits for the agent that called a tool, in words for it.
+func (a *API) News(ctx context.Context, who coord.Caller) (string, error) {
+	return a.ops.News(ctx, who)
 }
 
 // Inputs are the schemas of what an operation takes, by where REST takes it

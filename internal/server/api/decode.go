@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -44,10 +46,25 @@ func (a *API) DecodeTool(op Op, args []byte, in any) error {
 	if err := SetDefaults(reflect.ValueOf(in).Elem(), all); err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		args = []byte("{}")
+	return a.Decode(withoutNulls(args), all, shape.Strict, in)
+}
+
+// withoutNulls drops the arguments that are null. Hosts that make a model fill
+// in every parameter have it say null where it means nothing.
+func withoutNulls(args []byte) []byte {
+	if len(args) == 0 || string(args) == "null" {
+		return []byte("{}")
 	}
-	return a.Decode(args, all, shape.Strict, in)
+	var given map[string]jsontext.Value
+	if !bytes.Contains(args, []byte("null")) || json.Unmarshal(args, &given) != nil {
+		return args
+	}
+	maps.DeleteFunc(given, func(_ string, v jsontext.Value) bool { return v.Kind() == 'n' })
+	out, err := json.Marshal(given)
+	if err != nil {
+		return args
+	}
+	return out
 }
 
 // CheckDepth refuses deep nesting before a decoder recurses into it.

@@ -99,6 +99,8 @@ func (a *API) responses(op Op) object {
 	case op.Route == "GET /v1/stream":
 		ok["content"] = object{"text/event-stream": object{"schema": object{"type": "string"},
 			"example": "retry: 3000\n\nid: 42\nevent: intent.declared\ndata: {...}\n\n"}}
+	case op.Success == http.StatusFound:
+		ok["headers"] = object{"Location": object{"schema": object{"type": "string"}}}
 	case op.Success != http.StatusNoContent:
 		s := a.Schemas.Of(op.Run.Output, shape.Out)
 		ok["content"] = object{"application/json": object{"schema": s, "example": a.Schemas.Example(s)}}

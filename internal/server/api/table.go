@@ -24,7 +24,7 @@ func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
 
 // Table is everything the service offers, one operation a row. A row without
 // a Route is for agents only; one without a Tool is for people only.
-var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, events, health)
+var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, outgoing, health)
 
 var accounts = []Op{
 	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*ops.Service).GetMe)},
@@ -61,6 +61,9 @@ var signIn = []Op{
 	{Route: "POST /v1/auth/accept-invite", Summary: "Join an org", Door: Public, Success: 200,
 		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden), Run: run((*ops.Service).AcceptInvite)},
 	{Route: "POST /v1/auth/password", Summary: "Change your password", Door: SignedIn, Success: 204, Problems: fails(problem.InvalidCredentials), Run: run((*ops.Service).ChangePassword)},
+	{Route: "GET /v1/auth/oidc/start", Summary: "Sign in through the OpenID provider", Door: Public, Success: 302, Problems: fails(missing, problem.Unavailable), Run: run((*ops.Service).StartOIDC)},
+	{Route: "GET /v1/auth/oidc/callback", Summary: "Where the OpenID provider sends the browser back to", Door: Public, Success: 302,
+		Problems: fails(missing, problem.Forbidden, problem.RateLimited, problem.Unavailable), Run: run((*ops.Service).FinishOIDC)},
 	{Route: "POST /v1/auth/device", Summary: "Begin the device flow", Door: Public, Success: 200, Problems: fails(problem.RateLimited), Run: run((*ops.Service).StartDevice)},
 	{Route: "POST /v1/auth/device/token", Summary: "Poll for the device flow's token", Door: Public, Success: 200,
 		Problems: fails(problem.AuthorizationPending, problem.SlowDown, problem.ExpiredToken, problem.AccessDenied), Run: run((*ops.Service).PollDevice)},

@@ -11,7 +11,17 @@ const limited = problem.RateLimited
 var (
 	readMessages  = scope(coord.ScopeMessagesRead)
 	writeMessages = scope(coord.ScopeMessagesWrite)
+	anyMemory     = scope(coord.ScopeIntentsRead, coord.ScopeConflictsRead, coord.ScopeMessagesRead)
 )
+
+var attention = []Op{
+	{Route: "GET /v1/search", Summary: "Search the team's memory of the last 90 days; kinds the token cannot read are skipped", Scopes: anyMemory, Personal: true,
+		Success: 200, Problems: fails(missing), Run: run((*ops.Service).Search)},
+	{Tool: "history_search", Scopes: anyMemory, Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).HistorySearch)},
+	{Route: "GET /v1/attention", Summary: "What wants your attention; kinds the token cannot read are skipped", Scopes: scope(coord.ScopeConflictsRead, coord.ScopeMessagesRead), Personal: true,
+		Success: 200, Run: run((*ops.Service).GetAttention)},
+	{Route: "POST /v1/attention/dismiss", Summary: "Hide items until they change", Personal: true, Success: 204, Run: run((*ops.Service).DismissAttention)},
+}
 
 var messages = []Op{
 	{Route: "GET /v1/messages", Summary: "Your inbox, newest first; what it returns becomes read", Scopes: readMessages, Personal: true, Success: 200, Run: run((*ops.Service).ListMessages)},

@@ -52,6 +52,8 @@ func New(s *store.Store, publicURL string) *Authenticator {
 
 var errToken = problem.Newf(problem.Unauthorized, "the token is missing, invalid, expired or revoked; run svc login, or send Authorization: Bearer svc_...")
 
+var errSignedOut = problem.Newf(problem.Unauthorized, "you are signed out; sign in again")
+
 // Caller tells who sent r: by bearer token if there is one, else by cookie.
 func (a *Authenticator) Caller(r *http.Request) (coord.Caller, error) {
 	header := r.Header.Get("Authorization")
@@ -192,12 +194,15 @@ func (a *Authenticator) byCookie(r *http.Request, secret string) (coord.Caller, 
 			return err
 		}
 		if w == nil {
-			return problem.Newf(problem.Unauthorized, "you are signed out; sign in again")
+			return errSignedOut
 		}
 		touch = tx.Now.Sub(w.LastSeenAt) > 5*time.Minute
 		u, err := tx.AccountByID(ctx, w.UserID)
-		if err != nil || u == nil {
+		if err != nil {
 			return err
+		}
+		if u == nil {
+			return errSignedOut
 		}
 		c.CookieID, c.UserID, c.Email, c.Name = w.ID, u.ID, u.Email, u.Name
 		return a.chooseOrg(ctx, tx, r.Header.Get("X-Svc-Org"), &c)

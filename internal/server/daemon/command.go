@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops"
@@ -33,7 +34,9 @@ usage: svcd <command> [flags]
 
   serve       run the service
   bootstrap   make the first org and its owner, and print a token
+  rotate-key  replace the key that seals stored secrets
   migrate     bring the database's schema up to date and stop
+  openapi     print the OpenAPI document of the REST API
   version     print the version
   help        print this
 
@@ -60,8 +63,12 @@ func Main(ctx context.Context, env Env) int {
 		err = serve(ctx, env, args)
 	case "bootstrap":
 		err = bootstrap(ctx, env, args)
+	case "rotate-key":
+		err = rotateKey(ctx, env, args)
 	case "migrate":
 		err = migrate(ctx, env, args)
+	case "openapi":
+		err = json.NewEncoder(env.Stdout).Encode(api.New(nil).Document(env.Version, "/"))
 	case "version", "--version", "-v":
 		fmt.Fprintln(env.Stdout, "svcd", env.Version)
 	case "help", "--help", "-h":

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
 // Config is how svcd runs.
@@ -26,8 +27,20 @@ type Config struct {
 	LogFormat    string
 	TrustProxy   bool
 	OTLPEndpoint string
+	OIDCIssuer   string
+	OIDCClientID string
+	OIDCSecret   string
+	OIDCName     string
 	Owner        string
 	OrgName      string
+	Releases     string
+	SecretKey    string
+	Allow        string
+	SMTPAddr     string
+	SMTPUser     string
+	SMTPPassword string
+	SMTPFrom     string
+	SMTPTLS      string
 
 	Version string
 	Clock   func() time.Time // nil for the real one
@@ -50,7 +63,19 @@ var settings = []setting{
 	{"log-format", "SVC_LOG_FORMAT", "auto", "text, json, or auto: text on a terminal, JSON otherwise", func(c *Config) any { return &c.LogFormat }, oneOf("auto", "text", "json")},
 	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
 	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
+	{"oidc-issuer", "SVC_OIDC_ISSUER", "", "sign people in through the OpenID provider at this address", func(c *Config) any { return &c.OIDCIssuer }, checkURL},
+	{"oidc-client-id", "SVC_OIDC_CLIENT_ID", "", "what the OpenID provider calls this service", func(c *Config) any { return &c.OIDCClientID }, nil},
+	{"oidc-client-secret", "SVC_OIDC_CLIENT_SECRET", "", "the secret that goes with it; better set by the variable, as others can see flags", func(c *Config) any { return &c.OIDCSecret }, nil},
+	{"oidc-name", "SVC_OIDC_NAME", "OpenID", "what the sign-in page calls the provider", func(c *Config) any { return &c.OIDCName }, nil},
 	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
+	{"releases", "SVC_RELEASES", "", "folder with latest.json and the programs that svc update installs (default: releases in the data folder)", func(c *Config) any { return &c.Releases }, nil},
+	{"secret-key", "SVC_SECRET_KEY", "", "32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data folder); the same on every replica", func(c *Config) any { return &c.SecretKey }, nil},
+	{"outbound-allow", "SVC_OUTBOUND_ALLOW", "", "private address ranges that webhooks and chat may reach, separated by commas; none by default", func(c *Config) any { return &c.Allow }, checkAllow},
+	{"smtp", "SVC_SMTP", "", "host:port of a mail server; without it links are shown instead of mailed", func(c *Config) any { return &c.SMTPAddr }, checkAddr},
+	{"smtp-user", "SVC_SMTP_USER", "", "user name at the mail server", func(c *Config) any { return &c.SMTPUser }, nil},
+	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
+	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
+	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -122,13 +147,22 @@ func (c *Config) complete(environ []string) error {
 		}
 		c.Data = dir
 	}
+	if c.Releases == "" {
+		c.Releases = filepath.Join(c.Data, "releases")
+	}
 	if c.Database == "" {
 		c.Database = filepath.Join(c.Data, "svc.db")
+	}
+	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
+		return errors.New("--oidc-issuer (SVC_OIDC_ISSUER) and --oidc-client-id (SVC_OIDC_CLIENT_ID) go together; set both or neither")
 	}
 	if c.PublicURL == "" {
 		c.PublicURL = reachable(c.Addr)
 	}
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if c.SMTPAddr != "" && c.SMTPFrom == "" {
+		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
+	}
 	return nil
 }
 
@@ -188,6 +222,11 @@ func checkURL(s string) error {
 		return fmt.Errorf("%q is not an http or https address", s)
 	}
 	return nil
+}
+
+func checkAllow(s string) error {
+	_, err := outbound.ParseAllow(s)
+	return err
 }
 
 func checkEmail(s string) error {

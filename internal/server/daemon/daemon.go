@@ -19,11 +19,15 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/mcpserver"
+	"github.com/svc-hq/svc/internal/server/notify"
 	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/vault"
 )
 
 const (
@@ -35,14 +39,17 @@ const (
 
 // A Daemon is a running service.
 type Daemon struct {
-	Ops *ops.Service
-	URL string // where it listens
+	Ops  *ops.Service
+	Live *live.Set // what it knows of live work
+	URL  string    // where it listens
 
 	cfg      Config
 	log      *slog.Logger
 	store    *store.Store
 	auth     *auth.Authenticator
 	events   *eventlog.Log
+	queue    *jobs.Queue
+	notifier *notify.Notifier
 	http     *http.Server
 	listener net.Listener
 	draining chan struct{}
@@ -90,16 +97,26 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 	if cfg.PublicURL == reachable(cfg.Addr) {
 		d.cfg.PublicURL = reachable(l.Addr().String()) // the port may have been 0
 	}
-	d.assemble()
+	v, err := openVault(ctx, cfg, st)
+	if err != nil {
+		st.Close()
+		l.Close()
+		return nil, err
+	}
+	d.assemble(v)
 	return d, nil
 }
 
-func (d *Daemon) assemble() {
+func (d *Daemon) assemble(v *vault.Vault) {
 	d.events = eventlog.New(d.store, d.log)
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
-	index := live.New(d.store)
-	d.events.Woken, d.store.Aborted = index.Stale, index.Drop
-	d.Ops = ops.New(d.store, d.events, index, d.log, ops.Config{PublicURL: d.cfg.PublicURL})
+	d.Live = live.New(d.store)
+	d.events.Woken, d.store.Aborted = d.Live.Stale, d.Live.Drop
+	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
+	out := outbound.New(outbound.Policy{Allow: allow})
+	d.queue = jobs.NewQueue(d.store, d.log)
+	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
+		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
@@ -112,11 +129,13 @@ func (d *Daemon) assemble() {
 	}
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
+	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
 	m := newMetrics()
+	d.outgoing(v, out, m)
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
 	d.http = &http.Server{
-		Handler:           d.traced(requestID(m.observe(secured(mux)))),
+		Handler:           d.traced(requestID(m.observe(secured(mux), d.log))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		IdleTimeout:       120 * time.Second,
@@ -126,11 +145,22 @@ func (d *Daemon) assemble() {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
 	d.background(ctx, d.events.Run)
+	d.background(ctx, d.runJobs)
+	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
+}
+
+// openID returns the configured OpenID provider, or nil.
+func (d *Daemon) openID() *auth.OIDC {
+	c := d.cfg
+	if c.OIDCIssuer == "" {
+		return nil
+	}
+	return auth.NewOIDC(c.OIDCName, c.OIDCIssuer, c.OIDCClientID, c.OIDCSecret, c.PublicURL+"/v1/auth/oidc/callback")
 }
 
 func (d *Daemon) background(ctx context.Context, fn func(context.Context)) {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	jobs     *prometheus.HistogramVec
 }
 
 func newMetrics() *metrics {
@@ -58,17 +60,23 @@ func newMetrics() *metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "svc_http_requests_total", Help: "Requests by route and status."}, []string{"route", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "svc_http_request_seconds", Help: "Time to answer by route.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}}, []string{"route"}),
+		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "svc_job_seconds", Help: "Time of background jobs by kind and result.",
+			Buckets: []float64{.005, .025, .1, .5, 2.5, 15, 60}}, []string{"kind", "result"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "svc_http_requests_in_flight", Help: "Requests being answered, streams included."}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+func (m *metrics) job(kind, result string, took time.Duration) {
+	m.jobs.WithLabelValues(kind, result).Observe(took.Seconds())
 }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) observe(next http.Handler) http.Handler {
+func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		m.inFlight.Inc()
@@ -80,7 +88,10 @@ func (m *metrics) observe(next http.Handler) http.Handler {
 			route = "other"
 		}
 		m.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
-		m.duration.WithLabelValues(route).Observe(time.Since(start).Seconds())
+		took := time.Since(start)
+		m.duration.WithLabelValues(route).Observe(took.Seconds())
+		// The route, not the address: that may hold what must not be logged.
+		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id", w.Header().Get("X-Request-Id"))
 	})
 }
 

@@ -6,6 +6,8 @@ package live
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +37,7 @@ type org struct {
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
 	stale   atomic.Bool
+	places  places
 	checked atomic.Int64 // when seq was last compared with the log, Unix ms
 }
 
@@ -75,14 +78,20 @@ func (s *Set) org(id string) *org {
 // knows of. fn must not change the index or keep it.
 func (s *Set) View(ctx context.Context, orgID string, fn func(*engine.Index) error) error {
 	o := s.org(orgID)
-	if o.stale.Load() || s.due(o) {
-		if err := s.catchUp(ctx, o); err != nil {
-			return err
-		}
+	if err := s.current(ctx, o); err != nil {
+		return err
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return fn(o.ix)
+}
+
+// current makes sure that o knows all that this replica has heard of.
+func (s *Set) current(ctx context.Context, o *org) error {
+	if o.stale.Load() || s.due(o) {
+		return s.catchUp(ctx, o)
+	}
+	return nil
 }
 
 // due reports whether to look for events whose wake-up was lost. With SQLite
@@ -112,7 +121,7 @@ func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*D
 	if err := o.refresh(ctx, tx); err != nil {
 		return err
 	}
-	d := &Draft{Index: o.ix}
+	d := &Draft{Index: o.ix, disturbed: map[string]bool{}}
 	defer d.rollback()
 	return fn(d)
 }
@@ -134,6 +143,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 		o.ix, o.seq = ix, last
+		o.places.forget(func(*Place) bool { return true })
 		return nil
 	}
 	events, err := tx.EventsAfter(ctx, o.id, o.seq, maxDelta)
@@ -144,14 +154,17 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		o.ix = nil // half applied: start over
 		return err
 	}
+	o.places.forgetBy(events)
 	o.seq = last
 	return nil
 }
 
-// A Draft is an index on which changes can be tried.
+// A Draft is an index on which changes can be tried. It remembers whose
+// findings they may have altered.
 type Draft struct {
 	*engine.Index
-	undo []func()
+	undo      []func()
+	disturbed map[string]bool
 }
 
 func (d *Draft) rollback() {
@@ -160,14 +173,44 @@ func (d *Draft) rollback() {
 	}
 }
 
+// Disturbed returns the workers whose findings may have changed and who have
+// not been Settled since, sorted.
+func (d *Draft) Disturbed() []string { return slices.Sorted(maps.Keys(d.disturbed)) }
+
+// Settled notes that a worker's findings are known.
+func (d *Draft) Settled(id string) { delete(d.disturbed, id) }
+
+// disturb notes a worker and everybody who touched a file of theirs: to whom
+// a file counts depends on who of them is live.
+func (d *Draft) disturb(id string) {
+	d.disturbed[id] = true
+	for _, c := range d.Changes(id) {
+		d.disturbTouchers(c)
+	}
+}
+
+func (d *Draft) disturbTouchers(c *engine.Change) {
+	if c == nil {
+		return
+	}
+	for _, t := range c.By {
+		d.disturbed[t.Worker] = true
+	}
+}
+
 // PutWorker adds or replaces a worker.
 func (d *Draft) PutWorker(w *engine.Worker) {
 	d.keepWorker(w.ID)
 	d.Index.PutWorker(w)
+	d.disturb(w.ID)
 }
 
 // RemoveWorker takes a worker out.
 func (d *Draft) RemoveWorker(id string) {
+	if d.Worker(id) == nil {
+		return
+	}
+	d.disturb(id)
 	d.keepWorker(id)
 	d.Index.RemoveWorker(id)
 }
@@ -194,6 +237,8 @@ func (d *Draft) PutChange(c *engine.Change) {
 		}
 	})
 	d.Index.PutChange(c)
+	d.disturbTouchers(old)
+	d.disturbTouchers(c)
 }
 
 // CopyOf names the working copy that a session works in.
@@ -226,4 +271,24 @@ func (d *Draft) SetRules(repo string, p *policy.Effective, demoted []coord.Confl
 	})
 	d.SetPolicy(repo, p)
 	d.SetDemoted(repo, demoted)
+}
+
+// SetLinks tries other links between repos.
+func (d *Draft) SetLinks(repo string, linked []string) {
+	old := d.Links(repo)
+	d.undo = append(d.undo, func() { d.Index.SetLinks(repo, old) })
+	d.Index.SetLinks(repo, linked)
+}
+
+// Suppress keeps a finding from being raised.
+func (d *Draft) Suppress(s engine.Suppression) {
+	old, was := d.Suppression(s.Fingerprint)
+	d.undo = append(d.undo, func() {
+		if was {
+			d.Index.Suppress(old)
+		} else {
+			d.RemoveSuppression(s.Fingerprint)
+		}
+	})
+	d.Index.Suppress(s)
 }

@@ -57,11 +57,24 @@ func Demoted(p *policy.Effective, tallies []store.Tally, repo string) []coord.Co
 }
 
 func loadLinks(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	links, err := Links(ctx, tx, org)
+	for repo, linked := range links {
+		ix.SetLinks(repo, linked)
+	}
+	return err
+}
+
+// Links returns, for each repo of an org, the repos it shares a project with.
+func Links(ctx context.Context, tx *store.Tx, org string) (map[string][]string, error) {
 	projects, err := tx.Projects(ctx, org)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	repos, err := tx.Repos(ctx, org)
 	links := map[string][]string{}
+	for _, r := range repos {
+		links[r.ID] = nil
+	}
 	for _, p := range projects {
 		for _, a := range p.Repos {
 			for _, b := range p.Repos {
@@ -71,11 +84,7 @@ func loadLinks(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) 
 			}
 		}
 	}
-	repos, err := tx.Repos(ctx, org)
-	for _, r := range repos {
-		ix.SetLinks(r.ID, links[r.ID])
-	}
-	return err
+	return links, err
 }
 
 func loadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
@@ -174,15 +183,23 @@ func putMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, 
 func loadSuppressions(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
 	rows, err := tx.ClosedConflicts(ctx, org, "")
 	for _, c := range rows { // oldest first: the latest word counts
-		ix.Suppress(SuppressionOf(c))
+		if s, ok := SuppressionOf(c); ok {
+			ix.Suppress(s)
+		}
 	}
 	return err
 }
 
-// SuppressionOf returns what a closed conflict keeps from being raised again.
-func SuppressionOf(c store.ConflictRow) engine.Suppression {
-	forever := c.Resolution != nil && *c.Resolution == coord.ResolvedFalsePositive
-	return engine.Suppression{Fingerprint: c.Fingerprint, Forever: forever, Keys: c.Keys}
+// SuppressionOf returns what a conflict keeps from being raised again, if it
+// does: one that was overridden, agreed on, called false, or whose sides came
+// into one hand.
+func SuppressionOf(c store.ConflictRow) (engine.Suppression, bool) {
+	s := engine.Suppression{Fingerprint: c.Fingerprint, Keys: c.Keys}
+	if c.Resolution != nil {
+		s.Forever = *c.Resolution == coord.ResolvedFalsePositive
+		return s, *c.Resolution != coord.ResolvedCleared
+	}
+	return s, c.Status == coord.ConflictOverridden
 }
 
 // IntentWorker returns an intent with its sessions as the engine sees it.
@@ -261,7 +278,7 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
 		case coord.EventContractChanged:
 			todo["uses "+e.ID] = func() error { return reloadUses(ctx, tx, org, ix, e) }
-		case coord.EventConflictOverridden, coord.EventConflictResolved:
+		case coord.EventConflictOverridden, coord.EventConflictResolved, coord.EventConflictStale:
 			fp, _ := e.Payload["fingerprint"].(string)
 			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
 		case coord.EventPolicyUpdated, coord.EventRepoRegistered, coord.EventConflictFeedback:
@@ -356,7 +373,9 @@ func reloadSuppression(ctx context.Context, tx *store.Tx, org string, ix *engine
 	rows, err := tx.ClosedConflicts(ctx, org, fingerprint)
 	ix.RemoveSuppression(fingerprint)
 	for _, c := range rows {
-		ix.Suppress(SuppressionOf(c))
+		if s, ok := SuppressionOf(c); ok {
+			ix.Suppress(s)
+		}
 	}
 	return err
 }

@@ -1,16 +1,19 @@
 // Package mcpserver offers the operations of package api to agents as MCP
 // tools, over stateless Streamable HTTP. It decides nothing: it checks that a
 // request may come in at all, and puts answers into words for a model.
+//
+// The official SDK speaks the protocol. Only the most frequent request, a
+// well-formed tools/call, is answered here directly: the SDK sets up and tears
+// down a session for each request, which costs several times what a tool does.
+// Both ways run the same tool and a test holds their answers against each
+// other.
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,17 +30,27 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 )
 
-// maxBody is how much a request may send.
-const maxBody = 1 << 20
-
 // A Server answers MCP requests with operations.
 type Server struct {
 	api   *api.API
 	auth  *auth.Authenticator
 	log   *slog.Logger
 	hosts []string // names we are reached under
-	full  http.Handler
-	core  http.Handler
+	full  *profile
+	core  *profile
+}
+
+// A profile is a set of tools and the SDK's handler for them.
+type profile struct {
+	tools map[string]tool
+	sdk   http.Handler
+	info  *mcp.Implementation
+}
+
+// A tool is a Tool with what it runs.
+type tool struct {
+	Tool
+	op api.Op
 }
 
 // New returns a Server for the tools of a. publicURL is where it is reached.
@@ -46,51 +59,73 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, publicURL, versi
 	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" {
 		s.hosts = append(s.hosts, strings.ToLower(u.Hostname()))
 	}
-	s.full = s.handler(version, func(Tool) bool { return true })
-	s.core = s.handler(version, func(t Tool) bool { return t.Core })
+	s.full = s.profile(version, func(Tool) bool { return true })
+	s.core = s.profile(version, func(t Tool) bool { return t.Core })
 	return s
 }
 
-// handler returns the SDK's handler for the tools that want keeps.
-func (s *Server) handler(version string, want func(Tool) bool) http.Handler {
-	srv := mcp.NewServer(&mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version},
-		&mcp.ServerOptions{Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+// profile sets up the tools that want keeps.
+func (s *Server) profile(version string, want func(Tool) bool) *profile {
+	p := &profile{tools: map[string]tool{}, info: &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version}}
+	srv := mcp.NewServer(p.info, &mcp.ServerOptions{Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	srv.AddReceivingMiddleware(onlyTools)
 	for _, t := range Tools {
 		op, ok := api.Find(t.Name)
 		if !ok || !want(t) {
 			continue
 		}
-		srv.AddTool(s.definition(t, op), s.call(t, op))
+		p.tools[t.Name] = tool{t, op}
+		srv.AddTool(s.definition(t, op), s.handler(tool{t, op}))
 	}
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true /* checked before, by name */})
+	p.sdk = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true /* checked before, by name */, PropagateRequestCancellation: true})
+	return p
 }
 
-// onlyTools refuses methods that we do not declare, and keeps shared caches
-// from serving one token's list to another.
+// onlyTools refuses methods that we do not declare, keeps shared caches from
+// serving one token's list to another, and lists tools in our order: the one
+// to begin with comes first.
 func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch noun, _, _ := strings.Cut(method, "/"); noun {
-		case "prompts", "resources", "completion", "logging":
+		if undeclared(method) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
 		}
 		res, err := next(ctx, method, req)
 		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
-			list.CacheScope = "private"
+			list.CacheScope, list.TTLMs = "private", int(listFor/time.Millisecond)
+			slices.SortFunc(list.Tools, func(a, b *mcp.Tool) int { return rank[a.Name] - rank[b.Name] })
 		}
 		return res, err
 	}
 }
 
+// listFor is how long a client may keep the list of tools: it changes with a
+// release only.
+const listFor = 5 * time.Minute
+
+// undeclared reports whether a method belongs to a capability that we do not
+// declare.
+func undeclared(method string) bool {
+	noun, _, _ := strings.Cut(method, "/")
+	return slices.Contains([]string{"prompts", "resources", "completion", "logging"}, noun)
+}
+
+// rank is each tool's place in the list.
+var rank = func() map[string]int {
+	out := map[string]int{}
+	for i, t := range Tools {
+		out[t.Name] = i
+	}
+	return out
+}()
+
 func (s *Server) definition(t Tool, op api.Op) *mcp.Tool {
-	hint := t.ReadOnly
 	no := false
 	out := s.api.Schemas.Inline(s.api.Schemas.Of(op.Run.Output, shape.Out), false)
 	return &mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
 		InputSchema:  s.api.Schemas.Inline(s.api.Inputs(op).All, true),
 		OutputSchema: object(out),
-		Annotations:  &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: hint, OpenWorldHint: &no, DestructiveHint: &no, IdempotentHint: hint}}
+		Annotations:  &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, OpenWorldHint: &no, DestructiveHint: &no, IdempotentHint: t.ReadOnly}}
 }
 
 // object opens an output schema for the problem that a failure carries.
@@ -107,136 +142,73 @@ func object(s *shape.Schema) *shape.Schema {
 
 type callerKey struct{}
 
-// call returns the handler of one tool: a failure is a result that the model
-// can read, never a protocol error.
-func (s *Server) call(t Tool, op api.Op) mcp.ToolHandler {
+// A calling is who calls, and how long they are there: the SDK goes on with a
+// call whose client has gone.
+type calling struct {
+	coord.Caller
+	there context.Context
+}
+
+// handler is how the SDK calls a tool.
+func (s *Server) handler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		who, ok := ctx.Value(callerKey{}).(coord.Caller)
+		from, ok := ctx.Value(callerKey{}).(calling)
 		if !ok {
 			return nil, errors.New("no caller")
 		}
-		out, err := s.api.CallTool(ctx, op, who, func(in any) error { return s.api.DecodeTool(op, req.Params.Arguments, in) })
-		if err != nil {
-			return s.failure(ctx, t, err), nil
-		}
-		out = protect(out)
-		structured, err := encode(out)
-		if err != nil {
-			return s.failure(ctx, t, err), nil
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: t.text(out, structured)}}, StructuredContent: structured}, nil
+		ctx, leave := context.WithCancel(ctx)
+		defer leave()
+		defer context.AfterFunc(from.there, leave)()
+		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(a.structured), IsError: a.failed}, nil
 	}
 }
 
-func (s *Server) failure(ctx context.Context, t Tool, err error) *mcp.CallToolResult {
+// An answer is what a tool says: to the model in words, and as data.
+type answer struct {
+	text       string
+	structured []byte // JSON
+	failed     bool
+}
+
+// run calls a tool. A failure is an answer that the model can read, never an
+// error of the protocol.
+func (s *Server) run(ctx context.Context, t tool, who coord.Caller, args []byte) answer {
+	out, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
+	if err != nil {
+		return s.failure(ctx, t, err)
+	}
+	out = protect(out)
+	structured, err := encode(out)
+	if err != nil {
+		return s.failure(ctx, t, err)
+	}
+	a := answer{text: t.Tool.text(out, structured), structured: structured}
+	// Messages reach an agent at its next tool call, in the one block of text:
+	// some hosts show no other. That they cannot be had now does not spoil the
+	// answer.
+	news, err := s.api.News(ctx, who)
+	if err != nil {
+		s.log.WarnContext(ctx, "looking for an agent's messages failed", "err", err)
+	} else if news != "" {
+		a.text += "\n\n" + news
+	}
+	return a
+}
+
+func (s *Server) failure(ctx context.Context, t tool, err error) answer {
 	body := problem.BodyOf(err)
-	if body.Status >= 500 && ctx.Err() == nil {
+	if body.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
-	text := t.Name + " failed: " + body.Detail
+	var text sheet
+	text.line("%s failed: %s", t.Name, body.Detail)
 	for _, f := range body.Errors {
-		text += "\n- " + f.Path + ": " + f.Message
+		text.line("- %s: %s", f.Path, f.Message)
 	}
 	for _, c := range body.Candidates {
-		text += "\n- " + c
+		text.line("- %s", c)
 	}
 	structured, _ := json.Marshal(map[string]any{"error": body})
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(structured)}
-}
-
-// ServeHTTP checks a request before anything of it is looked at: host and
-// origin, method, token, size; then hands it to the SDK.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.ourHost(r.Host) || !s.ourOrigin(r) {
-		s.refuse(w, problem.Newf(problem.Forbidden, "this request came under another name or from another site"))
-		return
-	}
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		s.refuse(w, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close"))
-		return
-	}
-	who, err := s.caller(r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	body, err := readAll(w, r)
-	if err != nil {
-		s.refuse(w, err)
-		return
-	}
-	// A wait may take longer than reading a request ever should.
-	http.NewResponseController(w).SetReadDeadline(time.Time{})
-	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.Header.Del("Mcp-Session-Id") // there are none; ignored, never echoed
-	r.Header.Del("Last-Event-ID")
-	if r.URL.Query().Get("profile") == "core" {
-		s.core.ServeHTTP(w, r)
-		return
-	}
-	s.full.ServeHTTP(w, r)
-}
-
-// caller tells whose agent calls: a bearer token with mcp:tools.
-func (s *Server) caller(r *http.Request) (coord.Caller, error) {
-	if r.Header.Get("Authorization") == "" {
-		return coord.Caller{}, problem.Newf(problem.Unauthorized, "a token is needed: run svc login, or send Authorization: Bearer svc_...")
-	}
-	who, err := s.auth.Caller(r)
-	if err != nil {
-		return who, err
-	}
-	return who, api.Check(api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, who)
-}
-
-func (s *Server) refuse(w http.ResponseWriter, err error) {
-	body := problem.BodyOf(err)
-	switch problem.KindOf(err) {
-	case problem.Unauthorized:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="svc", error="invalid_token"`)
-	case problem.Forbidden:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`)
-	case problem.Internal:
-		s.log.Error("tool request failed", "err", err)
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(body.Status)
-	json.NewEncoder(w).Encode(body)
-}
-
-// ourHost refuses names that a rebound DNS entry may have sent here.
-func (s *Server) ourHost(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	return slices.Contains(s.hosts, strings.ToLower(strings.Trim(host, "[]")))
-}
-
-// ourOrigin refuses browsers' requests from other sites.
-func (s *Server) ourOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && s.ourHost(u.Host)
-}
-
-// readAll reads the body within its limit and refuses batches, which no
-// current revision of the protocol has.
-func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, problem.Newf(problem.TooLarge, "a request may have at most %d bytes", maxBody)
-	case err != nil:
-		return nil, problem.Newf(problem.BadRequest, "the request broke off")
-	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
-		return nil, problem.Newf(problem.BadRequest, "batches are not supported; send one message per request")
-	}
-	return body, api.CheckDepth(body)
+	return answer{text: cut(text.done(), maxText), structured: structured, failed: true}
 }

@@ -13,7 +13,7 @@ var marker = peertext.NewMarker(rand.Reader)
 
 // Limits of teammates' text in one answer, in bytes.
 const (
-	maxBlock = 4000
+	maxBlock = 16_000 // a message of 4,000 characters, whatever the script
 	maxLine  = 512
 )
 
@@ -87,6 +87,8 @@ func clean(s, how string) string {
 		return marker.Block(s, maxBlock)
 	case how == "person":
 		return peertext.Person(s)
+	case how == "text": // our own lines around cleaned names
+		return peertext.Cut(peertext.Clean(s), maxBlock)
 	case how == "clean": // our own words around cleaned names
 		return peertext.Line(s, maxBlock)
 	case how == "line":
@@ -96,13 +98,6 @@ func clean(s, how string) string {
 }
 
 // encode writes an answer as REST does: no list or field is ever missing.
-func encode(v any) (jsonText, error) {
-	b, err := json.Marshal(v, json.Deterministic(true))
-	return jsonText(b), err
+func encode(v any) ([]byte, error) {
+	return json.Marshal(v, json.Deterministic(true))
 }
-
-// jsonText is JSON that is written as it is.
-type jsonText []byte
-
-// MarshalJSON returns the text.
-func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

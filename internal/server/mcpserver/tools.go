@@ -1,5 +1,7 @@
 package mcpserver
 
+import "cmp"
+
 // A Tool is how an operation is offered to a model.
 type Tool struct {
 	Name        string
@@ -8,21 +10,27 @@ type Tool struct {
 	Core        bool // part of the compact profile
 	Description string
 	words       func(any) string
+	most        int // characters of its text; maxText if 0
 }
 
 // text puts an answer into words.
 func (t Tool) text(out any, structured []byte) string {
+	most := cmp.Or(t.most, maxText)
 	if t.words != nil {
 		if s := t.words(out); s != "" {
-			return s
+			return cut(s, most)
 		}
 	}
-	return cut(string(structured))
+	return cut(string(structured), most)
 }
 
-// maxText is how long the text block of an answer may be; the whole is in the
-// structured content.
-const maxText = 2000
+// How long the text of an answer may be, in characters; the whole is in the
+// structured content. Messages have more room: many hosts show a model the
+// text only, and what an inbox returned counts as read.
+const (
+	maxText    = 2000
+	maxLetters = 16_000
+)
 
 // Instructions tell a model how to work with the service. The first 512
 // characters carry the essentials: some hosts cut the rest.
@@ -51,30 +59,30 @@ var Tools = []Tool{
 		Description: "Take up an intent that was handed to your user: its claims, changes and conflicts become this session's. Call it from a session in the intent's repository."},
 	{Name: "scope_check", Title: "Check a scope", ReadOnly: true, Core: true, words: words(scopeChecked),
 		Description: "Ask what would happen if you worked on these paths, symbols or contracts: allow, warn or block, and why, with a next step for each finding. Writes nothing. Call it before creating new files or leaving your declared scope."},
-	{Name: "contract_lookup", Title: "Look up a contract", ReadOnly: true,
+	{Name: "contract_lookup", Title: "Look up a contract", ReadOnly: true, words: words(contractWords),
 		Description: "Look up an API route, table, event, config key, GraphQL field, protobuf method or exported symbol: its stored signature, how critical it is, who uses it, and who is changing it right now, also in linked repositories. Give key, symbol or path; a path that starts with / is an API route."},
 	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: words(conflictPage),
 		Description: "List conflicts with their evidence and suggested resolution; by default your live ones."},
 	{Name: "conflict_respond", Title: "Respond to a conflict", Core: true, words: words(conflictWords),
 		Description: "Answer a conflict: ack (seen), propose_sequence or will_rebase (tells the other side how you will settle it), resolved (both agreed), false_positive (not a real collision; it will not be raised again), or request_override (asks a human; you can never override yourself)."},
-	{Name: "message_send", Title: "Send a message", Core: true,
+	{Name: "message_send", Title: "Send a message", Core: true, words: words(sent),
 		Description: "Send a message to a teammate and their agents: to is user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team or channel:<owner/name>. It reaches their agents at their next tool call or prompt."},
-	{Name: "inbox", Title: "Read messages", Core: true,
+	{Name: "inbox", Title: "Read messages", Core: true, words: words(inboxWords), most: maxLetters,
 		Description: "Read messages to you, newest first; those returned become read. With wait_seconds it returns as soon as a new one arrives."},
-	{Name: "message_ack", Title: "Acknowledge a message",
+	{Name: "message_ack", Title: "Acknowledge a message", words: words(acked),
 		Description: "Acknowledge a message that asks for it, so that its sender knows you have seen it."},
-	{Name: "channels", Title: "List channels", ReadOnly: true,
+	{Name: "channels", Title: "List channels", ReadOnly: true, words: words(channelsWords),
 		Description: "List the org-wide channel and one per repository, with how much is new to you and the target to post to."},
-	{Name: "channel_read", Title: "Read a channel",
+	{Name: "channel_read", Title: "Read a channel", words: words(posts), most: maxLetters,
 		Description: "Read a channel's latest posts, oldest first: team, or owner/name of a repository."},
 	{Name: "who_is_online", Title: "Who is online", ReadOnly: true, words: words(online),
 		Description: "See which teammates' agents are live right now: developer, tool, repository, branch, intent, active or idle. Your own are never listed."},
 	{Name: "wait_for", Title: "Wait until it is free", ReadOnly: true, Core: true, words: words(waited),
 		Description: "Wait until a path or symbol is free, an intent has ended, or a conflict is settled: give exactly one of path, symbol, intent, conflict. Returns at once if it is free, as soon as it becomes free, or after timeout_seconds with still_busy and who holds it. Use it instead of polling or working around a block."},
-	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true,
+	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories), most: maxLetters,
 		Description: "Search the last 90 days of intents, messages, conflicts, statuses, contracts and questions. Look here before you ask somebody or start work that may have been done."},
-	{Name: "ask", Title: "Ask a teammate's agent",
+	{Name: "ask", Title: "Ask a teammate's agent", words: words(asked), most: maxLetters,
 		Description: "Ask a question: to is intent:INT-n, user:<email>, or a contract, route or symbol key. A question about a contract is answered at once from what is known now, and also reaches the agent of whoever works on it."},
-	{Name: "answer", Title: "Answer a question",
+	{Name: "answer", Title: "Answer a question", words: words(answered),
 		Description: "Answer a question that your briefing or inbox listed; the answer reaches the asker's agent."},
 }

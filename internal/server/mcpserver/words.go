@@ -16,17 +16,25 @@ func words[T any](f func(T) string) func(any) string {
 		if !ok {
 			return ""
 		}
-		return cut(f(v))
+		return f(v)
 	}
 }
 
-// cut keeps a text within what a model reads with profit.
-func cut(s string) string {
-	if utf8.RuneCountInString(s) <= maxText {
+const more = "\n(cut; the whole is in the structured content)"
+
+// cut keeps a text within what a model reads with profit. It never cuts
+// between the marks of a teammate's text, or what follows would seem theirs.
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	const more = "\n(cut; the whole is in the structured content)"
-	return string([]rune(s)[:maxText-len(more)]) + more
+	s = string([]rune(s)[:most-utf8.RuneCountInString(more)])
+	if open := strings.LastIndex(s, "⟦peer:"); open > strings.LastIndex(s, "⟦/peer:") {
+		s = s[:open]
+	} else if open := strings.LastIndex(s, "⟦/"); open >= 0 && !strings.Contains(s[open:], "⟧") {
+		s = s[:strings.LastIndex(s[:open], "⟦peer:")]
+	}
+	return strings.TrimRight(s, " \n") + more
 }
 
 // A sheet is a text made line by line.
@@ -118,15 +126,17 @@ func teamContext(t wire.TeamPicture) string {
 			s.line("and %d more in the structured content.", len(t.Nearby)-i)
 			break
 		}
-		ref := "no intent"
+		text := n.User.Name + ": no intent yet"
 		if n.Intent != nil {
-			ref = n.Intent.Ref + title(n.Intent.Title)
+			text = n.User.Name + ": " + n.Intent.Ref + title(n.Intent.Title)
 		}
-		mark := ""
 		if n.Overlaps {
-			mark = " OVERLAPS your paths (" + strings.Join(n.Kinds, ", ") + ")"
+			text += " OVERLAPS your paths (" + strings.Join(n.Kinds, ", ") + ")"
 		}
-		s.line("- %s: %s%s: %s", n.User.Name, ref, mark, strings.Join(n.Paths[:min(3, len(n.Paths))], ", "))
+		if len(n.Paths) > 0 {
+			text += ": " + strings.Join(n.Paths[:min(3, len(n.Paths))], ", ")
+		}
+		s.line("- %s", text)
 	}
 	if len(t.Nearby) == 0 {
 		s.line("Nobody else is at work here.")

@@ -9,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -111,7 +112,7 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 		if err != nil {
 			return err
 		}
-		sess, err := c.speaksFor(ctx, session)
+		sess, err := c.speaksFor(ctx, session, row.Repo.ID)
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,18 @@ func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.Gi
 		if err := c.SaveFeedback(ctx, row.ID, who.UserID, in.Verdict); err != nil {
 			return err
 		}
-		return c.tellConflict(ctx, coord.EventConflictFeedback, row, map[string]any{"verdict": in.Verdict})
+		if err := c.tellConflict(ctx, coord.EventConflictFeedback, row, map[string]any{"verdict": in.Verdict}); err != nil {
+			return err
+		}
+		tallies, err := c.Tallies(ctx, who.OrgID, row.Repo.ID)
+		if err != nil {
+			return err
+		}
+		rules, before := c.live.Rules(row.Repo.ID)
+		if slices.Equal(before, live.Demoted(rules, tallies, row.Repo.ID)) {
+			return nil
+		}
+		return c.rejudge(ctx, row.Repo.ID)
 	})
 	return out, err
 }

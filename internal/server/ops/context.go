@@ -55,13 +55,24 @@ func (s *Service) CheckScope(ctx context.Context, who coord.Caller, in wire.Scop
 	err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 		w := p.worker(ix, who)
 		rules, _ := ix.Rules(p.repo.ID)
-		out = wire.ScopeChecked{Decision: wire.Allow, Repo: w.Repo, Findings: []wire.ScopeFinding{}}
-		for _, f := range engine.Check(ix, w, set) {
+		found := engine.Check(ix, w, set)
+		if p.session == nil { // a person asks, not one of their agents: own work is not in the way
+			found = slices.DeleteFunc(found, func(f engine.Finding) bool { return f.Other(w.ID).User.ID == who.UserID && who.Personal() })
+		}
+		d := engine.Judge(ix, w, found, now)
+		out = wire.ScopeChecked{Decision: wire.Decision(d.Action), Reason: d.Reason, Repo: w.Repo, Findings: []wire.ScopeFinding{}}
+		for _, f := range found {
 			out.Findings = append(out.Findings, scopeFinding(f, w.ID, now, rules.Enforcement))
+		}
+		switch {
+		case out.Reason != "":
+		case len(found) > 0:
+			out.Reason = "others work nearby, but nothing that should stop you"
+		default:
+			out.Reason = "nobody else is working on this"
 		}
 		return nil
 	})
-	decideScope(&out)
 	return out, err
 }
 
@@ -71,24 +82,9 @@ func scopeFinding(f engine.Finding, self string, now coord.Time, ceiling coord.S
 		other, role = f.Challenger, coord.Challenger
 	}
 	text, suggestion := engine.Explain(f, self, now)
-	blocking := f.Severity == coord.SeverityBlock && ceiling == coord.SeverityBlock && role == coord.Holder
+	blocking := f.Severity == coord.SeverityBlock && ceiling == coord.SeverityBlock
 	return wire.ScopeFinding{Kind: f.Kind, Severity: f.Severity, Blocking: blocking, With: partyOf(role, other), Place: f.Place,
 		Explanation: text, Suggestion: suggestion, Evidence: f.Evidence}
-}
-
-func decideScope(out *wire.ScopeChecked) {
-	out.Reason = "nobody else is working on this"
-	for _, f := range out.Findings {
-		switch {
-		case f.Blocking && out.Decision != wire.Block:
-			out.Decision, out.Reason = wire.Block, f.Explanation
-		case f.Severity.Rank() >= coord.SeverityWarn.Rank() && out.Decision == wire.Allow:
-			out.Decision, out.Reason = wire.Warn, f.Explanation
-		}
-	}
-	if out.Decision == wire.Allow && len(out.Findings) > 0 {
-		out.Reason = "others work nearby, but nothing that should stop you"
-	}
 }
 
 // GetTeamContext tells what the team is doing around the caller's work.
@@ -142,10 +138,12 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 }
 
 // nearby returns others' live work in the repo: what overlaps the paths first,
-// then what the words match, then the latest.
+// then what the words match, then the latest. Without paths, what the caller's
+// own claims are on is meant. What it only observes always is: nobody raises a
+// conflict about that, so this is where it is told.
 func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *string) []wire.Nearby {
 	kinds := map[string][]string{}
-	for _, f := range engine.Check(ix, self, set) {
+	for _, f := range engine.Check(ix, self, withOwn(set, self.Claims)) {
 		if o := f.Other(self.ID); o != nil && !slices.Contains(kinds[o.ID], string(f.Kind)) {
 			kinds[o.ID] = append(kinds[o.ID], string(f.Kind))
 		}
@@ -181,6 +179,26 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 		out = append(out, r.Nearby)
 	}
 	return out
+}
+
+// withOwn adds the caller's own claims to what was asked for: all of them if
+// nothing was.
+func withOwn(set coord.ScopeSet, claims []coord.Claim) coord.ScopeSet {
+	asked := len(set.Paths) > 0
+	for _, c := range claims {
+		if asked && c.Mode != coord.Observe {
+			continue
+		}
+		switch c.Kind {
+		case coord.ClaimPath:
+			set.Paths = append(set.Paths, c.Selector)
+		case coord.ClaimSymbol:
+			set.Symbols = append(set.Symbols, c.Selector)
+		case coord.ClaimContract:
+			set.Contracts = append(set.Contracts, c.Selector)
+		}
+	}
+	return set
 }
 
 func commonWords(a, b string) (n int) {

@@ -338,7 +338,7 @@ func (c *change) saveFact(ctx context.Context, repo coord.Repo, path string, f c
 	if c.who.DataMode == coord.DataMetadataOnly {
 		text = nil
 	}
-	row := store.ContractRow{Repo: coord.RepoName{ID: repo.ID}, Path: path, Key: f.Key, Role: f.Role, Signature: text, SignatureHash: hash, Line: f.Line}
+	row := store.ContractRow{Repo: coord.RepoName{ID: repo.ID}, Path: path, Key: canonicalKey(f.Key), Role: f.Role, Signature: text, SignatureHash: hash, Line: f.Line}
 	if changed && c.who.Personal() {
 		u := c.who.User()
 		row.ChangedBy = &u
@@ -359,10 +359,7 @@ func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
 	if len(f.Contracts) == 0 || f.Status == coord.FileAdded {
 		return nil
 	}
-	path := f.Path
-	if f.OldPath != nil {
-		path = *f.OldPath
-	}
+	path := basePath(f)
 	for _, k := range f.Contracts {
 		if k.Change == coord.Added {
 			continue

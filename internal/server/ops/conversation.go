@@ -55,9 +55,13 @@ func (s *Service) ensureChannels(ctx context.Context, who coord.Caller) error {
 		if err != nil {
 			return err
 		}
-		threads := []store.Thread{store.TeamChannel()}
+		org, err := tx.Org(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
+		threads := []store.Thread{store.TeamChannel().From(org.CreatedAt)}
 		for _, r := range repos {
-			threads = append(threads, store.RepoChannel(r.ID))
+			threads = append(threads, store.RepoChannel(r.ID).From(r.CreatedAt))
 		}
 		for _, t := range threads {
 			if _, err := tx.EnsureConversation(ctx, who.OrgID, newID(), t); err != nil {
@@ -137,7 +141,8 @@ func (s *Service) ListConversationMessages(ctx context.Context, who coord.Caller
 		}
 		if len(out.Items) > in.Limit {
 			out.Items = out.Items[:in.Limit]
-			out.NextCursor = &out.Items[in.Limit-1].ID
+			oldest := out.Items[in.Limit-1].ID
+			out.NextCursor = &oldest
 		}
 		slices.Reverse(out.Items)
 		if who.Via == coord.ViaCookie && slices.ContainsFunc(out.Items, func(m coord.Message) bool { return m.ReadAt == nil }) {

@@ -19,10 +19,11 @@ func (s *Service) GetReady(ctx context.Context, _ coord.Caller, _ wire.None) (wi
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	out := wire.Ready{Status: "ready", Checks: map[string]wire.Check{}}
-	for name, check := range map[string]func(context.Context) (string, error){
-		"database":   s.checkDatabase,
-		"migrations": s.checkMigrations,
-	} {
+	checks := map[string]func(context.Context) (string, error){"database": s.checkDatabase, "migrations": s.checkMigrations}
+	if s.cfg.JobsReady != nil {
+		checks["jobs"] = s.cfg.JobsReady
+	}
+	for name, check := range checks {
 		start := time.Now()
 		detail, err := check(ctx)
 		c := wire.Check{OK: err == nil, Detail: detail, MS: int(time.Since(start).Milliseconds())}

@@ -148,6 +148,10 @@ func (c *change) hookSession(ctx context.Context, e *hookEvent) (*hook, string, 
 	if err == nil {
 		err = h.loadIntent(ctx)
 	}
+	if err == nil && h.intent != nil {
+		h.intent.LastActivityAt = h.Now
+		err = h.TouchIntent(ctx, h.intent.ID, h.Now)
+	}
 	if err == nil {
 		err = h.appear(ctx)
 	}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -51,22 +52,36 @@ func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Ti
 // lookUp finds the session of an event and reports whether the event tells
 // nothing new of it.
 func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p place, known bool, err error) {
+	key := live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
+	found, err := s.live.Session(ctx, e.who.OrgID, key, e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
+	if err != nil || found == nil {
+		return p, false, err
+	}
+	p.repo, p.session = found.Repo, &found.Session
+	return p, e.tellsNothingOf(found), nil
+}
+
+// readPlace reads the session of an event, or nil if there is none at work.
+func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
 		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 		if err != nil || repo == nil {
 			return err
 		}
-		p.repo = *repo
-		p.session, err = tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		if err == nil && sess != nil && sess.EndedAt == nil {
+			out = &live.Place{Repo: *repo, Session: *sess}
+		}
 		return err
 	})
-	if err != nil || p.session == nil || p.session.EndedAt != nil {
-		return p, false, err
-	}
+	return out, err
+}
+
+// tellsNothingOf reports whether an event only repeats what is known of its
+// session.
+func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 	same := func(have *string, told string) bool { return told == "" || have != nil && *have == told }
-	x := p.session
-	known = x.TokenID == e.who.TokenID && same(x.Branch, e.Repo.Branch) && same(x.WorktreeHash, e.Repo.WorktreeHash)
-	return p, known, nil
+	return p.Session.TokenID == e.who.TokenID && same(p.Session.Branch, e.Repo.Branch) && same(p.Session.WorktreeHash, e.Repo.WorktreeHash)
 }
 
 // hookAnswer decides inside a transaction: for a session we did not know yet,
@@ -96,8 +111,12 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.Hook
 	return reply, err
 }
 
+func (h *hook) decision() engine.Decision {
+	return engine.Decide(h.live.Index, editOf(h.event, h.live.Worker(h.worker()), &h.session, h.Now))
+}
+
 func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
-	d := engine.Decide(h.live.Index, editOf(h.event, h.live.Worker(h.worker()), &h.session, h.Now))
+	d := h.decision()
 	switch d.Action {
 	case engine.Block:
 		return h.block(ctx, d)
@@ -107,33 +126,38 @@ func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
 	return h.reply(ctx)
 }
 
-// block refuses an edit. The path is recorded as wanted, so that there is a
+// block refuses an edit. What it ran into is recorded, so that there is a
 // conflict to wait for, to talk about, or to ask a person to override.
 func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
-	if err := h.draft(ctx, ""); err != nil {
-		return wire.HookReply{}, err
+	if h.intent == nil {
+		if err := h.draft(ctx, ""); err != nil {
+			return wire.HookReply{}, err
+		}
+		// Words and sides as they will be on every retry.
+		if again := h.decision(); again.Action == engine.Block {
+			d = again
+		}
 	}
 	if h.intent != nil {
-		if err := h.claimObserved(ctx, wanted(h.event.Paths, d.Findings)); err != nil {
+		if err := h.claimObserved(ctx, wanted(h.event.Paths, d.Findings), nil); err != nil {
 			return wire.HookReply{}, err
 		}
-		if err := h.settleOwn(ctx); err != nil {
-			return wire.HookReply{}, err
-		}
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return wire.HookReply{}, err
+	}
+	hits, err := h.attempted(ctx, d)
+	if err != nil {
+		return wire.HookReply{}, err
 	}
 	reply, err := h.reply(ctx)
 	if err != nil {
 		return reply, err
 	}
 	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, peertext.Line(d.Reason, maxConflictLine), ""
-	var refs []string
+	refs := []string{}
 	reply.Conflicts = []wire.HookConflict{}
-	for _, f := range d.Findings {
-		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Kind == f.Kind && c.Holder == f.Holder.ID })
-		if at < 0 || f.Severity != coord.SeverityBlock || slices.Contains(refs, h.found[at].Ref) {
-			continue
-		}
-		c := h.found[at]
+	for _, c := range hits {
 		refs = append(refs, c.Ref)
 		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
 	}
@@ -144,18 +168,49 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 		"paths": len(h.event.Paths), "refs": refs, "kind": kindOf(d), "intent_id": h.session.IntentID})
 }
 
-// wanted returns the paths that block findings are about.
+// attempted returns the conflicts that block an edit, and records those that
+// nothing recorded so far shows.
+func (h *hook) attempted(ctx context.Context, d engine.Decision) (out []store.ConflictRow, err error) {
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Severity != coord.SeverityBlock {
+			continue
+		}
+		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
+		switch {
+		case at >= 0 && h.found[at].AttemptedBy == "":
+		case at >= 0:
+			err = h.refreshConflict(ctx, &h.found[at], f)
+		default:
+			row, err := h.openConflict(ctx, f, h.worker())
+			if err != nil {
+				return nil, err
+			}
+			h.found = append(h.found, row)
+			at = len(h.found) - 1
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h.found[at])
+	}
+	return out, nil
+}
+
+// wanted returns the paths whose claims block findings are about: wanting
+// them is recorded as a claim. That somebody changed a file so that an edit
+// would be lost is not about claims.
 func wanted(paths []string, findings []engine.Finding) []string {
 	var out []string
 	for _, f := range findings {
+		if f.Kind == coord.EditOverlap || f.Severity != coord.SeverityBlock {
+			continue
+		}
 		for _, ev := range f.Evidence {
-			if ev.Party == coord.Challenger && ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
+			if ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
 				out = append(out, *ev.Path)
 			}
 		}
-	}
-	if len(out) == 0 {
-		return paths[:min(len(paths), 20)]
 	}
 	return out
 }
@@ -172,17 +227,27 @@ func kindOf(d engine.Decision) string {
 func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-		h.brief.add(rankConflict, "edit "+f.Fingerprint, markOf(f), conflictLine("", f, text, suggestion), nil)
+		ref := ""
+		if !f.Attempted {
+			row, err := h.LastConflict(ctx, h.who.OrgID, f.Fingerprint)
+			if err != nil {
+				return wire.HookReply{}, err
+			}
+			if row != nil && row.Status.Live() {
+				ref = row.Ref
+				h.found = append(h.found, *row)
+			}
+		}
+		h.conflictItem(ref, f)
 	}
-	if len(d.Findings) == 0 { // the policy wants an intent
-		h.brief.add(rankConflict, "edit without intent", "", d.Reason, nil)
+	if d.Undeclared {
+		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)
 	}
 	reply, err := h.reply(ctx)
 	if err != nil || reply.InjectContext == "" {
 		return reply, err // told before: nothing to add
 	}
-	reply.Decision, reply.Reason = wire.Warn, d.Reason
+	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
 	return reply, h.tell(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
 		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
 }
@@ -214,12 +279,16 @@ func (b *beats) take() map[string]map[string]coord.Time {
 }
 
 // FlushBeats writes the noted heartbeats, as activity of the sessions and of
-// their intents.
+// their intents, and the noted tool calls.
 func (s *Service) FlushBeats(ctx context.Context) error {
-	for org, sessions := range s.beats.take() {
+	return errors.Join(s.flush(ctx, &s.beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.toolCalls, (*store.Tx).TouchTool))
+}
+
+func (s *Service) flush(ctx context.Context, b *beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
+	for org, sessions := range b.take() {
 		err := s.store.Write(ctx, org, func(tx *store.Tx) error {
 			for id, at := range sessions {
-				if err := tx.Heartbeat(ctx, id, at); err != nil {
+				if err := write(tx, ctx, id, at); err != nil {
 					return err
 				}
 			}

@@ -127,7 +127,7 @@ func (h *hook) draftTitle(text string) string {
 	return text
 }
 
-var planToken = regexp.MustCompile("[A-Za-z0-9_./@*{}\\[\\]-]+(?:#[A-Za-z0-9_.$]+)?")
+var planToken = regexp.MustCompile(`[A-Za-z0-9_./@*{}\[\]-]+(?:#[A-Za-z0-9_.$]+)?`)
 var fileName = regexp.MustCompile(`^[^/]+\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // namedIn returns the paths and symbols that a text names: words that look
@@ -214,7 +214,7 @@ func (h *hook) edited(ctx context.Context) error {
 			return err
 		}
 		if len(f.Contracts) > 0 {
-			learnt = append(learnt, f.Path)
+			learnt = append(learnt, basePath(f))
 		}
 	}
 	if len(learnt) > 0 {
@@ -254,6 +254,7 @@ func (h *hook) facts() []coord.FileFacts {
 			}
 			f.Path = p
 			seen[p] = true
+			canonical(&f)
 			if h.who.DataMode == coord.DataMetadataOnly {
 				f.ClearTexts()
 			}
@@ -269,6 +270,43 @@ func (h *hook) facts() []coord.FileFacts {
 		files = append(files, coord.FileFacts{Path: p, Status: coord.FileModified})
 	}
 	return files
+}
+
+// canonical writes the names in a file's facts as the engine compares them,
+// whatever client sent them.
+func canonical(f *coord.FileFacts) {
+	if f.OldPath != nil {
+		if p, err := scope.CleanPath(*f.OldPath); err == nil && p != f.Path {
+			f.OldPath = &p
+		} else {
+			f.OldPath = nil
+		}
+	}
+	for i := range f.Symbols {
+		f.Symbols[i].Key = canonicalKey(f.Symbols[i].Key)
+	}
+	for i := range f.Contracts {
+		f.Contracts[i].Key = canonicalKey(f.Contracts[i].Key)
+	}
+	for i := range f.References {
+		f.References[i].Key = canonicalKey(f.References[i].Key)
+	}
+}
+
+// canonicalKey leaves what it cannot read as it is: it meets nothing then.
+func canonicalKey(key string) string {
+	if k, err := scope.ParseContract(key); err == nil {
+		return k
+	}
+	return key
+}
+
+// basePath returns a file's name before the edit.
+func basePath(f coord.FileFacts) string {
+	if f.OldPath != nil {
+		return *f.OldPath
+	}
+	return f.Path
 }
 
 // recordFile stores a file's difference in the working copy, with this session
@@ -287,6 +325,13 @@ func (h *hook) recordFile(ctx context.Context, copy string, f coord.FileFacts) e
 		return err
 	}
 	h.live.PutChange(live.ChangeOf(row))
+	if f.OldPath != nil { // what was recorded under the old name is told by this
+		old := store.ChangeRow{RepoID: h.repo.ID, Copy: copy, Facts: coord.FileFacts{Path: *f.OldPath, Status: coord.FileUnchanged}}
+		if err := h.SaveChange(ctx, h.who.OrgID, old); err != nil {
+			return err
+		}
+		h.live.PutChange(live.ChangeOf(old))
+	}
 	if f.Status == coord.FileDeleted {
 		return h.RemoveRepoFile(ctx, h.repo.ID, f.Path)
 	}
@@ -299,17 +344,23 @@ func (h *hook) observe(ctx context.Context, files []coord.FileFacts) error {
 	if h.intent == nil {
 		return nil
 	}
-	var paths []string
+	var paths, undone []string
 	for _, f := range files {
 		if f.Status != coord.FileUnchanged {
 			paths = append(paths, f.Path)
+		} else {
+			undone = append(undone, f.Path)
 		}
 	}
-	return h.claimObserved(ctx, paths)
+	return h.claimObserved(ctx, paths, undone)
 }
 
-func (h *hook) claimObserved(ctx context.Context, paths []string) error {
-	added := false
+// claimObserved adds paths to what the intent was seen to work on, and takes
+// away those where nothing is left of the work.
+func (h *hook) claimObserved(ctx context.Context, paths, undone []string) error {
+	before := len(h.intent.Observed)
+	h.intent.Observed = slices.DeleteFunc(h.intent.Observed, func(p string) bool { return slices.Contains(undone, p) })
+	added := len(h.intent.Observed) != before
 	for _, p := range paths {
 		covered := slices.Contains(h.intent.Observed, p) || slices.ContainsFunc(h.intent.Scope.Paths, func(glob string) bool {
 			g, err := scope.ParseGlob(glob)
@@ -363,8 +414,10 @@ func (h *hook) ended(ctx context.Context) error {
 	}
 	h.live.RemoveWorker(h.session.ID)
 	if h.intent != nil {
-		return h.putIntent(ctx, *h.intent)
+		if err := h.putIntent(ctx, *h.intent); err != nil {
+			return err
+		}
 	}
-	_, err := h.settle(ctx, h.session.ID)
+	_, err := h.settle(ctx, h.worker())
 	return err
 }

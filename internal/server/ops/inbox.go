@@ -105,7 +105,7 @@ func (s *Service) inbox(ctx context.Context, who coord.Caller, in wire.InboxTool
 		if err := s.see(ctx, tx, who, sess, out.Items); err != nil {
 			return err
 		}
-		out.Unread, err = tx.CountUnread(ctx, who.OrgID, reader(who))
+		out.Unread, err = tx.CountMessages(ctx, who.OrgID, reader(who), inboxOf(who, sess, true))
 		return err
 	})
 	return out, err

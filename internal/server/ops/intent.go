@@ -200,7 +200,35 @@ func (c *change) bind(ctx context.Context, session store.SessionRow, i store.Int
 	if err := c.BindSession(ctx, session.ID, i.ID); err != nil {
 		return err
 	}
-	return c.reassign(ctx, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID)
+	if err := c.reassign(ctx, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID); err != nil || session.IntentID == nil {
+		return err
+	}
+	return c.leave(ctx, session, i)
+}
+
+// leave lets a session's former intent go on without it. A draft that nobody
+// else works on was this session's work: its changes go along, and it ends.
+func (c *change) leave(ctx context.Context, session store.SessionRow, to store.IntentRow) error {
+	old, err := c.IntentByID(ctx, c.who.OrgID, *session.IntentID)
+	if err != nil || !old.Status.Live() {
+		return err
+	}
+	others, err := c.Sessions(ctx, c.who.OrgID, store.SessionFilter{Intent: old.ID, Unended: true})
+	if err != nil {
+		return err
+	}
+	if old.Status != coord.IntentDraft || len(others) > 0 {
+		if err := c.tellIntent(ctx, coord.EventIntentUpdated, old, nil); err != nil {
+			return err
+		}
+		return c.putIntent(ctx, old)
+	}
+	if err := c.reassign(ctx, to.Repo.ID, live.CopyOf(session.Session), old.ID, to.ID); err != nil {
+		return err
+	}
+	outcome := coord.OutcomeAbandoned
+	old.Outcome = &outcome
+	return c.end(ctx, &old, coord.IntentAbandoned, coord.EventIntentClosed)
 }
 
 // reassign makes the changes that count to one worker count to another.
@@ -402,6 +430,10 @@ func (c *change) dependencies(ctx context.Context, path string, refs []wire.Inte
 		}
 		if err != nil {
 			return nil, err
+		}
+		if d.ID == i.ID {
+			bad = append(bad, problem.Field{Path: at, Message: "is this intent itself"})
+			continue
 		}
 		if cycle, err := c.reaches(ctx, d.ID, i.ID, map[string]bool{}); err != nil {
 			return nil, err

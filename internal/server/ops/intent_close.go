@@ -39,7 +39,7 @@ func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string,
 		if !i.Status.Live() {
 			return closedIntent(i)
 		}
-		if _, err := c.speaksFor(ctx, session); err != nil {
+		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
 		if note != nil {
@@ -179,11 +179,11 @@ func (s *Service) HandOffTool(ctx context.Context, who coord.Caller, in wire.Int
 
 func (s *Service) handOff(ctx context.Context, who coord.Caller, ref, to string, note, session *string) (out wire.HandedOff, err error) {
 	err = s.alter(ctx, who, func(c *change) error {
-		acting, err := s.actingSession(ctx, c.Tx, who, session, "")
-		if err != nil && (ref == "" || session != nil) {
-			return err
-		}
 		if ref == "" {
+			acting, err := s.actingSession(ctx, c.Tx, who, session, "")
+			if err != nil {
+				return err
+			}
 			if acting == nil || acting.Intent == nil {
 				return problem.InvalidField("ref", "is required: you have no current intent")
 			}
@@ -191,6 +191,9 @@ func (s *Service) handOff(ctx context.Context, who coord.Caller, ref, to string,
 		}
 		i, err := c.ownIntent(ctx, ref)
 		if err != nil {
+			return err
+		}
+		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
 		h, err := c.handTo(ctx, &i, to, note)
@@ -251,9 +254,10 @@ func (c *change) handTo(ctx context.Context, i *store.IntentRow, to string, note
 // work: both sides are one person's now.
 func (c *change) staleWith(ctx context.Context, i store.IntentRow, owner string) error {
 	rows, err := c.Conflicts(ctx, c.who.OrgID, store.ConflictFilter{Worker: i.ID, User: owner, Statuses: coord.LiveConflictStatuses()})
+	how := coord.ResolvedHandedOver
 	for k := range rows {
 		if err == nil {
-			err = c.closeConflict(ctx, &rows[k], coord.ConflictStale, nil)
+			err = c.closeConflict(ctx, &rows[k], coord.ConflictStale, &how)
 		}
 	}
 	return err

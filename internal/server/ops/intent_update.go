@@ -31,7 +31,7 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if !i.Status.Live() {
 			return closedIntent(i)
 		}
-		if _, err := c.speaksFor(ctx, session); err != nil {
+		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
 		was := i.Status
@@ -64,13 +64,13 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 	return out, err
 }
 
-// speaksFor checks a session that a call says it acts as, and attributes what
-// follows to it.
-func (c *change) speaksFor(ctx context.Context, session *string) (*store.SessionRow, error) {
-	if session == nil && c.who.SessionID == "" {
+// speaksFor finds the session that a call about something in a repo acts as,
+// if any, and attributes what follows to it.
+func (c *change) speaksFor(ctx context.Context, session *string, repo string) (*store.SessionRow, error) {
+	if session == nil && c.who.SessionID == "" && c.who.Via != coord.ViaTool {
 		return nil, nil
 	}
-	sess, err := c.s.actingSession(ctx, c.Tx, c.who, session, "")
+	sess, err := c.s.actingSession(ctx, c.Tx, c.who, session, repo)
 	if err == nil && sess != nil {
 		c.who.SessionID = sess.ID
 	}

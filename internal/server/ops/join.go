@@ -121,20 +121,25 @@ func (s *Service) join(ctx context.Context, tx *store.Tx, in wire.AcceptInvite, 
 			return user, err
 		}
 	}
+	return user, s.enter(ctx, tx, invite, user)
+}
+
+// enter uses an invite up and makes the user a member.
+func (s *Service) enter(ctx context.Context, tx *store.Tx, invite coord.Invite, user coord.User) error {
 	if err := tx.DeleteInvite(ctx, invite.ID); err != nil {
-		return user, err
+		return err
 	}
 	as := coord.Caller{OrgID: invite.OrgID, UserID: user.ID}
 	if err := tell(ctx, tx, as, coord.EventInviteAccepted, invite.ID, "", map[string]any{"role": invite.Role, "user_id": user.ID}); err != nil {
-		return user, err
+		return err
 	}
 	if _, err := tx.Member(ctx, invite.OrgID, user.ID); problem.KindOf(err) != problem.NotFound {
-		return user, err // the owner made by bootstrap is a member already
+		return err // the owner made by bootstrap is a member already
 	}
 	if err := tx.InsertMember(ctx, invite.OrgID, user.ID, invite.Role); err != nil {
-		return user, err
+		return err
 	}
-	return user, tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", map[string]any{"role": invite.Role})
+	return tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", map[string]any{"role": invite.Role})
 }
 
 // A Bootstrapped is the first org with its owner.

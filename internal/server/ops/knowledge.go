@@ -164,7 +164,12 @@ func sameKey(a, b string) bool {
 		y, err := scope.ParseSymbol(b)
 		return err == nil && x.Overlaps(y)
 	}
-	return scope.ContractsOverlap(a, b)
+	x, err := scope.ParseContract(a) // clients may write a route in their framework's way
+	if err != nil {
+		return false
+	}
+	y, err := scope.ParseContract(b)
+	return err == nil && scope.ContractsOverlap(x, y)
 }
 
 // A treatment is what a file's change did to a key.

@@ -232,8 +232,11 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 			by = who.TokenID
 		}
 		out = coord.Invite{ID: newID(), OrgID: who.OrgID, URL: s.inviteURL(code.Text), Role: in.Role, Email: in.Email,
-			CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
+			EmailSent: s.cfg.Mail && in.Email != nil, CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
 		if err := tx.InsertInvite(ctx, out, code.Hash); err != nil {
+			return err
+		}
+		if err := s.mailInvite(ctx, tx, who, out); err != nil {
 			return err
 		}
 		return tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", map[string]any{"role": in.Role})

@@ -61,14 +61,36 @@ func (s *Service) speaker(ctx context.Context, tx *store.Tx, who *coord.Caller, 
 	return sess, err
 }
 
-// listener is speaker for a call that cannot say which session it is: with
-// several to choose from it is none of them.
+// listener returns the session whose agent reads the answer to a call that
+// cannot say which one it is, nil if that is not sure: what is noted as told
+// to the wrong one would be lost to it.
 func (s *Service) listener(ctx context.Context, tx *store.Tx, who *coord.Caller) (*store.SessionRow, error) {
-	sess, err := s.speaker(ctx, tx, who, nil)
-	if problem.KindOf(err) == problem.BadRequest {
+	if who.SessionID != "" {
+		return s.speaker(ctx, tx, who, nil)
+	}
+	if who.Via != coord.ViaTool {
 		return nil, nil
 	}
+	sess, err := onlyAgent(ctx, tx, *who, tx.Now.Add(-quietAfter))
+	if err == nil && sess != nil {
+		who.SessionID = sess.ID
+	}
 	return sess, err
+}
+
+// onlyAgent returns the latest session of the one agent that was heard of
+// through the caller's token since a moment; nil if there are several.
+func onlyAgent(ctx context.Context, tx *store.Tx, who coord.Caller, since coord.Time) (*store.SessionRow, error) {
+	own, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: since})
+	if err != nil || len(own) == 0 {
+		return nil, err
+	}
+	for _, o := range own[1:] { // one agent has a session in each of its repos
+		if o.Tool != own[0].Tool || o.ExternalID != own[0].ExternalID {
+			return nil, nil
+		}
+	}
+	return &own[0], nil
 }
 
 // reader returns whose marks a call sets: a person's own in the dashboard,

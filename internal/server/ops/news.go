@@ -33,11 +33,23 @@ func (h *hook) conflictNews(ctx context.Context) error {
 		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() {
 			continue
 		}
-		row := h.found[at]
-		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-		h.brief.add(rankConflict, "conflict "+row.Ref, markOf(f), conflictLine(row.Ref, f, text, suggestion), nil)
+		h.conflictItem(h.found[at].Ref, f)
 	}
 	return nil
+}
+
+// conflictItem tells of a finding, unless this session has heard of it and
+// there is no more to it now.
+func (h *hook) conflictItem(ref string, f *engine.Finding) {
+	key := "conflict " + f.Fingerprint
+	if heard, ok := h.brief.heard[key]; ok {
+		severity, keys, _ := strings.Cut(heard, " ")
+		if severity == string(f.Severity) && !engine.Grown(strings.Split(keys, "\n"), f.Keys) {
+			return
+		}
+	}
+	text, suggestion := engine.Explain(*f, h.worker(), h.Now)
+	h.brief.add(rankConflict, key, markOf(f), conflictLine(ref, f, text, suggestion), nil)
 }
 
 // maxConflictLine bounds what one conflict may say, in bytes.
@@ -73,6 +85,9 @@ func (h *hook) messageNews(ctx context.Context) error {
 		head := "Message from " + senderName(m.From)
 		if m.Subject != nil {
 			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
+		}
+		if m.About != nil && m.About.Kind == aboutQuestion {
+			head += " (to answer a question here: answer, question " + m.About.Ref + ")"
 		}
 		if m.RequiresAck {
 			head += fmt.Sprintf(" (acknowledge with message_ack %s)", m.ID)
@@ -173,6 +188,9 @@ func (h *hook) teamLines(ctx context.Context) error {
 			if n.Intent.Title != nil {
 				line += " " + marker.Inline(*n.Intent.Title, peertext.MaxTitle)
 			}
+		}
+		if n.Overlaps {
+			line += ", where your scope is"
 		}
 		if len(n.Paths) > 0 {
 			line += ": " + peertext.Line(strings.Join(n.Paths[:min(3, len(n.Paths))], ", "), 200)

@@ -16,28 +16,39 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/memory"
+	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/vault"
 )
 
 // Config is what operations need to know of the installation.
 type Config struct {
-	PublicURL string // where people reach the dashboard, without a trailing slash
-	OIDCName  string // name of the OpenID provider, empty if none is configured
+	PublicURL string     // where people reach the dashboard, without a trailing slash
+	OIDC      *auth.OIDC // nil if no OpenID provider is configured
+	Vault     *vault.Vault
+	Outbound  *outbound.Client
+	Mail      bool                                  // whether mail can be sent
+	JobsReady func(context.Context) (string, error) // how the background work fares
 }
 
 // A Service carries out operations.
 type Service struct {
-	store    *store.Store
-	log      *eventlog.Log
-	live     *live.Set
-	logger   *slog.Logger
-	cfg      Config
-	waits    waits
-	lines    lines
-	beats    beats
-	admitted admitted
+	store  *store.Store
+	log    *eventlog.Log
+	live   *live.Set
+	memory *memory.Set
+	logger *slog.Logger
+	cfg    Config
+	waits  waits
+	lines  lines
+	beats  beats
+	// toolCalls are when sessions' agents last called a tool.
+	toolCalls beats
+	admitted  admitted
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
 }
@@ -45,7 +56,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, memory: memory.New(s), logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.

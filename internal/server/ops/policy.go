@@ -41,7 +41,7 @@ func (s *Service) policies(ctx context.Context, tx *store.Tx, who coord.Caller, 
 		layers = append(layers, rules[id])
 	}
 	effective := policy.Merge(layers...)
-	out.Effective = *effective
+	out.Effective, out.Defaults = *effective, *policy.Merge()
 	out.Feedback = []wire.KindFeedback{}
 	if id == "" {
 		return out, nil

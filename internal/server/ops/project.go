@@ -3,11 +3,13 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -41,7 +43,8 @@ func (s *Service) CreateProject(ctx context.Context, who coord.Caller, in wire.C
 	if name == "" {
 		return out, problem.InvalidField("name", "must not be blank")
 	}
-	err = s.write(ctx, who, func(tx *store.Tx) error {
+	err = s.alter(ctx, who, func(c *change) error {
+		tx := c.Tx
 		p := coord.Project{ID: newID(), Name: name, CreatedAt: tx.Now, UpdatedAt: tx.Now}
 		if err := tx.InsertProject(ctx, who.OrgID, p); err != nil {
 			return err
@@ -52,7 +55,7 @@ func (s *Service) CreateProject(ctx context.Context, who coord.Caller, in wire.C
 		if out, err = tx.Project(ctx, who.OrgID, p.ID); err != nil {
 			return err
 		}
-		return tell(ctx, tx, who, coord.EventProjectCreated, p.ID, "", map[string]any{"repos": len(out.Repos)})
+		return firstError(c.tell(ctx, coord.EventProjectCreated, p.ID, "", map[string]any{"repos": len(out.Repos)}), c.relink(ctx))
 	})
 	return out, err
 }
@@ -96,22 +99,23 @@ func (s *Service) RemoveProjectRepo(ctx context.Context, who coord.Caller, in wi
 	return out, err
 }
 
-func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string, change func(*store.Tx, coord.Project) error) (out coord.Project, err error) {
+func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string, edit func(*store.Tx, coord.Project) error) (out coord.Project, err error) {
 	if err := wantUUID(id, noProject); err != nil {
 		return out, err
 	}
-	err = s.write(ctx, who, func(tx *store.Tx) error {
+	err = s.alter(ctx, who, func(c *change) error {
+		tx := c.Tx
 		p, err := tx.Project(ctx, who.OrgID, id)
 		if err != nil {
 			return err
 		}
-		if err := change(tx, p); err != nil {
+		if err := edit(tx, p); err != nil {
 			return err
 		}
 		if out, err = tx.Project(ctx, who.OrgID, id); err != nil {
 			return err
 		}
-		return tell(ctx, tx, who, coord.EventProjectUpdated, id, "", map[string]any{"repos": len(out.Repos)})
+		return firstError(c.tell(ctx, coord.EventProjectUpdated, id, "", map[string]any{"repos": len(out.Repos)}), c.relink(ctx))
 	})
 	return out, err
 }
@@ -121,15 +125,40 @@ func (s *Service) DeleteProject(ctx context.Context, who coord.Caller, in wire.I
 	if err := wantUUID(in.ID, noProject); err != nil {
 		return out, err
 	}
-	err = s.write(ctx, who, func(tx *store.Tx) error {
-		p, err := tx.Project(ctx, who.OrgID, in.ID)
+	err = s.alter(ctx, who, func(c *change) error {
+		p, err := c.Project(ctx, who.OrgID, in.ID)
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteProject(ctx, p.ID); err != nil {
+		if err := c.DeleteProject(ctx, p.ID); err != nil {
 			return err
 		}
-		return tell(ctx, tx, who, coord.EventProjectDeleted, p.ID, "", nil)
+		return firstError(c.tell(ctx, coord.EventProjectDeleted, p.ID, "", nil), c.relink(ctx))
 	})
 	return out, err
+}
+
+// relink settles the work in repos whose links have changed.
+func (c *change) relink(ctx context.Context) error {
+	links, err := live.Links(ctx, c.Tx, c.who.OrgID)
+	if err != nil {
+		return err
+	}
+	var changed []string
+	for repo, linked := range links {
+		before := c.live.Links(repo)
+		c.live.SetLinks(repo, linked)
+		if !slices.Equal(before, c.live.Links(repo)) {
+			changed = append(changed, repo)
+		}
+	}
+	slices.Sort(changed)
+	for _, repo := range changed {
+		for _, id := range c.live.Workers(repo) {
+			if _, err := c.settle(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -14,6 +14,14 @@ import (
 // expiry is how long a quiet session still counts for anything.
 const expiry = coord.SessionExpiryHours * time.Hour
 
+// CheckSession refuses a caller who acts under a session that is not theirs.
+func (s *Service) CheckSession(ctx context.Context, who coord.Caller) error {
+	return s.read(ctx, func(tx *store.Tx) error {
+		_, err := s.ownSession(ctx, tx, who, who.SessionID)
+		return err
+	})
+}
+
 // ownSession returns the caller's session of that id.
 func (s *Service) ownSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (store.SessionRow, error) {
 	const none = "no session of yours has this id; the hook briefing names yours"
@@ -37,7 +45,7 @@ func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	}
 	if id != nil {
 		sess, err := s.ownSession(ctx, tx, who, *id)
-		return &sess, err
+		return s.noteTool(tx, who, &sess, err)
 	}
 	if who.TokenID == "" || !who.Personal() {
 		return nil, nil
@@ -62,13 +70,22 @@ func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	case 0:
 		return nil, nil
 	case 1:
-		return &found[0], nil
+		return s.noteTool(tx, who, &found[0], nil)
 	}
 	bad := &problem.Error{Kind: problem.BadRequest, Detail: "you have active sessions in several repos; pass repo or session_id"}
 	for _, x := range found {
 		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
 	}
 	return nil, bad
+}
+
+// noteTool notes that a session's agent called a tool, to be written with the
+// heartbeats: agents that call tools while their hooks are silent want help.
+func (s *Service) noteTool(tx *store.Tx, who coord.Caller, sess *store.SessionRow, err error) (*store.SessionRow, error) {
+	if err == nil && who.Via == coord.ViaTool {
+		s.toolCalls.note(who.OrgID, sess.ID, tx.Now)
+	}
+	return sess, err
 }
 
 // place is where a call happens: a repo, and the session it acts as, if any.

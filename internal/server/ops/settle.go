@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -22,13 +23,19 @@ type change struct {
 }
 
 // alter runs fn in a transaction of the caller's org with its live index, and
-// at the end brings blocked intents up to date.
+// at the end brings the conflicts of whoever fn touched, and the intents that
+// these block, up to date.
 func (s *Service) alter(ctx context.Context, who coord.Caller, fn func(*change) error) error {
 	return s.write(ctx, who, func(tx *store.Tx) error {
 		return s.live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
 			c := &change{Tx: tx, live: d, who: who, s: s, touched: map[string]bool{}}
 			if err := fn(c); err != nil {
 				return err
+			}
+			for _, id := range d.Disturbed() {
+				if _, err := c.settle(ctx, id); err != nil {
+					return err
+				}
 			}
 			return c.reblock(ctx)
 		})
@@ -61,6 +68,7 @@ func (c *change) putIntent(ctx context.Context, i store.IntentRow) error {
 // finds now: new ones are opened, known ones updated, those that are gone
 // resolved. It returns the worker's live conflicts.
 func (c *change) settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
+	c.live.Settled(workerID)
 	findings := engine.Detect(c.live.Index, workerID)
 	known, err := c.Conflicts(ctx, c.who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
 	if err != nil {
@@ -75,17 +83,19 @@ func (c *change) settle(ctx context.Context, workerID string) ([]store.ConflictR
 			row = known[at]
 			err = c.refreshConflict(ctx, &row, f)
 		} else {
-			row, err = c.openConflict(ctx, f)
+			row, err = c.openConflict(ctx, f, "")
 		}
 		if err != nil {
 			return nil, err
 		}
-		if row.ID != "" {
-			out = append(out, row)
-		}
+		out = append(out, row)
 	}
 	for _, k := range known {
 		if slices.ContainsFunc(findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint }) {
+			continue
+		}
+		if c.stillAttempted(k) {
+			out = append(out, k)
 			continue
 		}
 		if err := c.endConflict(ctx, k); err != nil {
@@ -95,15 +105,38 @@ func (c *change) settle(ctx context.Context, workerID string) ([]store.ConflictR
 	return out, nil
 }
 
+// stillAttempted reports whether an edit that was attempted, and of which
+// nothing is recorded, would still run into a conflict.
+func (c *change) stillAttempted(k store.ConflictRow) bool {
+	w := c.live.Worker(k.AttemptedBy)
+	if k.AttemptedBy == "" || w == nil {
+		return false
+	}
+	e := engine.Edit{Worker: w, Session: w.Session}
+	for _, ev := range k.Evidence {
+		if ev.Path != nil && !slices.Contains(e.Paths, *ev.Path) {
+			e.Paths = append(e.Paths, *ev.Path)
+		}
+	}
+	return slices.ContainsFunc(engine.Decide(c.live.Index, e).Findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint })
+}
+
 // fill writes a finding into a conflict.
 func (c *change) fill(row *store.ConflictRow, f *engine.Finding) {
 	row.Kind, row.Severity = f.Kind, f.Severity
 	row.Repo, row.CrossRepo, row.DependentRepo = f.Repo, f.CrossRepo, f.DependentRepo
 	row.Holder, row.Challenger = f.Holder.ID, f.Challenger.ID
 	row.HolderUser, row.ChallengerUser = f.Holder.User.ID, f.Challenger.User.ID
-	row.Parties = []coord.Party{partyOf(coord.Holder, f.Holder), partyOf(coord.Challenger, f.Challenger)}
+	row.Parties = partiesOf(f)
+	if !f.Attempted {
+		row.AttemptedBy = ""
+	}
 	row.Evidence, row.Keys, row.Fingerprint = f.Evidence, f.Keys, f.Fingerprint
 	row.Explanation, row.Suggestion = engine.Explain(*f, "", 0)
+}
+
+func partiesOf(f *engine.Finding) []coord.Party {
+	return []coord.Party{partyOf(coord.Holder, f.Holder), partyOf(coord.Challenger, f.Challenger)}
 }
 
 func partyOf(role coord.PartyRole, w *engine.Worker) coord.Party {
@@ -130,19 +163,17 @@ func partyOf(role coord.PartyRole, w *engine.Worker) coord.Party {
 	return p
 }
 
-// openConflict records a new conflict. An empty row means that there is none
-// to record: both sides came into one hand, and nothing grew since.
-func (c *change) openConflict(ctx context.Context, f *engine.Finding) (row store.ConflictRow, err error) {
+// openConflict records a new conflict. If it rests on an edit that was only
+// attempted, by is the worker who tried.
+func (c *change) openConflict(ctx context.Context, f *engine.Finding, by string) (row store.ConflictRow, err error) {
 	last, err := c.LastConflict(ctx, c.who.OrgID, f.Fingerprint)
 	if err != nil {
 		return row, err
 	}
 	if last != nil {
-		if last.Status == coord.ConflictStale && f.Holder.User.ID == f.Challenger.User.ID && last.HolderUser != last.ChallengerUser && !engine.Grown(last.Keys, f.Keys) {
-			return row, nil
-		}
 		row.Previous = &last.Ref
 	}
+	row.AttemptedBy = by
 	row.ID, row.OrgID, row.Status, row.FirstSeenAt = newID(), c.who.OrgID, coord.ConflictOpen, c.Now
 	if row.Number, err = c.NextConflictNumber(ctx, c.who.OrgID); err != nil {
 		return row, err
@@ -160,7 +191,7 @@ func (c *change) openConflict(ctx context.Context, f *engine.Finding) (row store
 // more evidence or another severity.
 func (c *change) refreshConflict(ctx context.Context, row *store.ConflictRow, f *engine.Finding) error {
 	grown, severity := engine.Grown(row.Keys, f.Keys), row.Severity
-	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && row.Holder == f.Holder.ID && row.Challenger == f.Challenger.ID {
+	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && reflect.DeepEqual(row.Parties, partiesOf(f)) && (row.AttemptedBy == "" || f.Attempted) {
 		return nil
 	}
 	c.fill(row, f)
@@ -189,6 +220,9 @@ func (c *change) closeConflict(ctx context.Context, row *store.ConflictRow, stat
 	row.Status, row.Resolution, row.ClosedAt = status, how, c.Now.Ptr()
 	if err := c.SaveConflict(ctx, row); err != nil {
 		return err
+	}
+	if s, ok := live.SuppressionOf(*row); ok {
+		c.live.Suppress(s)
 	}
 	c.touch(*row)
 	t := coord.EventConflictResolved

@@ -137,8 +137,8 @@ func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None)
 
 // GetSignInOptions tells the sign-in page what to offer.
 func (s *Service) GetSignInOptions(ctx context.Context, _ coord.Caller, _ wire.None) (out wire.SignInOptions, err error) {
-	if s.cfg.OIDCName != "" {
-		out.OIDC = &s.cfg.OIDCName
+	if s.cfg.OIDC != nil {
+		out.OIDC = &s.cfg.OIDC.Name
 	}
 	err = s.read(ctx, func(tx *store.Tx) error {
 		n, err := tx.CountOrgs(ctx)

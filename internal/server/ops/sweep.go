@@ -76,8 +76,8 @@ func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
 }
 
 func (c *change) expireSession(ctx context.Context, x store.SessionRow) error {
-	// It ended when it was last heard of; that we noticed later is our affair.
-	if err := c.EndSession(ctx, x.ID, x.LastHeartbeatAt); err != nil {
+	// It ended as its time was up; that we noticed later is our affair.
+	if err := c.EndSession(ctx, x.ID, x.LastHeartbeatAt.Add(expiry)); err != nil {
 		return err
 	}
 	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, map[string]any{"tool": x.Tool, "expired": true}); err != nil {
@@ -89,7 +89,11 @@ func (c *change) expireSession(ctx context.Context, x store.SessionRow) error {
 		if err != nil {
 			return err
 		}
-		return c.putIntent(ctx, i)
+		if err := c.putIntent(ctx, i); err != nil {
+			return err
+		}
+		_, err = c.settle(ctx, i.ID)
+		return err
 	}
 	_, err := c.settle(ctx, x.ID)
 	return err

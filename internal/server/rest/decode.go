@@ -55,8 +55,16 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err != nil {
 		return err
 	}
+	if f, ok := in.(flowReader); ok {
+		if c, err := r.Cookie(s.auth.FlowCookieName()); err == nil {
+			f.ReadFlow(c.Value)
+		}
+	}
 	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", path))
 }
+
+// A flowReader is an input that needs the cookie of an OpenID sign-in.
+type flowReader interface{ ReadFlow(value string) }
 
 // decodeBody reads the body with limits and decodes it.
 func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, schema *shape.Schema, how shape.Strictness, in any) error {
@@ -181,6 +189,9 @@ func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
 // fill sets the fields that a tag names. The values are validated: what does
 // not fit is our own mistake.
 func fill(v reflect.Value, tag string, values map[string]any) error {
+	if len(values) == 0 {
+		return nil
+	}
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)

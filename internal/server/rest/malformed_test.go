@@ -82,6 +82,8 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			{"no event id", get("/v1/stream?last_event_id=x"), 400, problem.Validation, "last_event_id"},
 			{"no event id in the header", with(get("/v1/stream"), "Last-Event-ID", "\xff"), 400, problem.Validation, "last_event_id"},
 			{"an org that cannot be", with(get("/v1/me"), "X-Svc-Org", "\xff\xfe"), 200, "", ""},
+			{"a session that cannot be", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", "\xff"), 404, problem.NotFound, "session"},
+			{"a session that is not there", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", id), 404, problem.NotFound, "session"},
 			{"no such route", get("/v1/nothing"), 404, problem.NotFound, "no such route"},
 			{"no such route with odd characters", get("/v1/%22%ff%00"), 404, problem.NotFound, "no such route"},
 			{"a route with a slash too many", get("/v1/me/"), 404, problem.NotFound, "no such route"},

@@ -63,6 +63,50 @@ var objects = map[string]maker{
 	"POST /v1/conflicts/{ref}/actions":  onConflict("/actions", map[string]any{"action": "ack"}),
 	"POST /v1/conflicts/{ref}/feedback": onConflict("/feedback", map[string]any{"verdict": "useful"}),
 	"POST /v1/conflicts/{ref}/override": onConflict("/override", map[string]any{"reason": "we agreed"}),
+	"POST /v1/repos/{repo}/index": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		name := repo(w, o)
+		return object{"/v1/repos/" + url.PathEscape(name) + "/index", url.PathEscape(name), map[string]any{"files": []any{}, "complete": true}}
+	},
+	"POST /v1/messages/{id}/ack": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id, _ := message(w, o)
+		return object{"/v1/messages/" + id + "/ack", id, nil}
+	},
+	"GET /v1/conversations/{id}":           inThread("", nil),
+	"GET /v1/conversations/{id}/messages":  inThread("/messages", nil),
+	"POST /v1/conversations/{id}/messages": inThread("/messages", map[string]any{"body": "Yes"}),
+	"POST /v1/questions/{id}/answers": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		var made struct{ ID string }
+		w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/questions", Token: o.Tokens[coord.Member],
+			Body: map[string]any{"to": "user:" + o.Users[coord.Owner].Email, "question": "Why?"}}, &made)
+		return object{"/v1/questions/" + made.ID + "/answers", made.ID, map[string]any{"answer": "Because"}}
+	},
+}
+
+// message sends one from a member to the owner.
+func message(w *daemontest.World, o *daemontest.Org) (id, thread string) {
+	var made struct {
+		ID     string `json:"id"`
+		Thread string `json:"conversation_id"`
+	}
+	w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/messages", Token: o.Tokens[coord.Member],
+		Body: map[string]any{"to": "user:" + o.Users[coord.Owner].Email, "body": "Hello", "requires_ack": true}}, &made)
+	return made.ID, made.Thread
+}
+
+// inThread calls a route on a direct thread of the owner.
+func inThread(tail string, body any) maker {
+	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		_, id := message(w, o)
+		return object{"/v1/conversations/" + id + tail, id, body}
+	}
+}
+
+// queries has what GET routes cannot do without, beyond what their schema says.
+var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
+	"GET /v1/contracts/lookup": func(w *daemontest.World, o *daemontest.Org) url.Values {
+		return url.Values{"key": {"http:GET /users"}, "repo": {repo(w, o)}}
+	},
+	"GET /v1/search": func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
 }
 
 type maker = func(*testing.T, *daemontest.World, *daemontest.Org) object
@@ -105,13 +149,14 @@ func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo strin
 // good has bodies with which an owner succeeds, for routes without path
 // parameters. GET routes need none.
 var good = map[string]any{
-	"PATCH /v1/org":     map[string]any{"data_mode": "metadata_only"},
-	"POST /v1/members":  map[string]any{"email": "new@example.com", "role": "member"},
-	"POST /v1/invites":  map[string]any{"role": "member"},
-	"POST /v1/tokens":   map[string]any{"name": "laptop"},
-	"POST /v1/repos":    map[string]any{"full_name": "acme/good"},
-	"POST /v1/projects": map[string]any{"name": "Good", "repos": []string{}},
-	"PUT /v1/policies":  map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
+	"PATCH /v1/org":              map[string]any{"data_mode": "metadata_only"},
+	"POST /v1/members":           map[string]any{"email": "new@example.com", "role": "member"},
+	"POST /v1/invites":           map[string]any{"role": "member"},
+	"POST /v1/tokens":            map[string]any{"name": "laptop"},
+	"POST /v1/repos":             map[string]any{"full_name": "acme/good"},
+	"POST /v1/projects":          map[string]any{"name": "Good", "repos": []string{}},
+	"POST /v1/attention/dismiss": map[string]any{"ids": []string{"message:x:y"}},
+	"PUT /v1/policies":           map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
 }
 
 func create(w *daemontest.World, o *daemontest.Org, path string, body any) string {

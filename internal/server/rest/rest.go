@@ -123,6 +123,14 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 			http.SetCookie(w, s.auth.Cookie(secret))
 		}
 	}
+	if to, ok := out.(wire.Redirect); ok {
+		if to.Flow != nil {
+			http.SetCookie(w, s.auth.FlowCookie(*to.Flow))
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, to.Location, op.Success)
+		return
+	}
 	status := op.Success
 	if ready, ok := out.(wire.Ready); ok && ready.Status != "ready" {
 		status = problem.Unavailable.Status()

@@ -163,7 +163,8 @@ func (x *walker) foreign(method string, theirs object) {
 	}
 	get := func(path, id string) daemontest.Response {
 		res := x.w.Do(x.request(method, path, body))
-		res.Body = []byte(strings.ReplaceAll(string(res.Body), id, "ID"))
+		name, _ := url.PathUnescape(id)
+		res.Body = []byte(strings.ReplaceAll(string(res.Body), name, "ID"))
 		return res
 	}
 	seen := get(theirs.path, theirs.id)
@@ -208,10 +209,27 @@ func (x *walker) limits(method string, own object) {
 				continue // in a query a number is text, and text a list of one
 			}
 			if text, ok := queryText(v.value); ok {
-				x.violates(v, x.request(method, own.path+"?"+url.Values{name: {text}}.Encode(), x.body()))
+				q := x.query()
+				q.Set(name, text)
+				x.violates(v, x.request(method, own.path+"?"+q.Encode(), x.body()))
 			}
 		}
 	}
+	for _, name := range in.Query.Required {
+		q := x.query()
+		q.Del(name)
+		x.violates(violation{"a missing parameter", name, nil}, x.request(method, own.path+"?"+q.Encode(), x.body()))
+	}
+}
+
+// query returns what the row's query cannot do without.
+func (x *walker) query() url.Values {
+	q := url.Values{}
+	in := x.schemas.Inputs(x.op).Query
+	for _, name := range in.Required {
+		q.Set(name, fmt.Sprint(x.schemas.Schemas.Example(in.Properties[name])))
+	}
+	return q
 }
 
 // queryText returns a violation as a query could carry it. A query knows no
@@ -256,10 +274,14 @@ func (x *walker) violates(v violation, r daemontest.Request) {
 // success proves that the row works and answers as the document says.
 func (x *walker) success(method string, own object) {
 	_, listed := good[x.op.Route]
-	if method != "GET" && !listed && own.id == "" || x.op.Route == "GET /v1/stream" {
+	if method != "GET" && !listed && own.id == "" || x.op.Route == "GET /v1/stream" || x.op.Success == 302 {
 		return
 	}
-	res := x.w.Do(x.request(method, own.path, own.body))
+	q := x.query()
+	if more, ok := queries[x.op.Route]; ok {
+		q = more(x.w, x.ours)
+	}
+	res := x.w.Do(x.request(method, own.path+"?"+q.Encode(), own.body))
 	if res.Status != x.op.Success {
 		x.Fatalf("an owner gets %d, want %d\n%s", res.Status, x.op.Success, res.Body)
 	}

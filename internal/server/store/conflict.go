@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -16,11 +17,12 @@ type ConflictRow struct {
 	HolderUser     string
 	ChallengerUser string
 	Keys           []string // of all evidence
+	AttemptedBy    string   // the worker whose attempted edit it rests on, if it does
 }
 
 const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder, c.challenger, c.holder_user, c.challenger_user,
 	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override, c.override_requested,
-	c.first_seen_at, c.updated_at, c.closed_at`
+	c.first_seen_at, c.updated_at, c.closed_at, c.attempted_by`
 
 const conflictTables = ` FROM conflicts c JOIN repos r ON r.id = c.repo_id LEFT JOIN repos d ON d.id = c.dependent_repo_id`
 
@@ -28,7 +30,7 @@ func scanConflict(r scanner) (c ConflictRow, err error) {
 	var depID, depName *string
 	err = r.Scan(&c.ID, &c.OrgID, &c.Number, &c.Kind, &c.Severity, &c.Status, &c.Repo.ID, &c.Repo.FullName, &depID, &depName, &c.Holder, &c.Challenger, &c.HolderUser, &c.ChallengerUser,
 		asJSON{&c.Parties}, asJSON{&c.Evidence}, asJSON{&c.Keys}, &c.Explanation, asJSON{&c.Suggestion}, &c.Fingerprint, &c.Previous, &c.Resolution, asJSON{&c.Override}, asJSON{&c.OverrideRequested},
-		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt)
+		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt, &c.AttemptedBy)
 	c.Ref = coord.ConflictRef(c.Number)
 	if depID != nil {
 		c.CrossRepo, c.DependentRepo = true, &coord.RepoName{ID: *depID, FullName: *depName}
@@ -52,14 +54,14 @@ func (tx *Tx) SaveConflict(ctx context.Context, c *ConflictRow) error {
 	}
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO conflicts (id, org_id, number, kind, severity, status, repo_id, dependent_repo_id, holder, challenger, holder_user, challenger_user, parties, evidence, evidence_keys,
-			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at, attempted_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 		ON CONFLICT (id) DO UPDATE SET severity = EXCLUDED.severity, status = EXCLUDED.status, holder = EXCLUDED.holder, challenger = EXCLUDED.challenger,
 			holder_user = EXCLUDED.holder_user, challenger_user = EXCLUDED.challenger_user, parties = EXCLUDED.parties, evidence = EXCLUDED.evidence, evidence_keys = EXCLUDED.evidence_keys,
 			explanation = EXCLUDED.explanation, suggestion = EXCLUDED.suggestion, resolution = EXCLUDED.resolution, override = EXCLUDED.override, override_requested = EXCLUDED.override_requested,
-			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at`,
+			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at, attempted_by = EXCLUDED.attempted_by`,
 		c.ID, c.OrgID, c.Number, c.Kind, c.Severity, c.Status, c.Repo.ID, dep, c.Holder, c.Challenger, c.HolderUser, c.ChallengerUser, js(c.Parties), js(c.Evidence), js(c.Keys),
-		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested), c.FirstSeenAt, c.UpdatedAt, c.ClosedAt)
+		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested), c.FirstSeenAt, c.UpdatedAt, c.ClosedAt, c.AttemptedBy)
 	return err
 }
 
@@ -121,43 +123,66 @@ func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*Confl
 	return &c, err
 }
 
-// ClosedConflicts returns the conflicts that were overridden, agreed on or
-// called false: those that keep their like from being raised again. With a
-// fingerprint, only those of it.
+// ClosedConflicts returns the conflicts that were overridden, agreed on, called
+// false or came into one hand: those that keep their like from being raised
+// again. With a fingerprint, only those of it.
 func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]ConflictRow, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
-	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive'))`)
+	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive') OR c.resolution = 'handed_over')`)
 	if fingerprint != "" {
 		f.and(`c.fingerprint = ?`, fingerprint)
 	}
 	return all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number`, f.args...)
 }
 
+// withHistory fills in actions and feedback, in two queries for all rows.
 func (tx *Tx) withHistory(ctx context.Context, cs []ConflictRow) error {
+	at := make(map[string]int, len(cs))
+	ids := make([]string, len(cs))
 	for i := range cs {
-		var err error
-		if cs[i].Actions, err = all(ctx, tx, scanAction, `
-			SELECT a.action, a.note, u.id, u.email, u.name, a.session_id, a.at FROM conflict_actions a JOIN users u ON u.id = a.user_id
-			WHERE a.conflict_id = $1 ORDER BY a.at, a.id`, cs[i].ID); err != nil {
+		at[cs[i].ID], ids[i] = i, cs[i].ID
+	}
+	for chunk := range slices.Chunk(ids, 500) {
+		f := filter{}
+		in(&f, "a.conflict_id", chunk)
+		actions, err := all(ctx, tx, scanAction, `
+			SELECT a.conflict_id, a.action, a.note, u.id, u.email, u.name, a.session_id, a.at FROM conflict_actions a JOIN users u ON u.id = a.user_id`+
+			f.where()+` ORDER BY a.at, a.id`, f.args...)
+		if err != nil {
 			return err
 		}
-		if cs[i].Feedback, err = all(ctx, tx, scanFeedback, `
-			SELECT f.verdict, u.id, u.email, u.name, f.at FROM conflict_feedback f JOIN users u ON u.id = f.user_id
-			WHERE f.conflict_id = $1 ORDER BY f.at, u.id`, cs[i].ID); err != nil {
+		for _, a := range actions {
+			c := &cs[at[a.conflict]]
+			c.Actions = append(c.Actions, a.it)
+		}
+		verdicts, err := all(ctx, tx, scanFeedback, `
+			SELECT a.conflict_id, a.verdict, u.id, u.email, u.name, a.at FROM conflict_feedback a JOIN users u ON u.id = a.user_id`+
+			f.where()+` ORDER BY a.at, u.id`, f.args...)
+		if err != nil {
 			return err
+		}
+		for _, v := range verdicts {
+			c := &cs[at[v.conflict]]
+			c.Feedback = append(c.Feedback, v.it)
 		}
 	}
 	return nil
 }
 
-func scanAction(r scanner) (a coord.ActionTaken, err error) {
-	err = r.Scan(&a.Action, &a.Note, &a.By.ID, &a.By.Email, &a.By.Name, &a.SessionID, &a.At)
+// of is something about one of several conflicts.
+type of[T any] struct {
+	conflict string
+	it       T
+}
+
+func scanAction(r scanner) (a of[coord.ActionTaken], err error) {
+	err = r.Scan(&a.conflict, &a.it.Action, &a.it.Note, &a.it.By.ID, &a.it.By.Email, &a.it.By.Name, &a.it.SessionID, &a.it.At)
 	return a, err
 }
 
-func scanFeedback(r scanner) (f coord.FeedbackGiven, err error) {
-	err = r.Scan(&f.Verdict, &f.By.ID, &f.By.Email, &f.By.Name, &f.At)
+func scanFeedback(r scanner) (f of[coord.FeedbackGiven], err error) {
+	err = r.Scan(&f.conflict, &f.it.Verdict, &f.it.By.ID, &f.it.By.Email, &f.it.By.Name, &f.it.At)
 	return f, err
 }
 

@@ -18,6 +18,7 @@ type dialect struct {
 	open        func(dsn string) (*sql.DB, error)
 	snapshot    sql.IsolationLevel // at which a transaction sees one moment
 	lockOrg     string             // statement that makes an org's writers queue
+	skipLocked  string             // ends a SELECT that takes rows nobody else is taking
 	isDuplicate func(error) bool
 	isRetryable func(error) bool // the transaction lost to another and may be tried again
 	isDown      func(error) bool // the database cannot serve right now
@@ -41,8 +42,9 @@ var postgres = dialect{
 		db.SetMaxIdleConns(32)
 		return db, nil
 	},
-	snapshot: sql.LevelRepeatableRead,
-	lockOrg:  `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
+	snapshot:   sql.LevelRepeatableRead,
+	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
+	skipLocked: `FOR UPDATE SKIP LOCKED`,
 	isDuplicate: func(err error) bool {
 		return pgCode(err) == "23505"
 	},

@@ -65,10 +65,10 @@ type MessageFilter struct {
 	Limit        int
 }
 
-// Messages returns messages as a reader sees them, newest first.
-func (tx *Tx) Messages(ctx context.Context, org string, r Reader, want MessageFilter) ([]coord.Message, error) {
-	f := filter{}
-	join := ` LEFT JOIN message_recipients x ON x.message_id = m.id AND x.user_id = ` + f.arg(r.User)
+// build returns the filter as SQL: how the reader's rows are joined, and the
+// conditions.
+func (want MessageFilter) build(org string, r Reader) (join string, f filter) {
+	join = ` LEFT JOIN message_recipients x ON x.message_id = m.id AND x.user_id = ` + f.arg(r.User)
 	f.and(`m.org_id = ?`, org)
 	in(&f, "m.id", want.IDs)
 	if want.Conversation != "" {
@@ -94,11 +94,23 @@ func (tx *Tx) Messages(ctx context.Context, org string, r Reader, want MessageFi
 	if want.Before > 0 {
 		f.and(`m.seq < ?`, want.Before)
 	}
+	return join, f
+}
+
+// Messages returns messages as a reader sees them, newest first.
+func (tx *Tx) Messages(ctx context.Context, org string, r Reader, want MessageFilter) ([]coord.Message, error) {
+	join, f := want.build(org, r)
 	rows, err := all(ctx, tx, scanMessage, `SELECT `+r.messageColumns()+messageTables+join+f.where()+` ORDER BY m.seq DESC LIMIT `+f.arg(want.Limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
 	return rows, tx.withAcks(ctx, r, rows)
+}
+
+// CountMessages returns how many messages there are for a reader.
+func (tx *Tx) CountMessages(ctx context.Context, org string, r Reader, want MessageFilter) (int, error) {
+	join, f := want.build(org, r)
+	return tx.count(ctx, `SELECT COUNT(*)`+messageTables+join+f.where(), f.args...)
 }
 
 // notFromLineage leaves out what an agent, or another of its lineage, wrote
@@ -222,9 +234,4 @@ func (tx *Tx) withAcks(ctx context.Context, r Reader, ms []coord.Message) error 
 		}
 	}
 	return rows.Err()
-}
-
-// CountUnread returns how many messages to a reader they have not read.
-func (tx *Tx) CountUnread(ctx context.Context, org string, r Reader) (int, error) {
-	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND `+r.readColumn()+` IS NULL`, org, r.User)
 }

@@ -66,6 +66,12 @@ func (tx *Tx) SetPassword(ctx context.Context, user, hash string) error {
 	return err
 }
 
+// DeletePassword leaves an account without one.
+func (tx *Tx) DeletePassword(ctx context.Context, user string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE users SET password_hash = NULL WHERE id = $1`, user)
+	return err
+}
+
 // SetUserName changes a person's display name.
 func (tx *Tx) SetUserName(ctx context.Context, user, name string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE users SET name = $2 WHERE id = $1`, user, name)
@@ -159,6 +165,14 @@ func (tx *Tx) Invites(ctx context.Context, org string) ([]coord.Invite, error) {
 		SELECT `+inviteColumns+` FROM invites
 		WHERE org_id = $1 AND expires_at > $2
 		ORDER BY created_at, id`, org, tx.Now)
+}
+
+// InvitesFor returns the pending invites made out to an address, in any org.
+func (tx *Tx) InvitesFor(ctx context.Context, email string) ([]coord.Invite, error) {
+	return all(ctx, tx, scanInvite, `
+		SELECT `+inviteColumns+` FROM invites
+		WHERE email = $1 AND expires_at > $2
+		ORDER BY created_at, id`, EmailKey(email), tx.Now)
 }
 
 // Invite returns an org's invite by id, expired or not.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,6 +17,14 @@ type Thread struct {
 	Subject *string
 	About   *coord.About
 	Users   []string // who takes part, for direct threads
+	since   coord.Time
+}
+
+// From returns the thread as being there since a moment, even if only now
+// somebody looks for it.
+func (t Thread) From(since coord.Time) Thread {
+	t.since = since
+	return t
 }
 
 // DirectThread returns the thread of some people about something.
@@ -45,7 +54,7 @@ func (tx *Tx) EnsureConversation(ctx context.Context, org, newID string, t Threa
 	n, err := tx.exec(ctx, `
 		INSERT INTO conversations (id, org_id, kind, conv_key, repo_id, subject, about_kind, about_ref, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (org_id, conv_key) DO NOTHING`,
-		newID, org, t.Kind, t.Key, t.RepoID, t.Subject, aboutKind, aboutRef, tx.Now)
+		newID, org, t.Kind, t.Key, t.RepoID, t.Subject, aboutKind, aboutRef, cmp.Or(t.since, tx.Now))
 	if err != nil {
 		return "", err
 	}

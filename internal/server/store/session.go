@@ -150,8 +150,8 @@ func (tx *Tx) Heartbeat(ctx context.Context, id string, at coord.Time) error {
 }
 
 // TouchTool notes that a session's agent called a tool.
-func (tx *Tx) TouchTool(ctx context.Context, id string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET last_tool_at = $2 WHERE id = $1`, id, tx.Now)
+func (tx *Tx) TouchTool(ctx context.Context, id string, at coord.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET last_tool_at = $2 WHERE id = $1 AND coalesce(last_tool_at, 0) < $2`, id, at)
 	return err
 }
 

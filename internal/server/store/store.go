@@ -28,7 +28,9 @@ type Store struct {
 	Committed func(orgs []string)
 	// Aborted, if set, is told when writes that had run were not committed.
 	Aborted func()
-	now     func() time.Time
+	// Queued, if set, is told after each commit that added jobs.
+	Queued func()
+	now    func() time.Time
 }
 
 // Open opens the database at dsn, a postgres:// URL or a file path, and
@@ -146,6 +148,8 @@ type Tx struct {
 	Now   coord.Time
 	store *Store
 	wakes map[string]bool // orgs with new events
+
+	queued bool // whether jobs were added
 }
 
 // Read runs fn on the state of one moment.
@@ -155,11 +159,15 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 
 // Write runs fn in a transaction and commits it if fn returns nil. Writers of
 // one org wait for one another, so fn may act on what it has read: of two
-// people who claim a file at once, the second is told. fn may run more than
-// once and must not act on the world outside the transaction.
+// people who claim a file at once, the second is told. With no org nobody
+// queues. fn may run more than once and must not act on the world outside the
+// transaction.
 func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error {
 	if s.writer != nil {
 		return s.wrap(s.writer.run(ctx, fn))
+	}
+	if org == "" {
+		return s.retry(func() error { return s.transact(ctx, s.writes, nil, fn) })
 	}
 	// Queueing here first keeps all but one writer of an org from holding a
 	// connection while it waits.
@@ -168,14 +176,33 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 		return s.wrap(err)
 	}
 	defer done()
-	const tries = 5
-	for try := 1; ; try++ {
-		err := s.transact(ctx, s.writes, nil, func(tx *Tx) error {
+	return s.retry(func() error {
+		return s.transact(ctx, s.writes, nil, func(tx *Tx) error {
 			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
 				return err
 			}
+			tx.Now = s.Now() // whoever got the lock first was first
 			return fn(tx)
 		})
+	})
+}
+
+// Lock makes tx wait for the writers queued under another name than its
+// org's. Take locks before changing anything, so that no two transactions
+// wait for each other.
+func (tx *Tx) Lock(ctx context.Context, name string) error {
+	if tx.lockOrg == "" {
+		return nil // one writer: nobody to wait for
+	}
+	_, err := tx.ExecContext(ctx, tx.lockOrg, name)
+	return err
+}
+
+// retry runs a transaction again that lost to another.
+func (s *Store) retry(run func() error) error {
+	const tries = 5
+	for try := 1; ; try++ {
+		err := run()
 		if err == nil || try == tries || !s.isRetryable(err) {
 			return err
 		}
@@ -200,17 +227,19 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f
 }
 
 func (s *Store) announce(txs ...*Tx) {
-	if s.Committed == nil {
-		return
-	}
 	var orgs []string
+	queued := false
 	for _, tx := range txs {
+		queued = queued || tx.queued
 		for org := range tx.wakes {
 			orgs = append(orgs, org)
 		}
 	}
-	if len(orgs) > 0 {
+	if len(orgs) > 0 && s.Committed != nil {
 		s.Committed(orgs)
+	}
+	if queued && s.Queued != nil {
+		s.Queued()
 	}
 }
 

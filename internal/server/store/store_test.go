@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -257,5 +258,40 @@ func TestCommittedIsToldAfterTheCommit(t *testing.T) {
 		if got := <-told; !slices.Equal(got, []string{"acme"}) || len(told) > 0 {
 			t.Errorf("told of %v and %d more", got, len(told))
 		}
+	})
+}
+
+// The writers of a busy org wait for one another, not everybody else for them.
+func TestABusyOrgLeavesRoomForOthers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		hold, held := make(chan struct{}), make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			s.Write(t.Context(), "busy", func(*store.Tx) error { close(held); <-hold; return nil })
+		})
+		<-held
+		var waiting sync.WaitGroup
+		for range 60 {
+			waiting.Add(1)
+			wg.Go(func() {
+				waiting.Done()
+				if err := s.Write(t.Context(), "busy", func(tx *store.Tx) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		waiting.Wait()
+		for range 50 { // the writers come meanwhile
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			err := s.Read(ctx, func(tx *store.Tx) error { _, err := tx.Meta(ctx, "x"); return err })
+			cancel()
+			if err != nil {
+				t.Errorf("a reader beside a busy org: %v", err)
+				break
+			}
+			runtime.Gosched()
+		}
+		close(hold)
+		wg.Wait()
 	})
 }

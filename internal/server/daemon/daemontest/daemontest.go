@@ -82,6 +82,11 @@ func (w *World) Replica() *World {
 	return r
 }
 
+// At returns a World whose requests go to another address.
+func (w *World) At(url string) *World {
+	return &World{URL: url, Store: w.Store, Log: w.Log, t: w.t, cfg: w.cfg}
+}
+
 // Stop shuts the service down; stopping twice is harmless.
 func (w *World) Stop() {
 	if w.D == nil {

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package cli
+
+import "os/exec"
+
+// detach does nothing here: a process outlives its parent by itself.
+func detach(*exec.Cmd) {}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// How far one run of svc index goes.
+const (
+	indexBudget = 10 * time.Minute
+	indexBatch  = 100
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	var quiet bool
+	var after string
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Tell the server what this repository provides and uses",
+		Long: "Scan the repository's default branch and send which routes, tables, events,\n" +
+			"config keys and exported definitions its files provide and use, so that\n" +
+			"breaks across repositories are seen. Runs by itself when the server knows\n" +
+			"nothing of a repository yet; run it again after large changes.",
+		Example: "  svc index",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runIndex(cmd.Context(), quiet, after) },
+	}
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing")
+	cmd.Flags().StringVar(&after, "after", "", "resume after this path")
+	return cmd
+}
+
+func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
+	here, err := a.here()
+	if err != nil {
+		return err
+	}
+	c, l, err := a.client()
+	if err != nil {
+		return err
+	}
+	base, err := gitrepo.Base(ctx, here.Root, "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, indexBudget)
+	defer cancel()
+	var total wire.Indexed
+	opts := analysis.ScanOptions{Version: base, After: after, BatchFiles: indexBatch, Budget: indexBudget, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
+	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
+		after = b.After
+		got, err := sendBatch(ctx, c, here.Fingerprint, b)
+		if err != nil {
+			return err
+		}
+		total.Files, total.Contracts, total.IndexVersion = total.Files+got.Files, total.Contracts+got.Contracts, got.IndexVersion
+		if !quiet && !a.json {
+			fmt.Fprintf(a.Stderr, "\r%d files, %d contracts", total.Files, total.Contracts)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; go on with: svc index --after %q", err, after)
+	}
+	if a.json {
+		return a.printJSON(total)
+	}
+	if !quiet {
+		fmt.Fprintf(a.Stderr, "\r")
+		fmt.Fprintf(a.Stdout, "indexed %d files with %d contracts\n", total.Files, total.Contracts)
+	}
+	return nil
+}
+
+func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch) (wire.Indexed, error) {
+	in := wire.IndexFiles{Complete: b.Done, Files: []wire.IndexedFile{}, Removed: []string{}}
+	for _, f := range b.Analysis.Files {
+		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: contractsIn(f)})
+	}
+	return c.Index(ctx, url.PathEscape(repo), in)
+}
+
+// contractsIn returns everything a file provides and uses: its contracts, its
+// visible definitions, and what it refers to.
+func contractsIn(f coord.FileFacts) []coord.ContractFacts {
+	out := f.Contracts
+	if out == nil {
+		out = []coord.ContractFacts{}
+	}
+	for _, s := range f.Symbols {
+		if s.Exported {
+			line := 0
+			if s.Lines != nil {
+				line = s.Lines.Start
+			}
+			out = append(out, coord.ContractFacts{Key: s.Key, Role: coord.Provides, Change: coord.Same, Signature: s.Signature, SignatureHash: s.SignatureHash, Compatibility: coord.Compatible, Line: line})
+		}
+	}
+	for _, r := range f.References {
+		out = append(out, coord.ContractFacts{Key: r.Key, Role: coord.Uses, Change: coord.Same, Compatibility: coord.Compatible, Line: r.Line})
+	}
+	return out[:min(len(out), maxIndexed)]
+}
+
+// maxIndexed is how many contracts of one file the server takes.
+const maxIndexed = 2000

@@ -1,0 +1,236 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A break is a contract that one repository provides and another uses, and a
+// change that breaks it.
+type breaking struct {
+	name          string
+	provider      string // file of the providing repository
+	before, after string
+	user          string // file of the using repository
+	uses          string
+	key           string // what the warning names
+	line          string // where it is used
+}
+
+var breaks = []breaking{
+	{
+		name: "a route is renamed and its reply loses a field", provider: "src/server.js", user: "src/client.ts",
+		before: "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id, name: 'x' });\n});\n",
+		after:  "const app = require('express')();\napp.get('/people/:id', (req, res) => {\n  res.json({ id: req.params.id });\n});\n",
+		uses:   "export async function loadUser(id: string) {\n  const r = await fetch(`/users/${id}`);\n  return r.json();\n}\n",
+		key:    "http:GET /users/{}", line: "line 2",
+	},
+	{
+		name: "a column is dropped", provider: "migrations/001_users.sql", user: "app/report.py",
+		before: "CREATE TABLE users (\n  id BIGINT PRIMARY KEY,\n  email TEXT NOT NULL,\n  nickname TEXT\n);\n",
+		after:  "CREATE TABLE users (\n  id BIGINT PRIMARY KEY,\n  email TEXT NOT NULL\n);\n",
+		uses:   "def report(db):\n    return db.execute(\"SELECT nickname FROM users\").fetchall()\n",
+		key:    "db:public.users", line: "line 2",
+	},
+	{
+		name: "an environment variable is no longer defined", provider: ".env.example", user: "src/config.ts",
+		before: "API_URL=https://example.com\nAPI_KEY=secret\n",
+		after:  "API_URL=https://example.com\n",
+		uses:   "export const key = process.env.API_KEY;\n",
+		key:    "config:API_KEY", line: "line 1",
+	},
+}
+
+// An agent in one repository breaks what another repository uses: both are
+// told, with the place, and when the change is undone the conflict is over.
+func TestBreaksAcrossRepositories(t *testing.T) {
+	svc := filepath.Join(t.TempDir(), "svc")
+	if out, err := exec.Command("go", "build", "-o", svc, "../../cmd/svc").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	for _, b := range breaks {
+		t.Run(b.name, func(t *testing.T) { playBreak(t, svc, b) })
+	}
+}
+
+func playBreak(t *testing.T, svc string, b breaking) {
+	s := newServer(t, t.TempDir())
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), b.provider, b.before)
+	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), b.user, b.uses)
+	api.hook("SessionStart", "")
+	web.hook("SessionStart", "")
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
+	web.svc("index")
+
+	// The one who breaks it is told of live code that uses it.
+	api.write(b.provider, b.after)
+	if told := api.hook("PostToolUse", b.provider); !strings.Contains(told, b.key) || !strings.Contains(told, "acme/web") {
+		t.Errorf("the agent that broke %s was told: %s", b.key, told)
+	}
+	// The one who uses it is told at its next edit, with file and line.
+	web.write(b.user, b.uses+"\n")
+	told := web.hook("PostToolUse", b.user)
+	for _, want := range []string{b.key, b.user, b.line, "acme/api"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the agent that uses %s was not told of %q: %s", b.key, want, told)
+		}
+	}
+	// Undone, it is over.
+	api.write(b.provider, b.before)
+	api.hook("PostToolUse", b.provider)
+	for _, c := range s.conflicts(t) {
+		if c.Kind == coord.ContractBreak && (c.Status != coord.ConflictResolved || c.Resolution == nil || *c.Resolution != coord.ResolvedCleared) {
+			t.Errorf("after the change was undone %s is %s", c.Ref, c.Status)
+		}
+	}
+}
+
+// In one repository, a definition that one agent removes while another begins
+// to use it merges cleanly and fails afterwards.
+func TestARemovedDefinitionThatAnotherBeginsToUse(t *testing.T) {
+	svc := filepath.Join(t.TempDir(), "svc")
+	if out, err := exec.Command("go", "build", "-o", svc, "../../cmd/svc").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	const lib, user = "lib/token.ts", "src/login.ts"
+	const before = "export function parseToken(text: string): string {\n  return text.trim();\n}\n\nexport function other(): number {\n  return 1;\n}\n"
+	s := newServer(t, t.TempDir())
+	olga := newCheckout(t, s, svc, "api", s.token("olga@example.com"), lib, before)
+	bob := newCheckout(t, s, svc, "api", s.token("bob@example.com"), lib, before)
+	olga.hook("SessionStart", "")
+	bob.hook("SessionStart", "")
+	olga.write(lib, "export function other(): number {\n  return 1;\n}\n")
+	olga.hook("PostToolUse", lib)
+	bob.write(user, "import { parseToken } from '../lib/token';\n\nexport const login = (t: string) => parseToken(t);\n")
+	told := bob.hook("PostToolUse", user)
+	for _, want := range []string{"contract_break", "parseToken", user} {
+		if !strings.Contains(told, want) {
+			t.Errorf("who begins to use a removed definition is not told of %q: %s", want, told)
+		}
+	}
+	olga.write(lib, before)
+	olga.hook("PostToolUse", lib)
+	for _, c := range s.conflicts(t) {
+		if c.Kind == coord.ContractBreak && c.Status != coord.ConflictResolved {
+			t.Errorf("after the definition came back %s is %s", c.Ref, c.Status)
+		}
+	}
+}
+
+func (s *server) conflicts(t *testing.T) []coord.Conflict {
+	res, err := s.web.Get(s.URL + "/v1/conflicts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var page wire.Page[coord.Conflict]
+	if err := json.NewDecoder(res.Body).Decode(&page); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("conflicts: %s, %v", res.Status, err)
+	}
+	return page.Items
+}
+
+// A checkout is a repository with an agent at work in it.
+type checkout struct {
+	t    *testing.T
+	dir  string
+	bin  string
+	env  []string
+	name string
+}
+
+func newCheckout(t *testing.T, s *server, svc, name, token, file, text string) *checkout {
+	c := &checkout{t: t, dir: filepath.Join(t.TempDir(), name), bin: svc, name: name}
+	c.env = append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+filepath.Join(t.TempDir(), "config"), "SVC_NO_UPDATE_CHECK=1",
+		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.run("git", "init", "-q", "-b", "main")
+	c.run("git", "remote", "add", "origin", "git@github.com:acme/"+name+".git")
+	c.write(file, text)
+	c.run("git", "add", "-A")
+	c.run("git", "commit", "-q", "-m", "start")
+	return c
+}
+
+func (c *checkout) write(file, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, file)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *checkout) run(name string, args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func (c *checkout) svc(args ...string) string { return c.run(c.bin, args...) }
+
+// hook sends one of Claude Code's events and returns what the agent is told.
+// A hook that failed open says nothing, so the log must be empty.
+func (c *checkout) hook(event, file string) string {
+	c.t.Helper()
+	payload := map[string]any{"session_id": "s-" + c.name, "transcript_path": "/tmp/none", "cwd": c.dir, "hook_event_name": event, "source": "startup"}
+	if file != "" {
+		payload["tool_name"] = "Edit"
+		payload["tool_input"] = map[string]any{"file_path": filepath.Join(c.dir, file), "old_string": "a", "new_string": "b"}
+		payload["tool_response"] = map[string]any{"filePath": filepath.Join(c.dir, file)}
+	}
+	text, err := json.Marshal(payload)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for { // a loaded machine makes hooks fail open, which is right and no answer
+		cmd := exec.Command(c.bin, "hook", "--tool", "claude_code", "--event", event)
+		cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, strings.NewReader(string(text))
+		out, err := cmd.Output()
+		if err != nil {
+			c.t.Fatalf("hook %s: %v", event, err)
+		}
+		failed := c.failedOpen()
+		if failed == "" {
+			return string(out)
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("hook %s fails open: %s", event, failed)
+		}
+	}
+}
+
+// failedOpen returns and forgets what the hook's log says.
+func (c *checkout) failedOpen() string {
+	for _, kv := range c.env {
+		if dir, ok := strings.CutPrefix(kv, "SVC_CONFIG_DIR="); ok {
+			path := filepath.Join(dir, "hook.log")
+			text, err := os.ReadFile(path)
+			if err == nil {
+				os.Remove(path)
+				return fmt.Sprintf("%s", text)
+			}
+		}
+	}
+	return ""
+}

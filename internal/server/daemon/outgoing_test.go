@@ -1,0 +1,130 @@
+package daemon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// startAt runs a server with a data folder of its own.
+func startAt(t *testing.T, data string, args ...string) (*daemon.Daemon, error) {
+	t.Helper()
+	cfg, err := daemon.ParseConfig("serve", append([]string{"--addr", "127.0.0.1:0", "--data", data}, args...), nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := daemon.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err == nil {
+		t.Cleanup(func() { d.Stop() })
+	}
+	return d, err
+}
+
+func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.Start(t, dsn)
+		res := w.Do(daemontest.Request{Method: "GET", Path: "/readyz"})
+		var ready wire.Ready
+		if err := json.Unmarshal(res.Body, &ready); err != nil || !ready.Checks["jobs"].OK || !strings.Contains(ready.Checks["jobs"].Detail, "failed") {
+			t.Errorf("readyz = %s, %v", res.Body, err)
+		}
+		var page string
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			page = string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body)
+			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) && strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the metrics do not show the sweep:\n%s", page)
+			}
+		}
+	})
+}
+
+// A key is replaced while the server runs: what it sealed before and after
+// still opens, and the database holds nothing of the old key.
+func TestRotatingTheKeyOfARunningServer(t *testing.T) {
+	data := t.TempDir()
+	d, err := startAt(t, data, "--outbound-allow", "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan http.Header, 10)
+	var body []byte
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		got <- r.Header
+	}))
+	t.Cleanup(srv.Close)
+	made, err := d.Ops.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(path string, in, out any) {
+		t.Helper()
+		text, _ := json.Marshal(in)
+		req, _ := http.NewRequest(http.MethodPost, d.URL+path, bytes.NewReader(text))
+		req.Header.Set("Authorization", "Bearer "+made.Token)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if err := json.NewDecoder(res.Body).Decode(out); err != nil || res.StatusCode >= 300 {
+			t.Fatalf("POST %s = %s, %v", path, res.Status, err)
+		}
+	}
+	var hook struct{ ID, Secret string }
+	post("/v1/webhooks", map[string]any{"url": srv.URL, "event_types": []string{"intent.declared"}}, &hook)
+	before, err := os.ReadFile(filepath.Join(data, "secret.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	if code := daemon.Main(t.Context(), daemon.Env{Args: []string{"rotate-key", "--data", data}, Stdout: &out, Stderr: &problems}); code != 0 || !strings.HasPrefix(out.String(), "sealed 1 secrets with the key ") {
+		t.Fatalf("rotate-key = %d %q %q", code, out.String(), problems.String())
+	}
+	after, _ := os.ReadFile(filepath.Join(data, "secret.key"))
+	if bytes.Equal(before, after) || !bytes.HasSuffix(after, before) {
+		t.Errorf("key file %q became %q: want a new key in front", before, after)
+	}
+	post("/v1/webhooks/"+hook.ID+"/test", map[string]any{}, &struct{}{})
+	header := <-got
+	wh, err := standardwebhooks.NewWebhook(hook.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wh.Verify(body, header); err != nil {
+		t.Errorf("after the rotation the signature is wrong: %v", err)
+	}
+}
+
+func TestAServerWithoutTheDatabasesKeySaysWhatToDo(t *testing.T) {
+	data := t.TempDir()
+	if _, err := startAt(t, data); err != nil {
+		t.Fatal(err)
+	}
+	_, err := startAt(t, t.TempDir(), "--database", filepath.Join(data, "svc.db"))
+	if err == nil || !strings.Contains(err.Error(), "SVC_SECRET_KEY") {
+		t.Errorf("starting with another key = %v, want advice", err)
+	}
+	if _, err := startAt(t, t.TempDir(), "--secret-key", "short"); err == nil || !strings.Contains(err.Error(), "openssl rand") {
+		t.Errorf("a bad key = %v, want advice", err)
+	}
+}

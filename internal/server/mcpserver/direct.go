@@ -1,0 +1,120 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	strict "github.com/go-json-experiment/json"
+)
+
+// A call is a well-formed request to call a tool we have.
+type call struct {
+	id     jsontext.Value
+	tool   tool
+	args   jsontext.Value
+	modern bool // the answer says more in revisions without sessions
+}
+
+type callParams struct {
+	Name      string                    `json:"name"`
+	Arguments jsontext.Value            `json:"arguments"`
+	Meta      map[string]jsontext.Value `json:"_meta"`
+}
+
+// direct returns the call of a tool that a message makes, if all about it is
+// as it should be. Otherwise the SDK says what is wrong.
+func (p *profile) direct(h http.Header, m message) (c call, ok bool) {
+	if m.Method == nil || *m.Method != "tools/call" || m.ID == nil || m.Params == nil || !acceptable(h) {
+		return c, false
+	}
+	var params callParams
+	if strict.Unmarshal(m.Params, &params) != nil {
+		return c, false
+	}
+	c = call{id: m.ID, args: params.Arguments}
+	if c.tool, ok = p.tools[params.Name]; !ok {
+		return c, false
+	}
+	version := h.Get(headerVersion)
+	c.modern = version >= modern
+	switch {
+	case version != "" && !slices.Contains(versions, version):
+		return c, false
+	case c.modern:
+		return c, h.Get(headerMethod) == *m.Method && h.Get(headerName) == params.Name && described(params.Meta, version)
+	}
+	_, named := params.Meta[mcp.MetaKeyProtocolVersion]
+	return c, !named
+}
+
+// described reports whether a request says about its client what a server
+// without sessions must know.
+func described(meta map[string]jsontext.Value, version string) bool {
+	var named string
+	var capabilities *mcp.ClientCapabilities
+	if strict.Unmarshal(meta[mcp.MetaKeyProtocolVersion], &named) != nil || named != version {
+		return false
+	}
+	if info, ok := meta[mcp.MetaKeyClientInfo]; ok {
+		var client *mcp.Implementation
+		if json.Unmarshal(info, &client) != nil || client == nil {
+			return false
+		}
+	}
+	return json.Unmarshal(meta[mcp.MetaKeyClientCapabilities], &capabilities) == nil && capabilities != nil
+}
+
+// acceptable reports whether a request is JSON and its client takes either
+// kind of answer, as the protocol demands.
+func acceptable(h http.Header) bool {
+	if kind, _, err := mime.ParseMediaType(h.Get("Content-Type")); err != nil || kind != "application/json" {
+		return false
+	}
+	var plain, stream bool
+	for _, v := range h.Values("Accept") {
+		for _, kind := range strings.Split(v, ",") {
+			kind, _, _ = strings.Cut(kind, ";")
+			kind = strings.ToLower(strings.TrimSpace(kind))
+			plain = plain || kind == "application/json" || kind == "application/*" || kind == "*/*"
+			stream = stream || kind == "text/event-stream" || kind == "text/*" || kind == "*/*"
+		}
+	}
+	return plain && stream
+}
+
+type reply struct {
+	JSONRPC string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Result  result         `json:"result"`
+}
+
+type result struct {
+	Meta       map[string]any `json:"_meta,omitempty"`
+	ResultType string         `json:"resultType,omitempty"`
+	Content    []content      `json:"content"`
+	Structured jsontext.Value `json:"structuredContent"`
+	IsError    bool           `json:"isError,omitzero"`
+}
+
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// answer writes what a tool said.
+func (p *profile) answer(w http.ResponseWriter, c call, a answer) {
+	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
+	if c.modern {
+		out.Result.ResultType = "complete"
+		out.Result.Meta = map[string]any{mcp.MetaKeyServerInfo: p.info}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	_ = strict.MarshalWrite(w, out)
+}

@@ -1,0 +1,148 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/api"
+)
+
+// maxBody is how much a request may send.
+const maxBody = 1 << 20
+
+// ServeHTTP checks a request before anything of it is looked at: host and
+// origin, method, token, size, form. Then a plain call of a tool is answered
+// here, and everything else by the SDK.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.ourHost(r.Host) || !s.ourOrigin(r) {
+		s.refuse(w, problem.Newf(problem.Forbidden, "this request came under another name or from another site"))
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		s.refuse(w, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close"))
+		return
+	}
+	who, err := s.caller(r)
+	if err != nil {
+		w.Header().Set("WWW-Authenticate", challenge[problem.KindOf(err)])
+		s.refuse(w, err)
+		return
+	}
+	body, err := readAll(w, r)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	m, bad := parse(body)
+	if bad == nil {
+		bad = m.check(r.Header)
+	}
+	if bad != nil {
+		bad.write(w)
+		return
+	}
+	// A wait may take longer than reading a request ever should.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	p := s.full
+	if r.URL.Query().Get("profile") == "core" {
+		p = s.core
+	}
+	if c, ok := p.direct(r.Header, m); ok {
+		p.answer(w, c, s.run(r.Context(), c.tool, who, c.args))
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{who, r.Context()}))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	p.sdk.ServeHTTP(w, r)
+}
+
+// challenge is what WWW-Authenticate says to those who may not enter.
+var challenge = map[problem.Kind]string{
+	problem.Unauthorized: `Bearer realm="svc", error="invalid_token"`,
+	problem.Forbidden:    `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`,
+}
+
+// caller tells whose agent calls: a bearer token with mcp:tools.
+func (s *Server) caller(r *http.Request) (coord.Caller, error) {
+	if r.Header.Get("Authorization") == "" {
+		return coord.Caller{}, problem.Newf(problem.Unauthorized, "a token is needed: run svc login, or send Authorization: Bearer svc_...")
+	}
+	who, err := s.auth.Caller(r)
+	if err != nil {
+		return who, err
+	}
+	return who, api.Check(api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, who)
+}
+
+func (s *Server) refuse(w http.ResponseWriter, err error) {
+	body := problem.BodyOf(err)
+	if body.Status >= http.StatusInternalServerError {
+		s.log.Error("tool request failed", "err", err)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(body.Status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// ourHost refuses names that a rebound DNS entry may have sent here.
+func (s *Server) ourHost(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	return slices.Contains(s.hosts, strings.ToLower(strings.Trim(host, "[]")))
+}
+
+// ourOrigin refuses browsers' requests from other sites.
+func (s *Server) ourOrigin(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !s.ourHost(u.Host) {
+			return false
+		}
+	}
+	return true
+}
+
+// readAll reads the body within its limits, and drops the headers of sessions
+// and streams that we do not have.
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	r.Header.Del("Mcp-Session-Id")
+	r.Header.Del("Last-Event-ID")
+	if name, ok := unpacked(r.Header.Get(headerName)); ok {
+		r.Header.Set(headerName, name)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, problem.Newf(problem.TooLarge, "a request may have at most %d bytes", maxBody)
+	case err != nil:
+		return nil, problem.Newf(problem.BadRequest, "the request broke off")
+	}
+	return body, api.CheckDepth(body)
+}
+
+// unpacked reads a header value that was packed because it is not plain ASCII.
+func unpacked(v string) (string, bool) {
+	v, ok := strings.CutPrefix(v, "=?base64?")
+	v, end := strings.CutSuffix(v, "?=")
+	if !ok || !end {
+		return "", false
+	}
+	text, err := base64.StdEncoding.DecodeString(v)
+	return string(text), err == nil
+}

@@ -1,0 +1,129 @@
+package notify
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/svc-hq/svc/internal/server/bulletin"
+	"github.com/svc-hq/svc/internal/server/jobs"
+	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+const mailTimeout = 20 * time.Second
+
+// SMTP is how mail is sent.
+type SMTP struct {
+	Addr     string // host:port
+	User     string
+	Password string
+	From     string
+	TLS      string // starttls, tls or none
+	Config   *tls.Config
+}
+
+// A Mailer sends mail over SMTP.
+type Mailer struct {
+	smtp SMTP
+	host string
+	opts []mail.Option
+}
+
+// NewMailer returns a Mailer.
+func NewMailer(s SMTP) (*Mailer, error) {
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mailer{smtp: s, host: host, opts: []mail.Option{mail.WithPort(n), mail.WithTimeout(mailTimeout)}}
+	switch s.TLS {
+	case "none":
+		m.opts = append(m.opts, mail.WithTLSPolicy(mail.NoTLS))
+	case "tls":
+		m.opts = append(m.opts, mail.WithSSL())
+	default:
+		m.opts = append(m.opts, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if s.Config != nil {
+		m.opts = append(m.opts, mail.WithTLSConfig(s.Config))
+	}
+	if s.User != "" {
+		m.opts = append(m.opts, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(s.User), mail.WithPassword(s.Password))
+	}
+	return m, nil
+}
+
+// Send sends one mail. Its id becomes the Message-ID, the same at every try,
+// so that a mailbox can tell a repetition.
+func (m *Mailer) Send(ctx context.Context, id string, l bulletin.Mail) error {
+	msg := mail.NewMsg()
+	if err := errors.Join(msg.FromFormat("svc", m.smtp.From), msg.To(l.To)); err != nil {
+		return jobs.Hopeless(err)
+	}
+	_, domain, _ := strings.Cut(m.smtp.From, "@")
+	msg.SetMessageIDWithValue(id + "@" + domain)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetDate()
+	msg.Subject(l.Subject)
+	msg.SetBodyString(mail.TypeTextPlain, l.Text)
+	msg.AddAlternativeString(mail.TypeTextHTML, l.HTML)
+	c, err := mail.NewClient(m.host, m.opts...)
+	if err != nil {
+		return err
+	}
+	err = c.DialAndSendWithContext(ctx, msg)
+	var refused *mail.SendError
+	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 {
+		return jobs.Hopeless(fmt.Errorf("the mail server refused it for good: %w", err))
+	}
+	return err
+}
+
+// sendMail sends a mail that waits.
+func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
+	var in ops.MailJob
+	if err := r.Decode(&in); err != nil {
+		return err
+	}
+	if n.Mailer == nil {
+		return errors.New("mail is not configured any more")
+	}
+	var sealed string
+	err := n.Store.Read(ctx, func(tx *store.Tx) (err error) {
+		sealed, err = tx.Mail(ctx, in.Mail)
+		return err
+	})
+	if err != nil || sealed == "" {
+		return err
+	}
+	text, err := n.Vault.Open(ops.MailOf(in.Mail), sealed)
+	if err != nil {
+		return err
+	}
+	var l bulletin.Mail
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return jobs.Hopeless(err)
+	}
+	if err := n.Mailer.Send(ctx, in.Mail, l); err != nil {
+		return err
+	}
+	return n.Store.Write(ctx, "", func(tx *store.Tx) error {
+		if err := tx.DeleteMail(ctx, in.Mail); err != nil {
+			return err
+		}
+		return r.Finish(ctx, tx)
+	})
+}

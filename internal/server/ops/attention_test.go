@@ -1,0 +1,129 @@
+package ops_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+func (x *team) attention(token, query string) (out wire.Attention) {
+	x.Helper()
+	x.w.Must(200, request{Method: "GET", Path: "/v1/attention" + query, Token: token}, &out)
+	return out
+}
+
+func (x *team) dismiss(token string, ids ...string) {
+	x.Helper()
+	x.w.Must(204, request{Method: "POST", Path: "/v1/attention/dismiss", Token: token, Body: map[string]any{"ids": ids}}, nil)
+}
+
+func ofKind(a wire.Attention, k coord.AttentionKind) []coord.AttentionItem {
+	return slices.DeleteFunc(slices.Clone(a.Items), func(i coord.AttentionItem) bool { return i.Kind != k })
+}
+
+func TestWhatWantsAttention(t *testing.T) {
+	onTeams(t, func(t *testing.T, x *team) {
+		if got := x.attention(x.bob.token, ""); got.Total != 0 || len(got.Items) != 0 || len(got.ByKind) != 0 {
+			t.Errorf("at first = %+v", got)
+		}
+		clash := x.conflict(x.bob, x.cyd)
+		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.cyd.token, Body: map[string]any{"action": "request_override"}}, nil)
+		x.w.Must(201, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true}}, nil)
+		x.send(x.cyd, "user:"+x.bob.Email, "hello")
+		x.send(x.cyd, "user:"+x.bob.Email, "hello again")
+		x.w.Must(201, request{Method: "POST", Path: "/v1/questions", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "question": "why?"}}, nil)
+		i := x.intent(x.cyd, webRepo, "Passed on", "x.ts")
+		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + i.Ref + "/handoff", Token: x.cyd.token, Body: map[string]any{"to": x.bob.Email}}, nil)
+		x.w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: x.ada.token, Body: map[string]any{"role": "member", "email": "new@example.com"}}, nil)
+		silent := x.agent(x.bob, apiRepo)
+		x.w.Advance(2 * time.Hour)
+		x.must(silent.token, "channels", nil, nil) // at work, without hooks
+		if err := x.w.D.Ops.FlushBeats(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		got := x.attention(x.bob.token, "")
+		want := map[coord.AttentionKind]int{coord.AttentionConflict: 1, coord.AttentionOverrideRequest: 1, coord.AttentionAck: 1, coord.AttentionMessage: 2,
+			coord.AttentionQuestion: 1, coord.AttentionHandoff: 1, coord.AttentionInvite: 1, coord.AttentionSilentHooks: 1}
+		if d := cmp.Diff(want, got.ByKind); d != "" || got.Total != len(got.Items) || got.Total != 9 {
+			t.Errorf("by kind (-want +got):\n%s%+v", d, got.Items)
+		}
+		for _, item := range got.Items {
+			if item.Title == "" || item.Detail == "" || item.Ref == nil || item.URL == "" || item.Since == 0 || len(item.Actions) == 0 {
+				t.Errorf("incomplete: %+v", item)
+			}
+		}
+		if few := x.attention(x.bob.token, "?limit=2"); len(few.Items) != 2 || few.Total != 9 || !slices.Equal(few.Items[0].Actions, got.Items[0].Actions) {
+			t.Errorf("limited = %+v", few)
+		}
+		// A member who is party to nothing of it sees only what is theirs.
+		viewer := x.attention(x.o.Tokens[coord.Viewer], "")
+		if viewer.Total != 0 {
+			t.Errorf("a bystander = %+v", viewer.Items)
+		}
+		// Kinds that the token cannot read are skipped.
+		only := x.attention(x.w.Token(x.o, &x.bob.User, coord.ScopeMessagesRead), "")
+		if kinds := slices.Sorted(maps.Keys(only.ByKind)); !slices.Equal(kinds, []coord.AttentionKind{coord.AttentionAck, coord.AttentionMessage, coord.AttentionQuestion}) {
+			t.Errorf("with messages:read alone = %v", kinds)
+		}
+		x.w.Must(403, request{Method: "GET", Path: "/v1/attention", Token: x.w.Token(x.o, &x.bob.User, coord.ScopeIntentsRead)}, nil)
+	})
+}
+
+// A dismissal holds until the thing changes.
+func TestDismissedUntilItChanges(t *testing.T) {
+	onTeams(t, func(t *testing.T, x *team) {
+		clash := x.conflict(x.bob, x.cyd)
+		item := func() *coord.AttentionItem {
+			if got := ofKind(x.attention(x.bob.token, ""), coord.AttentionConflict); len(got) == 1 {
+				return &got[0]
+			}
+			return nil
+		}
+		first := item()
+		if first == nil || item().ID != first.ID {
+			t.Fatalf("the item is not stable: %+v", first)
+		}
+		x.dismiss(x.bob.token, first.ID, "conflict:CF-1:beef", "whatever")
+		if item() != nil {
+			t.Error("a dismissed item is shown")
+		}
+		if got := ofKind(x.attention(x.cyd.token, ""), coord.AttentionConflict); len(got) != 1 {
+			t.Errorf("somebody else's dismissal hid it: %+v", got)
+		}
+		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.cyd.token, Body: map[string]any{"action": "ack"}}, nil)
+		changed := item()
+		if changed == nil || changed.ID == first.ID {
+			t.Fatalf("it changed and is still hidden: %+v", changed)
+		}
+		x.dismiss(x.bob.token, changed.ID)
+		var kept int
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			ids, err := tx.Dismissed(ctx, x.o.ID, x.bob.ID)
+			kept = len(ids)
+			return err
+		})
+		if kept != 1 {
+			t.Errorf("%d dismissals are kept, want only that of what is there", kept)
+		}
+		for _, bad := range []any{[]string{}, []string{""}, "x", make([]string, 101)} {
+			x.w.Must(400, request{Method: "POST", Path: "/v1/attention/dismiss", Token: x.bob.token, Body: map[string]any{"ids": bad}}, nil)
+		}
+		// A thread's item changes with each message.
+		x.send(x.ada, "user:"+x.bob.Email, "one")
+		a := ofKind(x.attention(x.bob.token, ""), coord.AttentionMessage)
+		x.dismiss(x.bob.token, a[0].ID)
+		x.send(x.ada, "user:"+x.bob.Email, "two")
+		if b := ofKind(x.attention(x.bob.token, ""), coord.AttentionMessage); len(b) != 1 || b[0].ID == a[0].ID || b[0].Detail != "two" {
+			t.Errorf("after another message = %+v", b)
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package ops_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// The test binary is svcd when a test starts it as one: a server that can be
+// killed.
+func TestMain(m *testing.M) {
+	if args := os.Getenv("SVC_TEST_SVCD"); args != "" {
+		os.Exit(daemon.Main(context.Background(), daemon.Env{Args: strings.Fields(args), Stdout: os.Stdout, Stderr: os.Stderr, Version: "1.2.3"}))
+	}
+	os.Exit(m.Run())
+}
+
+// A replica is a svcd process that is killed and started again.
+type replica struct {
+	t   testing.TB
+	dsn string
+	cmd *exec.Cmd
+	url atomic.Value // string
+}
+
+func (r *replica) start() {
+	r.t.Helper()
+	r.cmd = exec.Command(os.Args[0])
+	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn)
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.cmd.Stderr = os.Stderr
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	line := bufio.NewScanner(out)
+	for line.Scan() {
+		if at := strings.Index(line.Text(), "http://"); at >= 0 {
+			r.url.Store(strings.Fields(line.Text()[at:])[0])
+			go io.Copy(io.Discard, out)
+			return
+		}
+	}
+	r.t.Fatalf("svcd did not start: %v", line.Err())
+}
+
+// kill ends the process as a power cut would.
+func (r *replica) kill() {
+	r.cmd.Process.Kill()
+	r.cmd.Wait()
+}
+
+var impatient = &http.Client{Timeout: 10 * time.Second}
+
+// try sends a request to a server that may be dead.
+func try(w *daemontest.World, url string, q request) ([]byte, int, error) {
+	r := w.Build(q)
+	r.URL.Scheme, r.URL.Host, _ = strings.Cut(url, "://")
+	r.Host = r.URL.Host
+	res, err := impatient.Do(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return body, res.StatusCode, err
+}
+
+var messageID = regexp.MustCompile(`, id ([0-9a-f-]{36})`)
+
+// No message is delivered twice to the same session or lost, with hooks in
+// parallel, two replicas on PostgreSQL, and one of them killed again and
+// again. A hook whose answer was lost is sent again with its dedupe key.
+func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
+	const senders, each, agents, kills = 10, 20, 10, 6
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		x := newTeam(t, daemontest.Start(t, dsn), "Acme")
+		mortal := &replica{t: t, dsn: dsn}
+		mortal.start()
+		t.Cleanup(mortal.kill)
+		serving := func() string { return mortal.url.Load().(string) }
+		if strings.HasPrefix(dsn, "postgres") {
+			stays := x.w.URL
+			serving = func() string {
+				if rand.N(2) == 0 {
+					return stays
+				}
+				return mortal.url.Load().(string)
+			}
+		}
+		people := make([]person, agents/2)
+		for i := range people {
+			people[i] = x.newcomer()
+		}
+		team := make([]agent, agents)
+		for i := range team {
+			team[i] = x.agent(people[i/2], apiRepo)
+		}
+		if !strings.HasPrefix(dsn, "postgres") {
+			x.w.Stop() // one process owns the file
+		}
+
+		var sending sync.WaitGroup
+		for range senders {
+			from := x.newcomer()
+			sending.Go(func() {
+				for k := range each {
+					post := request{Method: "POST", Path: "/v1/messages", Token: from.token, Body: map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)}}
+					for tries := 0; tries < 200; tries++ {
+						_, status, err := try(x.w, serving(), post)
+						if err == nil && (status == 201 || status == 429) {
+							break
+						}
+						time.Sleep(10 * time.Millisecond) // it is being started again
+					}
+				}
+			})
+		}
+		var sent atomic.Bool
+		var reading sync.WaitGroup
+		got := make([]map[string]int, agents)
+		for i, a := range team {
+			got[i] = map[string]int{}
+			reading.Go(func() {
+				for {
+					last := sent.Load()
+					text, err := x.prompt(serving, a)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					ids := messageID.FindAllStringSubmatch(text, -1)
+					for _, id := range ids {
+						got[i][id[1]]++
+					}
+					if last && len(ids) == 0 {
+						return
+					}
+				}
+			})
+		}
+		for range kills {
+			time.Sleep(rand.N(300 * time.Millisecond))
+			mortal.kill()
+			mortal.start()
+		}
+		sending.Wait()
+		sent.Store(true)
+		reading.Wait()
+
+		stored := map[string]bool{}
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			ms, err := tx.Messages(ctx, x.o.ID, store.Reader{}, store.MessageFilter{Limit: 1000})
+			for _, m := range ms {
+				stored[m.ID] = true
+			}
+			return err
+		})
+		if len(stored) < senders*each*9/10 {
+			t.Errorf("only %d messages were sent", len(stored))
+		}
+		for i := range team {
+			for id, n := range got[i] {
+				if n != 1 || !stored[id] {
+					t.Errorf("session %d received %s %d times (stored: %v)", i, id, n, stored[id])
+				}
+			}
+			if len(got[i]) != len(stored) {
+				t.Errorf("session %d received %d of %d messages", i, len(got[i]), len(stored))
+			}
+		}
+	})
+}
+
+// prompt sends a prompt event until it is answered, as one event.
+func (x *team) prompt(serving func() string, a agent) (string, error) {
+	event := hookRequest(a, wire.HookPrompt, map[string]any{"dedupe_key": uuid.NewString()})
+	var last error
+	for range 500 {
+		body, status, err := try(x.w, serving(), event)
+		if err == nil && status == http.StatusOK {
+			var reply wire.HookReply
+			err := json.Unmarshal(body, &reply)
+			return reply.InjectContext, err
+		}
+		last = fmt.Errorf("hook = %d %s: %w", status, body, errors.Join(err, errors.New("not answered")))
+		time.Sleep(10 * time.Millisecond)
+	}
+	return "", last
+}
+
+// patient waits as long as its context.
+var patient = &http.Client{}

@@ -1,0 +1,50 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/bulletin"
+	"github.com/svc-hq/svc/internal/server/jobs"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// JobMail is the kind of the job that sends a mail.
+const JobMail = "mail"
+
+// A MailJob says which mail to send.
+type MailJob struct {
+	Mail string `json:"mail"`
+}
+
+// MailOf says what the sealed content of a mail is for.
+func MailOf(id string) string { return "mail " + id }
+
+// queueMail makes a mail be sent once tx is committed. It is sealed: it may
+// hold a link that opens a door.
+func (s *Service) queueMail(ctx context.Context, tx *store.Tx, org string, m bulletin.Mail) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	id := newID()
+	sealed, err := s.cfg.Vault.Seal(MailOf(id), string(text))
+	if err != nil {
+		return err
+	}
+	return firstError(tx.InsertMail(ctx, id, org, sealed), jobs.Add(ctx, tx, jobs.New{Kind: JobMail, Org: org, Payload: MailJob{id}}))
+}
+
+// mailInvite mails an invite to whom it is made out, where mail is configured.
+func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller, i coord.Invite) error {
+	if !i.EmailSent {
+		return nil
+	}
+	org, err := tx.Org(ctx, i.OrgID)
+	if err != nil {
+		return err
+	}
+	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: i.URL, ExpiresAt: i.ExpiresAt})
+	return s.queueMail(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
+}

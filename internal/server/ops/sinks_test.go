@@ -1,0 +1,162 @@
+package ops_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext/corpus"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// unseen reports whether r must not reach an agent.
+func unseen(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || r == utf8.RuneError
+}
+
+var (
+	blockMark  = regexp.MustCompile(`⟦peer:([a-z2-7]{16})⟧\n((?:│ [^\n]*\n)*)⟦/peer:([a-z2-7]{16})⟧`)
+	inlineMark = regexp.MustCompile(`⟦peer:([a-z2-7]{16})⟧ ([^\n]*?) ⟦/peer:([a-z2-7]{16})⟧`)
+)
+
+// marked checks that all marks in a text for an agent are whole and no other
+// bracket or unseen character is there.
+func marked(t testing.TB, sink, text string) {
+	t.Helper()
+	for _, r := range text {
+		if unseen(r) && r != utf8.RuneError {
+			t.Errorf("%s: %U reaches an agent in %+q", sink, r, short(text))
+			return
+		}
+	}
+	for _, form := range []*regexp.Regexp{blockMark, inlineMark} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			if m[1] != m[3] || strings.Contains(m[2], m[1]) {
+				t.Errorf("%s: a mark is closed by another: %+q", sink, m[0])
+			}
+		}
+		text = form.ReplaceAllString(text, "")
+	}
+	if strings.ContainsAny(text, "⟦⟧") {
+		t.Errorf("%s: a mark stands open: %+q", sink, short(text))
+	}
+}
+
+// The attack corpus goes through every way in which text leaves the service
+// for an agent or a program: stored as written and JSON-encoded over REST and
+// in the stream, cleaned and marked in tools' text and structured content and
+// in hooks' context.
+func TestHostileTextStaysText(t *testing.T) {
+	cases, err := corpus.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	onTeams(t, func(t *testing.T, x *team) {
+		stream := bufio.NewReader(x.w.Open(request{Method: "GET", Path: "/v1/stream?types=message.sent", Token: x.ada.token}))
+		a := x.agent(x.bob, apiRepo)
+		sent := 0
+		for _, c := range cases {
+			if sent%18 == 0 {
+				x.w.Advance(25 * time.Hour) // the day's limit, too
+				x.hook(a, wire.HookPrompt, nil)
+			}
+			res := x.w.Do(request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": c.Text, "subject": short(c.Text)}})
+			if res.Status != 201 {
+				if res.Status != 400 || utf8.ValidString(c.Text) && !strings.ContainsRune(c.Text, 0) && utf8.RuneCountInString(c.Text) <= wire.MaxMessageBody && strings.TrimSpace(c.Text) != "" {
+					t.Errorf("%s: refused with %d %s", c.Name(), res.Status, res.Body)
+				}
+				continue
+			}
+			sent++
+			var m coord.Message
+			res.JSON(t, &m)
+			x.throughREST(c, m)
+			frame(t, c, stream)
+			x.throughAgents(t, c, a)
+		}
+		if sent < 200 {
+			t.Errorf("only %d of %d cases went through", sent, len(cases))
+		}
+	})
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200])
+	}
+	return s
+}
+
+// throughREST checks that the text is stored as it was written.
+func (x *team) throughREST(c corpus.Case, m coord.Message) {
+	x.Helper()
+	want := strings.ToValidUTF8(c.Text, "\uFFFD")
+	var page wire.Page[coord.Message]
+	x.w.Must(200, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID + "/messages?limit=1", Token: x.ada.token}, &page)
+	if got := page.Items[0]; got.ID != m.ID || utf8.ValidString(c.Text) && got.Body != want {
+		x.Errorf("%s: stored as %+q, written as %+q", c.Name(), got.Body, want)
+	}
+}
+
+// frame reads one event of the stream and checks that nothing broke out of it.
+func frame(t testing.TB, c corpus.Case, stream *bufio.Reader) {
+	t.Helper()
+	var lines []string
+	for {
+		line, err := stream.ReadString('\n')
+		if err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		if line = strings.TrimSuffix(line, "\n"); line == "" {
+			if len(lines) > 0 && strings.HasPrefix(lines[0], "id: ") {
+				break
+			}
+			lines = nil
+			continue
+		}
+		lines = append(lines, line)
+	}
+	var e coord.Event
+	data, ok := strings.CutPrefix(lines[len(lines)-1], "data: ")
+	if len(lines) != 3 || lines[1] != "event: message.sent" || !ok || json.Unmarshal([]byte(data), &e) != nil || "id: "+e.ID != lines[0] {
+		t.Errorf("%s: frame %q", c.Name(), lines)
+	}
+}
+
+// throughAgents checks what a hook and a tool show of the newest message.
+func (x *team) throughAgents(t testing.TB, c corpus.Case, a agent) {
+	t.Helper()
+	text := x.hook(a, wire.HookPrompt, nil).InjectContext
+	if !strings.Contains(text, "Message from") {
+		t.Errorf("%s: the hook does not deliver it: %q", c.Name(), text)
+	}
+	marked(t, c.Name()+" in a hook", text)
+	res := x.w.Do(toolRequest(a.token, "inbox", map[string]any{"limit": 1}))
+	var out struct {
+		Result struct {
+			Content           []struct{ Text string }
+			StructuredContent wire.Inbox
+		}
+	}
+	res.JSON(t, &out)
+	if len(out.Result.StructuredContent.Items) != 1 {
+		t.Fatalf("%s: inbox = %s", c.Name(), res.Body)
+	}
+	m := out.Result.StructuredContent.Items[0]
+	marked(t, c.Name()+" in structured content", m.Body)
+	if m.Subject != nil {
+		marked(t, c.Name()+" in a subject", *m.Subject)
+	}
+	for _, part := range out.Result.Content {
+		if !json.Valid([]byte(part.Text)) { // the words, not the structure as text
+			marked(t, c.Name()+" in a tool's text", part.Text)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package rest_test
+
+import (
+	"maps"
+	"net/http"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// What leaves the house, for the walk over the table.
+func init() {
+	maps.Copy(objects, map[string]maker{
+		"DELETE /v1/webhooks/{id}":         onWebhook(""),
+		"POST /v1/webhooks/{id}/test":      onWebhook("/test"),
+		"GET /v1/webhooks/{id}/deliveries": onWebhook("/deliveries"),
+		"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+			hook := onWebhook("/test")(t, w, o)
+			var test struct {
+				DeliveryID string `json:"delivery_id"`
+			}
+			w.Must(http.StatusAccepted, daemontest.Request{Method: "POST", Path: hook.path, Token: o.Owner()}, &test)
+			return object{"/v1/webhooks/" + hook.id + "/deliveries/" + test.DeliveryID + "/redeliver", test.DeliveryID, nil}
+		},
+	})
+	maps.Copy(good, map[string]any{
+		"POST /v1/webhooks":                     map[string]any{"url": "https://hooks.example.com/good", "event_types": []string{"intent.declared"}},
+		"PUT /v1/integrations/slack":            map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/x"},
+		"POST /v1/integrations/slack/test":      nil,
+		"PUT /v1/integrations/digest":           map[string]any{"enabled": true, "day": 1, "hour": 9, "channels": []string{"slack"}, "email_me": true},
+		"POST /v1/integrations/digest/preview":  nil,
+		"POST /v1/integrations/digest/send-now": nil,
+	})
+}
+
+func onWebhook(tail string) maker {
+	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/v1/webhooks", map[string]any{"url": "https://hooks.example.com/" + unique("hook")})
+		return object{"/v1/webhooks/" + id + tail, id, nil}
+	}
+}

@@ -1,0 +1,91 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+const callers = 64
+
+// BenchmarkDurableWrites measures how many writes 64 callers get committed
+// per second, and reports that as a share of what the bare driver does with
+// the best batching it has: one commit per 64 rows on SQLite, 64 connections
+// on PostgreSQL. Near 1 means that the store costs nothing.
+func BenchmarkDurableWrites(b *testing.B) {
+	for _, orgs := range []int{1, callers} {
+		b.Run(fmt.Sprintf("sqlite/orgs=%d", orgs), func(b *testing.B) { durableWrites(b, b.TempDir()+"/svc.db", orgs) })
+		b.Run(fmt.Sprintf("postgres/orgs=%d", orgs), func(b *testing.B) { durableWrites(b, storetest.Postgres(b), orgs) })
+	}
+}
+
+func durableWrites(b *testing.B, dsn string, orgs int) {
+	s := storetest.OpenDSN(b, dsn)
+	var n, caller atomic.Int64
+	b.SetParallelism(callers)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		org := fmt.Sprint("org", caller.Add(1)%int64(orgs))
+		for pb.Next() {
+			key := fmt.Sprint("k", n.Add(1))
+			err := s.Write(b.Context(), org, func(tx *store.Tx) error { return tx.SetMeta(b.Context(), key, "v") })
+			if err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.StopTimer()
+	rate := float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(rate, "writes/s")
+	b.ReportMetric(rate/driverRate(b, dsn), "of-driver")
+}
+
+// driverRate returns how many rows per second the driver commits by itself.
+func driverRate(b *testing.B, dsn string) float64 {
+	b.Helper()
+	driver, source, workers, batch := "pgx", dsn, callers, 1
+	if !strings.HasPrefix(dsn, "postgres") {
+		driver, source, workers, batch = "sqlite", "file:"+dsn+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)", 1, callers
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(workers)
+	var rows atomic.Int64
+	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Second)
+	defer cancel()
+	start := time.Now()
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				tx, err := db.BeginTx(ctx, nil)
+				if err != nil {
+					return
+				}
+				for j := range batch {
+					if _, err := tx.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES ($1, $2)`, fmt.Sprintf("raw-%d-%d-%d", w, i, j), "v"); err != nil {
+						tx.Rollback()
+						return
+					}
+				}
+				if tx.Commit() == nil {
+					rows.Add(int64(batch))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return float64(rows.Load()) / time.Since(start).Seconds()
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// sealed lists the columns that hold sealed secrets. What a secret is for is
+// the purpose and the row's id.
+var sealed = []struct{ table, id, column, purpose string }{
+	{"webhooks", "id", "secret", "webhook"},
+	{"slacks", "org_id", "url", "slack"},
+	{"mails", "id", "content", "mail"},
+}
+
+// Reseal passes every sealed secret through seal, for a change of keys, and
+// returns how many there were.
+func (tx *Tx) Reseal(ctx context.Context, seal func(what, sealed string) (string, error)) (n int, err error) {
+	for _, c := range sealed {
+		rows, err := all(ctx, tx, func(r scanner) (kv [2]string, err error) {
+			err = r.Scan(&kv[0], &kv[1])
+			return kv, err
+		}, fmt.Sprintf(`SELECT %s, %s FROM %s`, c.id, c.column, c.table))
+		if err != nil {
+			return n, err
+		}
+		for _, kv := range rows {
+			fresh, err := seal(c.purpose+" "+kv[0], kv[1])
+			if err != nil {
+				return n, err
+			}
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE %s SET %s = $2 WHERE %s = $1`, c.table, c.column, c.id), kv[0], fresh); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}

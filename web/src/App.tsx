@@ -1,0 +1,88 @@
+import { Suspense } from "react";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { later } from "./lib/lazy";
+import { LiveProvider } from "./lib/live";
+import { SessionProvider, useMe } from "./lib/session";
+import { NotFound } from "./pages/NotFound";
+import { Boundary, Loading } from "./ui/page";
+import { Shell } from "./ui/Shell";
+
+const SignIn = later(() => import("./pages/entry/SignIn"), "SignIn");
+const SetUp = later(() => import("./pages/entry/SetUp"), "SetUp");
+const AcceptInvite = later(() => import("./pages/entry/AcceptInvite"), "AcceptInvite");
+const Device = later(() => import("./pages/entry/Device"), "Device");
+const Now = later(() => import("./pages/now/Now"), "Now");
+const Intents = later(() => import("./pages/intents/Intents"), "Intents");
+const IntentDetail = later(() => import("./pages/intents/IntentDetail"), "IntentDetail");
+const Conflicts = later(() => import("./pages/conflicts/Conflicts"), "Conflicts");
+const ConflictDetail = later(() => import("./pages/conflicts/ConflictDetail"), "ConflictDetail");
+const Messages = later(() => import("./pages/messages/Messages"), "Messages");
+const History = later(() => import("./pages/History"), "History");
+const Activity = later(() => import("./pages/Activity"), "Activity");
+const Stats = later(() => import("./pages/stats/Stats"), "Stats");
+const Repos = later(() => import("./pages/repos/Repos"), "Repos");
+const RepoDetail = later(() => import("./pages/repos/RepoDetail"), "RepoDetail");
+const ProjectDetail = later(() => import("./pages/repos/ProjectDetail"), "ProjectDetail");
+const ContractDetail = later(() => import("./pages/repos/ContractDetail"), "ContractDetail");
+const Settings = later(() => import("./pages/settings/Settings"), "Settings");
+
+// Addresses that the server gives for records without a page of their own.
+const elsewhere = { "/sessions": "/", "/members": "/settings/members", "/settings/integrations": "/settings/webhooks" };
+
+export function App() {
+  return (
+    <Suspense fallback={<Loading />}>
+      <Switch>
+        <Route path="/sign-in" component={SignIn} />
+        <Route path="/setup" component={SetUp} />
+        <Route path="/invite" component={AcceptInvite} />
+        <Route>
+          <SessionProvider>
+            <SignedIn />
+          </SessionProvider>
+        </Route>
+      </Switch>
+    </Suspense>
+  );
+}
+
+function SignedIn() {
+  const { org } = useMe();
+  const [path] = useLocation();
+  if (path === "/device") return <Device />;
+  return (
+    <LiveProvider org={org.slug}>
+      <Shell>
+        <Boundary name={path}>
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              <Route path="/" component={Now} />
+              <Route path="/intents" component={Intents} />
+              <Route path="/intents/:ref" component={IntentDetail} />
+              <Route path="/conflicts" component={Conflicts} />
+              <Route path="/conflicts/:ref" component={ConflictDetail} />
+              <Route path="/messages/:id?" component={Messages} />
+              <Route path="/history" component={History} />
+              <Route path="/activity" component={Activity} />
+              <Route path="/stats" component={Stats} />
+              <Route path="/repos" component={Repos} />
+              <Route path="/repos/:owner/:name" component={RepoDetail} />
+              <Route path="/projects/:id" component={ProjectDetail} />
+              <Route path="/contracts" component={ContractDetail} />
+              {Object.entries(elsewhere).map(([from, to]) => (
+                <Route key={from} path={from}>
+                  <Redirect to={to} replace />
+                </Route>
+              ))}
+              <Route path="/settings">
+                <Redirect to="/settings/profile" replace />
+              </Route>
+              <Route path="/settings/:tab" component={Settings} />
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </Boundary>
+      </Shell>
+    </LiveProvider>
+  );
+}

@@ -1,0 +1,113 @@
+// The one way to call the API: a route as the server's table names it, typed
+// from the API document.
+import type { Pending } from "./pending";
+import type { paths } from "./schema.gen";
+
+type GeneratedRoute = {
+  [P in keyof paths]: {
+    [M in keyof paths[P]]: paths[P][M] extends { responses: unknown } ? `${Uppercase<M & string>} ${P & string}` : never;
+  }[keyof paths[P]];
+}[keyof paths];
+
+type Operation<R> = R extends `${infer M} ${infer P}`
+  ? P extends keyof paths
+    ? Lowercase<M> extends keyof paths[P]
+      ? paths[P][Lowercase<M>]
+      : never
+    : never
+  : never;
+
+type Json<C> = C extends { content: { "application/json": infer T } } ? T : void;
+type Success<O> = O extends { responses: infer A }
+  ? A extends { 200: infer C }
+    ? Json<C>
+    : A extends { 201: infer C }
+      ? Json<C>
+      : A extends { 202: infer C }
+        ? Json<C>
+        : void
+  : never;
+
+export type Route = GeneratedRoute | keyof Pending;
+export type Answer<R extends Route> = R extends keyof Pending ? Pending[R]["answer"] : Success<Operation<R>>;
+export type Body<R extends Route> = R extends keyof Pending
+  ? Pending[R]["body"]
+  : Operation<R> extends { requestBody?: { content: { "application/json": infer B } } }
+    ? B
+    : undefined;
+
+export interface Options<R extends Route> {
+  path?: Record<string, string>;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: Body<R>;
+  signal?: AbortSignal;
+}
+
+/** An answer that is not a success, as RFC 9457 tells it. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly kind: string;
+  readonly fields: { path: string; message: string }[];
+  constructor(status: number, kind: string, detail: string, fields: { path: string; message: string }[] = []) {
+    super(detail);
+    this.status = status;
+    this.kind = kind;
+    this.fields = fields;
+  }
+  /** What is wrong with one field of a form. */
+  field(path: string): string | undefined {
+    return this.fields.find((f) => f.path === path)?.message;
+  }
+}
+
+let org = "";
+let onSignedOut: () => void = () => {};
+
+export function setOrg(slug: string): void {
+  org = slug;
+}
+export function whenSignedOut(fn: () => void): void {
+  onSignedOut = fn;
+}
+
+export function headers(write: boolean): Record<string, string> {
+  const h: Record<string, string> = {};
+  if (org) h["X-Svc-Org"] = org;
+  if (write) h["X-Svc-CSRF"] = "1";
+  return h;
+}
+
+export async function problemOf(res: Response): Promise<Problem> {
+  const b = (await res.json().catch(() => null)) as { type?: string; title?: string; detail?: string; errors?: Problem["fields"] } | null;
+  const kind = b?.type?.replace("urn:svc:problem:", "") ?? "unknown";
+  const detail = b?.errors?.[0] ? `${b.errors[0].path}: ${b.errors[0].message}` : (b?.detail ?? b?.title ?? `The server answered ${res.status}.`);
+  return new Problem(res.status, kind, detail, b?.errors ?? []);
+}
+
+export async function call<R extends Route>(route: R, options: Options<R> = {}): Promise<Answer<R>> {
+  const [method, pattern] = (route as string).split(" ") as [string, string];
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(options.path?.[name] ?? ""));
+  const query = new URLSearchParams();
+  for (const [k, v] of Object.entries(options.query ?? {})) if (v !== undefined && v !== "") query.set(k, String(v));
+  const h = headers(method !== "GET");
+  if (options.body !== undefined) h["Content-Type"] = "application/json";
+  let res: Response;
+  try {
+    res = await fetch(path + (query.size ? `?${query}` : ""), {
+      method,
+      headers: h,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: options.signal,
+    });
+  } catch (err) {
+    if (err instanceof DOMException && err.name === "AbortError") throw err;
+    throw new Problem(0, "offline", "The server cannot be reached. Check the connection; this page tries again by itself.");
+  }
+  if (!res.ok) {
+    const p = await problemOf(res);
+    if (p.status === 401 && p.kind === "unauthorized" && !path.startsWith("/v1/auth/")) onSignedOut();
+    throw p;
+  }
+  if (res.status === 204) return undefined as Answer<R>;
+  return (await res.json()) as Answer<R>;
+}

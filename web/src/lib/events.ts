@@ -1,0 +1,73 @@
+// Events in words. Each says what the actor did, without naming the actor.
+import type { Event, EventType } from "../api/records";
+import { plural } from "./text";
+
+interface Words {
+  did: string;
+  tone?: "block" | "warn" | "good" | "info";
+}
+
+export const words: Record<EventType, Words> = {
+  "repo.registered": { did: "registered a repo" },
+  "project.created": { did: "made a project" },
+  "project.updated": { did: "changed a project" },
+  "project.deleted": { did: "deleted a project" },
+  "session.started": { did: "started a session", tone: "good" },
+  "session.ended": { did: "ended a session" },
+  "intent.drafted": { did: "began work" },
+  "intent.declared": { did: "declared an intent", tone: "good" },
+  "intent.updated": { did: "changed an intent" },
+  "intent.blocked": { did: "has to wait", tone: "block" },
+  "intent.unblocked": { did: "can go on", tone: "good" },
+  "intent.handed_off": { did: "handed off an intent", tone: "info" },
+  "intent.adopted": { did: "adopted an intent", tone: "good" },
+  "intent.closed": { did: "closed an intent" },
+  "intent.expired": { did: "let an intent expire" },
+  "change.recorded": { did: "changed files" },
+  "contract.changed": { did: "changed a contract", tone: "warn" },
+  "conflict.detected": { did: "ran into a conflict", tone: "warn" },
+  "conflict.updated": { did: "made a conflict grow", tone: "warn" },
+  "conflict.acknowledged": { did: "acknowledged a conflict" },
+  "conflict.resolving": { did: "is resolving a conflict", tone: "info" },
+  "conflict.resolved": { did: "resolved a conflict", tone: "good" },
+  "conflict.override_requested": { did: "asked for an override", tone: "block" },
+  "conflict.overridden": { did: "overrode a conflict", tone: "warn" },
+  "conflict.stale": { did: "left a conflict behind" },
+  "conflict.feedback": { did: "judged a conflict" },
+  "hook.warned": { did: "was warned before an edit", tone: "warn" },
+  "hook.blocked": { did: "was stopped before an edit", tone: "block" },
+  "message.sent": { did: "sent a message" },
+  "message.acked": { did: "acknowledged a message" },
+  "question.asked": { did: "asked a question", tone: "info" },
+  "question.answered": { did: "answered a question", tone: "good" },
+  "member.added": { did: "joined the org" },
+  "member.updated": { did: "changed a role" },
+  "member.removed": { did: "removed a member" },
+  "invite.created": { did: "made an invite" },
+  "invite.revoked": { did: "took an invite back" },
+  "invite.accepted": { did: "accepted an invite", tone: "good" },
+  "token.created": { did: "made a token" },
+  "token.revoked": { did: "revoked a token" },
+  "policy.updated": { did: "changed the policy" },
+  "org.updated": { did: "changed the org" },
+  "webhook.created": { did: "added a webhook" },
+  "webhook.deleted": { did: "deleted a webhook" },
+  "webhook.disabled": { did: "had a webhook switched off", tone: "block" },
+  "webhook.tested": { did: "tested a webhook" },
+  "integration.updated": { did: "changed an integration" },
+  "digest.sent": { did: "sent the digest" },
+  "plan.limit_reached": { did: "reached a limit of the plan", tone: "block" },
+  "billing.updated": { did: "changed the subscription" },
+  "signin.succeeded": { did: "signed in" },
+  "signin.failed": { did: "failed to sign in", tone: "warn" },
+};
+
+/** What happened, with the small facts that the event carries. */
+export function sentence(e: Pick<Event, "type" | "payload">): string {
+  const p = (e.payload ?? {}) as Record<string, unknown>;
+  const w = words[e.type as EventType] ?? { did: e.type };
+  const facts = [p["previous_status"] && p["status"] ? `${String(p["previous_status"])} to ${String(p["status"])}` : p["status"], p["outcome"], p["kind"], p["role"], p["resolution"], typeof p["files"] === "number" ? plural(p["files"], "file") : null]
+    .filter((f): f is string => typeof f === "string")
+    .map((f) => f.replaceAll("_", " "));
+  return facts.length ? `${w.did} (${facts.join(", ")})` : w.did;
+}

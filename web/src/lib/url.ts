@@ -1,0 +1,26 @@
+// Filters live in the address, so that a view can be shared.
+import { useCallback } from "react";
+import { useSearchParams } from "wouter";
+
+/** One filter of the page; an empty value removes it from the address. */
+export function useFilter(name: string, fallback = ""): [string, (value: string | null) => void] {
+  const [params, setParams] = useSearchParams();
+  const set = useCallback(
+    (value: string | null) => {
+      setParams(
+        (before) => {
+          const after = new URLSearchParams(before);
+          if (!value || value === fallback) after.delete(name);
+          else after.set(name, value);
+          return after;
+        },
+        { replace: true },
+      );
+    },
+    [name, fallback, setParams],
+  );
+  return [params.get(name) ?? fallback, set];
+}
+
+/** The page of a contract, as seen from a repo. */
+export const contractPath = (key: string, repo: string): string => `/contracts?${new URLSearchParams({ key, repo })}`;

@@ -1,0 +1,25 @@
+// The frame of the pages that people see before they are in.
+import { useEffect, type ReactNode } from "react";
+
+export function Entry({ title, sub, children, foot }: { title: string; sub?: ReactNode; children: ReactNode; foot?: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · svc`;
+  }, [title]);
+  return (
+    <main className="entry" id="main">
+      <div className="entry-card">
+        <div className="entry-brand">
+          <img src="/icon.svg" alt="" width={30} height={30} />
+          <span>svc</span>
+        </div>
+        <h1>{title}</h1>
+        {sub && <p className="dim">{sub}</p>}
+        {children}
+      </div>
+      {foot && <p className="entry-foot dim">{foot}</p>}
+    </main>
+  );
+}
+
+/** The secret part of a link, which browsers never send to a server. */
+export const hashCode = (): string => decodeURIComponent(location.hash.slice(1));

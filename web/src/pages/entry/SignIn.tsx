@@ -1,0 +1,57 @@
+import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { call } from "../../api/client";
+import { safeNext } from "../../lib/session";
+import { useAction } from "../../ui/form";
+import { Entry } from "./Entry";
+
+export function SignIn() {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [params] = useSearchParams();
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
+  const next = safeNext(params.get("next"));
+  const signIn = useAction(() => call("POST /v1/auth/sign-in", { body: { email, password } }), {
+    quietErrors: true,
+    then: (session) => {
+      client.clear();
+      client.setQueryData(["session"], session);
+      navigate(next, { replace: true });
+    },
+  });
+  return (
+    <Entry
+      title="Sign in"
+      sub="See what your team's agents are doing, and what is about to collide."
+      foot={options.data?.set_up ? "This server has no org yet: open the set-up link that it printed when it started." : "No account yet? Ask an owner or admin of your org for an invite."}
+    >
+      <form
+        className="stack"
+        onSubmit={(e) => {
+          e.preventDefault();
+          signIn.mutate();
+        }}
+      >
+        {signIn.isError && (
+          <Alert color="red" role="alert">
+            {signIn.error.message}
+          </Alert>
+        )}
+        <TextInput label="Email" type="email" autoComplete="username" required autoFocus value={email} onChange={(e) => setEmail(e.target.value)} />
+        <PasswordInput label="Password" autoComplete="current-password" required value={password} onChange={(e) => setPassword(e.target.value)} />
+        <Button type="submit" size="sm" fullWidth loading={signIn.isPending}>
+          Sign in
+        </Button>
+        {options.data?.oidc && (
+          <Button component="a" href={`/v1/auth/oidc/start?next=${encodeURIComponent(next)}`} variant="default" size="sm" fullWidth>
+            Continue with {options.data.oidc}
+          </Button>
+        )}
+      </form>
+    </Entry>
+  );
+}

@@ -1,0 +1,168 @@
+import { Button, Checkbox, Textarea } from "@mantine/core";
+import { IconArrowLeft, IconCheck, IconRobot } from "@tabler/icons-react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import { call } from "../../api/client";
+import type { Conversation, Message } from "../../api/records";
+import { useGet } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { day, senderName } from "../../lib/text";
+import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
+import { useAction } from "../../ui/form";
+import { Failed, Load, Loading } from "../../ui/page";
+import { useTitle } from "./Messages";
+
+export function Thread({ id }: { id: string }) {
+  const conversation = useGet("conversations", "GET /v1/conversations/{id}", { path: { id } });
+  return <Load query={conversation}>{(c) => <Open conversation={c} />}</Load>;
+}
+
+function Open({ conversation: c }: { conversation: Conversation }) {
+  const title = useTitle(c);
+  const messages = useInfiniteQuery({
+    queryKey: ["messages", c.id],
+    queryFn: ({ pageParam, signal }) => call("GET /v1/conversations/{id}/messages", { path: { id: c.id }, query: { limit: 50, before: pageParam || undefined }, signal }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor,
+  });
+  const list = messages.data?.pages.toReversed().flatMap((p) => p.items);
+  const box = useRef<HTMLDivElement>(null);
+  const newest = list?.at(-1)?.id;
+  // What was fetched is read now: the counts beside it are old.
+  const client = useQueryClient();
+  useEffect(() => {
+    if (newest) for (const key of ["conversations", "attention"]) void client.invalidateQueries({ queryKey: [key] });
+  }, [newest, client]);
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [newest]);
+  return (
+    <>
+      <div className="thread-head">
+        <Link href="/messages" className="icon-button phone-only" aria-label="All conversations">
+          <IconArrowLeft size={18} />
+        </Link>
+        <div className="grow">
+          <h2 className="clip">{c.kind === "channel" ? `#${title}` : title}</h2>
+          <div className="dim wrap">
+            {c.kind === "channel" ? (c.repo ? `Channel of ${c.repo.full_name}` : "Everybody in the org") : c.participants.map((p) => p.name).join(", ")}
+            {c.about && c.about.kind !== "question" && (
+              <>
+                about <Ref to={c.about.ref} />
+              </>
+            )}
+          </div>
+        </div>
+      </div>
+      <div className="thread" ref={box} tabIndex={0} role="log" aria-label={`Messages in ${title}`}>
+        {messages.isError && !list && <Failed error={messages.error} retry={() => void messages.refetch()} />}
+        {!list && !messages.isError && <Loading />}
+        {messages.hasNextPage && (
+          <div className="more">
+            <Button variant="default" loading={messages.isFetchingNextPage} onClick={() => void messages.fetchNextPage()}>
+              Older messages
+            </Button>
+          </div>
+        )}
+        {list?.length === 0 && <p className="dim thread-none">Nothing has been said here yet.</p>}
+        {list?.map((m, i) => (
+          <Post key={m.id} message={m} newDay={i === 0 || day(m.created_at) !== day(list[i - 1]!.created_at)} />
+        ))}
+      </div>
+      <Reply conversation={c} />
+    </>
+  );
+}
+
+function Post({ message: m, newDay }: { message: Message; newDay: boolean }) {
+  const me = useMe();
+  const acked = m.acks.find((a) => a.user.id === me.user.id);
+  const mine = m.from.kind === "user" && m.from.user?.id === me.user.id;
+  const ack = useAction(() => call("POST /v1/messages/{id}/ack", { path: { id: m.id } }), { stale: ["messages", "conversations", "attention"] });
+  return (
+    <>
+      {newDay && <div className="thread-day">{day(m.created_at)}</div>}
+      <article className="post">
+        {m.from.kind === "system" ? <img src="/icon.svg" alt="" width={26} height={26} className="post-system" /> : <Avatar user={m.from.user} size={26} />}
+        <div className="grow">
+          <div className="post-head">
+            <b>{senderName(m.from)}</b>
+            {m.from.kind === "session" && <IconRobot size={14} role="img" aria-label="written by an agent" />}
+            <span className="dim">
+              <Ago at={m.created_at} />
+            </span>
+            {m.about && m.about.kind !== "question" && <Ref to={m.about.ref} />}
+          </div>
+          {m.subject && <b className="post-subject">{m.subject}</b>}
+          <div className="post-body">{m.body}</div>
+          {m.requires_ack && (
+            <div className="wrap post-acks">
+              {m.acks.length > 0 ? (
+                <Pill tone="good">
+                  <IconCheck size={12} aria-hidden /> {m.acks.map((a) => a.user.name.split(" ")[0]).join(", ")}
+                </Pill>
+              ) : (
+                <Pill tone="warn">Wants an acknowledgement</Pill>
+              )}
+              {!acked && !mine && (
+                <Button size="compact-xs" variant="light" loading={ack.isPending} onClick={() => ack.mutate()}>
+                  Acknowledge
+                </Button>
+              )}
+            </div>
+          )}
+        </div>
+      </article>
+    </>
+  );
+}
+
+function Reply({ conversation: c }: { conversation: Conversation }) {
+  const me = useMe();
+  const [body, setBody] = useState("");
+  const [wantsAck, setWantsAck] = useState(false);
+  const may = me.org.role !== "viewer" && me.org.role !== "billing" && (c.kind === "channel" || c.participants.some((p) => p.id === me.user.id));
+  const question = c.about?.kind === "question" ? c.about.ref : null;
+  const send = useAction(
+    async (text: string) => {
+      if (question) await call("POST /v1/questions/{id}/answers", { path: { id: question }, body: { answer: text } });
+      else await call("POST /v1/conversations/{id}/messages", { path: { id: c.id }, body: { body: text, requires_ack: wantsAck } });
+    },
+    { stale: ["messages", "conversations", "attention"], then: () => setBody("") },
+  );
+  useEffect(() => setWantsAck(false), [c.id]);
+  if (!may) return <p className="thread-none dim">Only the people in this thread can write here.</p>;
+  const submit = () => body.trim() && !send.isPending && send.mutate(body.trim());
+  return (
+    <form
+      className="reply"
+      onSubmit={(e) => {
+        e.preventDefault();
+        submit();
+      }}
+    >
+      <Textarea
+        aria-label={question ? "Answer" : "Message"}
+        placeholder={question ? "Answer the question. It goes to the agent that asked." : `Write to ${c.kind === "channel" ? "everybody's agents here" : "them and their agents"}. Ctrl Enter sends.`}
+        minRows={2}
+        maxLength={4000}
+        value={body}
+        onChange={(e) => setBody(e.target.value)}
+        onKeyDown={(e) => {
+          if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
+            e.preventDefault();
+            submit();
+          }
+        }}
+      />
+      <div className="row">
+        {!question && <Checkbox size="xs" label="Wants an acknowledgement" checked={wantsAck} onChange={(e) => setWantsAck(e.currentTarget.checked)} />}
+        <div className="grow" />
+        <Button type="submit" loading={send.isPending} disabled={!body.trim()}>
+          {question ? "Answer" : "Send"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,119 @@
+// One repo: who works in it, what it provides to others and uses of them.
+import { Button } from "@mantine/core";
+import { IconFileCode, IconMessages } from "@tabler/icons-react";
+import { Link, useParams } from "wouter";
+import { useGet, useList, useLiveSessions, useRepos } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { plural } from "../../lib/text";
+import { contractPath } from "../../lib/url";
+import { Ago, Code, Pill } from "../../ui/bits";
+import { Empty, Failed, Load, Loading, Page, Section } from "../../ui/page";
+import { ConflictRow } from "../conflicts/Conflicts";
+import { IntentRow } from "../intents/Intents";
+import { Agents } from "../now/Agents";
+
+export function RepoDetail() {
+  const { owner, name } = useParams<{ owner: string; name: string }>();
+  const full = `${owner}/${name}`;
+  const me = useMe();
+  const repos = useRepos();
+  const sessions = useLiveSessions();
+  const intents = useGet("intents", "GET /v1/intents", { query: { repo: full, status: "live", limit: 20 } });
+  const conflicts = useGet("conflicts", "GET /v1/conflicts", { query: { repo: full, status: "live", limit: 20 } });
+  const repo = repos.data?.items.find((r) => r.full_name === full);
+  if (!repo) {
+    return <Page title={full}>{repos.isPending ? <Loading /> : <Failed error={repos.error ?? new Error("No repo of that name is known here.")} />}</Page>;
+  }
+  const here = (sessions.data ?? []).filter((s) => s.repo.id === repo.id);
+  return (
+    <Page
+      title={full}
+      sub={
+        <span className="wrap">
+          <span>{repo.provider}</span>
+          <Code>{repo.default_branch}</Code>
+          <Ago at={repo.created_at} prefix="known since " />
+        </span>
+      }
+      actions={
+        <>
+          {me.isAdmin && (
+            <Button component={Link} href={`/settings/policies?repo=${encodeURIComponent(full)}`} variant="default">
+              Policy
+            </Button>
+          )}
+          <Button component={Link} href="/messages" variant="default" leftSection={<IconMessages size={14} />}>
+            Channel
+          </Button>
+        </>
+      }
+    >
+      <Load query={conflicts}>
+        {(page) =>
+          page.items.length > 0 && (
+            <Section title="Live conflicts" pad={false}>
+              {page.items.map((c) => (
+                <ConflictRow key={c.id} conflict={c} />
+              ))}
+            </Section>
+          )
+        }
+      </Load>
+      <Section title="Agents" pad={false}>
+        <Agents sessions={here} />
+      </Section>
+      <Load query={intents}>
+        {(page) =>
+          page.items.length > 0 && (
+            <Section title="Live intents" pad={false} actions={<Link href={`/intents?repo=${encodeURIComponent(full)}`}>all</Link>}>
+              {page.items.map((i) => (
+                <IntentRow key={i.id} intent={i} />
+              ))}
+            </Section>
+          )
+        }
+      </Load>
+      <Contracts repo={full} />
+    </Page>
+  );
+}
+
+function Contracts({ repo }: { repo: string }) {
+  const list = useList("contracts", "GET /v1/contracts", { repo }, 50);
+  return (
+    <Section title="Contracts" sub="What this repo provides to others, and uses of them." pad={false}>
+      {!list.items ? (
+        list.isError ? (
+          <Failed error={list.error} retry={() => void list.refetch()} />
+        ) : (
+          <Loading />
+        )
+      ) : list.items.length === 0 ? (
+        <Empty icon={<IconFileCode size={22} stroke={1.5} />} title="None known yet">
+          Routes, tables, events and exported symbols are learned as agents edit.
+        </Empty>
+      ) : (
+        <>
+          <ul className="rows">
+            {list.items.map((c) => (
+              <li key={c.key} className="row-item">
+                <Link href={contractPath(c.key, repo)} className="grow clip">
+                  <Code>{c.key}</Code>
+                </Link>
+                {c.in_flight.length > 0 && <Pill tone={c.in_flight.some((f) => f.compatibility === "breaking") ? "block" : "info"}>changing</Pill>}
+                <span className="dim">{plural(c.users.length, "user")}</span>
+              </li>
+            ))}
+          </ul>
+          {list.hasNextPage && (
+            <div className="more">
+              <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                More
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}

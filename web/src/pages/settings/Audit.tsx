@@ -1,0 +1,126 @@
+// The audit log: every event, filtered, and exported as it stands.
+import { Button, Select } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { call } from "../../api/client";
+import type { Event } from "../../api/records";
+import { useList, useMembers } from "../../lib/queries";
+import { useFilter } from "../../lib/url";
+import { Ago, Code } from "../../ui/bits";
+import { useAction } from "../../ui/form";
+import { Empty, Failed, Loading, Section } from "../../ui/page";
+
+const groups: Record<string, string> = {
+  signins: "signin.succeeded,signin.failed",
+  people: "member.added,member.updated,member.removed,invite.created,invite.revoked,invite.accepted",
+  tokens: "token.created,token.revoked",
+  settings: "policy.updated,org.updated,webhook.created,webhook.deleted,webhook.disabled,integration.updated,billing.updated",
+  overrides: "conflict.override_requested,conflict.overridden",
+  repos: "repo.registered,project.created,project.updated,project.deleted",
+};
+
+export function Audit() {
+  const [group, setGroup] = useFilter("type");
+  const events = useList("events", "GET /v1/events", { type: groups[group] }, 100);
+  const members = useMembers();
+  const name = (id: string) => members.data?.items.find((m) => m.id === id)?.name;
+  const exported = useAction(() => exportAll(groups[group]), { says: "The export is in your downloads." });
+  return (
+    <Section
+      title="Audit log"
+      sub="What happened, by whom, newest first. It holds refs and facts, never what people or code said."
+      pad={false}
+      actions={
+        <>
+          <Select
+            aria-label="Kind of event"
+            size="xs"
+            w={150}
+            placeholder="Every kind"
+            clearable
+            value={group || null}
+            onChange={setGroup}
+            data={[
+              { value: "signins", label: "Sign-ins" },
+              { value: "people", label: "People" },
+              { value: "tokens", label: "Tokens" },
+              { value: "settings", label: "Settings" },
+              { value: "overrides", label: "Overrides" },
+              { value: "repos", label: "Repos" },
+            ]}
+          />
+          <Button variant="default" leftSection={<IconDownload size={14} />} loading={exported.isPending} onClick={() => exported.mutate()}>
+            Export
+          </Button>
+        </>
+      }
+    >
+      {events.isError && !events.items ? (
+        <Failed error={events.error} retry={() => void events.refetch()} />
+      ) : !events.items ? (
+        <Loading />
+      ) : events.items.length === 0 ? (
+        <Empty title="Nothing of this kind yet" />
+      ) : (
+        <>
+          <div className="table-wrap" tabIndex={0} role="region" aria-label="Events">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>When</th>
+                  <th>What</th>
+                  <th>Who</th>
+                  <th>Facts</th>
+                </tr>
+              </thead>
+              <tbody>
+                {events.items.map((e) => (
+                  <tr key={e.id}>
+                    <td className="nowrap">
+                      <Ago at={e.occurred_at} />
+                    </td>
+                    <td className="nowrap">
+                      <Code>{e.type}</Code>
+                    </td>
+                    <td className="nowrap">{name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}</td>
+                    <td className="facts-cell">{factsOf(e)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {events.hasNextPage && (
+            <div className="more">
+              <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+                Older
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function factsOf(e: Event): string {
+  return Object.entries(e.payload ?? {})
+    .map(([k, v]) => `${k.replaceAll("_", " ")} ${typeof v === "object" ? JSON.stringify(v) : String(v)}`)
+    .join(", ");
+}
+
+const exportLimit = 20_000;
+
+async function exportAll(type: string | undefined): Promise<void> {
+  const all: Event[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call("GET /v1/events", { query: { limit: 200, type, cursor } });
+    all.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor && all.length < exportLimit);
+  const blob = new Blob([all.map((e) => JSON.stringify(e)).join("\n") + "\n"], { type: "application/x-ndjson" });
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(blob);
+  a.download = `svc-audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
+  a.click();
+  URL.revokeObjectURL(a.href);
+}

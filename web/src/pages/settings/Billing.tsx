@@ -1,0 +1,109 @@
+import { Button, Progress } from "@mantine/core";
+import { call } from "../../api/client";
+import type { Usage } from "../../api/records";
+import { useGet } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { day } from "../../lib/text";
+import { Ago, Person, Pill } from "../../ui/bits";
+import { useAction } from "../../ui/form";
+import { Load, Section } from "../../ui/page";
+
+const plans: Record<string, string> = { free: "Free", team: "Team", business: "Business", self_hosted: "Self-hosted" };
+
+export function BillingTab() {
+  const me = useMe();
+  const usage = useGet("usage", "GET /v1/usage");
+  const sees = me.isAdmin || me.org.role === "billing";
+  return (
+    <>
+      <Section title="Usage this month">
+        <Load query={usage}>{(u) => <UsageBody usage={u} />}</Load>
+      </Section>
+      {sees && <Subscription />}
+    </>
+  );
+}
+
+function UsageBody({ usage: u }: { usage: Usage }) {
+  return (
+    <div className="stack">
+      <div className="row">
+        <b>{plans[u.plan] ?? u.plan}</b>
+        <span className="dim">{month(u.period)}</span>
+      </div>
+      <Meter label="Developers with active agents" used={u.active_developers} limit={u.limits.developers} />
+      <Meter label="Repos" used={u.repos} limit={u.limits.repos} />
+      {u.developers.length > 0 && (
+        <ul className="rows usage-people">
+          {u.developers.map((d) => (
+            <li key={d.id} className="row-item">
+              <span className="grow">
+                <Person user={d} />
+              </span>
+              <span className="dim">
+                <Ago at={d.first_active_at} prefix="first active " />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const month = (period: string): string => new Date(period + "-01T00:00:00Z").toLocaleDateString("en", { month: "long", year: "numeric", timeZone: "UTC" });
+
+function Meter({ label, used, limit }: { label: string; used: number; limit: number | null }) {
+  const full = limit !== null && used >= limit;
+  return (
+    <div>
+      <div className="row">
+        <span className="grow">{label}</span>
+        <span className={full ? "tone-block" : "dim"}>{limit === null ? `${used}, no limit` : `${used} of ${limit}`}</span>
+      </div>
+      {limit !== null && <Progress value={Math.min(100, (used / Math.max(1, limit)) * 100)} size="sm" mt={6} color={full ? "red" : undefined} aria-label={label} />}
+    </div>
+  );
+}
+
+function Subscription() {
+  const me = useMe();
+  const billing = useGet("billing", "GET /v1/billing");
+  const may = me.org.role === "owner" || me.org.role === "billing";
+  const go = ({ url }: { url: string }) => location.assign(url);
+  const buy = useAction((plan: "team" | "business") => call("POST /v1/billing/checkout", { body: { plan } }), { then: go });
+  const portal = useAction(() => call("POST /v1/billing/portal"), { then: go });
+  return (
+    <Section title="Subscription">
+      <Load query={billing}>
+        {(b) =>
+          !b.available ? (
+            <p className="dim">This server runs without billing: every org has everything, without limits.</p>
+          ) : (
+            <div className="row">
+              <div className="grow">
+                <b>{plans[b.plan] ?? b.plan}</b> <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status}</Pill>
+                {b.current_period_end && <div className="dim">until {day(b.current_period_end)}</div>}
+              </div>
+              {may && b.plan === "free" && (
+                <>
+                  <Button variant="default" loading={buy.isPending} onClick={() => buy.mutate("team")}>
+                    Upgrade to Team
+                  </Button>
+                  <Button loading={buy.isPending} onClick={() => buy.mutate("business")}>
+                    Upgrade to Business
+                  </Button>
+                </>
+              )}
+              {may && b.plan !== "free" && (
+                <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
+                  Invoices and payment
+                </Button>
+              )}
+            </div>
+          )
+        }
+      </Load>
+    </Section>
+  );
+}

@@ -1,0 +1,194 @@
+import { Alert, Button, Modal, Select, TextInput } from "@mantine/core";
+import { IconMail, IconUserPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { call } from "../../api/client";
+import type { Invite, Member, Role } from "../../api/records";
+import { useGet, useMembers } from "../../lib/queries";
+import { isAdmin, useMe } from "../../lib/session";
+import { useFilter } from "../../lib/url";
+import { Ago, Avatar, Command, Pill } from "../../ui/bits";
+import { Confirmed, fieldError, useAction } from "../../ui/form";
+import { Empty, Load, Section } from "../../ui/page";
+
+const roles: { value: Role; label: string; does: string }[] = [
+  { value: "owner", label: "Owner", does: "everything, other owners and admins too" },
+  { value: "admin", label: "Admin", does: "members, policies, integrations" },
+  { value: "member", label: "Member", does: "works: owns intents, answers conflicts" },
+  { value: "viewer", label: "Viewer", does: "sees everything, changes nothing" },
+  { value: "billing", label: "Billing", does: "plan and invoices" },
+];
+
+export function Members() {
+  const me = useMe();
+  const members = useMembers();
+  const [inviting, setInviting] = useFilter("invite");
+  return (
+    <>
+      <Section
+        title="Members"
+        sub="Everybody here sees the org's work. Their agents act with their role."
+        pad={false}
+        actions={
+          me.isAdmin && (
+            <Button leftSection={<IconUserPlus size={15} />} onClick={() => setInviting("1")}>
+              Invite
+            </Button>
+          )
+        }
+      >
+        <Load query={members}>
+          {(page) => (
+            <ul className="rows">
+              {page.items.map((m) => (
+                <MemberRow key={m.id} member={m} />
+              ))}
+            </ul>
+          )}
+        </Load>
+      </Section>
+      {me.isAdmin && <Invites />}
+      <InviteDialog opened={me.isAdmin && inviting !== ""} onClose={() => setInviting(null)} />
+    </>
+  );
+}
+
+function MemberRow({ member }: { member: Member }) {
+  const me = useMe();
+  const may = me.org.role === "owner" || (me.isAdmin && !isAdmin(member.role));
+  const setRole = useAction((role: Role) => call("PATCH /v1/members/{userId}", { path: { userId: member.id }, body: { role } }), { says: `${member.name} has a new role.`, stale: ["members", "session"] });
+  const remove = useAction(() => call("DELETE /v1/members/{userId}", { path: { userId: member.id } }), { says: `${member.name} is no longer in the org.`, stale: ["members", "tokens"] });
+  return (
+    <li className="row-item">
+      <Avatar user={member} size={30} />
+      <div className="grow clip">
+        <b>{member.name}</b> {member.id === me.user.id && <span className="dim">you</span>}
+        <div className="dim clip">{member.email}</div>
+      </div>
+      <span className="dim wide-only">
+        joined <Ago at={member.joined_at} />
+      </span>
+      {may ? (
+        <Select
+          aria-label={`Role of ${member.name}`}
+          size="xs"
+          w={112}
+          allowDeselect={false}
+          value={member.role}
+          data={roles.filter((r) => me.org.role === "owner" || !isAdmin(r.value)).map(({ value, label }) => ({ value, label }))}
+          onChange={(v) => v && v !== member.role && setRole.mutate(v as Role)}
+        />
+      ) : (
+        <Pill tone="quiet">{member.role}</Pill>
+      )}
+      {may && member.id !== me.user.id && (
+        <Confirmed
+          label="Remove"
+          title={`Remove ${member.name}?`}
+          text="Their tokens end at once, so their agents lose access. Their intents stay and can be handed to somebody else."
+          confirm="Remove"
+          onConfirm={() => remove.mutateAsync()}
+        />
+      )}
+    </li>
+  );
+}
+
+function Invites() {
+  const invites = useGet("invites", "GET /v1/invites");
+  const revoke = useAction((id: string) => call("DELETE /v1/invites/{id}", { path: { id } }), { says: "The invite no longer works.", stale: ["invites"] });
+  return (
+    <Section title="Pending invites" pad={false}>
+      <Load query={invites}>
+        {(page) =>
+          page.items.length === 0 ? (
+            <Empty icon={<IconMail size={22} stroke={1.5} />} title="Nobody is waiting">
+              An invite is a link that works once and for seven days.
+            </Empty>
+          ) : (
+            <ul className="rows">
+              {page.items.map((i) => (
+                <li key={i.id} className="row-item">
+                  <IconMail size={18} stroke={1.5} aria-hidden />
+                  <div className="grow clip">
+                    <b>{i.email ?? "Anybody with the link"}</b>
+                    <div className="dim">
+                      ends <Ago at={i.expires_at} />
+                      {i.email_sent && " · sent by email"}
+                    </div>
+                  </div>
+                  <Pill tone="quiet">{i.role}</Pill>
+                  <Confirmed label="Take back" title="Take this invite back?" text="The link stops working at once." confirm="Take back" onConfirm={() => revoke.mutateAsync(i.id)} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Load>
+    </Section>
+  );
+}
+
+function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const me = useMe();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const [made, setMade] = useState<Invite | null>(null);
+  const invite = useAction(() => call("POST /v1/invites", { body: { role, email: email.trim() || null } }), { stale: ["invites"], quietErrors: true, then: setMade });
+  const close = () => {
+    setMade(null);
+    setEmail("");
+    invite.reset();
+    onClose();
+  };
+  return (
+    <Modal opened={opened} onClose={close} title={made ? "Invite ready" : "Invite a teammate"}>
+      {made ? (
+        <div className="stack">
+          <p className="dim">
+            {made.email_sent ? `We sent it to ${made.email}. ` : ""}
+            Send this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
+          </p>
+          <Command>{made.url}</Command>
+          <div className="dialog-actions">
+            <Button variant="default" onClick={() => setMade(null)}>
+              Invite another
+            </Button>
+            <Button onClick={close}>Done</Button>
+          </div>
+        </div>
+      ) : (
+        <form
+          className="stack"
+          onSubmit={(e) => {
+            e.preventDefault();
+            invite.mutate();
+          }}
+        >
+          {invite.isError && !fieldError(invite.error, "email") && (
+            <Alert color="red" role="alert">
+              {invite.error.message}
+            </Alert>
+          )}
+          <TextInput label="Email" description="Leave it empty for a link that anybody may use once." type="email" data-autofocus value={email} onChange={(e) => setEmail(e.target.value)} error={fieldError(invite.error, "email")} />
+          <Select
+            label="Role"
+            allowDeselect={false}
+            value={role}
+            onChange={(v) => setRole((v as Role | null) ?? "member")}
+            data={roles.filter((r) => me.org.role === "owner" || !isAdmin(r.value)).map(({ value, label }) => ({ value, label }))}
+            description={roles.find((r) => r.value === role)?.does}
+            inputWrapperOrder={["label", "input", "description", "error"]}
+          />
+          <div className="dialog-actions">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={invite.isPending}>
+              Make the invite
+            </Button>
+          </div>
+        </form>
+      )}
+    </Modal>
+  );
+}

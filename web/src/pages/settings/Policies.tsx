@@ -1,0 +1,242 @@
+// The policy as a form: what is set here, what is inherited, what is default.
+import { Button, MultiSelect, NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
+import { IconArrowBackUp } from "@tabler/icons-react";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { call } from "../../api/client";
+import type { ConflictKind, Policies as PolicyAnswer, Role, Rules, Severity } from "../../api/records";
+import { useGet, useRepos } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { conflictKind } from "../../lib/text";
+import { useFilter } from "../../lib/url";
+import { Pill, SeverityPill } from "../../ui/bits";
+import { useAction } from "../../ui/form";
+import { Load, Section } from "../../ui/page";
+
+type Name = keyof Rules;
+type Source = "own" | "org" | "default";
+
+interface Rule {
+  name: Name;
+  label: string;
+  help: string;
+  wide?: boolean; // the input needs the whole row
+  input: Input;
+}
+
+type Input = (value: unknown, set: (v: unknown) => void, label: string) => ReactNode;
+
+// The value of a rule is of the type that its row in the table draws.
+const input = <T,>(draw: (value: T, set: (v: T) => void, label: string) => ReactNode): Input => draw as unknown as Input;
+
+const choice = (options: [string, string][]) =>
+  input<string>((value, set, label) => <SegmentedControl size="xs" aria-label={label} value={value} onChange={set} data={options.map(([v, l]) => ({ value: v, label: l }))} />);
+const number = (min: number, max: number, unit: string) =>
+  input<number>((value, set, label) => (
+  <NumberInput size="xs" w={150} aria-label={label} min={min} max={max} clampBehavior="strict" allowDecimal={false} suffix={` ${unit}`} value={value} onChange={(v) => typeof v === "number" && set(v)} />
+  ));
+const yesNo = input<boolean>((value, set, label) => (
+  <SegmentedControl size="xs" aria-label={label} value={value ? "yes" : "no"} onChange={(v) => set(v === "yes")} data={[{ value: "yes", label: "Yes" }, { value: "no", label: "No" }]} />
+));
+const percent = input<number>((value, set, label) => (
+  <NumberInput size="xs" w={150} aria-label={label} min={5} max={100} clampBehavior="strict" allowDecimal={false} suffix=" %" value={Math.round(value * 100)} onChange={(v) => typeof v === "number" && set(v / 100)} />
+));
+const levels: [string, string][] = [
+  ["off", "Off"],
+  ["warn", "Warn"],
+  ["block", "Block"],
+];
+
+const groups: { title: string; sub: string; rules: Rule[] }[] = [
+  {
+    title: "Enforcement",
+    sub: "What svc may do to an agent that is about to edit.",
+    rules: [
+      { name: "enforcement", label: "At most", help: "The ceiling for every answer before an edit. Warn lets nothing be blocked.", input: choice(levels) },
+      { name: "require_intent", label: "Editing without a declared intent", help: "Off leaves agents alone that announce nothing.", input: choice(levels) },
+      { name: "cross_repo_contracts", label: "Breaking a contract of a linked repo", help: "When one repo changes what another one uses.", input: choice(levels) },
+      { name: "exclusive_max_files", label: "An exclusive claim covers at most", help: "Larger exclusive claims count as shared.", input: number(0, 10000, "files") },
+    ],
+  },
+  {
+    title: "Overrides",
+    sub: "A person can let both sides go on. An agent never can.",
+    rules: [
+      {
+        name: "override.allowed_roles",
+        label: "Who may override",
+        help: "Roles of people.",
+        input: input<Role[]>((value, set, label) => <MultiSelect size="xs" w={260} aria-label={label} value={value} onChange={(v) => set(v as Role[])} data={["owner", "admin", "member"]} />),
+      },
+      { name: "override.require_reason", label: "A reason is needed", help: "It is kept in the audit log.", input: yesNo },
+    ],
+  },
+  {
+    title: "Sessions and intents",
+    sub: "When work counts as live.",
+    rules: [
+      { name: "auto_draft", label: "Draft an intent from the first prompt", help: "Teammates see that somebody works there, not what was typed.", input: yesNo },
+      { name: "session_idle_minutes", label: "An agent is idle after", help: "Without any event.", input: number(1, 1440, "minutes") },
+      { name: "intent_expire_hours", label: "An intent expires after", help: "Without activity. Its claims are released.", input: number(1, 2160, "hours") },
+      { name: "review_expire_days", label: "In review it expires after", help: "Without activity.", input: number(1, 90, "days") },
+    ],
+  },
+  {
+    title: "Learning from verdicts",
+    sub: "A kind that people keep calling a false alarm drops one step in that repo.",
+    rules: [
+      { name: "feedback_threshold", label: "It drops when false alarms reach", help: "Of all verdicts on that kind.", input: percent },
+      { name: "feedback_min_verdicts", label: "After at least", help: "Fewer change nothing.", input: number(1, 1000, "verdicts") },
+      {
+        name: "severity_pinned",
+        label: "Kinds that never drop",
+        help: "Whatever the verdicts say.",
+        input: input<ConflictKind[]>((value, set, label) => <MultiSelect size="xs" w={260} aria-label={label} value={value} onChange={(v) => set(v as ConflictKind[])} data={Object.entries(conflictKind).map(([v, k]) => ({ value: v, label: k.name }))} />),
+      },
+    ],
+  },
+  {
+    title: "Ignored paths",
+    sub: "Nothing is reported under them.",
+    rules: [
+      {
+        name: "ignore_paths",
+        label: "Globs",
+        help: "Lock files, generated and vendored code. Enter adds one.",
+        wide: true,
+        input: input<string[]>((value, set, label) => <TagsInput size="xs" aria-label={label} maxTags={200} value={value} onChange={set} />),
+      },
+    ],
+  },
+];
+
+export function Policies() {
+  const [repo, setRepo] = useFilter("repo");
+  const repos = useRepos();
+  const policy = useGet("policies", "GET /v1/policies", { query: { repo } });
+  return (
+    <>
+      <Section
+        title="Policies"
+        sub={repo ? `Rules of ${repo}. What it does not set comes from the org.` : "Rules of the org. Every repo follows them unless it sets its own."}
+        actions={<Select aria-label="Rules of" size="xs" w={220} value={repo || ""} onChange={setRepo} allowDeselect={false} data={[{ value: "", label: "The whole org" }, ...(repos.data?.items ?? []).map((r) => ({ value: r.full_name, label: r.full_name }))]} />}
+      >
+        <div className="wrap dim legend-row">
+          <Pill tone="accent">set here</Pill> <Pill tone="info">from the org</Pill> <Pill tone="quiet">default</Pill>
+        </div>
+      </Section>
+      <Load query={policy}>{(answer) => <Form key={repo} answer={answer} repo={repo} />}</Load>
+    </>
+  );
+}
+
+function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
+  const me = useMe();
+  const stored = useMemo<Rules>(() => (repo ? answer.repo : answer.org) as Rules, [answer, repo]);
+  const above = (repo ? answer.org : {}) as Rules; // what the org sets for this repo
+  const [own, setOwn] = useState<Rules>(stored);
+  useEffect(() => setOwn(stored), [stored]);
+  const save = useAction(() => call("PUT /v1/policies", { query: { repo }, body: { rules: own } }), { says: "The policy is in force.", stale: ["policies"] });
+  const dirty = JSON.stringify(own) !== JSON.stringify(stored);
+  const shown = (name: Name): unknown => own[name] ?? above[name] ?? answer.defaults[name];
+  const source = (name: Name): Source => (own[name] !== undefined ? "own" : above[name] !== undefined ? "org" : "default");
+  const set = (name: Name) => (value: unknown) => setOwn({ ...own, [name]: value });
+  const clear = (name: Name) => {
+    const { [name]: _, ...rest } = own;
+    setOwn(rest);
+  };
+  return (
+    <fieldset disabled={!me.isAdmin} className="policy">
+      {groups.map((g) => (
+        <Section key={g.title} title={g.title} sub={g.sub} pad={false}>
+          {g.rules.map((r) => (
+            <RuleRow key={r.name} label={r.label} help={r.help} wide={r.wide} source={source(r.name)} onClear={() => clear(r.name)}>
+              {r.input(shown(r.name), set(r.name), r.label)}
+            </RuleRow>
+          ))}
+        </Section>
+      ))}
+      <Severities
+        own={own.severity ?? {}}
+        above={above.severity ?? {}}
+        defaults={answer.defaults.severity}
+        feedback={answer.feedback}
+        set={(severity) => {
+          const { severity: _, ...rest } = own;
+          setOwn(Object.keys(severity).length ? { ...rest, severity } : rest);
+        }}
+      />
+      {me.isAdmin && (
+        <div className={dirty ? "save-bar save-bar-on" : "save-bar"}>
+          <span className="grow dim">{dirty ? "You have changes that are not in force yet." : "Everything here is in force."}</span>
+          <Button variant="default" disabled={!dirty} onClick={() => setOwn(stored)}>
+            Discard
+          </Button>
+          <Button disabled={!dirty} loading={save.isPending} onClick={() => save.mutate()}>
+            Put in force
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+function RuleRow({ label, help, wide, source, onClear, children }: { label: ReactNode; help: string; wide?: boolean; source: Source; onClear: () => void; children: ReactNode }) {
+  return (
+    <div className={wide ? "rule rule-wide" : "rule"}>
+      <div className="rule-text">
+        <div className="rule-label">{label}</div>
+        <div className="dim">{help}</div>
+      </div>
+      <div className="rule-input">{children}</div>
+      <div className="rule-source">
+        <Pill tone={source === "own" ? "accent" : source === "org" ? "info" : "quiet"}>{source === "own" ? "set here" : source === "org" ? "from the org" : "default"}</Pill>
+        {source === "own" && (
+          <button type="button" className="icon-button" aria-label="Back to what is inherited" title="Back to what is inherited" onClick={onClear}>
+            <IconArrowBackUp size={15} />
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+type SeverityMap = Record<string, Severity>;
+
+function Severities({ own, above, defaults, feedback, set }: { own: SeverityMap; above: SeverityMap; defaults: SeverityMap; feedback: PolicyAnswer["feedback"]; set: (s: SeverityMap) => void }) {
+  const kinds = Object.keys(conflictKind) as ConflictKind[];
+  return (
+    <Section title="Severity by kind" sub="Info is listed and never interrupts. Warn is told once. Block stops the edit." pad={false}>
+      {kinds.map((k) => {
+        const clear = () => {
+          const { [k]: _, ...rest } = own;
+          set(rest);
+        };
+        const said = feedback.find((f) => f.kind === k);
+        return (
+          <RuleRow key={k} label={conflictKind[k].name} help={conflictKind[k].means + (said ? ` ${verdictsOf(said)}` : "")} source={own[k] ? "own" : above[k] ? "org" : "default"} onClear={clear}>
+            <Select
+              size="xs"
+              w={120}
+              aria-label={`Severity of ${conflictKind[k].name}`}
+              allowDeselect={false}
+              value={own[k] ?? above[k] ?? defaults[k] ?? "warn"}
+              onChange={(v) => v && set({ ...own, [k]: v as Severity })}
+              data={[
+                { value: "off", label: "Off" },
+                { value: "info", label: "Info" },
+                { value: "warn", label: "Warn" },
+                { value: "block", label: "Block" },
+              ]}
+              renderOption={({ option }) => <SeverityPill severity={option.value as Severity} />}
+            />
+          </RuleRow>
+        );
+      })}
+    </Section>
+  );
+}
+
+function verdictsOf(f: PolicyAnswer["feedback"][number]): string {
+  const all = f.useful + f.false_positive + f.too_late;
+  return `${f.useful} of ${all} people found it useful here.${f.demoted ? " So many false alarms lowered it by a step." : ""}`;
+}

@@ -1,0 +1,177 @@
+import { Alert, Button, Modal, MultiSelect, TextInput } from "@mantine/core";
+import { IconRefresh, IconWebhook } from "@tabler/icons-react";
+import { useState } from "react";
+import { call } from "../../api/client";
+import type { Delivery, EventType, Webhook } from "../../api/records";
+import { words } from "../../lib/events";
+import { useGet } from "../../lib/queries";
+import { Ago, Code, Command, Pill } from "../../ui/bits";
+import { Confirmed, fieldError, useAction } from "../../ui/form";
+import { Empty, Load, Section } from "../../ui/page";
+
+export function Webhooks() {
+  const hooks = useGet("webhooks", "GET /v1/webhooks");
+  const [making, setMaking] = useState(false);
+  return (
+    <>
+      <Section title="Webhooks" sub="Events as they happen, signed, tried again until they arrive." pad={false} actions={<Button onClick={() => setMaking(true)}>Add webhook</Button>}>
+        <Load query={hooks}>
+          {(page) =>
+            page.items.length === 0 ? (
+              <Empty icon={<IconWebhook size={22} stroke={1.5} />} title="No webhooks">
+                Let your own systems hear of conflicts, overrides and merges.
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {page.items.map((h) => (
+                  <HookRow key={h.id} hook={h} />
+                ))}
+              </ul>
+            )
+          }
+        </Load>
+      </Section>
+      {making && <NewWebhook onClose={() => setMaking(false)} />}
+    </>
+  );
+}
+
+function HookRow({ hook }: { hook: Webhook }) {
+  const [open, setOpen] = useState(false);
+  const test = useAction(() => call("POST /v1/webhooks/{id}/test", { path: { id: hook.id } }), { says: "A test is on its way.", stale: ["webhooks", "deliveries"], then: () => setOpen(true) });
+  const remove = useAction(() => call("DELETE /v1/webhooks/{id}", { path: { id: hook.id } }), { says: "The webhook is gone.", stale: ["webhooks"] });
+  return (
+    <li>
+      <div className="row-item">
+        <IconWebhook size={18} stroke={1.5} aria-hidden />
+        <div className="grow clip">
+          <b className="clip">{hook.description || hook.url}</b>
+          <div className="dim clip">
+            <Code>{hook.url}</Code> {hook.event_types.includes("*") ? "every event" : `${hook.event_types.length} kinds of events`}
+          </div>
+        </div>
+        {hook.failing_since && hook.enabled && <Pill tone="warn">failing</Pill>}
+        {!hook.enabled && (
+          <Pill tone="block" title={`${hook.disabled_reason ?? "It failed for too long."} A test switches it on again.`}>
+            Switched off
+          </Pill>
+        )}
+        <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
+          Deliveries
+        </Button>
+        <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+          Test
+        </Button>
+        <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+      </div>
+      {open && <Deliveries hook={hook} />}
+    </li>
+  );
+}
+
+const tone = { delivered: "good", pending: "info", failed: "block" } as const;
+
+function Deliveries({ hook }: { hook: Webhook }) {
+  const list = useGet("deliveries", "GET /v1/webhooks/{id}/deliveries", { path: { id: hook.id }, query: { limit: 25 } });
+  const again = useAction((d: Delivery) => call("POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver", { path: { id: hook.id, delivery: d.id } }), { says: "Sent again.", stale: ["deliveries"] });
+  return (
+    <div className="deliveries">
+      <Load query={list}>
+        {(page) =>
+          page.items.length === 0 ? (
+            <p className="dim thread-none">Nothing was sent yet.</p>
+          ) : (
+            <div className="table-wrap" tabIndex={0} role="region" aria-label="Deliveries">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>Status</th>
+                    <th>Event</th>
+                    <th>Answer</th>
+                    <th>When</th>
+                    <th>
+                      <span className="sr-only">Action</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {page.items.map((d) => (
+                    <tr key={d.id}>
+                      <td>
+                        <Pill tone={tone[d.status]}>{d.status}</Pill>
+                      </td>
+                      <td className="nowrap">
+                        <Code>{d.event_type}</Code>
+                      </td>
+                      <td>
+                        {d.response_status ? `${d.response_status} in ${d.response_ms} ms` : (d.error ?? "no answer yet")}
+                        {d.attempts > 1 && <span className="dim"> · {d.attempts} tries</span>}
+                        {d.next_attempt_at && d.status === "pending" && <Ago at={d.next_attempt_at} prefix=" · again " />}
+                      </td>
+                      <td className="nowrap">
+                        <Ago at={d.created_at} />
+                      </td>
+                      <td>
+                        {d.status !== "pending" && (
+                          <button type="button" className="icon-button" aria-label={`Send ${d.event_type} again`} title="Send again" onClick={() => again.mutate(d)}>
+                            <IconRefresh size={15} />
+                          </button>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Load>
+    </div>
+  );
+}
+
+function NewWebhook({ onClose }: { onClose: () => void }) {
+  const [url, setUrl] = useState("");
+  const [description, setDescription] = useState("");
+  const [types, setTypes] = useState<string[]>([]);
+  const [secret, setSecret] = useState("");
+  const add = useAction(() => call("POST /v1/webhooks", { body: { url: url.trim(), description: description.trim() || undefined, event_types: types.length ? (types as EventType[]) : undefined } }), { stale: ["webhooks"], quietErrors: true, then: (h) => setSecret(h.secret) });
+  return (
+    <Modal opened onClose={onClose} title={secret ? "Copy the secret now" : "Add a webhook"} closeOnClickOutside={!secret}>
+      {secret ? (
+        <div className="stack">
+          <Alert color="yellow">Check signatures with it. This is the only time it is shown.</Alert>
+          <Command>{secret}</Command>
+          <div className="dialog-actions">
+            <Button onClick={onClose}>I have it</Button>
+          </div>
+        </div>
+      ) : (
+        <form
+          className="stack"
+          onSubmit={(e) => {
+            e.preventDefault();
+            add.mutate();
+          }}
+        >
+          {add.isError && !fieldError(add.error, "url") && (
+            <Alert color="red" role="alert">
+              {add.error.message}
+            </Alert>
+          )}
+          <TextInput label="Address" type="url" placeholder="https://example.com/svc" required data-autofocus value={url} onChange={(e) => setUrl(e.target.value)} error={fieldError(add.error, "url")} />
+          <TextInput label="What it is for" maxLength={200} value={description} onChange={(e) => setDescription(e.target.value)} />
+          <MultiSelect label="Events" description="None chosen means every event." searchable clearable value={types} onChange={setTypes} data={Object.keys(words)} maxDropdownHeight={220} />
+          <div className="dialog-actions">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={add.isPending}>
+              Add
+            </Button>
+          </div>
+        </form>
+      )}
+    </Modal>
+  );
+}

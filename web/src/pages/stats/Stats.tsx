@@ -1,0 +1,152 @@
+import { SegmentedControl, Tooltip } from "@mantine/core";
+import { IconChartBar, IconInfoCircle } from "@tabler/icons-react";
+import type { Stats as StatsAnswer, Totals } from "../../api/records";
+import { useGet } from "../../lib/queries";
+import { duration, toolName } from "../../lib/text";
+import { useFilter } from "../../lib/url";
+import { Person } from "../../ui/bits";
+import { RepoFilter } from "../../ui/Filters";
+import { Empty, Load, Page, Section } from "../../ui/page";
+import { DailyChart } from "./DailyChart";
+
+export function Stats() {
+  const [days, setDays] = useFilter("days", "30");
+  const [repo, setRepo] = useFilter("repo");
+  const stats = useGet("stats", "GET /v1/stats", { query: { days, repo } }, { staleTime: 60_000 });
+  return (
+    <Page title="Stats" sub="What coordination did for the team.">
+      <div className="filters">
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          value={days}
+          onChange={setDays}
+          data={[
+            { value: "7", label: "7 days" },
+            { value: "30", label: "30 days" },
+            { value: "90", label: "90 days" },
+          ]}
+        />
+        <div className="grow" />
+        <RepoFilter value={repo} onChange={setRepo} />
+      </div>
+      <Load query={stats}>{(s) => (s.totals.sessions === 0 && s.totals.intents === 0 ? <NoStats /> : <Figures stats={s} />)}</Load>
+    </Page>
+  );
+}
+
+const NoStats = () => (
+  <Section pad={false}>
+    <Empty icon={<IconChartBar size={22} stroke={1.5} />} title="No figures for these days">
+      They grow with the first agent that connects.
+    </Empty>
+  </Section>
+);
+
+const tiles: { key: keyof Totals; label: string }[] = [
+  { key: "sessions", label: "Agent sessions" },
+  { key: "intents", label: "Intents" },
+  { key: "conflicts", label: "Conflicts found" },
+  { key: "blocked", label: "Edits stopped" },
+  { key: "warned", label: "Edits warned" },
+  { key: "resolved", label: "Resolved" },
+  { key: "overridden", label: "Overridden" },
+  { key: "messages", label: "Messages" },
+];
+
+function Figures({ stats: s }: { stats: StatsAnswer }) {
+  return (
+    <>
+      <div className="tiles">
+        <div className="tile tile-big">
+          <span className="dim">
+            Time saved, estimated{" "}
+            <Tooltip label={s.time_saved_basis} multiline w={280} events={{ hover: true, focus: true, touch: true }}>
+              <button type="button" className="hint-button" aria-label="How this is estimated">
+                <IconInfoCircle size={14} aria-hidden />
+              </button>
+            </Tooltip>
+          </span>
+          <b>{duration(s.time_saved_minutes)}</b>
+          <span className="dim tile-basis">{s.time_saved_basis}</span>
+        </div>
+        {tiles.map((t) => (
+          <div key={t.key} className="tile">
+            <span className="dim">{t.label}</span>
+            <b>{s.totals[t.key].toLocaleString("en")}</b>
+          </div>
+        ))}
+      </div>
+      <Section title="Day by day">
+        <DailyChart daily={s.daily} />
+      </Section>
+      <Section title="When agents work" sub="Events by weekday and hour, UTC.">
+        <Heatmap heat={s.heatmap} />
+      </Section>
+      <div className="three">
+        <Section title="Agents" pad={false}>
+          <Bars rows={s.top_clients.map((c) => ({ key: c.client, label: toolName(c.client), value: c.sessions }))} unit="sessions" />
+        </Section>
+        <Section title="People" pad={false}>
+          <Bars rows={s.members.map((m) => ({ key: m.user.id, label: <Person user={m.user} size={18} />, value: m.intents }))} unit="intents" />
+        </Section>
+        <Section title="Repos" pad={false}>
+          <Bars rows={s.repos.map((r) => ({ key: r.repo.id, label: r.repo.full_name, value: r.conflicts }))} unit="conflicts" />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Bars({ rows, unit }: { rows: { key: string; label: React.ReactNode; value: number }[]; unit: string }) {
+  const most = Math.max(1, ...rows.map((r) => r.value));
+  return (
+    <ul className="bars">
+      {rows.slice(0, 8).map((r) => (
+        <li key={r.key} className="bar">
+          <span className="clip">{r.label}</span>
+          <span className="bar-value">
+            {r.value.toLocaleString("en")} <span className="sr-only">{unit}</span>
+          </span>
+          <span className="bar-track" aria-hidden>
+            <span className="bar-fill" style={{ width: `${(r.value / most) * 100}%` }} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+function Heatmap({ heat }: { heat: number[][] }) {
+  const most = Math.max(1, ...heat.flat());
+  return (
+    <div className="heat-scroll" tabIndex={0} role="region" aria-label="Activity by weekday and hour">
+      <table className="heat">
+        <thead>
+          <tr>
+            <td />
+            {Array.from({ length: 24 }, (_, h) => (
+              <th key={h} scope="col">
+                {h % 3 === 0 ? h : <span className="sr-only">{h}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {heat.map((row, d) => (
+            <tr key={d}>
+              <th scope="row">{weekdays[d]}</th>
+              {row.map((n, h) => (
+                <td key={h} title={`${weekdays[d]} ${h}:00, ${n}`} style={{ ["--heat" as string]: n === 0 ? 0 : 0.15 + (0.85 * n) / most }}>
+                  <span className="sr-only">{n}</span>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

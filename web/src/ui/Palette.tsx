@@ -1,0 +1,154 @@
+// The command palette: pages, refs, people's work and everything the search
+// finds, from the keyboard.
+import { Modal } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconArrowRight, IconCornerDownLeft, IconHash, IconMoon, IconSearch, IconTerminal2, IconUserPlus, type TablerIcon } from "@tabler/icons-react";
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { useMantineColorScheme } from "@mantine/core";
+import type { SearchHit } from "../api/records";
+import { useGet } from "../lib/queries";
+import { contractPath } from "../lib/url";
+import { nav } from "./Shell";
+
+interface Choice {
+  id: string;
+  label: string;
+  hint: string;
+  icon: TablerIcon;
+  go: () => void;
+}
+
+export interface PaletteState {
+  opened: boolean;
+  open: () => void;
+  close: () => void;
+}
+
+export function usePalette(): PaletteState {
+  const [opened, set] = useState(false);
+  const open = useCallback(() => set(true), []);
+  const close = useCallback(() => set(false), []);
+  return { opened, open, close };
+}
+
+const tabs: [string, string][] = [
+  ["profile", "Profile and password"],
+  ["members", "Members and invites"],
+  ["tokens", "Tokens"],
+  ["policies", "Policies"],
+  ["webhooks", "Webhooks"],
+  ["slack", "Slack"],
+  ["digest", "Digest"],
+  ["github", "GitHub"],
+  ["billing", "Billing and usage"],
+  ["audit", "Audit log"],
+];
+
+export function Palette({ opened, close }: PaletteState) {
+  return (
+    <Modal.Root opened={opened} onClose={close} padding={0} size="lg" yOffset="12vh" centered={false}>
+      <Modal.Overlay backgroundOpacity={0.45} blur={2} />
+      <Modal.Content aria-label="Search or go to" radius="lg">
+        <Modal.Body>{opened && <PaletteBody close={close} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function PaletteBody({ close }: { close: () => void }) {
+  const [, navigate] = useLocation();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [q, setQ] = useState("");
+  const [at, setAt] = useState(0);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const [asked] = useDebouncedValue(q.trim(), 180);
+  const hits = useGet("search", "GET /v1/search", { query: { q: asked, limit: 8 } }, { enabled: asked.length >= 2 });
+
+  const choices = useMemo<Choice[]>(() => {
+    const to = (path: string) => () => {
+      navigate(path);
+      close();
+    };
+    const needle = q.trim().toLowerCase();
+    const out: Choice[] = [];
+    const ref = /^(int|cf)-?(\d+)$/i.exec(needle);
+    if (ref) {
+      const name = `${ref[1]!.toUpperCase()}-${ref[2]}`;
+      out.push({ id: name, label: `Open ${name}`, hint: "", icon: IconHash, go: to((name.startsWith("CF") ? "/conflicts/" : "/intents/") + name) });
+    }
+    const fixed: Choice[] = [
+      ...nav.map((n) => ({ id: n.href, label: n.label, hint: `g ${n.key}`, icon: n.icon, go: to(n.href) })),
+      ...tabs.map(([slug, label]) => ({ id: slug, label, hint: "Settings", icon: IconArrowRight, go: to(`/settings/${slug}`) })),
+      { id: "invite", label: "Invite a teammate", hint: "Action", icon: IconUserPlus, go: to("/settings/members?invite=1") },
+      { id: "device", label: "Approve a device", hint: "Action", icon: IconTerminal2, go: to("/device") },
+      { id: "scheme", label: "Switch between light and dark", hint: "Action", icon: IconMoon, go: () => (setColorScheme(colorScheme === "dark" ? "light" : "dark"), close()) },
+    ];
+    out.push(...fixed.filter((c) => !needle || c.label.toLowerCase().includes(needle)));
+    if (needle.length >= 2) {
+      for (const h of asked.length >= 2 ? (hits.data?.items ?? []) : [])
+        out.push({ id: h.kind + h.id, label: h.title, hint: [h.ref, h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
+      out.push({ id: "all", label: `Search history for “${q.trim()}”`, hint: "", icon: IconSearch, go: to(`/history?q=${encodeURIComponent(q.trim())}`) });
+    }
+    return out;
+  }, [q, asked, hits.data, navigate, close, colorScheme, setColorScheme]);
+
+  useEffect(() => setAt(0), [q]);
+  useEffect(() => list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" }), [at]);
+
+  return (
+    <div
+      onKeyDown={(e) => {
+        if (e.key === "ArrowDown") setAt((i) => Math.min(i + 1, choices.length - 1));
+        else if (e.key === "ArrowUp") setAt((i) => Math.max(i - 1, 0));
+        else if (e.key === "Enter") choices[at]?.go();
+        else return;
+        e.preventDefault();
+      }}
+    >
+      <div className="palette-input">
+        <IconSearch size={17} aria-hidden />
+        <input
+          autoFocus
+          data-autofocus
+          role="combobox"
+          aria-expanded
+          aria-controls={id}
+          aria-activedescendant={choices[at] ? `${id}-${at}` : undefined}
+          aria-label="Search or go to"
+          placeholder="Go to a page, INT-7, CF-3, or search everything"
+          value={q}
+          maxLength={500}
+          onChange={(e) => setQ(e.target.value)}
+        />
+      </div>
+      <div role="listbox" id={id} aria-label="Results" className="palette-list" ref={list}>
+        {choices.map((c, i) => (
+          <div key={c.id} id={`${id}-${i}`} role="option" aria-selected={i === at} className={i === at ? "palette-item palette-here" : "palette-item"} onMouseMove={() => setAt(i)} onClick={c.go}>
+            <c.icon size={16} stroke={1.7} aria-hidden />
+            <span className="grow clip">{c.label}</span>
+            <span className="menu-hint">{c.hint}</span>
+            {i === at && <IconCornerDownLeft size={14} aria-hidden />}
+          </div>
+        ))}
+        {choices.length === 0 && <div className="palette-none">Nothing by that name.</div>}
+      </div>
+    </div>
+  );
+}
+
+/** Where something that was found is shown. */
+export function pathOfHit(h: SearchHit): string {
+  return h.kind === "contracts" && h.repo ? contractPath(h.ref, h.repo.full_name) : pathOf(h.url);
+}
+
+/** The path of a link that the server made, wherever it thinks it lives. */
+export function pathOf(url: string): string {
+  try {
+    const u = new URL(url, location.origin);
+    return u.pathname + u.search + u.hash;
+  } catch {
+    return "/";
+  }
+}

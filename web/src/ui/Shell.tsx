@@ -1,0 +1,273 @@
+// The frame around every page: navigation, org, connection, palette.
+import { Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import {
+  IconActivity,
+  IconArrowsSplit,
+  IconChartBar,
+  IconCheck,
+  IconChevronDown,
+  IconDots,
+  IconFolders,
+  IconHistory,
+  IconLogout,
+  IconMessages,
+  IconMoon,
+  IconRadar2,
+  IconSearch,
+  IconSettings,
+  IconSun,
+  IconTargetArrow,
+  type TablerIcon,
+} from "@tabler/icons-react";
+import { useEffect, type ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { useLive } from "../lib/live";
+import { useAttention, useGet } from "../lib/queries";
+import { useMe } from "../lib/session";
+import { exact } from "../lib/text";
+import { Avatar } from "./bits";
+import { Palette, usePalette } from "./Palette";
+
+interface Item {
+  href: string;
+  label: string;
+  icon: TablerIcon;
+  key: string; // pressed after g
+}
+
+export const nav: Item[] = [
+  { href: "/", label: "Now", icon: IconRadar2, key: "n" },
+  { href: "/conflicts", label: "Conflicts", icon: IconArrowsSplit, key: "c" },
+  { href: "/intents", label: "Intents", icon: IconTargetArrow, key: "i" },
+  { href: "/messages", label: "Messages", icon: IconMessages, key: "m" },
+  { href: "/activity", label: "Activity", icon: IconActivity, key: "a" },
+  { href: "/history", label: "History", icon: IconHistory, key: "h" },
+  { href: "/repos", label: "Repos", icon: IconFolders, key: "r" },
+  { href: "/stats", label: "Stats", icon: IconChartBar, key: "t" },
+  { href: "/settings", label: "Settings", icon: IconSettings, key: "s" },
+];
+
+const isHere = (path: string, href: string): boolean => (href === "/" ? path === "/" : path === href || path.startsWith(href + "/"));
+
+function useCounts(): Record<string, number> {
+  const attention = useAttention();
+  const conversations = useGet("conversations", "GET /v1/conversations", { query: { limit: 100 } });
+  const by = attention.data?.by_kind ?? {};
+  return {
+    "/conflicts": (by["conflict"] ?? 0) + (by["override_request"] ?? 0),
+    "/messages": conversations.data?.items.reduce((n, c) => n + c.unread_count, 0) ?? 0,
+  };
+}
+
+function NavLinks({ onGo }: { onGo?: () => void }) {
+  const [path] = useLocation();
+  const counts = useCounts();
+  return (
+    <nav aria-label="Main" className="nav">
+      {nav.map((item) => {
+        const count = counts[item.href] ?? 0;
+        return (
+          <Link key={item.href} href={item.href} onClick={onGo} className={isHere(path, item.href) ? "nav-item nav-here" : "nav-item"} aria-current={isHere(path, item.href) ? "page" : undefined}>
+            <item.icon size={17} stroke={1.7} aria-hidden />
+            <span className="grow">{item.label}</span>
+            {count > 0 && (
+              <span className="nav-count" aria-label={`${count} need attention`}>
+                {count > 99 ? "99+" : count}
+              </span>
+            )}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+const connection = {
+  connecting: { tone: "quiet", label: "Connecting", help: "Connecting to the live stream." },
+  live: { tone: "good", label: "Live", help: "Connected: this page updates by itself." },
+  stale: { tone: "warn", label: "Reconnecting", help: "The live stream is down. What you see may be out of date." },
+  offline: { tone: "block", label: "Offline", help: "No network. What you see may be out of date." },
+} as const;
+
+export function Connection() {
+  const { state, since } = useLive();
+  const c = connection[state];
+  return (
+    <div className={`connection tone-${c.tone}`} role="status" title={`${c.help} Since ${exact(new Date(since).toISOString())}`} data-state={state}>
+      <span className="connection-dot" aria-hidden />
+      {c.label}
+    </div>
+  );
+}
+
+/** Says that what is on the screen may be old, once it is more than a blink. */
+function StaleBanner() {
+  const { state, since } = useLive();
+  if (state !== "stale" && state !== "offline") return null;
+  return (
+    <div className="stale-banner" role="alert">
+      Not live since {new Date(since).toLocaleTimeString()}. What you see may be out of date; reconnecting by itself.
+    </div>
+  );
+}
+
+function OrgMenu() {
+  const me = useMe();
+  return (
+    <Menu position="bottom-start" width={230}>
+      <Menu.Target>
+        <UnstyledButton className="org-button" aria-label={`Org ${me.org.name}, switch`}>
+          <span className="logo" aria-hidden>
+            <img src="/icon.svg" alt="" width={22} height={22} />
+          </span>
+          <span className="clip grow">{me.org.name}</span>
+          <IconChevronDown size={14} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Your orgs</Menu.Label>
+        {me.orgs.map((o) => (
+          <Menu.Item key={o.id} onClick={() => me.switchOrg(o.slug)} rightSection={o.id === me.org.id ? <IconCheck size={14} /> : null}>
+            {o.name}
+            <span className="menu-hint">{o.role}</span>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function UserMenu() {
+  const me = useMe();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu position="top-start" width={210}>
+      <Menu.Target>
+        <UnstyledButton className="user-button" aria-label={`${me.user.name}, account menu`}>
+          <Avatar user={me.user} size={24} />
+          <span className="clip grow">{me.user.name}</span>
+          <IconDots size={15} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{me.user.email}</Menu.Label>
+        <Menu.Item component={Link} href="/settings/profile" leftSection={<IconSettings size={15} />}>
+          Profile
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconSun size={15} />} rightSection={colorScheme === "light" ? <IconCheck size={13} /> : null} onClick={() => setColorScheme("light")}>
+          Light
+        </Menu.Item>
+        <Menu.Item leftSection={<IconMoon size={15} />} rightSection={colorScheme === "dark" ? <IconCheck size={13} /> : null} onClick={() => setColorScheme("dark")}>
+          Dark
+        </Menu.Item>
+        <Menu.Item leftSection={<span className="half" aria-hidden />} rightSection={colorScheme === "auto" ? <IconCheck size={13} /> : null} onClick={() => setColorScheme("auto")}>
+          As the system
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void me.signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** g then a letter goes to a page; / opens the palette. */
+function useShortcuts(openPalette: () => void) {
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    let armed = 0;
+    const onKey = (e: KeyboardEvent) => {
+      const el = e.target as HTMLElement;
+      if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
+        e.preventDefault();
+        openPalette();
+        return;
+      }
+      if (e.ctrlKey || e.metaKey || e.altKey || el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) || document.querySelector('[role="dialog"]')) return;
+      if (e.key === "/") {
+        e.preventDefault();
+        openPalette();
+      } else if (e.key === "g") armed = Date.now();
+      else if (Date.now() - armed < 1200) {
+        armed = 0;
+        const item = nav.find((n) => n.key === e.key);
+        if (item) {
+          e.preventDefault();
+          navigate(item.href);
+        }
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [navigate, openPalette]);
+}
+
+export function Shell({ children }: { children: ReactNode }) {
+  const palette = usePalette();
+  const [drawer, { open, close }] = useDisclosure(false);
+  const [path] = useLocation();
+  const counts = useCounts();
+  useShortcuts(palette.open);
+  useEffect(() => {
+    document.getElementById("main")?.scrollTo(0, 0);
+    window.scrollTo(0, 0);
+  }, [path]);
+  return (
+    <div className="shell">
+      <a href="#main" className="skip">
+        Skip to content
+      </a>
+      <aside className="side">
+        <OrgMenu />
+        <button type="button" className="search-button" onClick={palette.open}>
+          <IconSearch size={15} aria-hidden />
+          <span className="grow">Search or go to</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <NavLinks />
+        <div className="grow" />
+        <Connection />
+        <UserMenu />
+      </aside>
+      <div className="top">
+        <OrgMenu />
+        <div className="grow" />
+        <Connection />
+        <button type="button" className="icon-button" onClick={palette.open} aria-label="Search or go to">
+          <IconSearch size={18} />
+        </button>
+      </div>
+      <div className="content">
+        <StaleBanner />
+        {children}
+      </div>
+      <nav className="tabs" aria-label="Main, short">
+        {nav.slice(0, 4).map((item) => (
+          <Link key={item.href} href={item.href} className={isHere(path, item.href) ? "tab tab-here" : "tab"} aria-current={isHere(path, item.href) ? "page" : undefined}>
+            <span className="tab-icon">
+              <item.icon size={20} stroke={1.6} aria-hidden />
+              {(counts[item.href] ?? 0) > 0 && <span className="tab-dot" aria-label="needs attention" role="img" />}
+            </span>
+            {item.label}
+          </Link>
+        ))}
+        <button type="button" className="tab" onClick={open}>
+          <span className="tab-icon">
+            <IconDots size={20} stroke={1.6} aria-hidden />
+          </span>
+          More
+        </button>
+      </nav>
+      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" classNames={{ content: "drawer" }}>
+        <NavLinks onGo={close} />
+        <div className="drawer-user">
+          <UserMenu />
+        </div>
+      </Drawer>
+      <Palette {...palette} />
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+// Two people at once: what one does, the other sees without a reload; and the
+// page says so when it no longer knows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { useWorld } from "./world.mjs";
+
+const world = useWorld();
+
+test("an intent that one declares appears on the other's Now page", async () => {
+  const page = await world.page("ben", "/");
+  await page.locator('.connection[data-state="live"]').first().waitFor({ state: "attached" });
+  const before = await page.locator(".map-card").count();
+  await world.agents.audit.client.post("/v1/intents", { title: "Freshly declared work", repo: "northwind/mobile", branch: "fresh", scope: { paths: ["app/fresh/**"] } });
+  await page.locator(".map-card").filter({ hasText: "Freshly declared work" }).waitFor();
+  assert.equal(await page.locator(".map-card").count(), before + 1);
+});
+
+test("what one does about a conflict the other sees at once", async () => {
+  const open = (await world.clients.ana.get("/v1/conflicts?status=open&limit=50")).items;
+  const conflict = open.find((c) => ["ana", "ben"].every((k) => c.parties.some((p) => p.user?.email === `${k}@northwind.example`)));
+  assert.ok(conflict, "the demo has no open conflict between Ana and Ben");
+  const [ana, ben] = [await world.page("ana", `/conflicts/${conflict.ref}`), await world.page("ben", `/conflicts/${conflict.ref}`)];
+  await ben.locator(".page-sub").getByText("Open").waitFor();
+  await ana.getByRole("button", { name: "I will rebase" }).click();
+  await ana.getByRole("dialog").getByLabel("Note").fill("After lunch.");
+  await ana.getByRole("dialog").getByRole("button", { name: "I will rebase" }).click();
+  await ben.getByText("After lunch.").waitFor();
+  await ben.locator(".page-sub").getByText("Resolving").waitFor();
+});
+
+test("a page without the stream says so and catches up by itself", async () => {
+  const page = await world.page("ben", "/intents");
+  await page.locator('.connection[data-state="live"]').first().waitFor({ state: "attached" });
+  await page.context().setOffline(true);
+  await page.getByRole("alert").filter({ hasText: "Not live since" }).waitFor({ timeout: 60_000 });
+  await world.tokens.chen.post("/v1/intents", { title: "Declared while nobody looked", repo: "northwind/mobile", branch: "unseen", scope: { paths: ["app/unseen/**"] } });
+  await page.context().setOffline(false);
+  await page.getByText("Declared while nobody looked").waitFor({ timeout: 40_000 });
+  await page.locator('.connection[data-state="live"]').first().waitFor({ state: "attached", timeout: 40_000 });
+  world.open.forEach((c) => (c.faults = c.faults.filter((f) => !/ERR_INTERNET_DISCONNECTED|ERR_NETWORK/.test(f))));
+});
+
+test("a page survives a restart of the server", async () => {
+  const page = await world.page("ben", "/intents");
+  await page.locator('.connection[data-state="live"]').first().waitFor({ state: "attached" });
+  await world.server.restart();
+  await world.tokens.chen.post("/v1/intents", { title: "Declared after the restart", repo: "northwind/mobile", branch: "again", scope: { paths: ["app/again/**"] } });
+  await page.getByText("Declared after the restart").waitFor({ timeout: 40_000 });
+  world.open.forEach((c) => (c.faults = c.faults.filter((f) => !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(f))));
+});

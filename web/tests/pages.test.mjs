@@ -1,0 +1,119 @@
+// Every page: it shows, nothing complains, axe finds nothing serious, and it
+// fits a phone.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { goTo, useWorld } from "./world.mjs";
+
+const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const world = useWorld();
+
+const paths = () => ({
+  now: "/",
+  conflicts: "/conflicts",
+  conflict: "/conflicts/CF-1",
+  intents: "/intents",
+  intent: `/intents/${world.agents.session.intent.ref}`,
+  "closed intents": "/intents?status=merged%2Cabandoned%2Cexpired",
+  messages: "/messages",
+  activity: "/activity",
+  history: "/history?q=session",
+  repos: "/repos",
+  repo: "/repos/northwind/shop-api",
+  contract: "/contracts?repo=northwind%2Fshop-api&key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
+  stats: "/stats",
+  ...Object.fromEntries(["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "digest", "webhooks"].map((t) => [`settings ${t}`, `/settings/${t}`])),
+  device: "/device",
+  "a page that is not there": "/settings/nowhere",
+});
+
+async function serious(page) {
+  // Evaluated by the browser's debugger, which the page's policy does not bind.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.any[0]?.message ?? ""}`).slice(0, 4).join(" | ")}`);
+}
+
+for (const [look, options] of Object.entries({
+  "light, wide": { colorScheme: "light" },
+  "dark, wide": { colorScheme: "dark" },
+  "light, phone": { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true },
+})) {
+  test(`every page is accessible and fits (${look})`, async (t) => {
+    const page = await world.page("ana", null, options);
+    const found = {};
+    for (const [name, path] of Object.entries(paths())) {
+      await goTo(page, world.url + path);
+      const wrong = await serious(page);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (over > 0) wrong.push(`wider than the window by ${over} pixels`);
+      if (wrong.length) found[name] = wrong;
+    }
+    assert.deepEqual(found, {});
+    t.diagnostic(`${Object.keys(paths()).length} pages`);
+  });
+}
+
+test("pages that a viewer may not change offer no actions", async () => {
+  const page = await world.page("elif", "/settings/members");
+  await page.getByText("ana@northwind.example").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Invite" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Remove" }).count(), 0);
+  await goTo(page, `${world.url}/intents/${world.agents.session.intent.ref}`);
+  assert.equal(await page.getByRole("button", { name: "Hand off" }).count(), 0);
+});
+
+test("what people write never becomes HTML", async () => {
+  const evil = '<img src=x onerror="document.title=\'owned\'"> <script>document.title="owned"</script>';
+  const { intent } = await world.tokens.ana.post("/v1/intents", { title: evil, summary: evil, plan_md: evil + "\n```\n" + evil + "\n```", repo: "northwind/shop-api", branch: "evil", scope: { paths: ["evil/**"] }, external_ref: { kind: "x", url: "javascript:document.title='owned'" } }).catch(() => world.tokens.ana.post("/v1/intents", { title: evil, summary: evil, repo: "northwind/shop-api", branch: "evil", scope: { paths: ["evil/**"] } }));
+  const page = await world.page("ana", `/intents/${intent.ref}`);
+  await page.getByRole("heading", { name: evil }).waitFor();
+  assert.equal(await page.locator("img[src=x]").count(), 0);
+  assert.equal(await page.locator("a[href^=javascript]").count(), 0);
+  assert.doesNotMatch(await page.title(), /^owned/);
+  await goTo(page, world.url + "/");
+  await page.getByText(evil).first().waitFor();
+});
+
+test("the keyboard reaches everything: palette, shortcuts, rows", async () => {
+  const page = await world.page("ana", "/");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to" }).fill("audit");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/settings\/audit/);
+  await page.getByRole("heading", { name: "Audit log" }).click();
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  await page.waitForURL(/\/intents$/);
+  await page.locator("[data-row]").first().waitFor();
+  await page.locator("[data-row]").first().focus();
+  await page.keyboard.press("j");
+  const second = await page.evaluate(() => document.activeElement.getAttribute("href"));
+  assert.match(second, /^\/intents\/INT-/);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(second + "$"));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to" }).fill("cf-1");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/conflicts\/CF-1$/);
+});
+
+test("filters live in the address and can be shared", async () => {
+  const page = await world.page("ana", "/intents");
+  await page.getByRole("combobox", { name: "Repo" }).click();
+  await page.getByRole("option", { name: "northwind/payments" }).click();
+  await page.waitForURL(/repo=northwind%2Fpayments/);
+  const rows = page.locator(".work-row");
+  await page.waitForFunction(() => document.querySelectorAll(".work-row").length === 1);
+  const shared = await world.page("ben", new URL(page.url()).pathname + new URL(page.url()).search);
+  await shared.getByText("Split the ledger by currency").waitFor();
+  assert.equal(await rows.count(), 1);
+});
+
+test("what the API does not have is never answered with a page", async () => {
+  for (const path of ["/v1/nope", "/.well-known/nope", "/nope", "/assets/nope.js"]) {
+    const res = await fetch(world.url + path);
+    assert.equal(res.status, 404, path);
+    assert.doesNotMatch(await res.text(), /<div id="root">/, path);
+  }
+});

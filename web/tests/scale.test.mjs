@@ -1,0 +1,85 @@
+// Lists stay smooth with 5,000 intents and 1,000 live agents. The records are
+// made up in the browser's own requests: what is measured is the page.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { settled, useWorld } from "./world.mjs";
+
+const world = useWorld();
+const at = (i) => new Date(Date.now() - i * 1000).toISOString();
+const repo = (i) => ({ id: `r${i % 40}`, full_name: `northwind/repo-${i % 40}` });
+const user = (i) => ({ id: `u${i % 60}`, email: `dev${i % 60}@northwind.example`, name: `Developer ${i % 60}` });
+
+function intent(i) {
+  return {
+    id: `i${i}`, number: i, ref: `INT-${i}`, status: ["active", "blocked", "in_review", "draft"][i % 4], title: `Piece of work number ${i}`, summary: null, plan_md: null, mode: "shared", effective_mode: "shared", mode_note: null,
+    repo: repo(i), owner: user(i), session_id: null, branch: `branch-${i}`, pr_number: null, external_ref: null, scope: { paths: [`src/${i}/**`], symbols: [], contracts: [] }, claims: [], depends_on: [], blocked_by: [], handoff: null, outcome: null, note: null,
+    created_at: at(i), updated_at: at(i), last_activity_at: at(i), closed_at: null,
+  };
+}
+const session = (i) => ({ id: `s${i}`, repo: repo(i), user: user(i), tool: "claude_code", model: "m", branch: `branch-${i}`, status: i % 9 ? "active" : "idle", intent: { ref: `INT-${i}`, number: i, title: `Piece of work number ${i}`, status: "active" }, started_at: at(i), last_heartbeat_at: at(i), ended_at: null });
+
+async function crowd(page, path, total, make) {
+  await page.context().route(`**${path}?*`, (route) => {
+    const q = new URL(route.request().url()).searchParams;
+    const [from, limit] = [Number(q.get("cursor") ?? 0), Number(q.get("limit") ?? 50)];
+    const to = Math.min(total, from + limit);
+    const items = Array.from({ length: to - from }, (_, n) => make(from + n + 1));
+    return route.fulfill({ json: { items, next_cursor: to < total ? String(to) : null } });
+  });
+}
+
+/** Scrolls through a list to its end; tells the work per frame, in ms. */
+async function scrollThrough(page, step) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Performance.enable");
+  const work = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+  const before = await work();
+  const seen = await page.evaluate(
+    (step) =>
+      new Promise((resolve) => {
+        let frames = 0;
+        let stuck = 0;
+        const tick = () => {
+          const at = window.scrollY;
+          window.scrollBy(0, step);
+          stuck = window.scrollY === at ? stuck + 1 : 0;
+          if (stuck === 0) frames++;
+          if (stuck > 60) resolve({ frames, height: document.documentElement.scrollHeight, elements: document.querySelectorAll("*").length });
+          else requestAnimationFrame(tick);
+        };
+        requestAnimationFrame(tick);
+      }),
+    step,
+  );
+  return { ...seen, perFrame: ((await work()) - before) / seen.frames };
+}
+
+/** The work of a frame must not grow with the list: compare with a short one,
+ * measured in the same run, since the machine may be busy. */
+async function compare(t, path, ready, few, many, crowds) {
+  const measured = [];
+  for (const n of [few, many]) {
+    const page = await world.page("ana", null);
+    for (const [api, make] of crowds) await crowd(page, api, n, make);
+    await page.goto(world.url + path);
+    await settled(page);
+    await page.getByText(ready(n)).first().waitFor();
+    measured.push(await scrollThrough(page, 700));
+    await page.close();
+  }
+  const [short, long] = measured;
+  t.diagnostic(JSON.stringify({ short, long }));
+  assert.ok(long.elements < 2 * short.elements + 200, `${long.elements} elements are drawn, against ${short.elements}`);
+  assert.ok(long.perFrame < 3 * short.perFrame, `a frame takes ${long.perFrame} ms of work, against ${short.perFrame}`);
+}
+
+test("5,000 intents scroll as 300 do", async (t) => {
+  await compare(t, "/intents", () => "Piece of work number 1", 300, 5000, [["/v1/intents", intent]]);
+});
+
+test("1,000 live agents scroll as 100 do", async (t) => {
+  await compare(t, "/", (n) => `${n.toLocaleString("en")} agents of`, 100, 1000, [
+    ["/v1/sessions", session],
+    ["/v1/intents", intent],
+  ]);
+});
