@@ -12,7 +12,7 @@ test("a message to a person opens a thread, reaches them live and is acknowledge
   const ana = await world.page("ana", "/messages");
   await ana.getByRole("button", { name: "New message" }).click();
   await dialog(ana).getByRole("combobox", { name: "To" }).fill("Ben");
-  await ana.getByRole("option", { name: "Ben Okafor" }).click();
+  await ana.getByRole("option", { name: "Ben Okafor", exact: true }).click();
   await dialog(ana).getByLabel("Subject").fill("Release at noon");
   await dialog(ana).getByLabel(/^Message/).fill("Please hold merges from 11:30.");
   await dialog(ana).getByLabel("Wants an acknowledgement").click();
