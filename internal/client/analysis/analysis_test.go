@@ -387,3 +387,29 @@ func TestADefinitionThatIsHandedOnIsNotBroken(t *testing.T) {
 		})
 	}
 }
+
+func TestADefinitionThatMovesWithinItsPackageIsNotBroken(t *testing.T) {
+	const before = "package shop\n\nfunc Price(n int) int { return n }\n\nfunc Other() {}\n"
+	for _, tt := range []struct {
+		name, file, text string
+		want             coord.Compatibility
+	}{
+		{"to a file beside it", "shop/price.go", "package shop\n\nfunc Price(n int) int { return n }\n", coord.Compatible},
+		{"to a file beside it, changed", "shop/price.go", "package shop\n\nfunc Price(n, m int) int { return n }\n", coord.Breaking},
+		{"to another package", "till/price.go", "package till\n\nfunc Price(n int) int { return n }\n", coord.Breaking},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write("shop/shop.go", before)
+			r.commit()
+			r.on("work")
+			r.write("shop/shop.go", "package shop\n\nfunc Other() {}\n")
+			r.write(tt.file, tt.text)
+			f := fact(t, r.analyze(Options{}).Files, func(f coord.FileFacts) bool { return f.Path == "shop/shop.go" })
+			s := fact(t, f.Symbols, func(s coord.SymbolFacts) bool { return s.Key == "sym:go:shop/shop.go#Price" })
+			if s.Change != coord.Removed || s.Compatibility != tt.want {
+				t.Errorf("Price is %s, %s; want %s", s.Change, s.Compatibility, tt.want)
+			}
+		})
+	}
+}

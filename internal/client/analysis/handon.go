@@ -1,8 +1,11 @@
 package analysis
 
 import (
+	"path"
 	"regexp"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // handsOn holds, by language, how a file offers names of another one as its
@@ -34,4 +37,44 @@ func handedOn(o *outline, name string) bool {
 		}
 	}
 	return false
+}
+
+// packaged are the languages in which all files of a folder share one space of
+// names, so that a definition may move between them unseen by its users.
+var packaged = map[string]bool{"go": true, "java": true, "kotlin": true, "scala": true, "swift": true}
+
+// settleMoves takes the break from definitions that left their file for
+// another one of the same package.
+func settleMoves(files []coord.FileFacts) {
+	type place struct{ lang, dir, name string }
+	at := func(f *coord.FileFacts, s *coord.SymbolFacts) place {
+		_, name, _ := strings.Cut(s.Key, "#")
+		return place{f.Language, path.Dir(f.Path), name}
+	}
+	arrived := map[place]string{}
+	each := func(change coord.Change, visit func(*coord.FileFacts, *coord.SymbolFacts)) {
+		for i := range files {
+			if !packaged[files[i].Language] {
+				continue
+			}
+			for k := range files[i].Symbols {
+				if s := &files[i].Symbols[k]; s.Change == change {
+					visit(&files[i], s)
+				}
+			}
+		}
+	}
+	each(coord.Added, func(f *coord.FileFacts, s *coord.SymbolFacts) {
+		if s.SignatureHash != nil {
+			arrived[at(f, s)] = *s.SignatureHash
+		}
+	})
+	each(coord.Removed, func(f *coord.FileFacts, s *coord.SymbolFacts) {
+		if hash, ok := arrived[at(f, s)]; ok && s.PreviousSignatureHash != nil && *s.PreviousSignatureHash == hash {
+			s.Compatibility = coord.Compatible
+			if s.Detail != nil {
+				s.Detail = detail("moved to another file of the package")
+			}
+		}
+	})
 }
