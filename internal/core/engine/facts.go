@@ -70,13 +70,15 @@ var loose = map[string]bool{
 }
 
 // unfit reports whether two changes of one definition that git merges may not
-// fit each other: one is more than a change of the body, or both sides added
-// it.
+// fit each other: one changes what callers rely on, or both sides added it.
 func unfit(a, b *coord.SymbolFacts) bool {
 	if a.Change == coord.Added && b.Change == coord.Added {
 		return true
 	}
-	return a.Change != coord.Modified && !loose[a.Kind] || b.Change != coord.Modified && !loose[b.Kind]
+	reshaped := func(s *coord.SymbolFacts) bool {
+		return s.Change != coord.Modified && s.Compatibility != coord.Compatible && !loose[s.Kind]
+	}
+	return reshaped(a) || reshaped(b)
 }
 
 // surelyBreaking reports whether the client judged a breaking item to be so.
