@@ -8,7 +8,7 @@ TOOL    := go tool -modfile=.ci/go.mod
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 
-.PHONY: help run build test test-short bench lint
+.PHONY: help run build test test-web test-short test-hosts screenshots bench conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -18,7 +18,7 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
-$(DIST): $(shell find web -type f -not -path '*/node_modules/*' 2>/dev/null)
+$(DIST): $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/screenshots/*' -not -name '*.gen.ts' 2>/dev/null)
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
 	cd web && npm ci --no-audit --no-fund && npm run build
 
@@ -26,12 +26,26 @@ test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs w
 	.ci/needs
 	$(PG) go test -race -timeout 15m ./...
 
+test-web: build ## the dashboard's tests in a real browser, on both databases
+	.ci/needs
+	cd web && npm test
+	$(PG) sh -c 'cd web && SVC_TEST_DATABASE="$$SVC_TEST_POSTGRES" npm test'
+
+screenshots: build ## a picture of every page, light and dark, wide and narrow, in web/screenshots
+	cd web && npm run screenshots
+
 test-short: ## the tests that need neither PostgreSQL nor a browser
 	env -u CI -u SVC_TEST_POSTGRES go test -short ./...
+
+test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
+	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
 
 bench: ## the benchmarks, on both databases
 	.ci/needs
 	$(PG) go test -run '^$$' -bench . -benchmem ./...
+
+conformance: ## the official MCP conformance suite and inspector against the tool endpoint
+	go run -tags conformance ./internal/tools/withservice -- .ci/conformance/run
 
 lint: ## gofmt, go vet, staticcheck; govulncheck where its database can be reached
 	.ci/lint "$(TOOL)"

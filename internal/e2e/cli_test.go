@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 		code := cli.Run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)
+	}, "svcd": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		os.Exit(daemon.Main(ctx, daemon.Env{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "0.0.0-test"}))
 	}})
 }
 

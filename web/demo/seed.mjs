@@ -71,11 +71,36 @@ export async function seedPeople(url, code) {
   return { org, clients, tokens };
 }
 
+const fact = (key, role, line, signature = null) => ({ key, role, change: "unchanged", signature, previous_signature: null, signature_hash: signature && `s${signature.length}`, previous_signature_hash: null, compatibility: "compatible", detail: null, line });
+
+// What the repos provide to each other and use of each other.
+const index = {
+  [repos[0]]: [
+    { path: "internal/orders/handler.go", language: "go", contracts: [fact("http:GET /v2/orders/{id}", "provides", 84, "{id, status, items[]}"), fact("http:POST /v2/orders", "provides", 120)] },
+    { path: "internal/auth/routes.go", language: "go", contracts: [fact("http:POST /v1/token", "provides", 22)] },
+    { path: "internal/orders/events.go", language: "go", contracts: [fact("event:order.shipped", "provides", 31)] },
+    { path: "internal/payments/client.go", language: "go", contracts: [fact("proto:pay.v1.Payments/Capture", "uses", 18)] },
+  ],
+  [repos[1]]: [
+    { path: "src/api/orders.ts", language: "typescript", contracts: [fact("http:GET /v2/orders/{id}", "uses", 12), fact("http:POST /v2/orders", "uses", 30)] },
+    { path: "src/api/session.ts", language: "typescript", contracts: [fact("http:POST /v1/token", "uses", 9)] },
+  ],
+  [repos[2]]: [
+    { path: "proto/pay.proto", language: "protobuf", contracts: [fact("proto:pay.v1.Payments/Capture", "provides", 14)] },
+    { path: "ledger/consumer.go", language: "go", contracts: [fact("event:order.shipped", "uses", 41)] },
+  ],
+  [repos[3]]: [
+    { path: "app/api/Orders.kt", language: "kotlin", contracts: [fact("http:GET /v2/orders/{id}", "uses", 22), fact("http:POST /v1/token", "uses", 51)] },
+    { path: "app/notifications/Shipping.kt", language: "kotlin", contracts: [fact("event:order.shipped", "uses", 17)] },
+  ],
+};
+
 /** Puts the team to work. */
 export async function seedWork({ clients, tokens }) {
   const [api, web, pay, mobile] = repos;
   for (const full_name of repos) await clients.ana.post("/v1/repos", { full_name });
   await clients.ana.post("/v1/projects", { name: "Shop", repos: [api, web, pay] });
+  for (const [name, files] of Object.entries(index)) await tokens.ana.post(`/v1/repos/${encodeURIComponent(name)}/index`, { files });
 
   const a = {
     refresh: new Agent(tokens.ana, { tool: "claude_code", model: "claude-opus-4-5", repo: api, branch: "auth/refresh-tokens" }),

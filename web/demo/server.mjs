@@ -1,15 +1,25 @@
 // Starts a real svcd on a free port with an empty data folder.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const binary = process.env.SVCD ?? new URL("../../bin/svcd", import.meta.url).pathname;
 
+/** An empty schema of its own in a PostgreSQL database. */
+function newSchema(url) {
+  const name = `web_${randomBytes(6).toString("hex")}`;
+  execFileSync("psql", [url, "-qc", `CREATE SCHEMA ${name}`]);
+  const own = new URL(url);
+  own.searchParams.set("search_path", name);
+  return own.href;
+}
+
 /** @returns {Promise<{url: string, code: string, restart: () => Promise<void>, stop: () => Promise<void>}>} */
 export async function startServer() {
   const data = mkdtempSync(join(tmpdir(), "svc-dash-"));
-  const database = process.env.SVC_TEST_DATABASE;
+  const database = process.env.SVC_TEST_DATABASE && newSchema(process.env.SVC_TEST_DATABASE);
   const run = (addr) =>
     new Promise((resolve, reject) => {
       const args = ["serve", "--addr", addr, "--data", data, ...(database ? ["--database", database] : [])];

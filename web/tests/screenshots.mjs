@@ -52,7 +52,7 @@ try {
         await page.screenshot({ path: `${out}${name}-${scheme}-${width}.png`, fullPage: full });
       };
       for (const [name, path] of Object.entries(pages)) {
-        if (path) await shoot(name, server.url + path, name !== "messages");
+        if (path) await shoot(name, server.url + path, !["messages", "activity"].includes(name));
         else if (!only || name.startsWith(only)) {
           const list = await page.request.get(server.url + "/v1/conversations?limit=20", { headers: { "X-Svc-Org": world.org } });
           const id = list.ok() ? (await list.json()).items.find((c) => c.repo)?.id : "c2";

@@ -29,6 +29,9 @@ type Options struct {
 	LinesOnly     bool          // line facts alone, without reading any file
 	Unlimited     bool          // the limits of what is sent do not apply: for a replay, which sends nothing
 	Budget        time.Duration // for all files together; 0 means DefaultBudget
+	// Want tells which files are worth more than line facts; nil means all. It
+	// may read the new content, which is nil for a file that is gone or large.
+	Want func(f *coord.FileFacts, content func() []byte) bool
 }
 
 // DefaultBudget is how long one analysis may take before it is cut short.
@@ -82,6 +85,33 @@ type History struct {
 	objects *gitrepo.Objects
 	trees   *gitrepo.Trees
 	cache   *outlineCache
+	recent  []comparison // the newest last
+}
+
+// A comparison is what git found between two versions. A few are kept: a
+// replay looks at the lines first, and at what they mean where it matters.
+type comparison struct {
+	base, side string
+	deltas     []gitrepo.Delta
+}
+
+const maxRecent = 8
+
+func (h *History) deltas(base, side string) ([]gitrepo.Delta, error) {
+	for _, c := range h.recent {
+		if c.base == base && c.side == side {
+			return c.deltas, nil
+		}
+	}
+	deltas, err := h.trees.Deltas(base, side)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.recent) == maxRecent {
+		h.recent = append(h.recent[:0], h.recent[1:]...)
+	}
+	h.recent = append(h.recent, comparison{base, side, deltas})
+	return deltas, nil
 }
 
 // NewHistory prepares to compare versions of the repository at root.
@@ -93,7 +123,7 @@ func NewHistory(ctx context.Context, root string) *History {
 // Between compares two versions, each a commit or a tree.
 func (h *History) Between(base, side string, opts Options) (*coord.Analysis, error) {
 	start := time.Now()
-	deltas, err := h.trees.Deltas(base, side)
+	deltas, err := h.deltas(base, side)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +173,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 			a.Truncated = true
 		}
 		hunks += len(f.Hunks)
-		if !r.opts.LinesOnly && f.Status != coord.FileUnchanged && !r.describe(d, &f) {
+		if !r.opts.LinesOnly && f.Status != coord.FileUnchanged && r.wanted(d, &f) && !r.describe(d, &f) {
 			a.Truncated = true
 		}
 		if n := coord.MaxAnalysisSymbols - symbols; len(f.Symbols) > n && !r.opts.Unlimited {
@@ -157,7 +187,18 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		}
 		a.Files = append(a.Files, f)
 	}
+	settleMoves(a.Files)
 	return a
+}
+
+func (r *run) wanted(d *gitrepo.Delta, f *coord.FileFacts) bool {
+	return r.opts.Want == nil || r.opts.Want(f, func() []byte {
+		content, err := r.now(d)
+		if err != nil {
+			return nil
+		}
+		return content
+	})
 }
 
 var fileStatuses = map[gitrepo.Status]coord.FileStatus{

@@ -36,6 +36,7 @@ type Options struct {
 	Seed     uint64        // of the sample
 	Jobs     int           // replays at once; 0 means one for each core
 	CacheDir string        // where results are kept for the next run; empty means nowhere
+	Forget   bool          // do not use what is kept
 	// Progress is told of every case that is done, one call at a time.
 	Progress func(done, all int)
 }
@@ -63,7 +64,7 @@ func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := openCache(opts.CacheDir, repo)
+	kept, err := openCache(opts.CacheDir, repo, opts.Forget)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +180,9 @@ func (p *pool) work(ctx context.Context, cases []Case) error {
 			if o.Failed == "" {
 				o = r.replay(cases[at], truth[n].merges)
 			}
+			if o.Failed != "" {
+				settle(ctx)
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -188,6 +192,15 @@ func (p *pool) work(ctx context.Context, cases []Case) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// settle gives an interrupt time to arrive: Ctrl-C also ends the git processes,
+// and may reach them first.
+func settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(100 * time.Millisecond):
+	}
 }
 
 func (p *pool) finish(at int, o *Outcome) error {
@@ -225,7 +238,7 @@ func (r *replayer) truth(cases []Case, taken []int) ([]ruling, error) {
 		}
 		return out, nil
 	}
-	if r.ctx.Err() != nil {
+	if settle(r.ctx); r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
 	}
 	if len(taken) == 1 {

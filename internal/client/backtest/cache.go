@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +28,7 @@ type cached struct {
 
 // openCache reads what is kept for a repository. An empty dir means that
 // nothing is.
-func openCache(dir string, repo *gitrepo.Repo) (*cache, error) {
+func openCache(dir string, repo *gitrepo.Repo, forget bool) (*cache, error) {
 	c := &cache{known: map[string]*Outcome{}}
 	if dir == "" {
 		return c, nil
@@ -45,13 +43,14 @@ func openCache(dir string, repo *gitrepo.Repo) (*cache, error) {
 	where := sha256.Sum256([]byte(repo.CommonDir))
 	path := filepath.Join(dir, hex.EncodeToString(where[:8])+".jsonl")
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if !c.load(path, build) {
+	if forget || !c.load(path, build) {
 		flags |= os.O_TRUNC
 	}
 	if c.file, err = os.OpenFile(path, flags, 0o600); err != nil {
 		return nil, fmt.Errorf("open the cache: %w", err)
 	}
 	if flags&os.O_TRUNC != 0 {
+		clear(c.known) // what was read of it is gone now
 		if _, err := fmt.Fprintln(c.file, build); err != nil {
 			return nil, fmt.Errorf("write the cache: %w", err)
 		}
@@ -64,7 +63,7 @@ func openCache(dir string, repo *gitrepo.Repo) (*cache, error) {
 func (c *cache) load(path, build string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return errors.Is(err, fs.ErrExist)
+		return false
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<20)

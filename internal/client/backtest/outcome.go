@@ -88,3 +88,19 @@ type Crowd struct {
 	Pairs       int `json:"pairs"`
 	BadPairs    int `json:"bad_pairs"` // that git cannot merge
 }
+
+// A Full is everything about a replay, for a program to read.
+type Full struct {
+	Repo        string    `json:"repo"`
+	Version     string    `json:"version"` // of svc
+	Sections    []Section `json:"sections"`
+	Misses      []Miss    `json:"misses"`
+	FalseAlarms []Alarm   `json:"false_alarms"`
+	Breaks      []Alarm   `json:"breaks"`
+	*Result
+}
+
+// Full returns everything about a replay.
+func (r *Result) Full(repo, version string) Full {
+	return Full{repo, version, r.Sections(), r.Misses(), r.FalseAlarms(), r.Breaks(), r}
+}

@@ -17,17 +17,32 @@ const (
 	PlanFirstSymbols = "first_symbols" // the definitions of the first commit
 )
 
-// firstSteps analyses the first commit of each side.
+// firstSteps analyses the first commit of each side, as far as they meet.
 func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
-	out := make([]*coord.Analysis, len(c.Heads))
-	for i := range c.Heads {
-		a, err := r.history.Between(c.Base, c.steps[i][0].commit, analysis.Options{Unlimited: true, Budget: replayBudget})
+	lines := make([]*coord.Analysis, 2)
+	for i := range lines {
+		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{LinesOnly: true})
 		if err != nil {
 			return nil, err
 		}
-		out[i] = a
+		lines[i] = one[0]
 	}
-	return out, nil
+	common := map[string]bool{}
+	for _, pair := range sharedFiles(lines[0], lines[1]) {
+		common[pair[0].Path], common[pair[1].Path] = true, true
+	}
+	if len(common) == 0 {
+		return lines, nil
+	}
+	want := func(f *coord.FileFacts, _ func() []byte) bool { return common[f.Path] }
+	for i := range lines {
+		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{Want: want})
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = one[0]
+	}
+	return lines, nil
 }
 
 // plan sees what claims alone would have told.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -13,10 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
 )
-
-// replayBudget keeps one monstrous version from stopping a whole run. Within
-// it, what a case shows does not depend on how fast the machine is.
-const replayBudget = 5 * time.Minute
 
 var name = coord.RepoName{ID: "repo", FullName: "repo"}
 
@@ -42,13 +37,12 @@ type replayer struct {
 // in the order of pairsOf.
 func (r *replayer) replay(c Case, truth []gitrepo.Merge) Outcome {
 	o := Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
-	sides := make([]*coord.Analysis, len(c.Heads))
-	for i, head := range c.Heads {
-		var err error
-		if sides[i], err = r.history.Between(c.Base, head, analysis.Options{Unlimited: true, Budget: replayBudget}); err != nil {
-			o.Failed = err.Error()
-			return o
-		}
+	sides, err := r.sides(&c)
+	if err != nil {
+		o.Failed = err.Error()
+		return o
+	}
+	for i := range sides {
 		o.Sides = append(o.Sides, Side{Files: len(sides[i].Files)})
 		if i < len(c.steps) {
 			o.Sides[i].Commits = len(c.steps[i])
@@ -113,16 +107,20 @@ func indexOf(c *Case, sides []*coord.Analysis) *engine.Index {
 	ix.SetPolicy(name.ID, allRules)
 	for i, side := range sides {
 		ix.PutWorker(worker(c, i))
-		put(ix, i, side)
+		by := []engine.Touch{{Worker: workerID(i), Session: workerID(i), At: c.when(i)}}
+		for k := range side.Files {
+			ix.PutChange(&engine.Change{RepoID: name.ID, Copy: workerID(i), Facts: side.Files[k], By: by})
+		}
 	}
 	return ix
 }
 
-func put(ix *engine.Index, i int, side *coord.Analysis) {
-	id := workerID(i)
-	for k := range side.Files {
-		ix.PutChange(&engine.Change{RepoID: name.ID, Copy: id, Facts: side.Files[k], By: []engine.Touch{{Worker: id, Session: id, At: coord.Time(i + 1)}}})
+// when returns when a head was committed, as far as it is known.
+func (c *Case) when(i int) coord.Time {
+	if i < len(c.steps) {
+		return coord.Time(last(c.steps[i]).at * 1000)
 	}
+	return coord.Time(c.At * 1000)
 }
 
 // findings returns every finding once, under a policy.
@@ -304,4 +302,3 @@ func (o *Outcome) crowd(sides []*coord.Analysis) {
 	n := len(sides)
 	o.Crowd = &Crowd{Workers: n, Alarmed: len(alarmed), Conflicting: len(bad), SameFile: len(same), Pairs: n * (n - 1) / 2, BadPairs: len(badPairs)}
 }
-

@@ -45,10 +45,13 @@ type Hunk struct {
 }
 
 // mergeDiff makes git find the hunks that its own merge would find: merge-ort
-// compares with histogram and without the indent heuristic. Everything a
-// user's configuration could change is fixed.
+// compares with histogram and without the indent heuristic. A line of context
+// is asked for and dropped: without, git leaves the common end of the two
+// versions out before it compares, and then puts an insertion between repeated
+// lines elsewhere than its merge does. Everything a user's configuration could
+// change is fixed.
 var mergeDiff = []string{
-	"--raw", "--patch", "-z", "--full-index", "--no-abbrev", "--unified=0", "--inter-hunk-context=0",
+	"--raw", "--patch", "-z", "--full-index", "--no-abbrev", "--unified=1", "--inter-hunk-context=0",
 	"--diff-algorithm=histogram", "--no-indent-heuristic", "--find-renames=50%",
 	"--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty",
 	"--src-prefix=a/", "--dst-prefix=b/", "--no-relative",

@@ -42,7 +42,7 @@ func (r *Repo) MergePairs(ctx context.Context, scratch string, pairs [][2]string
 	for _, p := range pairs {
 		fmt.Fprintf(&in, "%s %s\n", p[0], p[1])
 	}
-	args := append(append([]string{}, mergeConfig...), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--messages")
+	args := append(append([]string{}, mergeConfig...), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only")
 	cmd := command(ctx, r.GitDir, args...)
 	cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+scratch,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteList(filepath.Join(r.CommonDir, "objects")))

@@ -189,11 +189,11 @@ func (p *patchReader) section(d *Delta) error {
 			d.Binary = true
 		}
 		for !p.eof && bytes.HasPrefix(p.line, hunkLine) {
-			h, err := p.hunk()
+			hunks, err := p.hunk()
 			if err != nil {
 				return err
 			}
-			d.Hunks = append(d.Hunks, h)
+			d.Hunks = append(d.Hunks, hunks...)
 		}
 		if p.eof || bytes.HasPrefix(p.line, diffLine) || bytes.HasPrefix(p.line, []byte("* Unmerged path ")) {
 			return nil
@@ -218,42 +218,100 @@ func (d *Delta) readIndex(s string) {
 	}
 }
 
-// hunk reads a hunk's head and its lines.
-func (p *patchReader) hunk() (Hunk, error) {
-	h, err := parseHunk(p.line)
+// hunk reads a hunk's head and its lines, and returns the ranges between the
+// lines that both versions have.
+func (p *patchReader) hunk() ([]Hunk, error) {
+	whole, err := parseHunk(p.line)
 	if err != nil {
-		return h, err
+		return nil, err
 	}
-	old, fresh := h.OldCount, h.NewCount
-	sum := newLineHash()
-	inNew := false
+	c := &changes{at: whole, old: whole.OldCount, fresh: whole.NewCount}
 	for {
 		if err := p.next(); err != nil {
-			return h, err
+			return nil, err
 		}
-		switch {
-		case !p.eof && len(p.line) > 0 && p.line[0] == '-' && old > 0:
-			old--
-			inNew = false
-			err = p.rest(nil)
-		case !p.eof && len(p.line) > 0 && p.line[0] == '+' && fresh > 0:
-			fresh--
-			inNew = true
-			err = p.rest(sum)
-		case !p.eof && len(p.line) > 0 && p.line[0] == '\\':
-			if inNew {
-				sum.missingNewline()
+		if p.eof || !c.takes(p.line) {
+			c.close()
+			if c.old != 0 || c.fresh != 0 {
+				return nil, fmt.Errorf("%w: a hunk ends early", errPatch)
 			}
-		default:
-			if old != 0 || fresh != 0 {
-				return h, fmt.Errorf("%w: a hunk ends early", errPatch)
-			}
-			h.Hash = sum.String()
-			return h, nil
+			return c.out, nil
 		}
-		if err != nil {
-			return h, err
+		if err := p.rest(c.line(p.line)); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// changes gathers the ranges of one hunk.
+type changes struct {
+	at         Hunk // where the next line stands; its counts are not used
+	old, fresh int  // lines still to come
+	open       bool // the last of out is being added to
+	inNew      bool // the last line was a new one
+	sum        *lineHash
+	out        []Hunk
+}
+
+// takes reports whether a line belongs to the hunk. An empty one is a line
+// that both versions have, for some configurations of git.
+func (c *changes) takes(line []byte) bool {
+	if len(line) == 0 {
+		return c.old > 0 && c.fresh > 0
+	}
+	switch line[0] {
+	case '-':
+		return c.old > 0
+	case '+':
+		return c.fresh > 0
+	case ' ':
+		return c.old > 0 && c.fresh > 0
+	}
+	return line[0] == '\\'
+}
+
+// line counts a line and returns the hash that its content belongs to, if any.
+func (c *changes) line(line []byte) *lineHash {
+	switch {
+	case len(line) == 0 || line[0] == ' ':
+		c.close()
+		c.inNew = false
+		c.old--
+		c.fresh--
+		c.at.OldStart++
+		c.at.NewStart++
+	case line[0] == '\\':
+		if c.inNew && c.open {
+			c.sum.missingNewline()
+		}
+	case line[0] == '-':
+		c.begin()
+		c.inNew = false
+		c.old--
+		c.at.OldStart++
+		c.out[len(c.out)-1].OldCount++
+	default:
+		c.begin()
+		c.inNew = true
+		c.fresh--
+		c.at.NewStart++
+		c.out[len(c.out)-1].NewCount++
+		return c.sum
+	}
+	return nil
+}
+
+func (c *changes) begin() {
+	if !c.open {
+		c.open, c.sum = true, newLineHash()
+		c.out = append(c.out, Hunk{OldStart: c.at.OldStart, NewStart: c.at.NewStart})
+	}
+}
+
+func (c *changes) close() {
+	if c.open {
+		c.open = false
+		c.out[len(c.out)-1].Hash = c.sum.String()
 	}
 }
 
@@ -329,7 +387,9 @@ func (p *patchReader) more() error {
 
 // rest feeds a content line, without its first byte, to sum.
 func (p *patchReader) rest(sum *lineHash) error {
-	sum.write(p.line[1:])
+	if len(p.line) > 0 {
+		sum.write(p.line[1:])
+	}
 	for !p.full {
 		if err := p.more(); err != nil {
 			return fmt.Errorf("%w: %w", errPatch, err)

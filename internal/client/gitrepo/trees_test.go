@@ -247,3 +247,33 @@ func FuzzReadPatch(f *testing.F) {
 		}
 	})
 }
+
+// An insertion between repeated lines has several places. It must be given the
+// one that git's merge takes, however long the rest of the file is.
+func TestAnInsertionAmongRepeatedLinesStandsWhereGitMergesIt(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	block := "<Accordion>\n" + strings.Repeat("  some text of the block\n", 98) + "</Accordion>\n"
+	head, tail := "start\n"+block, strings.Repeat("a line of the long rest of the file\n", 200)
+	commit := func(middle string) string {
+		if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte(head+middle+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		git(t, dir, "add", "a.md")
+		git(t, dir, "commit", "-q", "-m", "x")
+		return strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
+	}
+	base := commit("")
+	side := commit(block)
+	objects := NewObjects(t.Context(), dir)
+	defer objects.Close()
+	trees := NewTrees(t.Context(), dir, objects)
+	defer trees.Close()
+	deltas, err := trees.Deltas(base, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(deltas) != 1 || len(deltas[0].Hunks) != 1 || deltas[0].Hunks[0].OldStart != 102 {
+		t.Errorf("deltas = %+v, want one insertion before line 102", deltas)
+	}
+}

@@ -127,7 +127,7 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 		for _, s := range v.symbols {
 			ours, theirs := h.ours, h.theirs
 			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
-			firm := !v.settled || ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified
+			firm := !v.settled || unfit(ours.symbol(), theirs.symbol())
 			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
 		}
 	default:
@@ -222,7 +222,14 @@ func dependsOn(w, on *Worker) bool {
 }
 
 func earlier(a, b *Worker) bool {
-	return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.ID, b.ID)) < 0
+	return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(number(a), number(b)), strings.Compare(a.ID, b.ID)) < 0
+}
+
+func number(w *Worker) int {
+	if w.Intent == nil {
+		return 0
+	}
+	return w.Intent.Number
 }
 
 // specific returns the key that names a method, where only one does.

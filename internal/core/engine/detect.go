@@ -137,7 +137,8 @@ func similar(a, b string) bool {
 func words(title string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(w) > 2 {
+		// Short words say little, but numbers tell tasks apart.
+		if len(w) > 2 || strings.ContainsFunc(w, unicode.IsDigit) {
 			out[w] = true
 		}
 	}

@@ -53,7 +53,7 @@ const (
 
 // A Registry makes schemas and keeps the named ones, to be referred to.
 type Registry struct {
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	Defs  map[string]*Schema
 	names map[key]string
 }
@@ -83,8 +83,8 @@ func (r *Registry) Resolve(s *Schema) *Schema {
 	if s.Ref == "" {
 		return s
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	return r.Defs[strings.TrimPrefix(s.Ref, RefPrefix)]
 }
 

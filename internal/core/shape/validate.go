@@ -2,10 +2,10 @@ package shape
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -28,7 +28,13 @@ const maxFields = 50
 // Validate returns what is wrong with v, the any-form of a JSON value, as
 // judged by s. Paths are such as scope.paths[3].
 func (r *Registry) Validate(s *Schema, v any, how Strictness) []problem.Field {
-	c := checker{reg: r, how: how}
+	// Nearly all inputs are right, and naming what is wrong costs more than
+	// finding out whether anything is.
+	c := checker{reg: r, how: how, probing: true}
+	if c.value(s, v, ""); len(c.bad) == 0 {
+		return nil
+	}
+	c = checker{reg: r, how: how}
 	c.value(s, v, "")
 	return c.bad
 }
@@ -37,13 +43,20 @@ type checker struct {
 	reg *Registry
 	how Strictness
 	bad []problem.Field
+	// probing checkers want to know only whether something is wrong.
+	probing bool
 }
 
 func (c *checker) fail(path, format string, args ...any) {
-	if len(c.bad) < maxFields {
+	if c.probing {
+		c.bad = wrong
+	} else if len(c.bad) < maxFields {
 		c.bad = append(c.bad, problem.Field{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
+
+// wrong is what a probing checker finds.
+var wrong = make([]problem.Field, 1)
 
 func (c *checker) value(s *Schema, v any, path string) {
 	if s == nil { // anything goes
@@ -173,33 +186,42 @@ func (c *checker) array(s *Schema, v []any, path string) {
 		c.fail(path, "must have at least %d items, has %d", *s.MinItems, len(v))
 	}
 	for i, item := range v {
-		c.value(s.Items, item, fmt.Sprintf("%s[%d]", path, i))
+		at := ""
+		if !c.probing {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		c.value(s.Items, item, at)
 	}
 }
 
 func (c *checker) object(s *Schema, v map[string]any, path string) {
 	for _, name := range s.Required {
 		if _, ok := v[name]; !ok {
-			c.fail(join(path, name), "is required")
+			c.fail(c.join(path, name), "is required")
 		}
 	}
-	names := make([]string, 0, len(v))
-	for name := range v {
-		names = append(names, name)
+	if c.probing {
+		for name := range v {
+			c.property(s, v, path, name)
+		}
+		return
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		if p, ok := s.Properties[name]; ok {
-			c.value(p, v[name], join(path, name))
-			continue
-		}
-		if rest, ok := s.AdditionalProperties.(*Schema); ok {
-			c.value(rest, v[name], join(path, name))
-			continue
-		}
-		if s.AdditionalProperties == false && c.how == Strict {
-			c.fail(join(path, name), "is not a known field%s", hint(name, s.order))
-		}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		c.property(s, v, path, name)
+	}
+}
+
+func (c *checker) property(s *Schema, v map[string]any, path, name string) {
+	if p, ok := s.Properties[name]; ok {
+		c.value(p, v[name], c.join(path, name))
+		return
+	}
+	if rest, ok := s.AdditionalProperties.(*Schema); ok {
+		c.value(rest, v[name], c.join(path, name))
+		return
+	}
+	if s.AdditionalProperties == false && c.how == Strict {
+		c.fail(c.join(path, name), "is not a known field%s", hint(name, s.order))
 	}
 }
 
@@ -214,8 +236,8 @@ func hint(name string, known []string) string {
 	return ""
 }
 
-func join(path, name string) string {
-	if path == "" {
+func (c *checker) join(path, name string) string {
+	if path == "" || c.probing {
 		return name
 	}
 	return path + "." + name

@@ -48,5 +48,5 @@ type GiveFeedback struct {
 // OverrideConflict lets both sides go on.
 type OverrideConflict struct {
 	Ref    string  `path:"ref"`
-	Reason *string `json:"reason" maxLength:"2000" doc:"3-2,000 characters after trimming; needed unless the policy says otherwise"`
+	Reason *string `json:"reason" doc:"3-2,000 characters after trimming; may be left out where the policy asks for none"`
 }

@@ -37,6 +37,7 @@ type org struct {
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
 	stale   atomic.Bool
+	places  places
 	checked atomic.Int64 // when seq was last compared with the log, Unix ms
 }
 
@@ -77,14 +78,20 @@ func (s *Set) org(id string) *org {
 // knows of. fn must not change the index or keep it.
 func (s *Set) View(ctx context.Context, orgID string, fn func(*engine.Index) error) error {
 	o := s.org(orgID)
-	if o.stale.Load() || s.due(o) {
-		if err := s.catchUp(ctx, o); err != nil {
-			return err
-		}
+	if err := s.current(ctx, o); err != nil {
+		return err
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return fn(o.ix)
+}
+
+// current makes sure that o knows all that this replica has heard of.
+func (s *Set) current(ctx context.Context, o *org) error {
+	if o.stale.Load() || s.due(o) {
+		return s.catchUp(ctx, o)
+	}
+	return nil
 }
 
 // due reports whether to look for events whose wake-up was lost. With SQLite
@@ -136,6 +143,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 		o.ix, o.seq = ix, last
+		o.places.forget(func(*Place) bool { return true })
 		return nil
 	}
 	events, err := tx.EventsAfter(ctx, o.id, o.seq, maxDelta)
@@ -146,6 +154,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		o.ix = nil // half applied: start over
 		return err
 	}
+	o.places.forgetBy(events)
 	o.seq = last
 	return nil
 }

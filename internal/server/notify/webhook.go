@@ -136,10 +136,10 @@ func (n *Notifier) attempt(ctx context.Context, l load, secret string, stopping 
 		default:
 		}
 		for !paused && next < len(l.due) && flying < limit && ctx.Err() == nil {
-			d := l.due[next]
+			w, d := l.hook, l.due[next]
 			e, found := l.events[d.EventSeq]
 			next, flying = next+1, flying+1
-			go func() { done <- n.post(ctx, l.hook, d, e, found, secret) }()
+			go func() { done <- n.post(ctx, w, d, e, found, secret) }()
 		}
 		if flying == 0 {
 			break

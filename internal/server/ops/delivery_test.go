@@ -3,7 +3,6 @@ package ops_test
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,9 +37,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sharedKey is the replicas' key to stored secrets.
-var sharedKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
-
 // A replica is a svcd process that is killed and started again.
 type replica struct {
 	t   testing.TB
@@ -52,7 +48,7 @@ type replica struct {
 func (r *replica) start() {
 	r.t.Helper()
 	r.cmd = exec.Command(os.Args[0])
-	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --secret-key "+sharedKey+" --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn)
+	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn+" --secret-key "+daemontest.SecretKey)
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -102,7 +98,7 @@ var messageID = regexp.MustCompile(`, id ([0-9a-f-]{36})`)
 func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 	const senders, each, agents, kills = 10, 20, 10, 6
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
-		x := newTeam(t, daemontest.StartWith(t, daemon.Config{Database: dsn, SecretKey: sharedKey}), "Acme")
+		x := newTeam(t, daemontest.Start(t, dsn), "Acme")
 		mortal := &replica{t: t, dsn: dsn}
 		mortal.start()
 		t.Cleanup(mortal.kill)

@@ -52,22 +52,36 @@ func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Ti
 // lookUp finds the session of an event and reports whether the event tells
 // nothing new of it.
 func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p place, known bool, err error) {
+	key := live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
+	found, err := s.live.Session(ctx, e.who.OrgID, key, e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
+	if err != nil || found == nil {
+		return p, false, err
+	}
+	p.repo, p.session = found.Repo, &found.Session
+	return p, e.tellsNothingOf(found), nil
+}
+
+// readPlace reads the session of an event, or nil if there is none at work.
+func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
 		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 		if err != nil || repo == nil {
 			return err
 		}
-		p.repo = *repo
-		p.session, err = tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		if err == nil && sess != nil && sess.EndedAt == nil {
+			out = &live.Place{Repo: *repo, Session: *sess}
+		}
 		return err
 	})
-	if err != nil || p.session == nil || p.session.EndedAt != nil {
-		return p, false, err
-	}
+	return out, err
+}
+
+// tellsNothingOf reports whether an event only repeats what is known of its
+// session.
+func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 	same := func(have *string, told string) bool { return told == "" || have != nil && *have == told }
-	x := p.session
-	known = x.TokenID == e.who.TokenID && same(x.Branch, e.Repo.Branch) && same(x.WorktreeHash, e.Repo.WorktreeHash)
-	return p, known, nil
+	return p.Session.TokenID == e.who.TokenID && same(p.Session.Branch, e.Repo.Branch) && same(p.Session.WorktreeHash, e.Repo.WorktreeHash)
 }
 
 // hookAnswer decides inside a transaction: for a session we did not know yet,

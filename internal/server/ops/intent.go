@@ -431,6 +431,10 @@ func (c *change) dependencies(ctx context.Context, path string, refs []wire.Inte
 		if err != nil {
 			return nil, err
 		}
+		if d.ID == i.ID {
+			bad = append(bad, problem.Field{Path: at, Message: "is this intent itself"})
+			continue
+		}
 		if cycle, err := c.reaches(ctx, d.ID, i.ID, map[string]bool{}); err != nil {
 			return nil, err
 		} else if cycle {

@@ -25,10 +25,11 @@ type line struct {
 
 // A waiter is one who waits. try looks at the target for them.
 type waiter struct {
-	ctx  context.Context
-	try  func(context.Context) (wire.Waited, error)
-	last wire.Waited // what the latest look saw, guarded by lines.mu
-	done chan waitEnd
+	ctx    context.Context
+	intent string // their live intent, if any
+	try    func(ctx context.Context, behind []string) (wire.Waited, error)
+	last   wire.Waited // what the latest look saw, guarded by lines.mu
+	done   chan waitEnd
 }
 
 type waitEnd struct {
@@ -98,13 +99,17 @@ func (s *Service) round(l *line, failed error) {
 	s.lines.mu.Lock()
 	waiters := slices.Clone(l.waiters)
 	s.lines.mu.Unlock()
-	for _, w := range waiters {
+	behind := make([]string, len(waiters))
+	for i, w := range waiters {
+		behind[i] = w.intent
+	}
+	for i, w := range waiters {
 		out, err := wire.Waited{}, failed
 		if err == nil {
 			if w.ctx.Err() != nil {
 				continue
 			}
-			out, err = w.try(w.ctx)
+			out, err = w.try(w.ctx, behind[i+1:])
 		}
 		s.lines.mu.Lock()
 		w.last = out

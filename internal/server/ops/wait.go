@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,13 +41,23 @@ func (s *Service) openWait(who coord.Caller) (done func(), err error) {
 	}, nil
 }
 
+// OpenWaits returns how many waits are open.
+func (s *Service) OpenWaits() (n int) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	for _, open := range s.waits.open {
+		n += open
+	}
+	return n
+}
+
 // A target is what somebody waits for.
 type target struct {
 	name  string // as the answer shows it
 	place place
 	// holders looks who is in the way; with nobody there, outcome says how it
-	// became free.
-	holders func(context.Context) (holders []wire.WaitHolder, outcome string, err error)
+	// became free. behind are the intents of those who wait behind the caller.
+	holders func(ctx context.Context, behind []string) (holders []wire.WaitHolder, outcome string, err error)
 	// intent is the caller's own live intent, to be granted its exclusive
 	// claim as the target becomes free.
 	intent string
@@ -66,7 +77,8 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err != nil {
 		return out, err
 	}
-	w := &waiter{ctx: ctx, done: make(chan waitEnd, 1), try: func(ctx context.Context) (wire.Waited, error) { return s.tryFree(ctx, who, t) }}
+	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1),
+		try: func(ctx context.Context, behind []string) (wire.Waited, error) { return s.tryFree(ctx, who, t, behind) }}
 	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
 	defer leave()
 	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
@@ -86,8 +98,8 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 }
 
 // tryFree looks whether the target is free.
-func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target) (out wire.Waited, err error) {
-	holders, outcome, err := t.holders(ctx)
+func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behind []string) (out wire.Waited, err error) {
+	holders, outcome, err := t.holders(ctx, behind)
 	if err != nil {
 		return out, err
 	}
@@ -150,6 +162,9 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		set.Symbols = []string{*in.Symbol}
 	}
 	set, bad := scope.Canonical("", set)
+	for i := range bad { // one of each was given, under a name of its own
+		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol"}[bad[i].Path]
+	}
 	if err := problem.Invalid(bad); err != nil {
 		return t, err
 	}
@@ -165,16 +180,27 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	if t.place.session != nil && t.place.session.IntentID != nil {
 		t.intent = *t.place.session.IntentID
 	}
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, behind []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 			for _, h := range engine.Holders(ix, t.place.worker(ix, who), what) {
-				out = append(out, waitHolder(h))
+				if !onlyQueues(h, behind) {
+					out = append(out, waitHolder(h))
+				}
 			}
 			return nil
 		})
 		return out, "released", err
 	}
 	return t, err
+}
+
+// onlyQueues reports whether a holder only waits behind: it claims the target,
+// but has changed nothing there and its claim keeps nobody out. Two who claim
+// and wait would otherwise wait for each other.
+func onlyQueues(h engine.Hold, behind []string) bool {
+	return slices.Contains(behind, h.Worker.ID) && !slices.ContainsFunc(h.Evidence, func(e engine.HoldEvidence) bool {
+		return e.Via != coord.ViaClaim || e.Mode == nil || *e.Mode == coord.Exclusive
+	})
 }
 
 func waitHolder(h engine.Hold) wire.WaitHolder {
@@ -192,7 +218,7 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 		return err
 	})
 	t.name = first.Ref
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			i, err := tx.IntentByID(ctx, who.OrgID, first.ID)
 			if err != nil {
@@ -225,7 +251,7 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return err
 	})
 	t.name = row.Ref
-	t.holders = func(ctx context.Context) (out []wire.WaitHolder, outcome string, err error) {
+	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			row, err := findConflict(ctx, tx, who, t.name)
 			outcome = string(row.Status)
@@ -244,4 +270,14 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return out, outcome, err
 	}
 	return t, err
+}
+
+// Waiting returns how many stand in line here.
+func (s *Service) Waiting() (n int) {
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	for _, l := range s.lines.open {
+		n += len(l.waiters)
+	}
+	return n
 }

@@ -189,6 +189,9 @@ func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
 // fill sets the fields that a tag names. The values are validated: what does
 // not fit is our own mistake.
 func fill(v reflect.Value, tag string, values map[string]any) error {
+	if len(values) == 0 {
+		return nil
+	}
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -181,6 +181,7 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
 				return err
 			}
+			tx.Now = s.Now() // whoever got the lock first was first
 			return fn(tx)
 		})
 	})

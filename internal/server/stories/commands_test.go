@@ -2,10 +2,12 @@ package stories
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +42,8 @@ type command func(s *story, args []string, kv map[string]string) string
 //	project WHO NAME acme/web,acme/api
 //	advance 73h                               moves the clock and sweeps
 //	conflicts [WHO] status= intent= repo= mine=; conflict CF-1; intents status=; sessions
+//	call WHO METHOD PATH {json}               any request; see callers. <x*9> repeats x, <list*9> makes items
+//	tool WHO NAME {json}                      any tool call
 //	check|context WHO PATH... contracts=; verdicts WHO repo=; events TYPE
 var commands map[string]command
 
@@ -53,7 +57,7 @@ func init() {
 		"declare": (*story).declare, "update": (*story).update, "close": (*story).close, "handoff": (*story).handoff, "adopt": (*story).adopt,
 		"act": (*story).act, "feedback": (*story).feedback, "override": (*story).override, "policy": (*story).policy, "project": (*story).project,
 		"advance": (*story).advance, "conflicts": (*story).conflicts, "conflict": (*story).conflict, "intents": (*story).intents, "intent": (*story).intent,
-		"sessions": (*story).sessions, "check": (*story).check, "context": (*story).context, "verdicts": (*story).verdicts, "events": (*story).events,
+		"call": (*story).request, "tool": (*story).callTool, "sessions": (*story).sessions, "check": (*story).check, "context": (*story).context, "verdicts": (*story).verdicts, "events": (*story).events,
 	}
 }
 
@@ -657,4 +661,118 @@ func (s *story) events(args []string, _ map[string]string) (out string) {
 		out += fmt.Sprintf("%s %v\n", e.Type, e.Payload["ref"])
 	}
 	return out
+}
+
+var (
+	aRepeat = regexp.MustCompile(`<(\w)\*(\d+)>`)
+	aList   = regexp.MustCompile(`<list\*(\d+)>`)
+)
+
+// request sends any request. Besides agents and people it can come from:
+// owner, service (a token of the service), made (a service token that root
+// made), nobody, noscope; @bob is bob under his session's header, ana@bob is
+// ana under bob's.
+// What is refused must leave nothing behind.
+func (s *story) request(args []string, _ map[string]string) string {
+	r := daemontest.Request{Method: args[1], Path: args[2], Header: map[string]string{}}
+	switch who := args[0]; {
+	case who == "owner":
+		r.Token = s.org.Owner()
+	case who == "service":
+		r.Token = s.org.Service
+	case who == "made":
+		r.Token = s.serviceOf("root")
+	case who == "noscope":
+		u := s.person("noscope", coord.Admin).User
+		r.Token = s.w.Token(s.org, &u)
+	case strings.Contains(who, "@"):
+		person, session, _ := strings.Cut(who, "@")
+		r.Header["X-Svc-Session"] = session
+		if a := s.agents[session]; a != nil {
+			r.Header["X-Svc-Session"] = a.session
+			person = cmp.Or(person, session)
+		}
+		r.Token = s.agent(person).token
+	case who != "nobody":
+		r.Token = s.agent(who).token
+	}
+	if len(args) > 3 {
+		body := aRepeat.ReplaceAllStringFunc(args[3], func(m string) string {
+			p := aRepeat.FindStringSubmatch(m)
+			return strings.Repeat(p[1], s.number(p[2]))
+		})
+		body = aList.ReplaceAllStringFunc(body, func(m string) string {
+			var items []string
+			for i := range s.number(aList.FindStringSubmatch(m)[1]) {
+				items = append(items, fmt.Sprintf(`"f%d"`, i))
+			}
+			return strings.Join(items, ",")
+		})
+		for name, a := range s.agents {
+			body = strings.ReplaceAll(body, "$"+name, a.session)
+		}
+		r.Body = []byte(strings.ReplaceAll(body, "@example.com", "@"+s.org.Slug+".example.com"))
+	}
+	before := s.lastSeq()
+	res := s.w.Do(r)
+	if res.Status >= 500 {
+		s.t.Fatalf("%s %s = %d\n%s", r.Method, r.Path, res.Status, s.w.Log)
+	}
+	if res.Status < 400 {
+		return fmt.Sprintf("%d\n", res.Status) + summary(res)
+	}
+	if after := s.lastSeq(); after != before {
+		s.t.Errorf("%v was refused and left %d events", args, after-before)
+	}
+	var p problem.Body
+	res.JSON(s.t, &p)
+	return problemText(p)
+}
+
+func (s *story) callTool(args []string, _ map[string]string) string {
+	var in map[string]any
+	if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
+		s.t.Fatal(err)
+	}
+	var out any
+	if failed := s.tool(s.agent(args[0]), args[1], in, &out); failed != "" {
+		return failed
+	}
+	return "done\n"
+}
+
+// summary shows the refs of a list, or nothing.
+func summary(res daemontest.Response) string {
+	var page struct {
+		Items      []struct{ Ref string }
+		NextCursor *string `json:"next_cursor"`
+	}
+	if json.Unmarshal(res.Body, &page) != nil || page.Items == nil {
+		return ""
+	}
+	var refs []string
+	for _, i := range page.Items {
+		refs = append(refs, i.Ref)
+	}
+	if page.NextCursor != nil {
+		refs = append(refs, "and more")
+	}
+	return strings.Join(refs, " ") + "\n"
+}
+
+func (s *story) lastSeq() (n int64) {
+	s.w.Write(s.org.ID, func(ctx context.Context, tx *store.Tx) (err error) {
+		n, err = tx.LastSeq(ctx, s.org.ID)
+		return err
+	})
+	return n
+}
+
+// serviceOf returns a service token that a person made.
+func (s *story) serviceOf(name string) string {
+	var out wire.CreatedToken
+	if failed := s.call(s.agent(name), "POST", "/v1/tokens", map[string]any{"name": "ci", "kind": "service", "scopes": coord.ServiceScopes()}, &out, nil); failed != "" {
+		s.t.Fatal(failed)
+	}
+	return out.Plaintext
 }

@@ -114,13 +114,23 @@ func (s *story) plain(text string) string {
 	return strings.ReplaceAll(text, "@"+s.org.Slug+".", "@")
 }
 
-// fields splits a line into words; quoted parts may hold spaces.
+// fields splits a line into words; quoted parts and JSON objects may hold
+// spaces.
 func fields(line string) (out []string) {
 	var word strings.Builder
-	quoted, any := false, false
+	quoted, any, depth := false, false, 0
 	for _, r := range line {
 		switch {
-		case r == '"' && !strings.HasPrefix(word.String(), "{"):
+		case r == '{' && !quoted && (depth > 0 || !any):
+			depth++
+		case r == '}' && depth > 0:
+			depth--
+		}
+		switch {
+		case depth > 0:
+			word.WriteRune(r)
+			any = true
+		case r == '"':
 			quoted, any = !quoted, true
 		case r == ' ' && !quoted:
 			if any {

@@ -68,6 +68,10 @@ export function follow(options: StreamOptions): () => void {
     }
   }
 
+  // A connection may look alive long after the network went away.
+  const cut = () => abort.abort();
+  window.addEventListener("offline", cut);
+
   void (async () => {
     while (!stopped) {
       let wait = Math.min(30_000, 1000 * 2 ** Math.min(attempt, 5));
@@ -85,6 +89,7 @@ export function follow(options: StreamOptions): () => void {
 
   return () => {
     stopped = true;
+    window.removeEventListener("offline", cut);
     clearTimeout(quiet);
     abort.abort();
   };

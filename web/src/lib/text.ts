@@ -13,13 +13,17 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "na
 const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const dayFormat = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 
+// What is past counts full units; what is to come is rounded, so that a week
+// from now is seven days.
+const whole = (n: number): number => (n > 0 ? Math.round(n) : Math.ceil(n)) || Math.sign(n);
+
 export function ago(at: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(at) - now) / 1000);
   if (Math.abs(seconds) < 45) return seconds > 15 ? "in a moment" : "just now";
   for (const [unit, size] of units) {
-    if (Math.abs(seconds) >= size * 0.95) return relative.format(Math.trunc(seconds / size) || Math.sign(seconds), unit);
+    if (Math.abs(seconds) >= size * 0.95) return relative.format(whole(seconds / size), unit);
   }
-  return relative.format(Math.trunc(seconds / 60) || Math.sign(seconds), "minute");
+  return relative.format(whole(seconds / 60), "minute");
 }
 
 export const exact = (at: string): string => exactFormat.format(new Date(at));

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { call } from "../api/client";
 import type { Event, EventRef, EventType } from "../api/records";
 import { sentence, words } from "../lib/events";
+import { toolName } from "../lib/text";
 import { useFilter } from "../lib/url";
 import { Ago } from "../ui/bits";
 import { ChoiceFilter } from "../ui/Filters";
@@ -63,13 +64,20 @@ export function Activity() {
 function Name({ id, refs, fallback }: { id: string; refs: Record<string, EventRef>; fallback: string }) {
   const r = refs[id];
   if (!r) return <>{fallback}</>;
+  const label = r.kind === "session" ? agentName(r.label) : r.label;
   return r.url ? (
     <Link href={pathOf(r.url)} className="plain-link">
-      <b>{r.label}</b>
+      <b>{label}</b>
     </Link>
   ) : (
-    <b>{r.label}</b>
+    <b>{label}</b>
   );
+}
+
+/** The server names a session by the identifier of its tool. */
+function agentName(label: string): string {
+  const parts = /^(\w+) of (.+)$/.exec(label);
+  return parts ? `${parts[2]}'s ${toolName(parts[1]!)}` : label;
 }
 
 function Happening({ event: e, refs }: { event: Event; refs: Record<string, EventRef> }) {

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Textarea } from "@mantine/core";
 import { IconArrowLeft, IconCheck, IconRobot } from "@tabler/icons-react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -27,9 +27,13 @@ function Open({ conversation: c }: { conversation: Conversation }) {
     getNextPageParam: (last) => last.next_cursor,
   });
   const list = messages.data?.pages.toReversed().flatMap((p) => p.items);
-  const end = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const newest = list?.at(-1)?.id;
+  // What was fetched is read now: the counts beside it are old.
+  const client = useQueryClient();
+  useEffect(() => {
+    if (newest) for (const key of ["conversations", "attention"]) void client.invalidateQueries({ queryKey: [key] });
+  }, [newest, client]);
   useLayoutEffect(() => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [newest]);
@@ -65,7 +69,6 @@ function Open({ conversation: c }: { conversation: Conversation }) {
         {list?.map((m, i) => (
           <Post key={m.id} message={m} newDay={i === 0 || day(m.created_at) !== day(list[i - 1]!.created_at)} />
         ))}
-        <div ref={end} />
       </div>
       <Reply conversation={c} />
     </>

@@ -6,6 +6,7 @@ import { useAttention } from "../../lib/queries";
 import { shortRepo } from "../../lib/text";
 import { Ago } from "../../ui/bits";
 import { useAction } from "../../ui/form";
+import { Inline } from "../../ui/Markdown";
 import { Empty, Load, Section } from "../../ui/page";
 import { pathOf } from "../../ui/Palette";
 import { moveFocus } from "../../ui/VirtualRows";
@@ -41,9 +42,11 @@ export function NeedsYou() {
                     <look.icon size={16} className={`tone-${look.tone}`} role="img" aria-label={look.name} />
                     <Link href={pathOf(item.url)} className="grow need-text" data-row>
                       <b>{item.title}</b>
-                      <span className="dim need-detail">{item.detail}</span>
+                      <span className="dim need-detail">
+                        <Inline text={item.detail} />
+                      </span>
                       <span className="dim need-meta">
-                        {item.ref && <span className="ref">{item.ref}</span>} {item.repo && shortRepo(item.repo.full_name)} <Ago at={item.since} />
+                        {item.ref && /^(INT|CF)-/.test(item.ref) && <span className="ref">{item.ref}</span>} {item.repo && shortRepo(item.repo.full_name)} <Ago at={item.since} />
                       </span>
                     </Link>
                     <button type="button" className="icon-button" aria-label={`Dismiss until it changes: ${item.title}`} title="Dismiss until it changes" onClick={() => dismiss.mutate(item.id)}>

@@ -1,9 +1,8 @@
-import { IconGitBranch } from "@tabler/icons-react";
 import { useElementSize } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Conflict, Intent } from "../../api/records";
-import { intentStatus, shortRepo } from "../../lib/text";
+import { intentStatus, plural, shortRepo } from "../../lib/text";
 import { Avatar } from "../../ui/bits";
 import { card, layOut, pathOfEdge } from "./layout";
 
@@ -58,8 +57,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
                   <span className="map-meta">
                     <span className={`status-dot status-${i.status}`} title={intentStatus[i.status]} />
                     <span className="ref">{i.ref}</span>
-                    <span className="clip dim grow map-branch">
-                      <IconGitBranch size={12} aria-hidden />
+                    <span className="clip dim grow map-branch" title={i.branch ?? undefined}>
                       {i.branch ?? "no branch"}
                     </span>
                     <Avatar user={i.owner} size={18} />
@@ -84,6 +82,7 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
         <span className="legend legend-warn">warns</span>
         <span className="legend legend-info">info</span>
         <span className="legend legend-depends">waits for</span>
+        {map.others > 0 && <span>{plural(map.others, "more repo")} without collisions</span>}
       </div>
     </div>
   );

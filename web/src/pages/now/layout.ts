@@ -2,8 +2,9 @@
 // picture, so that a live update moves nothing that did not change.
 import type { Conflict, Intent, Severity } from "../../api/records";
 
-export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 52, narrow: 164, wide: 230 };
+export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 46, narrow: 148, wide: 230 };
 export const perLane = 9;
+export const maxLanes = 12;
 
 export interface Edge {
   key: string;
@@ -24,6 +25,7 @@ export interface Lane {
 
 export interface Layout {
   card: number; // width of a card
+  others: number; // repos that are left out, those with the fewest collisions
   lanes: Lane[];
   at: Map<string, { x: number; y: number }>;
   edges: Edge[];
@@ -31,13 +33,24 @@ export interface Layout {
   height: number;
 }
 
+const ranks: Severity[] = ["off", "info", "warn", "block"];
+
 export function edgesOf(intents: Intent[], conflicts: Conflict[]): Edge[] {
   const here = new Set(intents.map((i) => i.ref));
   const edges: Edge[] = [];
+  // Two intents that collide in several ways are joined once, by the worst.
+  const joined = new Map<string, Edge>();
   for (const c of conflicts) {
     const [a, b] = c.parties.map((p) => p.intent?.ref);
-    if (a && b && a !== b && here.has(a) && here.has(b)) edges.push({ key: c.ref, from: a, to: b, kind: "conflict", severity: c.severity, ref: c.ref, label: c.explanation });
+    if (!a || !b || a === b || !here.has(a) || !here.has(b)) continue;
+    const pair = [a, b].sort().join(" ");
+    const worst = joined.get(pair);
+    const edge: Edge = { key: c.ref, from: a, to: b, kind: "conflict", severity: c.severity, ref: c.ref, label: `${c.ref}: ${c.explanation}` };
+    if (!worst) joined.set(pair, edge);
+    else if (ranks.indexOf(c.severity) > ranks.indexOf(worst.severity)) joined.set(pair, { ...edge, label: `${edge.label}\n${worst.label}` });
+    else worst.label += `\n${c.ref}: ${c.explanation}`;
   }
+  edges.push(...joined.values());
   for (const i of intents) for (const d of i.depends_on) if (here.has(d)) edges.push({ key: `${i.ref}>${d}`, from: i.ref, to: d, kind: "depends", severity: "info", ref: i.ref, label: `${i.ref} waits for ${d}` });
   return edges;
 }
@@ -51,6 +64,7 @@ export function layOut(intents: Intent[], conflicts: Conflict[], room: number): 
   const weight = (list: Intent[]) => list.reduce((n, i) => n + (degree.get(i.ref) ?? 0), 0);
   const repos = [...byRepo].sort((a, b) => weight(b[1]) - weight(a[1]) || b[1].length - a[1].length || a[0].localeCompare(b[0]));
 
+  const others = repos.splice(maxLanes).length;
   // Lanes share the room there is; a map with many scrolls.
   const n = repos.length;
   const width = Math.max(card.narrow, Math.min(card.wide, Math.floor((room - 2 * card.pad - (n - 1) * card.between) / n) - (n === 1 ? card.between : 0)));
@@ -74,6 +88,7 @@ export function layOut(intents: Intent[], conflicts: Conflict[], room: number): 
     at,
     edges: edges.filter((e) => at.has(e.from) && at.has(e.to)),
     card: width,
+    others,
     width: card.pad * 2 + n * width + Math.max(1, n - 1) * card.between,
     height: card.top + rows * (card.height + card.gap) + card.pad - card.gap,
   };

@@ -28,7 +28,7 @@ export function DailyChart({ daily }: { daily: Stats["daily"] }) {
         legend: { live: true },
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, Math.max(4, max * 1.1)] } },
         axes: [
-          { ...axis, grid: { show: false }, values: (_u, at) => at.map((i) => (Number.isInteger(i) && daily[i] ? day(daily[i].date) : "")) },
+          { ...axis, size: 28, grid: { show: false }, values: (_u, at) => at.map((i) => (Number.isInteger(i) && daily[i] ? day(daily[i].date) : "")) },
           { ...axis, size: 34 },
         ],
         series: [

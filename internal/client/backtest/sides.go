@@ -1,0 +1,149 @@
+package backtest
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// replayBudget keeps one monstrous version from stopping a whole run. Within
+// it, what a case shows does not depend on how fast the machine is.
+const replayBudget = 5 * time.Minute
+
+// sides analyses the work of each head. Of two, the smaller is read whole and
+// of the larger only what can meet it: main moves by hundreds of files while a
+// branch is out, and parsing them all would be most of the run. What is left
+// out has its line facts, and could have raised nothing more.
+func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
+	if len(c.Heads) != 2 {
+		return r.analyse(c.Base, c.Heads, analysis.Options{})
+	}
+	lines, err := r.analyse(c.Base, c.Heads, analysis.Options{LinesOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	small, large := 0, 1
+	if len(lines[1].Files) < len(lines[0].Files) {
+		small, large = 1, 0
+	}
+	read, err := r.analyse(c.Base, c.Heads[small:small+1], analysis.Options{})
+	if err != nil {
+		return nil, err
+	}
+	lines[small] = read[0]
+	want := concerns(read[0])
+	if read, err = r.analyse(c.Base, c.Heads[large:large+1], analysis.Options{Want: want.wants}); err != nil {
+		return nil, err
+	}
+	lines[large] = read[0]
+	return lines, nil
+}
+
+func (r *replayer) analyse(base string, heads []string, opts analysis.Options) ([]*coord.Analysis, error) {
+	opts.Unlimited, opts.Budget = true, replayBudget
+	out := make([]*coord.Analysis, len(heads))
+	for i, head := range heads {
+		var err error
+		if out[i], err = r.history.Between(base, head, opts); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// A concern is what somebody's work can meet in the work of others.
+type concern struct {
+	paths map[string]bool // files it changed, or uses definitions of
+	dirs  map[string]bool // of the files it uses definitions of: those may have moved to one beside
+	words [][]byte        // names that code must mention to use what it changed
+	all   bool            // something that cannot be found by its name
+}
+
+// concerns tells what a finished analysis can meet.
+func concerns(a *coord.Analysis) *concern {
+	c := &concern{paths: map[string]bool{}, dirs: map[string]bool{}}
+	seen := map[string]bool{}
+	word := func(w string) {
+		if w != "" && !seen[w] {
+			seen[w] = true
+			c.words = append(c.words, []byte(w))
+		}
+	}
+	for i := range a.Files {
+		f := &a.Files[i]
+		c.paths[f.Path] = true
+		if f.OldPath != nil {
+			c.paths[*f.OldPath] = true
+		}
+		for _, ref := range f.References {
+			c.key(ref.Key, word)
+		}
+		for _, k := range f.Contracts {
+			if k.Change != coord.Same || k.Role == coord.Uses {
+				c.key(k.Key, word)
+			}
+		}
+		for _, s := range f.Symbols {
+			if s.Exported && (s.Change == coord.Removed || s.Change == coord.Signature || s.Compatibility == coord.Breaking) {
+				word(lastName(s.Key))
+			}
+		}
+	}
+	return c
+}
+
+// key notes a definition that is used, by its file, or a contract, by a word
+// that every mention of it has.
+func (c *concern) key(key string, word func(string)) {
+	kind, rest, _ := strings.Cut(key, ":")
+	switch kind {
+	case "sym":
+		_, rest, _ = strings.Cut(rest, ":")
+		file, _, _ := strings.Cut(rest, "#")
+		c.paths[file], c.dirs[path.Dir(file)] = true, true
+	case "db": // models name tables by rules of their own
+		c.all = true
+	default:
+		word(longestWord(rest))
+	}
+}
+
+func lastName(key string) string {
+	if at := strings.LastIndexAny(key, "#."); at >= 0 {
+		return key[at+1:]
+	}
+	return key
+}
+
+// longestWord returns the longest run of letters, digits and underscores.
+func longestWord(s string) string {
+	best := ""
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		if len(w) > len(best) {
+			best = w
+		}
+	}
+	return best
+}
+
+func (c *concern) wants(f *coord.FileFacts, content func() []byte) bool {
+	if c.all || c.paths[f.Path] || c.dirs[path.Dir(f.Path)] || f.OldPath != nil && c.paths[*f.OldPath] {
+		return true
+	}
+	if len(c.words) == 0 || f.Status == coord.FileDeleted {
+		return false
+	}
+	text := content()
+	for _, w := range c.words {
+		if bytes.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package live
+
+import (
+	"context"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// A Place is a session and its repo, as they were last read.
+type Place struct {
+	Repo    coord.Repo
+	Session store.SessionRow
+}
+
+// A SessionKey names a session as its host does.
+type SessionKey struct{ User, Tool, External, Remotes string }
+
+// places remembers sessions that were asked for, so that an edit costs no look
+// at the database. What an event may have changed is forgotten as the index
+// takes the event over.
+type places struct {
+	mu   sync.Mutex
+	at   map[SessionKey]*Place
+	seen int // how often something was forgotten
+}
+
+// maxPlaces bounds what is remembered of one org.
+const maxPlaces = 10_000
+
+// Session returns the place of a session as of the last commit that this
+// replica knows of; load reads it where it is not remembered, and want tells
+// whether what is remembered will do. A nil Place is not remembered.
+func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool, load func() (*Place, error)) (*Place, error) {
+	o := s.org(orgID)
+	if err := s.current(ctx, o); err != nil {
+		return nil, err
+	}
+	o.places.mu.Lock()
+	p, seen := o.places.at[key], o.places.seen
+	o.places.mu.Unlock()
+	if p != nil && want(p) {
+		return p, nil
+	}
+	p, err := load()
+	if err != nil || p == nil {
+		return nil, err
+	}
+	o.places.mu.Lock()
+	defer o.places.mu.Unlock()
+	if o.places.seen == seen { // else it may be of before what was forgotten
+		if o.places.at == nil || len(o.places.at) >= maxPlaces {
+			o.places.at = map[SessionKey]*Place{}
+		}
+		o.places.at[key] = p
+	}
+	return p, nil
+}
+
+// forget drops the places for which gone says so.
+func (p *places) forget(gone func(*Place) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen++
+	for key, x := range p.at {
+		if gone(x) {
+			delete(p.at, key)
+		}
+	}
+}
+
+// forgetBy drops the places that events may have changed.
+func (p *places) forgetBy(events []coord.Event) {
+	sessions, intents := map[string]bool{}, map[string]bool{}
+	for _, e := range events {
+		switch e.Type {
+		case coord.EventSessionStarted, coord.EventSessionEnded:
+			sessions[e.Subject.ID] = true
+		case coord.EventIntentDrafted, coord.EventIntentDeclared, coord.EventIntentUpdated, coord.EventIntentBlocked, coord.EventIntentUnblocked,
+			coord.EventIntentHandedOff, coord.EventIntentAdopted, coord.EventIntentClosed, coord.EventIntentExpired:
+			intents[e.Subject.ID] = true
+		case coord.EventContractChanged, coord.EventRepoRegistered, coord.EventMemberRemoved, coord.EventMemberUpdated:
+			p.forget(func(*Place) bool { return true })
+			return
+		}
+	}
+	if len(sessions)+len(intents) > 0 {
+		p.forget(func(x *Place) bool {
+			if x.Session.IntentID == nil && len(intents) > 0 {
+				return true // it may have been bound to one of them
+			}
+			return sessions[x.Session.ID] || x.Session.IntentID != nil && intents[*x.Session.IntentID]
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package mcpserver_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// later calls a tool and returns where its answer will come.
+func later(a *agent, tool string, in args) <-chan said {
+	out := make(chan said, 1)
+	go func() { out <- a.call(tool, in) }()
+	return out
+}
+
+// waiting waits until n waits are open at a replica.
+func waiting(t testing.TB, w *daemontest.World, n int) {
+	t.Helper()
+	until(t, func() bool { return w.D.Ops.OpenWaits() == n })
+}
+
+// until waits for a condition.
+func until(t testing.TB, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come about")
+		}
+		runtime.Gosched()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func decode[T any](t testing.TB, s said) T {
+	t.Helper()
+	var out T
+	daemontest.Response{Body: s.Data}.JSON(t, &out)
+	return out
+}
+
+func TestWaitFor(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		has(t, bob.call("wait_for", args{"path": "auth/login.go"}).Text, "auth/login.go is free")
+		do[wire.Declared](ana, "intent_declare", args{"title": "Rework login", "scope": args{"paths": []string{"auth/login.go"}, "symbols": []string{"auth/token.go#Refresh"}}, "mode": "exclusive"})
+		if own := do[wire.Waited](ana, "wait_for", args{"path": "auth/login.go"}); own.Status != "free" {
+			t.Errorf("one's own claim: %+v", own)
+		}
+		busy := do[wire.Waited](bob, "wait_for", args{"path": "auth/login.go", "timeout_seconds": 1})
+		if busy.Status != "still_busy" || busy.Holder == nil || busy.Holder.User.ID != ana.user.ID || len(busy.Holders) != 1 || busy.WaitedMS < 900 || busy.Outcome != nil {
+			t.Fatalf("busy: %+v", busy)
+		}
+		if e := busy.Holder.Evidence; len(e) != 1 || e[0].Via != coord.ViaClaim || *e[0].Mode != coord.Exclusive || e[0].Selector != "auth/login.go" {
+			t.Errorf("evidence: %+v", e)
+		}
+		do[wire.Declared](bob, "intent_declare", args{"title": "Fix login", "scope": paths("auth/login.go")})
+		targets := []struct {
+			in      args
+			outcome string
+		}{{args{"path": "auth/login.go"}, "released"}, {args{"symbol": "auth/token.go#Refresh"}, "released"}, {args{"intent": "INT-1"}, "merged"}, {args{"conflict": "CF-1"}, "stale"}}
+		var answers []<-chan said
+		for _, x := range targets {
+			answers = append(answers, later(bob, "wait_for", x.in))
+		}
+		waiting(t, s.World, 4)
+		fifth := bob.fails("wait_for", args{"path": "auth/login.go"}, "rate-limited")
+		has(t, fifth.Detail, "4 waits")
+		do[wire.HandedOff](ana, "intent_close", args{"intent": "INT-1", "outcome": "merged"})
+		for i, x := range targets {
+			w := decode[wire.Waited](t, <-answers[i])
+			if w.Status != "free" || *w.Outcome != x.outcome {
+				t.Errorf("%v: %s, %v", x.in, w.Status, w.Outcome)
+			}
+		}
+		waiting(t, s.World, 0)
+		for _, tt := range []struct {
+			in   args
+			want string
+		}{{args{}, "exactly one"}, {args{"path": "a.go", "intent": 1}, "exactly one"}, {args{"path": "../x"}, "path"}, {args{"symbol": "nonsense"}, "symbol"}} {
+			b := bob.fails("wait_for", tt.in, "validation")
+			has(t, b.Errors[0].Path+b.Errors[0].Message, tt.want)
+		}
+		bob.fails("wait_for", args{"intent": "INT-99"}, "not-found")
+		bob.fails("wait_for", args{"conflict": "CF-99"}, "not-found")
+		bob.fails("wait_for", args{"path": "a.go", "repo": "acme/unheard"}, "not-found")
+		waiting(t, s.World, 0)
+	})
+}
+
+// A wait on one replica ends within moments of a release on another.
+func TestAWaitEndsOnAnyReplica(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		if strings.Contains(t.Name(), "postgres") {
+			bob.at = s.Replica()
+		}
+		do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a.go"), "mode": "exclusive"})
+		free := later(bob, "wait_for", args{"path": "a.go"})
+		waiting(t, bob.at, 1)
+		do[wire.HandedOff](ana, "intent_close", args{"intent": "INT-1", "outcome": "abandoned"})
+		if w := decode[wire.Waited](t, <-free); w.Status != "free" || w.WaitedMS > 20_000 {
+			t.Errorf("waited: %+v", w)
+		}
+		message := later(bob, "inbox", args{"wait_seconds": 60})
+		waiting(t, bob.at, 1)
+		do[coord.Message](ana, "message_send", args{"to": "user:" + bob.user.Email, "body": "hello"})
+		if in := decode[wire.Inbox](t, <-message); len(in.Items) != 1 || *in.TimedOut || *in.WaitedMS > 20_000 {
+			t.Errorf("inbox: %+v", in)
+		}
+	})
+}
+
+func TestInboxWaitsNoLongerThanAsked(t *testing.T) {
+	s := start(t, t.TempDir()+"/svc.db")
+	in := do[wire.Inbox](s.agent("Ana", "acme/api"), "inbox", args{"wait_seconds": 1})
+	if len(in.Items) != 0 || !*in.TimedOut || *in.WaitedMS < 900 || *in.WaitedMS > 10_000 {
+		t.Errorf("inbox: %+v", in)
+	}
+}
+
+// The first who waited gets the claim; the second sees that it is taken.
+func TestTheFirstWhoWaitedIsGrantedTheClaim(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana := s.agent("Ana", "acme/api")
+		do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a.go"), "mode": "exclusive"})
+		var answers []<-chan said
+		for i, name := range []string{"Bob", "Cyd"} {
+			a := s.agent(name, "acme/api")
+			d := do[wire.Declared](a, "intent_declare", args{"title": name, "scope": paths("a.go"), "mode": "exclusive"})
+			if d.Intent.EffectiveMode == coord.Exclusive {
+				t.Fatalf("%s was granted a claim that is held", name)
+			}
+			answers = append(answers, later(a, "wait_for", args{"path": "a.go", "timeout_seconds": 5}))
+			waiting(t, s.World, i+1)
+		}
+		do[wire.HandedOff](ana, "intent_close", args{"intent": "INT-1", "outcome": "merged"})
+		first, second := <-answers[0], <-answers[1]
+		if w := decode[wire.Waited](t, first); w.Status != "free" || !w.Granted {
+			t.Errorf("the first: %s", first.Data)
+		}
+		has(t, first.Text, "honoured")
+		if w := decode[wire.Waited](t, second); w.Status != "still_busy" || w.Granted || w.Holder == nil || w.Holder.Intent.Ref != "INT-2" {
+			t.Errorf("the second: %s", second.Data)
+		}
+	})
+}
+
+// A client that goes away ends its wait, in either protocol, and leaves
+// nothing behind.
+func TestAWaitEndsWhenTheClientGoes(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a.go"), "mode": "exclusive"})
+		do[wire.Waited](bob, "wait_for", args{"path": "a.go", "timeout_seconds": 1})
+		before := runtime.NumGoroutine()
+		for _, version := range []string{"2025-11-25", modern} {
+			for _, call := range []string{`"name":"wait_for","arguments":{"path":"a.go"}`, `"name":"inbox","arguments":{"wait_seconds":50}`} {
+				body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + call + `,"_meta":{"` + metaCaps + `":{}`
+				h := map[string]string{"Accept": accept, headVersion: version}
+				if version == modern {
+					body += `,"` + metaVersion + `":"` + modern + `"`
+					h[headMethod], h[headName] = "tools/call", strings.Split(call, `"`)[3]
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				req := s.Build(daemontest.Request{Method: "POST", Path: "/mcp", Token: bob.token, Body: []byte(body + "}}}"), Header: h}).WithContext(ctx)
+				gone := make(chan error, 1)
+				go func() {
+					res, err := http.DefaultClient.Do(req)
+					if err == nil {
+						text, _ := io.ReadAll(res.Body)
+						res.Body.Close()
+						t.Errorf("answered %s", text)
+					}
+					gone <- err
+				}()
+				waiting(t, s.World, 1)
+				cancel()
+				<-gone
+				waiting(t, s.World, 0)
+			}
+		}
+		http.DefaultClient.CloseIdleConnections()
+		until(t, func() bool { return runtime.NumGoroutine() <= before+4 }) // others come and go
+	})
+}
