@@ -181,10 +181,14 @@ func BenchmarkOpenWaits(b *testing.B) {
 					d := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a/**"), "branch": fmt.Sprint(kind, round), "session_id": ana.session})
 					before := inUse()
 					woken := make([]time.Time, people*each)
+					conns := make([]net.Conn, people*each)
+					for i := range conns {
+						conns[i] = newShooter(s.URL, tokens[i%people], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, file(i)), false).begin(b)
+					}
+					waiting(b, s.World, len(conns))
+					cost := float64(inUse()-before) / 1e6
 					var wg sync.WaitGroup
-					for i := range people * each {
-						w := newShooter(s.URL, tokens[i%people], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, file(i)), false)
-						conn := w.begin(b)
+					for i, conn := range conns {
 						wg.Go(func() {
 							defer conn.Close()
 							if n, err := conn.Read(make([]byte, 64)); n == 0 {
@@ -193,8 +197,6 @@ func BenchmarkOpenWaits(b *testing.B) {
 							woken[i] = time.Now()
 						})
 					}
-					waiting(b, s.World, people*each)
-					cost := float64(inUse()-before) / 1e6
 					released := time.Now()
 					do[wire.HandedOff](ana, "intent_close", args{"intent": d.Intent.Ref, "outcome": "merged"})
 					wg.Wait()
