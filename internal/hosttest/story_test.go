@@ -39,7 +39,7 @@ const (
 	claimed  = "ledger.txt"
 	free     = "notes.txt"
 	greeting = "The ledger freezes at noon, says the auditor."
-	patience = 5 * time.Minute // for a whole run of a host, on a busy machine
+	patience = 8 * time.Minute // for a whole run of a host, on a busy machine
 )
 
 func TestHosts(t *testing.T) {
@@ -93,7 +93,7 @@ func TestHostsThatRunAnothersHooks(t *testing.T) {
 		w.setUp("claude_code,copilot_cli")
 		var blocked, sessions int
 		seen := w.play(h, func() { blocked, sessions = w.count() })
-		if !seen[shellDenied] || !seen[messaged] || blocked != 2 || sessions != 1 {
+		if !seen[briefed] || !seen[editDenied] || !seen[shellDenied] || !seen[messaged] || blocked != 2 || sessions != 1 {
 			t.Errorf("%d refusals were recorded, want 2; %d sessions, want 1; seen %v", blocked, sessions, seen)
 		}
 	}
@@ -124,10 +124,12 @@ func (w *world) play(h row, last func()) result {
 	defer cancel()
 	out, err := run(ctx, w.repo, env, bin, h.args...)
 	m.stop()
-	if err != nil || slices.ContainsFunc(behaviours, func(b behaviour) bool { return !seen[b] }) {
-		log, _ := os.ReadFile(filepath.Join(w.home, ".config/svc/hook.log"))
-		w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), log, tail(strings.Join(m.log, "\n")))
-	}
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(w.home, ".config/svc/hook.log"))
+			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), log, tail(strings.Join(m.log, "\n")))
+		}
+	})
 	return seen
 }
 

@@ -272,12 +272,12 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 	return t, err
 }
 
-// Waiting returns how many waits are open here.
+// Waiting returns how many stand in line here.
 func (s *Service) Waiting() (n int) {
-	s.waits.mu.Lock()
-	defer s.waits.mu.Unlock()
-	for _, k := range s.waits.open {
-		n += k
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	for _, l := range s.lines.open {
+		n += len(l.waiters)
 	}
 	return n
 }
