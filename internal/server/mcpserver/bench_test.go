@@ -181,10 +181,14 @@ func BenchmarkOpenWaits(b *testing.B) {
 					d := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a/**"), "branch": fmt.Sprint(kind, round), "session_id": ana.session})
 					before := inUse()
 					woken := make([]time.Time, people*each)
+					conns := make([]net.Conn, people*each)
+					for i := range conns {
+						conns[i] = newShooter(s.URL, tokens[i%people], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, file(i)), false).begin(b)
+					}
+					waiting(b, s.World, len(conns))
+					cost := float64(inUse()-before) / 1e6
 					var wg sync.WaitGroup
-					for i := range people * each {
-						w := newShooter(s.URL, tokens[i%people], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, file(i)), false)
-						conn := w.begin(b)
+					for i, conn := range conns {
 						wg.Go(func() {
 							defer conn.Close()
 							if n, err := conn.Read(make([]byte, 64)); n == 0 {
@@ -193,8 +197,6 @@ func BenchmarkOpenWaits(b *testing.B) {
 							woken[i] = time.Now()
 						})
 					}
-					waiting(b, s.World, people*each)
-					cost := float64(inUse()-before) / 1e6
 					released := time.Now()
 					do[wire.HandedOff](ana, "intent_close", args{"intent": d.Intent.Ref, "outcome": "merged"})
 					wg.Wait()
@@ -212,6 +214,60 @@ func BenchmarkOpenWaits(b *testing.B) {
 					}
 				}
 			})
+		}
+	})
+}
+
+// BenchmarkWakeUp releases one file after another, each with five who wait for
+// it among 1,000 open waits, and tells how long after the release's answer, and
+// after it was asked for, they are told.
+func BenchmarkWakeUp(b *testing.B) {
+	const files, each, releases = 200, 5, 40
+	eachBench(b, func(b *testing.B, s *team) {
+		ana := s.agent("Ana", "acme/api")
+		var tokens []string
+		for range 250 {
+			u := s.Member(s.org, coord.Member)
+			tokens = append(tokens, s.Token(s.org, &u, coord.Scopes()...))
+		}
+		for round := 0; b.Loop(); round++ {
+			var names []string
+			for i := range files {
+				names = append(names, fmt.Sprintf("a/%d.go", i))
+			}
+			d := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths(names...), "branch": fmt.Sprint(round)})
+			var conns []net.Conn
+			for i := range files * each {
+				conns = append(conns, newShooter(s.URL, tokens[i%len(tokens)], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, names[i/each]), false).begin(b))
+			}
+			waiting(b, s.World, len(conns))
+			var asked, answered []time.Duration
+			for f := range releases {
+				var wg sync.WaitGroup
+				woken := make([]time.Time, each)
+				for k, conn := range conns[f*each : (f+1)*each] {
+					wg.Go(func() {
+						_, _ = conn.Read(make([]byte, 64))
+						woken[k] = time.Now()
+					})
+				}
+				begun := time.Now()
+				do[wire.Declared](ana, "intent_update", args{"intent": d.Intent.Ref, "patch": args{"scope_remove": paths(names[f])}})
+				done := time.Now()
+				wg.Wait()
+				for _, t := range woken {
+					asked, answered = append(asked, t.Sub(begun)), append(answered, max(0, t.Sub(done)))
+				}
+			}
+			for name, ds := range map[string][]time.Duration{"asked": asked, "answered": answered} {
+				slices.Sort(ds)
+				b.ReportMetric(float64(ds[len(ds)/2].Microseconds())/1000, "p50-since-"+name+"-ms")
+				b.ReportMetric(float64(ds[len(ds)*99/100].Microseconds())/1000, "p99-since-"+name+"-ms")
+			}
+			for _, conn := range conns {
+				conn.Close()
+			}
+			waiting(b, s.World, 0)
 		}
 	})
 }
