@@ -8,7 +8,7 @@ TOOL    := go tool -modfile=.ci/go.mod
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 
-.PHONY: help run build test test-web test-short screenshots bench conformance lint
+.PHONY: help run build test test-web test-short test-hosts screenshots bench conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -36,6 +36,9 @@ screenshots: build ## a picture of every page, light and dark, wide and narrow, 
 
 test-short: ## the tests that need neither PostgreSQL nor a browser
 	env -u CI -u SVC_TEST_POSTGRES go test -short ./...
+
+test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
+	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
 
 bench: ## the benchmarks, on both databases
 	.ci/needs

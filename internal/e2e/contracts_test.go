@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -228,7 +227,7 @@ func (c *checkout) failedOpen() string {
 			text, err := os.ReadFile(path)
 			if err == nil {
 				os.Remove(path)
-				return fmt.Sprintf("%s", text)
+				return string(text)
 			}
 		}
 	}

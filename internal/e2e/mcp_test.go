@@ -218,7 +218,7 @@ func TestCallsSpreadOverReplicas(t *testing.T) {
 	var token string
 	for i := range 3 {
 		addr, dir := freeAddr(t), t.TempDir()
-		cmd := exec.Command("svcd", "serve", "--addr", addr, "--data", dir, "--database", dsn)
+		cmd := exec.Command("svcd", "serve", "--addr", addr, "--data", dir, "--database", dsn, "--secret-key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 		if i == 0 {
 			cmd.Args = append(cmd.Args, "--owner", "olga@example.com")
 		}

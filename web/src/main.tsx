@@ -7,6 +7,7 @@ import { App } from "./App";
 import "./styles/mantine.css";
 import "./styles/app.css";
 import { theme, variables } from "./theme";
+import { Boundary } from "./ui/page";
 import { Toasts } from "./ui/toast";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
@@ -28,7 +29,9 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={variables} getStyleNonce={() => nonce} defaultColorScheme="auto" colorSchemeManager={localStorageColorSchemeManager({ key: "svc-scheme" })}>
       <QueryClientProvider client={client}>
-        <App />
+        <Boundary name="app">
+          <App />
+        </Boundary>
         <Toasts />
       </QueryClientProvider>
     </MantineProvider>

@@ -187,6 +187,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		}
 		a.Files = append(a.Files, f)
 	}
+	settleMoves(a.Files)
 	return a
 }
 

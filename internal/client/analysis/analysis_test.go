@@ -354,3 +354,62 @@ func checkKinds(t *testing.T, s *syntax, folder string) {
 		}
 	}
 }
+
+// A definition that moved to another file is no break while its old file still
+// offers it.
+func TestADefinitionThatIsHandedOnIsNotBroken(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, before, after string
+		want                      coord.Compatibility
+	}{
+		{"python, all names", "a.py", "def f(x):\n    return x\n", "from b import *\n", coord.Compatible},
+		{"python, one name", "a.py", "def f(x):\n    return x\n", "from b import e, f\n", coord.Compatible},
+		{"python, several lines", "a.py", "def f(x):\n    return x\n", "from b import (\n    e,\n    f,\n)\n", coord.Compatible},
+		{"python, other names", "a.py", "def f(x):\n    return x\n", "from b import ef\nimport f2\n", coord.Breaking},
+		{"python, nothing", "a.py", "def f(x):\n    return x\n", "X = 1\n", coord.Breaking},
+		{"typescript, all names", "a.ts", "export function f(x: number) {}\n", "export * from './b'\n", coord.Compatible},
+		{"typescript, one name", "a.ts", "export function f(x: number) {}\n", "export { e, f } from './b'\n", coord.Compatible},
+		{"typescript, imported only", "a.ts", "export function f(x: number) {}\n", "import { f } from './b'\n", coord.Breaking},
+		{"rust, one name", "a.rs", "pub fn f(x: u8) {}\n", "pub use b::{e, f};\n", coord.Compatible},
+		{"rust, private", "a.rs", "pub fn f(x: u8) {}\n", "use b::f;\n", coord.Breaking},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write(tt.file, tt.before)
+			r.commit()
+			r.on("work")
+			r.write(tt.file, tt.after)
+			f := r.analyze(Options{}, tt.file).Files[0]
+			s := fact(t, f.Symbols, func(s coord.SymbolFacts) bool { return strings.HasSuffix(s.Key, "#f") })
+			if s.Change != coord.Removed || s.Compatibility != tt.want {
+				t.Errorf("f is %s, %s; want %s", s.Change, s.Compatibility, tt.want)
+			}
+		})
+	}
+}
+
+func TestADefinitionThatMovesWithinItsPackageIsNotBroken(t *testing.T) {
+	const before = "package shop\n\nfunc Price(n int) int { return n }\n\nfunc Other() {}\n"
+	for _, tt := range []struct {
+		name, file, text string
+		want             coord.Compatibility
+	}{
+		{"to a file beside it", "shop/price.go", "package shop\n\nfunc Price(n int) int { return n }\n", coord.Compatible},
+		{"to a file beside it, changed", "shop/price.go", "package shop\n\nfunc Price(n, m int) int { return n }\n", coord.Breaking},
+		{"to another package", "till/price.go", "package till\n\nfunc Price(n int) int { return n }\n", coord.Breaking},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRepo(t)
+			r.write("shop/shop.go", before)
+			r.commit()
+			r.on("work")
+			r.write("shop/shop.go", "package shop\n\nfunc Other() {}\n")
+			r.write(tt.file, tt.text)
+			f := fact(t, r.analyze(Options{}).Files, func(f coord.FileFacts) bool { return f.Path == "shop/shop.go" })
+			s := fact(t, f.Symbols, func(s coord.SymbolFacts) bool { return s.Key == "sym:go:shop/shop.go#Price" })
+			if s.Change != coord.Removed || s.Compatibility != tt.want {
+				t.Errorf("Price is %s, %s; want %s", s.Change, s.Compatibility, tt.want)
+			}
+		})
+	}
+}

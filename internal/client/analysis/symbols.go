@@ -91,7 +91,11 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 			continue // it is probably still there, in the part that does not parse
 		}
 		f := coord.SymbolFacts{Key: symbolKey(old.lang, path, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Compatible}
-		if g.exported() {
+		switch {
+		case !g.exported():
+		case handedOn(new, n):
+			f.Detail = detail("comes from another file now")
+		default:
 			f.Compatibility, f.Detail = coord.Breaking, detail("was removed")
 			if to := renamedTo(g, n, olds, news, newOrder); to != "" {
 				f.Detail = detail("was removed; " + to + " looks like its new name")

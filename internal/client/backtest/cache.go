@@ -50,6 +50,7 @@ func openCache(dir string, repo *gitrepo.Repo, forget bool) (*cache, error) {
 		return nil, fmt.Errorf("open the cache: %w", err)
 	}
 	if flags&os.O_TRUNC != 0 {
+		clear(c.known) // what was read of it is gone now
 		if _, err := fmt.Fprintln(c.file, build); err != nil {
 			return nil, fmt.Errorf("write the cache: %w", err)
 		}

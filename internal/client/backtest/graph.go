@@ -160,6 +160,21 @@ func (g *graph) steps(side []int32) []int32 {
 	return out
 }
 
+// since returns those steps that contain base. A branch that merged main on
+// its way started from an older version before that, and what it was then
+// cannot be compared with base.
+func (g *graph) since(base int32, side, steps []int32) []int32 {
+	contains := map[int32]bool{base: true}
+	for _, at := range slices.Backward(side) { // parents first
+		contains[at] = slices.ContainsFunc(g.parents[at], func(p int32) bool { return contains[p] })
+	}
+	first := slices.IndexFunc(steps, func(at int32) bool { return contains[at] })
+	if first < 0 {
+		return steps[len(steps)-1:]
+	}
+	return steps[first:]
+}
+
 // byBots reports whether all work of a side was done by programs. Merges are
 // not work.
 func (g *graph) byBots(side []int32) bool {

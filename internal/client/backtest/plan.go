@@ -21,7 +21,7 @@ const (
 func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
 	lines := make([]*coord.Analysis, 2)
 	for i := range lines {
-		one, err := r.analyse(c.Base, []string{c.steps[i][0].commit}, analysis.Options{LinesOnly: true})
+		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{LinesOnly: true})
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
 	}
 	want := func(f *coord.FileFacts, _ func() []byte) bool { return common[f.Path] }
 	for i := range lines {
-		one, err := r.analyse(c.Base, []string{c.steps[i][0].commit}, analysis.Options{Want: want})
+		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{Want: want})
 		if err != nil {
 			return nil, err
 		}

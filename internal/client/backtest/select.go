@@ -29,7 +29,8 @@ type Case struct {
 	Names   []string `json:"names,omitempty"` // of the heads, where they have some
 	At      int64    `json:"at"`
 
-	steps [][]step // of each head, the oldest first; the last is the head
+	steps [][]step    // of each head, the oldest first; the last is the head
+	first [][2]string // of each head, its first commit and what that came after
 }
 
 // A step is a state that a branch went through.
@@ -176,18 +177,24 @@ func (s *selector) caseOf(kind Kind, f fork) Case {
 	c := Case{Kind: kind, Base: s.g.ids[f.bases[0]], Bases: len(f.bases)}
 	for _, side := range f.sides {
 		c.Heads = append(c.Heads, s.g.ids[side[0]])
-		c.steps = append(c.steps, s.stepsOf(side))
+		s.steps(&c, f.bases[0], side)
 		c.At = max(c.At, s.g.times[side[0]])
 	}
 	return c
 }
 
-func (s *selector) stepsOf(side []int32) []step {
+// steps notes what a side went through.
+func (s *selector) steps(c *Case, base int32, side []int32) {
+	all := s.g.steps(side)
+	first := [2]string{c.Base, s.g.ids[all[0]]}
+	if ps := s.g.parents[all[0]]; len(ps) > 0 {
+		first[0] = s.g.ids[ps[0]]
+	}
 	var out []step
-	for _, at := range s.g.steps(side) {
+	for _, at := range s.g.since(base, side, all) {
 		out = append(out, step{s.g.ids[at], s.g.times[at]})
 	}
-	return out
+	c.first, c.steps = append(c.first, first), append(c.steps, out)
 }
 
 func (s *selector) reachable(tip int32) map[int32]bool {

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"bytes"
+	"path"
 	"strings"
 	"time"
 
@@ -57,13 +58,14 @@ func (r *replayer) analyse(base string, heads []string, opts analysis.Options) (
 // A concern is what somebody's work can meet in the work of others.
 type concern struct {
 	paths map[string]bool // files it changed, or uses definitions of
+	dirs  map[string]bool // of the files it uses definitions of: those may have moved to one beside
 	words [][]byte        // names that code must mention to use what it changed
 	all   bool            // something that cannot be found by its name
 }
 
 // concerns tells what a finished analysis can meet.
 func concerns(a *coord.Analysis) *concern {
-	c := &concern{paths: map[string]bool{}}
+	c := &concern{paths: map[string]bool{}, dirs: map[string]bool{}}
 	seen := map[string]bool{}
 	word := func(w string) {
 		if w != "" && !seen[w] {
@@ -101,8 +103,8 @@ func (c *concern) key(key string, word func(string)) {
 	switch kind {
 	case "sym":
 		_, rest, _ = strings.Cut(rest, ":")
-		path, _, _ := strings.Cut(rest, "#")
-		c.paths[path] = true
+		file, _, _ := strings.Cut(rest, "#")
+		c.paths[file], c.dirs[path.Dir(file)] = true, true
 	case "db": // models name tables by rules of their own
 		c.all = true
 	default:
@@ -131,7 +133,7 @@ func longestWord(s string) string {
 }
 
 func (c *concern) wants(f *coord.FileFacts, content func() []byte) bool {
-	if c.all || c.paths[f.Path] || f.OldPath != nil && c.paths[*f.OldPath] {
+	if c.all || c.paths[f.Path] || c.dirs[path.Dir(f.Path)] || f.OldPath != nil && c.paths[*f.OldPath] {
 		return true
 	}
 	if len(c.words) == 0 || f.Status == coord.FileDeleted {

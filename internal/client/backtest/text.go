@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,34 +58,53 @@ func (s *Section) text(w io.Writer) {
 	if s.Failed > 0 {
 		fmt.Fprintf(w, "%d could not be replayed (see --json)\n", s.Failed)
 	}
-	fmt.Fprintf(w, "  %-47s %7s  %-14s %s\n", "", "share", "95 % interval", "goal")
+	line(w, "", "share", "95 % interval", "of", "goal")
+	differ := false
 	for i := range s.Figures {
-		s.Figures[i].text(w, s.Figures[i].Title)
+		f := &s.Figures[i]
+		f.text(w, f.Title, f.Shown, true)
+		differ = differ || f.All != f.Shown
+	}
+	if differ {
+		fmt.Fprintln(w, "  With the files that the policy ignores:")
+		for i := range s.Figures {
+			if f := &s.Figures[i]; f.All != f.Shown {
+				f.text(w, "  "+f.Title, f.All, false)
+			}
+		}
 	}
 	if len(s.Plans) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "  Before anybody edits, from plans that name")
+	fmt.Fprintln(w, "  Before anybody edits: meetings of plans that became conflicts, if plans name")
 	for i := range s.Plans {
-		p := &s.Plans[i]
-		p.Precision.text(w, "  "+p.Title+": right")
-		p.Recall.text(w, "  "+strings.Repeat(" ", 2)+"conflicts foreseen")
+		s.Plans[i].Precision.text(w, "  "+s.Plans[i].Title, s.Plans[i].Precision.Shown, true)
+	}
+	fmt.Fprintln(w, "  and conflicts that such plans foresaw:")
+	for i := range s.Plans {
+		s.Plans[i].Recall.text(w, "  "+s.Plans[i].Title, s.Plans[i].Recall.Shown, true)
 	}
 }
 
-// text writes a figure; the sample with nothing ignored only where it differs.
-func (f *Figure) text(w io.Writer, title string) {
+// text writes a figure as a line.
+func (f *Figure) text(w io.Writer, title string, r Rate, goals bool) {
 	goal := ""
-	if f.Target != nil {
+	if f.Target != nil && goals {
 		goal = f.Target.String()
 		if !f.Met() {
 			goal += " missed"
 		}
 	}
-	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-47s %7s  %-14s %s", title, percent(f.Shown), interval(f.Shown), goal), " "))
-	if f.All != f.Shown {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("    %-45s %7s  %s", "with ignored paths", percent(f.All), interval(f.All)), " "))
+	if r.Of == 0 {
+		line(w, title, "none", "", "", goal)
+		return
 	}
+	low, high := r.Interval()
+	line(w, title, number(r.Share()), strings.TrimSuffix(number(low), " %")+" - "+number(high), strconv.Itoa(r.Of), goal)
+}
+
+func line(w io.Writer, title, share, interval, of, goal string) {
+	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-46s %7s %14s %5s  %s", title, share, interval, of, goal), " "))
 }
 
 // String tells the target, such as "≥ 98 %".
@@ -113,7 +133,7 @@ func interval(r Rate) string {
 		return ""
 	}
 	low, high := r.Interval()
-	return fmt.Sprintf("%s-%s of %d", strings.TrimSuffix(number(low), " %"), strings.TrimSuffix(number(high), " %"), r.Of)
+	return fmt.Sprintf("%s-%s of %d", strings.TrimSuffix(number(low), " %"), number(high), r.Of)
 }
 
 // lists shows the first of what was missed, wrong or to be judged.

@@ -127,7 +127,7 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 		for _, s := range v.symbols {
 			ours, theirs := h.ours, h.theirs
 			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
-			firm := !v.settled || ours.symbol().Change != coord.Modified || theirs.symbol().Change != coord.Modified
+			firm := !v.settled || unfit(ours.symbol(), theirs.symbol())
 			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
 		}
 	default:

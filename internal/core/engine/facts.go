@@ -59,6 +59,28 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 	return false
 }
 
+// loose are the kinds of definitions of which two sides may change different
+// lines without either having to know: a class is a place for others, a
+// constant or a list has no callers that pass anything. In replays of real
+// history nearly all warnings at them were needless.
+var loose = map[string]bool{
+	"class": true, "struct": true, "interface": true, "enum": true, "trait": true, "object": true, "module": true, "namespace": true,
+	"type": true, "implementation": true, "union": true, "record": true, "protocol": true, "concept": true, "annotation": true,
+	"variable": true, "constant": true, "value": true, "field": true, "property": true, "case": true,
+}
+
+// unfit reports whether two changes of one definition that git merges may not
+// fit each other: one changes what callers rely on, or both sides added it.
+func unfit(a, b *coord.SymbolFacts) bool {
+	if a.Change == coord.Added && b.Change == coord.Added {
+		return true
+	}
+	reshaped := func(s *coord.SymbolFacts) bool {
+		return s.Change != coord.Modified && s.Compatibility != coord.Compatible && !loose[s.Kind]
+	}
+	return reshaped(a) || reshaped(b)
+}
+
 // surelyBreaking reports whether the client judged a breaking item to be so.
 func surelyBreaking(it item) bool {
 	if it.kind == symbolEntry {

@@ -273,8 +273,8 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	}
 	for _, sym := range list(kv["symbols"]) {
 		p := strings.Split(sym, ":")
-		p = append(p, []string{"", "modified", "unknown", ""}[len(p):]...)
-		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: path + "#" + p[0], Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
+		p = append(p, []string{"", "modified", "unknown", "", ""}[len(p):]...)
+		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: path + "#" + p[0], Kind: p[4], Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
 		if a, n, ok := strings.Cut(p[3], "+"); ok {
 			f.Symbols[len(f.Symbols)-1].Lines = &coord.LineCount{Start: atoi(t, a), Count: atoi(t, n)}
 		}

@@ -16,7 +16,7 @@ import (
 // A call is a well-formed request to call a tool we have.
 type call struct {
 	id     jsontext.Value
-	tool   tool
+	tool   *tool
 	args   jsontext.Value
 	modern bool // the answer says more in revisions without sessions
 }

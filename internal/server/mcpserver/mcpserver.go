@@ -42,7 +42,7 @@ type Server struct {
 
 // A profile is a set of tools and the SDK's handler for them.
 type profile struct {
-	tools map[string]tool
+	tools map[string]*tool
 	sdk   http.Handler
 	info  *mcp.Implementation
 }
@@ -66,7 +66,7 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, publicURL, versi
 
 // profile sets up the tools that want keeps.
 func (s *Server) profile(version string, want func(Tool) bool) *profile {
-	p := &profile{tools: map[string]tool{}, info: &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version}}
+	p := &profile{tools: map[string]*tool{}, info: &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version}}
 	srv := mcp.NewServer(p.info, &mcp.ServerOptions{Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	srv.AddReceivingMiddleware(onlyTools)
 	for _, t := range Tools {
@@ -74,8 +74,8 @@ func (s *Server) profile(version string, want func(Tool) bool) *profile {
 		if !ok || !want(t) {
 			continue
 		}
-		p.tools[t.Name] = tool{t, op}
-		srv.AddTool(s.definition(t, op), s.handler(tool{t, op}))
+		p.tools[t.Name] = &tool{t, op}
+		srv.AddTool(s.definition(t, op), s.handler(p.tools[t.Name]))
 	}
 	p.sdk = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true /* checked before, by name */, PropagateRequestCancellation: true})
@@ -150,7 +150,7 @@ type calling struct {
 }
 
 // handler is how the SDK calls a tool.
-func (s *Server) handler(t tool) mcp.ToolHandler {
+func (s *Server) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		from, ok := ctx.Value(callerKey{}).(calling)
 		if !ok {
@@ -173,7 +173,7 @@ type answer struct {
 
 // run calls a tool. A failure is an answer that the model can read, never an
 // error of the protocol.
-func (s *Server) run(ctx context.Context, t tool, who coord.Caller, args []byte) answer {
+func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte) answer {
 	out, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
 	if err != nil {
 		return s.failure(ctx, t, err)
@@ -196,7 +196,7 @@ func (s *Server) run(ctx context.Context, t tool, who coord.Caller, args []byte)
 	return a
 }
 
-func (s *Server) failure(ctx context.Context, t tool, err error) answer {
+func (s *Server) failure(ctx context.Context, t *tool, err error) answer {
 	body := problem.BodyOf(err)
 	if body.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)

@@ -188,7 +188,7 @@ func TestBothDatabasesFindTheSame(t *testing.T) {
 	snippets := map[string][]string{}
 	for name, dsn := range dsns {
 		st := storetest.OpenDSN(t, dsn)
-		fill(t, st, 300)
+		fill(t, st, 120)
 		set := memory.New(st)
 		for k, q := range queriesOf(120) {
 			found, err := set.Find(t.Context(), org, memory.Question{Text: q, User: fmt.Sprintf("00000000-0000-7000-8000-%012x", 1+k%3), Kinds: coord.MemoryKinds(), Limit: 20})
@@ -219,7 +219,7 @@ func TestBothDatabasesFindTheSame(t *testing.T) {
 // An index that followed the events finds what one built anew finds.
 func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		l := fill(t, st, 40)
+		l := fill(t, st, 25)
 		follower := memory.New(st)
 		ask := func(s *memory.Set, q string) []string {
 			found, err := s.Find(t.Context(), org, memory.Question{Text: q, User: fmt.Sprintf("00000000-0000-7000-8000-%012x", 1), Kinds: coord.MemoryKinds(), Limit: 50})
@@ -230,7 +230,7 @@ func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 		}
 		ask(follower, "token")
 		users := []string{fmt.Sprintf("00000000-0000-7000-8000-%012x", 1), fmt.Sprintf("00000000-0000-7000-8000-%012x", 2)}
-		for range 30 {
+		for range 8 {
 			l.write(func(ctx context.Context, tx *store.Tx) error {
 				note := func(kind coord.EventType, subject, id, ref string) error {
 					return tx.Emit(ctx, coord.Event{OrgID: org, Type: kind, RepoID: repo, Actor: coord.Entity{Kind: "system"}, Subject: coord.Entity{Kind: subject, ID: id}, Payload: map[string]any{"ref": ref, "copy": "c"}})

@@ -239,7 +239,7 @@ func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err 
 			to = *i.Email
 		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionInvite, i.ID, i.ExpiresAt), Kind: coord.AttentionInvite, Title: "The invite to " + to + " is not accepted yet",
-			Detail: fmt.Sprintf("As %s; it expires %s.", i.Role, i.ExpiresAt), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.url("members"), Actions: []string{"revoke"}})
+			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.url("members"), Actions: []string{"revoke"}})
 	}
 	return out, err
 }

@@ -48,7 +48,7 @@ type replica struct {
 func (r *replica) start() {
 	r.t.Helper()
 	r.cmd = exec.Command(os.Args[0])
-	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn)
+	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn+" --secret-key "+daemontest.SecretKey)
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
 		r.t.Fatal(err)

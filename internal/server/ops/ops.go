@@ -56,7 +56,7 @@ type Service struct {
 // New returns a Service on s.
 func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cfg Config) *Service {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	return &Service{store: s, log: log, live: l, memory: memory.New(s), logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}}, Forget: func(string) {}}
+	return &Service{store: s, log: log, live: l, memory: memory.New(s), logger: logger, cfg: cfg, waits: waits{open: map[string]int{}}, lines: lines{open: map[string]*line{}, watch: map[string]*lookout{}}, Forget: func(string) {}}
 }
 
 // newID returns an id that sorts by the time it was made.

@@ -186,9 +186,3 @@ func contains(t testing.TB, what, text string, parts ...string) {
 		}
 	}
 }
-
-func problemOf(t testing.TB, res daemontest.Response) (b problem.Body) {
-	t.Helper()
-	res.JSON(t, &b)
-	return b
-}

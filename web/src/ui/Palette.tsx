@@ -95,7 +95,10 @@ function PaletteBody({ close }: { close: () => void }) {
   }, [q, asked, hits.data, navigate, close, colorScheme, setColorScheme]);
 
   useEffect(() => setAt(0), [q]);
-  useEffect(() => list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    // In braces: newer browsers answer with a promise, which is no clean-up.
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [at]);
 
   return (
     <div

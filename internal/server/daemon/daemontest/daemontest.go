@@ -24,6 +24,10 @@ import (
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
+// SecretKey seals secrets in every test's service, so that replicas in other
+// processes can be given it too.
+const SecretKey = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
 // A World is a running service with a way past its front door.
 type World struct {
 	URL   string
@@ -55,6 +59,9 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 		cfg.PublicURL = "http://" + cfg.Addr
 	}
 	cfg.Data = t.TempDir()
+	if cfg.SecretKey == "" {
+		cfg.SecretKey = SecretKey
+	}
 	w := &World{t: t, cfg: cfg, Log: &Log{}}
 	w.cfg.Clock = w.now
 	w.start()

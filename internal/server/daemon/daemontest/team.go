@@ -49,7 +49,7 @@ func Run(t testing.TB, dsn string) *daemon.Daemon {
 	if os.Getenv("SVC_TEST_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	d, err := daemon.Start(t.Context(), daemon.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Database: dsn, PublicURL: "http://127.0.0.1:0", Version: "test"}, log)
+	d, err := daemon.Start(t.Context(), daemon.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), SecretKey: SecretKey, Database: dsn, PublicURL: "http://127.0.0.1:0", Version: "test"}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,9 @@ export function Audit() {
                       <Code>{e.type}</Code>
                     </td>
                     <td className="nowrap">{name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}</td>
-                    <td className="facts-cell">{factsOf(e)}</td>
+                    <td className="facts-cell" title={JSON.stringify(e.payload)}>
+                      {factsOf(e)}
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -101,10 +103,19 @@ export function Audit() {
   );
 }
 
+// Ids, hashes and long lists are for the export; here they would only be noise.
+const noise = /^[0-9a-f-]{32,}$/i;
+
 function factsOf(e: Event): string {
-  return Object.entries(e.payload ?? {})
-    .map(([k, v]) => `${k.replaceAll("_", " ")} ${typeof v === "object" ? JSON.stringify(v) : String(v)}`)
-    .join(", ");
+  const facts: string[] = [];
+  for (const [name, value] of Object.entries(e.payload ?? {})) {
+    const key = name.replaceAll("_", " ");
+    if (Array.isArray(value)) {
+      const short = value.filter((v) => typeof v === "string" && !noise.test(v));
+      if (short.length) facts.push(`${key} ${short.length > 3 ? `${short.slice(0, 3).join(", ")} and ${short.length - 3} more` : short.join(", ")}`);
+    } else if (value !== null && typeof value !== "object" && value !== "" && !noise.test(String(value))) facts.push(`${key} ${String(value).replaceAll("_", " ")}`);
+  }
+  return facts.join(" · ");
 }
 
 const exportLimit = 20_000;

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// handsOn holds, by language, how a file offers names of another one as its
+// own: a definition that moved away is still found where it was.
+var handsOn = map[string]struct {
+	all   func() *regexp.Regexp // every name of a module
+	names func() *regexp.Regexp // a list of names, in its first group
+}{
+	"python":     {pattern(`(?m)^\s*from\s+\S+\s+import\s+\*`), pattern(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
+	"typescript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(?:type\s+)?(\{[^}]*\})`)},
+	"javascript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(\{[^}]*\})`)},
+	"rust":       {pattern(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), pattern(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
+}
+
+// handedOn reports whether a name that is defined in a file no more may still
+// be had from it.
+func handedOn(o *outline, name string) bool {
+	how, ok := handsOn[o.lang]
+	if !ok || len(o.source) == 0 {
+		return false
+	}
+	if how.all().Match(o.source) {
+		return true
+	}
+	first, _, _ := strings.Cut(name, ".")
+	for _, list := range how.names().FindAllSubmatch(o.source, -1) {
+		if mentions(list[1], first) {
+			return true
+		}
+	}
+	return false
+}
+
+// packaged are the languages in which all files of a folder share one space of
+// names, so that a definition may move between them unseen by its users.
+var packaged = map[string]bool{"go": true, "java": true, "kotlin": true, "scala": true, "swift": true}
+
+// settleMoves takes the break from definitions that left their file for
+// another one of the same package.
+func settleMoves(files []coord.FileFacts) {
+	type place struct{ lang, dir, name string }
+	at := func(f *coord.FileFacts, s *coord.SymbolFacts) place {
+		_, name, _ := strings.Cut(s.Key, "#")
+		return place{f.Language, path.Dir(f.Path), name}
+	}
+	arrived := map[place]string{}
+	each := func(change coord.Change, visit func(*coord.FileFacts, *coord.SymbolFacts)) {
+		for i := range files {
+			if !packaged[files[i].Language] {
+				continue
+			}
+			for k := range files[i].Symbols {
+				if s := &files[i].Symbols[k]; s.Change == change {
+					visit(&files[i], s)
+				}
+			}
+		}
+	}
+	each(coord.Added, func(f *coord.FileFacts, s *coord.SymbolFacts) {
+		if s.SignatureHash != nil {
+			arrived[at(f, s)] = *s.SignatureHash
+		}
+	})
+	each(coord.Removed, func(f *coord.FileFacts, s *coord.SymbolFacts) {
+		if hash, ok := arrived[at(f, s)]; ok && s.PreviousSignatureHash != nil && *s.PreviousSignatureHash == hash {
+			s.Compatibility = coord.Compatible
+			if s.Detail != nil {
+				s.Detail = detail("moved to another file of the package")
+			}
+		}
+	})
+}
