@@ -266,7 +266,7 @@ func TestCreateWebhookRefusesWhatCannotWork(t *testing.T) {
 }
 
 // The bound that the burst must keep on a machine of two shared cores.
-const burstBound = 120 * time.Second
+const burstBound = 60 * time.Second
 
 // A thousand events to twenty endpoints, one of which never answers.
 func TestAHangingEndpointDelaysNoOther(t *testing.T) {
