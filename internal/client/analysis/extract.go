@@ -24,12 +24,17 @@ type scoped struct {
 	prefix string
 }
 
-// contracts finds what a file provides and uses.
-func (m *matcher) contracts(o *outline) []contract {
+func newExtractor(m *matcher, o *outline) *extractor {
 	e := &extractor{m: m, o: o, active: map[*rule]bool{}, prefixes: map[string]string{}, consumed: map[uint32]bool{}}
 	for _, r := range m.rules {
 		e.active[r] = r.applies(o)
 	}
+	return e
+}
+
+// contracts finds what a file provides and uses.
+func (m *matcher) contracts(o *outline) []contract {
+	e := newExtractor(m, o)
 	e.findPrefixes()
 	for i := range o.calls {
 		e.atCall(&o.calls[i])
@@ -98,6 +103,11 @@ func (e *extractor) fits(r *rule, c *call) bool {
 		}
 	}
 	if least := r.options["min"]; least != "" && len(c.args) < int(least[0]-'0') {
+		return false
+	}
+	if not := r.options["not-arg"]; not != "" && slices.ContainsFunc(c.args, func(v value) bool {
+		return v.call != nil && slices.Contains(strings.Split(not, ","), v.call.name[strings.LastIndexByte(v.call.name, '.')+1:])
+	}) {
 		return false
 	}
 	if not := r.options["not-in"]; not != "" && c.def >= 0 {
