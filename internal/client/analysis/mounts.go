@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // Routers are often written in one file and mounted under a prefix in another.
@@ -25,9 +26,13 @@ var mountNames = []string{"index", "app", "server", "main", "routes", "router", 
 var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("), []byte("include(")}
 
 // mounted puts the prefix under which other files mount this one in front of
-// the routes that it provides.
+// the routes that it provides, and base addresses in front of those it calls.
 func (r *run) mounted(file string, v *version) {
-	if r.tree == nil || !slices.ContainsFunc(v.contracts, isProvidedRoute) {
+	if r.tree == nil || v.generated {
+		return
+	}
+	r.based(v)
+	if !slices.ContainsFunc(v.contracts, isProvidedRoute) {
 		return
 	}
 	prefix, ok := r.mountPrefix(file, 0)
@@ -43,6 +48,71 @@ func (r *run) mounted(file string, v *version) {
 			v.contracts[i].key = moved.key
 		}
 	}
+}
+
+// based puts the base address of a client that another file makes in front of
+// the routes that are called with it.
+func (r *run) based(v *version) {
+	o := v.outline
+	for i := range v.contracts {
+		c := &v.contracts[i]
+		if c.client == "" {
+			continue
+		}
+		at := slices.IndexFunc(o.imports, func(im imported) bool { return im.local == c.client })
+		if at < 0 {
+			continue
+		}
+		im := o.imports[at]
+		file, name := r.locate(o, use{module: im.module, name: im.name})
+		base := scope.Route(strings.TrimPrefix(r.clientBase(file, name), "{}"))
+		if base == "" || base == "/" {
+			continue
+		}
+		method, route, _ := strings.Cut(strings.TrimPrefix(c.key, "http:"), " ")
+		if moved, ok := newContract("http:"+method+" "+joinRoute(base, route), c.role, c.line); ok {
+			c.key = moved.key
+		}
+	}
+}
+
+// clientBase is the base address of an HTTP client that a file defines.
+func (r *run) clientBase(file, name string) string {
+	if file == "" {
+		return ""
+	}
+	key := file + "#" + name
+	if known, ok := r.modules.clients[key]; ok {
+		return known
+	}
+	if r.modules.clients == nil {
+		r.modules.clients = map[string]string{}
+	}
+	r.modules.clients[key] = ""
+	if e := r.extractorOf(file); e != nil {
+		r.modules.clients[key] = e.clients[name]
+	}
+	return r.modules.clients[key]
+}
+
+// extractorOf reads another file as far as prefixes and clients go.
+func (r *run) extractorOf(file string) *extractor {
+	source := r.tree.read(file)
+	lang := languageOf(file)
+	if len(source) == 0 || len(source) > maxMountFile || !canRead(lang) {
+		return nil
+	}
+	s := &side{file: file, lang: lang, source: source}
+	if s.read(nil, mountLimit) != nil {
+		return nil
+	}
+	m, err := loadMatcher(orName(lang))
+	if err != nil {
+		return nil
+	}
+	e := newExtractor(m, s.version.outline)
+	e.findPrefixes()
+	return e
 }
 
 func isProvidedRoute(c contract) bool {
@@ -121,20 +191,14 @@ func (r *run) djangoProjects(file string) []string {
 // mountIn finds the prefix under which parent mounts file.
 func (r *run) mountIn(parent, file string) (string, bool) {
 	source := r.tree.read(parent)
-	if len(source) == 0 || len(source) > maxMountFile || !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
+	if !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
 		return "", false
 	}
-	s := &side{file: parent, lang: languageOf(parent), source: source}
-	if s.read(nil, mountLimit) != nil {
+	e := r.extractorOf(parent)
+	if e == nil {
 		return "", false
 	}
-	m, err := loadMatcher(orName(s.lang))
-	if err != nil {
-		return "", false
-	}
-	o := s.version.outline
-	e := newExtractor(m, o)
-	e.findPrefixes()
+	o := e.o
 	for i := range o.calls {
 		c := &o.calls[i]
 		for _, rule := range e.matching(c, "mount") {

@@ -74,7 +74,8 @@ type moduleCache struct {
 	goMod map[string]goModule
 	goDir map[string]map[string]string // folder to names to files
 
-	mounts map[string]*string // prefixes under which files are mounted; nil for none
+	clients map[string]string  // base addresses of clients, by file#name
+	mounts  map[string]*string // prefixes under which files are mounted; nil for none
 }
 
 // resolve returns the key of what is used, or "" when it is not of this
