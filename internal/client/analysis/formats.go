@@ -27,7 +27,7 @@ func named(names ...string) func(language, string) bool {
 var formats = []format{
 	{named("protobuf"), readProto},
 	{named("graphql"), readGraphQL},
-	{named("sql"), func(s []byte, _ string) ([]contract, bool) { return sqlContracts(string(s), 0, true), true }},
+	{named("sql"), func(s []byte, _ string) ([]contract, bool) { return sqlContracts(string(s), 0), true }},
 	{named("prisma"), readPrisma},
 	{named("env"), readEnv},
 	{named("yaml", "json"), readOpenAPI},

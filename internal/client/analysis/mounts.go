@@ -164,9 +164,7 @@ func (r *run) mountCandidates(file string) []string {
 		}
 	}
 	if path.Base(file) == "urls.py" { // Django's project lies beside its apps
-		for _, top := range r.djangoProjects(file) {
-			out = append(out, top)
-		}
+		out = append(out, r.djangoProjects(file)...)
 	}
 	return out
 }

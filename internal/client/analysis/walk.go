@@ -9,11 +9,10 @@ import (
 // A walker makes an outline from a tree.
 type walker struct {
 	*outline
-	s     *syntax
-	t     *grammar.Tree
-	want  *matcher
-	open  []int // definitions around the current node
-	after []int // calls by node, to find the one a call is chained to
+	s    *syntax
+	t    *grammar.Tree
+	want *matcher
+	open []int // definitions around the current node
 }
 
 // outlineOf walks the tree once. want tells which calls, marks and reads are
