@@ -13,12 +13,13 @@ import (
 // A contract is one place in a file that provides or uses something that
 // other code agrees on.
 type contract struct {
-	key   string // canonical
-	role  coord.ContractRole
-	line  int // from 1
-	shape shape
-	ops   []operation // changes that a migration makes, when it does not define
-	fresh *verdict    // what it means that it is new, when that is not harmless
+	key    string // canonical
+	role   coord.ContractRole
+	line   int // from 1
+	shape  shape
+	ops    []operation // changes that a migration makes, when it does not define
+	client string      // the variable that a call of a route was made with
+	fresh  *verdict    // what it means that it is new, when that is not harmless
 }
 
 // A shape is what both sides of a contract must agree on.

@@ -66,6 +66,11 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *version, ok 
 	if err := readSides(a, b, time.Until(r.deadline)); err != nil {
 		return nil, nil, false, err
 	}
+	for _, s := range []*side{a, b} {
+		if s.source != nil {
+			r.mounted(d.Path, s.version)
+		}
+	}
 	r.cache.put(d.OldBlob, oldPath, a.version)
 	r.cache.put(d.NewBlob, d.Path, b.version)
 	return a.version, b.version, true, nil

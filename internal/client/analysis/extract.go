@@ -14,6 +14,7 @@ type extractor struct {
 	o        *outline
 	active   map[*rule]bool
 	prefixes map[string]string // of routers, by the variable that holds them
+	clients  map[string]string // base addresses of HTTP clients, by variable
 	scopes   []scoped          // stretches of source whose routes have a prefix
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract
@@ -24,12 +25,17 @@ type scoped struct {
 	prefix string
 }
 
-// contracts finds what a file provides and uses.
-func (m *matcher) contracts(o *outline) []contract {
-	e := &extractor{m: m, o: o, active: map[*rule]bool{}, prefixes: map[string]string{}, consumed: map[uint32]bool{}}
+func newExtractor(m *matcher, o *outline) *extractor {
+	e := &extractor{m: m, o: o, active: map[*rule]bool{}, prefixes: map[string]string{}, clients: map[string]string{}, consumed: map[uint32]bool{}}
 	for _, r := range m.rules {
 		e.active[r] = r.applies(o)
 	}
+	return e
+}
+
+// contracts finds what a file provides and uses.
+func (m *matcher) contracts(o *outline) []contract {
+	e := newExtractor(m, o)
 	e.findPrefixes()
 	for i := range o.calls {
 		e.atCall(&o.calls[i])
@@ -92,12 +98,20 @@ func (e *extractor) fits(r *rule, c *call) bool {
 			object = c.name[:i]
 		}
 		object = object[strings.LastIndexByte(object, '.')+1:]
-		_, grouped := e.prefixes[object]
-		if !(grouped && r.role == "provides") && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return matchName(p, strings.ToLower(object)) }) {
+		_, known := e.prefixes[object]
+		if r.role == "uses" {
+			_, known = e.clients[object]
+		}
+		if !known && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return matchName(p, strings.ToLower(object)) }) {
 			return false
 		}
 	}
 	if least := r.options["min"]; least != "" && len(c.args) < int(least[0]-'0') {
+		return false
+	}
+	if not := r.options["not-arg"]; not != "" && slices.ContainsFunc(c.args, func(v value) bool {
+		return v.call != nil && slices.Contains(strings.Split(not, ","), v.call.name[strings.LastIndexByte(v.call.name, '.')+1:])
+	}) {
 		return false
 	}
 	if not := r.options["not-in"]; not != "" && c.def >= 0 {
@@ -126,6 +140,10 @@ func (e *extractor) findPrefixes() {
 			p := place{o: o, rule: r, call: a.value.call, def: a.def}
 			parent := e.prefixes[receiver(a.value.call.name)]
 			e.prefixes[a.name] = joinRoute(parent, p.first(r.options["path"]))
+		}
+		for _, r := range e.matching(a.value.call, "client") {
+			p := place{o: o, rule: r, call: a.value.call, def: a.def}
+			e.clients[a.name] = p.first(r.options["path"])
 		}
 	}
 	for i := range o.calls {
@@ -180,7 +198,13 @@ func (e *extractor) atCall(c *call) {
 		before := len(e.out)
 		switch r.contract {
 		case "http":
-			e.route(p, joinRoute(e.scopePrefix(c.span.start), e.prefixes[rootReceiver(c)]))
+			recv := rootReceiver(c)
+			if r.role == "uses" {
+				e.route(p, e.clients[recv])
+				e.remember(before, recv)
+			} else {
+				e.route(p, joinRoute(e.scopePrefix(c.span.start), e.prefixes[recv]))
+			}
 		case "db":
 			e.table(p)
 		default:
@@ -194,6 +218,17 @@ func (e *extractor) atCall(c *call) {
 		if len(e.out) > before {
 			return
 		}
+	}
+}
+
+// remember notes the client that calls were made with, unless it is of this
+// file: another may give it a base address.
+func (e *extractor) remember(from int, client string) {
+	if _, here := e.clients[client]; here {
+		return
+	}
+	for i := from; i < len(e.out); i++ {
+		e.out[i].client = client
 	}
 }
 

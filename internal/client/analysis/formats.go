@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"path"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -27,7 +28,7 @@ func named(names ...string) func(language, string) bool {
 var formats = []format{
 	{named("protobuf"), readProto},
 	{named("graphql"), readGraphQL},
-	{named("sql"), func(s []byte, _ string) ([]contract, bool) { return sqlContracts(string(s), 0, true), true }},
+	{named("sql"), readSQL},
 	{named("prisma"), readPrisma},
 	{named("env"), readEnv},
 	{named("yaml", "json"), readOpenAPI},
@@ -52,6 +53,21 @@ func readFormat(source []byte, file string, l language) ([]contract, bool) {
 		}
 	}
 	return nil, true
+}
+
+// sqlDown begins the part of a migration that takes it back.
+var sqlDown = pattern(`(?mi)^\s*--\s*(\+goose\s+down|migrate:down|!downs|\+migrate\s+down|@undo|rollback)\b`)
+
+// readSQL reads a schema or a migration. What only takes a migration back
+// never runs unless something went wrong, and says nothing of the future.
+func readSQL(source []byte, file string) ([]contract, bool) {
+	if base := path.Base(file); strings.HasSuffix(base, ".down.sql") || base == "down.sql" {
+		return nil, true
+	}
+	if at := sqlDown().FindIndex(source); at != nil {
+		source = source[:at[0]]
+	}
+	return sqlContracts(string(source), 0), true
 }
 
 var envLine = pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)

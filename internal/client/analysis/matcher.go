@@ -74,7 +74,7 @@ func loadMatcher(lang string) (*matcher, error) {
 	return m, nil
 }
 
-var roles = []string{"provides", "uses", "scope", "group", "mount", "shape"}
+var roles = []string{"provides", "uses", "scope", "group", "mount", "client", "shape"}
 var contracts = []string{"http", "db", "event", "config", "gql"}
 
 func parseRule(framework string, needs []string, l ruleLine) (*rule, error) {

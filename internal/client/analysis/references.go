@@ -73,18 +73,29 @@ type moduleCache struct {
 	files map[string]string
 	goMod map[string]goModule
 	goDir map[string]map[string]string // folder to names to files
+
+	clients map[string]string  // base addresses of clients, by file#name
+	mounts  map[string]*string // prefixes under which files are mounted; nil for none
 }
 
 // resolve returns the key of what is used, or "" when it is not of this
 // repository or cannot be found.
 func (r *run) resolve(o *outline, u use) string {
-	if r.tree == nil {
+	file, name := r.locate(o, u)
+	if file == "" || name == "" || file == o.path {
 		return ""
 	}
-	if r.modules.files == nil {
-		r.modules = moduleCache{files: map[string]string{}, goMod: map[string]goModule{}, goDir: map[string]map[string]string{}}
+	return symbolKey(languageOf(file).name, file, name)
+}
+
+// locate finds the file that defines what is used, and its name there.
+func (r *run) locate(o *outline, u use) (file, name string) {
+	if r.tree == nil {
+		return "", ""
 	}
-	var file, name string
+	if r.modules.files == nil {
+		r.modules.files, r.modules.goMod, r.modules.goDir = map[string]string{}, map[string]goModule{}, map[string]map[string]string{}
+	}
 	switch o.lang {
 	case "typescript", "javascript":
 		file, name = r.resolveECMA(o, u)
@@ -99,10 +110,7 @@ func (r *run) resolve(o *outline, u use) string {
 	case "php":
 		file, name = r.resolvePHP(u)
 	}
-	if file == "" || name == "" || file == o.path {
-		return ""
-	}
-	return symbolKey(languageOf(file).name, file, name)
+	return file, name
 }
 
 // cached runs find once per module and folder.

@@ -88,6 +88,9 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
 			route = rest
 		}
+		if prefix != "" && !strings.Contains(route, "://") {
+			route = joinRoute(strings.TrimPrefix(prefix, "{}"), route)
+		}
 		if !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") || strings.HasPrefix(route, "//") || isExternal(route) {
 			return "", false
 		}

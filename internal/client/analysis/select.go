@@ -64,6 +64,11 @@ func (p *place) alternative(alt string) []string {
 			return []string{strings.ToUpper(n[strings.LastIndexByte(n, '.')+1:])}
 		}
 		return nil
+	case strings.HasPrefix(alt, "app+"): // Django's table of a model
+		if model := p.first(alt[4:]); model != "" {
+			return []string{djangoApp(p.o.path) + "_" + strings.ToLower(model)}
+		}
+		return nil
 	case alt == "tablename":
 		return p.tableName()
 	case strings.HasPrefix(alt, "part"):
@@ -311,14 +316,17 @@ func (p *place) className(how string) []string {
 	case "snakes":
 		return []string{plural(snake(name))}
 	case "django":
-		app := p.o.path
-		for _, cut := range []string{"/models.py", "/models/"} {
-			app, _, _ = strings.Cut(app, cut)
-		}
-		app = app[strings.LastIndexByte(app, '/')+1:]
-		return []string{app + "_" + strings.ToLower(name)}
+		return []string{djangoApp(p.o.path) + "_" + strings.ToLower(name)}
 	}
 	return []string{name}
+}
+
+// djangoApp is the app that a file belongs to.
+func djangoApp(file string) string {
+	for _, cut := range []string{"/models.py", "/models/", "/migrations/"} {
+		file, _, _ = strings.Cut(file, cut)
+	}
+	return file[strings.LastIndexByte(file, '/')+1:]
 }
 
 // snake writes UserProfile as user_profile.

@@ -25,7 +25,7 @@ func queryContracts(t text) []contract {
 	if !looksLikeSQL(head) {
 		return nil
 	}
-	return sqlContracts(t.value, int(t.line), false)
+	return sqlContracts(t.value, int(t.line))
 }
 
 var sqlShape = pattern(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
@@ -130,14 +130,12 @@ type sqlReader struct {
 	offset int
 	out    []contract
 	ctes   []string
-	ddl    bool // a file of migrations: definitions are provided
 }
 
 // sqlContracts finds the tables that statements define, change and use. Lines
-// count from offset. In text inside code only steps of migrations and uses
-// count; in a file definitions too.
-func sqlContracts(s string, offset int, ddl bool) []contract {
-	r := &sqlReader{toks: sqlTokens(s), offset: offset, ddl: ddl}
+// count from offset.
+func sqlContracts(s string, offset int) []contract {
+	r := &sqlReader{toks: sqlTokens(s), offset: offset}
 	for r.at < len(r.toks) {
 		r.statement()
 	}

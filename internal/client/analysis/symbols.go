@@ -185,8 +185,6 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 	v := compareGroups(old, new, tr)
 	if !old.exported() && new.exported() {
 		v = verdict{coord.Compatible, "is now visible to others"}
-	} else if !old.exported() {
-		v.compat = worst([]verdict{v}).compat
 	}
 	f.Compatibility = v.compat
 	if v.detail != "" {
