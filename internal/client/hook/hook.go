@@ -214,7 +214,15 @@ func (r *runner) stepAside() bool {
 	if repo, ok := findRepo(root); ok {
 		root = repo.Root
 	}
-	return c.Host.CallsUs(root, r.Getenv("HOME"), c.Declared)
+	return c.Host.CallsUs(root, r.home(), c.Declared)
+}
+
+// home returns the user's home folder; Windows has another name for it.
+func (r *runner) home() string {
+	if dir := r.Getenv("HOME"); dir != "" {
+		return dir
+	}
+	return r.Getenv("USERPROFILE")
 }
 
 func (r *runner) dir() string {

@@ -29,7 +29,7 @@ func (r *runner) log(err error) {
 		}
 	}
 	text := err.Error()
-	if r.login.Token != "" {
+	if len(r.login.Token) > 8 { // a shorter one is none, and may be part of any word
 		text = strings.ReplaceAll(text, r.login.Token, "[token]")
 	}
 	line := fmt.Sprintf("%s fail-open tool=%s event=%s error=%q\n", time.Now().UTC().Format(time.RFC3339), tool, event, clip(text, 500))

@@ -56,7 +56,7 @@ func withRepo(out []target, repo *gitrepo.Repo) []target {
 }
 
 func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
-	vars := map[string]string{"HOME": r.Getenv("HOME"), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
+	vars := map[string]string{"HOME": r.home(), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
 	if repo != nil {
 		vars["GIT_ROOT"] = repo.Root
 	}
