@@ -56,13 +56,15 @@ function HookRow({ hook }: { hook: Webhook }) {
             Switched off
           </Pill>
         )}
-        <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
-          Deliveries
-        </Button>
-        <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-          Test
-        </Button>
-        <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+        <div className="row-actions">
+          <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Deliveries
+          </Button>
+          <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Test
+          </Button>
+          <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+        </div>
       </div>
       {open && <Deliveries hook={hook} />}
     </li>
