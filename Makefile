@@ -7,6 +7,7 @@ OWNER   ?= owner@localhost
 TOOL    := go tool -modfile=.ci/go.mod
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
+NODE    := web/node_modules/.package-lock.json
 
 .PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench conformance lint
 help: ## list the targets
@@ -18,9 +19,12 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
-$(DIST): $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/screenshots/*' -not -name '*.gen.ts' 2>/dev/null)
+$(DIST): $(NODE) $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public web/build -type f -not -name '*.gen.ts' 2>/dev/null)
+	cd web && npm run build
+
+$(NODE): web/package.json web/package-lock.json
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
-	cd web && npm ci --no-audit --no-fund && npm run build
+	cd web && npm ci --no-audit --no-fund
 
 test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
 	$(PG) go test -race -timeout 15m ./...

@@ -1,7 +1,7 @@
 // Dialogs that ask before something happens.
-import { Alert, Button, Modal } from "@mantine/core";
+import { Alert, Button, Modal, type ModalProps } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Problem } from "../api/client";
 import { Command } from "./bits";
 import { done, failed } from "./toast";
@@ -65,6 +65,19 @@ export function Once({ secret, note, onClose }: { secret: string; note: string; 
   );
 }
 
+/** A modal that gives the focus back, also when it is taken off the page
+ * instead of closed: Mantine's own does so only on closing. */
+export function Dialog({ children, ...props }: ModalProps) {
+  const [opener] = useState(() => (props.opened ? document.activeElement : null));
+  useEffect(
+    () => () => {
+      if (opener instanceof HTMLElement && opener.isConnected && document.activeElement === document.body) opener.focus();
+    },
+    [opener],
+  );
+  return <Modal {...props}>{children}</Modal>;
+}
+
 export function Ask({
   opened,
   onClose,
@@ -87,11 +100,11 @@ export function Ask({
   onConfirm: () => void;
 }) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
+    <Dialog opened={opened} onClose={onClose} title={title}>
       <Form onSubmit={onConfirm} onCancel={onClose} confirm={confirm} danger={danger} busy={busy} disabled={disabled}>
         {children}
       </Form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Modal, MultiSelect, TextInput } from "@mantine/core";
+import { Button, MultiSelect, TextInput } from "@mantine/core";
 import { IconRefresh, IconWebhook } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -6,7 +6,7 @@ import type { Delivery, EventType, Webhook } from "../../api/records";
 import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { Ago, Code, Pill } from "../../ui/bits";
-import { Confirmed, Form, Once, fieldError, useAction } from "../../ui/form";
+import { Confirmed, Dialog, Form, Once, fieldError, useAction } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 
 export function Webhooks() {
@@ -136,7 +136,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   const [secret, setSecret] = useState("");
   const add = useAction(() => call("POST /v1/webhooks", { body: { url: url.trim(), description: description.trim() || undefined, event_types: types.length ? (types as EventType[]) : undefined } }), { stale: ["webhooks"], quietErrors: true, then: (h) => setSecret(h.secret) });
   return (
-    <Modal opened onClose={onClose} title={secret ? "Copy the secret now" : "Add a webhook"} closeOnClickOutside={!secret}>
+    <Dialog opened onClose={onClose} title={secret ? "Copy the secret now" : "Add a webhook"} closeOnClickOutside={!secret}>
       {secret ? (
         <Once secret={secret} note="Check signatures with it. This is the only time it is shown." onClose={onClose} />
       ) : (
@@ -146,6 +146,6 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
           <MultiSelect label="Events" description="None chosen means every event." searchable clearable value={types} onChange={setTypes} data={Object.keys(words)} maxDropdownHeight={220} />
         </Form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
