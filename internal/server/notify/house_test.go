@@ -140,18 +140,6 @@ func (h *house) get(webhook string) coord.Webhook {
 	return coord.Webhook{}
 }
 
-// eventually waits for a condition that background work brings about.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 // A receiver takes webhooks as somebody else's server would: it verifies them
 // with the official library and counts each id.
 type receiver struct {
