@@ -150,6 +150,7 @@ type receiver struct {
 	secret string
 	seen   map[string]int    // by webhook-id
 	events map[string]string // event id to type
+	told   func(coord.Event, http.Header)
 }
 
 func listen(t testing.TB, mood func(http.ResponseWriter, *http.Request) bool) *receiver {
@@ -186,6 +187,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.seen[req.Header.Get("webhook-id")]++
 	r.events[e.ID] = string(e.Type)
+	if r.told != nil {
+		r.told(e, req.Header)
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
