@@ -218,21 +218,24 @@ func (o *org) statuses(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	for _, s := range slices.Backward(rows) {
-		if old := o.ix.Get(string(coord.MemoryStatuses), s.ID); old != nil && old.At == int64(*s.ExcerptAt) {
+		if o.ix.Get(string(coord.MemoryStatuses), s.ID) != nil {
 			continue
 		}
 		title := s.Tool
-		if s.Intent != nil && s.Intent.Status != coord.IntentDraft {
-			title += " on " + s.Intent.Ref
+		if s.Intent != "" {
+			title += " on " + s.Intent
 		}
-		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.ID, Title: title, Repo: &s.Repo, By: &s.User, At: *s.ExcerptAt}}, int64(*s.ExcerptAt), *s.Excerpt)
-		o.said = max(o.said, *s.ExcerptAt)
+		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.Session, Title: title, Repo: &s.Repo, By: &s.By, At: s.At}}, int64(s.At), s.Excerpt)
+		o.said = max(o.said, s.At)
 	}
 	return nil
 }
 
 // apply brings the index forward by events: each names what to read again.
 func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) error {
+	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type == coord.EventOrgUpdated }) {
+		return o.load(ctx, tx) // texts may have been cleared
+	}
 	todo := map[string]func() error{} // each thing once, however often it changed
 	var order []string
 	add := func(key string, fn func() error) {
