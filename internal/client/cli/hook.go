@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -68,6 +69,7 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	if err != nil {
 		return hook.Login{}, err
 	}
+	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
 	c, err := store.Load()
 	if err != nil {
 		return hook.Login{}, err
