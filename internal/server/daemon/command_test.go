@@ -179,6 +179,9 @@ func TestServePrintsALinkAndACommandThatWork(t *testing.T) {
 	}
 	base := link.FindString(text)
 	get(t, 200, "GET", base+"/v1/me", string(token), "")
+	if body := get(t, 200, "GET", base+"/v1/attention", string(token), ""); !strings.Contains(body, `"total":0`) {
+		t.Errorf("a new org already wants attention: %s", body)
+	}
 	get(t, 201, "POST", base+"/v1/repos", string(token), `{"full_name":"acme/kept"}`)
 	if code := stop(); code != 0 {
 		t.Errorf("stopping = exit %d", code)

@@ -234,6 +234,9 @@ func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err 
 	}
 	rows, err := a.tx.Invites(ctx, a.who.OrgID)
 	for _, i := range rows {
+		if i.Email != nil && strings.EqualFold(*i.Email, a.who.Email) {
+			continue // by which the first owner chooses a password
+		}
 		to := "somebody with the link"
 		if i.Email != nil {
 			to = *i.Email
