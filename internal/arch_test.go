@@ -53,7 +53,7 @@ var outside = map[string][]string{
 	"cmd/svc":        {"internal/core", "internal/client"},
 	"cmd/svcd":       {"internal/core", "internal/server"},
 	"internal/tools": {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, and make releases
-	"internal/await": {},                                   // for tests, and for the packages that serve tests
+	"internal/await": {},                                                      // for tests, and for the packages that serve tests
 	"internal/e2e":   {"internal/core", "internal/server", "internal/client", "internal/tools"},
 }
 
