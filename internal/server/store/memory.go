@@ -40,7 +40,7 @@ func (tx *Tx) MessageMemories(ctx context.Context, org, id string, since coord.T
 		return m, err
 	}, `SELECT m.id, m.seq, m.conversation_id, c.kind, r.id, r.full_name, m.subject, m.body, u.id, u.email, u.name, m.created_at
 		FROM messages m JOIN conversations c ON c.id = m.conversation_id LEFT JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = m.from_user`+
-		f.where()+` ORDER BY m.seq DESC LIMIT `+f.arg(limit), f.args...)
+		f.where()+` ORDER BY m.seq DESC`+f.limit(limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,14 @@ func (tx *Tx) withParticipants(ctx context.Context, org string, ms []MessageMemo
 func (tx *Tx) StatusMemories(ctx context.Context, org string, since coord.Time, limit int) ([]SessionRow, error) {
 	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
 		WHERE s.org_id = $1 AND s.last_heartbeat_at >= $2 AND s.status_at >= $2 AND s.status_excerpt IS NOT NULL
-		ORDER BY s.status_at DESC, s.id DESC LIMIT $3`, org, since, limit)
+		ORDER BY s.status_at DESC, s.id DESC LIMIT $3+0`, org, since, limit)
 }
 
 // QuestionMemories returns an org's questions since a moment with their
 // answers, the newest first.
 func (tx *Tx) QuestionMemories(ctx context.Context, org string, since coord.Time, limit int) ([]QuestionRow, error) {
 	rows, err := all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+`
-		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3`, org, since, limit)
+		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3+0`, org, since, limit)
 	if err != nil {
 		return nil, err
 	}
