@@ -24,7 +24,7 @@ const module = "github.com/svc-hq/svc/"
 // the two may import each other).
 var (
 	core = [][]string{
-		{"coord", "problem", "version"},
+		{"coord", "problem", "version", "lazy"},
 		{"scope", "plan", "peertext", "shape", "textsearch"},
 		{"policy"},
 		{"engine", "wire"},

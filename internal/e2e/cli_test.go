@@ -26,12 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.Run(ctx, os.Args[1:])
-		stop()
-		os.Exit(code)
-	}, "svcd": func() {
+	testscript.Main(m, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "svcd": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(daemon.Main(ctx, daemon.Env{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "0.0.0-test"}))

@@ -62,7 +62,7 @@ func (o *Outcome) plan(sides, first []*coord.Analysis) {
 				continue
 			}
 			f := Foresee{Path: pair[0].Path, Kind: kind, How: how(pair[0], a) + "/" + how(pair[1], b)}
-			f.Ignored = defaultRules.Ignored(f.Path)
+			f.Ignored = defaultRules().Ignored(f.Path)
 			for i, c := range o.Conflicts {
 				if n.same(f.Path, c.Path) || n.same(pair[1].Path, c.Path) {
 					f.Right, foreseen[i] = true, true
@@ -117,7 +117,7 @@ func sharedFiles(a, b *coord.Analysis) [][2]*coord.FileFacts {
 // meet asks the engine what becomes of two plans, and returns the worst kind.
 func meet(c *Case, a, b coord.ScopeSet) coord.ConflictKind {
 	ix := engine.New()
-	ix.SetPolicy(name.ID, allRules)
+	ix.SetPolicy(name.ID, allRules())
 	for i, set := range []coord.ScopeSet{a, b} {
 		w := worker(c, i)
 		w.Claims = engine.ClaimsOf(set, coord.Shared)

@@ -41,7 +41,7 @@ func (tx *Tx) MessageMemories(ctx context.Context, org, id string, since coord.T
 		return m, err
 	}, `SELECT m.id, m.seq, m.conversation_id, c.kind, r.id, r.full_name, m.subject, m.body, u.id, u.email, u.name, m.created_at
 		FROM messages m JOIN conversations c ON c.id = m.conversation_id LEFT JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = m.from_user`+
-		f.where()+` ORDER BY m.seq DESC LIMIT `+f.arg(limit), f.args...)
+		f.where()+` ORDER BY m.seq DESC`+f.limit(limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (tx *Tx) StatusMemories(ctx context.Context, org string, since coord.Time, 
 		FROM statuses st JOIN sessions s ON s.id = st.session_id JOIN users u ON u.id = s.user_id JOIN repos r ON r.id = s.repo_id
 		LEFT JOIN intents i ON i.id = st.intent_id AND i.status <> $4
 		WHERE st.org_id = $1 AND st.at >= $2
-		ORDER BY st.at DESC, st.id DESC LIMIT $3`, org, since, limit, coord.IntentDraft)
+		ORDER BY st.at DESC, st.id DESC LIMIT $3+0`, org, since, limit, coord.IntentDraft)
 }
 
 // AddStatus keeps what a session's agent said.
@@ -124,7 +124,7 @@ func (tx *Tx) ClearStatuses(ctx context.Context, org string) error {
 // answers, the newest first.
 func (tx *Tx) QuestionMemories(ctx context.Context, org string, since coord.Time, limit int) ([]QuestionRow, error) {
 	rows, err := all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+`
-		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3`, org, since, limit)
+		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3+0`, org, since, limit)
 	if err != nil {
 		return nil, err
 	}

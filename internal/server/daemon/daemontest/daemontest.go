@@ -74,7 +74,11 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 
 func (w *World) start() {
 	w.t.Helper()
-	d, err := daemon.Start(context.Background(), w.cfg, slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	level := slog.LevelDebug
+	if _, ok := w.t.(*testing.B); ok {
+		level = slog.LevelInfo // as svcd logs unless told otherwise
+	}
+	d, err := daemon.Start(context.Background(), w.cfg, slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: level})))
 	if err != nil {
 		w.t.Fatal(err)
 	}
