@@ -108,9 +108,6 @@ func (r *run) locate(o *outline, u use) (file, name string) {
 	if r.tree == nil {
 		return "", ""
 	}
-	if r.modules.files == nil {
-		r.modules.files, r.modules.goMod, r.modules.goDir = map[string]string{}, map[string]goModule{}, map[string]map[string]string{}
-	}
 	switch o.lang {
 	case "typescript", "javascript":
 		file, name = r.resolveECMA(o, u)
@@ -134,6 +131,9 @@ func (r *run) cached(o *outline, module string, find func() string) string {
 	file, ok := r.modules.files[key]
 	if !ok {
 		file = find()
+		if r.modules.files == nil {
+			r.modules.files = map[string]string{}
+		}
 		r.modules.files[key] = file
 	}
 	return file
@@ -279,6 +279,9 @@ func (r *run) goModuleOf(dir string) goModule {
 	} else if dir != "." {
 		m = r.goModuleOf(path.Dir(dir))
 	}
+	if r.modules.goMod == nil {
+		r.modules.goMod = map[string]goModule{}
+	}
 	r.modules.goMod[dir] = m
 	return m
 }
@@ -305,6 +308,9 @@ func (r *run) resolveGo(o *outline, u use) (file, name string) {
 					names[n] = path.Join(dir, f)
 				}
 			}
+		}
+		if r.modules.goDir == nil {
+			r.modules.goDir = map[string]map[string]string{}
 		}
 		r.modules.goDir[dir] = names
 	}
