@@ -188,6 +188,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		a.Files = append(a.Files, f)
 	}
 	settleMoves(a.Files)
+	r.packageChanges(a.Files)
 	return a
 }
 

@@ -70,6 +70,7 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *version, ok 
 		if s.source != nil {
 			r.mounted(d.Path, s.version)
 			r.protoUses(s.version)
+			r.packageUses(s.version)
 		}
 	}
 	r.cache.put(d.OldBlob, oldPath, a.version)

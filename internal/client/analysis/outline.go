@@ -21,6 +21,8 @@ type outline struct {
 	assigns []assign
 	returns []value // objects and lists of return statements
 	names   []name  // uses of imported names
+
+	generated map[string]bool // modules that are generated from .proto files
 }
 
 // A def is a definition.

@@ -32,6 +32,10 @@ func (r *run) protoUses(v *version) {
 	for _, im := range o.imports {
 		if m, ok := r.protoImport(o, im); ok {
 			modules[im.local] = m
+			if o.generated == nil {
+				o.generated = map[string]bool{}
+			}
+			o.generated[im.module] = true
 		}
 	}
 	if len(modules) == 0 {

@@ -12,10 +12,11 @@ import (
 func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Reference {
 	out := []coord.Reference{}
 	for _, c := range f.Contracts {
-		if c.Role == coord.Uses && c.Change == coord.Added {
+		if c.Role == coord.Uses && c.Change == coord.Added && !strings.HasPrefix(c.Key, "pkg:") {
 			out = append(out, coord.Reference{Key: c.Key, Line: c.Line})
 		}
 	}
+	out = append(out, r.packageReferences(old, new)...)
 	// A use is new if there are more of its form than before: where it stands
 	// does not count.
 	type form struct {
@@ -84,6 +85,8 @@ type moduleCache struct {
 	files map[string]string
 	goMod map[string]goModule
 	goDir map[string]map[string]string // folder to names to files
+
+	packages map[string]string // that folders belong to, by registry
 
 	clients map[string]string  // base addresses of clients, by file#name
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
