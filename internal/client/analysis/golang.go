@@ -45,13 +45,18 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	for _, d := range f.Decls {
 		g.events(d)
 	}
+	for _, id := range f.Unresolved {
+		if !g.local[id.Name] && !goPredeclared[id.Name] {
+			g.ambient = append(g.ambient, name{local: id.Name, line: g.line(id.Pos()), call: g.form[id.Pos()]})
+		}
+	}
 	return o
 }
 
 // parseGo is the bare parse.
 func parseGo(source []byte, path string) (*token.FileSet, *ast.File, error) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, path, source, 0)
 	return fset, f, err
 }
 
@@ -295,7 +300,17 @@ func (g *goReader) events(d ast.Decl) {
 	})
 }
 
-// called notes the form of a call for the selector in it, which comes next.
+// goPredeclared are the names of the language itself.
+var goPredeclared = func() map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields("any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr " +
+		"true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover _") {
+		out[n] = true
+	}
+	return out
+}()
+
+// called notes the form of a call for the name in it, which comes later.
 func (g *goReader) called(n *ast.CallExpr) {
 	fun := n.Fun
 	switch f := fun.(type) {
@@ -304,11 +319,20 @@ func (g *goReader) called(n *ast.CallExpr) {
 	case *ast.IndexListExpr:
 		fun = f.X
 	}
-	if s, ok := fun.(*ast.SelectorExpr); ok {
-		if x, ok := s.X.(*ast.Ident); ok && g.local[x.Name] {
-			g.form[s.Pos()] = &coord.Call{Args: len(n.Args), Spread: n.Ellipsis.IsValid()}
+	at := fun.Pos()
+	switch f := fun.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); !ok || !g.local[x.Name] {
+			return
 		}
+	case *ast.Ident:
+		if goPredeclared[f.Name] {
+			return
+		}
+	default:
+		return
 	}
+	g.form[at] = &coord.Call{Args: len(n.Args), Spread: n.Ellipsis.IsValid()}
 }
 
 func (g *goReader) call(n *ast.CallExpr, depth int) *call {

@@ -21,6 +21,7 @@ type outline struct {
 	assigns []assign
 	returns []value // objects and lists of return statements
 	names   []name  // uses of imported names
+	ambient []name  // uses of names that no import binds
 
 	generated map[string]bool // modules that are generated from .proto files
 }

@@ -24,16 +24,19 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 		call string
 	}
 	had := map[form]int{}
-	for _, u := range old.outline.uses() {
+	for _, u := range append(old.outline.uses(), old.outline.ambientUses()...) {
 		had[form{u.use, callKey(u.call)}]++
 	}
 	told := map[string]bool{}
-	for _, u := range new.outline.uses() {
+	for _, u := range append(new.outline.uses(), new.outline.ambientUses()...) {
 		f := form{u.use, callKey(u.call)}
 		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
 		}
 		key, call := r.resolve(new.outline, u)
+		if u.module == ambientModule {
+			key, call = r.resolveAmbient(new.outline, u)
+		}
 		if id := key + " " + callKey(call); key != "" && !told[id] {
 			told[id] = true
 			if r.opts.MetadataOnly {
@@ -84,7 +87,9 @@ func (o *outline) uses() []usedAt {
 type moduleCache struct {
 	files map[string]string
 	goMod map[string]goModule
-	goDir map[string]map[string]string // folder to names to files
+
+	texts   map[string][]byte // of files that names were looked for in
+	goNames map[string]string // folder and name to the file that declares it
 
 	packages map[string]string // that folders belong to, by registry
 
@@ -289,35 +294,13 @@ func (r *run) goModuleOf(dir string) goModule {
 	return m
 }
 
-var goDecl = pattern(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
-
 func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	m := r.goModuleOf(path.Dir(o.path))
 	rest, ok := strings.CutPrefix(u.module, m.name)
 	if m.name == "" || !ok || rest != "" && rest[0] != '/' || u.member == "" {
 		return "", ""
 	}
-	dir := path.Join(m.dir, rest)
-	names, ok := r.modules.goDir[dir]
-	if !ok {
-		names = map[string]string{}
-		for _, f := range r.tree.list(dir) {
-			if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") {
-				continue
-			}
-			for _, found := range goDecl().FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
-				n := string(found[1]) + string(found[2])
-				if _, taken := names[n]; !taken || len(found[1]) > 0 {
-					names[n] = path.Join(dir, f)
-				}
-			}
-		}
-		if r.modules.goDir == nil {
-			r.modules.goDir = map[string]map[string]string{}
-		}
-		r.modules.goDir[dir] = names
-	}
-	return names[u.member], u.member
+	return r.goFile(path.Join(m.dir, rest), u.member, ""), u.member
 }
 
 func (r *run) resolveRust(o *outline, u use) (file, name string) {

@@ -41,7 +41,7 @@ func breaking(it item) bool {
 	switch it.kind {
 	case symbolEntry:
 		s := it.symbol()
-		return s.Exported && breaks(s.Change, s.Compatibility)
+		return breaks(s.Change, s.Compatibility) // whoever uses it could see it
 	case contractEntry:
 		k := it.contract()
 		return k.Role == coord.Provides && breaks(k.Change, k.Compatibility)
