@@ -347,5 +347,6 @@ func (w *walker) use(i int) {
 			break
 		}
 	}
+	u.call = w.callOf(i, u)
 	w.names = append(w.names, u)
 }

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // goTraits are what Go's callers depend on.
@@ -19,6 +21,7 @@ type goReader struct {
 	file  *token.File
 	want  *matcher
 	local map[string]bool
+	form  map[token.Pos]*coord.Call // of calls of imported names
 }
 
 // outlineOfGo reads a Go file. A file that does not parse gives what the
@@ -29,7 +32,7 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	if f == nil {
 		return o
 	}
-	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, local: map[string]bool{}}
+	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, local: map[string]bool{}, form: map[token.Pos]*coord.Call{}}
 	if g.file == nil {
 		return o
 	}
@@ -260,6 +263,7 @@ func (g *goReader) events(d ast.Decl) {
 			case *ast.Ident:
 				last = f.Name
 			}
+			g.called(n)
 			if g.want.wantsCall(last) {
 				c := g.call(n, 0)
 				c.def = current
@@ -273,7 +277,7 @@ func (g *goReader) events(d ast.Decl) {
 			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && g.local[x.Name] {
-				g.names = append(g.names, name{local: x.Name, member: n.Sel.Name, line: g.line(n.Sel.Pos())})
+				g.names = append(g.names, name{local: x.Name, member: n.Sel.Name, line: g.line(n.Sel.Pos()), call: g.form[n.Pos()]})
 			}
 		case *ast.AssignStmt:
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
@@ -289,6 +293,22 @@ func (g *goReader) events(d ast.Decl) {
 		}
 		return true
 	})
+}
+
+// called notes the form of a call for the selector in it, which comes next.
+func (g *goReader) called(n *ast.CallExpr) {
+	fun := n.Fun
+	switch f := fun.(type) {
+	case *ast.IndexExpr:
+		fun = f.X
+	case *ast.IndexListExpr:
+		fun = f.X
+	}
+	if s, ok := fun.(*ast.SelectorExpr); ok {
+		if x, ok := s.X.(*ast.Ident); ok && g.local[x.Name] {
+			g.form[s.Pos()] = &coord.Call{Args: len(n.Args), Spread: n.Ellipsis.IsValid()}
+		}
+	}
 }
 
 func (g *goReader) call(n *ast.CallExpr, depth int) *call {

@@ -16,19 +16,29 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 			out = append(out, coord.Reference{Key: c.Key, Line: c.Line})
 		}
 	}
-	seen := map[use]bool{}
-	for _, u := range old.outline.uses() {
-		seen[u.use] = true
+	// A use is new if there are more of its form than before: where it stands
+	// does not count.
+	type form struct {
+		use
+		call string
 	}
-	keys := map[string]bool{}
+	had := map[form]int{}
+	for _, u := range old.outline.uses() {
+		had[form{u.use, callKey(u.call)}]++
+	}
+	told := map[string]bool{}
 	for _, u := range new.outline.uses() {
-		if seen[u.use] || len(out) >= maxPerFile {
+		f := form{u.use, callKey(u.call)}
+		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
 		}
-		seen[u.use] = true
-		if key := r.resolve(new.outline, u.use); key != "" && !keys[key] {
-			keys[key] = true
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1})
+		key, call := r.resolve(new.outline, u)
+		if id := key + " " + callKey(call); key != "" && !told[id] {
+			told[id] = true
+			if r.opts.MetadataOnly {
+				call = call.Hidden()
+			}
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
@@ -45,6 +55,7 @@ type use struct {
 type usedAt struct {
 	use
 	line uint32
+	call *coord.Call
 }
 
 // uses joins uses of imported names with their imports.
@@ -63,7 +74,7 @@ func (o *outline) uses() []usedAt {
 		if im.name == "" && n.member == "" {
 			continue // the module is only handed on
 		}
-		out = append(out, usedAt{u, n.line})
+		out = append(out, usedAt{u, n.line, n.call})
 	}
 	return out
 }
@@ -78,14 +89,18 @@ type moduleCache struct {
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
 }
 
-// resolve returns the key of what is used, or "" when it is not of this
-// repository or cannot be found.
-func (r *run) resolve(o *outline, u use) string {
-	file, name := r.locate(o, u)
+// resolve returns the key of what is used and how it is called, or "" when it
+// is not of this repository or cannot be found.
+func (r *run) resolve(o *outline, u usedAt) (string, *coord.Call) {
+	file, name := r.locate(o, u.use)
 	if file == "" || name == "" || file == o.path {
-		return ""
+		return "", nil
 	}
-	return symbolKey(languageOf(file).name, file, name)
+	call := u.call
+	if u.member != "" && name != u.member && !strings.HasSuffix(name, "."+u.member) {
+		call = nil // the call is of a member that the key does not name
+	}
+	return symbolKey(languageOf(file).name, file, name), call
 }
 
 // locate finds the file that defines what is used, and its name there.

@@ -122,6 +122,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 		f.TextHash = g.textHash()
 		out = append(out, f)
 	}
+	out = raiseConstructors(out, new.lang)
 	for i := range out {
 		if halfWritten && out[i].Compatibility == coord.Breaking {
 			out[i].Compatibility = coord.Unknown
@@ -131,6 +132,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 	if opts.MetadataOnly {
 		for i := range out {
 			out[i].Signature, out[i].PreviousSignature, out[i].Detail = nil, nil, nil
+			out[i].Takes = coord.HideParams(out[i].Takes)
 		}
 	}
 	return out
@@ -195,6 +197,9 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 		v = verdict{coord.Compatible, "is now visible to others"}
 	}
 	f.Compatibility = v.compat
+	if v.compat != coord.Compatible {
+		f.Takes = takes(old, new, tr)
+	}
 	if v.detail != "" {
 		f.Detail = detail(v.detail)
 	}
@@ -203,20 +208,7 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 
 // compareGroups judges overloads: one that is gone breaks its callers.
 func compareGroups(old, new *group, tr *traits) verdict {
-	if len(old.defs) == 1 && len(new.defs) == 1 {
-		return compareDefs(old.defs[0], new.defs[0], tr)
-	}
-	var gone, fresh []*def
-	for _, d := range old.defs {
-		if !containsHead(new.defs, d.head) {
-			gone = append(gone, d)
-		}
-	}
-	for _, d := range new.defs {
-		if !containsHead(old.defs, d.head) {
-			fresh = append(fresh, d)
-		}
-	}
+	gone, fresh := changedOverloads(old, new)
 	var vs []verdict
 	if len(gone) == len(fresh) {
 		for i := range gone {
@@ -231,6 +223,24 @@ func compareGroups(old, new *group, tr *traits) verdict {
 		vs = append(vs, verdict{coord.Compatible, fmt.Sprintf("overload %q added", clip(d.head))})
 	}
 	return worst(vs)
+}
+
+// changedOverloads returns those that are not on the other side as they were.
+func changedOverloads(old, new *group) (gone, fresh []*def) {
+	if len(old.defs) == 1 && len(new.defs) == 1 {
+		return old.defs, new.defs
+	}
+	for _, d := range old.defs {
+		if !containsHead(new.defs, d.head) {
+			gone = append(gone, d)
+		}
+	}
+	for _, d := range new.defs {
+		if !containsHead(old.defs, d.head) {
+			fresh = append(fresh, d)
+		}
+	}
+	return gone, fresh
 }
 
 func containsHead(ds []*def, head string) bool {

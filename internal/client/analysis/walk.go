@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/grammar"
@@ -59,7 +60,7 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 				w.section(string(t.Source[n.Start:n.End]))
 			}
 		case actName:
-			if i >= importEnd && len(locals) > 0 && locals[string(t.Source[n.Start:n.End])] && lastName != int(n.Start) {
+			if i >= importEnd && len(locals) > 0 && locals[string(t.Source[n.Start:n.End])] && lastName != int(n.Start) && !w.isMember(n.Start) {
 				lastName = int(n.Start)
 				w.use(i)
 			}
@@ -70,6 +71,21 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 	}
 	w.finish()
 	return w.outline
+}
+
+// isMember tells whether a name is taken from something: after a dot it is not
+// the one that was imported. Three dots before a name spread it.
+func (w *walker) isMember(at uint32) bool {
+	before := w.source[:at]
+	switch {
+	case bytes.HasSuffix(before, []byte("..")):
+		return false
+	case bytes.HasSuffix(before, []byte(".")), bytes.HasSuffix(before, []byte("->")):
+		return true
+	case bytes.HasSuffix(before, []byte("::")):
+		return len(before) > 2 && isNameByte(before[len(before)-3])
+	}
+	return false
 }
 
 func (w *walker) span(i int) span {

@@ -185,9 +185,19 @@ func (p *pairing) breaks(h *hit) {
 	if h.what == theyBreak {
 		changed, user = user, changed
 	}
-	why := breaksWork
+	why, most := breaksWork, coord.SeverityBlock
 	if user.kind == useEntry {
 		why = breaksCode
+	}
+	switch hits(changed, user) {
+	case coord.Fits:
+		return
+	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
+		most = coord.SeverityWarn
+		if changed.kind == symbolEntry || why == breaksCode {
+			most = coord.SeverityInfo
+		}
+		why += maybeWork - breaksWork
 	}
 	challenger := p.self
 	if h.what == theyBreak {
@@ -195,14 +205,6 @@ func (p *pairing) breaks(h *hit) {
 	}
 	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
-	most := coord.SeverityBlock
-	switch {
-	case surelyBreaking(changed):
-	case why == breaksCode:
-		most = coord.SeverityInfo
-	default:
-		most = coord.SeverityWarn
-	}
 	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
 }
 

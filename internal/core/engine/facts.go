@@ -59,6 +59,26 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 	return false
 }
 
+// hits tells whether a use fails by a breaking change. Most changes of
+// parameters concern only some calls, and a new use may fit already.
+func hits(changed, user item) coord.Fit {
+	var change coord.Change
+	var compat coord.Compatibility
+	if changed.kind == symbolEntry {
+		s := changed.symbol()
+		if s.Takes != nil && user.kind == referenceEntry {
+			return user.change.Facts.References[user.sub].Call.Fit(s.Takes)
+		}
+		change, compat = s.Change, s.Compatibility
+	} else {
+		change, compat = changed.contract().Change, changed.contract().Compatibility
+	}
+	if change == coord.Removed || compat == coord.Breaking {
+		return coord.Misfits
+	}
+	return coord.FitUnknown
+}
+
 // loose are the kinds of definitions of which two sides may change different
 // lines without either having to know: a class is a place for others, a
 // constant or a list has no callers that pass anything. In replays of real
@@ -79,14 +99,6 @@ func unfit(a, b *coord.SymbolFacts) bool {
 		return s.Change != coord.Modified && s.Compatibility != coord.Compatible && !loose[s.Kind]
 	}
 	return reshaped(a) || reshaped(b)
-}
-
-// surelyBreaking reports whether the client judged a breaking item to be so.
-func surelyBreaking(it item) bool {
-	if it.kind == symbolEntry {
-		return it.symbol().Compatibility == coord.Breaking || it.symbol().Change == coord.Removed
-	}
-	return it.contract().Compatibility == coord.Breaking || it.contract().Change == coord.Removed
 }
 
 func (it item) symbol() *coord.SymbolFacts     { return &it.change.Facts.Symbols[it.sub] }

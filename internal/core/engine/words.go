@@ -36,7 +36,9 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
 		plainReason: "{Challenger} {broke} {key}; {h:work} uses it at {use} and will fail once both are merged.",
-		breaksCode:  "{Challenger} {broke} {key}; code in {repo} uses it at {use} and will fail once that is merged."},
+		breaksCode:  "{Challenger} {broke} {key}; code in {repo} uses it at {use} and will fail once that is merged.",
+		maybeWork:   "{Challenger} {broke} {key}; {h:work} uses it at {use} and may fail once both are merged.",
+		maybeCode:   "{Challenger} {broke} {key}; code in {repo} uses it at {use} and may fail once that is merged."},
 	coord.DependencyOrder: {
 		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
 	coord.PathOverlap: {
