@@ -66,7 +66,6 @@ type Plan struct {
 type Foresee struct {
 	Path    string             `json:"path"`
 	Kind    coord.ConflictKind `json:"kind"`
-	How     string             `json:"how"` // what met what
 	Ignored bool               `json:"ignored"`
 	Right   bool               `json:"right"`
 }
