@@ -138,9 +138,15 @@ func (tx *Tx) GitLabHookOf(ctx context.Context, org string) (*GitLabHook, error)
 // SaveGitLabHook stores an org's way in.
 func (tx *Tx) SaveGitLabHook(ctx context.Context, h GitLabHook) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO gitlab_hooks (id, org_id, secret, created_by, created_at, delivered_at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret, created_by = EXCLUDED.created_by, delivered_at = EXCLUDED.delivered_at`,
-		h.ID, h.OrgID, h.Secret, h.CreatedBy, h.CreatedAt, h.DeliveredAt)
+		INSERT INTO gitlab_hooks (id, org_id, secret, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret, created_by = EXCLUDED.created_by`,
+		h.ID, h.OrgID, h.Secret, h.CreatedBy, h.CreatedAt)
+	return err
+}
+
+// GitLabDelivered notes that a webhook came.
+func (tx *Tx) GitLabDelivered(ctx context.Context, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE gitlab_hooks SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
 	return err
 }
 
