@@ -24,7 +24,7 @@ func (x *team) waiting(a agent, seconds int) <-chan wire.Inbox {
 // until waits for a condition.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute) // only to end a hang
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited too long until %s", what)
