@@ -80,15 +80,13 @@ type Delivery struct {
 	Header func(name string) string
 }
 
-func unique(lists ...[]string) []string {
+func unique(list []string) []string {
 	seen := map[string]bool{}
 	out := []string{}
-	for _, list := range lists {
-		for _, s := range list {
-			if s != "" && !seen[s] {
-				seen[s] = true
-				out = append(out, s)
-			}
+	for _, s := range list {
+		if s != "" && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"mime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,9 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 	case *github.InstallationRepositoriesEvent:
 		readInstallationRepos(&e, p)
 	}
+	if e.Installed != nil && e.Installed.ID == 0 {
+		e.Installed, e.Nothing = nil, "it names no installation"
+	}
 	return e, nil
 }
 
@@ -106,8 +110,11 @@ func readPush(e *Event, p *github.PushEvent) {
 	}
 	e.Push = &Push{Branch: branch, Before: p.GetBefore(), After: p.GetAfter(), Deleted: p.GetDeleted()}
 	for _, c := range p.Commits {
-		e.Push.Paths = unique(e.Push.Paths, c.Added, c.Modified, c.Removed)
+		if c != nil {
+			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
+		}
 	}
+	e.Push.Paths = unique(e.Push.Paths)
 }
 
 func readInstallation(e *Event, p *github.InstallationEvent) {
@@ -128,6 +135,9 @@ func readInstallationRepos(e *Event, p *github.InstallationRepositoriesEvent) {
 }
 
 func installedOf(i *github.Installation) *Installed {
+	if i == nil {
+		return &Installed{}
+	}
 	return &Installed{ID: i.GetID(), Account: i.GetAccount().GetLogin(), Selection: i.GetRepositorySelection(), Suspended: i.SuspendedAt != nil,
 		CreatedAt: stamp(i.CreatedAt), ChangedAt: stamp(i.UpdatedAt)}
 }

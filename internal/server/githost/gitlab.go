@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,8 +126,9 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		branch, _ := strings.CutPrefix(h.Ref, "refs/heads/")
 		e.Push = &Push{Branch: branch, Before: h.Before, After: h.After, Deleted: h.After == noCommit}
 		for _, c := range h.Commits {
-			e.Push.Paths = unique(e.Push.Paths, c.Added, c.Modified, c.Removed)
+			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
 		}
+		e.Push.Paths = unique(e.Push.Paths)
 	case h.Kind != "merge_request":
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(h.Kind) + " event"
 	case !gitlabActions[a.Action] || gitlabStates[a.State] == "":

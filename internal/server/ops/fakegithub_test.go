@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -107,6 +108,13 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v)
+}
+
+// set changes what GitHub answers.
+func (g *fakeGitHub) set(change func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change()
 }
 
 func (g *fakeGitHub) code() string {
@@ -221,7 +229,7 @@ func (g *fakeGitHub) said(number int) (out []string) {
 func (g *fakeGitHub) lastCheck() map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.checks[g.next]
+	return maps.Clone(g.checks[g.next])
 }
 
 func installation(id int64, at time.Time) map[string]any {

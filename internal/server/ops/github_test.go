@@ -154,7 +154,9 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 		x.wantRebase(theirs.Ref, mine.Ref, 1)
 
 		// The push that the merge made tells nothing new.
-		x.gh.files, x.gh.blobs["a.go"] = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,4 @@\n x\n-a\n-b\n-c\n+d"}}, "b1"
+		x.gh.set(func() {
+			x.gh.files, x.gh.blobs["a.go"] = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,4 @@\n x\n-a\n-b\n-c\n+d"}}, "b1"
+		})
 		x.tell(x.gh.push("main", "p0", "m1", "a.go"))
 		x.settled()
 		x.wantRebase(theirs.Ref, mine.Ref, 1)
@@ -199,9 +201,11 @@ func TestAPushAsksForARebase(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		bob, theirs := x.works(x.bob, "bobs", "a.go")
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
-		x.gh.files = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,2 @@\n x\n-a\n-b\n-c\n+d"},
-			{"filename": "other.go", "status": "modified", "sha": "o1", "patch": "@@ -1 +1 @@\n-a\n+b"}}
-		x.gh.blobs["a.go"] = "b1"
+		x.gh.set(func() {
+			x.gh.files = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,2 @@\n x\n-a\n-b\n-c\n+d"},
+				{"filename": "other.go", "status": "modified", "sha": "o1", "patch": "@@ -1 +1 @@\n-a\n+b"}}
+			x.gh.blobs["a.go"] = "b1"
+		})
 		if got := x.tell(x.gh.push("main", "p0", "m0", "other.go")); got.Status != "ignored" {
 			t.Errorf("a push of what nobody works on = %+v", got)
 		}

@@ -28,7 +28,7 @@ type PullJob struct {
 const (
 	// reportGather is how long a report waits for company: conflicts often
 	// come and go together.
-	reportGather = time.Second
+	reportGather = 300 * time.Millisecond
 	// reportBack is how long ago work may have ended that a report is about.
 	reportBack = 30 * 24 * time.Hour
 )
