@@ -31,7 +31,7 @@ var (
 	}
 	server = [][]string{
 		{"store"},
-		{"eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "github", "billing", "mail"},
+		{"eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing", "mail"},
 		{"live", "memory"},
 		{"ops"},
 		{"api"},

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/mcpserver"
@@ -116,6 +118,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
+		GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.auth.Forget
 	a := api.New(d.Ops)

@@ -40,6 +40,7 @@ var watches = []watch{
 	{coord.ScopeIntentsRead, attention.handoffs},
 	{coord.ScopeIntentsRead, attention.silentHooks},
 	{coord.ScopeMembersRead, attention.invites},
+	{coord.ScopeMembersRead, attention.planLimits},
 }
 
 // attention is somebody looking for what they have to see to.
@@ -240,6 +241,27 @@ func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err 
 		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionInvite, i.ID, i.ExpiresAt), Kind: coord.AttentionInvite, Title: "The invite to " + to + " is not accepted yet",
 			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.pageURL("invite", ""), Actions: []string{"revoke"}})
+	}
+	return out, err
+}
+
+// planLimits tells those who can do something about it that a limit of the
+// plan is near or reached.
+func (a attention) planLimits(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() && a.who.Role != coord.Billing {
+		return nil, nil
+	}
+	u, err := a.s.usage(ctx, a.tx, a.who.OrgID)
+	month := a.tx.Now.Std()
+	since := coord.Time(time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	for _, w := range u.Warnings {
+		detail := "One more is refused when all are used."
+		if w.Reached {
+			detail = "One more is refused."
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionPlan, w.Limit, u.Period, u.Plan, w.Reached), Kind: coord.AttentionPlan,
+			Title:  fmt.Sprintf("%d of %d %s of the %s plan are used this month", w.Used, w.Allowed, w.Limit, u.Plan),
+			Detail: detail, Since: since, URL: a.s.url("settings", "billing"), Actions: []string{"upgrade"}})
 	}
 	return out, err
 }

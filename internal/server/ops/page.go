@@ -11,6 +11,9 @@ var pages = map[string]string{"intent": "/intents/", "conflict": "/conflicts/", 
 	"repo": "/repos/", "project": "/projects/", "session": "/sessions", "user": "/members", "invite": "/members", "token": "/settings/tokens",
 	"webhook": "/settings/integrations", "slack": "/settings/integrations", "digest": "/settings/integrations"}
 
+// url returns an address of this service.
+func (s *Service) url(path ...string) string { return s.cfg.PublicURL + "/" + strings.Join(path, "/") }
+
 // pageURL returns the dashboard's address of a record.
 func (s *Service) pageURL(kind, ref string) string {
 	page := pages[kind]
