@@ -26,6 +26,7 @@ type row struct {
 
 	mcp    string                 // what the model calls a tool, with $S and $T for server and tool
 	find   func(tool string) call // how it must ask for a server's tool first, if it must
+	invoke string                 // the tool with which it calls what it found, if not by its name
 	direct string                 // for $DIRECT: a tool server at $SERVER, with $TOKEN, called direct
 
 	read  func(path string) call // what the host demands before an edit, if anything
@@ -119,7 +120,7 @@ $DIRECT`},
 		args: []string{"--auth-type", "openai", "--yolo", "-p", prompt},
 		env: []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=$MODEL/v1", "OPENAI_MODEL=fake-model", "QWEN_TELEMETRY_ENABLED=false",
 			"DISABLE_AUTOUPDATER=1", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-		mcp: "mcp__$S__$T", find: search("tool_search", "select:"), files: map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
+		mcp: "mcp__$S__$T", find: search("tool_search", "select:"), invoke: "tool_call", files: map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
 		direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
 		read:   func(path string) call { return call{tool: "read_file", args: object{"file_path": path}} },
 		edit:   named("edit", "file_path", "old_string", "new_string"),

@@ -75,7 +75,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c = m.answer(n, req)
 		}
 		if c.listed && !describes(req, "", c.tool) {
-			m.log = append(m.log, "no tool "+c.tool+" among "+strings.Join(toolNames(req["tools"]), " ")+"\n"+encode(req))
+			m.log = append(m.log, "no tool "+c.tool+" among "+strings.Join(toolNames(req["tools"]), " "))
 			c = call{text: "I have no such tool."}
 		}
 		p.reply(w, r, req, n, c)

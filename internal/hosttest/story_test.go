@@ -95,10 +95,16 @@ func TestHostsThatRunAnothersHooks(t *testing.T) {
 		if h.id != "copilot_cli" {
 			continue
 		}
-		w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
+		calls, bin := logged(t, buildClient(t))
+		w := newWorld(t, append([]string{bin}, install(t, h)...))
 		w.setUp("claude_code,copilot_cli")
 		var blocked, sessions int
 		seen := w.play(h, func() { blocked, sessions = w.count() })
+		for _, config := range []string{"hook --tool claude_code --event PreToolUse", "hook --tool copilot_cli --event preToolUse"} {
+			if text, err := os.ReadFile(calls); err != nil || strings.Count(string(text), config) < 4 {
+				t.Errorf("Copilot CLI did not run both configurations for the four edits and commands (%s; %v):\n%s", config, err, text)
+			}
+		}
 		if !seen[briefed] || !seen[editDenied] || !seen[shellDenied] || !seen[messaged] || blocked != 2 || sessions != 1 {
 			t.Errorf("%d refusals were recorded, want 2; %d sessions, want 1; seen %v", blocked, sessions, seen)
 		}
