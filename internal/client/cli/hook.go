@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"runtime/debug"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -44,6 +45,7 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 	if err != nil {
 		return nil, err
 	}
+	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
 	return analysis.WorkingTree(ctx, root, paths, analysis.Options{MetadataOnly: l.DataMode == coord.DataMetadataOnly})
 }
 
