@@ -285,7 +285,7 @@ func (e *extractor) named(p *place) {
 	for _, n := range p.texts(p.rule.options["name"]) {
 		n = strings.TrimSpace(n)
 		if p.rule.options["strip-braces"] != "" { // Spring's ${NAME:default}
-			n = strings.TrimSuffix(strings.TrimPrefix(n, "${"), "}")
+			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
 		if n == "" || strings.Contains(n, "{}") {
