@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // handsOn holds, by language, how a file offers names of another one as its
@@ -15,10 +16,10 @@ var handsOn = map[string]struct {
 	all   func() *regexp.Regexp // every name of a module
 	names func() *regexp.Regexp // a list of names, in its first group
 }{
-	"python":     {pattern(`(?m)^\s*from\s+\S+\s+import\s+\*`), pattern(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
-	"typescript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(?:type\s+)?(\{[^}]*\})`)},
-	"javascript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(\{[^}]*\})`)},
-	"rust":       {pattern(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), pattern(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
+	"python":     {lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+\*`), lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
+	"typescript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(?:type\s+)?(\{[^}]*\})`)},
+	"javascript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(\{[^}]*\})`)},
+	"rust":       {lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
 }
 
 // handedOn reports whether a name that is defined in a file no more may still

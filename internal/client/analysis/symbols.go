@@ -71,6 +71,13 @@ func (g *group) own() string {
 	return b.String()
 }
 
+// textHash names the text of a definition, so that two sides can see that they
+// wrote the same.
+func (g *group) textHash() *string {
+	h := hashText(g.own())
+	return &h
+}
+
 // symbolFacts compares the definitions of two versions of a file. Those that
 // did not change are left out.
 func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFacts {
@@ -112,6 +119,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 		g := news[n]
 		f := coord.SymbolFacts{Key: symbolKey(new.lang, path, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Added, Compatibility: coord.Compatible}
 		setSignatures(&f.Signature, &f.SignatureHash, g.signature())
+		f.TextHash = g.textHash()
 		out = append(out, f)
 	}
 	out = raiseConstructors(out, new.lang)
@@ -176,7 +184,7 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 	if len(old.defs) == len(new.defs) && old.exported() == new.exported() && old.own() == new.own() {
 		return coord.SymbolFacts{}, false
 	}
-	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old)}
+	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old), TextHash: new.textHash()}
 	was, is := old.signature(), new.signature()
 	setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, was)
 	setSignatures(&f.Signature, &f.SignatureHash, is)

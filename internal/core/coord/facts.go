@@ -99,6 +99,7 @@ type SymbolFacts struct {
 	PreviousSignatureHash *string       `json:"previous_signature_hash" maxLength:"64"`
 	Compatibility         Compatibility `json:"compatibility"`
 	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
+	TextHash              *string       `json:"text_hash,omitempty" maxLength:"64" doc:"Hash of its text now, without that of nested definitions; null when removed"`
 	Lines                 *LineCount    `json:"lines" doc:"Where it stands in the base; null when added"`
 	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"Its parameters now, for each overload, when they alone make it incompatible: then a call that fits them still works"`
 }

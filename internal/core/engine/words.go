@@ -63,7 +63,7 @@ var steps = map[coord.ConflictKind]struct{ action, challenger, holder string }{
 	coord.ContractOverlap: {"coordinate", "Message {name} to agree on its form, or {wait}.", "Message {name} to agree on its form."},
 	coord.ContractBreak:   {"coordinate", "Keep the old form beside the new one, or message {name} before merging.", "Look the contract up (`contract_lookup`) and adapt, or message {name}."},
 	coord.DependencyOrder: {"sequence", "{Wait} before editing what both work on.", "Nothing to do; {challenger} comes after."},
-	coord.PathOverlap:     {"narrow_scope", "Go on; declare the files that are really meant (`intent_update`) to keep the two apart.", "Go on; declare the files that are really meant (`intent_update`) to keep the two apart."},
+	coord.PathOverlap:     {"narrow_scope", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart.", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart."},
 	coord.DuplicateWork:   {"coordinate", "Message {name} before going on.", "Message {name} before going on."},
 	coord.RebaseNeeded:    {"rebase", "Rebase onto the default branch before going on.", "Nothing to do."},
 }

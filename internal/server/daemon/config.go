@@ -41,6 +41,7 @@ type Config struct {
 	SMTPPassword string
 	SMTPFrom     string
 	SMTPTLS      string
+	GitHubURL    string
 
 	Version string
 	Clock   func() time.Time // nil for the real one
@@ -76,6 +77,7 @@ var settings = []setting{
 	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
 	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
 	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
+	{"github-url", "SVC_GITHUB_URL", "https://github.com", "the GitHub on which orgs make their apps; a company's own server, or one on ghe.com", func(c *Config) any { return &c.GitHubURL }, checkURL},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -159,7 +161,7 @@ func (c *Config) complete(environ []string) error {
 	if c.PublicURL == "" {
 		c.PublicURL = reachable(c.Addr)
 	}
-	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	c.PublicURL, c.GitHubURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GitHubURL, "/")
 	if c.SMTPAddr != "" && c.SMTPFrom == "" {
 		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
 	}
