@@ -10,17 +10,13 @@ export const fixtures = {
 
 /** Answers missing routes in a browser context from the fixtures. */
 export async function useFixtures(context) {
-  const table = Object.entries(fixtures).map(([route, answer]) => {
-    const [method, pattern] = route.split(" ");
-    return { method, match: new RegExp(`^${pattern.replace(/\{\w+\}/g, "[^/]+")}$`), answer };
-  });
-  await context.route("**/v1/**", async (route) => {
-    const request = route.request();
-    const url = new URL(request.url());
-    const fixture = table.find((t) => t.method === request.method() && t.match.test(url.pathname));
-    if (!fixture) return route.continue();
-    const real = await route.fetch();
-    if (real.status() !== 404 || !(await real.text()).includes("no such route")) return route.fulfill({ response: real });
-    return route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(fixture.answer(url.searchParams, url.pathname)) });
-  });
+  for (const [route, answer] of Object.entries(fixtures)) {
+    const [method, path] = route.split(" ");
+    await context.route((url) => url.pathname === path, async (route) => {
+      if (route.request().method() !== method) return route.continue();
+      const real = await route.fetch();
+      if (real.status() !== 404 || !(await real.text()).includes("no such route")) return route.fulfill({ response: real });
+      return route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(answer()) });
+    });
+  }
 }

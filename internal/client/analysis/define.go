@@ -48,7 +48,7 @@ func (w *walker) define(i int) {
 		d.name = cleanName(w.t.Text(recv)) + "." + d.name
 	}
 	if parent >= 0 {
-		d.name = w.defs[parent].name + "." + d.name
+		d.name = strings.TrimSuffix(w.defs[parent].name, ".Companion") + "." + d.name // Kotlin's callers leave that out
 	}
 	w.header(&d, f)
 	w.defs = append(w.defs, d)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // An extractor finds the contracts of one file.
@@ -125,7 +126,7 @@ func (e *extractor) fits(r *rule, c *call) bool {
 
 // chained are calls in the middle of a chain that say the same of one route:
 // router.route(path).get(a).post(b).
-var chained = pattern(`\.(get|post|put|patch|delete|all)\(\)`)
+var chained = lazy.Regexp(`\.(get|post|put|patch|delete|all)\(\)`)
 
 // findPrefixes learns which routers and which stretches of source add what in
 // front of their routes.

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // goTraits are what Go's callers depend on.
@@ -19,6 +21,7 @@ type goReader struct {
 	file  *token.File
 	want  *matcher
 	local map[string]bool
+	form  map[token.Pos]*coord.Call // of calls of imported names
 }
 
 // outlineOfGo reads a Go file. A file that does not parse gives what the
@@ -29,7 +32,7 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	if f == nil {
 		return o
 	}
-	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, local: map[string]bool{}}
+	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, local: map[string]bool{}, form: map[token.Pos]*coord.Call{}}
 	if g.file == nil {
 		return o
 	}
@@ -42,13 +45,18 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	for _, d := range f.Decls {
 		g.events(d)
 	}
+	for _, id := range f.Unresolved {
+		if !g.local[id.Name] && !goPredeclared[id.Name] {
+			g.ambient = append(g.ambient, name{local: id.Name, line: g.line(id.Pos()), call: g.form[id.Pos()]})
+		}
+	}
 	return o
 }
 
 // parseGo is the bare parse.
 func parseGo(source []byte, path string) (*token.FileSet, *ast.File, error) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, path, source, 0)
 	return fset, f, err
 }
 
@@ -260,6 +268,7 @@ func (g *goReader) events(d ast.Decl) {
 			case *ast.Ident:
 				last = f.Name
 			}
+			g.called(n)
 			if g.want.wantsCall(last) {
 				c := g.call(n, 0)
 				c.def = current
@@ -273,7 +282,7 @@ func (g *goReader) events(d ast.Decl) {
 			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && g.local[x.Name] {
-				g.names = append(g.names, name{local: x.Name, member: n.Sel.Name, line: g.line(n.Sel.Pos())})
+				g.names = append(g.names, name{local: x.Name, member: n.Sel.Name, line: g.line(n.Sel.Pos()), call: g.form[n.Pos()]})
 			}
 		case *ast.AssignStmt:
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
@@ -289,6 +298,41 @@ func (g *goReader) events(d ast.Decl) {
 		}
 		return true
 	})
+}
+
+// goPredeclared are the names of the language itself.
+var goPredeclared = func() map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields("any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr " +
+		"true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover _") {
+		out[n] = true
+	}
+	return out
+}()
+
+// called notes the form of a call for the name in it, which comes later.
+func (g *goReader) called(n *ast.CallExpr) {
+	fun := n.Fun
+	switch f := fun.(type) {
+	case *ast.IndexExpr:
+		fun = f.X
+	case *ast.IndexListExpr:
+		fun = f.X
+	}
+	at := fun.Pos()
+	switch f := fun.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); !ok || !g.local[x.Name] {
+			return
+		}
+	case *ast.Ident:
+		if goPredeclared[f.Name] {
+			return
+		}
+	default:
+		return
+	}
+	g.form[at] = &coord.Call{Args: len(n.Args), Spread: n.Ellipsis.IsValid()}
 }
 
 func (g *goReader) call(n *ast.CallExpr, depth int) *call {

@@ -16,6 +16,10 @@ func (w *walker) readImport(i int) {
 		w.importPython(s, line)
 	case "java", "kotlin", "scala", "swift", "csharp", "php":
 		w.importDotted(s, line)
+	case "c", "cpp":
+		if _, file, ok := strings.Cut(s, "\""); ok {
+			w.imports = append(w.imports, imported{module: strings.TrimSuffix(file, "\""), name: "*", line: line})
+		}
 	case "rust":
 		for _, p := range expandUse(strings.TrimSuffix(strings.TrimSpace(cutWord(s, "use")), ";")) {
 			path, local, _ := strings.Cut(p, " as ")

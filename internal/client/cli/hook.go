@@ -4,6 +4,9 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -15,11 +18,15 @@ import (
 )
 
 // Run runs the client in this process; args come after the program's name.
-// Agents wait for svc hook at every edit, so it goes before the command tree.
-func Run(ctx context.Context, args []string) int {
+// Agents wait for svc hook at every edit, so it goes before the command tree,
+// and without a watch for signals, which costs a thread: a hook that is
+// stopped has nothing to put in order.
+func Run(args []string) int {
 	if len(args) > 0 && args[0] == "hook" {
-		return runHook(ctx, args[1:])
+		return runHook(context.Background(), args[1:])
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	return Main(ctx, OS(), args)
 }
 
@@ -68,6 +75,7 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	if err != nil {
 		return hook.Login{}, err
 	}
+	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
 	c, err := store.Load()
 	if err != nil {
 		return hook.Login{}, err

@@ -125,7 +125,7 @@ func hunksMissing(f *coord.FileFacts) bool {
 	return f.NewBlob == nil || f.BaseBlob == nil || *f.NewBlob != *f.BaseBlob
 }
 
-// commonSymbols returns the definitions that both changed.
+// commonSymbols returns the definitions that both changed, not alike.
 func commonSymbols(a, b *coord.FileFacts) [][2]int {
 	if len(a.Symbols) == 0 || len(b.Symbols) == 0 {
 		return nil
@@ -138,11 +138,30 @@ func commonSymbols(a, b *coord.FileFacts) [][2]int {
 	}
 	var out [][2]int
 	for i, s := range a.Symbols {
-		if j, ok := at[s.Key]; ok && s.Change != coord.Same {
+		if j, ok := at[s.Key]; ok && s.Change != coord.Same && !(sameText(&s, &b.Symbols[j]) && !twice(a, b, &s)) {
 			out = append(out, [2]int{i, j})
 		}
 	}
 	return out
+}
+
+// sameText reports whether both sides left a definition in the same words, as
+// a fix does that went to two branches.
+func sameText(a, b *coord.SymbolFacts) bool {
+	if a.Change == coord.Removed && b.Change == coord.Removed {
+		return true
+	}
+	return a.TextHash != nil && b.TextHash != nil && *a.TextHash == *b.TextHash
+}
+
+// twice reports whether a definition that both sides added in the same words
+// stands in the file twice once they are merged: git takes what both inserted
+// at one place for one.
+func twice(a, b *coord.FileFacts, s *coord.SymbolFacts) bool {
+	if s.Change != coord.Added || a.BaseBlob == nil || b.BaseBlob == nil || *a.BaseBlob != *b.BaseBlob {
+		return false
+	}
+	return !slices.ContainsFunc(a.Hunks, func(h coord.Hunk) bool { return h.LinesHash != "" && slices.Contains(b.Hunks, h) })
 }
 
 func sameContent(a, b *coord.FileFacts) bool {

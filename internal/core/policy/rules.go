@@ -47,7 +47,7 @@ type Effective struct {
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
 	PullRequestReport     string                                `json:"pull_request_report"`
 
-	ignored pathSet
+	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
 
 // Merge returns what holds where the given rules are set, later ones over
@@ -73,7 +73,10 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
 		set(&e.PullRequestReport, r.PullRequestReport)
 	}
-	e.ignored = newPathSet(e.IgnorePaths)
+	e.ignored = ignoredByDefault
+	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {
+		e.ignored = lazyPathSet(e.IgnorePaths)
+	}
 	return &e
 }
 
@@ -84,7 +87,7 @@ func set[T any](to *T, from *T) {
 }
 
 // Ignored reports whether path raises no conflicts.
-func (e *Effective) Ignored(path string) bool { return e.ignored.has(path) }
+func (e *Effective) Ignored(path string) bool { return e.ignored().has(path) }
 
 // MayOverride reports whether people of this role may override conflicts.
 func (e *Effective) MayOverride(r coord.Role) bool { return slices.Contains(e.OverrideAllowedRoles, r) }

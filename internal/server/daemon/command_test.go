@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -31,7 +32,7 @@ func (s *svcd) run(ctx context.Context, program string, environ []string, args .
 
 func run(t *testing.T, environ []string, args ...string) *svcd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	return new(svcd).run(ctx, "svcd", append(environ, "HOME="+t.TempDir()), args...)
 }
@@ -151,7 +152,7 @@ func serve(t *testing.T, program, data string) (text string, stop func() int) {
 	})
 	stop = sync.OnceValue(func() int { cancel(); done.Wait(); return s.code })
 	t.Cleanup(func() { stop() })
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.out.String(), "login --server"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(await.Patience); !strings.Contains(s.out.String(), "login --server"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("svcd prints %q %q", &s.out, &s.err)
 		}
@@ -180,6 +181,9 @@ func TestServePrintsALinkAndACommandThatWork(t *testing.T) {
 	}
 	base := link.FindString(text)
 	get(t, 200, "GET", base+"/v1/me", string(token), "")
+	if body := get(t, 200, "GET", base+"/v1/attention", string(token), ""); !strings.Contains(body, `"total":0`) {
+		t.Errorf("a new org already wants attention: %s", body)
+	}
 	get(t, 201, "POST", base+"/v1/repos", string(token), `{"full_name":"acme/kept"}`)
 	if code := stop(); code != 0 {
 		t.Errorf("stopping = exit %d", code)

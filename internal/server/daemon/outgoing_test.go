@@ -15,6 +15,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -44,7 +45,7 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 			t.Errorf("readyz = %s, %v", res.Body, err)
 		}
 		var page string
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
 			page = string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body)
 			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) && strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
 				return

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -121,7 +122,7 @@ func TestACheckRunTellsOfConflicts(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		x.policy("check")
 		bob := x.overlapping()
-		until(t, "the check tells of the conflict", func() bool {
+		await.True(t, "the check tells of the conflict", func() bool {
 			c := x.gh.lastCheck()
 			return c["conclusion"] == "neutral" && c["head_sha"] == "head-1" && c["name"] == "svc"
 		})
@@ -129,15 +130,15 @@ func TestACheckRunTellsOfConflicts(t *testing.T) {
 		same := lines("a.go", "b1", "b1", 1, 1)
 		same.Status, same.Hunks = coord.FileUnchanged, nil
 		x.changes(bob, "bobs", same)
-		until(t, "the check says that the conflict is over", func() bool { return x.gh.lastCheck()["conclusion"] == "success" })
+		await.True(t, "the check says that the conflict is over", func() bool { return x.gh.lastCheck()["conclusion"] == "success" })
 		if x.gh.lastCheck()["id"] != first || len(x.gh.said(12)) != 0 {
 			t.Errorf("the check was not changed in place: %v, comments %v", x.gh.lastCheck(), x.gh.said(12))
 		}
 		// A new head has no check of its own yet, and needs none without conflicts.
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
-		until(t, "the check tells of the new conflict", func() bool { return x.gh.lastCheck()["conclusion"] == "neutral" })
+		await.True(t, "the check tells of the new conflict", func() bool { return x.gh.lastCheck()["conclusion"] == "neutral" })
 		x.tell(x.gh.pullRequest("synchronize", 12, "feature", t0.Add(time.Hour), map[string]any{"head": map[string]any{"ref": "feature", "sha": "head-2", "repo": map[string]any{"full_name": "acme/api"}}}))
-		until(t, "the new head has a check", func() bool { return x.gh.lastCheck()["head_sha"] == "head-2" })
+		await.True(t, "the new head has a check", func() bool { return x.gh.lastCheck()["head_sha"] == "head-2" })
 	})
 }
 
@@ -156,7 +157,7 @@ func TestAPolicySwitchesTheReportOff(t *testing.T) {
 func TestTheCommentIsFoundAgain(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		bob := x.overlapping()
-		until(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
 		x.settled()
 		// We crashed after it was written: its number is lost.
 		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
@@ -176,7 +177,7 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 			return err
 		})
 		x.tell(x.gh.pullRequest("edited", 12, "feature", t0.Add(2*time.Minute), nil))
-		until(t, "the comment is back", func() bool { return len(x.gh.said(12)) == 1 })
+		await.True(t, "the comment is back", func() bool { return len(x.gh.said(12)) == 1 })
 		x.settled()
 		// What says nothing new is not written again.
 		var before, after int
@@ -199,7 +200,7 @@ func TestStrangersReadNoNames(t *testing.T) {
 		d := x.gh.pullRequest("opened", 12, "feature", t0, nil)
 		d.body = []byte(strings.ReplaceAll(string(d.body), `"private":true`, `"private":false`))
 		x.tell(d)
-		until(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
 		said := x.gh.said(12)[0]
 		contains(t, "the comment", said, theirs.Ref, "edit overlap")
 		for _, name := range []string{x.bob.Name, x.cyd.Name, "a.go", "bobs"} {
@@ -215,7 +216,7 @@ func TestAnAppWithoutRightsGivesUp(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		x.gh.set(func() { x.gh.deny = true })
 		x.overlapping()
-		until(t, "the job has failed", func() bool {
+		await.True(t, "the job has failed", func() bool {
 			return strings.Contains(string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
 		})
 		contains(t, "the log", x.w.Log.String(), "Resource not accessible by integration")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
@@ -121,13 +122,13 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 		if i := x.intentNow(mine.Ref); i.Status != coord.IntentInReview || i.PRNumber == nil || *i.PRNumber != 12 {
 			t.Fatalf("after the pull request opened the intent is %s, number %v", i.Status, i.PRNumber)
 		}
-		until(t, "the pull request tells of the conflict", func() bool {
+		await.True(t, "the pull request tells of the conflict", func() bool {
 			said := x.gh.said(12)
 			return len(said) == 1 && strings.Contains(said[0], overlap.Ref) && strings.Contains(said[0], "1 conflict with other work") && strings.Contains(said[0], theirs.Ref)
 		})
 
 		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + overlap.Ref + "/actions", Token: x.bob.token, Body: map[string]any{"action": "resolved", "note": "agreed by voice"}}, nil)
-		until(t, "the comment says that the conflict is over", func() bool {
+		await.True(t, "the comment says that the conflict is over", func() bool {
 			said := x.gh.said(12)
 			return len(said) == 1 && strings.Contains(said[0], "No conflicts with other work any more") && strings.Contains(said[0], "resolved (agreed)")
 		})
@@ -143,7 +144,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 			}
 			waited <- w
 		}()
-		until(t, "somebody waits", func() bool { return x.w.D.Ops.OpenWaits() == 1 })
+		await.True(t, "somebody waits", func() bool { return x.w.D.Ops.OpenWaits() == 1 })
 		x.tell(x.gh.pullRequest("closed", 12, "feature", t0.Add(time.Hour), map[string]any{"merged": true, "merge_commit_sha": "m1"}))
 		if i := x.intentNow(mine.Ref); i.Status != coord.IntentMerged || i.Outcome == nil || *i.Outcome != coord.OutcomeMerged {
 			t.Errorf("after the merge the intent is %s", i.Status)
@@ -166,7 +167,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 // settled waits until no job of a git host is left to do.
 func (x *githubTeam) settled() {
 	x.Helper()
-	until(x, "the git host's jobs are done", func() bool {
+	await.True(x, "the git host's jobs are done", func() bool {
 		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
 		for _, kind := range []string{"push", "pull"} {
 			for _, state := range []string{"due", "running", "scheduled"} {
@@ -210,7 +211,7 @@ func TestAPushAsksForARebase(t *testing.T) {
 			t.Errorf("a push of what nobody works on = %+v", got)
 		}
 		x.tell(x.gh.push("main", "p0", "m1", "a.go", "other.go"))
-		until(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Merged work merged a change of a.go") })
+		await.True(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Merged work merged a change of a.go") })
 		x.wantRebase(theirs.Ref, "erged work", 1)
 		other := x.w.Replica()
 		var seen wire.Page[coord.Conflict]

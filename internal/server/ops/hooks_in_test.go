@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -193,7 +194,7 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 				sent(5, "twice", 504, 4*time.Minute), sent(4, "refused", 403, 5*time.Minute), sent(3, "ancient", 500, 100*time.Hour)}
 		})
 		x.w.Advance(16 * time.Minute)
-		until(t, "GitHub was asked", func() bool { return len(x.status().Installations) == 1 })
+		await.True(t, "GitHub was asked", func() bool { return len(x.status().Installations) == 1 })
 		var got string
 		x.gh.set(func() { got = strings.Join(x.gh.again, " ") })
 		if got != "9 6" {

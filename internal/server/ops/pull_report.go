@@ -183,7 +183,7 @@ func pullConflicts(ctx context.Context, tx *store.Tx, p store.Pull) (out []store
 
 // pullNote tells of one conflict. Who reads a public repository gets no names.
 func (s *Service) pullNote(p store.Pull, c store.ConflictRow) bulletin.PullNote {
-	n := bulletin.PullNote{Ref: c.Ref, URL: s.url("conflicts", c.Ref), Kind: strings.ReplaceAll(string(c.Kind), "_", " ")}
+	n := bulletin.PullNote{Ref: c.Ref, URL: s.pageURL("conflict", c.Ref), Kind: strings.ReplaceAll(string(c.Kind), "_", " ")}
 	var with []string
 	for _, side := range c.Parties {
 		mine := side.Branch != nil && *side.Branch == p.HeadRef

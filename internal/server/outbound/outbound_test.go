@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
@@ -182,7 +182,7 @@ func TestNothingLeadsInside(t *testing.T) {
 	c := outbound.New(outbound.Policy{Resolver: resolver})
 	for _, tt := range bad {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 			defer cancel()
 			_, err := c.Post(ctx, tt.url, http.Header{}, nil)
 			if err == nil {

@@ -54,7 +54,16 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	mux.HandleFunc("GET /docs", s.docs)
-	return problems(mux, s)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.noRoute(mux, w, r) })
+	return s.guarded(mux)
+}
+
+// guarded answers a panic of next.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recovered(w, r)
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) handler(op api.Op) http.HandlerFunc {
@@ -197,23 +206,16 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType str
 	w.Write(append(b, '\n'))
 }
 
-// problems turns the mux's own answers, for a route or method that is not
-// there, into problems.
-func problems(mux *http.ServeMux, s *Server) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recovered(w, r)
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		allowed := allowedMethods(mux, r)
-		if len(allowed) == 0 {
-			s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
-			return
-		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
-	})
+// noRoute answers where the mux has no route, or not for this method, with a
+// problem.
+func (s *Server) noRoute(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	allowed := allowedMethods(mux, r)
+	if len(allowed) == 0 {
+		s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
 }
 
 // recovered turns a panic into a 500 that says no more than others do.

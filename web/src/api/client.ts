@@ -2,6 +2,7 @@
 // from the API document.
 import type { Pending } from "./pending";
 import type { paths } from "./schema.gen";
+import { read } from "./visible";
 
 type GeneratedRoute = {
   [P in keyof paths]: {
@@ -109,5 +110,5 @@ export async function call<R extends Route>(route: R, options: Options<R> = {}):
     throw p;
   }
   if (res.status === 204) return undefined as Answer<R>;
-  return (await res.json()) as Answer<R>;
+  return read<Answer<R>>(await res.text());
 }

@@ -32,7 +32,7 @@ export function Section({ title, sub, actions, children, pad = true }: { title?:
             {title && <h2>{title}</h2>}
             {sub && <div className="card-sub">{sub}</div>}
           </div>
-          {actions}
+          {actions && <div className="card-actions">{actions}</div>}
         </div>
       )}
       <div className={pad ? "card-body" : "card-flush"}>{children}</div>

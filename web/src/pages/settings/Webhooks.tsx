@@ -72,7 +72,7 @@ function HookRow({ hook }: { hook: Webhook }) {
 const tone = { delivered: "good", pending: "info", failed: "block" } as const;
 
 function Deliveries({ hook }: { hook: Webhook }) {
-  const list = useGet("deliveries", "GET /v1/webhooks/{id}/deliveries", { path: { id: hook.id }, query: { limit: 25 } });
+  const list = useGet("deliveries", "GET /v1/webhooks/{id}/deliveries", { path: { id: hook.id }, query: { limit: 25 } }, { refetchInterval: 2000 }); // no event tells how a delivery went
   const again = useAction((d: Delivery) => call("POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver", { path: { id: hook.id, delivery: d.id } }), { says: "Sent again.", stale: ["deliveries"] });
   return (
     <div className="deliveries">
