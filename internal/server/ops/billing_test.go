@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stripe/stripe-go/v85/webhook"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -183,7 +184,7 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		}
 		becomes := func(plan, status string, subscribed bool) {
 			t.Helper()
-			until(t, "the plan is "+plan+", "+status, func() bool {
+			await.True(t, "the plan is "+plan+", "+status, func() bool {
 				b := x.billing(payer)
 				return b.Plan == plan && b.Status == status && b.Subscribed == subscribed
 			})
@@ -275,7 +276,7 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 		// The end arrives first; what happened before it arrives late.
 		s.has("sub_1", "canceled", "price_business")
 		x.w.Must(200, stripeEvent("customer.subscription.deleted", "cus_1"), nil)
-		until(t, "it is cancelled", func() bool { return x.billing(payer).Status == "canceled" })
+		await.True(t, "it is cancelled", func() bool { return x.billing(payer).Status == "canceled" })
 		var first, second wire.HookReceipt
 		x.w.Must(200, good, &first)
 		x.w.Must(200, good, &second)
@@ -297,14 +298,14 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 		s.has("sub_2", "active", "price_team")
 		s.set(func() { s.down = false })
 		x.w.Advance(time.Minute)
-		until(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
+		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
 	})
 }
 
 // stripeSettled waits until nothing is left to ask Stripe.
 func (x *team) stripeSettled() {
 	x.Helper()
-	until(x, "Stripe has been asked", func() bool {
+	await.True(x, "Stripe has been asked", func() bool {
 		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
 		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) && !strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
 			!strings.Contains(page, `svc_jobs{kind="stripe",state="scheduled"}`)
@@ -319,7 +320,7 @@ func TestOddSubscriptionsAreLogged(t *testing.T) {
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &page)
 		s.has("sub_1", "active", "price_tshirt")
 		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
-		until(t, "it is known", func() bool { return x.billing(payer).Subscribed })
+		await.True(t, "it is known", func() bool { return x.billing(payer).Subscribed })
 		if b := x.billing(payer); b.Plan != "free" {
 			t.Errorf("a price of no plan bought %+v", b)
 		}
@@ -327,7 +328,7 @@ func TestOddSubscriptionsAreLogged(t *testing.T) {
 		s.has("sub_1", "active", "price_team")
 		s.set(func() { s.subs = append(s.subs, s.subs[0]) })
 		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
-		until(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
+		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
 		contains(t, "the log", x.w.Log.String(), "pays for several subscriptions")
 	})
 }
@@ -342,7 +343,7 @@ func TestBillingSwitchedOnAndOff(t *testing.T) {
 		paying.pay("/v1/billing/checkout", paying.ada.token, map[string]any{"plan": "team"}, &page)
 		s.has("sub_1", "active", "price_team")
 		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
-		until(t, "the plan is team", func() bool { return paying.billing(paying.ada.token).Plan == "team" })
+		await.True(t, "the plan is team", func() bool { return paying.billing(paying.ada.token).Plan == "team" })
 		x.w.Stop()
 
 		x.w = daemontest.StartWith(t, daemon.Config{Database: dsn})
