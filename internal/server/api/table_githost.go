@@ -10,6 +10,20 @@ import (
 // thousands of commits, which nobody needs to hear of in full.
 const maxHook = 8 << 20
 
+// payments are what an org pays for. Stripe's webhooks come through a public
+// door: their signature tells who sent them.
+var payments = []Op{
+	{Route: "GET /v1/billing", Summary: "The org's plan and subscription", Roles: []coord.Role{coord.Owner, coord.Admin, coord.Billing}, Success: 200, Run: run((*ops.Service).GetBilling)},
+	{Route: "POST /v1/billing/checkout", Summary: "Where to pay for a plan", Roles: payers, Success: 200,
+		Problems: fails(problem.BillingUnavailable, problem.AlreadySubscribed, problem.Unavailable), Run: run((*ops.Service).CheckOut)},
+	{Route: "POST /v1/billing/portal", Summary: "Where to see invoices, change the plan or cancel", Roles: payers, Success: 200,
+		Problems: fails(problem.BillingUnavailable, taken, problem.Unavailable), Run: run((*ops.Service).OpenPortal)},
+	{Route: "POST /v1/billing/webhook", Summary: "Webhooks of Stripe, signed with Stripe-Signature", Door: Public, Success: 200,
+		Events: emits(coord.EventBillingUpdated), Problems: fails(problem.Forbidden, problem.BillingUnavailable), Run: run((*ops.Service).ReceiveStripe)},
+}
+
+var payers = []coord.Role{coord.Owner, coord.Billing}
+
 // gitHosts connects orgs with the hosts of their repositories. Webhooks come
 // through public doors: their signature tells who sent them.
 var gitHosts = []Op{

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/githost"
@@ -106,6 +108,9 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		return nil, err
 	}
 	d.assemble(v)
+	if err := d.Ops.ReconcilePlans(ctx); err != nil {
+		return nil, errors.Join(err, d.Stop())
+	}
 	return d, nil
 }
 
@@ -118,7 +123,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
-		GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
+		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.forget
 	a := api.New(d.Ops)
@@ -155,6 +160,15 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
+}
+
+// stripe returns the configured Stripe account, or nil.
+func (c StripeConfig) stripe(out *outbound.Client) *billing.Stripe {
+	if c.Key == "" {
+		return nil
+	}
+	return billing.New(billing.Config{Key: c.Key, WebhookSecret: c.WebhookSecret, URL: c.URL, Transport: out.Transport(),
+		Prices: map[string]string{plan.Team: c.PriceTeam, plan.Business: c.PriceBusiness}})
 }
 
 // openID returns the configured OpenID provider, or nil.

@@ -81,6 +81,7 @@ func (n *Notifier) Register(q *jobs.Queue) {
 		jobs.Kind{Name: ops.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.RunDigest},
 		jobs.Kind{Name: ops.JobPull, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPullReport},
 		jobs.Kind{Name: ops.JobPush, Limit: 4, Timeout: 2 * time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPush},
+		jobs.Kind{Name: ops.JobStripe, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(2*time.Second, time.Hour, 100), Run: n.Ops.RunStripe},
 		jobs.Kind{Name: ops.JobGitHub, Limit: 2, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.Ops.RunGitHub},
 		jobs.Kind{Name: sweepKind, Limit: 1, Timeout: time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.sweep},
 	)

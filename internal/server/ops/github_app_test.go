@@ -39,6 +39,7 @@ func TestMakingTheApp(t *testing.T) {
 		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("the page is %s, %s", ct, page.Header.Get("Content-Security-Policy"))
 		}
+		x.inTwoOrgs(t)
 		contains(t, "the page", string(page.Body), `method="post"`, `name="manifest"`, x.gh.URL+"/settings/apps/new?state=")
 
 		// What comes back and is not as it should be makes no app.
@@ -82,6 +83,20 @@ func TestMakingTheApp(t *testing.T) {
 			return err
 		})
 	})
+}
+
+// inTwoOrgs checks that a browser of somebody in two orgs, which goes to the
+// page by itself, says by its address which is meant.
+func (x *githubTeam) inTwoOrgs(t *testing.T) {
+	both := x.w.Member(x.o, coord.Admin)
+	other := x.w.Org("Second")
+	x.w.Write(other.ID, func(ctx context.Context, tx *store.Tx) error { return tx.InsertMember(ctx, other.ID, both.ID, coord.Member) })
+	cookie := x.w.Cookie(both)
+	for org, want := range map[string]int{"": 400, "&org=" + x.o.Slug: 200, "&org=second": 403, "&org=nowhere": 403} {
+		if res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest?format=html" + org, Cookie: cookie}); res.Status != want {
+			t.Errorf("the page with %q = %d, want %d: %s", org, res.Status, want, res.Body)
+		}
+	}
 }
 
 func TestOneFlowMakesOneApp(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -32,6 +33,7 @@ type Config struct {
 	OIDC      *auth.OIDC // nil if no OpenID provider is configured
 	Vault     *vault.Vault
 	Outbound  *outbound.Client
+	Stripe    *billing.Stripe // nil if billing is not configured
 	GitHub    *githost.GitHub
 	GitHubURL string                                // on which GitHub new apps are made
 	Mail      bool                                  // whether mail can be sent

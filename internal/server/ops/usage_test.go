@@ -54,8 +54,7 @@ func (x *team) planItems(p person) (out []coord.AttentionItem) {
 // The limits of a plan warn at 80 percent and refuse beyond; that somebody was
 // refused is told once a month.
 func TestTheLimitsOfAPlan(t *testing.T) {
-	onTeams(t, func(t *testing.T, x *team) {
-		x.plan("free") // 3 repos, 5 developers
+	onStripe(t, func(t *testing.T, x *team, _ *fakeStripe) { // on the free plan: 3 repos, 5 developers
 		if u := x.usage(x.ada); u.Repos != 2 || len(u.Warnings) != 0 || len(x.planItems(x.ada)) != 0 {
 			t.Errorf("at the start: %+v", u)
 		}
