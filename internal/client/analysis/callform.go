@@ -11,6 +11,11 @@ import (
 // callOf returns how the name at node i, or what is taken from it, is called
 // there; nil if it is not.
 func (w *walker) callOf(i int, u name) *coord.Call {
+	if w.lang == "cpp" { // acme::parse(x)
+		for p := w.parent(i); p >= 0 && w.t.Kind(p) == "qualified_identifier"; p = w.parent(i) {
+			i = p
+		}
+	}
 	for at := i; at > 0 && at > i-6; at-- {
 		p := at - 1 // a first child stands right after its parent
 		if int(w.t.Nodes[p].Next) <= i {
@@ -39,7 +44,12 @@ func (w *walker) calledAs(p int, u name) *coord.Call {
 	if u.member != "" {
 		want += "." + u.member
 	}
-	if len(called) > 200 || dotted(called) != want {
+	if len(called) > 200 {
+		return nil
+	}
+	switch called = dotted(called); {
+	case called == want, w.lang == "cpp" && strings.HasSuffix(called, "."+want), w.lang == "ruby" && called == want+".new":
+	default:
 		return nil
 	}
 	c := &coord.Call{}

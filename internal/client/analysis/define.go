@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/svc-hq/svc/internal/client/grammar"
 )
 
 // define adds a definition, unless it is local to a function.
@@ -115,20 +113,21 @@ func (w *walker) isOneOf(i int, need string) bool {
 // stands tells whether the nearest enclosing node that is not skipped is of
 // one of the kinds.
 func (w *walker) stands(i int, kinds string) bool {
-	parent := parentOf(w.t, i)
+	parent := w.parent(i)
 	return parent >= 0 && slices.Contains(strings.Split(kinds, ","), w.t.Kind(parent))
 }
 
-// parentOf finds a node's parent by walking back: it is the nearest one before
-// that is less deep.
-func parentOf(t *grammar.Tree, i int) int {
-	depth := t.Nodes[i].Depth
-	for j := i - 1; j >= 0; j-- {
-		if t.Nodes[j].Depth < depth {
-			return j
+// parent returns a node's parent, the nearest one before that is less deep.
+// They are found as far as anybody asks, each from the one before.
+func (w *walker) parent(i int) int {
+	for j := len(w.parents); j <= i; j++ {
+		p := j - 1
+		for p >= 0 && w.t.Nodes[p].Depth >= w.t.Nodes[j].Depth {
+			p = int(w.parents[p])
 		}
+		w.parents = append(w.parents, int32(p))
 	}
-	return -1
+	return int(w.parents[i])
 }
 
 // cleanName makes a name of a node's text: without type arguments, pointers

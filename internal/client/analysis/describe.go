@@ -69,6 +69,8 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *version, ok 
 	for _, s := range []*side{a, b} {
 		if s.source != nil {
 			r.mounted(d.Path, s.version)
+			r.protoUses(s.version)
+			r.packageUses(s.version)
 		}
 	}
 	r.cache.put(d.OldBlob, oldPath, a.version)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -77,4 +78,16 @@ func settleMoves(files []coord.FileFacts) {
 			}
 		}
 	})
+}
+
+// seenInPackage tells whether other files of the package may use a definition
+// that is not exported.
+func seenInPackage(lang string, g *group) bool {
+	switch lang {
+	case "go":
+		return true
+	case "java":
+		return !slices.Contains(strings.Fields(g.defs[0].before), "private")
+	}
+	return false
 }

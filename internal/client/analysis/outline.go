@@ -21,6 +21,9 @@ type outline struct {
 	assigns []assign
 	returns []value // objects and lists of return statements
 	names   []name  // uses of imported names
+	ambient []name  // uses of names that no import binds
+
+	generated map[string]bool // modules that are generated from .proto files
 }
 
 // A def is a definition.
@@ -67,7 +70,8 @@ type call struct {
 	name  string // dotted; calls in it are written (), as in router.route().get
 	args  []value
 	span  span
-	inner *call // the call it is chained to
+	flat  string // the name without calls that are only chained
+	inner *call  // the call it is chained to
 	def   int
 }
 

@@ -12,10 +12,11 @@ import (
 func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Reference {
 	out := []coord.Reference{}
 	for _, c := range f.Contracts {
-		if c.Role == coord.Uses && c.Change == coord.Added {
+		if c.Role == coord.Uses && c.Change == coord.Added && !strings.HasPrefix(c.Key, "pkg:") {
 			out = append(out, coord.Reference{Key: c.Key, Line: c.Line})
 		}
 	}
+	out = append(out, r.packageReferences(old, new)...)
 	// A use is new if there are more of its form than before: where it stands
 	// does not count.
 	type form struct {
@@ -23,16 +24,19 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 		call string
 	}
 	had := map[form]int{}
-	for _, u := range old.outline.uses() {
+	for _, u := range append(old.outline.uses(), old.outline.ambientUses()...) {
 		had[form{u.use, callKey(u.call)}]++
 	}
 	told := map[string]bool{}
-	for _, u := range new.outline.uses() {
+	for _, u := range append(new.outline.uses(), new.outline.ambientUses()...) {
 		f := form{u.use, callKey(u.call)}
 		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
 		}
 		key, call := r.resolve(new.outline, u)
+		if u.module == ambientModule {
+			key, call = r.resolveAmbient(new.outline, u)
+		}
 		if id := key + " " + callKey(call); key != "" && !told[id] {
 			told[id] = true
 			if r.opts.MetadataOnly {
@@ -83,7 +87,11 @@ func (o *outline) uses() []usedAt {
 type moduleCache struct {
 	files map[string]string
 	goMod map[string]goModule
-	goDir map[string]map[string]string // folder to names to files
+
+	texts   map[string][]byte // of files that names were looked for in
+	goNames map[string]string // folder and name to the file that declares it
+
+	packages map[string]string // that folders belong to, by registry
 
 	clients map[string]string  // base addresses of clients, by file#name
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
@@ -108,9 +116,6 @@ func (r *run) locate(o *outline, u use) (file, name string) {
 	if r.tree == nil {
 		return "", ""
 	}
-	if r.modules.files == nil {
-		r.modules.files, r.modules.goMod, r.modules.goDir = map[string]string{}, map[string]goModule{}, map[string]map[string]string{}
-	}
 	switch o.lang {
 	case "typescript", "javascript":
 		file, name = r.resolveECMA(o, u)
@@ -134,6 +139,9 @@ func (r *run) cached(o *outline, module string, find func() string) string {
 	file, ok := r.modules.files[key]
 	if !ok {
 		file = find()
+		if r.modules.files == nil {
+			r.modules.files = map[string]string{}
+		}
 		r.modules.files[key] = file
 	}
 	return file
@@ -279,11 +287,12 @@ func (r *run) goModuleOf(dir string) goModule {
 	} else if dir != "." {
 		m = r.goModuleOf(path.Dir(dir))
 	}
+	if r.modules.goMod == nil {
+		r.modules.goMod = map[string]goModule{}
+	}
 	r.modules.goMod[dir] = m
 	return m
 }
-
-var goDecl = pattern(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
 
 func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	m := r.goModuleOf(path.Dir(o.path))
@@ -291,24 +300,7 @@ func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	if m.name == "" || !ok || rest != "" && rest[0] != '/' || u.member == "" {
 		return "", ""
 	}
-	dir := path.Join(m.dir, rest)
-	names, ok := r.modules.goDir[dir]
-	if !ok {
-		names = map[string]string{}
-		for _, f := range r.tree.list(dir) {
-			if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") {
-				continue
-			}
-			for _, found := range goDecl().FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
-				n := string(found[1]) + string(found[2])
-				if _, taken := names[n]; !taken || len(found[1]) > 0 {
-					names[n] = path.Join(dir, f)
-				}
-			}
-		}
-		r.modules.goDir[dir] = names
-	}
-	return names[u.member], u.member
+	return r.goFile(path.Join(m.dir, rest), u.member, ""), u.member
 }
 
 func (r *run) resolveRust(o *outline, u use) (file, name string) {

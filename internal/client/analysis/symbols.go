@@ -99,7 +99,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 		}
 		f := coord.SymbolFacts{Key: symbolKey(old.lang, path, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Compatible}
 		switch {
-		case !g.exported():
+		case !g.exported() && !seenInPackage(old.lang, g):
 		case handedOn(new, n):
 			f.Detail = detail("comes from another file now")
 		default:

@@ -133,6 +133,7 @@ type ContractFacts struct {
 	Compatibility         Compatibility `json:"compatibility"`
 	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
 	Line                  int           `json:"line" minimum:"0"`
+	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"As of a symbol, for what a package exports"`
 }
 
 // A Reference is a new use of a symbol or contract.
@@ -163,6 +164,7 @@ func (f *FileFacts) ClearTexts() (n int) {
 	}
 	for i := range f.Contracts {
 		clear(&f.Contracts[i].Signature, &f.Contracts[i].PreviousSignature)
+		f.Contracts[i].Takes = HideParams(f.Contracts[i].Takes)
 	}
 	return n
 }

@@ -41,7 +41,7 @@ func breaking(it item) bool {
 	switch it.kind {
 	case symbolEntry:
 		s := it.symbol()
-		return s.Exported && breaks(s.Change, s.Compatibility)
+		return breaks(s.Change, s.Compatibility) // whoever uses it could see it
 	case contractEntry:
 		k := it.contract()
 		return k.Role == coord.Provides && breaks(k.Change, k.Compatibility)
@@ -62,21 +62,24 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 // hits tells whether a use fails by a breaking change. Most changes of
 // parameters concern only some calls, and a new use may fit already.
 func hits(changed, user item) coord.Fit {
-	var change coord.Change
-	var compat coord.Compatibility
-	if changed.kind == symbolEntry {
-		s := changed.symbol()
-		if s.Takes != nil && user.kind == referenceEntry {
-			return user.change.Facts.References[user.sub].Call.Fit(s.Takes)
-		}
-		change, compat = s.Change, s.Compatibility
-	} else {
-		change, compat = changed.contract().Change, changed.contract().Compatibility
+	change, compat, takes := changed.effect()
+	if change != coord.Removed && takes != nil && user.kind == referenceEntry {
+		return user.change.Facts.References[user.sub].Call.Fit(takes)
 	}
-	if change == coord.Removed || compat == coord.Breaking {
-		return coord.Misfits
+	if change != coord.Removed && (compat != coord.Breaking || takes != nil && changed.kind == contractEntry) {
+		return coord.FitUnknown
 	}
-	return coord.FitUnknown
+	return coord.Misfits
+}
+
+// effect is what a change did to a definition or contract.
+func (it item) effect() (coord.Change, coord.Compatibility, [][]coord.Param) {
+	if it.kind == symbolEntry {
+		s := it.symbol()
+		return s.Change, s.Compatibility, s.Takes
+	}
+	k := it.contract()
+	return k.Change, k.Compatibility, k.Takes
 }
 
 // loose are the kinds of definitions of which two sides may change different

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -321,7 +322,7 @@ func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
 		ours := item{kind: contractEntry, change: c, sub: i}
 		k := &c.Facts.Contracts[i]
-		overlaps := !isSymbol(k.Key) // of definitions the symbols tell
+		overlaps := !isSymbol(k.Key) && !strings.HasPrefix(k.Key, "pkg:") // of definitions the symbols tell
 		g.atKey(k.Key, func(r *repo, e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w == nil {
