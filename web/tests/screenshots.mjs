@@ -1,6 +1,5 @@
 // Takes a picture of every page, light and dark, wide and narrow.
 import { mkdirSync } from "node:fs";
-import { useFixtures } from "../demo/fixtures.mjs";
 import { seed, seedPeople } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
@@ -56,7 +55,6 @@ try {
     for (const width of [1440, 390]) {
       const height = width === 390 ? 844 : 900;
       const context = await newContext(browser, { viewport: { width, height }, colorScheme: scheme });
-      await useFixtures(context);
       await context.route((url) => url.pathname === "/v1/stats", aMonth);
       await beSignedIn(context, server.url, world.clients.ana);
       const page = await context.newPage();

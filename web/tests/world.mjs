@@ -1,7 +1,6 @@
 // What most tests start from: a real server with a team at work, and a browser.
 import { after, afterEach, before } from "node:test";
 import assert from "node:assert/strict";
-import { useFixtures } from "../demo/fixtures.mjs";
 import { seed } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
@@ -32,7 +31,6 @@ export function useWorld({ demo = true, flags = [] } = {}) {
     if (client && world.profiles.has(key)) return world.profiles.get(key);
     const context = await newContext(world.browser, options);
     world.profiles.set(client ? key : Symbol("a stranger"), context);
-    await useFixtures(context);
     if (client) await beSignedIn(context, world.url, client);
     return context;
   };

@@ -3,10 +3,10 @@ package backtest
 import (
 	"context"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Kind says where a case comes from.
@@ -28,6 +28,9 @@ type Case struct {
 	Heads   []string `json:"heads"`
 	Names   []string `json:"names,omitempty"` // of the heads, where they have some
 	At      int64    `json:"at"`
+	// Landed says that the merge is on the mainline: work is made to fit
+	// before it lands, so whether it did tells nothing of plans.
+	Landed bool `json:"landed,omitempty"`
 
 	steps [][]step    // of each head, the oldest first; the last is the head
 	first [][2]string // of each head, its first commit and what that came after
@@ -59,12 +62,14 @@ const (
 )
 
 var (
-	botName  = regexp.MustCompile(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
-	botEmail = regexp.MustCompile(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
-	toolText = regexp.MustCompile(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
+	botName  = lazy.Regexp(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
+	botEmail = lazy.Regexp(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
+	toolText = lazy.Regexp(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
 )
 
-func isBot(name, email string) bool { return botName.MatchString(name) || botEmail.MatchString(email) }
+func isBot(name, email string) bool {
+	return botName().MatchString(name) || botEmail().MatchString(email)
+}
 
 // selection collects cases.
 type selector struct {
@@ -126,7 +131,7 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *gr
 
 // merges picks true merges: two parents, work by people on both sides.
 func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) error {
-	onHead := s.reachable(tip)
+	onHead, line := s.reachable(tip), s.g.mainline(tip)
 	var ids []string
 	for at := range s.g.ids {
 		if len(s.g.parents[at]) >= 2 && s.g.times[at] >= s.since && onHead[int32(at)] {
@@ -144,6 +149,7 @@ func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) er
 			s.summary.LeftOut[why]++
 			continue
 		}
+		_, c.Landed = line[s.g.byID[id]]
 		found = append(found, c)
 	}
 	s.summary.Eligible[TrueMerge] = len(found)
@@ -156,7 +162,7 @@ func (s *selector) merge(at int32, subject string) (Case, string) {
 	switch {
 	case len(ps) != 2:
 		return Case{}, notTwoParents
-	case toolText.MatchString(subject):
+	case toolText().MatchString(subject):
 		return Case{}, toolMerge
 	}
 	f := s.g.apart(ps[0], ps[1])

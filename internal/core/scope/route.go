@@ -1,10 +1,10 @@
 package scope
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Route returns the one form of a route that frameworks and clients spell in
@@ -46,24 +46,20 @@ func normalRoute(s string) string {
 	return b.String()
 }
 
-// lazily compiles an expression when it is first used. The hook links this
-// package for remotes alone and runs on every edit: compiling all of these
-// would be a twentieth of what it costs.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 var (
-	scheme   = lazily(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
-	baseVar  = lazily(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
-	express  = lazily(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
-	template = lazily(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
-	named    = lazily(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
+	scheme   = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
+	baseVar  = lazy.Regexp(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
+	express  = lazy.Regexp(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
+	template = lazy.Regexp(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
+	named    = lazy.Regexp(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
 )
 
 // stripHost drops the part before the path of an address, and a variable that
 // stands for it.
 func stripHost(s string) string {
+	if strings.HasPrefix(s, "/") {
+		return s
+	}
 	if at := scheme().FindStringIndex(s); at != nil {
 		s = s[at[1]:]
 		if s == "" {
@@ -120,7 +116,21 @@ func splitRoute(s string) []string {
 	return append(out, s[start:])
 }
 
+// isPlain tells an element without any parameter, as most are.
+func isPlain(elem string) bool {
+	for i := 0; i < len(elem); i++ {
+		c := elem[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
 func routeElem(elem string) string {
+	if isPlain(elem) {
+		return elem
+	}
 	if strings.HasPrefix(elem, "[") && strings.HasSuffix(elem, "]") {
 		if strings.Contains(elem, "...") {
 			return "{*}"
