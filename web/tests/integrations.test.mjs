@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startReceiver } from "./receiver.mjs";
-import { dialog, said, useWorld } from "./world.mjs";
+import { dialog, goTo, said, useWorld } from "./world.mjs";
 
 const world = useWorld({ flags: ["--outbound-allow", "127.0.0.0/8"] });
 let there;
@@ -82,4 +82,32 @@ test("a webhook is tested, its deliveries are shown, and one is sent again", asy
   assert.equal(JSON.parse(third.body).type, "intent.declared");
   await deliveries.getByText("again in").waitFor();
   there.answer = 200;
+});
+
+test("GitHub has no app yet and the button leads to making one for this org", async () => {
+  const page = await world.page("ana", "/settings/github");
+  const href = await page.getByRole("link", { name: "Make the app" }).getAttribute("href");
+  assert.match(href, /^\/v1\/github\/app\/manifest\?format=html&org=northwind$/);
+  const answer = await page.request.get(world.url + href);
+  assert.equal(answer.status(), 200);
+  assert.match(await answer.text(), /action="https:\/\/github\.com\//);
+});
+
+test("GitLab is let in with a secret shown once, and shut out", async () => {
+  const page = await world.page("ana", "/settings/github");
+  await page.getByRole("button", { name: "Connect GitLab" }).click();
+  await page.getByText("This is the only time it is shown.").waitFor();
+  await page.getByText("nothing heard of it yet").waitFor();
+  await goTo(page, world.url + "/settings/github");
+  await page.getByText("Connected", { exact: true }).waitFor();
+  assert.equal(await page.getByText("This is the only time it is shown.").count(), 0);
+  await page.getByRole("button", { name: "Disconnect" }).click();
+  await dialog(page).getByRole("button", { name: "Disconnect" }).click();
+  await page.getByText("Not connected.").waitFor();
+});
+
+test("a server without billing says so", async () => {
+  const page = await world.page("ana", "/settings/billing");
+  await page.getByText("This server runs without billing").waitFor();
+  assert.equal(await page.getByRole("button", { name: /Upgrade/ }).count(), 0);
 });
