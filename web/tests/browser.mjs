@@ -1,11 +1,13 @@
 // A real Chromium, with everything that must not happen collected.
 import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
 
 /** Ends a hang; nothing here is measured by the clock. */
 export const patience = Number(process.env.SVC_TEST_PATIENCE ?? 180) * 1000;
 
-const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((p) => existsSync(p));
+const places = (process.env.PATH ?? "").split(delimiter);
+const found = ["chromium", "chromium-browser", "google-chrome"].flatMap((name) => places.map((dir) => join(dir, name))).find((p) => existsSync(p));
 const options = {
   executablePath: process.env.CHROMIUM ?? found,
   timeout: patience,
