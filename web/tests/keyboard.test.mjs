@@ -107,6 +107,7 @@ test("what needs somebody is dismissed, a contract chosen in the graph, a policy
   await item.waitFor({ state: "detached" });
 
   await goTo(page, world.url + "/repos");
+  await press(page, page.getByRole("link", { name: "Skip to content" }));
   const bond = page.getByRole("button", { name: /shop-api uses 1 contract of payments/ });
   await press(page, bond, " ");
   await page.locator(".bond-head").filter({ hasText: "payments" }).waitFor();
@@ -114,6 +115,7 @@ test("what needs somebody is dismissed, a contract chosen in the graph, a policy
   await page.waitForURL(/\/contracts\?/);
 
   await goTo(page, world.url + "/settings/policies");
+  await press(page, page.getByRole("link", { name: "Skip to content" }));
   const choice = page.getByRole("radiogroup", { name: "Editing without a declared intent" }).getByRole("radio", { checked: true });
   await tabTo(page, choice);
   await page.keyboard.press("ArrowRight");
