@@ -1,6 +1,8 @@
 # make          lists the targets
 VERSION := $(shell git describe --tags --dirty --match 'v[0-9]*' 2>/dev/null || echo 0.0.0-dev)
-LDFLAGS := -X github.com/svc-hq/svc/internal/core/version.Version=$(VERSION:v%=%)
+LDFLAGS := -s -w -X github.com/svc-hq/svc/internal/core/version.Version=$(VERSION:v%=%)
+# Agents start svc at every edit: linked statically it need not load the C library first.
+STATIC  := $(if $(wildcard $(shell $${CC:-cc} -print-file-name=libc.a 2>/dev/null)),-extldflags=-static)
 ADDR    ?= 127.0.0.1:7780
 DATA    ?= .data
 OWNER   ?= owner@localhost
@@ -16,7 +18,7 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 	bin/svcd serve --addr $(ADDR) --data $(DATA) --owner $(OWNER)
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o bin/ ./cmd/...
 
 $(DIST): $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/screenshots/*' -not -name '*.gen.ts' 2>/dev/null)
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
