@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
 	"github.com/svc-hq/svc/internal/server/daemon"
 )
@@ -52,7 +53,7 @@ func TestCLIStories(t *testing.T) {
 			"deny": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Value("server").(*server).decide(ts, "deny", args)
 			},
-			"await":   await,
+			"await":   awaitText,
 			"declare": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).declare(ts, args) },
 		},
 	})
@@ -172,7 +173,7 @@ func (s *server) declare(ts *testscript.TestScript, args []string) {
 // file.
 func (s *server) decide(ts *testscript.TestScript, verb string, args []string) {
 	var code string
-	await(ts, false, []string{args[0], "Type   "})
+	awaitText(ts, false, []string{args[0], "Type   "})
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		if c, ok := strings.CutPrefix(line, "Type   "); ok {
 			code = strings.TrimSpace(c)
@@ -181,9 +182,9 @@ func (s *server) decide(ts *testscript.TestScript, verb string, args []string) {
 	s.post("/v1/auth/device/"+verb, fmt.Sprintf(`{"user_code":%q}`, code), nil)
 }
 
-// await waits until a file holds a text.
-func await(ts *testscript.TestScript, _ bool, args []string) {
-	deadline := time.Now().Add(20 * time.Second)
+// awaitText waits until a file holds a text.
+func awaitText(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(await.Patience)
 	for {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		if err == nil && strings.Contains(string(data), args[1]) {

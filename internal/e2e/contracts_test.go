@@ -14,40 +14,90 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// A break is a contract that one repository provides and another uses, and a
-// change that breaks it.
+// A breaking is something that one repository provides and another uses, and
+// a change that breaks it.
 type breaking struct {
 	name          string
 	provider      string // file of the providing repository
 	before, after string
 	user          string // file of the using repository
 	uses          string
-	key           string // what the warning names
-	line          string // where it is used
+	beside        map[string]string // further files: "api/..." or "web/..."
+	key           string            // what the warning names
+	line          string            // where it is used
+	was, is       string            // the old form, and the new one or what is said instead
 }
 
 var breaks = []breaking{
 	{
-		name: "a route is renamed and its reply loses a field", provider: "src/server.js", user: "src/client.ts",
+		name: "a route is renamed", provider: "src/server.js", user: "src/client.ts",
 		before: "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id, name: 'x' });\n});\n",
 		after:  "const app = require('express')();\napp.get('/people/:id', (req, res) => {\n  res.json({ id: req.params.id });\n});\n",
 		uses:   "export async function loadUser(id: string) {\n  const r = await fetch(`/users/${id}`);\n  return r.json();\n}\n",
-		key:    "http:GET /users/{}", line: "line 2",
+		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name}`", is: "http:GET /people/{} stands in its place",
+	},
+	{
+		name: "a reply loses a field", provider: "src/server.js", user: "src/client.ts",
+		before: "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id, name: 'x' });\n});\n",
+		after:  "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id });\n});\n",
+		uses:   "export async function loadUser(id: string) {\n  const r = await fetch(`/users/${id}`);\n  return r.json();\n}\n",
+		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name}`", is: "is now `GET /users/{} {id}`",
 	},
 	{
 		name: "a column is dropped", provider: "migrations/001_users.sql", user: "app/report.py",
 		before: "CREATE TABLE users (\n  id BIGINT PRIMARY KEY,\n  email TEXT NOT NULL,\n  nickname TEXT\n);\n",
 		after:  "CREATE TABLE users (\n  id BIGINT PRIMARY KEY,\n  email TEXT NOT NULL\n);\n",
 		uses:   "def report(db):\n    return db.execute(\"SELECT nickname FROM users\").fetchall()\n",
-		key:    "db:public.users", line: "line 2",
+		key:    "db:public.users", line: "line 2", was: "nickname", is: "is now `public.users {email",
 	},
 	{
 		name: "an environment variable is no longer defined", provider: ".env.example", user: "src/config.ts",
 		before: "API_URL=https://example.com\nAPI_KEY=secret\n",
 		after:  "API_URL=https://example.com\n",
 		uses:   "export const key = process.env.API_KEY;\n",
-		key:    "config:API_KEY", line: "line 1",
+		key:    "config:API_KEY", line: "line 1", was: "was `API_KEY`", is: "removed `config:API_KEY`",
 	},
+	{
+		name: "a protobuf field gets another number", provider: "proto/acme/v1/user.proto", user: "src/profile.ts",
+		before: protoText("string full_name = 2;\n  repeated string tags = 3;"),
+		after:  protoText("string full_name = 4;\n  repeated string tags = 3;"),
+		uses:   "import { type User } from './gen/acme/v1/user_pb';\n\nexport const title = (u: User) => u.fullName;\n",
+		key:    "proto:acme.v1.User", line: "line 3", was: "2:full_name? string", is: "4:full_name? string",
+	},
+	{
+		name: "a protobuf field is dropped", provider: "proto/acme/v1/user.proto", user: "client/main.go",
+		before: protoText("string full_name = 2;\n  repeated string tags = 3;"),
+		after:  protoText("string full_name = 2;"),
+		uses:   "package main\n\nimport userv1 \"github.com/acme/protos/gen/go/acme/v1\"\n\nfunc tags(u *userv1.User) []string { return u.GetTags() }\n",
+		key:    "proto:acme.v1.User", line: "line 5", was: "3:tags? repeated string", is: "is now `acme.v1.User {1:id? int64, 2:full_name? string}`",
+	},
+	{
+		name: "a method of a protobuf service is removed", provider: "proto/acme/v1/user.proto", user: "app/client.py",
+		before: protoText("") + "service Users {\n  rpc Get(User) returns (User);\n  rpc Drop(User) returns (User);\n}\n",
+		after:  protoText("") + "service Users {\n  rpc Get(User) returns (User);\n}\n",
+		uses:   "from acme.v1 import user_pb2_grpc\n\nstub = user_pb2_grpc.UsersStub(channel)\nstub.Drop(user)\n",
+		key:    "proto:acme.v1.Users/Drop", line: "line 4", was: "was `acme.v1.Users/Drop (request User) {response User}`", is: "removed `proto:acme.v1.Users/Drop`",
+	},
+	{
+		name: "an exported function of a package is removed", provider: "src/token.ts", user: "src/login.ts",
+		before: "export function parseToken(text: string): string {\n  return text.trim();\n}\n",
+		after:  "export function readToken(text: string): string {\n  return text.trim();\n}\n",
+		uses:   "import { parseToken } from '@acme/api';\n\nexport const login = (t: string) => parseToken(t);\n",
+		beside: map[string]string{"api/package.json": `{"name": "@acme/api"}`, "web/package.json": `{"name": "@acme/web"}`},
+		key:    "pkg:npm:@acme/api#parseToken", line: "line 3", was: "was `function parseToken(text: string): string`", is: "readToken looks like its new name",
+	},
+	{
+		name: "an exported function of a Go module is removed", provider: "token/token.go", user: "main.go",
+		before: "package token\n\nfunc Parse(text string) {}\n",
+		after:  "package token\n",
+		uses:   "package main\n\nimport \"github.com/acme/api/token\"\n\nfunc main() { token.Parse(\"x\") }\n",
+		beside: map[string]string{"api/go.mod": "module github.com/acme/api\n", "web/go.mod": "module github.com/acme/web\n"},
+		key:    "pkg:go:github.com/acme/api/token#Parse", line: "line 5", was: "was `func Parse(text string)`", is: "removed `pkg:go:",
+	},
+}
+
+func protoText(fields string) string {
+	return "syntax = \"proto3\";\npackage acme.v1;\n\nmessage User {\n  int64 id = 1;\n  " + fields + "\n}\n"
 }
 
 // An agent in one repository breaks what another repository uses: both are
@@ -64,22 +114,30 @@ func TestBreaksAcrossRepositories(t *testing.T) {
 
 func playBreak(t *testing.T, svc string, b breaking) {
 	s := newServer(t, t.TempDir())
-	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), b.provider, b.before)
-	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), b.user, b.uses)
+	files := map[string]map[string]string{"api": {b.provider: b.before}, "web": {b.user: b.uses}}
+	for name, text := range b.beside {
+		repo, file, _ := strings.Cut(name, "/")
+		files[repo][file] = text
+	}
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), files["api"])
+	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), files["web"])
 	api.hook("SessionStart", "")
 	web.hook("SessionStart", "")
 	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
 	web.svc("index")
 
-	// The one who breaks it is told of live code that uses it.
+	// The one who breaks it is told of live code that uses it, and where.
 	api.write(b.provider, b.after)
-	if told := api.hook("PostToolUse", b.provider); !strings.Contains(told, b.key) || !strings.Contains(told, "acme/web") {
-		t.Errorf("the agent that broke %s was told: %s", b.key, told)
+	told := api.hook("PostToolUse", b.provider)
+	for _, want := range []string{b.key, "acme/web", b.user, b.line, b.was, b.is} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the agent that broke %s was not told of %q: %s", b.key, want, told)
+		}
 	}
-	// The one who uses it is told at its next edit, with file and line.
+	// The one who uses it is told at its next edit, with file, line, old and new.
 	web.write(b.user, b.uses+"\n")
-	told := web.hook("PostToolUse", b.user)
-	for _, want := range []string{b.key, b.user, b.line, "acme/api"} {
+	told = web.hook("PostToolUse", b.user)
+	for _, want := range []string{b.key, b.user, b.line, "acme/api", b.was, b.is} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the agent that uses %s was not told of %q: %s", b.key, want, told)
 		}
@@ -87,10 +145,18 @@ func playBreak(t *testing.T, svc string, b breaking) {
 	// Undone, it is over.
 	api.write(b.provider, b.before)
 	api.hook("PostToolUse", b.provider)
+	found := 0
 	for _, c := range s.conflicts(t) {
-		if c.Kind == coord.ContractBreak && (c.Status != coord.ConflictResolved || c.Resolution == nil || *c.Resolution != coord.ResolvedCleared) {
+		if c.Kind != coord.ContractBreak {
+			continue
+		}
+		found++
+		if c.Status != coord.ConflictResolved || c.Resolution == nil || *c.Resolution != coord.ResolvedCleared {
 			t.Errorf("after the change was undone %s is %s", c.Ref, c.Status)
 		}
+	}
+	if found == 0 {
+		t.Error("no break is on record")
 	}
 }
 
@@ -104,8 +170,8 @@ func TestARemovedDefinitionThatAnotherBeginsToUse(t *testing.T) {
 	const lib, user = "lib/token.ts", "src/login.ts"
 	const before = "export function parseToken(text: string): string {\n  return text.trim();\n}\n\nexport function other(): number {\n  return 1;\n}\n"
 	s := newServer(t, t.TempDir())
-	olga := newCheckout(t, s, svc, "api", s.token("olga@example.com"), lib, before)
-	bob := newCheckout(t, s, svc, "api", s.token("bob@example.com"), lib, before)
+	olga := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{lib: before})
+	bob := newCheckout(t, s, svc, "api", s.token("bob@example.com"), map[string]string{lib: before})
 	olga.hook("SessionStart", "")
 	bob.hook("SessionStart", "")
 	olga.write(lib, "export function other(): number {\n  return 1;\n}\n")
@@ -148,7 +214,7 @@ type checkout struct {
 	name string
 }
 
-func newCheckout(t *testing.T, s *server, svc, name, token, file, text string) *checkout {
+func newCheckout(t *testing.T, s *server, svc, name, token string, files map[string]string) *checkout {
 	c := &checkout{t: t, dir: filepath.Join(t.TempDir(), name), bin: svc, name: name}
 	c.env = append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+filepath.Join(t.TempDir(), "config"), "SVC_NO_UPDATE_CHECK=1",
 		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
@@ -157,7 +223,9 @@ func newCheckout(t *testing.T, s *server, svc, name, token, file, text string) *
 	}
 	c.run("git", "init", "-q", "-b", "main")
 	c.run("git", "remote", "add", "origin", "git@github.com:acme/"+name+".git")
-	c.write(file, text)
+	for file, text := range files {
+		c.write(file, text)
+	}
 	c.run("git", "add", "-A")
 	c.run("git", "commit", "-q", "-m", "start")
 	return c

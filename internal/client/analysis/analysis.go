@@ -64,7 +64,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	}
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
-	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, tree: diskTree(root)}
+	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, tree: &diskTree{ctx: ctx, root: root}}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return readFile(filepath.Join(root, d.Path)) }
 	return r.analyze(deltas), nil
 }
@@ -188,6 +188,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		a.Files = append(a.Files, f)
 	}
 	settleMoves(a.Files)
+	r.packageChanges(a.Files)
 	return a
 }
 

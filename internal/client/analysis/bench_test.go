@@ -61,7 +61,7 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 		half := len(source)/2 + bytes.IndexByte(source[len(source)/2:], '\n')
 		edited := append(append(append([]byte(nil), source[:half]...), "\n\n"...), source[half:]...)
 		b.Run(l.name, func(b *testing.B) {
-			r := &run{opts: Options{}, tree: diskTree(b.TempDir())}
+			r := &run{opts: Options{}, tree: &diskTree{ctx: b.Context(), root: b.TempDir()}}
 			var parse, whole time.Duration
 			for b.Loop() {
 				start := ownCPU(b)

@@ -36,25 +36,38 @@ func worst(vs []verdict) verdict {
 
 // compareDefs judges a definition whose header changed.
 func compareDefs(old, new *def, tr *traits) verdict {
+	vs := compareRest(old, new, tr)
+	if old.hasCall && new.hasCall {
+		vs = append(compareParams(old.params, new.params, tr), vs...)
+	}
+	if len(vs) == 0 {
+		vs = append(vs, verdict{coord.Compatible, "only its wording changed"})
+	}
+	return worst(vs)
+}
+
+// calledAlike are the kinds that Python's callers call in the same way.
+var calledAlike = map[string]bool{"function": true, "class": true}
+
+// compareRest judges everything but the parameters.
+func compareRest(old, new *def, tr *traits) []verdict {
 	var vs []verdict
 	if old.exported && !new.exported {
 		vs = append(vs, verdict{coord.Breaking, "is no longer visible to others"})
 	}
 	if old.kind != new.kind {
-		vs = append(vs, verdict{coord.Breaking, fmt.Sprintf("was a %s, is a %s", old.kind, new.kind)})
-	}
-	if old.hasCall && new.hasCall {
-		vs = append(vs, compareParams(old.params, new.params, tr)...)
+		v := verdict{coord.Breaking, fmt.Sprintf("was a %s, is a %s", old.kind, new.kind)}
+		if tr.starred && calledAlike[old.kind] && calledAlike[new.kind] {
+			v.compat = coord.Unknown // who calls it may not notice
+		}
+		vs = append(vs, v)
 	}
 	vs = append(vs, compareWords(old, new, tr)...)
 	vs = append(vs, compareAfter(old, new, tr)...)
 	if old.tag != new.tag {
 		vs = append(vs, verdict{coord.Unknown, fmt.Sprintf("its tag was %q, is %q", old.tag, new.tag)})
 	}
-	if len(vs) == 0 {
-		vs = append(vs, verdict{coord.Compatible, "only its wording changed"})
-	}
-	return worst(vs)
+	return vs
 }
 
 // compareParams judges a change of parameters by position, and by name where

@@ -19,6 +19,7 @@ type contract struct {
 	shape  shape
 	ops    []operation // changes that a migration makes, when it does not define
 	client string      // the variable that a call of a route was made with
+	call   *coord.Call // how a definition of a package is called
 	fresh  *verdict    // what it means that it is new, when that is not harmless
 }
 

@@ -332,8 +332,8 @@ func (w *walker) assignment(i int) {
 	w.assigns = append(w.assigns, assign{name, v, d, w.t.Nodes[i].Row})
 }
 
-// use keeps a use of an imported name.
-func (w *walker) use(i int) {
+// use reads the use of a name.
+func (w *walker) use(i int) name {
 	n := w.t.Nodes[i]
 	u := name{local: string(w.source[n.Start:n.End]), line: n.Row}
 	rest := w.source[n.End:min(len(w.source), int(n.End)+80)]
@@ -347,5 +347,6 @@ func (w *walker) use(i int) {
 			break
 		}
 	}
-	w.names = append(w.names, u)
+	u.call = w.callOf(i, u)
+	return u
 }

@@ -193,6 +193,9 @@ func render(a *coord.Analysis) string {
 			_, name, _ := strings.Cut(s.Key, "#")
 			fmt.Fprintf(&b, "  %s %s %s %s (%s)%s\n", name, vis, s.Kind, s.Change, s.Compatibility, said(s.Detail))
 			sides(&b, s.PreviousSignature, s.Signature, s.Change)
+			for _, params := range s.Takes {
+				fmt.Fprintf(&b, "    takes (%s)\n", paramWords(params))
+			}
 		}
 		for _, c := range f.Contracts {
 			fmt.Fprintf(&b, "  %s %s line %d %s (%s)%s\n", c.Role, c.Key, c.Line, c.Change, c.Compatibility, said(c.Detail))
@@ -203,10 +206,34 @@ func render(a *coord.Analysis) string {
 			sides(&b, c.PreviousSignature, c.Signature, c.Change)
 		}
 		for _, r := range f.References {
-			fmt.Fprintf(&b, "  refers %s line %d\n", r.Key, r.Line)
+			how := ""
+			if r.Call != nil {
+				how = ", " + r.Call.String()
+			}
+			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}
 	}
 	return b.String()
+}
+
+func paramWords(params []coord.Param) string {
+	var out []string
+	for _, p := range params {
+		w := p.Name
+		if w == "" {
+			w = "_"
+		}
+		for _, x := range []struct {
+			is   bool
+			word string
+		}{{p.Keyword, ":"}, {p.Optional, "?"}, {p.Rest, "..."}, {p.Moved, " moved"}, {p.Changed, " changed"}} {
+			if x.is {
+				w += x.word
+			}
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, ", ")
 }
 
 func said(s *string) string {

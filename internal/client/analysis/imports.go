@@ -16,6 +16,10 @@ func (w *walker) readImport(i int) {
 		w.importPython(s, line)
 	case "java", "kotlin", "scala", "swift", "csharp", "php":
 		w.importDotted(s, line)
+	case "c", "cpp":
+		if _, file, ok := strings.Cut(s, "\""); ok {
+			w.imports = append(w.imports, imported{module: strings.TrimSuffix(file, "\""), name: "*", line: line})
+		}
 	case "rust":
 		for _, p := range expandUse(strings.TrimSuffix(strings.TrimSpace(cutWord(s, "use")), ";")) {
 			path, local, _ := strings.Cut(p, " as ")
@@ -100,7 +104,7 @@ func (w *walker) requireCall(i int, c *call) {
 	if !ok {
 		return
 	}
-	p := parentOf(w.t, i)
+	p := w.parent(i)
 	if p >= 0 && w.t.Kind(p) == "variable_declarator" {
 		if n := w.t.Child(p, "name"); n >= 0 {
 			left := oneLine(w.t.Text(n))

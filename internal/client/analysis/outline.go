@@ -1,5 +1,7 @@
 package analysis
 
+import "github.com/svc-hq/svc/internal/core/coord"
+
 // An outline is what the rules see of a file, whatever its language: its
 // definitions, and those calls, annotations, texts and imports that a rule or
 // a reference could be about.
@@ -19,6 +21,9 @@ type outline struct {
 	assigns []assign
 	returns []value // objects and lists of return statements
 	names   []name  // uses of imported names
+	ambient []name  // uses of names that no import binds
+
+	generated map[string]bool // modules that are generated from .proto files
 }
 
 // A def is a definition.
@@ -65,7 +70,8 @@ type call struct {
 	name  string // dotted; calls in it are written (), as in router.route().get
 	args  []value
 	span  span
-	inner *call // the call it is chained to
+	flat  string // the name without calls that are only chained
+	inner *call  // the call it is chained to
 	def   int
 }
 
@@ -113,6 +119,7 @@ type name struct {
 	local  string
 	member string // what was taken from it, for a module
 	line   uint32
+	call   *coord.Call // how it is called, if it is
 }
 
 // full makes the parts of a header that only a definition that changed needs.

@@ -9,14 +9,19 @@ func parseParams(s string, tr *traits) []param {
 		s = s[1 : len(s)-1]
 	}
 	var out []param
-	for _, p := range splitTop(s, ',') {
-		if p = strings.TrimSpace(p); p == "" || p == "void" || p == "/" {
+	byName := false // Python: what follows * or *args goes by name
+	for _, text := range splitTop(s, ',') {
+		if text = strings.TrimSpace(text); text == "" || text == "void" || text == "/" {
 			continue
 		}
-		if p == "*" { // python: what follows goes by name
+		if text == "*" && tr.starred {
+			byName = true
 			continue
 		}
-		out = append(out, parseParam(p, tr))
+		p := parseParam(text, tr)
+		p.keyword = p.keyword || byName || strings.HasPrefix(text, "**") && !tr.typed
+		byName = byName || p.rest && tr.starred
+		out = append(out, p)
 	}
 	return out
 }
@@ -29,24 +34,21 @@ func parseParam(s string, tr *traits) param {
 	if strings.HasPrefix(head, "...") || strings.HasPrefix(head, "*") && !strings.Contains(head, " ") || strings.HasPrefix(head, "&") && tr.nameFirst && !strings.Contains(head, "self") {
 		p.rest = true
 	}
-	if strings.Contains(head, "...") {
+	if strings.Contains(head, "...") && !tr.starred { // Python writes it in types
 		p.rest = true
 	}
 	if tr.nameFirst {
 		name, typ, colon := cutTop(head, ':')
 		p.name = strings.TrimSpace(name)
 		p.typ = strings.TrimSpace(typ)
-		if colon && p.typ == "" { // a keyword of Ruby
-			p.keyword = true
-		} else if colon && tr.namesMatter && !tr.typed {
-			// Ruby's "key: 2" has a default, Python's "a: int" a type.
-			p.keyword, p.optional = tr.exportedName == "", p.optional || tr.exportedName == ""
-			if p.keyword {
-				p.typ = ""
-			}
+		if colon && tr.keywords { // Ruby's "key:" is required, "key: 2" has a default
+			p.keyword, p.optional, p.typ = true, p.typ != "", ""
 		}
 		for _, word := range []string{"public ", "private ", "protected ", "readonly ", "override ", "val ", "var ", "mut ", "ref ", "vararg ", "using ", "implicit "} {
 			p.name = strings.TrimPrefix(p.name, word)
+		}
+		if label, _, two := strings.Cut(p.name, " "); two && tr.labels { // Swift's callers see the first
+			p.name = label
 		}
 		if strings.HasSuffix(p.name, "?") {
 			p.name, p.optional = strings.TrimSuffix(p.name, "?"), true

@@ -13,23 +13,37 @@ import (
 func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Reference {
 	out := []coord.Reference{}
 	for _, c := range f.Contracts {
-		if c.Role == coord.Uses && c.Change == coord.Added {
+		if c.Role == coord.Uses && c.Change == coord.Added && !strings.HasPrefix(c.Key, "pkg:") {
 			out = append(out, coord.Reference{Key: c.Key, Line: c.Line})
 		}
 	}
-	seen := map[use]bool{}
-	for _, u := range old.outline.uses() {
-		seen[u.use] = true
+	out = append(out, r.packageReferences(old, new)...)
+	// A use is new if there are more of its form than before: where it stands
+	// does not count.
+	type form struct {
+		use
+		call string
 	}
-	keys := map[string]bool{}
-	for _, u := range new.outline.uses() {
-		if seen[u.use] || len(out) >= maxPerFile {
+	had := map[form]int{}
+	for _, u := range append(old.outline.uses(), old.outline.ambientUses()...) {
+		had[form{u.use, callKey(u.call)}]++
+	}
+	told := map[string]bool{}
+	for _, u := range append(new.outline.uses(), new.outline.ambientUses()...) {
+		f := form{u.use, callKey(u.call)}
+		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
 		}
-		seen[u.use] = true
-		if key := r.resolve(new.outline, u.use); key != "" && !keys[key] {
-			keys[key] = true
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1})
+		key, call := r.resolve(new.outline, u)
+		if u.module == ambientModule {
+			key, call = r.resolveAmbient(new.outline, u)
+		}
+		if id := key + " " + callKey(call); key != "" && !told[id] {
+			told[id] = true
+			if r.opts.MetadataOnly {
+				call = call.Hidden()
+			}
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
@@ -46,6 +60,7 @@ type use struct {
 type usedAt struct {
 	use
 	line uint32
+	call *coord.Call
 }
 
 // uses joins uses of imported names with their imports.
@@ -64,7 +79,7 @@ func (o *outline) uses() []usedAt {
 		if im.name == "" && n.member == "" {
 			continue // the module is only handed on
 		}
-		out = append(out, usedAt{u, n.line})
+		out = append(out, usedAt{u, n.line, n.call})
 	}
 	return out
 }
@@ -73,29 +88,34 @@ func (o *outline) uses() []usedAt {
 type moduleCache struct {
 	files map[string]string
 	goMod map[string]goModule
-	goDir map[string]map[string]string // folder to names to files
+
+	texts   map[string][]byte // of files that names were looked for in
+	goNames map[string]string // folder and name to the file that declares it
+
+	packages map[string]string // that folders belong to, by registry
 
 	clients map[string]string  // base addresses of clients, by file#name
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
 }
 
-// resolve returns the key of what is used, or "" when it is not of this
-// repository or cannot be found.
-func (r *run) resolve(o *outline, u use) string {
-	file, name := r.locate(o, u)
+// resolve returns the key of what is used and how it is called, or "" when it
+// is not of this repository or cannot be found.
+func (r *run) resolve(o *outline, u usedAt) (string, *coord.Call) {
+	file, name := r.locate(o, u.use)
 	if file == "" || name == "" || file == o.path {
-		return ""
+		return "", nil
 	}
-	return symbolKey(languageOf(file).name, file, name)
+	call := u.call
+	if u.member != "" && name != u.member && !strings.HasSuffix(name, "."+u.member) {
+		call = nil // the call is of a member that the key does not name
+	}
+	return symbolKey(languageOf(file).name, file, name), call
 }
 
 // locate finds the file that defines what is used, and its name there.
 func (r *run) locate(o *outline, u use) (file, name string) {
 	if r.tree == nil {
 		return "", ""
-	}
-	if r.modules.files == nil {
-		r.modules.files, r.modules.goMod, r.modules.goDir = map[string]string{}, map[string]goModule{}, map[string]map[string]string{}
 	}
 	switch o.lang {
 	case "typescript", "javascript":
@@ -120,6 +140,9 @@ func (r *run) cached(o *outline, module string, find func() string) string {
 	file, ok := r.modules.files[key]
 	if !ok {
 		file = find()
+		if r.modules.files == nil {
+			r.modules.files = map[string]string{}
+		}
 		r.modules.files[key] = file
 	}
 	return file
@@ -265,11 +288,12 @@ func (r *run) goModuleOf(dir string) goModule {
 	} else if dir != "." {
 		m = r.goModuleOf(path.Dir(dir))
 	}
+	if r.modules.goMod == nil {
+		r.modules.goMod = map[string]goModule{}
+	}
 	r.modules.goMod[dir] = m
 	return m
 }
-
-var goDecl = lazy.Regexp(`(?m)^(?:func|type|var|const)\s+([A-Z]\w*)|^\t([A-Z]\w*)(?:\s+[\w*.\[\]]+)?\s*(?:=|$)`)
 
 func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	m := r.goModuleOf(path.Dir(o.path))
@@ -277,24 +301,7 @@ func (r *run) resolveGo(o *outline, u use) (file, name string) {
 	if m.name == "" || !ok || rest != "" && rest[0] != '/' || u.member == "" {
 		return "", ""
 	}
-	dir := path.Join(m.dir, rest)
-	names, ok := r.modules.goDir[dir]
-	if !ok {
-		names = map[string]string{}
-		for _, f := range r.tree.list(dir) {
-			if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") {
-				continue
-			}
-			for _, found := range goDecl().FindAllSubmatch(r.tree.read(path.Join(dir, f)), -1) {
-				n := string(found[1]) + string(found[2])
-				if _, taken := names[n]; !taken || len(found[1]) > 0 {
-					names[n] = path.Join(dir, f)
-				}
-			}
-		}
-		r.modules.goDir[dir] = names
-	}
-	return names[u.member], u.member
+	return r.goFile(path.Join(m.dir, rest), u.member, ""), u.member
 }
 
 func (r *run) resolveRust(o *outline, u use) (file, name string) {

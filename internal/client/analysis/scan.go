@@ -116,6 +116,8 @@ func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
 		return f, false
 	}
 	s.run.mounted(e.Path, x.version)
+	s.run.protoUses(x.version)
+	s.run.packageUses(x.version)
 	empty := nothing(x.lang.name)
 	f.Parsed = canRead(x.lang) || len(x.version.contracts) > 0
 	for _, sym := range symbolFacts(f.Path, empty.outline, x.version.outline, &s.run.opts) {

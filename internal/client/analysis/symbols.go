@@ -71,6 +71,15 @@ func (g *group) own() string {
 	return b.String()
 }
 
+func (g *group) last() *group { return &group{defs: g.defs[len(g.defs)-1:]} }
+
+// textHash names the text of a definition, so that two sides can see that they
+// wrote the same.
+func (g *group) textHash() *string {
+	h := hashText(g.own())
+	return &h
+}
+
 // symbolFacts compares the definitions of two versions of a file. Those that
 // did not change are left out.
 func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFacts {
@@ -92,7 +101,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 		}
 		f := coord.SymbolFacts{Key: symbolKey(old.lang, path, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Compatible}
 		switch {
-		case !g.exported():
+		case !g.exported() && !seenInPackage(old.lang, g):
 		case handedOn(new, n):
 			f.Detail = detail("comes from another file now")
 		default:
@@ -112,8 +121,10 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 		g := news[n]
 		f := coord.SymbolFacts{Key: symbolKey(new.lang, path, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Added, Compatibility: coord.Compatible}
 		setSignatures(&f.Signature, &f.SignatureHash, g.signature())
+		f.TextHash = g.textHash()
 		out = append(out, f)
 	}
+	out = raiseConstructors(out, new.lang)
 	for i := range out {
 		if halfWritten && out[i].Compatibility == coord.Breaking {
 			out[i].Compatibility = coord.Unknown
@@ -123,6 +134,7 @@ func symbolFacts(path string, old, new *outline, opts *Options) []coord.SymbolFa
 	if opts.MetadataOnly {
 		for i := range out {
 			out[i].Signature, out[i].PreviousSignature, out[i].Detail = nil, nil, nil
+			out[i].Takes = coord.HideParams(out[i].Takes)
 		}
 	}
 	return out
@@ -174,12 +186,17 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 	if len(old.defs) == len(new.defs) && old.exported() == new.exported() && old.own() == new.own() {
 		return coord.SymbolFacts{}, false
 	}
-	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old)}
+	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old), TextHash: new.textHash()}
+	own := old.own() != new.own()
+	if tr.starred {
+		// Of Python's overloads callers meet the last, which does the work.
+		old, new = old.last(), new.last()
+	}
 	was, is := old.signature(), new.signature()
 	setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, was)
 	setSignatures(&f.Signature, &f.SignatureHash, is)
 	if was == is && old.exported() == new.exported() {
-		return f, old.own() != new.own()
+		return f, own
 	}
 	f.Change = coord.Signature
 	v := compareGroups(old, new, tr)
@@ -187,6 +204,9 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 		v = verdict{coord.Compatible, "is now visible to others"}
 	}
 	f.Compatibility = v.compat
+	if v.compat != coord.Compatible {
+		f.Takes = takes(old, new, tr)
+	}
 	if v.detail != "" {
 		f.Detail = detail(v.detail)
 	}
@@ -195,20 +215,7 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 
 // compareGroups judges overloads: one that is gone breaks its callers.
 func compareGroups(old, new *group, tr *traits) verdict {
-	if len(old.defs) == 1 && len(new.defs) == 1 {
-		return compareDefs(old.defs[0], new.defs[0], tr)
-	}
-	var gone, fresh []*def
-	for _, d := range old.defs {
-		if !containsHead(new.defs, d.head) {
-			gone = append(gone, d)
-		}
-	}
-	for _, d := range new.defs {
-		if !containsHead(old.defs, d.head) {
-			fresh = append(fresh, d)
-		}
-	}
+	gone, fresh := changedOverloads(old, new)
 	var vs []verdict
 	if len(gone) == len(fresh) {
 		for i := range gone {
@@ -223,6 +230,24 @@ func compareGroups(old, new *group, tr *traits) verdict {
 		vs = append(vs, verdict{coord.Compatible, fmt.Sprintf("overload %q added", clip(d.head))})
 	}
 	return worst(vs)
+}
+
+// changedOverloads returns those that are not on the other side as they were.
+func changedOverloads(old, new *group) (gone, fresh []*def) {
+	if len(old.defs) == 1 && len(new.defs) == 1 {
+		return old.defs, new.defs
+	}
+	for _, d := range old.defs {
+		if !containsHead(new.defs, d.head) {
+			gone = append(gone, d)
+		}
+	}
+	for _, d := range new.defs {
+		if !containsHead(old.defs, d.head) {
+			fresh = append(fresh, d)
+		}
+	}
+	return gone, fresh
 }
 
 func containsHead(ds []*def, head string) bool {

@@ -69,6 +69,7 @@ const (
 	kindCall
 	kindComment
 	kindSymbol
+	kindSpread
 )
 
 // A form holds where a construct keeps its parts.
@@ -86,7 +87,10 @@ type traits struct {
 	exportedUnder  string   // kind of node that exports what stands in it
 	openIn         []string // definitions of these kinds hold only visible members
 	nameFirst      bool     // parameters are "name: type"
-	namesMatter    bool     // renaming a parameter breaks callers
+	namesMatter    bool     // callers may name parameters, so renaming one breaks some
+	keywords       bool     // callers name those that end in a colon
+	starred        bool     // callers name those that stand after a star
+	labels         bool     // a parameter has a name for callers and one for itself
 	defaults       bool     // a parameter can be optional
 	typed          bool     // a change of a type breaks callers
 	awaited        bool     // becoming async changes what callers get
@@ -200,7 +204,7 @@ var acts = map[string]act{
 
 var valueKinds = map[string]kind{
 	"text": kindText, "part": kindPart, "hole": kindHole, "join": kindJoin, "list": kindList, "object": kindObject,
-	"pair": kindPair, "short": kindShort, "keyword": kindKeyword, "wrap": kindWrap, "lambda": kindLambda, "symbol": kindSymbol,
+	"pair": kindPair, "short": kindShort, "keyword": kindKeyword, "wrap": kindWrap, "lambda": kindLambda, "symbol": kindSymbol, "spread": kindSpread,
 }
 
 func (s *syntax) add(l ruleLine) error {
@@ -267,6 +271,9 @@ func (t *traits) read(o map[string]string) error {
 			t.nameFirst = value == "name-first"
 		case "callers-use":
 			t.namesMatter = strings.Contains(value, "names")
+			t.keywords = strings.Contains(value, "keywords")
+			t.starred = strings.Contains(value, "starred")
+			t.labels = strings.Contains(value, "labels")
 			t.defaults = strings.Contains(value, "defaults")
 			t.typed = strings.Contains(value, "types")
 			t.awaited = strings.Contains(value, "async")

@@ -14,20 +14,25 @@ import (
 // A tree is the files of one version, to find what an import means.
 type tree interface {
 	has(file string) bool
-	list(dir string) []string // names of the files in a folder
-	read(file string) []byte  // nil when it is not there or too large
+	list(dir string) []string   // names of the files in a folder
+	read(file string) []byte    // nil when it is not there or too large
+	named(base string) []string // paths of the files called so, wherever they lie
 }
 
 // A diskTree is what lies in a folder.
-type diskTree string
+type diskTree struct {
+	ctx   context.Context
+	root  string
+	names map[string][]string // of all files that git knows, by base
+}
 
-func (t diskTree) has(file string) bool {
-	info, err := os.Stat(filepath.Join(string(t), file))
+func (t *diskTree) has(file string) bool {
+	info, err := os.Stat(filepath.Join(t.root, file))
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (t diskTree) list(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(string(t), dir))
+func (t *diskTree) list(dir string) []string {
+	entries, err := os.ReadDir(filepath.Join(t.root, dir))
 	if err != nil {
 		return nil
 	}
@@ -40,12 +45,23 @@ func (t diskTree) list(dir string) []string {
 	return out
 }
 
-func (t diskTree) read(file string) []byte {
-	data, err := readFile(filepath.Join(string(t), file))
+func (t *diskTree) read(file string) []byte {
+	data, err := readFile(filepath.Join(t.root, file))
 	if err != nil {
 		return nil
 	}
 	return data
+}
+
+func (t *diskTree) named(base string) []string {
+	if t.names == nil {
+		t.names = map[string][]string{}
+		files, _ := gitrepo.Files(t.ctx, t.root) // without them names stay unresolved
+		for _, f := range files {
+			t.names[path.Base(f)] = append(t.names[path.Base(f)], f)
+		}
+	}
+	return t.names[base]
 }
 
 // A gitTree is a version in the repository. It is listed when first asked.
@@ -56,6 +72,7 @@ type gitTree struct {
 	objects *gitrepo.Objects
 	files   map[string]string   // path to id
 	folders map[string][]string // folder to names
+	names   map[string][]string // base to paths
 }
 
 func (t *gitTree) load() {
@@ -88,6 +105,20 @@ func (t *gitTree) list(dir string) []string {
 	names := t.folders[path.Clean(dir)]
 	sort.Strings(names)
 	return names
+}
+
+func (t *gitTree) named(base string) []string {
+	t.load()
+	if t.names == nil {
+		t.names = map[string][]string{}
+		for f := range t.files {
+			t.names[path.Base(f)] = append(t.names[path.Base(f)], f)
+		}
+		for _, all := range t.names {
+			sort.Strings(all)
+		}
+	}
+	return t.names[base]
 }
 
 func (t *gitTree) read(file string) []byte {

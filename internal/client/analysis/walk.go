@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/grammar"
@@ -13,6 +14,8 @@ type walker struct {
 	t    *grammar.Tree
 	want *matcher
 	open []int // definitions around the current node
+
+	parents []int32 // of the nodes, as far as they were asked for
 }
 
 // outlineOf walks the tree once. want tells which calls, marks and reads are
@@ -22,6 +25,7 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 	importEnd := 0
 	locals := map[string]bool{}
 	lastName := -1
+	around := ambient[lang]
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if n.Flags != 0 {
@@ -34,6 +38,9 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 		case actNone:
 		case actDef:
 			w.define(i)
+			if s.forms[n.Kind].parts["also"] == "const" {
+				w.assignment(i)
+			}
 		case actCall:
 			w.call(i)
 		case actMark:
@@ -59,17 +66,45 @@ func outlineOf(t *grammar.Tree, s *syntax, lang, path string, want *matcher) *ou
 				w.section(string(t.Source[n.Start:n.End]))
 			}
 		case actName:
-			if i >= importEnd && len(locals) > 0 && locals[string(t.Source[n.Start:n.End])] && lastName != int(n.Start) {
-				lastName = int(n.Start)
-				w.use(i)
+			if i < importEnd || lastName == int(n.Start) {
+				continue
 			}
-		}
-		if s.acts[n.Kind] == actDef && s.forms[n.Kind].parts["also"] == "const" {
-			w.assignment(i)
+			imported := len(locals) > 0 && locals[string(t.Source[n.Start:n.End])]
+			if !imported && (around == nil || !around.mayBe(t.Source[n.Start:n.End])) || w.isMember(n.Start) {
+				continue
+			}
+			lastName = int(n.Start)
+			if imported {
+				w.names = append(w.names, w.use(i))
+			} else {
+				w.ambient = append(w.ambient, w.use(i))
+			}
 		}
 	}
 	w.finish()
 	return w.outline
+}
+
+// isMember tells whether a name is taken from something: after a dot it is not
+// the one that was imported. Three dots before a name spread it.
+func (w *walker) isMember(at uint32) bool {
+	before := w.source[:at]
+	switch {
+	case bytes.HasSuffix(before, []byte("..")):
+		return false
+	case bytes.HasSuffix(before, []byte(".")), bytes.HasSuffix(before, []byte("->")):
+		return true
+	case bytes.HasSuffix(before, []byte("::")):
+		from := len(before) - 2
+		for from > 0 && isNameByte(before[from-1]) {
+			from--
+		}
+		if w.lang == "cpp" { // of a namespace, unless it looks like a class
+			return before[from] >= 'A' && before[from] <= 'Z'
+		}
+		return from < len(before)-2
+	}
+	return false
 }
 
 func (w *walker) span(i int) span {
@@ -93,10 +128,11 @@ func (w *walker) finish() {
 			children[d.parent] = append(children[d.parent], i)
 		}
 	}
+	whole := string(w.source) // what definitions are parts of
 	for i := range w.defs {
 		d := &w.defs[i]
 		if len(children[i]) == 0 {
-			d.own = string(w.source[d.span.start:d.span.end])
+			d.own = whole[d.span.start:d.span.end]
 			continue
 		}
 		var b strings.Builder
@@ -106,10 +142,10 @@ func (w *walker) finish() {
 			if k.start < at || k.start < d.body.start || d.body.end == 0 {
 				continue // what a header defines, such as constructor parameters, is part of it
 			}
-			b.WriteString(strings.Trim(string(w.source[at:k.start]), " \t\r\n,;"))
+			b.WriteString(strings.Trim(whole[at:k.start], " \t\r\n,;"))
 			at = k.end
 		}
-		b.WriteString(strings.Trim(string(w.source[at:d.span.end]), " \t\r\n,;"))
+		b.WriteString(strings.Trim(whole[at:d.span.end], " \t\r\n,;"))
 		d.own = b.String()
 	}
 	w.exportLists()

@@ -370,3 +370,43 @@ func TestAnEmptyRepositoryHasNothingToReplay(t *testing.T) {
 		t.Errorf("%s", b.String())
 	}
 }
+
+// Plans that name definitions of one file keep apart; those that name the file
+// meet. What landed on the mainline had been made to fit and is not counted.
+func TestPlansAreJudgedByMergesInFlight(t *testing.T) {
+	m := newMaker()
+	edit := func(old, new string) files { return files{"price.go": strings.Replace(goBefore, old, new, 1)} }
+	base := m.commit("start", files{"go.mod": "module example.com/shop\n\ngo 1.24\n", "price.go": goBefore})
+	inFlight := func(subject string, at int, branch, main files) int {
+		work, moved := m.commit(subject+", branch", branch, at), m.commit(subject+", main", main, at)
+		merged := m.commit("Merge main into "+subject, main, work, moved)
+		return m.commit("land "+subject, nil, m.commit("more on main", files{subject + ".txt": "x\n"}, moved), merged)
+	}
+	at := inFlight("apart", base, edit("len(name)", "len(name) + 1"), edit("p - 1", "p - 2"))
+	at = m.commit("start again", files{"price.go": goBefore}, at)
+	at = inFlight("alike", at, edit("len(name)", "len(name) + 3"), edit("len(name)", "len(name) + 4"))
+	got := run(t, m.build(t, at), backtest.Options{})
+	landed := 0
+	for _, o := range got.Outcomes {
+		if o.Landed {
+			landed++
+		}
+	}
+	if len(got.Outcomes) != 4 || landed != 2 {
+		t.Fatalf("%d merges, %d of them landed", len(got.Outcomes), landed)
+	}
+	type rates struct{ Precision, Recall, Files backtest.Rate }
+	have := map[string]rates{}
+	for _, p := range got.Sections()[0].Plans {
+		have[p.Name] = rates{p.Precision.Shown, p.Recall.Shown, p.FilePrecision.Shown}
+	}
+	one := backtest.Rate{Hits: 1, Of: 1}
+	half := backtest.Rate{Hits: 1, Of: 2}
+	want := map[string]rates{
+		backtest.PlanPaths: {half, one, half}, backtest.PlanSymbols: {one, one, one}, backtest.PlanOracle: {half, one, half},
+		backtest.PlanFirstPaths: {half, one, half}, backtest.PlanFirstSymbols: {one, one, one},
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -127,6 +127,9 @@ func (r *replayer) tells(o *Outcome, steps [2][]step, m moment, seen map[[2]int]
 		sides[i] = seen[key]
 	}
 	n := namesOf(sides...)
+	for _, c := range o.Conflicts {
+		n.based(c.Path, c.Base, sides...)
+	}
 	for _, f := range findings(indexOf(&o.Case, sides), 2, allRules()) {
 		if !injected(&f) {
 			continue

@@ -27,6 +27,7 @@ type Side struct {
 // A Conflict is a file where git stopped.
 type Conflict struct {
 	Path    string   `json:"path"`
+	Base    string   `json:"base,omitempty"`  // the object that git took for its base
 	Kinds   []string `json:"kinds"`           // in git's words
 	Ignored bool     `json:"ignored"`         // the policy's ignore_paths keep it quiet
 	Caught  bool     `json:"caught"`          // edit_overlap told of it
@@ -66,7 +67,6 @@ type Plan struct {
 type Foresee struct {
 	Path    string             `json:"path"`
 	Kind    coord.ConflictKind `json:"kind"`
-	How     string             `json:"how"` // what met what
 	Ignored bool               `json:"ignored"`
 	Right   bool               `json:"right"`
 }

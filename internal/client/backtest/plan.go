@@ -12,10 +12,15 @@ import (
 // meant to do, so it is taken from what they did.
 const (
 	PlanPaths        = "paths"         // every file of the finished work
-	PlanSymbols      = "symbols"       // the definitions of the finished work; files where it is not in one
+	PlanSymbols      = "symbols"       // the definitions of the finished work, and files where some of it is in none
 	PlanFirstPaths   = "first_paths"   // every file of the first commit
 	PlanFirstSymbols = "first_symbols" // the definitions of the first commit
+	// PlanOracle is no plan but what none can be better than: it knows where
+	// the edits will be to ten lines.
+	PlanOracle = "oracle"
 )
+
+const oracleLines = 10
 
 // firstSteps analyses the first commit of each side, as far as they meet.
 func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
@@ -48,21 +53,28 @@ func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
 // plan sees what claims alone would have told.
 func (o *Outcome) plan(sides, first []*coord.Analysis) {
 	n := namesOf(sides...)
+	byClaims := func(symbols bool) func(pair [2]*coord.FileFacts) coord.ConflictKind {
+		return func(pair [2]*coord.FileFacts) coord.ConflictKind {
+			return meet(&o.Case, claimsOn(pair[0], symbols), claimsOn(pair[1], symbols))
+		}
+	}
 	for _, p := range []struct {
-		name    string
-		sides   []*coord.Analysis
-		symbols bool
-	}{{PlanPaths, sides, false}, {PlanSymbols, sides, true}, {PlanFirstPaths, first, false}, {PlanFirstSymbols, first, true}} {
+		name  string
+		sides []*coord.Analysis
+		meet  func([2]*coord.FileFacts) coord.ConflictKind
+	}{
+		{PlanPaths, sides, byClaims(false)}, {PlanSymbols, sides, byClaims(true)},
+		{PlanFirstPaths, first, byClaims(false)}, {PlanFirstSymbols, first, byClaims(true)},
+		{PlanOracle, sides, near},
+	} {
 		plan := Plan{Name: p.name, Said: []Foresee{}}
 		foreseen := make([]bool, len(o.Conflicts))
 		for _, pair := range sharedFiles(p.sides[0], p.sides[1]) {
-			a, b := claimsOn(pair[0], p.symbols), claimsOn(pair[1], p.symbols)
-			kind := meet(&o.Case, a, b)
+			kind := p.meet(pair)
 			if kind == "" {
 				continue
 			}
-			f := Foresee{Path: pair[0].Path, Kind: kind, How: how(pair[0], a) + "/" + how(pair[1], b)}
-			f.Ignored = defaultRules().Ignored(f.Path)
+			f := Foresee{Path: pair[0].Path, Kind: kind, Ignored: defaultRules().Ignored(pair[0].Path)}
 			for i, c := range o.Conflicts {
 				if n.same(f.Path, c.Path) || n.same(pair[1].Path, c.Path) {
 					f.Right, foreseen[i] = true, true
@@ -75,6 +87,22 @@ func (o *Outcome) plan(sides, first []*coord.Analysis) {
 		}
 		o.Plans = append(o.Plans, plan)
 	}
+}
+
+// near is what an oracle tells of a file.
+func near(pair [2]*coord.FileFacts) coord.ConflictKind {
+	a, b := pair[0], pair[1]
+	if a.Status != coord.FileModified || b.Status != coord.FileModified || a.Binary || b.Binary {
+		return coord.PathOverlap
+	}
+	for _, x := range a.Hunks {
+		for _, y := range b.Hunks {
+			if x.Start <= y.Start+y.Count+oracleLines && y.Start <= x.Start+x.Count+oracleLines {
+				return coord.PathOverlap
+			}
+		}
+	}
+	return ""
 }
 
 func (p *Plan) count(c *Conflict, foreseen bool) {
@@ -130,13 +158,13 @@ func meet(c *Case, a, b coord.ScopeSet) coord.ConflictKind {
 	return found[0].Kind
 }
 
-// claimsOn returns what a plan of the work on one file would name: the
-// definitions, when all of it is in some, else the file.
+// claimsOn returns what a plan of the work on one file would name: the file, or
+// the definitions to change and to add, and the file if there is more to do.
 func claimsOn(f *coord.FileFacts, symbols bool) coord.ScopeSet {
 	var set coord.ScopeSet
-	if symbols && f.Parsed && f.Status == coord.FileModified && len(f.Symbols) > 0 {
-		if inside := touched(f); len(inside) > 0 {
-			set.Symbols = inside
+	if symbols && f.Parsed && f.Status == coord.FileModified {
+		var whole bool
+		if set.Symbols, whole = touched(f); whole {
 			return set
 		}
 	}
@@ -147,10 +175,10 @@ func claimsOn(f *coord.FileFacts, symbols bool) coord.ScopeSet {
 	return set
 }
 
-// touched returns the definitions that a file's changes lie in, or nil if some
-// change lies in none.
-func touched(f *coord.FileFacts) []string {
-	var out []string
+// touched returns the definitions that a file's changes lie in or add, and
+// whether that is all there is to the changes.
+func touched(f *coord.FileFacts) (out []string, whole bool) {
+	whole = len(f.Hunks) > 0
 	for _, h := range f.Hunks {
 		key := ""
 		for i := range f.Symbols {
@@ -159,22 +187,15 @@ func touched(f *coord.FileFacts) []string {
 			}
 		}
 		if key == "" {
-			return nil
-		}
-		if !slices.Contains(out, key) {
+			whole = false
+		} else if !slices.Contains(out, key) {
 			out = append(out, key)
 		}
 	}
-	return out
-}
-
-// how tells what a plan names in a file.
-func how(f *coord.FileFacts, set coord.ScopeSet) string {
-	switch {
-	case len(set.Symbols) > 0:
-		return "definition"
-	case f.Parsed:
-		return "outside"
+	for i := range f.Symbols {
+		if s := &f.Symbols[i]; s.Change == coord.Added {
+			out = append(out, s.Key)
+		}
 	}
-	return "file"
+	return out, whole
 }

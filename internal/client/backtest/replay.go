@@ -164,7 +164,8 @@ func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitre
 		conflicts := make([]Conflict, len(truth[n].Conflicts))
 		for i, c := range truth[n].Conflicts {
 			path := plainPath(c.Path, o.Heads)
-			conflicts[i] = Conflict{Path: path, Kinds: c.Kinds, Ignored: defaultRules().Ignored(path), Pair: pair}
+			names.based(path, c.Base, sides[pair[0]], sides[pair[1]])
+			conflicts[i] = Conflict{Path: path, Base: c.Base, Kinds: c.Kinds, Ignored: defaultRules().Ignored(path), Pair: pair}
 		}
 		for _, f := range byPair[pair] {
 			w := Warning{Kind: f.Kind, Severity: f.Severity, Place: f.Place, Ignored: !shown[f.Fingerprint], Pair: pair}
@@ -219,6 +220,30 @@ func namesOf(sides ...*coord.Analysis) names {
 		}
 	}
 	return n
+}
+
+// based notes the file that git took for the base of a conflict. Git pairs the
+// old and new names of files by what both sides did; a diff of one side, which
+// is all its client has, may pair a deleted file with another new one.
+func (n names) based(path, blob string, sides ...*coord.Analysis) {
+	if blob == "" {
+		return
+	}
+	var found []string
+	for _, side := range sides {
+		for i := range side.Files {
+			f := &side.Files[i]
+			if f.Path == path && f.BaseBlob != nil && *f.BaseBlob == blob {
+				return // the name is known
+			}
+			if f.BaseBlob != nil && *f.BaseBlob == blob && !slices.Contains(found, f.Path) {
+				found = append(found, f.Path)
+			}
+		}
+	}
+	if len(found) == 1 { // of several equal files, nobody knows which
+		n[path], n[found[0]] = append(n[path], found[0]), append(n[found[0]], path)
+	}
 }
 
 func (n names) same(a, b string) bool {

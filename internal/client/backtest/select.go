@@ -28,6 +28,9 @@ type Case struct {
 	Heads   []string `json:"heads"`
 	Names   []string `json:"names,omitempty"` // of the heads, where they have some
 	At      int64    `json:"at"`
+	// Landed says that the merge is on the mainline: work is made to fit
+	// before it lands, so whether it did tells nothing of plans.
+	Landed bool `json:"landed,omitempty"`
 
 	steps [][]step    // of each head, the oldest first; the last is the head
 	first [][2]string // of each head, its first commit and what that came after
@@ -128,7 +131,7 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *gr
 
 // merges picks true merges: two parents, work by people on both sides.
 func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) error {
-	onHead := s.reachable(tip)
+	onHead, line := s.reachable(tip), s.g.mainline(tip)
 	var ids []string
 	for at := range s.g.ids {
 		if len(s.g.parents[at]) >= 2 && s.g.times[at] >= s.since && onHead[int32(at)] {
@@ -146,6 +149,7 @@ func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) er
 			s.summary.LeftOut[why]++
 			continue
 		}
+		_, c.Landed = line[s.g.byID[id]]
 		found = append(found, c)
 	}
 	s.summary.Eligible[TrueMerge] = len(found)

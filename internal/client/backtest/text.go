@@ -76,11 +76,15 @@ func (s *Section) text(w io.Writer) {
 	if len(s.Plans) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "  Before anybody edits: meetings of plans that became conflicts, if plans name")
+	if s.Plans[0].Precision.All.Of == 0 {
+		fmt.Fprintln(w, "  Before anybody edits: no plans met, but for merges that landed on the mainline,\n  which had been made to fit; --pairs tells more.")
+		return
+	}
+	fmt.Fprintln(w, "  Before anybody edits: plans that met and became conflicts, if plans name")
 	for i := range s.Plans {
 		s.Plans[i].Precision.text(w, "  "+s.Plans[i].Title, s.Plans[i].Precision.Shown, true)
 	}
-	fmt.Fprintln(w, "  and conflicts that such plans foresaw:")
+	fmt.Fprintln(w, "  and conflicting cases that such plans foresaw:")
 	for i := range s.Plans {
 		s.Plans[i].Recall.text(w, "  "+s.Plans[i].Title, s.Plans[i].Recall.Shown, true)
 	}

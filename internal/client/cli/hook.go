@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -50,6 +52,7 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 	if err != nil {
 		return nil, err
 	}
+	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
 	return analysis.WorkingTree(ctx, root, paths, analysis.Options{MetadataOnly: l.DataMode == coord.DataMetadataOnly})
 }
 
@@ -74,6 +77,7 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	if err != nil {
 		return hook.Login{}, err
 	}
+	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
 	c, err := store.Load()
 	if err != nil {
 		return hook.Login{}, err

@@ -19,6 +19,7 @@ type Merge struct {
 // A MergeConflict is a file that git cannot merge, by the name git gives it.
 type MergeConflict struct {
 	Path  string
+	Base  string   // object id of what both sides started from, by git's own renames; empty if there was none
 	Kinds []string // such as "contents" or "modify/delete"
 }
 
@@ -42,7 +43,7 @@ func (r *Repo) MergePairs(ctx context.Context, scratch string, pairs [][2]string
 	for _, p := range pairs {
 		fmt.Fprintf(&in, "%s %s\n", p[0], p[1])
 	}
-	args := append(append([]string{}, mergeConfig...), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only")
+	args := append(append([]string{}, mergeConfig...), "merge-tree", "--write-tree", "--stdin", "-z")
 	cmd := command(ctx, r.GitDir, args...)
 	cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+scratch,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteList(filepath.Join(r.CommonDir, "objects")))
@@ -69,9 +70,9 @@ func errOr(err, other error) error {
 	return other
 }
 
-// readMerges reads what git merge-tree --stdin -z --name-only tells: for each
-// pair whether it merged, the tree, the files in conflict and what was said
-// about each, every list ended by an empty field. What is cut off is left out.
+// readMerges reads what git merge-tree --stdin -z tells: for each pair whether
+// it merged, the tree, the files in conflict and what was said about each,
+// every list ended by an empty field. What is cut off is left out.
 func readMerges(out string) ([]Merge, error) {
 	f := &fields{rest: out}
 	var merges []Merge
@@ -82,9 +83,9 @@ func readMerges(out string) ([]Merge, error) {
 		}
 		f.skip() // the tree
 		m := Merge{Clean: status == "1"}
-		for path, ok := f.next(); ok && path != ""; path, ok = f.next() {
-			if n := len(m.Conflicts); n == 0 || m.Conflicts[n-1].Path != path {
-				m.Conflicts = append(m.Conflicts, MergeConflict{Path: path})
+		for entry, ok := f.next(); ok && entry != ""; entry, ok = f.next() {
+			if err := m.entry(entry); err != nil {
+				return merges, err
 			}
 		}
 		if !m.Clean {
@@ -96,6 +97,23 @@ func readMerges(out string) ([]Merge, error) {
 		merges = append(merges, m)
 	}
 	return merges, nil
+}
+
+// entry reads one version of a file in conflict: its mode, object and stage,
+// of which 1 is the base, and its path.
+func (m *Merge) entry(text string) error {
+	about, path, ok := strings.Cut(text, "\t")
+	words := strings.Fields(about)
+	if !ok || len(words) != 3 {
+		return fmt.Errorf("unexpected output of git merge-tree: %.80q", text)
+	}
+	if n := len(m.Conflicts); n == 0 || m.Conflicts[n-1].Path != path {
+		m.Conflicts = append(m.Conflicts, MergeConflict{Path: path})
+	}
+	if words[2] == "1" {
+		m.Conflicts[len(m.Conflicts)-1].Base = words[1]
+	}
+	return nil
 }
 
 // A fields reads NUL-terminated fields.

@@ -46,7 +46,8 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Merge{{Clean: true}, {Conflicts: []MergeConflict{{Path: "a", Kinds: []string{"contents"}}, {Path: "b", Kinds: []string{"modify/delete"}}}}, {Clean: true}}
+	base := func(name string) string { return strings.TrimSpace(git(t, dir, "rev-parse", "main:"+name)) }
+	want := []Merge{{Clean: true}, {Conflicts: []MergeConflict{{"a", base("a"), []string{"contents"}}, {"b", base("b"), []string{"modify/delete"}}}}, {Clean: true}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -99,9 +100,10 @@ func TestLogRefsAndSubjects(t *testing.T) {
 // off is not taken for whole.
 func FuzzReadMerges(f *testing.F) {
 	f.Add("1\x00abc\x00\x00")
-	f.Add("0\x00abc\x00a\x00b\x00\x001\x00a\x00CONFLICT (contents)\x00text\n\x00\x001\x00abc\x00\x00")
-	f.Add("0\x00abc\x00a\x00\x0099999999999\x00")
-	f.Add("0\x00abc\x00a\x00\x00-1\x00a\x00\x00")
+	f.Add("0\x00abc\x00100644 12ab 1\ta\x00100644 12ab 2\tb\x00\x001\x00a\x00CONFLICT (contents)\x00text\n\x00\x001\x00abc\x00\x00")
+	f.Add("0\x00abc\x00100644 12ab 1\ta\x00\x0099999999999\x00")
+	f.Add("0\x00abc\x00100644 12ab 1\ta\x00\x00-1\x00a\x00\x00")
+	f.Add("0\x00abc\x00a\x00\x00")
 	f.Fuzz(func(t *testing.T, out string) {
 		merges, _ := readMerges(out)
 		for cut := range min(len(out), 40) {

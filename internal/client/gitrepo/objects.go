@@ -170,3 +170,18 @@ func Entries(ctx context.Context, root, treeish string, paths []string) ([]Entry
 	}
 	return entries, nil
 }
+
+// Files lists the paths that git keeps track of in a working tree.
+func Files(ctx context.Context, root string) ([]string, error) {
+	out, err := output(ctx, root, "ls-files", "-z", "--full-name")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for f := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if f != "" {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}

@@ -99,7 +99,9 @@ type SymbolFacts struct {
 	PreviousSignatureHash *string       `json:"previous_signature_hash" maxLength:"64"`
 	Compatibility         Compatibility `json:"compatibility"`
 	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
+	TextHash              *string       `json:"text_hash,omitempty" maxLength:"64" doc:"Hash of its text now, without that of nested definitions; null when removed"`
 	Lines                 *LineCount    `json:"lines" doc:"Where it stands in the base; null when added"`
+	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"Its parameters now, for each overload, when they alone make it incompatible: then a call that fits them still works"`
 }
 
 // A LineCount is a range of lines by start and count.
@@ -131,16 +133,18 @@ type ContractFacts struct {
 	Compatibility         Compatibility `json:"compatibility"`
 	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
 	Line                  int           `json:"line" minimum:"0"`
+	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"As of a symbol, for what a package exports"`
 }
 
 // A Reference is a new use of a symbol or contract.
 type Reference struct {
 	Key  string `json:"key" minLength:"1" maxLength:"1024"`
 	Line int    `json:"line" minimum:"0"`
+	Call *Call  `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
 }
 
-// ClearTexts removes the signature texts, keeping their hashes, and returns
-// how many there were.
+// ClearTexts removes the signature texts, keeping their hashes, and hides the
+// names of parameters. It returns how many texts there were.
 func (f *FileFacts) ClearTexts() (n int) {
 	clear := func(texts ...**string) {
 		for _, t := range texts {
@@ -150,12 +154,17 @@ func (f *FileFacts) ClearTexts() (n int) {
 			}
 		}
 	}
-	f.Symbols, f.Contracts = slices.Clone(f.Symbols), slices.Clone(f.Contracts)
+	f.Symbols, f.Contracts, f.References = slices.Clone(f.Symbols), slices.Clone(f.Contracts), slices.Clone(f.References)
 	for i := range f.Symbols {
 		clear(&f.Symbols[i].Signature, &f.Symbols[i].PreviousSignature)
+		f.Symbols[i].Takes = HideParams(f.Symbols[i].Takes)
+	}
+	for i := range f.References {
+		f.References[i].Call = f.References[i].Call.Hidden()
 	}
 	for i := range f.Contracts {
 		clear(&f.Contracts[i].Signature, &f.Contracts[i].PreviousSignature)
+		f.Contracts[i].Takes = HideParams(f.Contracts[i].Takes)
 	}
 	return n
 }

@@ -18,7 +18,8 @@ const maxEvidence = 20
 type pairing struct {
 	self, other *Worker
 	drafts      []*draft
-	edited      map[string]bool // files that both sides changed
+	edited      map[string]bool    // files that both sides changed
+	named       [2]map[string]bool // files in which we and they claim definitions, once asked for
 }
 
 // build turns hits into findings, ordered by severity, kind, place and ref.
@@ -138,16 +139,22 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 func (p *pairing) classify(h *hit) {
 	switch h.what {
 	case pathHit:
-		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) {
+		if p.entersExclusive(h) || p.edited != nil && (p.edited[h.ours.file()] || p.edited[h.theirs.file()]) || p.apart(h) {
 			return
 		}
 		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
 	case symbolHit:
-		path := h.ours.file()
+		path := h.ours.file() // the same from both sides: where the claim has it
+		if h.theirs.claim != nil {
+			path = h.theirs.file()
+		}
 		if p.entersExclusive(h) || p.edited[path] {
 			return
 		}
-		p.draft(coord.SymbolOverlap, path, claimsMeet).add(p.symbol(h.ours, p.self), p.symbol(h.theirs, p.other))
+		// Work on a class and work on a method of it are seldom in each other's
+		// way: known, but nothing to interrupt anybody for.
+		firm := h.ours.claim == nil || h.theirs.claim == nil || sameDefinition(h.ours.key(), h.theirs.key())
+		p.draft(coord.SymbolOverlap, path, claimsMeet).addUpTo(coord.SeverityBlock, firm, p.symbol(h.ours, p.self), p.symbol(h.theirs, p.other))
 	case contractHit:
 		if p.entersExclusive(h) {
 			return
@@ -181,9 +188,19 @@ func (p *pairing) breaks(h *hit) {
 	if h.what == theyBreak {
 		changed, user = user, changed
 	}
-	why := breaksWork
+	why, most := breaksWork, coord.SeverityBlock
 	if user.kind == useEntry {
 		why = breaksCode
+	}
+	switch hits(changed, user) {
+	case coord.Fits:
+		return
+	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
+		most = coord.SeverityWarn
+		if changed.kind == symbolEntry || strings.HasPrefix(changed.key(), "pkg:") || why == breaksCode {
+			most = coord.SeverityInfo
+		}
+		why += maybeWork - breaksWork
 	}
 	challenger := p.self
 	if h.what == theyBreak {
@@ -191,14 +208,6 @@ func (p *pairing) breaks(h *hit) {
 	}
 	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
-	most := coord.SeverityBlock
-	switch {
-	case surelyBreaking(changed):
-	case why == breaksCode:
-		most = coord.SeverityInfo
-	default:
-		most = coord.SeverityWarn
-	}
 	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
 }
 

@@ -116,7 +116,11 @@ func (p *pairing) reference(it item, w *Worker) evidence {
 	if it.kind == useEntry {
 		e.Lines = oneLine(it.use.Line)
 	} else {
-		e.Lines, at = oneLine(it.change.Facts.References[it.sub].Line), touchedAt(it.change, w.ID)
+		ref := &it.change.Facts.References[it.sub]
+		e.Lines, at = oneLine(ref.Line), touchedAt(it.change, w.ID)
+		if ref.Call != nil {
+			e.Detail = str("calls it with " + ref.Call.String())
+		}
 	}
 	return evidence{key: "use " + path + " " + key, item: e, at: at}
 }

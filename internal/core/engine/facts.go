@@ -41,7 +41,7 @@ func breaking(it item) bool {
 	switch it.kind {
 	case symbolEntry:
 		s := it.symbol()
-		return s.Exported && breaks(s.Change, s.Compatibility)
+		return breaks(s.Change, s.Compatibility) // whoever uses it could see it
 	case contractEntry:
 		k := it.contract()
 		return k.Role == coord.Provides && breaks(k.Change, k.Compatibility)
@@ -57,6 +57,29 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 		return compat == coord.Breaking
 	}
 	return false
+}
+
+// hits tells whether a use fails by a breaking change. Most changes of
+// parameters concern only some calls, and a new use may fit already.
+func hits(changed, user item) coord.Fit {
+	change, compat, takes := changed.effect()
+	if change != coord.Removed && takes != nil && user.kind == referenceEntry {
+		return user.change.Facts.References[user.sub].Call.Fit(takes)
+	}
+	if change != coord.Removed && (compat != coord.Breaking || takes != nil && changed.kind == contractEntry) {
+		return coord.FitUnknown
+	}
+	return coord.Misfits
+}
+
+// effect is what a change did to a definition or contract.
+func (it item) effect() (coord.Change, coord.Compatibility, [][]coord.Param) {
+	if it.kind == symbolEntry {
+		s := it.symbol()
+		return s.Change, s.Compatibility, s.Takes
+	}
+	k := it.contract()
+	return k.Change, k.Compatibility, k.Takes
 }
 
 // loose are the kinds of definitions of which two sides may change different
@@ -79,14 +102,6 @@ func unfit(a, b *coord.SymbolFacts) bool {
 		return s.Change != coord.Modified && s.Compatibility != coord.Compatible && !loose[s.Kind]
 	}
 	return reshaped(a) || reshaped(b)
-}
-
-// surelyBreaking reports whether the client judged a breaking item to be so.
-func surelyBreaking(it item) bool {
-	if it.kind == symbolEntry {
-		return it.symbol().Compatibility == coord.Breaking || it.symbol().Change == coord.Removed
-	}
-	return it.contract().Compatibility == coord.Breaking || it.contract().Change == coord.Removed
 }
 
 func (it item) symbol() *coord.SymbolFacts     { return &it.change.Facts.Symbols[it.sub] }

@@ -278,6 +278,18 @@ func (ix *Index) PutMerged(m *Merged) {
 	}
 }
 
+// Merged returns the files of one piece of merged work.
+func (ix *Index) Merged(repoID, id string) (out []*Merged) {
+	for _, all := range ix.repo(repoID).merged {
+		for _, m := range all {
+			if m.ID == id && !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
 // RemoveMerged forgets merged work.
 func (ix *Index) RemoveMerged(repoID, id string) {
 	r := ix.repo(repoID)

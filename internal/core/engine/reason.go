@@ -19,6 +19,8 @@ const (
 	claimsMeet           // at least one side has only claimed it
 	breaksWork           // the dependent side is live work
 	breaksCode           // the dependent side is code in a linked repo
-	ticketReason         // two intents name one ticket
-	titleReason          // two intents say nearly the same
+	maybeWork            // the same, where the change may leave it working
+	maybeCode
+	ticketReason // two intents name one ticket
+	titleReason  // two intents say nearly the same
 )

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
-//	       symbols=F:signature:breaking:10+20 contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12 session=s2
+//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12 session=s2
 //	undo INT-1 src/a.go           the change was taken back
 //	close INT-1                   the work has ended
 //	policy {"severity":{...}}     of the repo
@@ -273,8 +273,11 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	}
 	for _, sym := range list(kv["symbols"]) {
 		p := strings.Split(sym, ":")
-		p = append(p, []string{"", "modified", "unknown", "", ""}[len(p):]...)
-		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: path + "#" + p[0], Kind: p[4], Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
+		p = append(p, []string{"", "modified", "unknown", "", "", "", ""}[len(p):]...)
+		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: symbolAt(path, p[0]), Kind: p[4], TextHash: opt(p[6]), Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
+		if p[5] != "" {
+			f.Symbols[len(f.Symbols)-1].Takes = [][]coord.Param{params(p[5])}
+		}
 		if a, n, ok := strings.Cut(p[3], "+"); ok {
 			f.Symbols[len(f.Symbols)-1].Lines = &coord.LineCount{Start: atoi(t, a), Count: atoi(t, n)}
 		}
@@ -285,9 +288,48 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	}
 	for _, ref := range list(kv["refs"]) {
 		at := strings.LastIndexByte(ref, ':')
-		f.References = append(f.References, coord.Reference{Key: ref[:at], Line: atoi(t, ref[at+1:])})
+		key, form, called := strings.Cut(strings.TrimSuffix(ref[:at], ")"), "(")
+		r := coord.Reference{Key: key, Line: atoi(t, ref[at+1:])}
+		if called {
+			r.Call = call(form)
+		}
+		f.References = append(f.References, r)
 	}
 	return f
+}
+
+// symbolAt names a definition of a file, or of another one it came from.
+func symbolAt(path, name string) string {
+	if strings.Contains(name, "#") {
+		return name
+	}
+	return path + "#" + name
+}
+
+// params reads "a/b", of which a caller may name both.
+func params(s string) []coord.Param {
+	var out []coord.Param
+	for name := range strings.SplitSeq(s, "/") {
+		out = append(out, coord.Param{Name: name})
+	}
+	return out
+}
+
+// call reads "2" or "x/name=".
+func call(s string) *coord.Call {
+	c := &coord.Call{}
+	if n, err := strconv.Atoi(s); err == nil {
+		c.Args = n
+		return c
+	}
+	for arg := range strings.SplitSeq(s, "/") {
+		if name, ok := strings.CutSuffix(arg, "="); ok {
+			c.Named = append(c.Named, name)
+		} else {
+			c.Args++
+		}
+	}
+	return c
 }
 
 // fields splits a line at spaces that are not quoted; from a brace on the

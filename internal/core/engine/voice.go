@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (v *voice) replacer() *strings.Replacer {
 		"{path}", place(f.Place), "{key}", "`"+oneLineOf(f.Place, 120)+"`", "{repo}", f.Holder.Repo.FullName,
 		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
 		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
-		"{took}", v.took(), "{broke}", v.broke(),
+		"{took}", v.took(), "{broke}", v.broke(), "{forms}", v.forms(),
 		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since),
 	)
 }
@@ -180,10 +181,56 @@ func (v *voice) took() string {
 }
 
 func (v *voice) broke() string {
-	if e := v.evidence(coord.Challenger); e != nil && e.Detail != nil && *e.Detail == "removed" {
+	if e := v.evidence(coord.Challenger); e != nil && e.Detail != nil && strings.HasPrefix(strings.TrimPrefix(*e.Detail, "was "), "removed") {
 		return "removed"
 	}
 	return "changed"
+}
+
+// forms tells the old and the new form of what was changed, where they may be
+// shown, and what stands in place of something removed. The record has them as
+// evidence, from which they can be cleared.
+func (v *voice) forms() string {
+	e := v.evidence(coord.Challenger)
+	if e == nil || v.viewer == "" {
+		return ""
+	}
+	was, is := form(e.Before), form(e.After)
+	var words []string
+	if was != "" && was != is {
+		words = append(words, "was "+was)
+	}
+	if is != "" && was != is {
+		words = append(words, "is now "+is)
+	}
+	if e.Detail != nil && is == "" {
+		if _, instead, ok := strings.Cut(*e.Detail, "; "); ok {
+			words = append(words, form(&instead))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// form makes a signature fit into a sentence. Literals in it, which may say
+// anything, are left out, and so is a hash, which says nothing.
+func form(s *string) string {
+	if s == nil || isHash(*s) {
+		return ""
+	}
+	text := literals.ReplaceAllString(*s, "…")
+	if text = oneLineOf(text, 160); text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+var literals = regexp.MustCompile("\"[^\"]*\"?|'[^']*'?|`[^`]*`?")
+
+func isHash(s string) bool {
+	return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // when tells a time as "eleven minutes ago", or as it is.

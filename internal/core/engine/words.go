@@ -10,9 +10,10 @@ import (
 // Every word that the engine says about a finding is in this file. Sentences
 // are templates over the two sides: {Holder} is "INT-12 (Ana, branch api-v2)"
 // or "You", {h:edit} is "the edit of INT-12 (...)" or "your edit"; c is the
-// challenger, e whoever did not delete the file. Only refs, names, places and
-// times go into them, never free text of people, so that they can be put
-// before any agent; verbs stand in the past, so that they fit "you".
+// challenger, e whoever did not delete the file. Only refs, names, places,
+// times and signatures without their literals go into them, never free text of
+// people, so that they can be put before any agent; verbs stand in the past,
+// so that they fit "you".
 
 // sentences says what is wrong, by kind and reason. The entry without a
 // reason is for all others of the kind.
@@ -35,8 +36,10 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 	coord.ContractOverlap: {
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
-		plainReason: "{Challenger} {broke} {key}; {h:work} uses it at {use} and will fail once both are merged.",
-		breaksCode:  "{Challenger} {broke} {key}; code in {repo} uses it at {use} and will fail once that is merged."},
+		plainReason: "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and will fail once both are merged.",
+		breaksCode:  "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and will fail once that is merged.",
+		maybeWork:   "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and may fail once both are merged.",
+		maybeCode:   "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and may fail once that is merged."},
 	coord.DependencyOrder: {
 		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
 	coord.PathOverlap: {
@@ -60,7 +63,7 @@ var steps = map[coord.ConflictKind]struct{ action, challenger, holder string }{
 	coord.ContractOverlap: {"coordinate", "Message {name} to agree on its form, or {wait}.", "Message {name} to agree on its form."},
 	coord.ContractBreak:   {"coordinate", "Keep the old form beside the new one, or message {name} before merging.", "Look the contract up (`contract_lookup`) and adapt, or message {name}."},
 	coord.DependencyOrder: {"sequence", "{Wait} before editing what both work on.", "Nothing to do; {challenger} comes after."},
-	coord.PathOverlap:     {"narrow_scope", "Go on; declare the files that are really meant (`intent_update`) to keep the two apart.", "Go on; declare the files that are really meant (`intent_update`) to keep the two apart."},
+	coord.PathOverlap:     {"narrow_scope", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart.", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart."},
 	coord.DuplicateWork:   {"coordinate", "Message {name} before going on.", "Message {name} before going on."},
 	coord.RebaseNeeded:    {"rebase", "Rebase onto the default branch before going on.", "Nothing to do."},
 }

@@ -24,6 +24,7 @@ type Rules struct {
 	IgnorePaths           *[]string                             `json:"ignore_paths,omitempty"`
 	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
 	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
+	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -44,6 +45,7 @@ type Effective struct {
 	IgnorePaths           []string                              `json:"ignore_paths"`
 	IntentExpireHours     int                                   `json:"intent_expire_hours"`
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
+	PullRequestReport     string                                `json:"pull_request_report"`
 
 	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
@@ -69,6 +71,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.IgnorePaths, r.IgnorePaths)
 		set(&e.IntentExpireHours, r.IntentExpireHours)
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
+		set(&e.PullRequestReport, r.PullRequestReport)
 	}
 	e.ignored = ignoredByDefault
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {

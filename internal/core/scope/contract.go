@@ -22,12 +22,13 @@ var contractKinds = map[string]func(string) (string, error){
 	"config": plainKey("a name", false),
 	"gql":    plainKey("<Type.field>", false),
 	"proto":  plainKey("<pkg.Service/Method> or <pkg.Message>", true),
+	"pkg":    packageKey,
 	"sym":    symbolKey,
 }
 
 // ContractPrefixes lists the prefixes of contract keys, in their usual order.
 func ContractPrefixes() []string {
-	return []string{"http:", "db:", "event:", "config:", "gql:", "proto:", "sym:"}
+	return []string{"http:", "db:", "event:", "config:", "gql:", "proto:", "pkg:", "sym:"}
 }
 
 // ParseContract reads a contract key and returns its canonical form: many
@@ -137,6 +138,16 @@ func plainKey(what string, rooted bool) func(string) (string, error) {
 		}
 		return s, nil
 	}
+}
+
+// packageKey reads <registry>:<package>#<name>.
+func packageKey(s string) (string, error) {
+	registry, rest, ok := strings.Cut(s, ":")
+	pkg, name, named := strings.Cut(rest, "#")
+	if !ok || !named || registry == "" || pkg == "" || name == "" || strings.ContainsAny(s, " \t") {
+		return "", fmt.Errorf("needs a registry, a package and a name, such as pkg:npm:@acme/auth#login")
+	}
+	return strings.ToLower(registry) + ":" + pkg + "#" + name, nil
 }
 
 func symbolKey(s string) (string, error) {

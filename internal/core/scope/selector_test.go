@@ -74,6 +74,7 @@ func TestParseContract(t *testing.T) {
 		{"config:API_URL", "config:API_URL"},
 		{"gql:Query.user", "gql:Query.user"},
 		{"proto:/pkg.Svc/Get", "proto:pkg.Svc/Get"},
+		{"pkg:NPM:@acme/auth#login", "pkg:npm:@acme/auth#login"},
 		{"sym:GO:./a.go#F", "sym:go:a.go#F"},
 	} {
 		if got, err := scope.ParseContract(tt.in); err != nil || got != tt.want {
@@ -219,7 +220,7 @@ func TestCanonicalNamesEachBadItem(t *testing.T) {
 	wantBad := []problem.Field{
 		{Path: "scope.paths[3]", Message: `"/abs" is absolute; give the path from the repository's root`},
 		{Path: "scope.symbols[1]", Message: `"nope" names no definition; write <path>#<name>`},
-		{Path: "scope.contracts[2]", Message: `"wat" has no known prefix; use one of http: db: event: config: gql: proto: sym:`},
+		{Path: "scope.contracts[2]", Message: `"wat" has no known prefix; use one of http: db: event: config: gql: proto: pkg: sym:`},
 	}
 	if diff := cmp.Diff(wantBad, bad); diff != "" {
 		t.Error(diff)

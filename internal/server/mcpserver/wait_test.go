@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -30,7 +31,7 @@ func waiting(t testing.TB, w *daemontest.World, n int) {
 // until waits for a condition.
 func until(t testing.TB, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !ok(); {
+	for deadline := time.Now().Add(await.Patience); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not come about")
 		}

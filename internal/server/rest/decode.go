@@ -29,7 +29,13 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if op.Lenient {
 		how = shape.Lenient
 	}
-	if len(want.Body.Properties) > 0 {
+	if raw, ok := in.(rawReader); ok {
+		body, err := readLimited(w, r, op)
+		if err != nil {
+			return err
+		}
+		raw.ReadRaw(body, r.Header.Get)
+	} else if len(want.Body.Properties) > 0 {
 		if err := s.decodeBody(w, r, op, want.Body, how, in); err != nil {
 			return err
 		}
@@ -62,6 +68,11 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "header", header), want.Fill(v, "path", path))
 }
 
+// A rawReader is an input that checks the signature of the request itself.
+type rawReader interface {
+	ReadRaw(body []byte, header func(string) string)
+}
+
 // A flowReader is an input that needs the cookie of an OpenID sign-in.
 type flowReader interface{ ReadFlow(value string) }
 
@@ -77,7 +88,8 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	return s.api.Decode(text, schema, how, in)
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+// readLimited reads a body of at most as many bytes as the row allows.
+func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as it is, without Content-Encoding")
 	}
@@ -99,8 +111,14 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 		return nil, problem.Newf(problem.RequestTimeout, "the body came too slowly")
 	case err != nil:
 		return nil, problem.Newf(problem.BadRequest, "the body broke off")
-	case len(text) == 0:
-		return nil, nil
+	}
+	return text, nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+	text, err := readLimited(w, r, op)
+	if err != nil || len(text) == 0 {
+		return nil, err
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json, in UTF-8")

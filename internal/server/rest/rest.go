@@ -4,6 +4,7 @@ package rest
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -126,6 +127,21 @@ type cookieSetter interface {
 	NewCookie() (secret string, set bool)
 }
 
+// A pager is an answer that may be a page for people.
+type pager interface {
+	Page() (html string, show bool)
+}
+
+// writePage writes a page that runs nothing and loads nothing.
+func writePage(w http.ResponseWriter, status int, html string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	io.WriteString(w, html)
+}
+
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out any) {
 	if c, ok := out.(cookieSetter); ok {
 		if secret, set := c.NewCookie(); set {
@@ -139,6 +155,12 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, to.Location, op.Success)
 		return
+	}
+	if p, ok := out.(pager); ok {
+		if html, show := p.Page(); show {
+			writePage(w, op.Success, html)
+			return
+		}
 	}
 	status := op.Success
 	if ready, ok := out.(wire.Ready); ok && ready.Status != "ready" {

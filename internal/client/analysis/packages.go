@@ -1,0 +1,302 @@
+package analysis
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// What one repository exports and another imports goes by the name of a
+// package: pkg:<registry>:<package>#<name>. The provider knows its packages by
+// their manifests; the user takes those imports for the team's own that look
+// like it: the rest of the world's would only fill the index.
+
+// registries are what languages' packages are published to.
+var registries = map[string]string{
+	"typescript": "npm", "javascript": "npm", "go": "go", "python": "pypi", "java": "maven", "kotlin": "maven", "scala": "maven", "rust": "cargo", "php": "composer",
+}
+
+func packageKey(lang, pkg, name string) string {
+	return "pkg:" + registries[lang] + ":" + pkg + "#" + name
+}
+
+// packageUses adds what a file uses of the team's packages in other places.
+func (r *run) packageUses(v *version) {
+	o := v.outline
+	if r.tree == nil || v.generated || registries[o.lang] == "" || len(o.imports) == 0 {
+		return
+	}
+	own := r.ownPackage(o.path, o.lang)
+	ours := map[string]bool{}
+	for _, u := range o.uses() {
+		is, known := ours[u.module]
+		if !known {
+			is = own != "" && !o.generated[u.module] && r.isOurs(o, own, u.module)
+			ours[u.module] = is
+		}
+		if !is {
+			continue
+		}
+		pkg, name := importedName(o.lang, u.use)
+		if name == "" || pkg == own {
+			continue
+		}
+		if file, _ := r.locate(o, u.use); file != "" {
+			continue // of this repository: a reference tells
+		}
+		if c, ok := newContract(packageKey(o.lang, pkg, name), coord.Uses, int(u.line)+1); ok {
+			c.call = u.call
+			v.contracts = append(v.contracts, c)
+		}
+	}
+}
+
+// importedName splits a use into the package, as its provider knows it, and
+// the name in it.
+func importedName(lang string, u use) (pkg, name string) {
+	name = u.name
+	if name == "" {
+		name = u.member
+	}
+	switch lang {
+	case "typescript", "javascript":
+		parts := strings.SplitN(u.module, "/", 3)
+		if pkg = parts[0]; strings.HasPrefix(pkg, "@") && len(parts) > 1 {
+			pkg += "/" + parts[1]
+		}
+	case "go":
+		return u.module, u.member
+	case "python", "rust":
+		pkg, _, _ = strings.Cut(strings.ReplaceAll(u.module, "::", "."), ".")
+		if u.name != "" && u.module == "" {
+			return u.name, u.member
+		}
+	default: // a class, and what is taken from it
+		pkg = u.module
+		if u.member != "" && u.member != "class" {
+			name += "." + u.member
+		}
+	}
+	return pkg, name
+}
+
+// isOurs tells whether an import looks like one of the team's own packages:
+// it is named as the importing package is.
+func (r *run) isOurs(o *outline, own, module string) bool {
+	switch o.lang {
+	case "typescript", "javascript":
+		scope, _, scoped := strings.Cut(module, "/")
+		if strings.HasPrefix(module, "@") && scoped {
+			return strings.HasPrefix(own, scope+"/") || !strings.HasPrefix(own, "@") && strings.HasPrefix(own, strings.TrimPrefix(scope, "@"))
+		}
+		return !strings.HasPrefix(module, ".") && sameFamily(own, scope)
+	case "go":
+		return firstParts(module, 2) == firstParts(own, 2) && strings.Contains(firstParts(module, 1), ".")
+	case "python", "rust":
+		top, _, _ := strings.Cut(strings.ReplaceAll(module, "::", "."), ".")
+		return top != "" && top != "crate" && top != "self" && top != "super" && sameFamily(own, top)
+	default:
+		return strings.Count(module, ".") > 0 && firstDotted(module) == firstDotted(own)
+	}
+}
+
+// sameFamily tells whether two names begin with the same word: acme-web and
+// acme_auth.
+func sameFamily(a, b string) bool {
+	first := func(s string) string {
+		return strings.FieldsFunc(strings.TrimLeft(s, "@")+" ", func(r rune) bool { return strings.ContainsRune("-_./ ", r) })[0]
+	}
+	if a == "" || b == "" || strings.Trim(a, "-_./@ ") == "" || strings.Trim(b, "-_./@ ") == "" {
+		return false
+	}
+	return strings.EqualFold(first(a), first(b)) && len(first(a)) > 2
+}
+
+func firstParts(s string, n int) string {
+	parts := strings.Split(s, "/")
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}
+
+// firstDotted is com.acme of com.acme.auth, and Acme of Acme.Auth.
+func firstDotted(s string) string {
+	parts := strings.Split(s, ".")
+	n := 1
+	if len(parts[0]) <= 3 && len(parts) > 1 && strings.ToLower(parts[0]) == parts[0] {
+		n = 2
+	}
+	return strings.Join(parts[:n], ".")
+}
+
+// ownPackage is the package that a file belongs to, as its users import it; ""
+// if they cannot.
+func (r *run) ownPackage(file, lang string) string {
+	dir := path.Dir(file)
+	key := registries[lang] + " " + dir
+	if lang == "php" {
+		key = "composer " + file
+	}
+	if pkg, ok := r.modules.packages[key]; ok {
+		return pkg
+	}
+	pkg := r.findPackage(file, dir, lang)
+	if r.modules.packages == nil {
+		r.modules.packages = map[string]string{}
+	}
+	r.modules.packages[key] = pkg
+	return pkg
+}
+
+var (
+	cargoName   = lazy.Regexp(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`)
+	projectName = lazy.Regexp(`(?m)^name\s*=\s*["']([^"']+)`)
+	phpSpace    = lazy.Regexp(`(?m)^\s*namespace\s+([\w\\]+)`)
+	jvmFolder   = lazy.Regexp(`(?:^|/)(?:java|kotlin|scala|src)/`)
+)
+
+func (r *run) findPackage(file, dir, lang string) string {
+	switch registries[lang] {
+	case "npm":
+		return r.manifestName(dir, "package.json", func(b []byte) string {
+			var p struct{ Name string }
+			_ = json.Unmarshal(b, &p)
+			return p.Name
+		})
+	case "go":
+		m := r.goModuleOf(dir)
+		if m.name == "" {
+			return ""
+		}
+		return path.Join(m.name, strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"))
+	case "cargo":
+		return r.manifestName(dir, "Cargo.toml", func(b []byte) string { return strings.ReplaceAll(submatch(cargoName().FindSubmatch(b)), "-", "_") })
+	case "pypi":
+		return r.pythonPackage(file, dir)
+	case "maven":
+		if at := jvmFolder().FindAllStringIndex(dir+"/", -1); at != nil {
+			return strings.ReplaceAll(strings.Trim((dir + "/")[at[len(at)-1][1]:], "/"), "/", ".")
+		}
+	case "composer":
+		return strings.ReplaceAll(submatch(phpSpace().FindSubmatch(r.tree.read(file))), "\\", ".")
+	}
+	return ""
+}
+
+func submatch(m [][]byte) string {
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// manifestName is the name in the nearest manifest that has one.
+func (r *run) manifestName(dir, file string, name func([]byte) string) string {
+	for {
+		if n := name(r.tree.read(path.Join(dir, file))); n != "" {
+			return n
+		}
+		if dir == "." || dir == "/" {
+			return ""
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// pythonPackage is the outermost folder with an __init__.py, or else the name
+// of the project.
+func (r *run) pythonPackage(_, dir string) string {
+	top := ""
+	for d := dir; d != "." && r.tree.has(path.Join(d, "__init__.py")); d = path.Dir(d) {
+		top = path.Base(d)
+	}
+	if top != "" {
+		return top
+	}
+	return r.manifestName(dir, "pyproject.toml", func(b []byte) string { return strings.ReplaceAll(submatch(projectName().FindSubmatch(b)), "-", "_") })
+}
+
+// packageChanges tells of changed exports what that means to the users of
+// their packages: those in other repositories know nothing of files.
+func (r *run) packageChanges(files []coord.FileFacts) {
+	if r.tree == nil || r.opts.LinesOnly {
+		return
+	}
+	arrived := map[string]bool{}
+	for i := range files {
+		r.eachExport(&files[i], func(key string, s *coord.SymbolFacts) {
+			if s.Change == coord.Added {
+				arrived[key] = true
+			}
+		})
+	}
+	for i := range files {
+		f := &files[i]
+		r.eachExport(f, func(key string, s *coord.SymbolFacts) {
+			if s.Change == coord.Added || s.Change == coord.Modified || s.Compatibility == coord.Compatible || arrived[key] || len(f.Contracts) >= maxPerFile {
+				return
+			}
+			c, ok := newContract(key, coord.Provides, 1)
+			if !ok {
+				return
+			}
+			if s.Lines != nil {
+				c.line = s.Lines.Start
+			}
+			f.Contracts = append(f.Contracts, coord.ContractFacts{Key: c.key, Role: coord.Provides, Change: s.Change, Compatibility: s.Compatibility, Detail: s.Detail, Line: c.line, Takes: s.Takes,
+				Signature: s.Signature, SignatureHash: s.SignatureHash, PreviousSignature: s.PreviousSignature, PreviousSignatureHash: s.PreviousSignatureHash})
+		})
+	}
+}
+
+// eachExport visits what the users of a file's package can import of it.
+func (r *run) eachExport(f *coord.FileFacts, visit func(key string, s *coord.SymbolFacts)) {
+	if registries[f.Language] == "" || len(f.Symbols) == 0 || testPath(f.Path) {
+		return
+	}
+	file := f.Path
+	if f.OldPath != nil {
+		file = *f.OldPath
+	}
+	pkg := r.ownPackage(file, f.Language)
+	if pkg == "" || f.Language == "go" && slices.Contains(strings.Split(pkg, "/"), "internal") {
+		return
+	}
+	members := registries[f.Language] == "maven" || registries[f.Language] == "composer"
+	for k := range f.Symbols {
+		s := &f.Symbols[k]
+		if _, name, _ := strings.Cut(s.Key, "#"); s.Exported && (members || !strings.Contains(name, ".")) {
+			visit(packageKey(f.Language, pkg, name), s)
+		}
+	}
+}
+
+// packageReferences are the uses of packages that the base did not have, in
+// each form.
+func (r *run) packageReferences(old, new *version) (out []coord.Reference) {
+	had := map[string]int{}
+	id := func(c *contract) string { return c.key + " " + callKey(c.call) }
+	each := func(v *version, visit func(c *contract)) {
+		for i := range v.contracts {
+			if strings.HasPrefix(v.contracts[i].key, "pkg:") {
+				visit(&v.contracts[i])
+			}
+		}
+	}
+	each(old, func(c *contract) { had[id(c)]++ })
+	told := map[string]bool{}
+	each(new, func(c *contract) {
+		if had[id(c)]--; had[id(c)] >= 0 || told[id(c)] {
+			return
+		}
+		told[id(c)] = true
+		call := c.call
+		if r.opts.MetadataOnly {
+			call = call.Hidden()
+		}
+		out = append(out, coord.Reference{Key: c.key, Line: c.line, Call: call})
+	})
+	return out
+}
