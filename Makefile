@@ -3,7 +3,9 @@ VERSION := $(shell git describe --tags --dirty --match 'v[0-9]*' 2>/dev/null || 
 MODULE  := github.com/svc-hq/svc
 # The public keys that svc update trusts, as id=base64, comma-separated (release keygen prints one).
 RELEASE_KEYS ?=
-LDFLAGS := -X $(MODULE)/internal/core/version.Version=$(VERSION:v%=%) -X $(MODULE)/internal/client/selfupdate.releaseKeys=$(RELEASE_KEYS)
+LDFLAGS := -s -w -X $(MODULE)/internal/core/version.Version=$(VERSION:v%=%) -X $(MODULE)/internal/client/selfupdate.releaseKeys=$(RELEASE_KEYS)
+# Agents start svc at every edit: linked statically it need not load the C library first.
+STATIC  := $(if $(wildcard $(shell $${CC:-cc} -print-file-name=libc.a 2>/dev/null)),-extldflags=-static)
 ADDR    ?= 127.0.0.1:7780
 DATA    ?= .data
 OWNER   ?= owner@localhost
@@ -21,7 +23,7 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 	bin/svcd serve --addr $(ADDR) --data $(DATA) --owner $(OWNER)
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o bin/ ./cmd/...
 
 $(DIST): $(NODE) $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public web/build -type f -not -name '*.gen.ts' 2>/dev/null)
 	cd web && npm run build
