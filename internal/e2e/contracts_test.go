@@ -51,6 +51,13 @@ var breaks = []breaking{
 		key:    "db:public.users", line: "line 2", was: "nickname", is: "is now `public.users {email",
 	},
 	{
+		name: "a column is dropped by a migration", provider: "migrations/002_drop.sql", user: "app/report.py",
+		before: "-- nothing yet\n",
+		after:  "ALTER TABLE users DROP COLUMN nickname;\n",
+		uses:   "def report(db):\n    db.execute(\"SELECT id FROM users\")\n    return db.execute(\"SELECT nickname FROM users\").fetchall()\n",
+		key:    "db:public.users", line: "line 3", was: "changed `db:public.users`", is: "drops nickname",
+	},
+	{
 		name: "an environment variable is no longer defined", provider: ".env.example", user: "src/config.ts",
 		before: "API_URL=https://example.com\nAPI_KEY=secret\n",
 		after:  "API_URL=https://example.com\n",

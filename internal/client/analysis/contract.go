@@ -17,10 +17,11 @@ type contract struct {
 	role   coord.ContractRole
 	line   int // from 1
 	shape  shape
-	ops    []operation // changes that a migration makes, when it does not define
-	client string      // the variable that a call of a route was made with
-	call   *coord.Call // how a definition of a package is called
-	fresh  *verdict    // what it means that it is new, when that is not harmless
+	ops    []operation           // changes that a migration makes, when it does not define
+	client string                // the variable that a call of a route was made with
+	call   *coord.Call           // how a definition of a package is called
+	fields []coord.ContractField // of a use: what it may use, if that is known
+	fresh  *verdict              // what it means that it is new, when that is not harmless
 }
 
 // A shape is what both sides of a contract must agree on.
@@ -42,7 +43,8 @@ type prop struct {
 type operation struct {
 	text    string
 	verdict verdict
-	removes bool // the whole table
+	removes bool   // the whole table
+	column  string // the one whose users fail
 }
 
 // newContract returns a contract, or false when its key is not one.
@@ -116,6 +118,11 @@ func merged(cs []contract) (map[string]*contract, []string) {
 			m.shape.in = append(slices.Clip(m.shape.in), c.shape.in...)
 			m.shape.out = append(slices.Clip(m.shape.out), c.shape.out...)
 			m.ops = append(slices.Clip(m.ops), c.ops...)
+			if m.fields != nil && c.fields != nil {
+				m.fields = append(slices.Clip(m.fields), c.fields...)
+			} else {
+				m.fields = nil
+			}
 			if m.shape.note == "" {
 				m.shape.note = c.shape.note
 			}
@@ -160,6 +167,7 @@ func contractFacts(old, new *version, opts *Options) []coord.ContractFacts {
 		}
 		if opts.MetadataOnly {
 			out[i].Signature, out[i].PreviousSignature, out[i].Detail = nil, nil, nil
+			out[i].Fields = coord.HideFields(out[i].Fields)
 		}
 	}
 	return out
@@ -202,6 +210,12 @@ func contractFact(old, new *contract) coord.ContractFacts {
 	}
 	if v.compat != "" {
 		f.Compatibility = v.compat
+	}
+	switch {
+	case c.role == coord.Uses && len(c.fields) <= maxFields:
+		f.Fields = c.fields
+	case c.role == coord.Provides && v.compat == coord.Breaking && new != nil:
+		f.Fields = lostFields(old, new)
 	}
 	if v.detail != "" {
 		f.Detail = detail(v.detail)

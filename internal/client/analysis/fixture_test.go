@@ -199,6 +199,9 @@ func render(a *coord.Analysis) string {
 		}
 		for _, c := range f.Contracts {
 			fmt.Fprintf(&b, "  %s %s line %d %s (%s)%s\n", c.Role, c.Key, c.Line, c.Change, c.Compatibility, said(c.Detail))
+			if len(c.Fields) > 0 {
+				fmt.Fprintf(&b, "    of it:%s\n", fieldWords(c.Fields))
+			}
 			_, name, _ := strings.Cut(c.Key, ":")
 			if c.Signature != nil && *c.Signature == name && (c.PreviousSignature == nil || *c.PreviousSignature == name) {
 				continue
@@ -211,6 +214,17 @@ func render(a *coord.Analysis) string {
 				how = ", " + r.Call.String()
 			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
+		}
+	}
+	return b.String()
+}
+
+func fieldWords(fields []coord.ContractField) string {
+	var b strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&b, " %s", f.Name)
+		if f.Line > 0 {
+			fmt.Fprintf(&b, "@%d", f.Line)
 		}
 	}
 	return b.String()

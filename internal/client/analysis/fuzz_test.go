@@ -31,6 +31,15 @@ func seeds(f *testing.F) {
 	}
 }
 
+// An echo is a tree in which every file has the same text, so that whatever a
+// file imports is there to be looked into.
+type echo []byte
+
+func (e echo) has(string) bool         { return true }
+func (e echo) list(string) []string    { return []string{"a.go", "b.pb.go"} }
+func (e echo) read(string) []byte      { return e }
+func (e echo) named(b string) []string { return []string{"lib/" + b} }
+
 // Whatever a file holds, reading it ends without a panic, and comparing it
 // with itself tells of no change.
 func FuzzRead(f *testing.F) {
@@ -44,10 +53,24 @@ func FuzzRead(f *testing.F) {
 		if err := readSides(a, b, time.Second); err != nil {
 			return
 		}
+		r := &run{tree: echo(source)}
+		for _, v := range []*version{a.version, b.version} {
+			r.protoUses(v)
+			r.packageUses(v)
+		}
+		facts := coord.FileFacts{Contracts: contractFacts(a.version, b.version, &Options{})}
+		for _, ref := range r.references(&facts, a.version, b.version) {
+			t.Errorf("%s is newly used against itself", ref.Key)
+		}
+		for _, ref := range r.references(&facts, nothing(lang.name), b.version) {
+			if ref.Key == "" || ref.Call != nil && (ref.Call.Args < 0 || ref.Call.Args > len(source)) {
+				t.Errorf("an odd reference: %+v", ref)
+			}
+		}
 		for _, s := range symbolFacts("f", a.version.outline, b.version.outline, &Options{}) {
 			t.Errorf("%s changed against itself: %+v", s.Key, s)
 		}
-		for _, c := range contractFacts(a.version, b.version, &Options{}) {
+		for _, c := range facts.Contracts {
 			if c.Change != coord.Same {
 				t.Errorf("%s changed against itself", c.Key)
 			}

@@ -42,6 +42,8 @@ func (r *run) protoUses(v *version) {
 	if len(modules) == 0 {
 		return
 	}
+	fields := o.members()
+	first := len(v.contracts)
 	for _, n := range o.names {
 		m, ok := modules[n.local]
 		if !ok {
@@ -55,6 +57,11 @@ func (r *run) protoUses(v *version) {
 			}
 		}
 		v.contracts = append(v.contracts, protoContracts(o, m.pkg, name, n)...)
+	}
+	for i := first; i < len(v.contracts); i++ {
+		if !strings.Contains(v.contracts[i].key, "/") { // a message
+			v.contracts[i].fields = fields
+		}
 	}
 }
 

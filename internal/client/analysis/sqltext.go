@@ -383,6 +383,13 @@ func alteration(part []sqlToken) (operation, bool) {
 
 // query finds the tables that a statement reads or writes.
 func (r *sqlReader) query() {
+	start, first := r.at, len(r.out)
+	defer func() {
+		fields := columnsIn(r.toks[min(start, len(r.toks)):min(r.at, len(r.toks))], r.offset)
+		for i := first; i < len(r.out); i++ {
+			r.out[i].fields = fields
+		}
+	}()
 	for r.at < len(r.toks) && r.toks[r.at].text != ";" {
 		word := r.peek(0)
 		switch {

@@ -46,9 +46,9 @@ func (e *extractor) table(p *place) {
 func columnOperation(op, column, to string, required bool) operation {
 	switch op {
 	case "drop-column":
-		return operation{text: "drops " + column, verdict: verdict{coord.Breaking, "column " + column + " is dropped"}}
+		return operation{text: "drops " + column, verdict: verdict{coord.Breaking, "column " + column + " is dropped"}, column: column}
 	case "rename-column":
-		return operation{text: fmt.Sprintf("renames %s to %s", column, to), verdict: verdict{coord.Breaking, fmt.Sprintf("column %s is renamed to %s", column, to)}}
+		return operation{text: fmt.Sprintf("renames %s to %s", column, to), verdict: verdict{coord.Breaking, fmt.Sprintf("column %s is renamed to %s", column, to)}, column: column}
 	case "change-column":
 		return operation{text: "changes " + column, verdict: verdict{coord.Unknown, "the type of column " + column + " changes"}}
 	case "rename":

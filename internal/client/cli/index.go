@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,12 @@ func contractsIn(f coord.FileFacts) []coord.ContractFacts {
 			out = append(out, coord.ContractFacts{Key: s.Key, Role: coord.Provides, Change: coord.Same, Signature: s.Signature, SignatureHash: s.SignatureHash, Compatibility: coord.Compatible, Line: line})
 		}
 	}
+	told := map[string]bool{}
 	for _, r := range f.References {
+		if told[r.Key] || !strings.HasPrefix(r.Key, "sym:") { // contracts are told above, with what is used of them
+			continue
+		}
+		told[r.Key] = true
 		out = append(out, coord.ContractFacts{Key: r.Key, Role: coord.Uses, Change: coord.Same, Compatibility: coord.Compatible, Line: r.Line})
 	}
 	return out[:min(len(out), maxIndexed)]

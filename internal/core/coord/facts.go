@@ -123,17 +123,18 @@ func (ContractRole) Enum() []string { return []string{string(Provides), string(U
 
 // ContractFacts tell what happened to one contract in a file.
 type ContractFacts struct {
-	Key                   string        `json:"key" minLength:"1" maxLength:"1024"`
-	Role                  ContractRole  `json:"role"`
-	Change                Change        `json:"change"`
-	Signature             *string       `json:"signature" maxLength:"4000"`
-	PreviousSignature     *string       `json:"previous_signature" maxLength:"4000"`
-	SignatureHash         *string       `json:"signature_hash" maxLength:"64"`
-	PreviousSignatureHash *string       `json:"previous_signature_hash" maxLength:"64"`
-	Compatibility         Compatibility `json:"compatibility"`
-	Detail                *string       `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
-	Line                  int           `json:"line" minimum:"0"`
-	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"As of a symbol, for what a package exports"`
+	Key                   string          `json:"key" minLength:"1" maxLength:"1024"`
+	Role                  ContractRole    `json:"role"`
+	Change                Change          `json:"change"`
+	Signature             *string         `json:"signature" maxLength:"4000"`
+	PreviousSignature     *string         `json:"previous_signature" maxLength:"4000"`
+	SignatureHash         *string         `json:"signature_hash" maxLength:"64"`
+	PreviousSignatureHash *string         `json:"previous_signature_hash" maxLength:"64"`
+	Compatibility         Compatibility   `json:"compatibility"`
+	Detail                *string         `json:"detail" maxLength:"500" doc:"What changed, in a few words"`
+	Line                  int             `json:"line" minimum:"0"`
+	Takes                 [][]Param       `json:"takes,omitempty" maxItems:"50" doc:"As of a symbol, for what a package exports"`
+	Fields                []ContractField `json:"fields,omitempty" maxItems:"200" doc:"Of a use: the fields or columns it may use, if that is known. Of a provider: those whose users fail, if all others go on to work"`
 }
 
 // A Reference is a new use of a symbol or contract.
@@ -165,6 +166,7 @@ func (f *FileFacts) ClearTexts() (n int) {
 	for i := range f.Contracts {
 		clear(&f.Contracts[i].Signature, &f.Contracts[i].PreviousSignature)
 		f.Contracts[i].Takes = HideParams(f.Contracts[i].Takes)
+		f.Contracts[i].Fields = HideFields(f.Contracts[i].Fields)
 	}
 	return n
 }

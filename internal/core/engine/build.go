@@ -208,7 +208,11 @@ func (p *pairing) breaks(h *hit) {
 	}
 	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
-	d.addUpTo(most, true, p.any(h.ours, p.self), p.any(h.theirs, p.other))
+	if h.what == theyBreak {
+		d.addUpTo(most, true, p.broken(user, changed, p.self), p.any(changed, p.other))
+	} else {
+		d.addUpTo(most, true, p.any(changed, p.self), p.broken(user, changed, p.other))
+	}
 }
 
 // dependency replaces a mere overlap of paths by what matters: one of the two

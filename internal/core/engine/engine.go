@@ -74,6 +74,7 @@ type Use struct {
 	Key           string
 	Line          int
 	SignatureHash *string
+	Fields        []coord.ContractField // what it may use of it, if that is known
 }
 
 // Merged is a file as somebody's merged work left it.

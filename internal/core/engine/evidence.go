@@ -14,6 +14,15 @@ import (
 // Keys name facts, so that "the evidence grows" can be decided: a side and
 // what it claims, changed or uses, or the lines where both meet.
 
+// broken returns a use as evidence, at the line of what it lost.
+func (p *pairing) broken(user, changed item, w *Worker) evidence {
+	e := p.any(user, w)
+	if line, ok := coord.SharedField(changed.fields(), user.fields()); ok && line > 0 {
+		e.item.Lines = oneLine(line)
+	}
+	return e
+}
+
 // any returns an item as evidence of whatever it is about.
 func (p *pairing) any(it item, w *Worker) evidence {
 	switch {

@@ -62,6 +62,14 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 // hits tells whether a use fails by a breaking change. Most changes of
 // parameters concern only some calls, and a new use may fit already.
 func hits(changed, user item) coord.Fit {
+	if lost, used := changed.fields(), user.fields(); len(lost) > 0 && len(used) > 0 {
+		if _, shared := coord.SharedField(lost, used); !shared {
+			if strings.HasPrefix(changed.key(), "db:") {
+				return coord.Fits // a statement names all that it uses
+			}
+			return coord.FitUnknown // a value may go elsewhere, and be used there
+		}
+	}
 	change, compat, takes := changed.effect()
 	if change != coord.Removed && takes != nil && user.kind == referenceEntry {
 		return user.change.Facts.References[user.sub].Call.Fit(takes)
@@ -70,6 +78,26 @@ func hits(changed, user item) coord.Fit {
 		return coord.FitUnknown
 	}
 	return coord.Misfits
+}
+
+// fields are what a change of a contract took from it, or what a use has of it.
+func (it item) fields() []coord.ContractField {
+	switch it.kind {
+	case useEntry:
+		return it.use.Fields
+	case contractEntry:
+		if k := it.contract(); k.Role == coord.Uses || k.Change != coord.Removed {
+			return k.Fields
+		}
+	case referenceEntry: // the file's facts tell of the contract, too
+		key := it.key()
+		for i := range it.change.Facts.Contracts {
+			if k := &it.change.Facts.Contracts[i]; k.Key == key && k.Role == coord.Uses {
+				return k.Fields
+			}
+		}
+	}
+	return nil
 }
 
 // effect is what a change did to a definition or contract.

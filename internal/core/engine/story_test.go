@@ -285,6 +285,9 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	for _, k := range list(kv["contracts"]) {
 		p := strings.Split(k, ";")
 		f.Contracts = append(f.Contracts, coord.ContractFacts{Key: contract(t, p[0]), Role: coord.ContractRole(p[1]), Change: coord.Change(p[2]), Compatibility: coord.Compatibility(p[3]), Line: 7})
+		if len(p) > 4 {
+			f.Contracts[len(f.Contracts)-1].Fields = contractFields(t, p[4])
+		}
 	}
 	for _, ref := range list(kv["refs"]) {
 		at := strings.LastIndexByte(ref, ':')
@@ -304,6 +307,19 @@ func symbolAt(path, name string) string {
 		return name
 	}
 	return path + "#" + name
+}
+
+// contractFields reads "a@3/b".
+func contractFields(t *testing.T, s string) (out []coord.ContractField) {
+	for name := range strings.SplitSeq(s, "/") {
+		name, line, ok := strings.Cut(name, "@")
+		f := coord.ContractField{Name: name}
+		if ok {
+			f.Line = atoi(t, line)
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // params reads "a/b", of which a caller may name both.

@@ -90,6 +90,7 @@ func TestParseContract(t *testing.T) {
 		{"db:", "needs a table"},
 		{"event:", "needs a topic"},
 		{"config:A B", "without spaces"},
+		{"pkg:npm:@acme/auth", "needs a registry"},
 		{"sym:a.go", "no language"},
 	} {
 		if _, err := scope.ParseContract(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -110,7 +110,7 @@ func UsesOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[stri
 	rows, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Uses})
 	out := map[string][]engine.Use{}
 	for _, c := range rows {
-		out[c.Path] = append(out[c.Path], engine.Use{Key: c.Key, Line: c.Line, SignatureHash: c.SignatureHash})
+		out[c.Path] = append(out[c.Path], engine.Use{Key: c.Key, Line: c.Line, SignatureHash: c.SignatureHash, Fields: c.Fields})
 	}
 	return out, err
 }

@@ -339,6 +339,11 @@ func (c *change) saveFact(ctx context.Context, repo coord.Repo, path string, f c
 		text = nil
 	}
 	row := store.ContractRow{Repo: coord.RepoName{ID: repo.ID}, Path: path, Key: canonicalKey(f.Key), Role: f.Role, Signature: text, SignatureHash: hash, Line: f.Line}
+	if f.Role == coord.Uses {
+		if row.Fields = f.Fields; c.who.DataMode == coord.DataMetadataOnly {
+			row.Fields = coord.HideFields(f.Fields)
+		}
+	}
 	if changed && c.who.Personal() {
 		u := c.who.User()
 		row.ChangedBy = &u

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -15,20 +16,24 @@ type ContractRow struct {
 	Signature     *string
 	SignatureHash *string
 	Line          int
+	Fields        []coord.ContractField // of a use: what it may use of it; nil if that is not known
 	Changes       int
 	ChangedBy     *coord.User
 	UpdatedAt     coord.Time
 }
 
-const contractColumns = `r.id, r.full_name, c.path, c.key, c.role, c.signature, c.signature_hash, c.line, c.changes, u.id, u.email, u.name, c.updated_at`
+const contractColumns = `r.id, r.full_name, c.path, c.key, c.role, c.signature, c.signature_hash, c.line, c.fields, c.changes, u.id, u.email, u.name, c.updated_at`
 
 const contractTables = ` FROM contracts c JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = c.changed_by`
 
 func scanContract(s scanner) (c ContractRow, err error) {
-	var id, email, name *string
-	err = s.Scan(&c.Repo.ID, &c.Repo.FullName, &c.Path, &c.Key, &c.Role, &c.Signature, &c.SignatureHash, &c.Line, &c.Changes, &id, &email, &name, &c.UpdatedAt)
+	var id, email, name, fields *string
+	err = s.Scan(&c.Repo.ID, &c.Repo.FullName, &c.Path, &c.Key, &c.Role, &c.Signature, &c.SignatureHash, &c.Line, &fields, &c.Changes, &id, &email, &name, &c.UpdatedAt)
 	if id != nil {
 		c.ChangedBy = &coord.User{ID: *id, Email: *email, Name: *name}
+	}
+	if err == nil && fields != nil {
+		err = json.Unmarshal([]byte(*fields), &c.Fields)
 	}
 	return c, err
 }
@@ -44,12 +49,17 @@ func (tx *Tx) SaveContract(ctx context.Context, org string, c ContractRow, chang
 			by = &c.ChangedBy.ID
 		}
 	}
+	var fields *string
+	if len(c.Fields) > 0 {
+		text := js(c.Fields)
+		fields = &text
+	}
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO contracts (org_id, repo_id, path, key, role, signature, signature_hash, line, changes, changed_by, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (org_id, repo_id, path, key, role) DO UPDATE SET signature = EXCLUDED.signature, signature_hash = EXCLUDED.signature_hash, line = EXCLUDED.line,
+		INSERT INTO contracts (org_id, repo_id, path, key, role, signature, signature_hash, line, changes, changed_by, updated_at, fields)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (org_id, repo_id, path, key, role) DO UPDATE SET signature = EXCLUDED.signature, signature_hash = EXCLUDED.signature_hash, line = EXCLUDED.line, fields = EXCLUDED.fields,
 			changes = contracts.changes + EXCLUDED.changes, changed_by = COALESCE(EXCLUDED.changed_by, contracts.changed_by), updated_at = EXCLUDED.updated_at`,
-		org, c.Repo.ID, c.Path, c.Key, c.Role, c.Signature, c.SignatureHash, c.Line, n, by, tx.Now)
+		org, c.Repo.ID, c.Path, c.Key, c.Role, c.Signature, c.SignatureHash, c.Line, n, by, tx.Now, fields)
 	return err
 }
 
@@ -118,6 +128,9 @@ func (tx *Tx) ClearSignatures(ctx context.Context, org string) (int, error) {
 		return 0, err
 	}
 	total := int(n)
+	if _, err := tx.ExecContext(ctx, `UPDATE contracts SET fields = NULL WHERE org_id = $1`, org); err != nil {
+		return 0, err
+	}
 	rows, err := tx.Changes(ctx, org, "", "")
 	if err != nil {
 		return 0, err
