@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { after, test } from "node:test";
+import { seedPeople } from "../demo/seed.mjs";
 import { dialog, useWorld } from "./world.mjs";
 
 const text = async (request) => {
@@ -31,12 +32,14 @@ const there = createServer(async (request, response) => {
   else if (url.pathname === "/v1/subscriptions") json({ object: "list", data: subscriptions, has_more: false, url: "/v1/subscriptions" });
   else response.setHeader("Content-Type", "text/html").end(`<!doctype html><html lang="en"><head><link rel="icon" href="data:,"><title>${url.pathname}</title></head><body><h1>${url.pathname}</h1></body></html>`);
 });
-await new Promise((ready) => there.listen(0, "127.0.0.1", ready));
 const here = () => `http://127.0.0.1:${there.address().port}`;
-after(() => there.close());
+after(() => (there.close(), there.closeAllConnections()));
 
-const flags = ["--outbound-allow", "127.0.0.0/8", "--github-url", here(), "--stripe-key", "sk_test_1", "--stripe-webhook-secret", "whsec_x", "--stripe-price-team", "price_team", "--stripe-price-business", "price_business", "--stripe-url", here()];
-const world = useWorld({ flags });
+const flags = async () => {
+  await new Promise((ready) => there.listen(0, "127.0.0.1", ready));
+  return ["--outbound-allow", "127.0.0.0/8", "--github-url", here(), "--stripe-key", "sk_test_1", "--stripe-webhook-secret", "whsec_x", "--stripe-price-team", "price_team", "--stripe-price-business", "price_business", "--stripe-url", here()];
+};
+const world = useWorld({ demo: seedPeople, flags }); // the whole demo has more repos than the free plan
 
 test("the GitHub app is made by going to GitHub and back", async () => {
   const page = await world.page("ana", "/settings/github");

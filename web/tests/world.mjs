@@ -6,13 +6,14 @@ import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
 
 /** Sets up server, demo and browser around the tests of a file. A person keeps
- * one browser profile throughout the file; each test begins without pages. */
+ * one browser profile throughout the file; each test begins without pages. Demo
+ * may be another way to seed, flags a function that gives them. */
 export function useWorld({ demo = true, flags = [] } = {}) {
   const world = { profiles: new Map() };
   before(async () => {
-    world.server = await startServer(flags);
+    world.server = await startServer(typeof flags === "function" ? await flags() : flags);
     world.url = world.server.url;
-    [world.browser] = await Promise.all([launch(), demo && seed(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
+    [world.browser] = await Promise.all([launch(), demo && (demo === true ? seed : demo)(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
   });
   after(async () => {
     await world.browser?.close();
