@@ -12,7 +12,7 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 
-.PHONY: help run build test test-web test-short test-hosts screenshots bench release conformance lint
+.PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench release conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -26,15 +26,19 @@ $(DIST): $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
-	.ci/needs
+test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
 	$(PG) go test -race -timeout 15m ./...
 	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
-test-web: build ## the dashboard's tests in a real browser, on both databases
+test-web: ## the dashboard's tests in a real browser, on both databases
 	.ci/needs
-	cd web && npm test
-	$(PG) sh -c 'cd web && SVC_TEST_DATABASE="$$SVC_TEST_POSTGRES" npm test'
+	$(MAKE) build
+	go build -o bin/ ./internal/tools/rig
+	$(PG) sh -c 'cd web && npm test'
+
+test-scale: build ## how the dashboard's lists scroll with 5,000 intents and 1,000 agents; wants a quiet machine
+	.ci/needs
+	cd web && SVC_TEST_SMOOTH=1 npm test scale
 
 screenshots: build ## a picture of every page, light and dark, wide and narrow, in web/screenshots
 	cd web && npm run screenshots

@@ -52,7 +52,7 @@ var (
 var outside = map[string][]string{
 	"cmd/svc":        {"internal/core", "internal/client"},
 	"cmd/svcd":       {"internal/core", "internal/server"},
-	"internal/tools": {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, and make releases
+	"internal/tools": {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, make releases, and measure svc
 	"internal/await": {},                                                      // for tests, and for the packages that serve tests
 	"internal/e2e":   {"internal/core", "internal/server", "internal/client", "internal/tools"},
 }

@@ -140,7 +140,7 @@ test("the org that one looks at is the one that the device gets, and one can loo
 });
 
 test("a stranger signs in first and comes back to the code", async () => {
-  const page = await (await world.profile(null)).newPage();
+  const page = await world.pageOf(await world.profile(null));
   await page.goto(world.url + "/device");
   await page.waitForURL(/sign-in\?next=%2Fdevice/);
 });

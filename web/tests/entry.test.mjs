@@ -17,7 +17,7 @@ async function asAna(path) {
 }
 
 async function blank(path, client) {
-  const page = await (await world.profile(client)).newPage();
+  const page = await world.pageOf(await world.profile(client));
   await page.goto(world.url + path);
   return page;
 }

@@ -43,28 +43,6 @@ test("what people write never becomes HTML", async () => {
   await page.getByText(evil).first().waitFor();
 });
 
-test("the keyboard reaches everything: palette, shortcuts, rows", async () => {
-  const page = await world.page("ana", "/");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search or go to" }).fill("audit");
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/settings\/audit/);
-  await page.getByRole("heading", { name: "Audit log" }).click();
-  await Promise.all([page.keyboard.press("g"), page.keyboard.press("i")]); // sent together: there is a time limit between them
-  await page.waitForURL(/\/intents$/);
-  await page.locator("[data-row]").first().waitFor();
-  await page.locator("[data-row]").first().focus();
-  await page.keyboard.press("j");
-  const second = await page.evaluate(() => document.activeElement.getAttribute("href"));
-  assert.match(second, /^\/intents\/INT-/);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(new RegExp(second + "$"));
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search or go to" }).fill("cf-1");
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/\/conflicts\/CF-1$/);
-});
-
 test("filters live in the address and can be shared", async () => {
   const page = await world.page("ana", "/intents");
   await page.getByRole("combobox", { name: "Repo" }).click();

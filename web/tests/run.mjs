@@ -10,11 +10,11 @@ import { launchServer, patience } from "./browser.mjs";
 const only = process.argv.slice(2);
 const here = new URL(".", import.meta.url).pathname;
 const files = readdirSync(here)
-  .filter((f) => f.endsWith(".test.mjs") && (only.length === 0 ? !f.startsWith("scale") : only.some((o) => f.includes(o))))
+  .filter((f) => f.endsWith(".test.mjs") && (only.length === 0 || only.some((o) => f.includes(o))))
   .map((f) => here + f);
 
 // What depends on the page alone is looked at once.
-const pageOnly = /(looks|size|scale)\.test\.mjs$/;
+const pageOnly = /(keyboard|looks|scale|size)\.test\.mjs$/;
 
 const postgres = process.env.SVC_TEST_POSTGRES;
 if (process.env.CI && !postgres) throw new Error("SVC_TEST_POSTGRES is not set; use make test-web");

@@ -6,8 +6,9 @@ import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
 
 /** Sets up server, demo and browser around the tests of a file. A person keeps
- * one browser profile throughout the file; each test begins without pages. Demo
- * may be another way to seed, flags a function that gives them. */
+ * one browser profile throughout the file, and pages of it, which each test
+ * loads anew: that costs half of a new one. Demo may be another way to seed,
+ * flags a function that gives them. */
 export function useWorld({ demo = true, flags = [] } = {}) {
   const world = { profiles: new Map() };
   before(async () => {
@@ -21,7 +22,7 @@ export function useWorld({ demo = true, flags = [] } = {}) {
   });
   afterEach(async () => {
     const profiles = [...world.profiles.values()];
-    await Promise.all(profiles.flatMap((p) => p.pages()).map((p) => p.close()));
+    for (const p of profiles) p.idle = p.pages();
     assert.deepEqual(profiles.flatMap((p) => p.faults.splice(0)), [], "the browser complained");
   });
 
@@ -35,9 +36,12 @@ export function useWorld({ demo = true, flags = [] } = {}) {
     return context;
   };
 
+  /** A page that the test does not use yet. */
+  world.pageOf = (profile) => profile.idle?.shift() ?? profile.newPage();
+
   /** A page of somebody of the demo, settled unless path is null. */
   world.page = async (who = "ana", path = "/", options = {}) => {
-    const page = await (await world.profile(world.clients[who], options)).newPage();
+    const page = await world.pageOf(await world.profile(world.clients[who], options));
     if (path !== null) await goTo(page, world.url + path);
     return page;
   };

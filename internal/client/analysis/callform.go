@@ -12,7 +12,7 @@ import (
 // there; nil if it is not.
 func (w *walker) callOf(i int, u name) *coord.Call {
 	if w.lang == "cpp" { // acme::parse(x)
-		for p := parentOf(w.t, i); p >= 0 && w.t.Kind(p) == "qualified_identifier"; p = parentOf(w.t, i) {
+		for p := w.parent(i); p >= 0 && w.t.Kind(p) == "qualified_identifier"; p = w.parent(i) {
 			i = p
 		}
 	}

@@ -46,6 +46,9 @@ func compareDefs(old, new *def, tr *traits) verdict {
 	return worst(vs)
 }
 
+// calledAlike are the kinds that Python's callers call in the same way.
+var calledAlike = map[string]bool{"function": true, "class": true}
+
 // compareRest judges everything but the parameters.
 func compareRest(old, new *def, tr *traits) []verdict {
 	var vs []verdict
@@ -53,7 +56,11 @@ func compareRest(old, new *def, tr *traits) []verdict {
 		vs = append(vs, verdict{coord.Breaking, "is no longer visible to others"})
 	}
 	if old.kind != new.kind {
-		vs = append(vs, verdict{coord.Breaking, fmt.Sprintf("was a %s, is a %s", old.kind, new.kind)})
+		v := verdict{coord.Breaking, fmt.Sprintf("was a %s, is a %s", old.kind, new.kind)}
+		if tr.starred && calledAlike[old.kind] && calledAlike[new.kind] {
+			v.compat = coord.Unknown // who calls it may not notice
+		}
+		vs = append(vs, v)
 	}
 	vs = append(vs, compareWords(old, new, tr)...)
 	vs = append(vs, compareAfter(old, new, tr)...)

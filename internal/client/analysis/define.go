@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/svc-hq/svc/internal/client/grammar"
 )
 
 // define adds a definition, unless it is local to a function.
@@ -115,20 +113,21 @@ func (w *walker) isOneOf(i int, need string) bool {
 // stands tells whether the nearest enclosing node that is not skipped is of
 // one of the kinds.
 func (w *walker) stands(i int, kinds string) bool {
-	parent := parentOf(w.t, i)
+	parent := w.parent(i)
 	return parent >= 0 && slices.Contains(strings.Split(kinds, ","), w.t.Kind(parent))
 }
 
-// parentOf finds a node's parent by walking back: it is the nearest one before
-// that is less deep.
-func parentOf(t *grammar.Tree, i int) int {
-	depth := t.Nodes[i].Depth
-	for j := i - 1; j >= 0; j-- {
-		if t.Nodes[j].Depth < depth {
-			return j
+// parent returns a node's parent, the nearest one before that is less deep.
+// They are found as far as anybody asks, each from the one before.
+func (w *walker) parent(i int) int {
+	for j := len(w.parents); j <= i; j++ {
+		p := j - 1
+		for p >= 0 && w.t.Nodes[p].Depth >= w.t.Nodes[j].Depth {
+			p = int(w.parents[p])
 		}
+		w.parents = append(w.parents, int32(p))
 	}
-	return -1
+	return int(w.parents[i])
 }
 
 // cleanName makes a name of a node's text: without type arguments, pointers
@@ -193,6 +192,9 @@ func (w *walker) fillHeader(d *def, f *form, p int, end uint32) {
 		d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
 	default:
 		d.after = w.clean(i, d.nameAt, end)
+	}
+	if w.lang == "kotlin" { // null is no node, so nothing could be cut off there
+		d.head, d.after = strings.TrimSuffix(d.head, "= null"), strings.TrimSuffix(d.after, "= null")
 	}
 	if w.lang == "ruby" && d.body.end == 0 {
 		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")

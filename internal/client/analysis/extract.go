@@ -89,7 +89,7 @@ func (e *extractor) matching(c *call, roles ...string) []*rule {
 // fits checks what a rule says about a call beyond its last name.
 func (e *extractor) fits(r *rule, c *call) bool {
 	if !slices.ContainsFunc(r.calls, func(p string) bool {
-		return matchName(p, c.name) || strings.Contains(p, "()") && strings.Contains(c.name, "()") && matchName(p, chained().ReplaceAllString(c.name, ""))
+		return matchName(p, c.name) || strings.Contains(p, "()") && strings.Contains(c.name, "()") && matchName(p, c.unchained())
 	}) {
 		return false
 	}
@@ -127,6 +127,14 @@ func (e *extractor) fits(r *rule, c *call) bool {
 // chained are calls in the middle of a chain that say the same of one route:
 // router.route(path).get(a).post(b).
 var chained = lazy.Regexp(`\.(get|post|put|patch|delete|all)\(\)`)
+
+// unchained is the name without such calls.
+func (c *call) unchained() string {
+	if c.flat == "" {
+		c.flat = chained().ReplaceAllString(c.name, "")
+	}
+	return c.flat
+}
 
 // findPrefixes learns which routers and which stretches of source add what in
 // front of their routes.
@@ -278,7 +286,7 @@ func (e *extractor) named(p *place) {
 	for _, n := range p.texts(p.rule.options["name"]) {
 		n = strings.TrimSpace(n)
 		if p.rule.options["strip-braces"] != "" { // Spring's ${NAME:default}
-			n = strings.TrimSuffix(strings.TrimPrefix(n, "${"), "}")
+			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
 		if n == "" || strings.Contains(n, "{}") {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -20,8 +21,13 @@ type goReader struct {
 	fset  *token.FileSet
 	file  *token.File
 	want  *matcher
+	whole string // the source, which definitions are parts of
 	local map[string]bool
-	form  map[token.Pos]*coord.Call // of calls of imported names
+	form  map[token.Pos]*coord.Call // of calls by name
+	// Resolving every name costs a third of a parse. Names that are declared
+	// anywhere in the file are taken for that, the others for the package's.
+	idents   []*ast.Ident
+	declared map[string]bool
 }
 
 // outlineOfGo reads a Go file. A file that does not parse gives what the
@@ -32,21 +38,30 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	if f == nil {
 		return o
 	}
-	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, local: map[string]bool{}, form: map[token.Pos]*coord.Call{}}
+	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, whole: string(source), local: map[string]bool{}, form: map[token.Pos]*coord.Call{}, declared: maps.Clone(goPredeclared)}
 	if g.file == nil {
 		return o
 	}
 	for _, im := range f.Imports {
 		g.imported(im)
 	}
-	for _, d := range f.Decls {
+	g.defs = make([]def, 0, 2*len(f.Decls))
+	at := make([]int, len(f.Decls)) // where each declaration's first definition is
+	for i, d := range f.Decls {
+		at[i] = len(g.defs)
 		g.decl(d)
 	}
-	for _, d := range f.Decls {
-		g.events(d)
+	for i := range g.defs {
+		g.declared[g.defs[i].name] = true
 	}
-	for _, id := range f.Unresolved {
-		if !g.local[id.Name] && !goPredeclared[id.Name] {
+	for n := range g.local {
+		g.declared[n] = true
+	}
+	for i, d := range f.Decls {
+		g.events(d, at[i])
+	}
+	for _, id := range g.idents {
+		if !g.declared[id.Name] {
 			g.ambient = append(g.ambient, name{local: id.Name, line: g.line(id.Pos()), call: g.form[id.Pos()]})
 		}
 	}
@@ -56,7 +71,7 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 // parseGo is the bare parse.
 func parseGo(source []byte, path string) (*token.FileSet, *ast.File, error) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, 0)
+	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
 	return fset, f, err
 }
 
@@ -79,7 +94,7 @@ func (g *goReader) text(from, to token.Pos) string {
 	if a >= b {
 		return ""
 	}
-	return oneLine(string(g.source[a:b]))
+	return oneLine(g.whole[a:b])
 }
 
 func (g *goReader) line(p token.Pos) uint32 { return uint32(g.file.Line(p) - 1) }
@@ -141,7 +156,7 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	if d.Type.TypeParams != nil {
 		f.before += g.text(d.Type.TypeParams.Pos(), d.Type.TypeParams.End())
 	}
-	f.own = string(g.source[f.span.start:f.span.end])
+	f.own = g.whole[f.span.start:f.span.end]
 	g.defs = append(g.defs, f)
 }
 
@@ -172,7 +187,7 @@ func (g *goReader) typ(d *ast.GenDecl, s *ast.TypeSpec) {
 	}
 	f.before, f.head = "type", "type "+g.text(s.Pos(), s.End())
 	f.after = g.text(s.Name.End(), s.End())
-	f.own = string(g.source[f.span.start:f.span.end])
+	f.own = g.whole[f.span.start:f.span.end]
 	self := len(g.defs)
 	var fields *ast.FieldList
 	switch t := s.Type.(type) {
@@ -220,7 +235,7 @@ func (g *goReader) member(of def, parent int, m *ast.Field, n *ast.Ident) def {
 		f.tag, _ = strconv.Unquote(m.Tag.Value)
 		f.head += " `" + f.tag + "`"
 	}
-	f.own = string(g.source[f.span.start:f.span.end])
+	f.own = g.whole[f.span.start:f.span.end]
 	return f
 }
 
@@ -235,7 +250,7 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 			f.after = g.text(s.Type.Pos(), s.Type.End())
 		}
 		f.head = strings.TrimSpace(d.Tok.String() + " " + n.Name + " " + f.after)
-		f.own = string(g.source[f.span.start:f.span.end])
+		f.own = g.whole[f.span.start:f.span.end]
 		if n.Name != "_" {
 			g.defs = append(g.defs, f)
 		}
@@ -248,18 +263,38 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 }
 
 // events walks a declaration for calls, texts, uses of imports and assignments.
-func (g *goReader) events(d ast.Decl) {
+// def is the definition that a function makes.
+func (g *goReader) events(d ast.Decl, def int) {
 	current := -1
-	if fd, ok := d.(*ast.FuncDecl); ok {
-		at := g.offset(fd.Name.Pos())
-		for i := range g.defs {
-			if g.defs[i].nameAt == at {
-				current = i
-			}
-		}
+	if _, ok := d.(*ast.FuncDecl); ok {
+		current = def
 	}
-	ast.Inspect(d, func(n ast.Node) bool {
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.Ident:
+			if !g.declared[n.Name] {
+				g.idents = append(g.idents, n)
+			}
+		case *ast.Field:
+			g.declare(n.Names...)
+			ast.Inspect(n.Type, visit)
+			return false
+		case *ast.KeyValueExpr: // a key is mostly a field
+			if _, ok := n.Key.(*ast.Ident); ok {
+				ast.Inspect(n.Value, visit)
+				return false
+			}
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE {
+				g.declareExprs(n.Key, n.Value)
+			}
+		case *ast.ValueSpec:
+			g.declare(n.Names...)
+		case *ast.TypeSpec:
+			g.declare(n.Name)
+		case *ast.LabeledStmt:
+			g.declare(n.Label)
 		case *ast.CallExpr:
 			last := ""
 			switch f := n.Fun.(type) {
@@ -283,8 +318,14 @@ func (g *goReader) events(d ast.Decl) {
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && g.local[x.Name] {
 				g.names = append(g.names, name{local: x.Name, member: n.Sel.Name, line: g.line(n.Sel.Pos()), call: g.form[n.Pos()]})
+				return false
 			}
+			ast.Inspect(n.X, visit)
+			return false
 		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				g.declareExprs(n.Lhs...)
+			}
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
 				if x, ok := n.Lhs[i].(*ast.Ident); ok {
 					v := g.expr(n.Rhs[i], 0)
@@ -297,7 +338,22 @@ func (g *goReader) events(d ast.Decl) {
 			return false
 		}
 		return true
-	})
+	}
+	ast.Inspect(d, visit)
+}
+
+func (g *goReader) declare(names ...*ast.Ident) {
+	for _, n := range names {
+		g.declared[n.Name] = true
+	}
+}
+
+func (g *goReader) declareExprs(exprs ...ast.Expr) {
+	for _, e := range exprs {
+		if n, ok := e.(*ast.Ident); ok {
+			g.declared[n.Name] = true
+		}
+	}
 }
 
 // goPredeclared are the names of the language itself.

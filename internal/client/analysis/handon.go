@@ -81,6 +81,39 @@ func settleMoves(files []coord.FileFacts) {
 	})
 }
 
+// leftBehind tells of the visible definitions of a renamed file that they are
+// gone from where they were, unless users find them all the same.
+func leftBehind(from, to string, old *outline, opts *Options) (out []coord.SymbolFacts) {
+	if packaged[old.lang] && path.Dir(from) == path.Dir(to) || old.lang == "csharp" || old.lang == "swift" || moduleStem(from) == moduleStem(to) {
+		return nil
+	}
+	by, order := old.groups()
+	for _, n := range order {
+		g := by[n]
+		if !g.exported() {
+			continue
+		}
+		f := coord.SymbolFacts{Key: symbolKey(old.lang, from, n), Kind: g.defs[0].kind, Exported: true, Change: coord.Removed, Compatibility: coord.Breaking,
+			Detail: detail("was removed; it is in " + to + " now"), Lines: linesOf(g)}
+		setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, g.signature())
+		if opts.MetadataOnly {
+			f.PreviousSignature, f.Detail = nil, nil
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// moduleStem is a path as imports write it: without its ending, and without
+// the file that stands for its folder.
+func moduleStem(file string) string {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	for _, whole := range []string{"/index", "/__init__", "/mod"} {
+		stem = strings.TrimSuffix(stem, whole)
+	}
+	return stem
+}
+
 // seenInPackage tells whether other files of the package may use a definition
 // that is not exported.
 func seenInPackage(lang string, g *group) bool {

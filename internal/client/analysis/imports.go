@@ -104,7 +104,7 @@ func (w *walker) requireCall(i int, c *call) {
 	if !ok {
 		return
 	}
-	p := parentOf(w.t, i)
+	p := w.parent(i)
 	if p >= 0 && w.t.Kind(p) == "variable_declarator" {
 		if n := w.t.Child(p, "name"); n >= 0 {
 			left := oneLine(w.t.Text(n))

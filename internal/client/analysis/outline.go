@@ -70,7 +70,8 @@ type call struct {
 	name  string // dotted; calls in it are written (), as in router.route().get
 	args  []value
 	span  span
-	inner *call // the call it is chained to
+	flat  string // the name without calls that are only chained
+	inner *call  // the call it is chained to
 	def   int
 }
 

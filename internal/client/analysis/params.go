@@ -34,7 +34,7 @@ func parseParam(s string, tr *traits) param {
 	if strings.HasPrefix(head, "...") || strings.HasPrefix(head, "*") && !strings.Contains(head, " ") || strings.HasPrefix(head, "&") && tr.nameFirst && !strings.Contains(head, "self") {
 		p.rest = true
 	}
-	if strings.Contains(head, "...") {
+	if strings.Contains(head, "...") && !tr.starred { // Python writes it in types
 		p.rest = true
 	}
 	if tr.nameFirst {

@@ -23,6 +23,9 @@ func (e *extractor) route(p *place, prefix string) {
 	}
 	methods := p.texts(p.rule.options["method"])
 	for _, route := range paths {
+		if p.rule.options["slash"] != "" && !strings.HasPrefix(route, "/") {
+			continue
+		}
 		ms := methods
 		if m, rest, ok := strings.Cut(route, " "); ok && slices.Contains(scope.Methods(), m) { // Go's "GET /x"
 			ms, route = []string{m}, rest

@@ -71,6 +71,8 @@ func (g *group) own() string {
 	return b.String()
 }
 
+func (g *group) last() *group { return &group{defs: g.defs[len(g.defs)-1:]} }
+
 // textHash names the text of a definition, so that two sides can see that they
 // wrote the same.
 func (g *group) textHash() *string {
@@ -185,11 +187,16 @@ func changedSymbol(old, new *group, tr *traits) (coord.SymbolFacts, bool) {
 		return coord.SymbolFacts{}, false
 	}
 	f := coord.SymbolFacts{Kind: new.defs[0].kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old), TextHash: new.textHash()}
+	own := old.own() != new.own()
+	if tr.starred {
+		// Of Python's overloads callers meet the last, which does the work.
+		old, new = old.last(), new.last()
+	}
 	was, is := old.signature(), new.signature()
 	setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, was)
 	setSignatures(&f.Signature, &f.SignatureHash, is)
 	if was == is && old.exported() == new.exported() {
-		return f, old.own() != new.own()
+		return f, own
 	}
 	f.Change = coord.Signature
 	v := compareGroups(old, new, tr)

@@ -48,7 +48,7 @@ func (w *walker) isExported(d *def) bool {
 // under tells whether a node stands, at most three levels up, in one of a kind.
 func (w *walker) under(i int, kind string) bool {
 	for range 3 {
-		if i = parentOf(w.t, i); i < 0 {
+		if i = w.parent(i); i < 0 {
 			return false
 		}
 		if w.t.Kind(i) == kind {

@@ -14,6 +14,8 @@ type walker struct {
 	t    *grammar.Tree
 	want *matcher
 	open []int // definitions around the current node
+
+	parents []int32 // of the nodes, as far as they were asked for
 }
 
 // outlineOf walks the tree once. want tells which calls, marks and reads are
@@ -126,10 +128,11 @@ func (w *walker) finish() {
 			children[d.parent] = append(children[d.parent], i)
 		}
 	}
+	whole := string(w.source) // what definitions are parts of
 	for i := range w.defs {
 		d := &w.defs[i]
 		if len(children[i]) == 0 {
-			d.own = string(w.source[d.span.start:d.span.end])
+			d.own = whole[d.span.start:d.span.end]
 			continue
 		}
 		var b strings.Builder
@@ -139,10 +142,10 @@ func (w *walker) finish() {
 			if k.start < at || k.start < d.body.start || d.body.end == 0 {
 				continue // what a header defines, such as constructor parameters, is part of it
 			}
-			b.WriteString(strings.Trim(string(w.source[at:k.start]), " \t\r\n,;"))
+			b.WriteString(strings.Trim(whole[at:k.start], " \t\r\n,;"))
 			at = k.end
 		}
-		b.WriteString(strings.Trim(string(w.source[at:d.span.end]), " \t\r\n,;"))
+		b.WriteString(strings.Trim(whole[at:d.span.end], " \t\r\n,;"))
 		d.own = b.String()
 	}
 	w.exportLists()

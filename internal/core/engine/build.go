@@ -144,7 +144,10 @@ func (p *pairing) classify(h *hit) {
 		}
 		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
 	case symbolHit:
-		path := h.ours.file()
+		path := h.ours.file() // the same from both sides: where the claim has it
+		if h.theirs.claim != nil {
+			path = h.theirs.file()
+		}
 		if p.entersExclusive(h) || p.edited[path] {
 			return
 		}
@@ -194,7 +197,7 @@ func (p *pairing) breaks(h *hit) {
 		return
 	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
 		most = coord.SeverityWarn
-		if changed.kind == symbolEntry || why == breaksCode {
+		if changed.kind == symbolEntry || strings.HasPrefix(changed.key(), "pkg:") || why == breaksCode {
 			most = coord.SeverityInfo
 		}
 		why += maybeWork - breaksWork

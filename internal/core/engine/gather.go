@@ -66,6 +66,40 @@ func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
 	g.hits = append(g.hits, hit{what, ours, theirs, other})
 }
 
+// addBreak adds a change that may fail a use, unless who uses it made the same
+// change: a branch that was merged by a copy of its commits goes on with it.
+func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
+	changed, user := ours, other
+	if what == theyBreak {
+		changed, user = theirs, g.self
+	}
+	if changed.kind == symbolEntry && g.didToo(changed.symbol(), user) {
+		return
+	}
+	g.add(what, ours, theirs, other)
+}
+
+// didToo reports whether a worker left a definition as somebody else did.
+func (g *gatherer) didToo(s *coord.SymbolFacts, w *Worker) bool {
+	sym, err := scope.ParseSymbol(s.Key)
+	if err != nil {
+		return false
+	}
+	did := false
+	if at := g.repo.tree.findSymbol(sym); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			if did || e.kind != symbolEntry {
+				return
+			}
+			c := g.ix.changes[e.owner].c
+			mine := &c.Facts.Symbols[e.sub]
+			did = g.ix.ownerID(c) == w.ID && mine.Change != coord.Same &&
+				(sameText(s, mine) || s.SignatureHash != nil && mine.SignatureHash != nil && *s.SignatureHash == *mine.SignatureHash)
+		})
+	}
+	return did
+}
+
 // theirs returns what an entry of r stands for and whose it is, or nil.
 func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 	switch e.kind {
@@ -261,27 +295,36 @@ func (g *gatherer) folders(ours item) {
 }
 
 func (g *gatherer) changedSymbols(c *Change) {
+	former := formerKeys(&c.Facts)
 	for i := range c.Facts.Symbols {
 		s := &c.Facts.Symbols[i]
 		if s.Change == coord.Same {
 			continue
 		}
-		sym, err := scope.ParseSymbol(s.Key)
-		if err != nil {
-			continue
-		}
 		ours := item{kind: symbolEntry, change: c, sub: i}
-		g.repo.tree.definitions(sym, func(e *entry, exact bool) {
-			theirs, w := g.theirs(g.repo, e)
-			switch {
-			case w == nil || !sameLanguage(sym, theirs):
-			case e.kind == claimEntry:
-				g.add(symbolHit, ours, theirs, w)
-			case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
-				g.add(weBreak, ours, theirs, w)
-			}
-		})
+		g.changedSymbol(s.Key, ours)
+		if key := former[i]; key != "" {
+			g.changedSymbol(key, ours)
+		}
 	}
+}
+
+// changedSymbol collects what a change of a definition meets at a key.
+func (g *gatherer) changedSymbol(key string, ours item) {
+	sym, err := scope.ParseSymbol(key)
+	if err != nil {
+		return
+	}
+	g.repo.tree.definitions(sym, func(e *entry, exact bool) {
+		theirs, w := g.theirs(g.repo, e)
+		switch {
+		case w == nil || !sameLanguage(sym, theirs):
+		case e.kind == claimEntry:
+			g.add(symbolHit, ours, theirs, w)
+		case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
+			g.addBreak(weBreak, ours, theirs, w)
+		}
+	})
 }
 
 func (g *gatherer) changedContracts(c *Change) {
@@ -312,7 +355,7 @@ func (g *gatherer) references(c *Change) {
 		ours := item{kind: referenceEntry, change: c, sub: i}
 		g.atKey(c.Facts.References[i].Key, func(r *repo, e *entry) {
 			if theirs, w := g.theirs(r, e); w != nil && breaking(theirs) {
-				g.add(theyBreak, ours, theirs, w)
+				g.addBreak(theyBreak, ours, theirs, w)
 			}
 		})
 	}

@@ -57,6 +57,9 @@ var (
 // stripHost drops the part before the path of an address, and a variable that
 // stands for it.
 func stripHost(s string) string {
+	if strings.HasPrefix(s, "/") {
+		return s
+	}
 	if at := scheme().FindStringIndex(s); at != nil {
 		s = s[at[1]:]
 		if s == "" {
@@ -113,7 +116,21 @@ func splitRoute(s string) []string {
 	return append(out, s[start:])
 }
 
+// isPlain tells an element without any parameter, as most are.
+func isPlain(elem string) bool {
+	for i := 0; i < len(elem); i++ {
+		c := elem[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
 func routeElem(elem string) string {
+	if isPlain(elem) {
+		return elem
+	}
 	if strings.HasPrefix(elem, "[") && strings.HasSuffix(elem, "]") {
 		if strings.Contains(elem, "...") {
 			return "{*}"

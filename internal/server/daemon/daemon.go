@@ -125,7 +125,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
 		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
-	d.Ops.Forget = d.auth.Forget
+	d.Ops.Forget = d.forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
 	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
@@ -199,14 +199,25 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 	}
 }
 
+// forget drops what is remembered of an org's tokens, here at once and on
+// other replicas in a moment. One that does not hear of it notices when what
+// it remembers is a second old.
+func (d *Daemon) forget(org string) {
+	d.auth.Forget(org)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := d.store.Notify(ctx, store.NewStandings, org); err != nil {
+		d.log.Warn("other replicas were not told of a changed standing", "err", err)
+	}
+}
+
 // watchStandings drops remembered tokens when another replica revoked them.
-// On SQLite there is no other replica, and Forget was called directly.
 func (d *Daemon) watchStandings(ctx context.Context) {
 	if d.cfg.Embedded() {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := d.store.Listen(ctx, func(orgs []string) {
+		if err := d.store.Listen(ctx, store.NewStandings, func(orgs []string) {
 			for _, org := range orgs {
 				d.auth.Forget(org)
 			}

@@ -85,6 +85,11 @@ export function Load<T>({ query, children }: { query: UseQueryResult<T>; childre
   return <Loading />;
 }
 
+/** The rows of a list, or what to do while there are none. */
+export function Rows<T>({ query, none, children }: { query: UseQueryResult<{ items: T[] }>; none: ReactNode; children: (item: T) => ReactNode }) {
+  return <Load query={query}>{(page) => (page.items.length === 0 ? none : <ul className="rows">{page.items.map(children)}</ul>)}</Load>;
+}
+
 /** Catches what a page throws while it draws, so that the rest stays usable. */
 export class Boundary extends Component<{ children: ReactNode; name: string }, { error: unknown }> {
   override state: { error: unknown } = { error: null };

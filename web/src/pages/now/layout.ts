@@ -2,7 +2,7 @@
 // picture, so that a live update moves nothing that did not change.
 import type { Conflict, Intent, Severity } from "../../api/records";
 
-export const card = { height: 80, gap: 10, top: 34, pad: 16, between: 46, narrow: 148, wide: 230 };
+export const card = { height: 80, gap: 10, top: 34, pad: 16, between: 56, narrow: 148, wide: 230 };
 export const perLane = 9;
 export const maxLanes = 12;
 
@@ -103,7 +103,8 @@ export function pathOfEdge(map: Layout, e: Edge): { d: string; name: { x: number
   const mid = card.height / 2 + (twins.indexOf(e) - (twins.length - 1) / 2) * 9;
   if (a.x === b.x) {
     const x = a.x + map.card;
-    const bend = 18 + Math.min(22, Math.abs(a.y - b.y) / 10);
+    // The further apart, the wider, so that lines of one lane stay apart.
+    const bend = 14 + 9 * Math.min(6, Math.abs(a.y - b.y) / (card.height + card.gap));
     const d = `M${x} ${a.y + mid} C${x + bend} ${a.y + mid} ${x + bend} ${b.y + mid} ${x} ${b.y + mid}`;
     return { d, name: { x: x + bend * 0.75, y: (a.y + b.y) / 2 + mid } };
   }

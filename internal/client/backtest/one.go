@@ -1,0 +1,35 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+)
+
+// One replays a single case: two heads, each a commit, that came apart at
+// base. It tells what git and svc make of them, not what plans or early
+// warnings would have.
+func One(ctx context.Context, repo *gitrepo.Repo, base string, heads [2]string) (*Outcome, error) {
+	scratch, err := os.MkdirTemp("", "svc-backtest-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for git's merges: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	c := Case{Kind: Pair, Base: base, Bases: 1, Heads: heads[:]}
+	r := &replayer{ctx: ctx, repo: repo, scratch: scratch, history: analysis.NewHistory(ctx, repo.GitDir)}
+	defer r.history.Close()
+	truth, err := repo.MergePairs(ctx, scratch, [][2]string{heads})
+	if err != nil {
+		return nil, err
+	}
+	sides, err := r.sides(&c)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
+	o.judge(indexOf(&c, sides), sides, truth)
+	return o, nil
+}
