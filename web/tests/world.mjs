@@ -7,13 +7,14 @@ import { beSignedIn, launch, newContext } from "./browser.mjs";
 
 /** Sets up server, demo and browser around the tests of a file. A person keeps
  * one browser profile throughout the file, and pages of it, which each test
- * loads anew: that costs half of a new one. */
+ * loads anew: that costs half of a new one. Demo may be another way to seed,
+ * flags a function that gives them. */
 export function useWorld({ demo = true, flags = [] } = {}) {
   const world = { profiles: new Map() };
   before(async () => {
-    world.server = await startServer(flags);
+    world.server = await startServer(typeof flags === "function" ? await flags() : flags);
     world.url = world.server.url;
-    [world.browser] = await Promise.all([launch(), demo && seed(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
+    [world.browser] = await Promise.all([launch(), demo && (demo === true ? seed : demo)(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
   });
   after(async () => {
     await world.browser?.close();

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/form"
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -30,8 +31,8 @@ type Config struct {
 
 // Stripe is a client of Stripe.
 type Stripe struct {
-	cfg    Config
-	client *stripe.Client
+	cfg Config
+	api stripe.Backend // called directly: the library's client would link all of Stripe
 }
 
 // New returns a client.
@@ -41,7 +42,11 @@ func New(c Config) *Stripe {
 	if c.URL != "" {
 		b.URL = stripe.String(c.URL)
 	}
-	return &Stripe{cfg: c, client: stripe.NewClient(c.Key, stripe.WithBackends(stripe.NewBackendsWithConfig(b)))}
+	return &Stripe{cfg: c, api: stripe.GetBackendWithConfig(stripe.APIBackend, b)}
+}
+
+func (s *Stripe) post(path string, params stripe.ParamsContainer, out stripe.LastResponseSetter) error {
+	return s.api.Call(http.MethodPost, path, s.cfg.Key, params, out)
 }
 
 // Sells reports whether there is a price for a plan.
@@ -53,11 +58,10 @@ func (s *Stripe) Customer(ctx context.Context, org coord.Org, email string) (str
 	p := &stripe.CustomerCreateParams{Name: &org.Name, Email: &email}
 	p.AddMetadata("org_id", org.ID)
 	p.SetIdempotencyKey("customer " + org.ID)
-	c, err := s.client.V1Customers.Create(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	return c.ID, nil
+	p.Context = ctx
+	var c stripe.Customer
+	err := s.post("/v1/customers", p, &c)
+	return c.ID, err
 }
 
 // A Checkout is a purchase about to be made.
@@ -76,20 +80,19 @@ func (s *Stripe) Checkout(ctx context.Context, in Checkout) (string, error) {
 		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"org_id": in.OrgID}},
 		SuccessURL:       stripe.String(in.After + "?checkout=done"), CancelURL: stripe.String(in.After + "?checkout=cancelled")}
 	p.SetIdempotencyKey("checkout " + in.Attempt)
-	c, err := s.client.V1CheckoutSessions.Create(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	return c.URL, nil
+	p.Context = ctx
+	var c stripe.CheckoutSession
+	err := s.post("/v1/checkout/sessions", p, &c)
+	return c.URL, err
 }
 
 // Portal returns where a customer sees invoices, changes the plan or cancels.
 func (s *Stripe) Portal(ctx context.Context, customer, after string) (string, error) {
-	p, err := s.client.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{Customer: &customer, ReturnURL: &after})
-	if err != nil {
-		return "", err
-	}
-	return p.URL, nil
+	p := &stripe.BillingPortalSessionCreateParams{Customer: &customer, ReturnURL: &after}
+	p.Context = ctx
+	var page stripe.BillingPortalSession
+	err := s.post("/v1/billing_portal/sessions", p, &page)
+	return page.URL, err
 }
 
 // A Subscription is what a customer pays for.
@@ -120,10 +123,14 @@ func Over(status string) bool { return slices.Contains(over, status) }
 // several the paid one counts, else the latest.
 func (s *Stripe) Subscription(ctx context.Context, customer string) (out Subscription, paidFor int, err error) {
 	p := &stripe.SubscriptionListParams{Customer: &customer, Status: stripe.String("all")}
-	for sub, err := range s.client.V1Subscriptions.List(ctx, p).All(ctx) {
-		if err != nil {
-			return out, 0, err
-		}
+	p.Context, p.Limit = ctx, stripe.Int64(100) // newest first; nobody has more
+	query := &form.Values{}
+	form.AppendTo(query, p)
+	var all stripe.SubscriptionList
+	if err := s.api.CallRaw(http.MethodGet, "/v1/subscriptions", s.cfg.Key, []byte(query.Encode()), p.GetParams(), &all); err != nil {
+		return out, 0, err
+	}
+	for _, sub := range all.Data {
 		x := s.read(sub)
 		if Paid(x.Status) {
 			paidFor++

@@ -90,7 +90,9 @@ func TestMakingTheApp(t *testing.T) {
 func (x *githubTeam) inTwoOrgs(t *testing.T) {
 	both := x.w.Member(x.o, coord.Admin)
 	other := x.w.Org("Second")
-	x.w.Write(other.ID, func(ctx context.Context, tx *store.Tx) error { return tx.InsertMember(ctx, other.ID, both.ID, coord.Member) })
+	x.w.Write(other.ID, func(ctx context.Context, tx *store.Tx) error {
+		return tx.InsertMember(ctx, other.ID, both.ID, coord.Member)
+	})
 	cookie := x.w.Cookie(both)
 	for org, want := range map[string]int{"": 400, "&org=" + x.o.Slug: 200, "&org=second": 403, "&org=nowhere": 403} {
 		if res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest?format=html" + org, Cookie: cookie}); res.Status != want {
