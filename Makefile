@@ -1,14 +1,18 @@
 # make          lists the targets
 VERSION := $(shell git describe --tags --dirty --match 'v[0-9]*' 2>/dev/null || echo 0.0.0-dev)
-LDFLAGS := -X github.com/svc-hq/svc/internal/core/version.Version=$(VERSION:v%=%)
+MODULE  := github.com/svc-hq/svc
+# The public keys that svc update trusts, as id=base64, comma-separated (release keygen prints one).
+RELEASE_KEYS ?=
+LDFLAGS := -X $(MODULE)/internal/core/version.Version=$(VERSION:v%=%) -X $(MODULE)/internal/client/selfupdate.releaseKeys=$(RELEASE_KEYS)
 ADDR    ?= 127.0.0.1:7780
 DATA    ?= .data
 OWNER   ?= owner@localhost
 TOOL    := go tool -modfile=.ci/go.mod
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 
-.PHONY: help run build test test-web test-short test-hosts screenshots bench conformance lint
+.PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench release conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -22,15 +26,19 @@ $(DIST): $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
-	.ci/needs
+test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
 	$(PG) go test -race -timeout 15m ./...
 	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
-test-web: build ## the dashboard's tests in a real browser, on both databases
+test-web: ## the dashboard's tests in a real browser, on both databases
 	.ci/needs
-	cd web && npm test
-	$(PG) sh -c 'cd web && SVC_TEST_DATABASE="$$SVC_TEST_POSTGRES" npm test'
+	$(MAKE) build
+	go build -o bin/ ./internal/tools/rig
+	$(PG) sh -c 'cd web && npm test'
+
+test-scale: build ## how the dashboard's lists scroll with 5,000 intents and 1,000 agents; wants a quiet machine
+	.ci/needs
+	cd web && SVC_TEST_SMOOTH=1 npm test scale
 
 screenshots: build ## a picture of every page, light and dark, wide and narrow, in web/screenshots
 	cd web && npm run screenshots
@@ -44,6 +52,14 @@ test-hosts: ## real agent hosts from npm against a scripted model; writes the ma
 bench: ## the benchmarks, on both databases
 	.ci/needs
 	$(PG) go test -run '^$$' -bench . -benchmem ./...
+
+release: ## dist/: svc for PLATFORMS, signed with RELEASE_KEY; cgo where CC_<os>_<arch> names a compiler, else for this machine only
+	@test -f "$(RELEASE_KEY)" || { echo "make release needs RELEASE_KEY=file (go run ./internal/tools/release keygen -id 2027a -out file), RELEASE_KEYS and a version tag" >&2; exit 1; }
+	rm -rf dist && mkdir dist
+	for p in $(PLATFORMS); do os=$${p%/*} arch=$${p#*/}; cc=$$(printenv "CC_$${os}_$${arch}" || true); cgo=$${cc:+1}; [ $$p = $(shell go env GOOS)/$(shell go env GOARCH) ] && cgo=1; \
+		exe=; [ $$os = windows ] && exe=.exe; echo "svc-$$os-$$arch (cgo $${cgo:-0})"; \
+		CC=$${cc:-cc} CGO_ENABLED=$${cgo:-0} GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o dist/svc-$$os-$$arch$$exe ./cmd/svc || exit 1; done
+	go run ./internal/tools/release sign -key $(RELEASE_KEY) -version $(VERSION) dist/svc-*
 
 conformance: ## the official MCP conformance suite and inspector against the tool endpoint
 	go run -tags conformance ./internal/tools/withservice -- .ci/conformance/run

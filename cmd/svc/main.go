@@ -2,18 +2,10 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	_ "github.com/svc-hq/svc/cmd/svc/internal/first" // svc --version
 	"github.com/svc-hq/svc/internal/client/cli"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
-}
+func main() { os.Exit(cli.Run(os.Args[1:])) }

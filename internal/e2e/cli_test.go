@@ -20,17 +20,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
 	"github.com/svc-hq/svc/internal/server/daemon"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": func() {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.Run(ctx, os.Args[1:])
-		stop()
-		os.Exit(code)
-	}, "svcd": func() {
+	testscript.Main(m, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "svcd": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(daemon.Main(ctx, daemon.Env{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "0.0.0-test"}))
@@ -57,7 +53,7 @@ func TestCLIStories(t *testing.T) {
 			"deny": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Value("server").(*server).decide(ts, "deny", args)
 			},
-			"await":   await,
+			"await":   awaitText,
 			"declare": func(ts *testscript.TestScript, _ bool, args []string) { ts.Value("server").(*server).declare(ts, args) },
 		},
 	})
@@ -177,7 +173,7 @@ func (s *server) declare(ts *testscript.TestScript, args []string) {
 // file.
 func (s *server) decide(ts *testscript.TestScript, verb string, args []string) {
 	var code string
-	await(ts, false, []string{args[0], "Type   "})
+	awaitText(ts, false, []string{args[0], "Type   "})
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		if c, ok := strings.CutPrefix(line, "Type   "); ok {
 			code = strings.TrimSpace(c)
@@ -186,9 +182,9 @@ func (s *server) decide(ts *testscript.TestScript, verb string, args []string) {
 	s.post("/v1/auth/device/"+verb, fmt.Sprintf(`{"user_code":%q}`, code), nil)
 }
 
-// await waits until a file holds a text.
-func await(ts *testscript.TestScript, _ bool, args []string) {
-	deadline := time.Now().Add(20 * time.Second)
+// awaitText waits until a file holds a text.
+func awaitText(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.Now().Add(await.Patience)
 	for {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		if err == nil && strings.Contains(string(data), args[1]) {

@@ -19,6 +19,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -174,7 +175,7 @@ func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 			p = runServer(t, bin, data, dsn)
 		}
 		box.open.Store(true)
-		deadline := time.Now().Add(90 * time.Second)
+		deadline := time.Now().Add(await.Patience)
 		for len(box.subjects()) < len(want) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d of %d events arrived", len(box.subjects()), len(want))

@@ -16,10 +16,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -105,25 +105,19 @@ func TestAHostTalksThroughTheBridge(t *testing.T) {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait_seconds": 50}})
 		done <- err
 	}()
-	eventually(t, func() bool { return s.d.Ops.OpenWaits() == 1 })
+	await.True(t, "the wait to be open", func() bool { return s.d.Ops.OpenWaits() == 1 })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("the cancelled call: %v", err)
 	}
-	eventually(t, func() bool { return s.d.Ops.OpenWaits() == 0 })
+	await.True(t, "the wait to end", func() bool { return s.d.Ops.OpenWaits() == 0 })
 
 	// A restart of the server is not felt.
 	s.stop()
-	restarted := make(chan struct{})
-	go func() {
-		defer close(restarted)
-		time.Sleep(200 * time.Millisecond) // so that the call comes first
-		s.start()
-	}()
+	s.start()
 	if got := call("channels", nil); !strings.Contains(got, "channel:team") {
 		t.Errorf("after the restart: %s", got)
 	}
-	<-restarted
 }
 
 // Hosts of either protocol get JSON and event streams alike, and nothing but
@@ -196,15 +190,6 @@ func (b *bridge) pipe(t *testing.T) (io.Writer, <-chan string) {
 	return in, lines
 }
 
-func eventually(t *testing.T, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come about")
-		}
-	}
-}
-
 // Calls go to whichever replica is there: none knows of sessions, so none is
 // missed when it is killed.
 func TestCallsSpreadOverReplicas(t *testing.T) {
@@ -229,7 +214,7 @@ func TestCallsSpreadOverReplicas(t *testing.T) {
 		}
 		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 		url := "http://" + addr
-		eventually(t, func() bool {
+		await.True(t, "the replica to start", func() bool {
 			res, err := http.Get(url + "/readyz")
 			if err == nil {
 				res.Body.Close()
@@ -237,7 +222,7 @@ func TestCallsSpreadOverReplicas(t *testing.T) {
 			return err == nil && res.StatusCode == 200
 		})
 		if i == 0 {
-			eventually(t, func() bool { token = read(filepath.Join(dir, "owner-token")); return token != "" })
+			await.True(t, "the replica to start", func() bool { token = read(filepath.Join(dir, "owner-token")); return token != "" })
 		}
 		urls, procs = append(urls, url), append(procs, cmd)
 	}

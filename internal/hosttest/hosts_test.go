@@ -22,7 +22,12 @@ type row struct {
 
 	args  []string
 	env   []string          // $MODEL and $REPO stand for the model's address and the repository
-	files map[string]string // in the home folder, with the same words replaced
+	files map[string]string // in the home folder, with the same words replaced, and $DIRECT
+
+	mcp    string                 // what the model calls a tool, with $S and $T for server and tool
+	find   func(tool string) call // how it must ask for a server's tool first, if it must
+	invoke string                 // the tool with which it calls what it found, if not by its name
+	direct string                 // for $DIRECT: a tool server at $SERVER, with $TOKEN, called direct
 
 	read  func(path string) call // what the host demands before an edit, if anything
 	edit  func(path, old, new string) call
@@ -41,7 +46,9 @@ const prompt = "Please bring the ledger up to date."
 var rows = []row{
 	{
 		id: "claude_code", name: "Claude Code", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude",
-		args: []string{"-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash"},
+		args: []string{"-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash,mcp__svc,mcp__direct"},
+		mcp:  "mcp__$S__$T", find: search("ToolSearch", "select:"), files: map[string]string{".claude.json": `{"mcpServers":{$DIRECT}}`},
+		direct: `"direct":{"type":"http","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
 		env: []string{"ANTHROPIC_BASE_URL=$MODEL", "ANTHROPIC_API_KEY=test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1"},
 		read:  func(path string) call { return call{tool: "Read", args: object{"file_path": path}} },
@@ -63,7 +70,8 @@ wire_api = "responses"
 enabled = false
 [projects."$REPO"]
 trust_level = "trusted"
-`},
+$DIRECT`},
+		mcp: "mcp__$S__$T", find: search("tool_search", ""), direct: "[mcp_servers.direct]\nurl = \"$SERVER/mcp\"\nhttp_headers = { Authorization = \"Bearer $TOKEN\" }\n",
 		edit: func(path, old, new string) call {
 			return call{tool: "apply_patch", text: "*** Begin Patch\n*** Update File: " + filepath.Base(path) + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n"}
 		},
@@ -75,8 +83,10 @@ trust_level = "trusted"
 		args: []string{"-p", prompt, "--allow-all-tools", "--trust-folder"},
 		env: []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=$MODEL/v1",
 			"COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=fake-model"},
-		edit:  named("edit", "path", "old_str", "new_str"),
-		shell: command("bash", "command"),
+		mcp: "$S-$T", files: map[string]string{".copilot/mcp-config.json": `{"mcpServers":{$DIRECT}}`},
+		direct: `"direct":{"type":"http","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"tools":["*"]}`,
+		edit:   named("edit", "path", "old_str", "new_str"),
+		shell:  command("bash", "command"),
 	},
 	{
 		id: "gemini_cli", name: "Gemini CLI", pkg: "@google/gemini-cli", version: "0.61.0", bin: "gemini", node: 20,
@@ -84,9 +94,10 @@ trust_level = "trusted"
 		env:  []string{"GEMINI_API_KEY=test", "GOOGLE_GEMINI_BASE_URL=$MODEL"},
 		files: map[string]string{
 			".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"telemetry":{"enabled":false},` +
-				`"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true}}`,
+				`"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true},"mcpServers":{$DIRECT}}`,
 			".gemini/trustedFolders.json": `{"$REPO":"TRUST_FOLDER"}`,
 		},
+		mcp: "mcp_$S_$T", direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
 		edit:  named("replace", "file_path", "old_string", "new_string"),
 		shell: command("run_shell_command", "command"),
 	},
@@ -98,7 +109,8 @@ trust_level = "trusted"
 		files: map[string]string{".config/opencode/opencode.json": `{"share":"disabled","autoupdate":false,"provider":{"fake":{
 "npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"$MODEL/v1","apiKey":"test"},
 "models":{"fake-model":{"name":"fake","tool_call":true,"limit":{"context":100000,"output":4000}}}}},
-"model":"fake/fake-model","small_model":"fake/fake-model"}`},
+"model":"fake/fake-model","small_model":"fake/fake-model","mcp":{$DIRECT}}`},
+		mcp: "$S_$T", direct: `"direct":{"type":"remote","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"oauth":false,"enabled":true}`,
 		read:  func(path string) call { return call{tool: "read", args: object{"filePath": path}} },
 		edit:  named("edit", "filePath", "oldString", "newString"),
 		shell: command("bash", "command"),
@@ -108,9 +120,11 @@ trust_level = "trusted"
 		args: []string{"--auth-type", "openai", "--yolo", "-p", prompt},
 		env: []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=$MODEL/v1", "OPENAI_MODEL=fake-model", "QWEN_TELEMETRY_ENABLED=false",
 			"DISABLE_AUTOUPDATER=1", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-		read:  func(path string) call { return call{tool: "read_file", args: object{"file_path": path}} },
-		edit:  named("edit", "file_path", "old_string", "new_string"),
-		shell: command("run_shell_command", "command"),
+		mcp: "mcp__$S__$T", find: search("tool_search", "select:"), invoke: "tool_call", files: map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
+		direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
+		read:   func(path string) call { return call{tool: "read_file", args: object{"file_path": path}} },
+		edit:   named("edit", "file_path", "old_string", "new_string"),
+		shell:  command("run_shell_command", "command"),
 	},
 }
 
@@ -136,6 +150,17 @@ func command(tool, arg string) func(string) call {
 			c.args["is_background"] = false
 		}
 		return c
+	}
+}
+
+// search makes calls of a tool that finds others: by name, after what is to be
+// put before it, or else by the words in it.
+func search(tool, by string) func(string) call {
+	return func(name string) call {
+		if by == "" {
+			name = strings.ReplaceAll(name, "_", " ")
+		}
+		return call{tool: tool, args: object{"query": by + name}}
 	}
 }
 

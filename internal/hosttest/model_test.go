@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,8 @@ type call struct {
 	tool string
 	args map[string]any
 	text string
+	// listed calls are made only of tools that the host offers the model.
+	listed bool
 }
 
 // A turn is one answer of the model. Before it answers, look sees what the
@@ -71,6 +74,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if offers(req["tools"], m.mark) {
 			c = m.answer(n, req)
 		}
+		if c.listed && !describes(req, "", c.tool) {
+			m.log = append(m.log, "no tool "+c.tool+" among "+strings.Join(toolNames(req["tools"]), " "))
+			c = call{text: "I have no such tool."}
+		}
 		p.reply(w, r, req, n, c)
 		return
 	}
@@ -111,22 +118,56 @@ func decodeBody(r *http.Request, to any) error {
 }
 
 // offers reports whether a tool of that name is anywhere in a request's tools.
-func offers(tools any, name string) bool {
+func offers(tools any, name string) bool { return slices.Contains(toolNames(tools), name) }
+
+// toolNames are all names in a request's tools.
+func toolNames(tools any) (names []string) {
 	switch v := tools.(type) {
 	case []any:
 		for _, x := range v {
-			if offers(x, name) {
+			names = append(names, toolNames(x)...)
+		}
+	case map[string]any:
+		if name, ok := v["name"].(string); ok {
+			names = append(names, name)
+		}
+		for _, key := range []string{"function", "functionDeclarations", "tools"} {
+			names = append(names, toolNames(v[key])...)
+		}
+	}
+	return names
+}
+
+// describes reports whether a request tells the model how to call a tool: among
+// its tools, or among what a search of its found.
+func describes(v any, space, tool string) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return describes(x, space, tool) })
+	case map[string]any:
+		name, _ := v["name"].(string)
+		if v["type"] == "namespace" {
+			space = name
+		}
+		for _, schema := range []string{"parameters", "input_schema", "parametersJsonSchema"} {
+			if v[schema] != nil && (name == tool || spaced(space, name) == tool) {
 				return true
 			}
 		}
-	case map[string]any:
-		if v["name"] == name {
+		if v["type"] == "tool_reference" && v["tool_name"] == tool {
 			return true
 		}
-		return offers(v["function"], name) || offers(v["functionDeclarations"], name) || offers(v["tools"], name)
+		for _, x := range v {
+			if describes(x, space, tool) {
+				return true
+			}
+		}
 	}
 	return false
 }
+
+// spaced is the full name of a tool in a namespace.
+func spaced(space, name string) string { return strings.TrimSuffix(space, "__") + "__" + name }
 
 // texts calls f with every string in a JSON value.
 func texts(v any, f func(string)) {

@@ -88,7 +88,8 @@ func messagesReply(w http.ResponseWriter, _ *http.Request, req object, n int, c 
 
 func responsesResults(req object) (n int) {
 	each(req["input"], func(it object) {
-		if it["type"] == "function_call_output" || it["type"] == "custom_tool_call_output" {
+		switch it["type"] {
+		case "function_call_output", "custom_tool_call_output", "tool_search_output":
 			n++
 		}
 	})
@@ -103,10 +104,15 @@ func responsesReply(w http.ResponseWriter, _ *http.Request, req object, n int, c
 	case c.tool == "":
 		item = object{"type": "message", "id": id, "role": "assistant", "status": "completed", "content": []object{{"type": "output_text", "text": c.text, "annotations": []any{}}}}
 		parts = []object{{"type": "response.output_text.delta", "item_id": id, "output_index": 0, "content_index": 0, "delta": c.text}}
+	case c.tool == "tool_search":
+		item = object{"type": "tool_search_call", "id": id, "call_id": callID, "execution": "client", "arguments": c.args, "status": "completed"}
 	case c.args == nil:
 		item = object{"type": "custom_tool_call", "id": id, "call_id": callID, "name": c.tool, "input": c.text, "status": "completed"}
 	default:
 		item = object{"type": "function_call", "id": id, "call_id": callID, "name": c.tool, "arguments": encode(c.args), "status": "completed"}
+		if at := strings.LastIndex(c.tool, "__"); at > 0 { // a tool of a server
+			item["namespace"], item["name"] = c.tool[:at], c.tool[at+2:]
+		}
 		parts = []object{{"type": "response.function_call_arguments.done", "item_id": id, "output_index": 0, "arguments": encode(c.args)}}
 	}
 	response := func(status string, output ...object) object {

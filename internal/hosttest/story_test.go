@@ -8,6 +8,7 @@ package hosttest
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,11 @@ const (
 	messaged    behaviour = "teammate's message"
 	released    behaviour = "edit after release"
 	serverDown  behaviour = "edit, server down"
+	bridged     behaviour = "tools: svc mcp"
+	direct      behaviour = "tools: HTTP"
 )
 
-var behaviours = []behaviour{briefed, editDenied, reasonRead, shellDenied, messaged, released, serverDown}
+var behaviours = []behaviour{briefed, editDenied, reasonRead, shellDenied, messaged, released, serverDown, bridged, direct}
 
 const (
 	remote   = "git@github.com:acme/ledger.git"
@@ -56,6 +59,9 @@ func TestHosts(t *testing.T) {
 			w := newWorld(t, append([]string{bin}, path...))
 			w.setUp(h.id)
 			r := w.play(h, nil)
+			again := newWorld(t, append([]string{bin}, path...))
+			again.setUp(h.id)
+			maps.Copy(r, again.useTools(h))
 			t.Logf("%s %s took %s", h.name, h.version, time.Since(began).Round(100*time.Millisecond))
 			results[h.id] = r
 			for _, b := range behaviours {
@@ -89,10 +95,18 @@ func TestHostsThatRunAnothersHooks(t *testing.T) {
 		if h.id != "copilot_cli" {
 			continue
 		}
-		w := newWorld(t, append([]string{buildClient(t)}, install(t, h)...))
+		calls, bin := logged(t, buildClient(t))
+		w := newWorld(t, append([]string{bin}, install(t, h)...))
 		w.setUp("claude_code,copilot_cli")
 		var blocked, sessions int
 		seen := w.play(h, func() { blocked, sessions = w.count() })
+		// What one configuration denied, the host does not ask the other about.
+		text, err := os.ReadFile(calls)
+		for hook, least := range map[string]int{"copilot_cli --event preToolUse": 5, "claude_code --event PreToolUse": 3, "claude_code --event SessionStart": 1} {
+			if n := strings.Count(string(text), "hook --tool "+hook); n < least {
+				t.Errorf("%s ran %d times, want %d: the host did not run both configurations (%v)\n%s", hook, n, least, err, text)
+			}
+		}
 		if !seen[briefed] || !seen[editDenied] || !seen[shellDenied] || !seen[messaged] || blocked != 2 || sessions != 1 {
 			t.Errorf("%d refusals were recorded, want 2; %d sessions, want 1; seen %v", blocked, sessions, seen)
 		}
@@ -107,8 +121,16 @@ type result map[behaviour]bool
 func (w *world) play(h row, last func()) result {
 	w.t.Helper()
 	seen := result{}
-	m := startModel(w.t, h.editTool(), w.script(h, seen, last))
-	words := strings.NewReplacer("$MODEL", m.URL, "$REPO", w.repo)
+	w.drive(h, w.script(h, seen, last), "")
+	return seen
+}
+
+// drive runs a host with a model that follows turns, and with what is given
+// for $DIRECT in its settings.
+func (w *world) drive(h row, turns []turn, extra string) {
+	w.t.Helper()
+	m := startModel(w.t, h.editTool(), turns)
+	words := strings.NewReplacer("$MODEL", m.URL, "$REPO", w.repo, "$DIRECT", strings.NewReplacer("$SERVER", w.team.URL, "$TOKEN", w.bob.Token).Replace(extra))
 	for name, text := range h.files {
 		w.write(filepath.Join(w.home, name), words.Replace(text))
 	}
@@ -130,7 +152,6 @@ func (w *world) play(h row, last func()) result {
 			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), log, tail(strings.Join(m.log, "\n")))
 		}
 	})
-	return seen
 }
 
 // A beat is a call of the model, with what happens before it and what is

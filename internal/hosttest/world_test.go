@@ -5,6 +5,7 @@ package hosttest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,19 @@ func buildClient(t *testing.T) string {
 		t.Fatalf("build svc: %v\n%s", err, out)
 	}
 	return dir
+}
+
+// logged returns a folder with an svc that notes each of its runs in a file and
+// then runs the one in bin.
+func logged(t *testing.T, bin string) (file, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	file = filepath.Join(folder, "runs")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$*\" >> '%s'\nexec '%s' \"$@\"\n", file, filepath.Join(bin, "svc"))
+	if err := os.WriteFile(filepath.Join(folder, "svc"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file, folder
 }
 
 // A world is one developer's machine, Bob's, whose agent the host is; and the

@@ -5,7 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const binary = process.env.SVCD ?? new URL("../../bin/svcd", import.meta.url).pathname;
+const bin = (name) => new URL(`../../bin/${name}`, import.meta.url).pathname;
+const binary = process.env.SVCD ?? bin("svcd");
+export const svc = bin("svc");
+export const rig = (...args) => execFileSync(bin("rig"), args, { encoding: "utf8", maxBuffer: 64 << 20 });
 
 /** An empty schema of its own in a PostgreSQL database. */
 function newSchema(url) {
@@ -16,13 +19,13 @@ function newSchema(url) {
   return own.href;
 }
 
-/** @returns {Promise<{url: string, code: string, restart: () => Promise<void>, stop: () => Promise<void>}>} */
-export async function startServer() {
+/** @returns {Promise<{url: string, code: string, database: string, restart: () => Promise<void>, stop: () => Promise<void>}>} */
+export async function startServer(flags = []) {
   const data = mkdtempSync(join(tmpdir(), "svc-dash-"));
   const database = process.env.SVC_TEST_DATABASE && newSchema(process.env.SVC_TEST_DATABASE);
   const run = (addr) =>
     new Promise((resolve, reject) => {
-      const args = ["serve", "--addr", addr, "--data", data, ...(database ? ["--database", database] : [])];
+      const args = ["serve", "--addr", addr, "--data", data, ...(database ? ["--database", database] : []), ...flags];
       const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"] });
       let out = "";
       let err = "";
@@ -45,9 +48,19 @@ export async function startServer() {
   return {
     url,
     code,
+    database: database || join(data, "svc.db"),
     async restart() {
       await end(child);
-      ({ child } = await run(new URL(url).host));
+      // Whoever asks for any free port may hold ours for a moment.
+      for (let tries = 1; ; tries++) {
+        try {
+          ({ child } = await run(new URL(url).host));
+          return;
+        } catch (e) {
+          if (tries === 100 || !/in use/.test(e.message)) throw e;
+          await new Promise((r) => setTimeout(r, 200));
+        }
+      }
     },
     async stop() {
       await end(child);

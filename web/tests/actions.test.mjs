@@ -2,15 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { people } from "../demo/seed.mjs";
-import { goTo, useWorld } from "./world.mjs";
+import { choose, dialog, goTo, said, useWorld } from "./world.mjs";
 
 const world = useWorld();
-const dialog = (page) => page.getByRole("dialog");
-const said = (page, text) => page.locator(".toast").filter({ hasText: text }).first().waitFor();
-const choose = async (page, box, option) => {
-  await box.click();
-  await page.getByRole("option", { name: option }).click();
-};
 
 test("an intent is edited, and its scope with it", async () => {
   const { ref } = world.agents.refresh.intent;
@@ -124,7 +118,6 @@ test("a policy is set for the org, seen in a repo, and cleared", async () => {
   await row.getByRole("button", { name: "Back to what is inherited" }).click();
   await row.getByText("default").waitFor();
   await page.getByRole("button", { name: "Put in force" }).click();
-  await page.waitForFunction(() => document.querySelectorAll(".toast").length > 0);
   await page.getByText("Everything here is in force.").waitFor();
   assert.deepEqual((await world.clients.ana.get("/v1/policies")).org, {});
 });

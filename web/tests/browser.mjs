@@ -1,14 +1,23 @@
 // A real Chromium, with everything that must not happen collected.
+import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
-import { password, people } from "../demo/seed.mjs";
 
-export const launch = () =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+/** Ends a hang; nothing here is measured by the clock. */
+export const patience = Number(process.env.SVC_TEST_PATIENCE ?? 180) * 1000;
 
-/** A context that notes console errors, uncaught errors and policy violations. */
+const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((p) => existsSync(p));
+const options = {
+  executablePath: process.env.CHROMIUM ?? found,
+  timeout: patience,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+};
+
+/** A browser of one's own, or the one that the runner shares. */
+export const launch = () => (process.env.SVC_TEST_BROWSER ? chromium.connect(process.env.SVC_TEST_BROWSER, { timeout: patience }) : chromium.launch(options));
+export const launchServer = () => chromium.launchServer(options);
+
+/** A context that notes console errors, uncaught errors and policy violations,
+ * and keeps the notices that a page showed, since they go away again. */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   const faults = [];
@@ -18,21 +27,19 @@ export async function newContext(browser, options = {}) {
       if (m.type() === "error" && !expected.some((e) => e.test(m.text()))) faults.push(`console: ${m.text()} at ${page.url()}`);
     });
   });
-  await context.addInitScript(() => document.addEventListener("securitypolicyviolation", (e) => console.error(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile ?? ""}`)));
+  await context.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (e) => console.error(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile ?? ""}`));
+    window.notices = [];
+    new MutationObserver((changes) => {
+      for (const c of changes) for (const n of c.addedNodes) if (n.classList?.contains("toast")) window.notices.push(n.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  });
+  context.setDefaultTimeout(patience);
   return Object.assign(context, { faults });
 }
 
 // Chromium itself logs every answer that is not a success; pages handle them.
 const expected = [/^Failed to load resource: the server responded with a status of (400|401|402|403|404|409|429)/];
-
-export async function signIn(page, url, who = "ana", path = "/") {
-  const person = people.find((p) => p.key === who);
-  await page.goto(url + "/sign-in?next=" + encodeURIComponent(path));
-  await page.getByLabel("Email").fill(person.email);
-  await page.getByLabel(/^Password/).fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Main", exact: true }).or(page.getByRole("navigation", { name: "Main, short" })).first().waitFor();
-}
 
 /** Signs in without the form, by the cookie of a demo client. */
 export async function beSignedIn(context, url, client) {

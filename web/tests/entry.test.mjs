@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { password } from "../demo/seed.mjs";
-import { beSignedIn, newContext } from "./browser.mjs";
 import { useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: false });
@@ -18,11 +17,7 @@ async function asAna(path) {
 }
 
 async function blank(path, client) {
-  const context = await newContext(world.browser);
-  context.setDefaultTimeout(10_000);
-  world.open.push(context);
-  if (client) await beSignedIn(context, world.url, client);
-  const page = await context.newPage();
+  const page = await world.pageOf(await world.profile(client));
   await page.goto(world.url + path);
   return page;
 }
@@ -87,29 +82,6 @@ test("an invite made in the dashboard is accepted by its link, once", async () =
 
   const late = await blank(new URL(inviteURL).pathname + new URL(inviteURL).hash);
   await late.getByRole("heading", { name: "This invite does not work" }).waitFor();
-});
-
-for (const decision of ["Approve", "Deny"]) {
-  test(`a device shows who asks, and ${decision.toLowerCase()} decides`, async () => {
-    const started = await new Client(world.url).post("/v1/auth/device", { hostname: "build-box", cli_version: "0.5.0" });
-    const page = await asAna("/device");
-    await page.getByLabel("Code").fill(started.user_code.toLowerCase());
-    await page.getByRole("button", { name: "Look at the request" }).click();
-    await page.getByText("build-box").waitFor();
-    await page.getByText("127.0.0.1").waitFor();
-    await page.getByRole("button", { name: decision, exact: true }).click();
-    await page.getByRole("heading", { name: decision === "Approve" ? "Device connected" : "Request denied" }).waitFor();
-    const poll = new Client(world.url).post("/v1/auth/device/token", { device_code: started.device_code });
-    if (decision === "Approve") assert.match((await poll).token, /^svc_/);
-    else await assert.rejects(poll, /access_denied/);
-  });
-}
-
-test("a wrong device code is refused with a reason", async () => {
-  const page = await asAna("/device");
-  await page.getByLabel("Code").fill("ZZZZ-ZZZZ");
-  await page.getByRole("button", { name: "Look at the request" }).click();
-  await page.getByRole("alert").waitFor();
 });
 
 test("the first steps tick themselves off as they happen", async () => {

@@ -1,10 +1,14 @@
-// Lists stay smooth with 5,000 intents and 1,000 live agents. The records are
-// made up in the browser's own requests: what is measured is the page.
+// Lists stay smooth with 5,000 intents and 1,000 live agents: they draw only
+// what can be seen. The records are made up in the browser's own requests:
+// what is measured is the page. With SVC_TEST_SMOOTH, which wants a quiet
+// machine (make test-scale), the lists are scrolled to their end and the work
+// of a frame is measured too.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settled, useWorld } from "./world.mjs";
 
 const world = useWorld();
+const smooth = Boolean(process.env.SVC_TEST_SMOOTH);
 const at = (i) => new Date(Date.now() - i * 1000).toISOString();
 const repo = (i) => ({ id: `r${i % 40}`, full_name: `northwind/repo-${i % 40}` });
 const user = (i) => ({ id: `u${i % 60}`, email: `dev${i % 60}@northwind.example`, name: `Developer ${i % 60}` });
@@ -29,13 +33,13 @@ async function crowd(page, path, total, make) {
 }
 
 /** Scrolls through a list to its end; tells the work per frame, in ms. */
-async function scrollThrough(page, step) {
+async function scrollThrough(page, step, most) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Performance.enable");
   const work = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
   const before = await work();
   const seen = await page.evaluate(
-    (step) =>
+    ([step, most]) =>
       new Promise((resolve) => {
         let frames = 0;
         let stuck = 0;
@@ -44,17 +48,17 @@ async function scrollThrough(page, step) {
           window.scrollBy(0, step);
           stuck = window.scrollY === at ? stuck + 1 : 0;
           if (stuck === 0) frames++;
-          if (stuck > 60) resolve({ frames, height: document.documentElement.scrollHeight, elements: document.querySelectorAll("*").length });
+          if (stuck > 60 || frames >= most) resolve({ frames, height: document.documentElement.scrollHeight, elements: document.querySelectorAll("*").length });
           else requestAnimationFrame(tick);
         };
         requestAnimationFrame(tick);
       }),
-    step,
+    [step, most],
   );
   return { ...seen, perFrame: ((await work()) - before) / seen.frames };
 }
 
-/** The work of a frame must not grow with the list: compare with a short one,
+/** Neither what is drawn nor the work of a frame may grow with the list: compare with a short one,
  * measured in the same run, since the machine may be busy. */
 async function compare(t, path, ready, few, many, crowds) {
   const measured = [];
@@ -64,13 +68,13 @@ async function compare(t, path, ready, few, many, crowds) {
     await page.goto(world.url + path);
     await settled(page);
     await page.getByText(ready(n)).first().waitFor();
-    measured.push(await scrollThrough(page, 700));
+    measured.push(await scrollThrough(page, 700, smooth ? 1e9 : 15));
     await page.close();
   }
   const [short, long] = measured;
   t.diagnostic(JSON.stringify({ short, long }));
   assert.ok(long.elements < 2 * short.elements + 200, `${long.elements} elements are drawn, against ${short.elements}`);
-  assert.ok(long.perFrame < 3 * short.perFrame, `a frame takes ${long.perFrame} ms of work, against ${short.perFrame}`);
+  if (smooth) assert.ok(long.perFrame < 3 * short.perFrame, `a frame takes ${long.perFrame} ms of work, against ${short.perFrame}`);
 }
 
 test("5,000 intents scroll as 300 do", async (t) => {

@@ -1,6 +1,5 @@
 // Takes a picture of every page, light and dark, wide and narrow.
 import { mkdirSync } from "node:fs";
-import { useFixtures } from "../demo/fixtures.mjs";
 import { seed, seedPeople } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
@@ -8,6 +7,22 @@ import { beSignedIn, launch, newContext } from "./browser.mjs";
 const out = new URL("../screenshots/", import.meta.url).pathname;
 mkdirSync(out, { recursive: true });
 const only = process.argv[2];
+
+/** The demo is minutes old; its figures are drawn as if it were a month. */
+async function aMonth(route) {
+  const answer = await route.fetch();
+  const stats = await answer.json();
+  const weekday = (date) => (new Date(date).getUTCDay() + 6) % 7;
+  const wave = (i, n) => Math.round(Math.abs(Math.sin(i * 1.7) + Math.sin(i * 0.45)) * n);
+  for (const [i, d] of stats.daily.entries()) {
+    const busy = weekday(d.date) < 5 ? 1 + i / 40 : 0.15;
+    Object.assign(d, { sessions: wave(i, 9 * busy) + Math.round(6 * busy), conflicts: wave(i + 2, 4 * busy), resolved: wave(i + 1, 3 * busy), blocked: wave(i + 5, 1.2 * busy), intents: wave(i, 6 * busy), messages: wave(i, 12 * busy), warned: wave(i + 3, 3 * busy) });
+  }
+  for (const key of ["sessions", "conflicts", "resolved", "blocked", "intents", "messages", "warned"]) stats.totals[key] = stats.daily.reduce((n, d) => n + (d[key] ?? 0), 0);
+  stats.time_saved_minutes = stats.totals.resolved * 30;
+  stats.heatmap = stats.heatmap.map((row, d) => row.map((_, h) => (d > 4 ? 0.12 : 1) * Math.max(0, Math.round(9 * Math.exp(-((h - 10) ** 2) / 9) + 11 * Math.exp(-((h - 15) ** 2) / 8) + wave(d + h, 1.6)))).map(Math.round));
+  return route.fulfill({ response: answer, json: stats });
+}
 
 const server = await startServer();
 const fresh = await startServer();
@@ -38,8 +53,9 @@ try {
   const empty = await seedPeople(fresh.url, fresh.code);
   for (const scheme of ["light", "dark"]) {
     for (const width of [1440, 390]) {
-      const context = await newContext(browser, { viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme: scheme });
-      await useFixtures(context);
+      const height = width === 390 ? 844 : 900;
+      const context = await newContext(browser, { viewport: { width, height }, colorScheme: scheme });
+      await context.route((url) => url.pathname === "/v1/stats", aMonth);
       await beSignedIn(context, server.url, world.clients.ana);
       const page = await context.newPage();
       const shoot = async (name, url, full = true) => {
@@ -49,7 +65,13 @@ try {
         await page.locator("h1").first().waitFor();
         await page.waitForFunction(() => !document.querySelector(".loading"));
         await page.waitForTimeout(250);
-        await page.screenshot({ path: `${out}${name}-${scheme}-${width}.png`, fullPage: full });
+        // A taller window instead of a full-page picture: what sticks to an
+        // edge stays there.
+        const tall = full ? await page.evaluate(() => document.documentElement.scrollHeight) : height;
+        await page.setViewportSize({ width, height: Math.max(height, tall) });
+        await page.waitForTimeout(150);
+        await page.screenshot({ path: `${out}${name}-${scheme}-${width}.png` });
+        await page.setViewportSize({ width, height });
       };
       for (const [name, path] of Object.entries(pages)) {
         if (path) await shoot(name, server.url + path, !["messages", "activity"].includes(name));

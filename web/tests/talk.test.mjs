@@ -2,10 +2,9 @@
 // sees it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { goTo, useWorld } from "./world.mjs";
+import { dialog, goTo, useWorld } from "./world.mjs";
 
 const world = useWorld();
-const dialog = (page) => page.getByRole("dialog");
 
 test("a message to a person opens a thread, reaches them live and is acknowledged", async () => {
   const ben = await world.page("ben", "/messages");

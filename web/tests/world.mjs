@@ -1,41 +1,53 @@
 // What most tests start from: a real server with a team at work, and a browser.
 import { after, afterEach, before } from "node:test";
 import assert from "node:assert/strict";
-import { useFixtures } from "../demo/fixtures.mjs";
 import { seed } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
 
-/** Sets up server, demo and browser around the tests of a file. */
-export function useWorld({ demo = true } = {}) {
-  const world = { open: [] };
+/** Sets up server, demo and browser around the tests of a file. A person keeps
+ * one browser profile throughout the file, and pages of it, which each test
+ * loads anew: that costs half of a new one. */
+export function useWorld({ demo = true, flags = [] } = {}) {
+  const world = { profiles: new Map() };
   before(async () => {
-    world.server = await startServer();
+    world.server = await startServer(flags);
     world.url = world.server.url;
-    if (demo) Object.assign(world, await seed(world.server.url, world.server.code));
-    world.browser = await launch();
+    [world.browser] = await Promise.all([launch(), demo && seed(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
   });
   after(async () => {
     await world.browser?.close();
     await world.server?.stop();
   });
   afterEach(async () => {
-    const faults = world.open.flatMap((c) => c.faults);
-    await Promise.all(world.open.map((c) => c.close()));
-    world.open = [];
-    assert.deepEqual(faults, [], "the browser complained");
+    const profiles = [...world.profiles.values()];
+    for (const p of profiles) p.idle = p.pages();
+    assert.deepEqual(profiles.flatMap((p) => p.faults.splice(0)), [], "the browser complained");
   });
 
-  /** A page of somebody, signed in unless who is null. */
-  world.page = async (who = "ana", path = "/", options = {}) => {
+  /** The browser profile of somebody: a client with a cookie, or nobody. */
+  world.profile = async (client, options = {}) => {
+    const key = (client?.cookie ?? "") + JSON.stringify(options);
+    if (client && world.profiles.has(key)) return world.profiles.get(key);
     const context = await newContext(world.browser, options);
-    world.open.push(context);
-    context.setDefaultTimeout(10_000);
-    await useFixtures(context);
-    if (who) await beSignedIn(context, world.url, world.clients[who]);
-    const page = await context.newPage();
+    world.profiles.set(client ? key : Symbol("a stranger"), context);
+    if (client) await beSignedIn(context, world.url, client);
+    return context;
+  };
+
+  /** A page that the test does not use yet. */
+  world.pageOf = (profile) => profile.idle?.shift() ?? profile.newPage();
+
+  /** A page of somebody of the demo, settled unless path is null. */
+  world.page = async (who = "ana", path = "/", options = {}) => {
+    const page = await world.pageOf(await world.profile(world.clients[who], options));
     if (path !== null) await goTo(page, world.url + path);
     return page;
+  };
+
+  /** Takes back complaints that a test provoked. */
+  world.forgive = (pattern) => {
+    for (const p of world.profiles.values()) p.faults.splice(0, Infinity, ...p.faults.filter((f) => !pattern.test(f)));
   };
   return world;
 }
@@ -49,4 +61,24 @@ export async function goTo(page, url) {
 export async function settled(page) {
   await page.locator("h1").first().waitFor();
   await page.waitForFunction(() => !document.querySelector(".loading"));
+}
+
+/** Goes to another page of the dashboard without loading it anew. */
+export async function walkTo(page, path) {
+  await page.evaluate((to) => {
+    history.pushState(null, "", to);
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  }, path);
+  await settled(page);
+}
+
+export const dialog = (page) => page.getByRole("dialog");
+
+/** Waits until a page has shown a notice, even if it is gone again. */
+export const said = (page, text) => page.waitForFunction((t) => window.notices.some((n) => n.includes(t)), text);
+
+/** Picks an option of a drop-down. */
+export async function choose(page, box, option) {
+  await box.click();
+  await page.getByRole("option", { name: option }).click();
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // In many languages a file uses names that no import binds: those of its
@@ -129,7 +130,7 @@ func autoloaded(r *run, o *outline, u use) (file, name string) {
 // maxIncludes bounds the headers that are looked into.
 const maxIncludes = 40
 
-var openNamespace = pattern(`(?m)^\s*(?:inline\s+)?namespace\s+([\w:]+)\s*\{`)
+var openNamespace = lazy.Regexp(`(?m)^\s*(?:inline\s+)?namespace\s+([\w:]+)\s*\{`)
 
 // included finds a name in the headers that a file includes by a path.
 func included(r *run, o *outline, u use) (file, name string) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -136,7 +137,7 @@ func TestFilesThatAreNotParsedStillHaveLines(t *testing.T) {
 	if a.Truncated {
 		t.Error("truncated")
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > await.Patience {
 		t.Errorf("took %v", d)
 	}
 	for _, f := range a.Files {

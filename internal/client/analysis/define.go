@@ -193,6 +193,9 @@ func (w *walker) fillHeader(d *def, f *form, p int, end uint32) {
 	default:
 		d.after = w.clean(i, d.nameAt, end)
 	}
+	if w.lang == "kotlin" { // null is no node, so nothing could be cut off there
+		d.head, d.after = strings.TrimSuffix(d.head, "= null"), strings.TrimSuffix(d.after, "= null")
+	}
 	if w.lang == "ruby" && d.body.end == 0 {
 		d.head, d.after = strings.TrimSuffix(d.head, "end"), strings.TrimSuffix(d.after, "end")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // An extractor finds the contracts of one file.
@@ -125,7 +126,7 @@ func (e *extractor) fits(r *rule, c *call) bool {
 
 // chained are calls in the middle of a chain that say the same of one route:
 // router.route(path).get(a).post(b).
-var chained = pattern(`\.(get|post|put|patch|delete|all)\(\)`)
+var chained = lazy.Regexp(`\.(get|post|put|patch|delete|all)\(\)`)
 
 // unchained is the name without such calls.
 func (c *call) unchained() string {
@@ -285,7 +286,7 @@ func (e *extractor) named(p *place) {
 	for _, n := range p.texts(p.rule.options["name"]) {
 		n = strings.TrimSpace(n)
 		if p.rule.options["strip-braces"] != "" { // Spring's ${NAME:default}
-			n = strings.TrimSuffix(strings.TrimPrefix(n, "${"), "}")
+			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
 		if n == "" || strings.Contains(n, "{}") {

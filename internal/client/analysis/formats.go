@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A format is a kind of file that is itself a contract.
@@ -56,7 +57,7 @@ func readFormat(source []byte, file string, l language) ([]contract, bool) {
 }
 
 // sqlDown begins the part of a migration that takes it back.
-var sqlDown = pattern(`(?mi)^\s*--\s*(\+goose\s+down|migrate:down|!downs|\+migrate\s+down|@undo|rollback)\b`)
+var sqlDown = lazy.Regexp(`(?mi)^\s*--\s*(\+goose\s+down|migrate:down|!downs|\+migrate\s+down|@undo|rollback)\b`)
 
 // readSQL reads a schema or a migration. What only takes a migration back
 // never runs unless something went wrong, and says nothing of the future.
@@ -70,7 +71,7 @@ func readSQL(source []byte, file string) ([]contract, bool) {
 	return sqlContracts(string(source), 0), true
 }
 
-var envLine = pattern(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
+var envLine = lazy.Regexp(`^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=`)
 
 // readEnv finds the names that an env file gives. Values are never looked at.
 func readEnv(source []byte, _ string) ([]contract, bool) {
@@ -88,10 +89,10 @@ func readEnv(source []byte, _ string) ([]contract, bool) {
 }
 
 var (
-	prismaModel = pattern(`^\s*(model|view|enum)\s+(\w+)\s*\{`)
-	prismaField = pattern(`^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$`)
-	prismaMap   = pattern(`@map\(\s*(?:name:\s*)?"([^"]+)"`)
-	prismaTable = pattern(`^\s*@@map\(\s*(?:name:\s*)?"([^"]+)"`)
+	prismaModel = lazy.Regexp(`^\s*(model|view|enum)\s+(\w+)\s*\{`)
+	prismaField = lazy.Regexp(`^\s*(\w+)\s+(\w+)(\[\])?(\?)?(.*)$`)
+	prismaMap   = lazy.Regexp(`@map\(\s*(?:name:\s*)?"([^"]+)"`)
+	prismaTable = lazy.Regexp(`^\s*@@map\(\s*(?:name:\s*)?"([^"]+)"`)
 )
 
 // readPrisma reads the models of a Prisma schema as tables.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // handsOn holds, by language, how a file offers names of another one as its
@@ -15,10 +16,10 @@ var handsOn = map[string]struct {
 	all   func() *regexp.Regexp // every name of a module
 	names func() *regexp.Regexp // a list of names, in its first group
 }{
-	"python":     {pattern(`(?m)^\s*from\s+\S+\s+import\s+\*`), pattern(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
-	"typescript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(?:type\s+)?(\{[^}]*\})`)},
-	"javascript": {pattern(`export\s*\*\s*from\b`), pattern(`export\s+(\{[^}]*\})`)},
-	"rust":       {pattern(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), pattern(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
+	"python":     {lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+\*`), lazy.Regexp(`(?m)^\s*from\s+\S+\s+import\s+(\([^)]*\)|[^\n(]+)`)},
+	"typescript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(?:type\s+)?(\{[^}]*\})`)},
+	"javascript": {lazy.Regexp(`export\s*\*\s*from\b`), lazy.Regexp(`export\s+(\{[^}]*\})`)},
+	"rust":       {lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+[^;]*\*`), lazy.Regexp(`pub(?:\([^)]*\))?\s+use\s+([^;]+);`)},
 }
 
 // handedOn reports whether a name that is defined in a file no more may still
@@ -78,6 +79,39 @@ func settleMoves(files []coord.FileFacts) {
 			}
 		}
 	})
+}
+
+// leftBehind tells of the visible definitions of a renamed file that they are
+// gone from where they were, unless users find them all the same.
+func leftBehind(from, to string, old *outline, opts *Options) (out []coord.SymbolFacts) {
+	if packaged[old.lang] && path.Dir(from) == path.Dir(to) || old.lang == "csharp" || old.lang == "swift" || moduleStem(from) == moduleStem(to) {
+		return nil
+	}
+	by, order := old.groups()
+	for _, n := range order {
+		g := by[n]
+		if !g.exported() {
+			continue
+		}
+		f := coord.SymbolFacts{Key: symbolKey(old.lang, from, n), Kind: g.defs[0].kind, Exported: true, Change: coord.Removed, Compatibility: coord.Breaking,
+			Detail: detail("was removed; it is in " + to + " now"), Lines: linesOf(g)}
+		setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, g.signature())
+		if opts.MetadataOnly {
+			f.PreviousSignature, f.Detail = nil, nil
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// moduleStem is a path as imports write it: without its ending, and without
+// the file that stands for its folder.
+func moduleStem(file string) string {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	for _, whole := range []string{"/index", "/__init__", "/mod"} {
+		stem = strings.TrimSuffix(stem, whole)
+	}
+	return stem
 }
 
 // seenInPackage tells whether other files of the package may use a definition

@@ -33,6 +33,10 @@ type matcher struct {
 	want  map[string]bool // further calls to keep
 }
 
+func newMatcher() *matcher {
+	return &matcher{calls: map[string][]*rule{}, marks: map[string][]*rule{}, reads: map[string][]*rule{}, want: map[string]bool{"require": true}}
+}
+
 var (
 	matcherMu sync.Mutex
 	matchers  = map[string]*matcher{}
@@ -50,7 +54,7 @@ func loadMatcher(lang string) (*matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &matcher{calls: map[string][]*rule{}, marks: map[string][]*rule{}, reads: map[string][]*rule{}, want: map[string]bool{"require": true}}
+	m := newMatcher()
 	for _, file := range files {
 		lines, err := ruleLines(file)
 		if err != nil {

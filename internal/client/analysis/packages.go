@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // What one repository exports and another imports goes by the name of a
@@ -150,10 +151,10 @@ func (r *run) ownPackage(file, lang string) string {
 }
 
 var (
-	cargoName   = pattern(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`)
-	projectName = pattern(`(?m)^name\s*=\s*["']([^"']+)`)
-	phpSpace    = pattern(`(?m)^\s*namespace\s+([\w\\]+)`)
-	jvmFolder   = pattern(`(?:^|/)(?:java|kotlin|scala|src)/`)
+	cargoName   = lazy.Regexp(`(?ms)^\[package\][^\[]*?^name\s*=\s*"([^"]+)"`)
+	projectName = lazy.Regexp(`(?m)^name\s*=\s*["']([^"']+)`)
+	phpSpace    = lazy.Regexp(`(?m)^\s*namespace\s+([\w\\]+)`)
+	jvmFolder   = lazy.Regexp(`(?:^|/)(?:java|kotlin|scala|src)/`)
 )
 
 func (r *run) findPackage(file, dir, lang string) string {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Code that uses protobuf imports what a generator made of .proto files. The
@@ -81,7 +82,7 @@ func protoContracts(o *outline, pkg, name string, n name) (out []contract) {
 }
 
 // protoServices are the names that generators give to clients of a service.
-var protoServices = pattern(`^(?:New)?(\w+?)(?:ServiceClientImpl|PromiseClient|ClientImpl|CoroutineStub|BlockingStub|FutureStub|Stub|GrpcKt|Grpc|Client|Definition)$|^(\w+Service)$`)
+var protoServices = lazy.Regexp(`^(?:New)?(\w+?)(?:ServiceClientImpl|PromiseClient|ClientImpl|CoroutineStub|BlockingStub|FutureStub|Stub|GrpcKt|Grpc|Client|Definition)$|^(\w+Service)$`)
 
 // protoService returns the service that a generated name is a client of.
 func protoService(name string) string {
@@ -136,7 +137,7 @@ func (o *outline) callsOf(local, client string) []methodCall {
 	return out
 }
 
-var clientCall = pattern(`([A-Za-z_$][\w$]*)\s*\.\s*([A-Za-z]\w*)\s*\(`)
+var clientCall = lazy.Regexp(`([A-Za-z_$][\w$]*)\s*\.\s*([A-Za-z]\w*)\s*\(`)
 
 // notMethods are what every client has.
 var notMethods = map[string]bool{"close": true, "Close": true, "withDeadlineAfter": true, "withInterceptors": true, "newBlockingStub": true, "newStub": true, "newFutureStub": true, "newBuilder": true}
@@ -160,9 +161,9 @@ func camel(s string) string {
 	return b.String()
 }
 
-var ecmaProto = pattern(`(_pb|_connect|_connectweb|_grpc_pb|\.pb)(\.[jt]s)?$`)
+var ecmaProto = lazy.Regexp(`(_pb|_connect|_connectweb|_grpc_pb|\.pb)(\.[jt]s)?$`)
 
-var protoFolder = pattern(`(^|/)(gen|generated|protos?|pb|protobuf|grpc)(/|$)`)
+var protoFolder = lazy.Regexp(`(^|/)(gen|generated|protos?|pb|protobuf|grpc)(/|$)`)
 
 // protoImport tells whether an import is of generated code, and of which
 // package.
@@ -218,7 +219,7 @@ func (r *run) protoImportECMA(o *outline, im imported) (protoModule, bool) {
 	return protoModule{pkg, im.name != ""}, true
 }
 
-var goProto = pattern(`(?:^|/)(?:gen|genproto|generated|protos?|pb|protobuf)(?:/|$)|pb$|connect$`)
+var goProto = lazy.Regexp(`(?:^|/)(?:gen|genproto|generated|protos?|pb|protobuf)(?:/|$)|pb$|connect$`)
 
 func (r *run) protoImportGo(o *outline, im imported) (protoModule, bool) {
 	m := r.goModuleOf(path.Dir(o.path))
@@ -262,7 +263,7 @@ func (r *run) protoImportJVM(o *outline, im imported) (protoModule, bool) {
 }
 
 // protoWritten are how generators write the package into what they make.
-var protoWritten = pattern(`\(package ([\w.]+)|protobufPackage = "([\w.]+)"|"/([\w.]+)\.\w+/\w+"|'/([\w.]+)\.\w+/\w+'|ServiceName: *"([\w.]+)\.\w+"|Name = "([\w.]+)\.\w+"`)
+var protoWritten = lazy.Regexp(`\(package ([\w.]+)|protobufPackage = "([\w.]+)"|"/([\w.]+)\.\w+/\w+"|'/([\w.]+)\.\w+/\w+'|ServiceName: *"([\w.]+)\.\w+"|Name = "([\w.]+)\.\w+"`)
 
 // protoPackage returns the package of generated code: as it says, or as its
 // folder is called.

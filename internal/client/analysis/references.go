@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // references are the uses of symbols and contracts that the base did not have.
@@ -149,7 +150,7 @@ func (r *run) cached(o *outline, module string, find func() string) string {
 
 var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
 
-var exportDefault = pattern(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
+var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
 
 func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {
@@ -239,7 +240,7 @@ func (r *run) pythonModule(o *outline, module string) string {
 	return firstOf(r.tree, tries...)
 }
 
-var packageLine = pattern(`(?m)^\s*package\s+([\w.]+)`)
+var packageLine = lazy.Regexp(`(?m)^\s*package\s+([\w.]+)`)
 
 func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 	file = r.cached(o, u.module+"."+u.name, func() string {
@@ -270,12 +271,12 @@ func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 	return file, u.name
 }
 
-var sourceSet = pattern(`/(java|kotlin|scala)/$`)
+var sourceSet = lazy.Regexp(`/(java|kotlin|scala)/$`)
 
 // A goModule is a go.mod: where it lies and what it calls itself.
 type goModule struct{ dir, name string }
 
-var moduleLine = pattern(`(?m)^module\s+(\S+)`)
+var moduleLine = lazy.Regexp(`(?m)^module\s+(\S+)`)
 
 func (r *run) goModuleOf(dir string) goModule {
 	if m, ok := r.modules.goMod[dir]; ok {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -22,6 +23,9 @@ func (e *extractor) route(p *place, prefix string) {
 	}
 	methods := p.texts(p.rule.options["method"])
 	for _, route := range paths {
+		if p.rule.options["slash"] != "" && !strings.HasPrefix(route, "/") {
+			continue
+		}
 		ms := methods
 		if m, rest, ok := strings.Cut(route, " "); ok && slices.Contains(scope.Methods(), m) { // Go's "GET /x"
 			ms, route = []string{m}, rest
@@ -78,7 +82,7 @@ func (e *extractor) resource(p *place, prefix string) {
 	}
 }
 
-var relative = pattern(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
+var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
 
 // cleanRoute makes a route of what a framework or client was given. A client's
 // must be absolute or begin with a base address; a server's never is.
@@ -191,9 +195,9 @@ func (e *extractor) handlerSpan(p *place) span {
 }
 
 // plumbing are parameters that frameworks fill in.
-var plumbing = pattern(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
+var plumbing = lazy.Regexp(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
 
-var plumbingType = pattern(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
+var plumbingType = lazy.Regexp(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
 
 // resultOf is a definition's result or type, wherever the language writes it.
 func resultOf(d *def, tr *traits) string {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -286,7 +287,7 @@ func (p *place) markTexts(alt string) []string {
 	return nil
 }
 
-var returned = pattern(`return\s+"([^"]+)"`)
+var returned = lazy.Regexp(`return\s+"([^"]+)"`)
 
 // tableName is what a model's TableName method returns.
 func (p *place) tableName() []string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // queryContracts finds what a literal text asks of a database or of a GraphQL
@@ -28,7 +29,7 @@ func queryContracts(t text) []contract {
 	return sqlContracts(t.value, int(t.line))
 }
 
-var sqlShape = pattern(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
+var sqlShape = lazy.Regexp(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
 
 // looksLikeSQL tells a statement from a sentence that begins with its verb.
 func looksLikeSQL(s string) bool {
@@ -50,7 +51,7 @@ func looksLikeSQL(s string) bool {
 
 // selectList is what stands between select and from in SQL, but hardly in
 // prose: one thing, or several with commas.
-var selectList = pattern(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
+var selectList = lazy.Regexp(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
 
 // articles follow "from" and "into" in prose.
 var articles = []string{"the", "a", "an", "this", "that", "your", "our", "it", "my", "here", "there", "each", "all", "any", "its", "their"}

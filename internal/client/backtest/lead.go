@@ -130,7 +130,7 @@ func (r *replayer) tells(o *Outcome, steps [2][]step, m moment, seen map[[2]int]
 	for _, c := range o.Conflicts {
 		n.based(c.Path, c.Base, sides...)
 	}
-	for _, f := range findings(indexOf(&o.Case, sides), 2, allRules) {
+	for _, f := range findings(indexOf(&o.Case, sides), 2, allRules()) {
 		if !injected(&f) {
 			continue
 		}

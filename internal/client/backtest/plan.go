@@ -74,7 +74,7 @@ func (o *Outcome) plan(sides, first []*coord.Analysis) {
 			if kind == "" {
 				continue
 			}
-			f := Foresee{Path: pair[0].Path, Kind: kind, Ignored: defaultRules.Ignored(pair[0].Path)}
+			f := Foresee{Path: pair[0].Path, Kind: kind, Ignored: defaultRules().Ignored(pair[0].Path)}
 			for i, c := range o.Conflicts {
 				if n.same(f.Path, c.Path) || n.same(pair[1].Path, c.Path) {
 					f.Right, foreseen[i] = true, true
@@ -145,7 +145,7 @@ func sharedFiles(a, b *coord.Analysis) [][2]*coord.FileFacts {
 // meet asks the engine what becomes of two plans, and returns the worst kind.
 func meet(c *Case, a, b coord.ScopeSet) coord.ConflictKind {
 	ix := engine.New()
-	ix.SetPolicy(name.ID, allRules)
+	ix.SetPolicy(name.ID, allRules())
 	for i, set := range []coord.ScopeSet{a, b} {
 		w := worker(c, i)
 		w.Claims = engine.ClaimsOf(set, coord.Shared)

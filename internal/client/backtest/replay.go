@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -15,15 +16,19 @@ import (
 
 var name = coord.RepoName{ID: "repo", FullName: "repo"}
 
-// The policies that a case is looked at under.
+// The policies that a case is looked at under, each merged when first used.
 var (
-	defaultRules = policy.Merge()
+	defaultRules = rules()
 	blockRaised  = policy.Rules{Severity: map[coord.ConflictKind]coord.Severity{coord.EditOverlap: coord.SeverityBlock}}
 	nothing      = policy.Rules{IgnorePaths: &[]string{}}
-	raisedRules  = policy.Merge(blockRaised)
-	allRules     = policy.Merge(nothing)
-	allRaised    = policy.Merge(nothing, blockRaised)
+	raisedRules  = rules(blockRaised)
+	allRules     = rules(nothing)
+	allRaised    = rules(nothing, blockRaised)
 )
+
+func rules(layers ...policy.Rules) func() *policy.Effective {
+	return sync.OnceValue(func() *policy.Effective { return policy.Merge(layers...) })
+}
 
 // A replayer replays cases one after the other.
 type replayer struct {
@@ -104,7 +109,7 @@ func shortRef(ref string) string {
 // indexOf puts the work of all sides into an index, nothing ignored.
 func indexOf(c *Case, sides []*coord.Analysis) *engine.Index {
 	ix := engine.New()
-	ix.SetPolicy(name.ID, allRules)
+	ix.SetPolicy(name.ID, allRules())
 	for i, side := range sides {
 		ix.PutWorker(worker(c, i))
 		by := []engine.Touch{{Worker: workerID(i), Session: workerID(i), At: c.when(i)}}
@@ -144,11 +149,11 @@ func injected(f *engine.Finding) bool { return f.Severity.Rank() >= coord.Severi
 // judge compares what the engine says with what git did.
 func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitrepo.Merge) {
 	shown := map[string]bool{}
-	for _, f := range findings(ix, len(sides), defaultRules) {
+	for _, f := range findings(ix, len(sides), defaultRules()) {
 		shown[f.Fingerprint] = injected(&f)
 	}
 	byPair := map[[2]int][]engine.Finding{}
-	for _, f := range findings(ix, len(sides), allRules) {
+	for _, f := range findings(ix, len(sides), allRules()) {
 		if injected(&f) {
 			pair := pairOf(&f)
 			byPair[pair] = append(byPair[pair], f)
@@ -160,7 +165,7 @@ func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitre
 		for i, c := range truth[n].Conflicts {
 			path := plainPath(c.Path, o.Heads)
 			names.based(path, c.Base, sides[pair[0]], sides[pair[1]])
-			conflicts[i] = Conflict{Path: path, Base: c.Base, Kinds: c.Kinds, Ignored: defaultRules.Ignored(path), Pair: pair}
+			conflicts[i] = Conflict{Path: path, Base: c.Base, Kinds: c.Kinds, Ignored: defaultRules().Ignored(path), Pair: pair}
 		}
 		for _, f := range byPair[pair] {
 			w := Warning{Kind: f.Kind, Severity: f.Severity, Place: f.Place, Ignored: !shown[f.Fingerprint], Pair: pair}
@@ -253,7 +258,7 @@ func (o *Outcome) block(ix *engine.Index) {
 	blocks := func(rules *policy.Effective) bool {
 		return slices.ContainsFunc(findings(ix, len(o.Heads), rules), func(f engine.Finding) bool { return f.Severity == coord.SeverityBlock })
 	}
-	o.Blocks = Blocks{Default: blocks(defaultRules), Raised: blocks(raisedRules), All: blocks(allRaised)}
+	o.Blocks = Blocks{Default: blocks(defaultRules()), Raised: blocks(raisedRules()), All: blocks(allRaised())}
 }
 
 // explainMiss says what each side did to a file that git stopped at.
@@ -311,7 +316,7 @@ func (o *Outcome) crowd(sides []*coord.Analysis) {
 	users := map[string][]int{}
 	for i, side := range sides {
 		for _, f := range side.Files {
-			if !defaultRules.Ignored(f.Path) {
+			if !defaultRules().Ignored(f.Path) {
 				users[f.Path] = append(users[f.Path], i)
 			}
 		}

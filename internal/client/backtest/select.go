@@ -3,10 +3,10 @@ package backtest
 import (
 	"context"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Kind says where a case comes from.
@@ -62,12 +62,14 @@ const (
 )
 
 var (
-	botName  = regexp.MustCompile(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
-	botEmail = regexp.MustCompile(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
-	toolText = regexp.MustCompile(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
+	botName  = lazy.Regexp(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
+	botEmail = lazy.Regexp(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
+	toolText = lazy.Regexp(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
 )
 
-func isBot(name, email string) bool { return botName.MatchString(name) || botEmail.MatchString(email) }
+func isBot(name, email string) bool {
+	return botName().MatchString(name) || botEmail().MatchString(email)
+}
 
 // selection collects cases.
 type selector struct {
@@ -160,7 +162,7 @@ func (s *selector) merge(at int32, subject string) (Case, string) {
 	switch {
 	case len(ps) != 2:
 		return Case{}, notTwoParents
-	case toolText.MatchString(subject):
+	case toolText().MatchString(subject):
 		return Case{}, toolMerge
 	}
 	f := s.g.apart(ps[0], ps[1])

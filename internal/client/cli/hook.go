@@ -4,6 +4,10 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -15,11 +19,15 @@ import (
 )
 
 // Run runs the client in this process; args come after the program's name.
-// Agents wait for svc hook at every edit, so it goes before the command tree.
-func Run(ctx context.Context, args []string) int {
+// Agents wait for svc hook at every edit, so it goes before the command tree,
+// and without a watch for signals, which costs a thread: a hook that is
+// stopped has nothing to put in order.
+func Run(args []string) int {
 	if len(args) > 0 && args[0] == "hook" {
-		return runHook(ctx, args[1:])
+		return runHook(context.Background(), args[1:])
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	return Main(ctx, OS(), args)
 }
 
@@ -44,6 +52,7 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 	if err != nil {
 		return nil, err
 	}
+	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
 	return analysis.WorkingTree(ctx, root, paths, analysis.Options{MetadataOnly: l.DataMode == coord.DataMetadataOnly})
 }
 
@@ -68,6 +77,7 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	if err != nil {
 		return hook.Login{}, err
 	}
+	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
 	c, err := store.Load()
 	if err != nil {
 		return hook.Login{}, err

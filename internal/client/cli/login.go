@@ -20,23 +20,26 @@ import (
 
 func (a *app) loginCommand() *cobra.Command {
 	var flags login.Overrides
+	var keychain bool
 	cmd := &cobra.Command{
-		Use:   "login [--server URL] [--token TOKEN]",
+		Use:   "login [--server URL] [--token TOKEN] [--keychain]",
 		Short: "Log in to a server",
 		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
 			"link, type the code, approve. The login is kept in the user config folder,\n" +
-			"readable by you only.",
+			"readable by you only, or with --keychain in the keychain of macOS, Windows or\n" +
+			"the Linux desktop (each hook then asks it, which takes a moment longer).",
 		Example: "  svc login --server https://svc.example.com\n" +
 			"  svc login --token - < token.txt   # reads the token from a file",
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags, keychain) },
 	}
 	cmd.Flags().StringVar(&flags.Server, "server", "", "address of the server (default "+login.DefaultServer+", or SVC_SERVER)")
 	cmd.Flags().StringVar(&flags.Token, "token", "", "use this token instead of the browser; - reads it from standard input")
+	cmd.Flags().BoolVar(&keychain, "keychain", false, "keep the token in the operating system's keychain (or set SVC_KEYCHAIN=1)")
 	return cmd
 }
 
-func (a *app) runLogin(ctx context.Context, flags login.Overrides) error {
+func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool) error {
 	if flags.Token == "-" {
 		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1000)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -46,7 +49,15 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides) error {
 			return usagef("no token on standard input")
 		}
 	}
-	l, store, err := a.login(flags)
+	store, err := login.Locate(a.Getenv)
+	if err != nil {
+		return err
+	}
+	conf, err := store.LoadFile() // the login to be replaced may be in a keychain that is gone
+	if err != nil {
+		return err
+	}
+	l, err := login.Resolve(conf, a.Getenv, flags)
 	if err != nil {
 		return err
 	}
@@ -68,6 +79,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides) error {
 	}
 	l.Config.DataMode = me.Org.DataMode
 	l.Config.Insecure = a.insecure || l.Insecure
+	l.Config.Keychain = keychain || a.envSet("SVC_KEYCHAIN")
 	if err := store.Save(l.Config); err != nil {
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -128,25 +129,28 @@ func (a *app) watchStatus(ctx context.Context) error {
 	return a.redraw(ctx, events, ended)
 }
 
-// redraw draws the status again after events, at most twice a second.
+// redraw draws the status again after events, at most twice a second, and
+// once more at the end.
 func (a *app) redraw(ctx context.Context, events <-chan coord.Event, ended <-chan error) error {
 	const keep = 8
 	var last []string
+	note := func(e coord.Event) {
+		last = append(last, "  "+a.eventLine(e))
+		last = last[max(0, len(last)-keep):]
+	}
 	for {
-		s := a.status(ctx)
-		fmt.Fprint(a.Stdout, "\x1b[H\x1b[2J")
-		a.printStatus(s)
-		if len(last) > 0 {
-			fmt.Fprintf(a.Stdout, "\n%s\n%s\n", a.paint(bold, "Just now"), strings.Join(last, "\n"))
-		}
+		a.draw(ctx, last)
 		var settle <-chan time.Time
 		for drawn := true; drawn; {
 			select {
 			case err := <-ended:
+				for more := len(events); more > 0; more-- {
+					note(<-events)
+				}
+				a.draw(ctx, last)
 				return err
 			case e := <-events:
-				last = append(last, "  "+a.eventLine(e))
-				last = last[max(0, len(last)-keep):]
+				note(e)
 				if settle == nil {
 					settle = time.After(500 * time.Millisecond)
 				}
@@ -155,4 +159,19 @@ func (a *app) redraw(ctx context.Context, events <-chan coord.Event, ended <-cha
 			}
 		}
 	}
+}
+
+// draw puts the status over what the terminal shows, in one write and without
+// clearing it first: that would flicker.
+func (a *app) draw(ctx context.Context, last []string) {
+	var b bytes.Buffer
+	page := *a
+	page.Env = &Env{}
+	*page.Env = *a.Env
+	page.Stdout = &b
+	page.printStatus(a.status(ctx))
+	if len(last) > 0 {
+		fmt.Fprintf(&b, "\n%s\n%s\n", a.paint(bold, "Just now"), strings.Join(last, "\n"))
+	}
+	fmt.Fprintf(a.Stdout, "\x1b[H%s\x1b[J", strings.ReplaceAll(b.String(), "\n", "\x1b[K\n"))
 }

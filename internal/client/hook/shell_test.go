@@ -20,10 +20,13 @@ func (w *world) shell(repo, command, id string, afterwards bool) (before, after 
 	cmd := exec.Command("bash", "-c", command)
 	cmd.Dir = repo
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	_ = cmd.Run() // a command may fail; what it wrote counts all the same
+	event := "PostToolUse"
+	if cmd.Run() != nil { // what it wrote counts all the same
+		event = "PostToolUseFailure"
+	}
 	if afterwards {
-		p["hook_event_name"] = "PostToolUse"
-		w.run("claude_code", "PostToolUse", p)
+		p["hook_event_name"] = event
+		w.run("claude_code", event, p)
 		after = w.one()
 	}
 	return before, after

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/peertext/corpus"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -360,4 +364,80 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a hook leaves for its host carries a text from the attack corpus as the
+// service marked it: one document in the host's form, nothing closed early,
+// nothing hidden.
+func TestHostileTextStaysTextForEveryHost(t *testing.T) {
+	cases, err := corpus.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := peertext.NewMarker(rand.Reader)
+	for _, id := range ids {
+		ar, err := txtar.ParseFile(filepath.Join("testdata", id+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		moments := map[Moment]bool{}
+		for _, f := range ar.Files {
+			if !strings.HasSuffix(f.Name, ".json") {
+				continue
+			}
+			tool, event, getenv := invocation(id, f.Name)
+			declared, _ := ByID(tool)
+			c, err := Parse(declared, event, f.Data, getenv)
+			if err != nil || c.Event == "" || moments[c.At] {
+				continue // one call of each moment is enough
+			}
+			moments[c.At] = true
+			for _, tt := range cases {
+				text := mark.Block(tt.Text, 4096)
+				for _, a := range []Answer{{Context: text}, {Block: true, Reason: text}, {Block: true, Reason: text, Context: text}} {
+					if a.Block && c.At != BeforeTool {
+						continue
+					}
+					o, later := c.Render(a)
+					for _, shown := range append(said(o.Stdout), o.Stderr, later) {
+						if err := corpus.Marked(shown); err != nil {
+							t.Errorf("%s %s %s: %v", id, c.Native, tt.Name(), err)
+						}
+					}
+					if whole := strings.Join(append(said(o.Stdout), o.Stderr, later), "\n"); !strings.Contains(whole, text) {
+						t.Errorf("%s %s %s: the text is cut or changed:\n%+q", id, c.Native, tt.Name(), whole)
+					}
+				}
+			}
+		}
+		if !moments[BeforeTool] {
+			t.Errorf("%s: no call before a tool was tried", id)
+		}
+	}
+}
+
+// said returns the texts in what a host reads from standard output: the
+// strings of one JSON document, or the output itself.
+func said(stdout string) (out []string) {
+	var v any
+	if json.Unmarshal([]byte(stdout), &v) != nil {
+		return []string{stdout}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(v)
+	return out
 }

@@ -26,10 +26,12 @@ func secondNine() []*Host {
 		{
 			ID: "kiro", Name: "Kiro", Surface: "ide",
 			Configs: []string{".kiro/hooks/*.json", ".kiro/agents/*.json"}, UserConfigs: []string{".kiro/hooks/*.json"},
-			Events: claudeEvents(map[string]Event{
+			Events: map[string]Event{
+				"SessionStart": {At: SessionStart}, "UserPromptSubmit": {At: Prompt}, "PreToolUse": {At: BeforeTool}, "PostToolUse": {At: AfterTool},
+				"Stop": {At: Stop}, "SessionEnd": {At: SessionEnd},
 				"AgentSpawn": {At: SessionStart}, "agentSpawn": {At: SessionStart}, "userPromptSubmit": {At: Prompt}, "preToolUse": {At: BeforeTool},
 				"postToolUse": {At: AfterTool}, "stop": {At: Stop},
-			}),
+			},
 			Edits:  []string{"fs_write", "create_file", "str_replace", "fs_append", "delete_file", "apply_patch", "edit_file"},
 			Shells: []string{"execute_bash", "execute_pwsh", "shell"},
 			Takes:  []Moment{SessionStart, Prompt},

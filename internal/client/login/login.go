@@ -22,6 +22,9 @@ type Config struct {
 	MachineID string         `json:"machine_id,omitempty"`
 	DataMode  coord.DataMode `json:"data_mode,omitempty"`
 	WebURL    string         `json:"web_url,omitempty"`
+	// Keychain means that the token is in the operating system's keychain, not
+	// in the file.
+	Keychain bool `json:"keychain,omitempty"`
 	// Insecure remembers that the user accepted plain http to this server.
 	Insecure bool `json:"insecure,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 )
 
 // A Store is the folder that holds the config file and the client's other
@@ -17,6 +18,9 @@ import (
 type Store struct {
 	Dir string
 	own bool // we chose the folder, so its mode is ours to set
+	// Patience is how long to wait for the keychain, if it holds the token;
+	// 0 for long enough to type a password.
+	Patience time.Duration
 }
 
 const configName = "config.json"
@@ -38,9 +42,19 @@ func Locate(getenv func(string) string) (Store, error) {
 // Path returns where the config file is.
 func (s Store) Path() string { return filepath.Join(s.Dir, configName) }
 
-// Load reads the config file; without one it returns an empty Config. A file
-// that others may read is set right first; one that cannot be is refused.
+// Load reads the config file, and the keychain if the token is there; without
+// a file it returns an empty Config. A file that others may read is set right
+// first; one that cannot be is refused.
 func (s Store) Load() (Config, error) {
+	c, err := s.LoadFile()
+	if err == nil && c.Keychain {
+		c.Token, err = s.fromKeychain(c)
+	}
+	return c, err
+}
+
+// LoadFile is Load without the keychain.
+func (s Store) LoadFile() (Config, error) {
 	var c Config
 	if err := s.checkDir(); err != nil {
 		return c, err
@@ -132,10 +146,20 @@ func (s Store) checkDir() error {
 }
 
 // Save writes the config file in one step: a reader sees the old or the new
-// one, whole. A machine id is made if there is none.
+// one, whole. A machine id is made if there is none. A token for the keychain
+// goes there first; one that an earlier login left there is removed if the
+// keychain can be reached, since a user may log in anew because it cannot.
 func (s Store) Save(c Config) error {
 	if c.MachineID == "" {
 		c.MachineID = NewUUID()
+	}
+	if c.Keychain {
+		if err := toKeychain(c); err != nil {
+			return err
+		}
+		c.Token = ""
+	} else if old, err := s.LoadFile(); err == nil && old.Keychain {
+		_ = leaveKeychain(old)
 	}
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -186,9 +210,14 @@ func (s Store) ReadFile(name string) ([]byte, error) {
 // Forget removes the credentials. Server and machine id stay: the next login
 // most likely goes to the same place from the same machine.
 func (s Store) Forget() (had bool, err error) {
-	c, err := s.Load()
-	if err != nil || c.Token == "" {
+	c, err := s.LoadFile()
+	if err != nil || c.Token == "" && !c.Keychain {
 		return false, err
+	}
+	if c.Keychain {
+		if err := leaveKeychain(c); err != nil {
+			return true, fmt.Errorf("the keychain did not give the token up (%w); unlock it and try again", err)
+		}
 	}
 	return true, s.Save(Config{Server: c.Server, MachineID: c.MachineID})
 }

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A repository's hooks run on the machines of people who do not have svc. The
@@ -36,7 +38,7 @@ func powershell(host, event string) string {
 
 // ourCommand matches every form that svc init writes or once wrote. A command
 // of the user's that merely calls svc somewhere is not ours.
-var ourCommand = lazyRegexp(`^(command -v svc >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
+var ourCommand = lazy.Regexp(`^(command -v svc >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
 	`where /q svc \|\| exit 0 & |if \(Get-Command svc -ErrorAction SilentlyContinue\) \{ )?` +
 	`("?[^\s"|&;]*[/\\])?svc(\.exe)?"? hook( |$)`)
 
@@ -84,4 +86,4 @@ func isOurServer(v any) bool {
 	return ourServer().MatchString(strings.Join(words, " "))
 }
 
-var ourServer = lazyRegexp(`^(\S*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)
+var ourServer = lazy.Regexp(`^(\S*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)

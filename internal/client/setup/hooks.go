@@ -13,8 +13,8 @@ type hookTable struct {
 	at     []string // keys that lead to the table of events
 	list   bool     // the table is one list whose entries name their event
 	render func(host string, e hookEvent) object
-	events []hookEvent
-	with   *field // what the host demands beside the table, such as "version": 1
+	events []hookEvent // of several with one name, each has an entry, in this order
+	with   *field      // what the host demands beside the table, such as "version": 1
 }
 
 // A hookEvent is one event of a host that svc listens to.
@@ -40,9 +40,9 @@ func (t *hookTable) apply(d *jsonDoc, host string) (warning string, err error) {
 			warning = fmt.Sprintf("has no %q, without which the host ignores the file; add it", t.with.key)
 		}
 	}
-	t.sweep(d, func(event string) bool { return t.wants(event) })
-	for _, e := range t.events {
-		if err := t.applyEvent(d, host, e); err != nil {
+	t.sweep(d, func(event string) int { return t.nth(len(t.events), event) })
+	for i := range t.events {
+		if err := t.applyEvent(d, host, i); err != nil {
 			return "", err
 		}
 	}
@@ -75,17 +75,38 @@ func (t *hookTable) value(host string) any {
 		return all
 	}
 	var all object
-	for _, e := range t.events {
-		all = append(all, field{e.name, []object{t.render(host, e)}})
+	for i, e := range t.events {
+		if t.nth(i, e.name) > 0 {
+			continue
+		}
+		var entries []object
+		for _, same := range t.events[i:] {
+			if same.name == e.name {
+				entries = append(entries, t.render(host, same))
+			}
+		}
+		all = append(all, field{e.name, entries})
 	}
 	return all
 }
 
-func (t *hookTable) wants(event string) bool {
-	return slices.ContainsFunc(t.events, func(e hookEvent) bool { return e.name == event })
+// nth counts the events of a name before the i-th of all.
+func (t *hookTable) nth(i int, name string) (n int) {
+	for _, e := range t.events[:i] {
+		n += count(e.name == name)
+	}
+	return n
 }
 
-func (t *hookTable) applyEvent(d *jsonDoc, host string, e hookEvent) error {
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (t *hookTable) applyEvent(d *jsonDoc, host string, i int) error {
+	e := t.events[i]
 	keys := t.at
 	if !t.list {
 		keys = append(slices.Clone(t.at), e.name)
@@ -103,8 +124,10 @@ func (t *hookTable) applyEvent(d *jsonDoc, host string, e hookEvent) error {
 		d.insert(*table, e.name, []object{want})
 		return nil
 	}
+	before := t.nth(i, e.name)
 	for _, it := range list.items {
-		if ours, _ := t.ours(it.val, e.name); !ours {
+		ours, _ := t.ours(it.val, e.name)
+		if before -= count(ours); !ours || before >= 0 {
 			continue
 		}
 		if !sameJSON(it.val, want) {
@@ -135,8 +158,8 @@ func (t *hookTable) ours(v *hujson.Value, event string) (all bool, some []int) {
 	return len(some) > 0 && len(some) == len(group), some
 }
 
-// sweep removes our entries, except the first of each event that keep names.
-func (t *hookTable) sweep(d *jsonDoc, keep func(event string) bool) {
+// sweep removes our entries, except the first few of each event, as keep says.
+func (t *hookTable) sweep(d *jsonDoc, keep func(event string) int) {
 	for {
 		path := t.stray(d, keep)
 		if path == nil {
@@ -149,7 +172,7 @@ func (t *hookTable) sweep(d *jsonDoc, keep func(event string) bool) {
 // stray returns the path of the last entry that sweep must remove, or nil. The
 // last goes first, so that the blank line before the first is seen when its
 // container has become empty.
-func (t *hookTable) stray(d *jsonDoc, keep func(string) bool) []int {
+func (t *hookTable) stray(d *jsonDoc, keep func(string) int) []int {
 	if d.gone {
 		return nil
 	}
@@ -166,28 +189,28 @@ func (t *hookTable) stray(d *jsonDoc, keep func(string) bool) []int {
 			continue
 		}
 		name := box.items[i].key
-		if found := t.strayIn(append(slices.Clone(path), i), list, d, func(string) bool { return keep(name) }); found != nil {
+		if found := t.strayIn(append(slices.Clone(path), i), list, d, func(string) int { return keep(name) }); found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-func (t *hookTable) strayIn(path []int, list jsonBox, d *jsonDoc, keep func(string) bool) []int {
+func (t *hookTable) strayIn(path []int, list jsonBox, d *jsonDoc, keep func(string) int) []int {
 	event := func(it jsonItem) string {
 		m, _ := decode(it.val).(map[string]any)
 		s, _ := m["trigger"].(string)
 		return s
 	}
-	kept := map[string]bool{}
+	kept := map[string]int{}
 	drop := -1
 	var inside []int
 	for i, it := range list.items {
 		name := event(it)
 		all, some := t.ours(it.val, name)
 		switch {
-		case all && keep(name) && !kept[name]:
-			kept[name] = true
+		case all && kept[name] < keep(name):
+			kept[name]++
 		case all:
 			drop, inside = i, nil
 		case len(some) > 0:
@@ -211,7 +234,7 @@ func (t *hookTable) strayIn(path []int, list jsonBox, d *jsonDoc, keep func(stri
 
 // remove takes all our entries out again.
 func (t *hookTable) remove(d *jsonDoc) {
-	none := func(string) bool { return false }
+	none := func(string) int { return 0 }
 	if t.with != nil {
 		after := &jsonDoc{text: d.text, nl: d.nl, unit: d.unit}
 		after.mustParse()
@@ -238,11 +261,11 @@ func (t *hookTable) removeCompanion(d *jsonDoc) {
 // lacks says what is missing of the table, one phrase each; present whether
 // any of it is there.
 func (t *hookTable) lacks(d *jsonDoc, host string) (present bool, missing []string) {
-	for _, e := range t.events {
-		entry := t.entry(d, e)
+	for i, e := range t.events {
+		entry := t.entry(d, i)
 		switch {
 		case entry == nil:
-			missing = append(missing, "no hook on "+e.name)
+			missing = append(missing, t.absent(i))
 		case !sameJSON(entry, t.render(host, e)):
 			present = true
 			missing = append(missing, t.difference(entry, e))
@@ -253,7 +276,8 @@ func (t *hookTable) lacks(d *jsonDoc, host string) (present bool, missing []stri
 	return present, missing
 }
 
-func (t *hookTable) entry(d *jsonDoc, e hookEvent) *hujson.Value {
+func (t *hookTable) entry(d *jsonDoc, i int) *hujson.Value {
+	e := t.events[i]
 	keys := t.at
 	if !t.list {
 		keys = append(slices.Clone(t.at), e.name)
@@ -262,12 +286,23 @@ func (t *hookTable) entry(d *jsonDoc, e hookEvent) *hujson.Value {
 	if err != nil || list == nil {
 		return nil
 	}
+	before := t.nth(i, e.name)
 	for _, it := range list.items {
-		if all, some := t.ours(it.val, e.name); all || len(some) > 0 {
+		all, some := t.ours(it.val, e.name)
+		ours := all || len(some) > 0
+		if before -= count(ours); ours && before < 0 {
 			return it.val
 		}
 	}
 	return nil
+}
+
+// absent says that there is no entry for the i-th event.
+func (t *hookTable) absent(i int) string {
+	if e := t.events[i]; t.nth(i, e.name) > 0 {
+		return fmt.Sprintf("the hook on %s lacks %s", e.name, strings.Join(alternatives(e.matcher), ", "))
+	}
+	return "no hook on " + t.events[i].name
 }
 
 // difference names the tools that the matcher in the file misses, or says that

@@ -95,6 +95,12 @@ func events(start, prompt, pre, preTools, post, postTools, stop, end string) []h
 	return named
 }
 
+// failing adds the event of hosts that tell of a failed tool by another one: a
+// command may have written before it failed. Edits that failed have not.
+func failing(name, shells string, all []hookEvent) []hookEvent {
+	return append(all, hookEvent{name, shells, long})
+}
+
 // claudeEvents are the names that Claude Code gave its events, which several
 // hosts took over.
 func claudeEvents(preTools, postTools string) []hookEvent {

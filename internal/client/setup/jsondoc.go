@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A jsonDoc is a JSON or JSONC file under edit. hujson only says where things
@@ -50,7 +52,7 @@ type jsonBox struct {
 // on a file made for it, and nothing recovers from that.
 const maxBrackets = 20_000
 
-var errAt = lazyRegexp(`^hujson: line (\d+), column \d+: (.*)$`)
+var errAt = lazy.Regexp(`^hujson: line (\d+), column \d+: (.*)$`)
 
 // newJSON returns the document for a file that is to be created.
 func newJSON() *jsonDoc {

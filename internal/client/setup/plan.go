@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Options says what to set up.
@@ -270,7 +272,7 @@ func (p *planner) applyPlugin(h *Host, f *hostFile, d *draft) error {
 }
 
 // ourFile matches files that are ours as a whole.
-var ourFile = lazyRegexp(`\bsvc\b\W{1,12}hook\b|"name"\s*:\s*"svc"`)
+var ourFile = lazy.Regexp(`\bsvc\b\W{1,12}hook\b|"name"\s*:\s*"svc"`)
 
 // own makes the whole file ours.
 func (d *draft) own(content []byte) error {

@@ -1,6 +1,6 @@
 package setup
 
-import ()
+import "github.com/svc-hq/svc/internal/core/lazy"
 
 // droidHooksFile reports whether Factory Droid's hooks belong in its
 // hooks.json. It reads those of settings.json only while there is no
@@ -17,7 +17,7 @@ func droidHooksFile(read reader) bool {
 	return v == nil
 }
 
-var importsAgents = lazyRegexp(`(?m)^@(\./)?AGENTS\.md\s*$`)
+var importsAgents = lazy.Regexp(`(?m)^@(\./)?AGENTS\.md\s*$`)
 
 // claudeInstructions sends our block to AGENTS.md where CLAUDE.md imports it,
 // so that Claude does not read it twice.
@@ -59,4 +59,4 @@ func geminiInstructions(read reader) string {
 }
 
 // safeName keeps a settings file from sending our block elsewhere.
-var safeName = lazyRegexp(`^[A-Za-z0-9._-]+\.md$`)
+var safeName = lazy.Regexp(`^[A-Za-z0-9._-]+\.md$`)

@@ -21,7 +21,7 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"claude"}, homes: []string{".claude", ".claude.json"}, marks: []string{".claude", "CLAUDE.md"},
 			files: []hostFile{
 				{paths: []string{".claude/settings.json"}, hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
-					events: claudeEvents("Edit|Write|MultiEdit|NotebookEdit|Bash|ExitPlanMode", "Edit|Write|MultiEdit|NotebookEdit|Bash")}},
+					events: claudeCodeEvents()}},
 				{paths: []string{".mcp.json"}, entry: mcp("mcpServers")},
 			},
 			instructions: []string{"CLAUDE.md"}, redirect: claudeInstructions, trust: claudeTrust,
@@ -149,7 +149,7 @@ var table = sync.OnceValue(func() []Host {
 			files: []hostFile{
 				{paths: []string{".agents/plugins/svc/plugin.json"}, text: goosePlugin},
 				{paths: []string{".agents/plugins/svc/hooks/hooks.json"}, hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
-					events: claudeEvents("developer__(edit|write|shell)", "developer__(edit|write|shell)")}},
+					events: failing("PostToolUseFailure", "developer__shell", claudeEvents("developer__(edit|write|shell)", "developer__(edit|write|shell)"))}},
 				{paths: []string{".config/goose/config.yaml"}, home: true, yaml: &yamlEntry{at: "extensions", name: "svc", ours: isOurServer, soft: []string{"enabled", "name"},
 					lines: []field{{"enabled", "true"}, {"type", "stdio"}, {"name", "svc"}, {"cmd", "svc"}, {"args", "[mcp]"}}}},
 			},
@@ -162,7 +162,8 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"qwen"}, homes: []string{".qwen"}, marks: []string{".qwen", "QWEN.md"},
 			files: []hostFile{{paths: []string{".qwen/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
-					events: claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$", "^(edit|write_file|notebook_edit|run_shell_command)$")}}},
+					events: failing("PostToolUseFailure", "^(run_shell_command)$",
+						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$", "^(edit|write_file|notebook_edit|run_shell_command)$"))}}},
 			instructions: []string{"AGENTS.md", "QWEN.md"},
 			Note:         "start qwen here once and approve the svc tool server",
 		},
@@ -217,7 +218,16 @@ const augmentTools = "str-replace-editor|save-file|remove-files|apply_patch|laun
 // CLI does, because of its version number.
 func copilotHooks() hostFile {
 	return hostFile{paths: []string{".github/hooks/svc.json"}, hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
-		events: events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd")}}
+		events: failing("postToolUseFailure", "bash|powershell",
+			events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd"))}}
+}
+
+// claudeCodeEvents has the matchers of the interface, and entries of their own
+// for the tool that Claude Code has for commands on Windows.
+func claudeCodeEvents() []hookEvent {
+	const tools = "Edit|Write|MultiEdit|NotebookEdit|Bash"
+	return failing("PostToolUseFailure", "Bash|PowerShell",
+		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short}, hookEvent{"PostToolUse", "PowerShell", long}))
 }
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
@@ -233,8 +243,8 @@ const goosePlugin = `{
 // tell. One event that Cursor does not know would make it reject the file.
 func cursorEvents() []hookEvent {
 	const tools = "^(Write|Delete|Shell)$"
-	return append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
-		hookEvent{"afterAgentResponse", "", short})
+	return failing("postToolUseFailure", "^(Shell)$", append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
+		hookEvent{"afterAgentResponse", "", short}))
 }
 
 // windsurfEvents has neither session start nor end: the host has no such

@@ -3,15 +3,7 @@ package setup
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"sync"
 )
-
-// lazyRegexp compiles an expression when it is first used, for the same reason
-// as table.
-func lazyRegexp(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A yamlEntry is an entry of ours in a mapping at the top of a YAML file.
@@ -25,9 +27,9 @@ type yamlEntry struct {
 
 // oddBreak matches what YAML takes for the end of a line and we do not, as we
 // count lines.
-var oddBreak = lazyRegexp("\r([^\n]|$)|\u0085|\u2028|\u2029")
+var oddBreak = lazy.Regexp("\r([^\n]|$)|\u0085|\u2028|\u2029")
 
-var yamlErrLine = lazyRegexp(`line (\d+): (.*)`)
+var yamlErrLine = lazy.Regexp(`line (\d+): (.*)`)
 
 // parseYAML returns the mapping at the top, or nil if the file holds nothing.
 func parseYAML(text []byte) (*yaml.Node, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svc-hq/svc/internal/await"
 )
 
 var vars = map[string]string{"HOME": "/home/dev", "GIT_ROOT": "/home/dev/repo"}
@@ -175,7 +177,7 @@ func FuzzScan(f *testing.F) {
 				}
 			}
 		}
-		if d := time.Since(start); d > 5*time.Second {
+		if d := time.Since(start); d > await.Patience {
 			t.Errorf("took %v", d)
 		}
 	})

@@ -24,14 +24,19 @@ type Package struct {
 type manifest struct {
 	file     string
 	language string
-	name     func([]byte) string
+	name     func(data []byte, dir string) string
 }
 
 var manifests = []manifest{
 	{"package.json", "javascript", jsonName},
 	{"go.mod", "go", goModule},
-	{"Cargo.toml", "rust", func(b []byte) string { return tomlString(b, "package", "name") }},
+	{"Cargo.toml", "rust", func(b []byte, _ string) string { return tomlString(b, "package", "name") }},
 	{"pyproject.toml", "python", pyName},
+	{"pom.xml", "java", mavenName},
+	{"settings.gradle", "java", gradleRoot},
+	{"settings.gradle.kts", "kotlin", gradleRoot},
+	{"build.gradle", "java", gradleName},
+	{"build.gradle.kts", "kotlin", gradleName},
 }
 
 // maxFile bounds what is read of one manifest.
@@ -53,7 +58,7 @@ func Packages(root string, limit int) []Package {
 			if !ok {
 				continue
 			}
-			name := m.name(data)
+			name := m.name(data, dir)
 			if name == "" {
 				continue
 			}
@@ -79,6 +84,12 @@ func members(root string) []string {
 	}
 	if data, ok := read(filepath.Join(root, "Cargo.toml")); ok {
 		out = append(out, tomlList(data, "workspace", "members")...)
+	}
+	out = append(out, mavenMembers(root, ".", 0)...)
+	for _, name := range []string{"settings.gradle", "settings.gradle.kts"} {
+		if data, ok := read(filepath.Join(root, name)); ok {
+			out = append(out, gradleMembers(data)...)
+		}
 	}
 	if data, ok := read(filepath.Join(root, "pyproject.toml")); ok {
 		out = append(out, tomlList(data, "tool.uv.workspace", "members")...)
@@ -121,7 +132,7 @@ func read(name string) ([]byte, bool) {
 	return data, err == nil
 }
 
-func jsonName(data []byte) string {
+func jsonName(data []byte, _ string) string {
 	var p struct {
 		Name string `json:"name"`
 	}
@@ -148,7 +159,7 @@ func npmMembers(data []byte) []string {
 	return nested.Packages
 }
 
-func goModule(data []byte) string {
+func goModule(data []byte, _ string) string {
 	for line := range bytes.Lines(data) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "module "); ok {
 			return strings.Trim(strings.TrimSpace(name), `"`)
@@ -179,7 +190,7 @@ func goWork(data []byte) []string {
 	return out
 }
 
-func pyName(data []byte) string {
+func pyName(data []byte, _ string) string {
 	if name := tomlString(data, "project", "name"); name != "" {
 		return name
 	}

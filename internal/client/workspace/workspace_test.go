@@ -45,6 +45,15 @@ func TestPackages(t *testing.T) {
 			"crates/x/Cargo.toml": "[package]\nname = \"x\" # it\n", "tool/Cargo.toml": "[package]\nname = 'tool'\n[dependencies]\nname = \"no\"\n",
 		}, []Package{{"x", "crates/x", "rust"}, {"tool", "tool", "rust"}}},
 		{"one Python project", map[string]string{"pyproject.toml": "[project]\nname = \"app\"\n"}, []Package{{"app", ".", "python"}}},
+		{"Maven modules in modules", map[string]string{
+			"pom.xml":      "<project><groupId>com.acme</groupId><artifactId>shop</artifactId><modules>\n<module>core</module><module>web</module><module>../out</module>\n</modules></project>",
+			"core/pom.xml": "<project><parent><groupId>com.acme</groupId><artifactId>shop</artifactId></parent><dependencies><dependency><artifactId>no</artifactId></dependency></dependencies><artifactId>core</artifactId></project>",
+			"web/pom.xml":  "<project><artifactId>web</artifactId><modules><module>api</module></modules></project>", "web/api/pom.xml": "<project><groupId>com.acme.web</groupId><artifactId>api</artifactId></project>",
+		}, []Package{{"com.acme:shop", ".", "java"}, {"com.acme:core", "core", "java"}, {"web", "web", "java"}, {"com.acme.web:api", "web/api", "java"}}},
+		{"Gradle projects, in both languages", map[string]string{
+			"settings.gradle.kts": "rootProject.name = \"shop\"\nincludeBuild(\"build-logic\")\ninclude(\":core\",\n  \":web:api\") // \":no\"\n",
+			"core/build.gradle":   "", "web/api/build.gradle.kts": "", "build-logic/build.gradle": "",
+		}, []Package{{"shop", ".", "kotlin"}, {":core", "core", "java"}, {":web:api", "web/api", "kotlin"}}},
 		{"no way out of the repository", map[string]string{"package.json": `{"workspaces":["../*","/etc"]}`}, nil},
 		{"nonsense", map[string]string{"package.json": `[`, "go.work": "use (", "Cargo.toml": "[workspace]\nmembers = [\"a"}, nil},
 	} {

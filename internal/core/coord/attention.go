@@ -12,12 +12,13 @@ const (
 	AttentionHandoff         AttentionKind = "handoff"
 	AttentionInvite          AttentionKind = "invite"
 	AttentionSilentHooks     AttentionKind = "silent_hooks"
+	AttentionPlan            AttentionKind = "plan"
 )
 
 // AttentionKinds lists every kind, the most pressing first.
 func AttentionKinds() []AttentionKind {
 	return []AttentionKind{AttentionOverrideRequest, AttentionConflict, AttentionAck, AttentionQuestion, AttentionHandoff,
-		AttentionMessage, AttentionSilentHooks, AttentionInvite}
+		AttentionMessage, AttentionSilentHooks, AttentionPlan, AttentionInvite}
 }
 
 // Enum lists the values for the API document.

@@ -144,7 +144,10 @@ func (p *pairing) classify(h *hit) {
 		}
 		p.draft(coord.PathOverlap, "", claimsMeet).addItems(h.ours, h.theirs)
 	case symbolHit:
-		path := h.ours.file()
+		path := h.ours.file() // the same from both sides: where the claim has it
+		if h.theirs.claim != nil {
+			path = h.theirs.file()
+		}
 		if p.entersExclusive(h) || p.edited[path] {
 			return
 		}

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // A verdict is what becomes of two changes of one file when they are merged.
@@ -125,23 +127,69 @@ func hunksMissing(f *coord.FileFacts) bool {
 	return f.NewBlob == nil || f.BaseBlob == nil || *f.NewBlob != *f.BaseBlob
 }
 
-// commonSymbols returns the definitions that both changed, not alike.
+// commonSymbols returns the definitions that both changed, not alike. One side
+// may have given the file another name, so only the names in it are compared.
 func commonSymbols(a, b *coord.FileFacts) [][2]int {
 	if len(a.Symbols) == 0 || len(b.Symbols) == 0 {
 		return nil
 	}
 	at := make(map[string]int, len(b.Symbols))
-	for j, s := range b.Symbols {
-		if s.Change != coord.Same {
-			at[s.Key] = j
+	for j := range b.Symbols {
+		if name, ok := changedName(b, j); ok {
+			at[name] = j
 		}
 	}
 	var out [][2]int
-	for i, s := range a.Symbols {
-		if j, ok := at[s.Key]; ok && s.Change != coord.Same && !(sameText(&s, &b.Symbols[j]) && !twice(a, b, &s)) {
+	for i := range a.Symbols {
+		name, ok := changedName(a, i)
+		if j, both := at[name]; ok && both && (!sameText(&a.Symbols[i], &b.Symbols[j]) || twice(a, b, &a.Symbols[i])) {
 			out = append(out, [2]int{i, j})
 		}
 	}
+	return out
+}
+
+// changedName returns the name of a definition that a side changed. Those that
+// a renamed file left behind in its old place are the same ones told again.
+func changedName(f *coord.FileFacts, i int) (string, bool) {
+	s := &f.Symbols[i]
+	if s.Change == coord.Same {
+		return "", false
+	}
+	sym, err := scope.ParseSymbol(s.Key)
+	switch {
+	case err != nil || sym.Path != f.Path && !renamedFrom(f, sym.Path):
+		return s.Key, true
+	case sym.Path != f.Path:
+		return "", false
+	}
+	return sym.Lang + "#" + sym.Name, true
+}
+
+// renamedFrom reports whether a file had that path in its base.
+func renamedFrom(f *coord.FileFacts, path string) bool {
+	return f.OldPath != nil && *f.OldPath != f.Path && *f.OldPath == path
+}
+
+// formerKeys returns the keys that the definitions of a renamed file had, by
+// index, unless the facts tell of those too.
+func formerKeys(f *coord.FileFacts) map[int]string {
+	if f.OldPath == nil || *f.OldPath == f.Path {
+		return nil
+	}
+	told, out := map[string]bool{}, map[int]string{}
+	for i := range f.Symbols {
+		sym, err := scope.ParseSymbol(f.Symbols[i].Key)
+		switch {
+		case err != nil:
+		case sym.Path == f.Path:
+			sym.Path = *f.OldPath
+			out[i] = sym.String()
+		default:
+			told[f.Symbols[i].Key] = true
+		}
+	}
+	maps.DeleteFunc(out, func(_ int, key string) bool { return told[key] })
 	return out
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -73,10 +74,10 @@ func (ix *Index) known(id string) *repo {
 	if r := ix.repos[id]; r != nil {
 		return r
 	}
-	return nowhere
+	return nowhere()
 }
 
-var nowhere = New().repo("")
+var nowhere = sync.OnceValue(func() *repo { return New().repo("") })
 
 // sameTicket finds live intents about the same ticket.
 func sameTicket(ix *Index, w *Worker) []Finding {

@@ -79,9 +79,14 @@ func (t *tree) addKeys(c *Change, at uint32, ids []uint32) []uint32 {
 			ids = append(ids, t.add(node, entry{owner: at, sub: uint16(sub), kind: kind}))
 		}
 	}
+	former := formerKeys(f)
 	for i, s := range f.Symbols {
-		if s.Change != coord.Same {
-			file(s.Key, symbolEntry, i)
+		if s.Change == coord.Same {
+			continue
+		}
+		file(s.Key, symbolEntry, i)
+		if key := former[i]; key != "" {
+			file(key, symbolEntry, i)
 		}
 	}
 	for i, k := range f.Contracts {

@@ -319,27 +319,36 @@ func (g *gatherer) folders(ours item) {
 }
 
 func (g *gatherer) changedSymbols(c *Change) {
+	former := formerKeys(&c.Facts)
 	for i := range c.Facts.Symbols {
 		s := &c.Facts.Symbols[i]
 		if s.Change == coord.Same {
 			continue
 		}
-		sym, err := scope.ParseSymbol(s.Key)
-		if err != nil {
-			continue
-		}
 		ours := item{kind: symbolEntry, change: c, sub: i}
-		g.repo.tree.definitions(sym, func(e *entry, exact bool) {
-			theirs, w := g.theirs(g.repo, e)
-			switch {
-			case w == nil || !sameLanguage(sym, theirs):
-			case e.kind == claimEntry:
-				g.add(symbolHit, ours, theirs, w)
-			case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
-				g.addBreak(weBreak, ours, theirs, w)
-			}
-		})
+		g.changedSymbol(s.Key, ours)
+		if key := former[i]; key != "" {
+			g.changedSymbol(key, ours)
+		}
 	}
+}
+
+// changedSymbol collects what a change of a definition meets at a key.
+func (g *gatherer) changedSymbol(key string, ours item) {
+	sym, err := scope.ParseSymbol(key)
+	if err != nil {
+		return
+	}
+	g.repo.tree.definitions(sym, func(e *entry, exact bool) {
+		theirs, w := g.theirs(g.repo, e)
+		switch {
+		case w == nil || !sameLanguage(sym, theirs):
+		case e.kind == claimEntry:
+			g.add(symbolHit, ours, theirs, w)
+		case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
+			g.addBreak(weBreak, ours, theirs, w)
+		}
+	})
 }
 
 func (g *gatherer) changedContracts(c *Change) {

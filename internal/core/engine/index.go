@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
@@ -66,12 +67,14 @@ func New() *Index {
 		byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}}
 }
 
-var defaultRules = policy.Merge()
+// defaultRules are made when first asked for: svc links this package and starts
+// at every edit, mostly without need of it.
+var defaultRules = sync.OnceValue(func() *policy.Effective { return policy.Merge() })
 
 func (ix *Index) repo(id string) *repo {
 	r := ix.repos[id]
 	if r == nil {
-		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), urgent: newTree(), rules: defaultRules,
+		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), urgent: newTree(), rules: defaultRules(),
 			changes: map[changeKey]uint32{}, useAt: map[string]uint32{}, merged: map[string][]*Merged{}}
 		ix.repos[id] = r
 	}
@@ -221,7 +224,7 @@ func (ix *Index) ownerID(c *Change) string {
 // SetPolicy sets what holds in a repo; nil is the default.
 func (ix *Index) SetPolicy(repoID string, p *policy.Effective) {
 	if p == nil {
-		p = defaultRules
+		p = defaultRules()
 	}
 	ix.repo(repoID).rules = p
 }
@@ -273,6 +276,18 @@ func (ix *Index) PutMerged(m *Merged) {
 	for _, p := range basePaths(&m.Facts) {
 		r.merged[p] = append(slices.DeleteFunc(r.merged[p], func(o *Merged) bool { return o.ID == m.ID && o.Facts.Path == m.Facts.Path }), m)
 	}
+}
+
+// Merged returns the files of one piece of merged work.
+func (ix *Index) Merged(repoID, id string) (out []*Merged) {
+	for _, all := range ix.repo(repoID).merged {
+		for _, m := range all {
+			if m.ID == id && !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // RemoveMerged forgets merged work.

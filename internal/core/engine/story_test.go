@@ -274,7 +274,7 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	for _, sym := range list(kv["symbols"]) {
 		p := strings.Split(sym, ":")
 		p = append(p, []string{"", "modified", "unknown", "", "", "", ""}[len(p):]...)
-		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: path + "#" + p[0], Kind: p[4], TextHash: opt(p[6]), Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
+		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: symbolAt(path, p[0]), Kind: p[4], TextHash: opt(p[6]), Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
 		if p[5] != "" {
 			f.Symbols[len(f.Symbols)-1].Takes = [][]coord.Param{params(p[5])}
 		}
@@ -296,6 +296,14 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 		f.References = append(f.References, r)
 	}
 	return f
+}
+
+// symbolAt names a definition of a file, or of another one it came from.
+func symbolAt(path, name string) string {
+	if strings.Contains(name, "#") {
+		return name
+	}
+	return path + "#" + name
 }
 
 // params reads "a/b", of which a caller may name both.

@@ -15,6 +15,9 @@ type Limit struct {
 	Developers int // active in a calendar month
 }
 
+// Near reports whether at least 80 % of a limit are used.
+func Near(used, limit int) bool { return limit > 0 && used*100 >= limit*80 }
+
 var limits = map[string]Limit{
 	Free:       {3, 5},
 	Team:       {25, 25},

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/core/scope"
 )
@@ -17,8 +18,14 @@ type pathSet struct {
 	patterns []string        // all others
 }
 
-func newPathSet(globs []string) pathSet {
-	s := pathSet{names: map[string]bool{}, folders: map[string]bool{}}
+var ignoredByDefault = sync.OnceValue(func() *pathSet { return newPathSet(defaults().IgnorePaths) })
+
+func lazyPathSet(globs []string) func() *pathSet {
+	return sync.OnceValue(func() *pathSet { return newPathSet(globs) })
+}
+
+func newPathSet(globs []string) *pathSet {
+	s := &pathSet{names: map[string]bool{}, folders: map[string]bool{}}
 	for _, text := range globs {
 		g, err := scope.ParseGlob(text)
 		if err != nil {

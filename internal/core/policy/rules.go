@@ -24,6 +24,7 @@ type Rules struct {
 	IgnorePaths           *[]string                             `json:"ignore_paths,omitempty"`
 	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
 	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
+	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -44,8 +45,9 @@ type Effective struct {
 	IgnorePaths           []string                              `json:"ignore_paths"`
 	IntentExpireHours     int                                   `json:"intent_expire_hours"`
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
+	PullRequestReport     string                                `json:"pull_request_report"`
 
-	ignored pathSet
+	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
 
 // Merge returns what holds where the given rules are set, later ones over
@@ -69,8 +71,12 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.IgnorePaths, r.IgnorePaths)
 		set(&e.IntentExpireHours, r.IntentExpireHours)
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
+		set(&e.PullRequestReport, r.PullRequestReport)
 	}
-	e.ignored = newPathSet(e.IgnorePaths)
+	e.ignored = ignoredByDefault
+	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {
+		e.ignored = lazyPathSet(e.IgnorePaths)
+	}
 	return &e
 }
 
@@ -81,7 +87,7 @@ func set[T any](to *T, from *T) {
 }
 
 // Ignored reports whether path raises no conflicts.
-func (e *Effective) Ignored(path string) bool { return e.ignored.has(path) }
+func (e *Effective) Ignored(path string) bool { return e.ignored().has(path) }
 
 // MayOverride reports whether people of this role may override conflicts.
 func (e *Effective) MayOverride(r coord.Role) bool { return slices.Contains(e.OverrideAllowedRoles, r) }

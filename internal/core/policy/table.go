@@ -91,8 +91,17 @@ func Table() []Rule {
 			Doc: "A live intent without activity for this long expires."},
 		{Name: "review_expire_days", Type: Integer, Min: 1, Max: 90, Default: 14,
 			Doc: "An intent in review without activity for this long expires."},
+		{Name: "pull_request_report", Type: Choice, Values: []string{ReportOff, ReportComment, ReportCheck}, Default: ReportComment,
+			Doc: "How a pull request on GitHub tells of live conflicts: one comment, or a check run, kept up to date in place."},
 	}
 }
+
+// Values of pull_request_report.
+const (
+	ReportOff     = "off"
+	ReportComment = "comment"
+	ReportCheck   = "check"
+)
 
 // DefaultSeverities returns what a conflict of each kind does by default.
 func DefaultSeverities() map[coord.ConflictKind]coord.Severity {

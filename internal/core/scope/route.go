@@ -1,10 +1,10 @@
 package scope
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Route returns the one form of a route that frameworks and clients spell in
@@ -46,19 +46,12 @@ func normalRoute(s string) string {
 	return b.String()
 }
 
-// lazily compiles an expression when it is first used. The hook links this
-// package for remotes alone and runs on every edit: compiling all of these
-// would be a twentieth of what it costs.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 var (
-	scheme   = lazily(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
-	baseVar  = lazily(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
-	express  = lazily(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
-	template = lazily(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
-	named    = lazily(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
+	scheme   = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*`)
+	baseVar  = lazy.Regexp(`^(\$\{[^}]*\}|\{\{?[A-Za-z_][\w.]*\}?\})/`)
+	express  = lazy.Regexp(`:[A-Za-z_]\w*(\([^)]*\))?[?+*]?`)
+	template = lazy.Regexp(`\$\{[^}]*\}|#\{[^}]*\}|\{\{[^}]*\}\}|\{[^}]*\}|<[^>]*>|%[sdv]`)
+	named    = lazy.Regexp(`\(\?P?<\w+>(?:[^()]|\([^()]*\))*\)`)
 )
 
 // stripHost drops the part before the path of an address, and a variable that

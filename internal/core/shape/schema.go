@@ -37,6 +37,7 @@ type Schema struct {
 	AdditionalProperties any                `json:"additionalProperties,omitempty"` // false or a *Schema
 	AnyOf                []*Schema          `json:"anyOf,omitempty"`
 
+	def     *Schema        // what Ref refers to
 	order   []string       // of Properties, as declared
 	pattern *regexp.Regexp // compiled Pattern
 }
@@ -53,7 +54,7 @@ const (
 
 // A Registry makes schemas and keeps the named ones, to be referred to.
 type Registry struct {
-	mu    sync.RWMutex
+	mu    sync.Mutex
 	Defs  map[string]*Schema
 	names map[key]string
 }
@@ -83,9 +84,7 @@ func (r *Registry) Resolve(s *Schema) *Schema {
 	if s.Ref == "" {
 		return s
 	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.Defs[strings.TrimPrefix(s.Ref, RefPrefix)]
+	return s.def
 }
 
 var timeType = reflect.TypeFor[coord.Time]()
@@ -147,7 +146,7 @@ func (r *Registry) ofStruct(t reflect.Type, dir Direction) *Schema {
 		r.Defs[name] = s // before its fields: types may refer to themselves
 		r.addFields(s, t, dir, func(reflect.StructField) bool { return true })
 	}
-	return &Schema{Ref: RefPrefix + name}
+	return &Schema{Ref: RefPrefix + name, def: r.Defs[name]}
 }
 
 // typeName returns a name for a type, readable also for instances of generics.
@@ -236,7 +235,7 @@ func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 	}
 	if doc := tag.Get("doc"); doc != "" {
 		if s.Ref != "" { // siblings of $ref are allowed in 3.1
-			s = &Schema{Ref: s.Ref}
+			s = &Schema{Ref: s.Ref, def: s.def}
 		}
 		s.Description = doc
 	}

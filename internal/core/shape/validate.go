@@ -130,10 +130,24 @@ var formats = map[string]string{
 	"date-time": "a time such as 2026-11-15T09:30:00.000Z",
 }
 
-var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-
 // IsUUID reports whether s has the form of a UUID.
-func IsUUID(s string) bool { return uuidForm.MatchString(s) }
+func IsUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 var emailForm = regexp.MustCompile(`^[^\s@<>"(),:;\\\[\]\x00-\x1f]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 

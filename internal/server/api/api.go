@@ -73,12 +73,12 @@ func run[In, Out any](f func(*ops.Service, context.Context, coord.Caller, In) (O
 type API struct {
 	ops     *ops.Service
 	Schemas *shape.Registry
-	inputs  map[string]Inputs // by key of the op
+	inputs  map[string]*Inputs // by key of the op
 }
 
 // New returns an API to the operations of s.
 func New(s *ops.Service) *API {
-	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]Inputs{}}
+	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]*Inputs{}}
 	for _, op := range Table {
 		a.inputs[op.Key()] = a.inputsOf(op)
 	}
@@ -168,12 +168,21 @@ func (a *API) News(ctx context.Context, who coord.Caller) (string, error) {
 type Inputs struct {
 	Path, Query, Header, Body *shape.Schema
 	All                       *shape.Schema
+	fields                    []field
+}
+
+// A field is one of an input, wherever embedding has put it.
+type field struct {
+	name     string
+	tag      string // path, query or header; empty for the body
+	index    []int
+	fallback any // what a missing one is; nil leaves it zero
 }
 
 // Inputs returns the schemas of op's input.
-func (a *API) Inputs(op Op) Inputs { return a.inputs[op.Key()] }
+func (a *API) Inputs(op Op) *Inputs { return a.inputs[op.Key()] }
 
-func (a *API) inputsOf(op Op) Inputs {
+func (a *API) inputsOf(op Op) *Inputs {
 	t := op.Run.Input
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("api: the input of %s is %s, not a struct", op.Key(), t))
@@ -181,9 +190,65 @@ func (a *API) inputsOf(op Op) Inputs {
 	from := func(tag string) *shape.Schema {
 		return a.Schemas.Fields(t, shape.In, func(f reflect.StructField) bool { return f.Tag.Get(tag) != "" })
 	}
-	return Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
+	all := a.Schemas.Fields(t, shape.In, func(reflect.StructField) bool { return true })
+	return &Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
 		Body: a.Schemas.Fields(t, shape.In, inBody),
-		All:  a.Schemas.Fields(t, shape.In, func(reflect.StructField) bool { return true })}
+		All:  all, fields: fieldsOf(t, nil, all)}
+}
+
+func fieldsOf(t reflect.Type, at []int, all *shape.Schema) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(slices.Clone(at), i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("json") == "" {
+			out = append(out, fieldsOf(f.Type, index, all)...)
+			continue
+		}
+		name, _ := shape.Name(f)
+		p := all.Properties[name]
+		if p == nil {
+			continue
+		}
+		place := field{name: name, index: index, fallback: p.Default}
+		for _, tag := range []string{"path", "query", "header"} {
+			if f.Tag.Get(tag) != "" {
+				place.tag = tag
+			}
+		}
+		out = append(out, place)
+	}
+	return out
+}
+
+// SetDefaults fills in what the schema says a missing field is.
+func (in *Inputs) SetDefaults(v reflect.Value) error {
+	for _, f := range in.fields {
+		if f.fallback == nil {
+			continue
+		}
+		if err := assign(v.FieldByIndex(f.index), f.fallback); err != nil {
+			return fmt.Errorf("default of %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// Fill sets the fields that path, query or header gave. The values are
+// validated: what does not fit is our own mistake.
+func (in *Inputs) Fill(v reflect.Value, tag string, values map[string]any) error {
+	if len(values) == 0 {
+		return nil
+	}
+	for _, f := range in.fields {
+		value, ok := values[f.name]
+		if f.tag != tag || !ok {
+			continue
+		}
+		if err := assign(v.FieldByIndex(f.index), value); err != nil {
+			return fmt.Errorf("field %s: %w", f.name, err)
+		}
+	}
+	return nil
 }
 
 func inBody(f reflect.StructField) bool {

@@ -18,11 +18,14 @@ import (
 // maxDepth is how deep an input may nest. The decoder itself would go to 10,000.
 const maxDepth = 64
 
-// Decode reads a JSON object into in: as a tree to validate against the limits
-// declared on the type, then into the type.
+// Decode reads a JSON object into in, if it keeps to the limits declared on the
+// type. Text that may not is read as a tree first, to name all that is wrong.
 func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in any) error {
 	if err := CheckDepth(text); err != nil {
 		return err
+	}
+	if a.Schemas.Accepts(schema, text, how) {
+		return badJSON(json.Unmarshal(text, in))
 	}
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
@@ -34,19 +37,16 @@ func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in
 	if err := problem.Invalid(a.Schemas.Validate(schema, tree, how)); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, in); err != nil {
-		return badJSON(err)
-	}
-	return nil
+	return badJSON(json.Unmarshal(text, in))
 }
 
 // DecodeTool reads a tool's arguments, all of which are in one object.
 func (a *API) DecodeTool(op Op, args []byte, in any) error {
-	all := a.Inputs(op).All
-	if err := SetDefaults(reflect.ValueOf(in).Elem(), all); err != nil {
+	want := a.Inputs(op)
+	if err := want.SetDefaults(reflect.ValueOf(in).Elem()); err != nil {
 		return err
 	}
-	return a.Decode(withoutNulls(args), all, shape.Strict, in)
+	return a.Decode(withoutNulls(args), want.All, shape.Strict, in)
 }
 
 // withoutNulls drops the arguments that are null. Hosts that make a model fill
@@ -91,6 +91,9 @@ func CheckDepth(text []byte) error {
 }
 
 func badJSON(err error) error {
+	if err == nil {
+		return nil
+	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		return problem.Newf(problem.BadRequest, "the body is not valid JSON: %v (at byte %d)", syntax.Err, syntax.ByteOffset)
@@ -112,9 +115,9 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// Assign puts a decoded JSON value into a field; what does not fit is our own
+// assign puts a decoded JSON value into a field; what does not fit is our own
 // mistake.
-func Assign(to reflect.Value, value any) error {
+func assign(to reflect.Value, value any) error {
 	if to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
@@ -131,34 +134,13 @@ func Assign(to reflect.Value, value any) error {
 	case []any:
 		list := reflect.MakeSlice(to.Type(), len(v), len(v))
 		for i, item := range v {
-			if err := Assign(list.Index(i), item); err != nil {
+			if err := assign(list.Index(i), item); err != nil {
 				return err
 			}
 		}
 		to.Set(list)
 	default:
 		return fmt.Errorf("cannot hold a %T", value)
-	}
-	return nil
-}
-
-// SetDefaults fills in what the schema says a missing field is.
-func SetDefaults(v reflect.Value, schema *shape.Schema) error {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			if err := SetDefaults(v.Field(i), schema); err != nil {
-				return err
-			}
-			continue
-		}
-		name, _ := shape.Name(f)
-		if p := schema.Properties[name]; p != nil && p.Default != nil {
-			if err := Assign(v.Field(i), p.Default); err != nil {
-				return fmt.Errorf("default of %s: %w", f.Name, err)
-			}
-		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
 
 // Table is everything the service offers, one operation a row. A row without
 // a Route is for agents only; one without a Tool is for people only.
-var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, outgoing, health)
+var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, outgoing, gitHosts, payments, health)
 
 var accounts = []Op{
 	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*ops.Service).GetMe)},

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 )
 
@@ -131,6 +134,20 @@ func TestEveryRowIsComplete(t *testing.T) {
 			if k.Status() == 0 {
 				t.Errorf("%s fails with %s, which is not a kind", op.Key(), k)
 			}
+		}
+	}
+}
+
+// A body as the document shows it is taken without the slow way of reading.
+func TestExamplesAreAcceptedAtOnce(t *testing.T) {
+	a := api.New(nil)
+	for _, op := range api.Table {
+		text, err := json.Marshal(a.Schemas.Example(a.Inputs(op).Body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.Schemas.Accepts(a.Inputs(op).Body, text, shape.Strict) {
+			t.Errorf("%s: %s", op.Key(), text)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (a *Authenticator) byCookie(r *http.Request, secret string) (coord.Caller, 
 			return errSignedOut
 		}
 		c.CookieID, c.UserID, c.Email, c.Name = w.ID, u.ID, u.Email, u.Name
-		return a.chooseOrg(ctx, tx, r.Header.Get("X-Svc-Org"), &c)
+		return a.chooseOrg(ctx, tx, orgOf(r), &c)
 	})
 	if err == nil && touch {
 		err = a.store.Write(ctx, "signin", func(tx *store.Tx) error { return tx.TouchWebSession(ctx, c.CookieID) })
@@ -213,8 +213,17 @@ func (a *Authenticator) byCookie(r *http.Request, secret string) (coord.Caller, 
 	return c, err
 }
 
+// orgOf returns the org that a request names. A browser that goes to a page by
+// itself sends no header, so reading takes the query too.
+func orgOf(r *http.Request) string {
+	if slug := r.Header.Get("X-Svc-Org"); slug != "" || r.Method != http.MethodGet {
+		return slug
+	}
+	return r.URL.Query().Get("org")
+}
+
 // chooseOrg fills in the org that the dashboard acts in: the one named by
-// X-Svc-Org, or the only one there is.
+// X-Svc-Org or the query, or the only one there is.
 func (a *Authenticator) chooseOrg(ctx context.Context, tx *store.Tx, slug string, c *coord.Caller) error {
 	orgs, err := tx.OrgsOf(ctx, c.UserID)
 	if err != nil {

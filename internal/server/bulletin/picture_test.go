@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/bulletin"
 )
 
@@ -37,7 +37,7 @@ func picture(t *testing.T, chromium, html string, width int) image.Image {
 	if err := os.WriteFile(page, []byte(html), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
 		"--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"), fmt.Sprintf("--window-size=%d,1100", width), "--screenshot="+shot, "file://"+page).CombinedOutput()

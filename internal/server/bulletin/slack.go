@@ -85,7 +85,7 @@ func Test(org, url string) wire.ChatPost {
 // DigestPost writes a digest for chat.
 func DigestPost(d wire.Digest) wire.ChatPost {
 	title := "The week of " + peertext.Line(d.Org, 80)
-	post := wire.ChatPost{Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", title, times(d.Conflicts.Found, "conflict", "conflicts"), d.Conflicts.Resolved, hours(d.TimeSavedMinutes))}
+	post := wire.ChatPost{Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", mrkdwn(title), times(d.Conflicts.Found, "conflict", "conflicts"), d.Conflicts.Resolved, hours(d.TimeSavedMinutes))}
 	c := d.Conflicts
 	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %s · %d ended with the work · *%d still open*",
 		times(c.Found, "conflict", "conflicts"), trend(d.Totals.Conflicts, d.Before.Conflicts), c.Resolved, c.Overridden, times(c.FalsePositives, "false alarm", "false alarms"), c.Stale, c.Open)),

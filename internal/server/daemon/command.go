@@ -16,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
 // Env is the world of a command line, as a value.
@@ -166,7 +167,7 @@ Example:
 	}
 	defer st.Close()
 	log := slog.New(slog.DiscardHandler)
-	made, err := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{PublicURL: cfg.PublicURL}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
+	made, err := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{PublicURL: cfg.PublicURL, Stripe: cfg.Stripe.stripe(outbound.New(outbound.Policy{}))}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -31,7 +32,7 @@ func (s *svcd) run(ctx context.Context, program string, environ []string, args .
 
 func run(t *testing.T, environ []string, args ...string) *svcd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	return new(svcd).run(ctx, "svcd", append(environ, "HOME="+t.TempDir()), args...)
 }
@@ -54,6 +55,8 @@ func TestMisuseIsSaidClearly(t *testing.T) {
 		{"a bad log level", []string{"SVC_LOG_LEVEL=loud"}, []string{"serve"}, `"loud" is not one of debug, info, warn, error`},
 		{"a bad boolean", []string{"SVC_TRUST_PROXY=maybe"}, []string{"serve"}, `SVC_TRUST_PROXY="maybe" is not valid`},
 		{"half an OpenID provider", []string{"SVC_OIDC_ISSUER=https://id.example.com"}, []string{"serve"}, "set both or neither"},
+		{"half a Stripe account", []string{"SVC_STRIPE_KEY=sk_x", "SVC_STRIPE_PRICE_TEAM=price_x"}, []string{"serve"}, "set all or none"},
+		{"a bad GitHub", []string{"SVC_GITHUB_URL=github.com"}, []string{"serve"}, "is not an http or https address"},
 		{"a bad owner", nil, []string{"serve", "--owner", "me"}, `"me" is not an email address`},
 		{"bootstrap without an org", nil, []string{"bootstrap", "--email", "a@example.com"}, "--org must be a name"},
 		{"bootstrap without an address", nil, []string{"bootstrap", "--org", "Acme"}, "is not an email address"},
@@ -149,7 +152,7 @@ func serve(t *testing.T, program, data string) (text string, stop func() int) {
 	})
 	stop = sync.OnceValue(func() int { cancel(); done.Wait(); return s.code })
 	t.Cleanup(func() { stop() })
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.out.String(), "login --server"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(await.Patience); !strings.Contains(s.out.String(), "login --server"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("svcd prints %q %q", &s.out, &s.err)
 		}
@@ -178,6 +181,9 @@ func TestServePrintsALinkAndACommandThatWork(t *testing.T) {
 	}
 	base := link.FindString(text)
 	get(t, 200, "GET", base+"/v1/me", string(token), "")
+	if body := get(t, 200, "GET", base+"/v1/attention", string(token), ""); !strings.Contains(body, `"total":0`) {
+		t.Errorf("a new org already wants attention: %s", body)
+	}
 	get(t, 201, "POST", base+"/v1/repos", string(token), `{"full_name":"acme/kept"}`)
 	if code := stop(); code != 0 {
 		t.Errorf("stopping = exit %d", code)

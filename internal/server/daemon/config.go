@@ -41,9 +41,20 @@ type Config struct {
 	SMTPPassword string
 	SMTPFrom     string
 	SMTPTLS      string
+	GitHubURL    string
+	Stripe       StripeConfig
 
 	Version string
 	Clock   func() time.Time // nil for the real one
+}
+
+// StripeConfig is what it takes to sell plans; without a key nothing is sold.
+type StripeConfig struct {
+	Key           string
+	WebhookSecret string
+	PriceTeam     string
+	PriceBusiness string
+	URL           string
 }
 
 // A setting is one row of the configuration: a flag and its variable.
@@ -76,6 +87,12 @@ var settings = []setting{
 	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
 	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
 	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
+	{"github-url", "SVC_GITHUB_URL", "https://github.com", "the GitHub on which orgs make their apps; a company's own server, or one on ghe.com", func(c *Config) any { return &c.GitHubURL }, checkURL},
+	{"stripe-key", "SVC_STRIPE_KEY", "", "secret key of a Stripe account: with it orgs begin on the free plan and can buy others; better set by its variable", func(c *Config) any { return &c.Stripe.Key }, nil},
+	{"stripe-webhook-secret", "SVC_STRIPE_WEBHOOK_SECRET", "", "signing secret (whsec_...) of the webhook in Stripe; better set by its variable", func(c *Config) any { return &c.Stripe.WebhookSecret }, nil},
+	{"stripe-price-team", "SVC_STRIPE_PRICE_TEAM", "", "id of the monthly price of the team plan in Stripe", func(c *Config) any { return &c.Stripe.PriceTeam }, nil},
+	{"stripe-price-business", "SVC_STRIPE_PRICE_BUSINESS", "", "id of the monthly price of the business plan in Stripe", func(c *Config) any { return &c.Stripe.PriceBusiness }, nil},
+	{"stripe-url", "SVC_STRIPE_URL", "", "where Stripe's API is, for tests (default: Stripe's own)", func(c *Config) any { return &c.Stripe.URL }, checkURL},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
@@ -156,10 +173,13 @@ func (c *Config) complete(environ []string) error {
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		return errors.New("--oidc-issuer (SVC_OIDC_ISSUER) and --oidc-client-id (SVC_OIDC_CLIENT_ID) go together; set both or neither")
 	}
+	if s := c.Stripe; (s.Key != "") != (s.WebhookSecret != "") || (s.Key != "") != (s.PriceTeam != "") || (s.Key != "") != (s.PriceBusiness != "") {
+		return errors.New("--stripe-key (SVC_STRIPE_KEY), --stripe-webhook-secret, --stripe-price-team and --stripe-price-business go together; set all or none")
+	}
 	if c.PublicURL == "" {
 		c.PublicURL = reachable(c.Addr)
 	}
-	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	c.PublicURL, c.GitHubURL = strings.TrimSuffix(c.PublicURL, "/"), strings.TrimSuffix(c.GitHubURL, "/")
 	if c.SMTPAddr != "" && c.SMTPFrom == "" {
 		return fmt.Errorf("--smtp (SVC_SMTP) is set: set the sender of mails too, with --smtp-from (SVC_SMTP_FROM)")
 	}

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,13 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/mcpserver"
@@ -104,6 +108,9 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		return nil, err
 	}
 	d.assemble(v)
+	if err := d.Ops.ReconcilePlans(ctx); err != nil {
+		return nil, errors.Join(err, d.Stop())
+	}
 	return d, nil
 }
 
@@ -116,8 +123,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
+		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
-	d.Ops.Forget = d.auth.Forget
+	d.Ops.Forget = d.forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
 	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
@@ -154,6 +162,15 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
 
+// stripe returns the configured Stripe account, or nil.
+func (c StripeConfig) stripe(out *outbound.Client) *billing.Stripe {
+	if c.Key == "" {
+		return nil
+	}
+	return billing.New(billing.Config{Key: c.Key, WebhookSecret: c.WebhookSecret, URL: c.URL, Transport: out.Transport(),
+		Prices: map[string]string{plan.Team: c.PriceTeam, plan.Business: c.PriceBusiness}})
+}
+
 // openID returns the configured OpenID provider, or nil.
 func (d *Daemon) openID() *auth.OIDC {
 	c := d.cfg
@@ -182,14 +199,25 @@ func (d *Daemon) every(ctx context.Context, period time.Duration, what string, f
 	}
 }
 
+// forget drops what is remembered of an org's tokens, here at once and on
+// other replicas in a moment. One that does not hear of it notices when what
+// it remembers is a second old.
+func (d *Daemon) forget(org string) {
+	d.auth.Forget(org)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := d.store.Notify(ctx, store.NewStandings, org); err != nil {
+		d.log.Warn("other replicas were not told of a changed standing", "err", err)
+	}
+}
+
 // watchStandings drops remembered tokens when another replica revoked them.
-// On SQLite there is no other replica, and Forget was called directly.
 func (d *Daemon) watchStandings(ctx context.Context) {
 	if d.cfg.Embedded() {
 		return
 	}
 	for ctx.Err() == nil {
-		if err := d.store.Listen(ctx, func(orgs []string) {
+		if err := d.store.Listen(ctx, store.NewStandings, func(orgs []string) {
 			for _, org := range orgs {
 				d.auth.Forget(org)
 			}

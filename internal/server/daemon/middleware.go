@@ -91,6 +91,9 @@ func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 		took := time.Since(start)
 		m.duration.WithLabelValues(route).Observe(took.Seconds())
 		// The route, not the address: that may hold what must not be logged.
+		if !log.Enabled(r.Context(), slog.LevelDebug) {
+			return
+		}
 		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id", w.Header().Get("X-Request-Id"))
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -44,7 +45,7 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 			t.Errorf("readyz = %s, %v", res.Body, err)
 		}
 		var page string
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
 			page = string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body)
 			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) && strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
 				return
@@ -75,10 +76,13 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := func(path string, in, out any) {
+	call := func(method, path string, in, out any, header ...string) {
 		t.Helper()
 		text, _ := json.Marshal(in)
-		req, _ := http.NewRequest(http.MethodPost, d.URL+path, bytes.NewReader(text))
+		req, _ := http.NewRequest(method, d.URL+path, bytes.NewReader(text))
+		for i := 0; i+1 < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
 		req.Header.Set("Authorization", "Bearer "+made.Token)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
@@ -87,17 +91,20 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 		}
 		defer res.Body.Close()
 		if err := json.NewDecoder(res.Body).Decode(out); err != nil || res.StatusCode >= 300 {
-			t.Fatalf("POST %s = %s, %v", path, res.Status, err)
+			t.Fatalf("%s %s = %s, %v", method, path, res.Status, err)
 		}
 	}
+	post := func(path string, in, out any) { t.Helper(); call(http.MethodPost, path, in, out) }
 	var hook struct{ ID, Secret string }
 	post("/v1/webhooks", map[string]any{"url": srv.URL, "event_types": []string{"intent.declared"}}, &hook)
+	var gitlab wire.GitLabStatus
+	call(http.MethodPut, "/v1/integrations/gitlab", map[string]any{}, &gitlab)
 	before, err := os.ReadFile(filepath.Join(data, "secret.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, problems bytes.Buffer
-	if code := daemon.Main(t.Context(), daemon.Env{Args: []string{"rotate-key", "--data", data}, Stdout: &out, Stderr: &problems}); code != 0 || !strings.HasPrefix(out.String(), "sealed 1 secrets with the key ") {
+	if code := daemon.Main(t.Context(), daemon.Env{Args: []string{"rotate-key", "--data", data}, Stdout: &out, Stderr: &problems}); code != 0 || !strings.HasPrefix(out.String(), "sealed 2 secrets with the key ") {
 		t.Fatalf("rotate-key = %d %q %q", code, out.String(), problems.String())
 	}
 	after, _ := os.ReadFile(filepath.Join(data, "secret.key"))
@@ -113,6 +120,8 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 	if err := wh.Verify(body, header); err != nil {
 		t.Errorf("after the rotation the signature is wrong: %v", err)
 	}
+	_, path, _ := strings.Cut(*gitlab.WebhookURL, "/v1/")
+	call(http.MethodPost, "/v1/"+path, map[string]any{"object_kind": "note"}, &struct{}{}, "X-Gitlab-Token", *gitlab.Secret)
 }
 
 func TestAServerWithoutTheDatabasesKeySaysWhatToDo(t *testing.T) {

@@ -99,7 +99,7 @@ func (l *Log) notify(ctx context.Context) {
 			for o := range set {
 				all = append(all, o)
 			}
-			if err := l.store.Notify(ctx, all); err != nil && ctx.Err() == nil {
+			if err := l.store.Notify(ctx, store.NewEvents, all...); err != nil && ctx.Err() == nil {
 				l.log.Warn("waking other replicas failed; they will poll", "err", err)
 			}
 		}
@@ -108,7 +108,7 @@ func (l *Log) notify(ctx context.Context) {
 
 func (l *Log) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := l.store.Listen(ctx, l.wake)
+		err := l.store.Listen(ctx, store.NewEvents, l.wake)
 		if ctx.Err() != nil {
 			return
 		}

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -45,7 +45,7 @@ func run(t *testing.T, s *store.Store) *eventlog.Log {
 // take reads n events and checks that they are after, after+1, ...
 func take(t *testing.T, sub *eventlog.Sub, after int64, n int) (texts []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	for len(texts) < n {
 		entries, err := sub.Next(ctx)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -56,18 +57,6 @@ func counts(t *testing.T, st *store.Store) string {
 	return strings.Join(out, ", ")
 }
 
-// eventually waits for a condition that another goroutine brings about.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 func kindOf(run func(context.Context, *jobs.Run) error) jobs.Kind {
 	return jobs.Kind{Name: "k", Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Millisecond, 20*time.Millisecond, 5), Run: run}
 }
@@ -110,7 +99,7 @@ func TestAnEffectInTheDatabaseHappensOnce(t *testing.T) {
 		}
 		stops[0]() // a replica leaves in the middle
 		start(t, first, kind)
-		eventually(t, "all jobs done", func() bool { return counts(t, first) == "" })
+		await.True(t, "all jobs done", func() bool { return counts(t, first) == "" })
 		err := first.Read(t.Context(), func(tx *store.Tx) error {
 			var rows, most int
 			err := tx.QueryRowContext(t.Context(), `SELECT COUNT(*), MAX(tat) FROM rate_limits`).Scan(&rows, &most)
@@ -130,7 +119,7 @@ func TestAJobThatKeepsFailingIsGivenUpAndStaysVisible(t *testing.T) {
 	var tries atomic.Int32
 	q, _ := start(t, st, kindOf(func(context.Context, *jobs.Run) error { tries.Add(1); return errors.New("no") }))
 	add(t, st, jobs.New{Kind: "k", Key: "x"})
-	eventually(t, "given up", func() bool { return counts(t, st) == "k failed 1" })
+	await.True(t, "given up", func() bool { return counts(t, st) == "k failed 1" })
 	if tries.Load() != 5 {
 		t.Errorf("tried %d times, want 5", tries.Load())
 	}
@@ -139,7 +128,7 @@ func TestAJobThatKeepsFailingIsGivenUpAndStaysVisible(t *testing.T) {
 		t.Errorf("ready = %q, %v", detail, err)
 	}
 	add(t, st, jobs.New{Kind: "k", Key: "x"}) // the key is free again
-	eventually(t, "second given up", func() bool { return counts(t, st) == "k failed 2" })
+	await.True(t, "second given up", func() bool { return counts(t, st) == "k failed 2" })
 }
 
 func TestAHopelessJobIsNotRetried(t *testing.T) {
@@ -147,7 +136,7 @@ func TestAHopelessJobIsNotRetried(t *testing.T) {
 	var tries atomic.Int32
 	start(t, st, kindOf(func(_ context.Context, r *jobs.Run) error { tries.Add(1); return r.Decode(new(int)) }))
 	add(t, st, jobs.New{Kind: "k", Payload: "not a number"})
-	eventually(t, "given up", func() bool { return counts(t, st) == "k failed 1" })
+	await.True(t, "given up", func() bool { return counts(t, st) == "k failed 1" })
 	if tries.Load() != 1 {
 		t.Errorf("tried %d times, want 1", tries.Load())
 	}
@@ -163,7 +152,7 @@ func TestAskedForWhileItRunsItRunsAnew(t *testing.T) {
 	add(t, st, jobs.New{Kind: "k", Key: "x"})
 	close(goOn)
 	<-began
-	eventually(t, "done", func() bool { return counts(t, st) == "" })
+	await.True(t, "done", func() bool { return counts(t, st) == "" })
 	if len(began) != 0 {
 		t.Error("it ran a third time")
 	}
@@ -185,7 +174,7 @@ func TestOneKindDoesNotCrowdOutAnother(t *testing.T) {
 	for range 20 {
 		add(t, st, jobs.New{Kind: "slow"})
 	}
-	eventually(t, "slow jobs run", func() bool { return busy.Load() == 4 })
+	await.True(t, "slow jobs run", func() bool { return busy.Load() == 4 })
 	add(t, st, jobs.New{Kind: "k"})
 	<-done
 	if most.Load() != 4 {
@@ -258,5 +247,5 @@ func TestATimetableMovesAndLaterIsNoFailure(t *testing.T) {
 		t.Errorf("due at %s, want %s", at, far.Add(time.Hour))
 	}
 	move(st.Now())
-	eventually(t, "ten runs", func() bool { return runs.Load() == 10 && counts(t, st) == "" })
+	await.True(t, "ten runs", func() bool { return runs.Load() == 10 && counts(t, st) == "" })
 }

@@ -262,6 +262,23 @@ func (d *Draft) PutMerged(c *engine.Change, i store.IntentRow, at coord.Time) {
 	d.undo = append(d.undo, func() { d.RemoveMerged(c.RepoID, i.ID) })
 }
 
+// SetMerged replaces the files of merged work that came by no intent.
+func (d *Draft) SetMerged(repo, id string, rows []store.MergedRow) {
+	old := d.Merged(repo, id)
+	put := func(ms []*engine.Merged) {
+		d.RemoveMerged(repo, id)
+		for _, m := range ms {
+			d.Index.PutMerged(m)
+		}
+	}
+	fresh := make([]*engine.Merged, len(rows))
+	for i, m := range rows {
+		fresh[i] = &engine.Merged{ID: id, RepoID: repo, Facts: m.Facts, At: m.At}
+	}
+	d.undo = append(d.undo, func() { put(old) })
+	put(fresh)
+}
+
 // SetRules tries other rules in a repo.
 func (d *Draft) SetRules(repo string, p *policy.Effective, demoted []coord.ConflictKind) {
 	oldP, oldD := d.Rules(repo)

@@ -269,6 +269,10 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 		case coord.EventSessionStarted, coord.EventSessionEnded:
 			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, e.Subject.ID) }
 		case coord.EventChangeRecorded:
+			if id, ok := e.Payload["merge"].(string); ok {
+				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, e.RepoID, id) }
+				continue
+			}
 			copy, _ := e.Payload["copy"].(string)
 			todo["changes "+e.RepoID+" "+copy] = func() error {
 				ix.RemoveCopy(e.RepoID, copy)
@@ -314,8 +318,7 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 		}
 	}
 	if i.Status == coord.IntentMerged {
-		ix.RemoveMerged(i.Repo.ID, id)
-		if err := putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.MergeID == id }); err != nil {
+		if err := reloadMerged(ctx, tx, org, ix, i.Repo.ID, id); err != nil {
 			return err
 		}
 	}
@@ -325,6 +328,11 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	}
 	ix.PutWorker(IntentWorker(i, sessions))
 	return nil
+}
+
+func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, id string) error {
+	ix.RemoveMerged(repo, id)
+	return putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.RepoID == repo && m.MergeID == id })
 }
 
 func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string) error {

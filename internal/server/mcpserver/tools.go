@@ -79,7 +79,7 @@ var Tools = []Tool{
 		Description: "See which teammates' agents are live right now: developer, tool, repository, branch, intent, active or idle. Your own are never listed."},
 	{Name: "wait_for", Title: "Wait until it is free", ReadOnly: true, Core: true, words: words(waited),
 		Description: "Wait until a path or symbol is free, an intent has ended, or a conflict is settled: give exactly one of path, symbol, intent, conflict. Returns at once if it is free, as soon as it becomes free, or after timeout_seconds with still_busy and who holds it. Use it instead of polling or working around a block."},
-	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories), most: maxLetters,
+	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories),
 		Description: "Search the last 90 days of intents, messages, conflicts, statuses, contracts and questions. Look here before you ask somebody or start work that may have been done."},
 	{Name: "ask", Title: "Ask a teammate's agent", words: words(asked), most: maxLetters,
 		Description: "Ask a question: to is intent:INT-n, user:<email>, or a contract, route or symbol key. A question about a contract is answered at once from what is known now, and also reaches the agent of whoever works on it."},

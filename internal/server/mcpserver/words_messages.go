@@ -131,7 +131,8 @@ func memories(p wire.Page[coord.Memory]) string {
 	}
 	var s sheet
 	s.line("%d found, the best first:", len(p.Items))
-	for _, m := range p.Items {
+	const room = maxText - 120
+	for i, m := range p.Items {
 		head := fmt.Sprintf("- %s %s", strings.TrimSuffix(string(m.Kind), "s"), m.Ref)
 		if m.By != nil {
 			head += " by " + m.By.Name
@@ -139,7 +140,12 @@ func memories(p wire.Page[coord.Memory]) string {
 		if m.Repo != nil {
 			head += " in " + m.Repo.FullName
 		}
-		s.line("%s, %s: %s\n%s", head, minute(m.At), m.Title, m.Snippet)
+		entry := fmt.Sprintf("%s, %s: %s\n%s", head, minute(m.At), m.Title, m.Snippet)
+		if utf8.RuneCountInString(s.String()+entry) > room {
+			s.line("and %d more in the structured content: narrow it down with other words, kinds or repo.", len(p.Items)-i)
+			break
+		}
+		s.line("%s", entry)
 	}
 	return s.done()
 }

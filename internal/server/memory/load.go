@@ -132,8 +132,8 @@ func (o *org) question(q store.QuestionRow) {
 	o.put(r, int64(q.CreatedAt), join(text...))
 }
 
-// contracts remembers what was changed about contracts, in work under way and
-// in merged work: the latest of each contract.
+// contracts remembers what repos provide and what was changed about it, in
+// work under way and in merged work: the latest of each contract.
 func (o *org) contracts(ctx context.Context, tx *store.Tx) error {
 	merged, err := tx.Merged(ctx, o.id, tx.Now.Add(-Window))
 	if err != nil {
@@ -143,6 +143,11 @@ func (o *org) contracts(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+	indexed, err := tx.Contracts(ctx, o.id, store.ContractFilter{Role: coord.Provides})
+	if err != nil {
+		return err
+	}
+	o.provided(tx.Now, indexed)
 	for _, m := range merged {
 		o.contractsOf(m.Facts, repos[m.RepoID], m.At)
 	}
@@ -173,6 +178,34 @@ func (o *org) contractsOf(f coord.FileFacts, repo coord.RepoName, at coord.Time)
 	}
 }
 
+// provided remembers what the contract index holds.
+func (o *org) provided(now coord.Time, rows []store.ContractRow) {
+	for _, r := range rows {
+		id := r.Repo.ID + " " + r.Key
+		if old := o.ix.Get(string(coord.MemoryContracts), id); r.UpdatedAt < now.Add(-Window) || old != nil && old.At >= int64(r.UpdatedAt) {
+			continue // what a change of the same moment tells is more
+		}
+		place := "provided in " + r.Path
+		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryContracts, ID: id, Ref: r.Key, Title: r.Key, Repo: &r.Repo, By: r.ChangedBy, At: r.UpdatedAt}}, int64(r.UpdatedAt), join(&place, r.Signature))
+	}
+}
+
+// indexed remembers again what files provide.
+func (o *org) indexed(ctx context.Context, tx *store.Tx, repo string, paths []any) error {
+	for _, p := range paths {
+		path, _ := p.(string)
+		if path == "" {
+			continue // all of the repo would be meant
+		}
+		rows, err := tx.Contracts(ctx, o.id, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Provides})
+		if err != nil {
+			return err
+		}
+		o.provided(tx.Now, rows)
+	}
+	return nil
+}
+
 // overlap is how far back statuses are read again: a transaction that began
 // earlier may commit later.
 const overlap = time.Minute
@@ -185,21 +218,24 @@ func (o *org) statuses(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	for _, s := range slices.Backward(rows) {
-		if old := o.ix.Get(string(coord.MemoryStatuses), s.ID); old != nil && old.At == int64(*s.ExcerptAt) {
+		if o.ix.Get(string(coord.MemoryStatuses), s.ID) != nil {
 			continue
 		}
 		title := s.Tool
-		if s.Intent != nil && s.Intent.Status != coord.IntentDraft {
-			title += " on " + s.Intent.Ref
+		if s.Intent != "" {
+			title += " on " + s.Intent
 		}
-		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.ID, Title: title, Repo: &s.Repo, By: &s.User, At: *s.ExcerptAt}}, int64(*s.ExcerptAt), *s.Excerpt)
-		o.said = max(o.said, *s.ExcerptAt)
+		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.Session, Title: title, Repo: &s.Repo, By: &s.By, At: s.At}}, int64(s.At), s.Excerpt)
+		o.said = max(o.said, s.At)
 	}
 	return nil
 }
 
 // apply brings the index forward by events: each names what to read again.
 func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) error {
+	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type == coord.EventOrgUpdated }) {
+		return o.load(ctx, tx) // texts may have been cleared
+	}
 	todo := map[string]func() error{} // each thing once, however often it changed
 	var order []string
 	add := func(key string, fn func() error) {
@@ -210,6 +246,10 @@ func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) err
 	}
 	for _, e := range events {
 		id := e.Subject.ID
+		if e.Type == coord.EventContractChanged {
+			paths, _ := e.Payload["paths"].([]any)
+			add("index "+e.ID, func() error { return o.indexed(ctx, tx, e.RepoID, paths) })
+		}
 		switch e.Subject.Kind {
 		case "intent":
 			add("intent "+id, func() error { return one(o.intent)(tx.IntentByID(ctx, o.id, id)) })

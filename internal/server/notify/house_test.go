@@ -140,18 +140,6 @@ func (h *house) get(webhook string) coord.Webhook {
 	return coord.Webhook{}
 }
 
-// eventually waits for a condition that background work brings about.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 // A receiver takes webhooks as somebody else's server would: it verifies them
 // with the official library and counts each id.
 type receiver struct {
@@ -162,6 +150,7 @@ type receiver struct {
 	secret string
 	seen   map[string]int    // by webhook-id
 	events map[string]string // event id to type
+	told   func(coord.Event, http.Header)
 }
 
 func listen(t testing.TB, mood func(http.ResponseWriter, *http.Request) bool) *receiver {
@@ -198,6 +187,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.seen[req.Header.Get("webhook-id")]++
 	r.events[e.ID] = string(e.Type)
+	if r.told != nil {
+		r.told(e, req.Header)
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -94,7 +95,7 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 		h.conflict(coord.EventConflictStale, "CF-3", "warn") // settled before anybody was told
 		h.conflict(coord.EventConflictOverrideRequested, "CF-4", "warn")
 		h.start()
-		eventually(t, "a post", func() bool { return len(c.all()) == 1 })
+		await.True(t, "a post", func() bool { return len(c.all()) == 1 })
 		got := c.all()[0].Text
 		if !strings.Contains(got, "CF-1") || !strings.Contains(got, "CF-4") || strings.Contains(got, "CF-2") || strings.Contains(got, "CF-3") {
 			t.Errorf("posted %q", got)
@@ -102,12 +103,12 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 		if b, _ := json.Marshal(c.all()[0].Blocks); !strings.Contains(string(b), "Ana") {
 			t.Errorf("nobody is named in %s", b)
 		}
-		eventually(t, "the post is noted", func() bool {
+		await.True(t, "the post is noted", func() bool {
 			s, err := h.ops.GetSlack(t.Context(), h.owner, wire.None{})
 			return err == nil && s.Connected && s.LastPostAt != nil && s.LastError == nil
 		})
 		h.conflict(coord.EventConflictDetected, "CF-5", "block") // within the quiet hour
-		eventually(t, "the next post waits", func() bool {
+		await.True(t, "the next post waits", func() bool {
 			var due coord.Time
 			h.st.Read(t.Context(), func(tx *store.Tx) error {
 				j, err := tx.JobByKey(t.Context(), "slack:"+h.owner.OrgID)
@@ -137,7 +138,7 @@ func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := func() wire.SlackStatus { s, _ := h.ops.GetSlack(t.Context(), h.owner, wire.None{}); return s }
-	eventually(t, "the trouble is shown", func() bool {
+	await.True(t, "the trouble is shown", func() bool {
 		s := status()
 		return s.LastError != nil && strings.Contains(*s.LastError, "connect the channel again")
 	})
@@ -145,7 +146,7 @@ func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 	if _, err := h.ops.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the trouble has passed", func() bool { s := status(); return s.LastError == nil && s.LastPostAt != nil })
+	await.True(t, "the trouble has passed", func() bool { s := status(); return s.LastError == nil && s.LastPostAt != nil })
 	if _, err := h.ops.PutSlack(t.Context(), h.owner, wire.PutSlack{}); err != nil || status().Connected {
 		t.Errorf("disconnecting = %v", err)
 	}
@@ -271,16 +272,16 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 		t.Error("the link's secret can be read in the database")
 	}
 	h.start()
-	eventually(t, "the mail after a busy moment", func() bool { h.hurry(); return p.letter(to) != "" })
+	await.True(t, "the mail after a busy moment", func() bool { h.hurry(); return p.letter(to) != "" })
 	if got := p.letter(to); !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(got, "=\r\n", ""), "=3D", "="), sent.URL) {
 		t.Errorf("the mail lacks the link:\n%s", got)
 	}
-	eventually(t, "nothing waits", func() bool { return !strings.Contains(dump(t, h.st), "mail") })
+	await.True(t, "nothing waits", func() bool { return !strings.Contains(dump(t, h.st), "mail") })
 	to = "nobody@example.com"
 	if _, err := h.ops.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a refused mail is given up", func() bool {
+	await.True(t, "a refused mail is given up", func() bool {
 		counts, err := h.queue.Counts(t.Context())
 		if err != nil {
 			return false
@@ -400,8 +401,8 @@ func TestReplicasSendOneDigest(t *testing.T) {
 			now.Store(time.Date(2026, 11, 20+7*(week-1), 8, 0, 1, 0, time.UTC).UnixMilli())
 			first.Queued()
 			second.Queued()
-			eventually(t, "the digest", func() bool { return len(c.all()) >= week && p.count() >= week })
-			eventually(t, "the queue is empty but for the next", func() bool {
+			await.True(t, "the digest", func() bool { return len(c.all()) >= week && p.count() >= week })
+			await.True(t, "the queue is empty but for the next", func() bool {
 				return !strings.Contains(dump(t, first), "mail") && !strings.Contains(dump(t, first), "slack")
 			})
 			if n := a.events(coord.EventDigestSent); n != week || len(c.all()) != week || p.count() != week {

@@ -1,5 +1,5 @@
-// Package notify carries what happened out of the house: to webhooks, chat
-// and mail. It reads the event log from a stored position, so that nothing is
+// Package notify carries what happened out of the house: to webhooks, chat,
+// mail and pull requests. It reads the event log from a stored position, so that nothing is
 // lost when the server dies between a commit and its telling, and works
 // through the durable queue of package jobs.
 package notify
@@ -79,6 +79,10 @@ func (n *Notifier) Register(q *jobs.Queue) {
 		jobs.Kind{Name: ops.JobSlackPost, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 30), Run: n.postOne},
 		jobs.Kind{Name: ops.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
 		jobs.Kind{Name: ops.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.RunDigest},
+		jobs.Kind{Name: ops.JobPull, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPullReport},
+		jobs.Kind{Name: ops.JobPush, Limit: 4, Timeout: 2 * time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPush},
+		jobs.Kind{Name: ops.JobStripe, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(2*time.Second, time.Hour, 100), Run: n.Ops.RunStripe},
+		jobs.Kind{Name: ops.JobGitHub, Limit: 2, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.Ops.RunGitHub},
 		jobs.Kind{Name: sweepKind, Limit: 1, Timeout: time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.sweep},
 	)
 }
@@ -160,6 +164,9 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 		if err := n.toSlack(ctx, tx, org, events); err != nil {
 			return err
 		}
+		if err := n.Ops.WakePulls(ctx, tx, org, events); err != nil {
+			return err
+		}
 		return tx.SetFanoutSeq(ctx, org, events[len(events)-1].Seq)
 	})
 	return more, err
@@ -199,6 +206,9 @@ func (n *Notifier) sweep(ctx context.Context, r *jobs.Run) error {
 			return err
 		}
 		if err := tx.DeleteOldMails(ctx, retention); err != nil {
+			return err
+		}
+		if err := tx.DeleteOldReceipts(ctx, retention); err != nil {
 			return err
 		}
 		return r.FinishUntil(ctx, tx, tx.Now.Add(time.Hour))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -67,8 +68,8 @@ func TestEveryEventArrivesThroughTrouble(t *testing.T) {
 				h.start()
 			}
 		}
-		eventually(t, "all events", func() bool { return r.count() == n+1 })
-		eventually(t, "all marked as delivered", func() bool {
+		await.True(t, "all events", func() bool { return r.count() == n+1 })
+		await.True(t, "all marked as delivered", func() bool {
 			for _, d := range h.deliveries(w.ID) {
 				if d.Status != coord.DeliveryDelivered {
 					return false
@@ -95,8 +96,8 @@ func TestOnlyWantedEventsSinceCreationAreSent(t *testing.T) {
 	all.trust(a.Secret)
 	some.trust(s.Secret)
 	h.emit(coord.EventIntentDeclared, coord.EventConflictDetected, coord.EventIntentClosed)
-	eventually(t, "all", func() bool { return all.count() == 4 }) // with the other's webhook.created
-	eventually(t, "some", func() bool { return some.count() == 2 })
+	await.True(t, "all", func() bool { return all.count() == 4 }) // with the other's webhook.created
+	await.True(t, "some", func() bool { return some.count() == 2 })
 }
 
 func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
@@ -120,13 +121,13 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	h.start()
 	h.emit(coord.EventIntentDeclared)
 	attempts := func() int { return h.deliveries(w.ID)[0].Attempts }
-	eventually(t, "a first attempt", func() bool { return len(h.deliveries(w.ID)) == 1 && attempts() == 1 })
+	await.True(t, "a first attempt", func() bool { return len(h.deliveries(w.ID)) == 1 && attempts() == 1 })
 	began := now.Load()
 	for h.get(w.ID).Enabled {
 		was := attempts()
 		now.Add(2 * time.Hour.Milliseconds())
 		st.Queued()
-		eventually(t, "another attempt", func() bool { return attempts() > was || !h.get(w.ID).Enabled })
+		await.True(t, "another attempt", func() bool { return attempts() > was || !h.get(w.ID).Enabled })
 	}
 	if after := time.Duration(now.Load()-began) * time.Millisecond; after < 5*24*time.Hour || after > 5*24*time.Hour+3*time.Hour {
 		t.Errorf("disabled after %v, want five days", after)
@@ -147,7 +148,7 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the test delivery", func() bool {
+	await.True(t, "the test delivery", func() bool {
 		d := h.deliveries(w.ID)[0]
 		return d.ID == test.DeliveryID && d.Status == coord.DeliveryDelivered && d.EventType == coord.EventWebhookTested
 	})
@@ -157,7 +158,7 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	if _, err := h.ops.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: old.ID}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the redelivery", func() bool { return r.count() == 2 })
+	await.True(t, "the redelivery", func() bool { return r.count() == 2 })
 }
 
 func (h *house) events(t coord.EventType) int {
@@ -178,11 +179,11 @@ func TestGoneDisablesAtOnceAndItsMakerIsTold(t *testing.T) {
 	r := listen(t, func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusGone); return false })
 	w := h.webhook(r.url)
 	h.emit(coord.EventIntentDeclared)
-	eventually(t, "disabled", func() bool { return !h.get(w.ID).Enabled })
+	await.True(t, "disabled", func() bool { return !h.get(w.ID).Enabled })
 	if reason := *h.get(w.ID).DisabledReason; !strings.Contains(reason, "410") {
 		t.Errorf("reason %q", reason)
 	}
-	eventually(t, "the mail", func() bool { return strings.Contains(p.letter("ana@example.com"), "410 Gone") })
+	await.True(t, "the mail", func() bool { return strings.Contains(p.letter("ana@example.com"), "410 Gone") })
 }
 
 func TestAfterTheLastAttemptADeliveryHasFailed(t *testing.T) {
@@ -196,7 +197,7 @@ func TestAfterTheLastAttemptADeliveryHasFailed(t *testing.T) {
 	})
 	w := h.webhook(r.url)
 	h.emit(coord.EventIntentDeclared)
-	eventually(t, "failed", func() bool { ds := h.deliveries(w.ID); return len(ds) == 1 && ds[0].Status == coord.DeliveryFailed })
+	await.True(t, "failed", func() bool { ds := h.deliveries(w.ID); return len(ds) == 1 && ds[0].Status == coord.DeliveryFailed })
 	d := h.deliveries(w.ID)[0]
 	if d.Attempts != 4 || *d.ResponseStatus != 400 || *d.Error != "it answered 400 Bad Request: no such thing" {
 		t.Errorf("delivery %+v, error %q", d, *d.Error)
@@ -215,8 +216,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	w := h.webhook(r.url)
 	h.start()
 	h.emit(repeatType(coord.EventIntentDeclared, 10)...)
-	eventually(t, "a first answer", func() bool { return h.get(w.ID).FailingSince != nil })
-	eventually(t, "the job waits", func() bool {
+	await.True(t, "a first answer", func() bool { return h.get(w.ID).FailingSince != nil })
+	await.True(t, "the job waits", func() bool {
 		var at coord.Time
 		h.st.Read(t.Context(), func(tx *store.Tx) error {
 			j, err := tx.JobByKey(t.Context(), "webhook:"+w.ID)
@@ -265,9 +266,6 @@ func TestCreateWebhookRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-// The bound that the burst must keep on a machine of two shared cores.
-const burstBound = 60 * time.Second
-
 // A thousand events to twenty endpoints, one of which never answers.
 func TestAHangingEndpointDelaysNoOther(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -285,8 +283,8 @@ func TestAHangingEndpointDelaysNoOther(t *testing.T) {
 		}
 		for i, r := range rs {
 			for r.count() < events {
-				if time.Since(start) > burstBound {
-					t.Fatalf("endpoint %d has %d of %d events after %v", i, r.count(), events, burstBound)
+				if time.Since(start) > await.Patience {
+					t.Fatalf("endpoint %d has %d of %d events after %v", i, r.count(), events, await.Patience)
 				}
 				time.Sleep(10 * time.Millisecond)
 			}

@@ -25,7 +25,7 @@ func (s *Service) GetMe(ctx context.Context, who coord.Caller, _ wire.None) (out
 }
 
 // PatchOrg changes an org's data mode. Going to metadata_only clears the
-// signature texts already stored.
+// signature texts already stored, and what agents said.
 func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchOrg) (out wire.PatchedOrg, err error) {
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		if out.Org, err = tx.Org(ctx, who.OrgID); err != nil {
@@ -38,6 +38,9 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 		out.Org.DataMode = in.DataMode
 		if in.DataMode == coord.DataMetadataOnly {
 			if out.ClearedSignatures, err = tx.ClearSignatures(ctx, who.OrgID); err != nil {
+				return err
+			}
+			if err := tx.ClearStatuses(ctx, who.OrgID); err != nil {
 				return err
 			}
 		}

@@ -40,6 +40,7 @@ var watches = []watch{
 	{coord.ScopeIntentsRead, attention.handoffs},
 	{coord.ScopeIntentsRead, attention.silentHooks},
 	{coord.ScopeMembersRead, attention.invites},
+	{coord.ScopeMembersRead, attention.planLimits},
 }
 
 // attention is somebody looking for what they have to see to.
@@ -117,9 +118,6 @@ func itemID(kind coord.AttentionKind, id string, version ...any) string {
 	return string(kind) + ":" + id + ":" + hex.EncodeToString(sum[:6])
 }
 
-// url returns where in the dashboard a person sees to something.
-func (s *Service) url(path ...string) string { return s.cfg.PublicURL + "/" + strings.Join(path, "/") }
-
 func (a attention) conflicts(ctx context.Context) (out []coord.AttentionItem, err error) {
 	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(), Limit: maxPerKind})
 	for _, c := range rows {
@@ -128,7 +126,7 @@ func (a attention) conflicts(ctx context.Context) (out []coord.AttentionItem, er
 		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionConflict, c.Ref, c.Status, c.Severity, strings.Join(c.Keys, "\n")), Kind: coord.AttentionConflict,
 			Title: fmt.Sprintf("%s: %s", c.Ref, strings.ReplaceAll(string(c.Kind), "_", " ")), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo, Since: c.FirstSeenAt,
-			URL: a.s.url("conflicts", c.Ref), Actions: []string{"ack", "propose_sequence", "will_rebase", "resolved", "false_positive"}})
+			URL: a.s.pageURL("conflict", c.Ref), Actions: []string{"ack", "propose_sequence", "will_rebase", "resolved", "false_positive"}})
 	}
 	return out, err
 }
@@ -145,7 +143,7 @@ func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionI
 		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionOverrideRequest, c.Ref, c.OverrideRequested.At), Kind: coord.AttentionOverrideRequest,
 			Title: fmt.Sprintf("%s asks for an override of %s", c.OverrideRequested.By.Name, c.Ref), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo,
-			Since: c.OverrideRequested.At, URL: a.s.url("conflicts", c.Ref), Actions: []string{"override"}})
+			Since: c.OverrideRequested.At, URL: a.s.pageURL("conflict", c.Ref), Actions: []string{"override"}})
 	}
 	return out, err
 }
@@ -173,7 +171,7 @@ func (a attention) letters(kind coord.AttentionKind, rows []coord.Message, what,
 	for k, m := range rows {
 		ref := "thread:" + m.ConversationID
 		out[k] = coord.AttentionItem{ID: itemID(kind, m.ConversationID, m.ID), Kind: kind, Title: personOf(m.From) + " " + what, Detail: excerpt(m.Body),
-			Ref: &ref, Since: m.CreatedAt, URL: a.s.url("messages", m.ConversationID), Actions: []string{action}}
+			Ref: &ref, Since: m.CreatedAt, URL: a.s.pageURL("conversation", m.ConversationID), Actions: []string{action}}
 	}
 	return out
 }
@@ -203,7 +201,7 @@ func (a attention) questions(ctx context.Context) (out []coord.AttentionItem, er
 	rows, err := a.tx.OpenQuestionsTo(ctx, a.who.OrgID, a.who.UserID, maxPerKind)
 	for _, q := range rows {
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionQuestion, q.ID, q.UpdatedAt), Kind: coord.AttentionQuestion, Title: personOf(q.AskedBy) + " asks you something",
-			Detail: excerpt(q.Question.Question), Ref: &q.ID, Repo: q.Repo, Since: q.CreatedAt, URL: a.s.url("messages", q.ConversationID), Actions: []string{"answer"}})
+			Detail: excerpt(q.Question.Question), Ref: &q.ID, Repo: q.Repo, Since: q.CreatedAt, URL: a.s.pageURL("conversation", q.ConversationID), Actions: []string{"answer"}})
 	}
 	return out, err
 }
@@ -212,7 +210,7 @@ func (a attention) handoffs(ctx context.Context) (out []coord.AttentionItem, err
 	rows, err := a.tx.PendingHandoffs(ctx, a.who.OrgID, a.who.UserID)
 	for _, i := range rows {
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionHandoff, i.Ref, i.Handoff.ID), Kind: coord.AttentionHandoff, Title: fmt.Sprintf("%s handed %s to you", i.Handoff.From.Name, i.Ref),
-			Detail: excerpt(i.Title), Ref: &i.Ref, Repo: &i.Repo, Since: i.Handoff.CreatedAt, URL: a.s.url("intents", i.Ref), Actions: []string{"adopt", "handoff", "close"}})
+			Detail: excerpt(i.Title), Ref: &i.Ref, Repo: &i.Repo, Since: i.Handoff.CreatedAt, URL: a.s.pageURL("intent", i.Ref), Actions: []string{"adopt", "handoff", "close"}})
 	}
 	return out, err
 }
@@ -223,7 +221,7 @@ func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, 
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionSilentHooks, s.ID, s.LastHeartbeatAt), Kind: coord.AttentionSilentHooks,
 			Title:  fmt.Sprintf("%s in %s works without its hooks", s.Tool, s.Repo.FullName),
 			Detail: fmt.Sprintf("Its tools are called, but no hook event has come since %s: edits are not checked. Run svc doctor in the repository.", s.LastHeartbeatAt),
-			Ref:    &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.url("sessions"), Actions: []string{"doctor"}})
+			Ref:    &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.pageURL("session", ""), Actions: []string{"doctor"}})
 	}
 	return out, err
 }
@@ -234,12 +232,36 @@ func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err 
 	}
 	rows, err := a.tx.Invites(ctx, a.who.OrgID)
 	for _, i := range rows {
+		if i.Email != nil && strings.EqualFold(*i.Email, a.who.Email) {
+			continue // by which the first owner chooses a password
+		}
 		to := "somebody with the link"
 		if i.Email != nil {
 			to = *i.Email
 		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionInvite, i.ID, i.ExpiresAt), Kind: coord.AttentionInvite, Title: "The invite to " + to + " is not accepted yet",
-			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.url("members"), Actions: []string{"revoke"}})
+			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.pageURL("invite", ""), Actions: []string{"revoke"}})
+	}
+	return out, err
+}
+
+// planLimits tells those who can do something about it that a limit of the
+// plan is near or reached.
+func (a attention) planLimits(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() && a.who.Role != coord.Billing {
+		return nil, nil
+	}
+	u, err := a.s.usage(ctx, a.tx, a.who.OrgID)
+	month := a.tx.Now.Std()
+	since := coord.Time(time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	for _, w := range u.Warnings {
+		detail := "One more is refused when all are used."
+		if w.Reached {
+			detail = "One more is refused."
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionPlan, w.Limit, u.Period, u.Plan, w.Reached), Kind: coord.AttentionPlan,
+			Title:  fmt.Sprintf("%d of %d %s of the %s plan are used this month", w.Used, w.Allowed, w.Limit, u.Plan),
+			Detail: detail, Since: since, URL: a.s.url("settings", "billing"), Actions: []string{"upgrade"}})
 	}
 	return out, err
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -74,7 +75,7 @@ func (r *replica) kill() {
 	r.cmd.Wait()
 }
 
-var impatient = &http.Client{Timeout: 10 * time.Second}
+var impatient = &http.Client{Timeout: await.Patience}
 
 // try sends a request to a server that may be dead.
 func try(w *daemontest.World, url string, q request) ([]byte, int, error) {
@@ -130,7 +131,7 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 			sending.Go(func() {
 				for k := range each {
 					post := request{Method: "POST", Path: "/v1/messages", Token: from.token, Body: map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)}}
-					for tries := 0; tries < 200; tries++ {
+					for range 10_000 {
 						_, status, err := try(x.w, serving(), post)
 						if err == nil && (status == 201 || status == 429) {
 							break
@@ -200,7 +201,7 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 func (x *team) prompt(serving func() string, a agent) (string, error) {
 	event := hookRequest(a, wire.HookPrompt, map[string]any{"dedupe_key": uuid.NewString()})
 	var last error
-	for range 500 {
+	for range 10_000 {
 		body, status, err := try(x.w, serving(), event)
 		if err == nil && status == http.StatusOK {
 			var reply wire.HookReply

@@ -72,21 +72,3 @@ func (s *Service) feedRef(n store.Named, who coord.Caller) wire.FeedRef {
 	ref.URL = s.pageURL(n.Kind, n.Ref)
 	return ref
 }
-
-// pages is where the dashboard shows records of a kind; those with a slash at
-// the end have a page each.
-var pages = map[string]string{"intent": "/intents/", "conflict": "/conflicts/", "repo": "/repos/", "project": "/projects/", "session": "/sessions",
-	"user": "/members", "invite": "/members", "token": "/settings/tokens", "webhook": "/settings/integrations", "slack": "/settings/integrations", "digest": "/settings/integrations"}
-
-// pageURL returns the dashboard's address of a record.
-func (s *Service) pageURL(kind, ref string) string {
-	page := pages[kind]
-	if strings.HasSuffix(page, "/") {
-		parts := strings.Split(ref, "/")
-		for i, p := range parts {
-			parts[i] = url.PathEscape(p)
-		}
-		page += strings.Join(parts, "/")
-	}
-	return s.cfg.PublicURL + page
-}

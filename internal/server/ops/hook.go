@@ -193,7 +193,7 @@ func (c *change) hookRepo(ctx context.Context, e *hookEvent) (*coord.Repo, strin
 		return nil, "", err
 	}
 	if limit := plan.Limits(org.Plan).Repos; limit > 0 && n >= limit {
-		return nil, c.overLimit(ctx, e, org.Plan, limit), nil
+		return nil, c.overLimit(ctx, e, org.Plan, limit), tellLimit(ctx, c.Tx, c.who, limitRepos)
 	}
 	branch := e.Repo.DefaultBranch
 	if branch == "" {

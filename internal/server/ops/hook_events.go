@@ -396,7 +396,7 @@ func (h *hook) settleOwn(ctx context.Context) (err error) {
 func (h *hook) stopped(ctx context.Context) error {
 	if st := h.event.Status; st != nil && st.Excerpt != "" && h.who.DataMode == coord.DataFull {
 		h.session.Excerpt, h.session.ExcerptAt = &st.Excerpt, h.Now.Ptr()
-		return h.UpdateSession(ctx, h.session)
+		return firstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, newID(), h.session, st.Excerpt))
 	}
 	return nil
 }

@@ -34,34 +34,39 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
-		was := i.Status
-		deps, err := c.patch(ctx, &i, patch)
-		if err != nil {
-			return err
-		}
-		if note != nil {
-			i.Note = note
-		}
-		i.LastActivityAt = c.Now
-		if err := c.honour(ctx, &i); err != nil {
-			return err
-		}
-		if err := c.SaveIntent(ctx, &i); err != nil {
-			return err
-		}
-		if deps != nil {
-			if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
-				return err
-			}
-		}
-		if err := c.tellIntent(ctx, coord.EventIntentUpdated, i, map[string]any{"previous_status": was}); err != nil {
-			return err
-		}
-		conflicts, err := c.afterIntent(ctx, &i)
+		conflicts, err := c.revise(ctx, &i, patch, note)
 		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
 		return err
 	})
 	return out, err
+}
+
+// revise changes a live intent and returns its conflicts.
+func (c *change) revise(ctx context.Context, i *store.IntentRow, patch wire.IntentPatch, note *string) ([]coord.Conflict, error) {
+	was := i.Status
+	deps, err := c.patch(ctx, i, patch)
+	if err != nil {
+		return nil, err
+	}
+	if note != nil {
+		i.Note = note
+	}
+	i.LastActivityAt = c.Now
+	if err := c.honour(ctx, i); err != nil {
+		return nil, err
+	}
+	if err := c.SaveIntent(ctx, i); err != nil {
+		return nil, err
+	}
+	if deps != nil {
+		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.tellIntent(ctx, coord.EventIntentUpdated, *i, map[string]any{"previous_status": was}); err != nil {
+		return nil, err
+	}
+	return c.afterIntent(ctx, i)
 }
 
 // speaksFor finds the session that a call about something in a repo acts as,

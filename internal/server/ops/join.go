@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
@@ -221,10 +220,6 @@ func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, na
 	as := coord.Caller{OrgID: org.ID, UserID: user.ID}
 	return org, user, tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", map[string]any{"role": coord.Owner})
 }
-
-// initialPlan is the plan of a new org: without billing there is nothing to
-// upgrade to, so there are no limits.
-func (s *Service) initialPlan() string { return plan.SelfHosted }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 

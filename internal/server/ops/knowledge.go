@@ -25,7 +25,7 @@ const maxTold = 8
 
 // A fact is one thing known of a key.
 type fact struct {
-	rank int // the less, the closer to the key: changed, claimed, used, merged
+	rank int // the less, the closer to the key: changed, claimed, used, merged, known
 	at   coord.Time
 	text string
 	// Who knows more: the person, and their session if it is at work.
@@ -39,11 +39,13 @@ const (
 	factClaimed
 	factUsed
 	factMerged
+	factProvided
+	factUser
 )
 
 // sources are where facts come from. Each looks in the given repos.
 var sources = []func(*change, context.Context, []string, string) ([]fact, error){
-	(*change).liveFacts, (*change).mergedFacts,
+	(*change).liveFacts, (*change).mergedFacts, (*change).indexedFacts,
 }
 
 // facts returns what is known of a key in some repos, the closest first, and
@@ -70,6 +72,9 @@ func tellFacts(key string, facts []fact) string {
 	}
 	var b strings.Builder
 	b.WriteString(key + ":")
+	if facts[0].rank >= factMerged {
+		b.WriteString(" nobody is changing or claiming it now.")
+	}
 	for i, f := range facts {
 		if i == maxTold {
 			fmt.Fprintf(&b, "\n- and %d more", len(facts)-i)
@@ -254,6 +259,57 @@ func (c *change) mergedFacts(ctx context.Context, repos []string, key string) (o
 		}
 	}
 	return out, nil
+}
+
+// maxPlaces is how many places of one repo a fact of the index names.
+const maxPlaces = 3
+
+// indexedFacts are those of the contract index: who provides a contract, who
+// changed it last, and which repos use it.
+func (c *change) indexedFacts(ctx context.Context, repos []string, key string) (out []fact, err error) {
+	if _, err := scope.ParseContract(key); err != nil {
+		return nil, nil // a symbol: the index knows only contracts
+	}
+	rows, err := c.Contracts(ctx, c.who.OrgID, store.ContractFilter{Repos: repos, Keys: []string{canonicalKey(key)}})
+	if err != nil {
+		return nil, err
+	}
+	users := map[string]*fact{}
+	places := map[string]int{}
+	for _, r := range rows {
+		place := fmt.Sprintf("%s:%d", r.Path, r.Line)
+		if r.Role == coord.Provides {
+			out = append(out, providedFact(r, place, c.Now))
+			continue
+		}
+		f := users[r.Repo.ID]
+		if f == nil {
+			f = &fact{rank: factUser, at: r.UpdatedAt, worker: r.Repo.ID, text: r.Repo.FullName + " uses it in " + place}
+			users[r.Repo.ID] = f
+		} else if places[r.Repo.ID] < maxPlaces {
+			f.text += ", " + place
+		}
+		places[r.Repo.ID]++
+	}
+	for repo, f := range users {
+		if more := places[repo] - maxPlaces; more > 0 {
+			f.text += fmt.Sprintf(" and %d more places", more)
+		}
+		out = append(out, *f)
+	}
+	return out, nil
+}
+
+func providedFact(r store.ContractRow, place string, now coord.Time) fact {
+	f := fact{rank: factProvided, at: r.UpdatedAt, worker: r.Repo.ID, text: r.Repo.FullName + " provides it in " + place}
+	if r.Signature != nil && *r.Signature != "" {
+		f.text += ": " + *r.Signature
+	}
+	if r.ChangedBy != nil {
+		f.user = r.ChangedBy.ID
+		f.text += fmt.Sprintf(" (last changed by %s, %s)", r.ChangedBy.Name, since(now, r.UpdatedAt))
+	}
+	return f
 }
 
 // reposToAsk returns where a key of a repo may be known: there, and in the

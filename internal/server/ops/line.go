@@ -6,13 +6,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// lines hold those who wait, one line per target. One goroutine per line looks
-// at the target after each event, for each waiter in the order in which they
-// came: the first who waited is told first, and what it takes is taken when
-// the second looks.
+// lines hold those who wait, one line per target. After an event that may have
+// freed it, one goroutine per line looks at the target, for each waiter in the
+// order in which they came: the first who waited is told first, and what it
+// takes is taken when the second looks.
 type lines struct {
 	mu    sync.Mutex
 	open  map[string]*line
@@ -21,7 +22,7 @@ type lines struct {
 
 type line struct {
 	waiters []*waiter
-	kick    chan struct{} // somebody joined, or something happened
+	kick    chan struct{} // somebody is to look
 	stop    context.CancelFunc
 }
 
@@ -35,11 +36,24 @@ type lookout struct {
 
 // A waiter is one who waits. try looks at the target for them.
 type waiter struct {
-	ctx    context.Context
-	intent string // their live intent, if any
-	try    func(ctx context.Context, behind []string) (wire.Waited, error)
-	last   wire.Waited // what the latest look saw, guarded by lines.mu
-	done   chan waitEnd
+	ctx      context.Context
+	intent   string // their live intent, if any
+	try      func(ctx context.Context, behind []string) (look, error)
+	claims   bool                    // whether claims are in the way
+	concerns func(*coord.Event) bool // whether to look after an event, though the claim in the way stands
+	done     chan waitEnd
+
+	// Guarded by lines.mu:
+	look bool // to be done
+	last look // what the latest saw
+}
+
+// A look is what one saw.
+type look struct {
+	wire.Waited
+	// held is a claim that was in the way: while it stands, there is no need
+	// to look again. Nil where there was none, such as behind recorded changes.
+	held *standing
 }
 
 type waitEnd struct {
@@ -59,6 +73,10 @@ func (s *Service) queueUp(org, key string, w *waiter) (leave func()) {
 		go s.serve(ctx, s.watched(org, l), l)
 	}
 	l.waiters = append(l.waiters, w)
+	w.look = true
+	if w.intent != "" { // its claim may be all that was in the way of those before
+		l.lookAll()
+	}
 	l.poke()
 	return func() {
 		s.lines.mu.Lock()
@@ -79,7 +97,15 @@ func (l *line) poke() {
 	}
 }
 
-// watched makes a line one that is poked at each event of an org. The caller
+// lookAll makes everybody look. The caller holds lines.mu.
+func (l *line) lookAll() {
+	for _, w := range l.waiters {
+		w.look = true
+	}
+	l.poke()
+}
+
+// watched makes a line one that hears of an org's events. The caller
 // holds lines.mu.
 func (s *Service) watched(org string, l *line) *lookout {
 	w := s.lines.watch[org]
@@ -102,15 +128,18 @@ func (s *Service) unwatched(org string, l *line) {
 	}
 }
 
-// follow pokes a lookout's lines at each event. A subscription that ends is made
-// anew, and all look again at what they may have missed.
+// follow has a lookout's waiters look at what events may have freed. A
+// subscription that ends is made anew, and all look again at what they may have
+// missed.
 func (s *Service) follow(ctx context.Context, org string, w *lookout) {
 	sub, err := s.log.FollowNow(ctx, org)
 	w.err = err
 	close(w.ready)
 	for err == nil {
-		for _, ended := sub.Next(ctx); ended == nil; _, ended = sub.Next(ctx) {
-			s.pokeAll(w)
+		for batch, ended := sub.Next(ctx); ended == nil; batch, ended = sub.Next(ctx) {
+			if s.freed(ctx, org, w, batch) != nil {
+				s.lookAll(w)
+			}
 		}
 		sub.Close()
 		for sub, err = s.log.FollowNow(ctx, org); err != nil && ctx.Err() == nil; sub, err = s.log.FollowNow(ctx, org) {
@@ -125,23 +154,23 @@ func (s *Service) follow(ctx context.Context, org string, w *lookout) {
 			}
 			return
 		}
-		s.pokeAll(w)
+		s.lookAll(w)
 	}
 }
 
 // followAgain is the pause before a subscription is tried again.
 const followAgain = 500 * time.Millisecond
 
-func (s *Service) pokeAll(w *lookout) {
+func (s *Service) lookAll(w *lookout) {
 	s.lines.mu.Lock()
 	defer s.lines.mu.Unlock()
 	for l := range w.lines {
-		l.poke()
+		l.lookAll()
 	}
 }
 
-// serve looks at the line's target after each event and for each newcomer. It
-// begins once events are followed, so that nothing falls in between.
+// serve looks at the line's target when somebody is to. It begins once events
+// are followed, so that nothing falls in between.
 func (s *Service) serve(ctx context.Context, w *lookout, l *line) {
 	<-w.ready
 	if w.err != nil {
@@ -158,17 +187,23 @@ func (s *Service) serve(ctx context.Context, w *lookout, l *line) {
 	}
 }
 
-// round looks for each waiter in order. failed, if set, is everybody's end.
+// round looks in order for each waiter that is to. failed, if set, is
+// everybody's end.
 func (s *Service) round(l *line, failed error) {
 	s.lines.mu.Lock()
+	var due []int
+	behind := make([]string, len(l.waiters))
+	for i, w := range l.waiters {
+		behind[i] = w.intent
+		if w.look || failed != nil {
+			due = append(due, i)
+		}
+		w.look = false
+	}
 	waiters := slices.Clone(l.waiters)
 	s.lines.mu.Unlock()
-	behind := make([]string, len(waiters))
-	for i, w := range waiters {
-		behind[i] = w.intent
-	}
-	for i, w := range waiters {
-		out, err := wire.Waited{}, failed
+	for _, i := range due {
+		w, out, err := waiters[i], look{}, failed
 		if err == nil {
 			if w.ctx.Err() != nil {
 				continue
@@ -180,7 +215,7 @@ func (s *Service) round(l *line, failed error) {
 		s.lines.mu.Unlock()
 		if err != nil || out.Status == "free" {
 			select {
-			case w.done <- waitEnd{out, err}:
+			case w.done <- waitEnd{out.Waited, err}:
 			default: // told already
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -99,7 +100,7 @@ func TestRemovingAMemberEndsEverythingTheyHold(t *testing.T) {
 		if res := w.Do(request{Method: "GET", Path: "/v1/me", Token: token}); res.Status != 401 {
 			t.Errorf("the token here = %d, want 401", res.Status)
 		}
-		within(t, 3*time.Second, "the token on the other replica to end", func() bool {
+		await.True(t, "the token on the other replica to end", func() bool {
 			return there.Do(request{Method: "GET", Path: "/v1/me", Token: token}).Status == 401
 		})
 		if res := there.Do(request{Method: "GET", Path: "/v1/me", Cookie: cookie, Org: o.Slug}); res.Status != 401 {
@@ -108,7 +109,7 @@ func TestRemovingAMemberEndsEverythingTheyHold(t *testing.T) {
 		for _, s := range streams {
 			select {
 			case <-s:
-			case <-time.After(4 * time.Second): // the recheck that needs no event comes after five
+			case <-time.After(await.Patience):
 				t.Errorf("a stream is still open")
 			}
 		}
@@ -164,16 +165,6 @@ func follow(t *testing.T, w *daemontest.World, r request) <-chan struct{} {
 		}
 	}()
 	return ended
-}
-
-func within(t *testing.T, d time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(d); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("waited %s in vain for %s", d, what)
-			return
-		}
-	}
 }
 
 // invite makes an invite and returns its code.

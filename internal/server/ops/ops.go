@@ -17,7 +17,9 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -31,6 +33,9 @@ type Config struct {
 	OIDC      *auth.OIDC // nil if no OpenID provider is configured
 	Vault     *vault.Vault
 	Outbound  *outbound.Client
+	Stripe    *billing.Stripe // nil if billing is not configured
+	GitHub    *githost.GitHub
+	GitHubURL string                                // on which GitHub new apps are made
 	Mail      bool                                  // whether mail can be sent
 	JobsReady func(context.Context) (string, error) // how the background work fares
 }

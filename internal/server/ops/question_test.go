@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,13 @@ func TestWhomAQuestionReaches(t *testing.T) {
 		closed := x.intent(x.bob, apiRepo, "Closed", "b.go")
 		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + closed.Ref + "/close", Token: x.bob.token, Body: map[string]any{"outcome": "abandoned"}}, nil)
 
+		x.w.Must(200, request{Method: "POST", Path: "/v1/repos/" + url.PathEscape(apiRepo) + "/index", Token: x.bob.token, Body: map[string]any{"files": []any{
+			map[string]any{"path": "src/invoice.go", "contracts": []any{
+				map[string]any{"key": "http:GET /invoices/{id}", "role": "provides", "change": "unchanged", "compatibility": "unknown", "signature": "(id) Invoice", "line": 7}}},
+			map[string]any{"path": "src/pay.go", "contracts": []any{
+				map[string]any{"key": "http:GET /invoices/:no", "role": "uses", "change": "unchanged", "compatibility": "unknown", "line": 3}}},
+		}}}, nil)
+
 		for _, tt := range []struct {
 			name, to, about, repo string
 			status                int
@@ -89,6 +97,7 @@ func TestWhomAQuestionReaches(t *testing.T) {
 			{"a symbol in a change", "src/users.go#Load", "", apiRepo, 201, &x.bob, "now (id string, full bool) User"},
 			{"a claimed table", "db:claimed", "", apiRepo, 201, &x.bob, "claims db:public.claimed"},
 			{"what somebody merged", "GET /orders", "", apiRepo, 201, &x.cyd, "merged work"},
+			{"what the index knows", "GET /invoices/{n}", "", apiRepo, 201, nil, "nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: (id) Invoice\\n- acme/api uses it in src/pay.go:3"},
 			{"what nobody knows", "db:nothing", "", apiRepo, 201, nil, "Nobody is changing"},
 			{"what nobody knows, in no repo", "db:nothing", "", "", 400, nil, "repo"},
 			{"an unknown person", "user:x@example.com", "", "", 404, nil, "GET /v1/members"},

@@ -42,6 +42,9 @@ func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.Crea
 		out = coord.Repo{ID: newID(), FullName: in.FullName, Provider: in.Provider, DefaultBranch: in.DefaultBranch, Remotes: remotes, CreatedAt: tx.Now}
 		return s.insertRepo(ctx, tx, who, out, false)
 	})
+	if problem.KindOf(err) == problem.PlanLimit {
+		err = s.limitReached(ctx, who, limitRepos, err)
+	}
 	return out, err
 }
 

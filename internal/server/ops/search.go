@@ -53,14 +53,18 @@ func (s *Service) Search(ctx context.Context, who coord.Caller, in wire.Search) 
 // memoryURL returns where a person sees something that was found.
 func (s *Service) memoryURL(m coord.Memory) string {
 	switch m.Kind {
-	case coord.MemoryIntents, coord.MemoryConflicts:
-		return s.url(string(m.Kind), m.Ref)
+	case coord.MemoryIntents:
+		return s.pageURL("intent", m.Ref)
+	case coord.MemoryConflicts:
+		return s.pageURL("conflict", m.Ref)
 	case coord.MemoryMessages:
-		return s.url("messages", strings.TrimPrefix(m.Ref, "thread:"))
+		return s.pageURL("conversation", strings.TrimPrefix(m.Ref, "thread:"))
+	case coord.MemoryContracts:
+		return s.contractURL(m.Ref, m.Repo.FullName)
 	case coord.MemoryQuestions:
-		return s.url("messages")
+		return s.pageURL("question", "")
 	}
-	return s.url("activity")
+	return s.pageURL("status", "")
 }
 
 // HistorySearch is Search as an agent calls it.

@@ -75,6 +75,21 @@ func TestTheTeamsMemory(t *testing.T) {
 				}
 			}
 		}
+		// Every turn's last words are kept, until the org wants metadata only.
+		x.hook(worker, wire.HookStop, map[string]any{"status": map[string]any{"excerpt": "The zebra cache has tests now."}})
+		if got := x.search(x.bob.token, "zebra cache", "&kinds=statuses"); len(got) != 2 || got[0].ID == got[1].ID || got[0].Ref != worker.session {
+			t.Errorf("statuses = %+v", got)
+		}
+		// What only the contract index knows is found too, also by an index that was built before.
+		x.w.Must(200, request{Method: "POST", Path: "/v1/repos/" + url.PathEscape(webRepo) + "/index", Token: x.bob.token, Body: map[string]any{"files": []any{
+			map[string]any{"path": "src/okapi.ts", "contracts": []any{map[string]any{"key": "http:GET /okapis", "role": "provides", "change": "unchanged", "compatibility": "unknown", "line": 7}}}}}}, nil)
+		if got := x.search(x.bob.token, "okapis", ""); len(got) != 1 || got[0].Kind != coord.MemoryContracts || !strings.Contains(got[0].Snippet, "src/okapi.ts") {
+			t.Errorf("the index gives %+v", got)
+		}
+		x.w.Must(200, request{Method: "PATCH", Path: "/v1/org", Token: x.o.Owner(), Body: map[string]any{"data_mode": "metadata_only"}}, nil)
+		if got := x.search(x.bob.token, "zebra cache", "&kinds=statuses"); len(got) != 0 {
+			t.Errorf("in metadata_only: %+v", got)
+		}
 		stranger := newTeam(t, x.w, "Strangers")
 		if got := stranger.search(stranger.ada.token, "zebra", ""); len(got) != 0 {
 			t.Errorf("another org finds %+v", got)

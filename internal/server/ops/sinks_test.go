@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -16,36 +14,11 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// unseen reports whether r must not reach an agent.
-func unseen(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || r == utf8.RuneError
-}
-
-var (
-	blockMark  = regexp.MustCompile(`⟦peer:([a-z2-7]{16})⟧\n((?:│ [^\n]*\n)*)⟦/peer:([a-z2-7]{16})⟧`)
-	inlineMark = regexp.MustCompile(`⟦peer:([a-z2-7]{16})⟧ ([^\n]*?) ⟦/peer:([a-z2-7]{16})⟧`)
-)
-
-// marked checks that all marks in a text for an agent are whole and no other
-// bracket or unseen character is there.
+// marked checks a text for an agent.
 func marked(t testing.TB, sink, text string) {
 	t.Helper()
-	for _, r := range text {
-		if unseen(r) && r != utf8.RuneError {
-			t.Errorf("%s: %U reaches an agent in %+q", sink, r, short(text))
-			return
-		}
-	}
-	for _, form := range []*regexp.Regexp{blockMark, inlineMark} {
-		for _, m := range form.FindAllStringSubmatch(text, -1) {
-			if m[1] != m[3] || strings.Contains(m[2], m[1]) {
-				t.Errorf("%s: a mark is closed by another: %+q", sink, m[0])
-			}
-		}
-		text = form.ReplaceAllString(text, "")
-	}
-	if strings.ContainsAny(text, "⟦⟧") {
-		t.Errorf("%s: a mark stands open: %+q", sink, short(text))
+	if err := corpus.Marked(text); err != nil {
+		t.Errorf("%s: %v", sink, err)
 	}
 }
 

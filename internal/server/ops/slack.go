@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -123,7 +124,7 @@ func (s *Service) queuePost(ctx context.Context, tx *store.Tx, org string, post 
 }
 
 // told are the events that a channel hears of.
-var told = []coord.EventType{coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentHandedOff, coord.EventWebhookDisabled}
+var told = []coord.EventType{coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentHandedOff, coord.EventWebhookDisabled, coord.EventPlanLimitReached}
 
 // ends are the events after which a conflict is no longer news.
 var ends = []coord.EventType{coord.EventConflictResolved, coord.EventConflictOverridden, coord.EventConflictStale}
@@ -190,6 +191,8 @@ func (s *Service) note(e coord.Event, by map[string]store.Named) bulletin.Note {
 		n.Icon, n.Text = "handshake", "handed over"
 		person(e.Payload["from_id"])
 		person(e.Payload["to_id"])
+	case coord.EventPlanLimitReached:
+		n.Icon, n.Text, n.URL = "no_entry", fmt.Sprintf("the %s plan has no room for more %s", text("plan"), text("limit")), s.url("settings", "billing")
 	case coord.EventWebhookDisabled:
 		n.Icon, n.Text = "electric_plug", "a webhook was disabled because it keeps failing"
 	}

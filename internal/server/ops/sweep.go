@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -27,7 +28,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		return err
 	}
 	return s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
-		return firstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx))
+		return firstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx), tx.DeleteOldStatuses(ctx, memory.Window))
 	})
 }
 

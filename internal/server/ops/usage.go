@@ -17,6 +17,7 @@ type admitted struct {
 	mu    sync.Mutex
 	month string
 	users map[string]bool // by org and user
+	told  map[string]bool // which limits were told of: by org, month and limit
 }
 
 // Admit counts a tool's caller as an active developer of the month, or refuses
@@ -34,6 +35,9 @@ func (s *Service) Admit(ctx context.Context, who coord.Caller) error {
 		return nil
 	}
 	err := s.write(ctx, who, func(tx *store.Tx) error { return s.admit(ctx, tx, who, month) })
+	if problem.KindOf(err) == problem.PlanLimit {
+		return s.limitReached(ctx, who, limitDevelopers, err)
+	}
 	if err == nil {
 		s.admitted.mu.Lock()
 		s.admitted.users[key] = true
@@ -57,32 +61,91 @@ func (s *Service) admit(ctx context.Context, tx *store.Tx, who coord.Caller, mon
 	return tx.AddActive(ctx, who.OrgID, month, who.UserID)
 }
 
+// The limits of a plan.
+const (
+	limitRepos      = "repos"
+	limitDevelopers = "developers"
+)
+
+// limitReached tells, once a month, that somebody was refused because of a
+// limit of the plan, and returns the refusal.
+func (s *Service) limitReached(ctx context.Context, who coord.Caller, limit string, refusal error) error {
+	month := store.Month(s.store.Now())
+	key := who.OrgID + " " + month + " " + limit
+	s.admitted.mu.Lock()
+	told := s.admitted.told[key]
+	s.admitted.mu.Unlock()
+	if told {
+		return refusal
+	}
+	if err := s.write(ctx, who, func(tx *store.Tx) error { return tellLimit(ctx, tx, who, limit) }); err != nil {
+		return err
+	}
+	s.admitted.mu.Lock()
+	defer s.admitted.mu.Unlock()
+	if s.admitted.told == nil {
+		s.admitted.told = map[string]bool{}
+	}
+	s.admitted.told[key] = true
+	return refusal
+}
+
+// tellLimit tells that a limit of the plan is reached, if nobody has this
+// month.
+func tellLimit(ctx context.Context, tx *store.Tx, who coord.Caller, limit string) error {
+	month := store.Month(tx.Now)
+	first, err := tx.NotePlan(ctx, who.OrgID, month, limit)
+	if err != nil || !first {
+		return err
+	}
+	org, err := tx.Org(ctx, who.OrgID)
+	if err != nil {
+		return err
+	}
+	allowed := plan.Limits(org.Plan)
+	return emit(ctx, tx, who, happening{Type: coord.EventPlanLimitReached, Subject: coord.Entity{Kind: "org", ID: who.OrgID},
+		Payload: map[string]any{"plan": org.Plan, "limit": limit, "allowed": map[string]int{limitRepos: allowed.Repos, limitDevelopers: allowed.Developers}[limit], "month": month}})
+}
+
+// usageWarnings returns the limits of an org's plan that are near or reached.
+func usageWarnings(l plan.Limit, repos, developers int) []wire.UsageWarning {
+	out := []wire.UsageWarning{}
+	for _, w := range []wire.UsageWarning{{Limit: limitRepos, Used: repos, Allowed: l.Repos}, {Limit: limitDevelopers, Used: developers, Allowed: l.Developers}} {
+		if plan.Near(w.Used, w.Allowed) {
+			w.Reached = w.Used >= w.Allowed
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // GetUsage tells how much of its plan an org uses this month.
 func (s *Service) GetUsage(ctx context.Context, who coord.Caller, _ wire.None) (out wire.Usage, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
-		org, err := tx.Org(ctx, who.OrgID)
-		if err != nil {
-			return err
+		if out, err = s.usage(ctx, tx, who.OrgID); err == nil && !who.Role.IsAdmin() {
+			out.Developers = []wire.ActiveDeveloper{}
 		}
-		l := plan.Limits(org.Plan)
-		out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}}
-		if out.Repos, err = tx.CountRepos(ctx, who.OrgID); err != nil {
-			return err
-		}
-		active, err := tx.ActiveDevelopers(ctx, who.OrgID, out.Period)
-		if err != nil {
-			return err
-		}
-		out.ActiveDevelopers = len(active)
-		if !who.Role.IsAdmin() {
-			return nil
-		}
-		out.Developers = []wire.ActiveDeveloper{}
-		for _, a := range active {
-			out.Developers = append(out.Developers, wire.ActiveDeveloper{User: a.User, FirstActiveAt: a.FirstAt})
-		}
-		return nil
+		return err
 	})
+	return out, err
+}
+
+func (s *Service) usage(ctx context.Context, tx *store.Tx, id string) (out wire.Usage, err error) {
+	org, err := tx.Org(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	l := plan.Limits(org.Plan)
+	out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}, Developers: []wire.ActiveDeveloper{}}
+	if out.Repos, err = tx.CountRepos(ctx, id); err != nil {
+		return out, err
+	}
+	active, err := tx.ActiveDevelopers(ctx, id, out.Period)
+	out.ActiveDevelopers = len(active)
+	for _, a := range active {
+		out.Developers = append(out.Developers, wire.ActiveDeveloper{User: a.User, FirstActiveAt: a.FirstAt})
+	}
+	out.Warnings = usageWarnings(l, out.Repos, out.ActiveDevelopers)
 	return out, err
 }
 

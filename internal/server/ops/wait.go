@@ -57,10 +57,19 @@ type target struct {
 	place place
 	// holders looks who is in the way; with nobody there, outcome says how it
 	// became free. behind are the intents of those who wait behind the caller.
-	holders func(ctx context.Context, behind []string) (holders []wire.WaitHolder, outcome string, err error)
+	holders  func(ctx context.Context, behind []string) (sight, error)
+	claims   bool                    // whether holders have claims
+	concerns func(*coord.Event) bool // as of a waiter
 	// intent is the caller's own live intent, to be granted its exclusive
 	// claim as the target becomes free.
 	intent string
+}
+
+// A sight is who is in the way of a target.
+type sight struct {
+	holders []wire.WaitHolder
+	outcome string    // how it became free, with nobody there
+	held    *standing // a claim among them, if there is one
 }
 
 // WaitFor returns as soon as its target is free, or at the timeout with who is
@@ -77,8 +86,8 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err != nil {
 		return out, err
 	}
-	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1),
-		try: func(ctx context.Context, behind []string) (wire.Waited, error) { return s.tryFree(ctx, who, t, behind) }}
+	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1), claims: t.claims, concerns: t.concerns,
+		try: func(ctx context.Context, behind []string) (look, error) { return s.tryFree(ctx, who, t, behind) }}
 	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.repo.ID+" "+t.name, w)
 	defer leave()
 	timeout := time.NewTimer(time.Duration(in.TimeoutSeconds) * time.Second)
@@ -88,7 +97,7 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 		out, err = end.out, end.err
 	case <-timeout.C:
 		s.lines.mu.Lock()
-		out = w.last
+		out = w.last.Waited
 		s.lines.mu.Unlock()
 	case <-ctx.Done():
 		return out, ctx.Err()
@@ -98,18 +107,18 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 }
 
 // tryFree looks whether the target is free.
-func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behind []string) (out wire.Waited, err error) {
-	holders, outcome, err := t.holders(ctx, behind)
+func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behind []string) (out look, err error) {
+	seen, err := t.holders(ctx, behind)
 	if err != nil {
 		return out, err
 	}
-	out = wire.Waited{Holders: holders, Status: "still_busy"}
-	if len(holders) > 0 {
-		out.Holder = &holders[0]
+	out = look{Waited: wire.Waited{Holders: seen.holders, Status: "still_busy"}, held: seen.held}
+	if len(seen.holders) > 0 {
+		out.Holder = &seen.holders[0]
 		out.Suggestion = "Call wait_for again, work on something else, or message the holder with message_send."
 		return out, nil
 	}
-	out.Status, out.Outcome, out.Holders = "free", &outcome, []wire.WaitHolder{}
+	out.Status, out.Outcome, out.Holders = "free", &seen.outcome, []wire.WaitHolder{}
 	out.Suggestion = "It is free: pull the latest state before you edit, and declare your intent if you have not."
 	if t.intent != "" {
 		out.Granted, err = s.regrant(ctx, who, t.intent)
@@ -180,16 +189,24 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	if t.place.session != nil && t.place.session.IntentID != nil {
 		t.intent = *t.place.session.IntentID
 	}
-	t.holders = func(ctx context.Context, behind []string) (out []wire.WaitHolder, outcome string, err error) {
-		err = s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+	t.claims, t.concerns = true, func(e *coord.Event) bool {
+		return changesRules(e.Type) || e.Actor.ID == who.UserID || e.Subject.ID == t.intent || t.place.session != nil && (e.Actor.ID == t.place.session.ID || e.Subject.ID == t.place.session.ID)
+	}
+	t.holders = func(ctx context.Context, behind []string) (sight, error) {
+		seen := sight{outcome: "released"}
+		err := s.live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 			for _, h := range engine.Holders(ix, t.place.worker(ix, who), what) {
-				if !onlyQueues(h, behind) {
-					out = append(out, waitHolder(h))
+				if onlyQueues(h, behind) {
+					continue
+				}
+				seen.holders = append(seen.holders, waitHolder(h))
+				if seen.held == nil {
+					seen.held = standingIn(h)
 				}
 			}
 			return nil
 		})
-		return out, "released", err
+		return seen, err
 	}
 	return t, err
 }
@@ -218,7 +235,8 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 		return err
 	})
 	t.name = first.Ref
-	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
+	t.concerns = func(e *coord.Event) bool { return e.Subject.ID == first.ID }
+	t.holders = func(ctx context.Context, _ []string) (seen sight, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			i, err := tx.IntentByID(ctx, who.OrgID, first.ID)
 			if err != nil {
@@ -226,20 +244,20 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 			}
 			switch {
 			case !i.Status.Live():
-				outcome = string(i.Status)
+				seen.outcome = string(i.Status)
 			case i.Owner.ID != first.Owner.ID:
-				outcome = string(coord.OutcomeHandoff)
+				seen.outcome = string(coord.OutcomeHandoff)
 			default:
 				owner, branch := i.Owner, i.Branch
-				out = []wire.WaitHolder{{Party: coord.Party{Role: coord.Holder, User: &owner, Repo: i.Repo, Branch: branch, SessionID: i.SessionID,
+				seen.holders = []wire.WaitHolder{{Party: coord.Party{Role: coord.Holder, User: &owner, Repo: i.Repo, Branch: branch, SessionID: i.SessionID,
 					Intent: &coord.IntentName{Ref: i.Ref, Number: i.Number, Status: i.Status}}, Evidence: []wire.HoldEvidence{}}}
 				if i.Status != coord.IntentDraft {
-					out[0].Intent.Title = &i.Title
+					seen.holders[0].Intent.Title = &i.Title
 				}
 			}
 			return nil
 		})
-		return out, outcome, err
+		return seen, err
 	}
 	return t, err
 }
@@ -251,23 +269,24 @@ func (s *Service) waitConflict(ctx context.Context, who coord.Caller, ref string
 		return err
 	})
 	t.name = row.Ref
-	t.holders = func(ctx context.Context, _ []string) (out []wire.WaitHolder, outcome string, err error) {
+	t.concerns = func(e *coord.Event) bool { return e.Subject.ID == row.ID }
+	t.holders = func(ctx context.Context, _ []string) (seen sight, err error) {
 		err = s.read(ctx, func(tx *store.Tx) error {
 			row, err := findConflict(ctx, tx, who, t.name)
-			outcome = string(row.Status)
+			seen.outcome = string(row.Status)
 			if err == nil && row.Status.Live() {
 				for _, p := range row.Parties {
 					if p.User == nil || p.User.ID != who.UserID {
-						out = append(out, wire.WaitHolder{Party: p, Evidence: []wire.HoldEvidence{}})
+						seen.holders = append(seen.holders, wire.WaitHolder{Party: p, Evidence: []wire.HoldEvidence{}})
 					}
 				}
 			}
-			if err == nil && row.Status.Live() && len(out) == 0 && len(row.Parties) > 0 {
-				out = append(out, wire.WaitHolder{Party: row.Parties[0], Evidence: []wire.HoldEvidence{}})
+			if err == nil && row.Status.Live() && len(seen.holders) == 0 && len(row.Parties) > 0 {
+				seen.holders = append(seen.holders, wire.WaitHolder{Party: row.Parties[0], Evidence: []wire.HoldEvidence{}})
 			}
 			return err
 		})
-		return out, outcome, err
+		return seen, err
 	}
 	return t, err
 }

@@ -233,6 +233,28 @@ func (c *Client) Post(ctx context.Context, to string, header http.Header, body [
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: string(text[:min(len(text), keepBody)]), Took: time.Since(start)}, nil
 }
 
+// Transport returns the way out for libraries that make their own requests. As
+// everywhere, redirects are theirs to follow or not, and each is checked.
+func (c *Client) Transport() http.RoundTripper { return transport{c} }
+
+type transport struct{ c *Client }
+
+// RoundTrip sends a request as the client's policy allows.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.c.CheckURL(r.URL.Scheme + "://" + r.URL.Host + "/"); err != nil {
+		return nil, err
+	}
+	use := t.c.secure
+	if r.URL.Scheme == "http" {
+		use = t.c.plain
+	}
+	resp, err := use.Transport.RoundTrip(r)
+	if err != nil {
+		return nil, plainly(err)
+	}
+	return resp, nil
+}
+
 // plainly says in a few words why no answer came, without the address: it may
 // hold a secret.
 func plainly(err error) error {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
@@ -182,7 +182,7 @@ func TestNothingLeadsInside(t *testing.T) {
 	c := outbound.New(outbound.Policy{Resolver: resolver})
 	for _, tt := range bad {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 			defer cancel()
 			_, err := c.Post(ctx, tt.url, http.Header{}, nil)
 			if err == nil {
@@ -279,5 +279,28 @@ func TestErrorsDoNotGiveTheAddressAway(t *testing.T) {
 	_, err := c.Post(t.Context(), url+"/services/T0/B0/secret", http.Header{}, nil)
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Libraries that make their own requests are held to the same rules.
+func TestTheTransportLeadsNowhereElse(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }))
+	defer srv.Close()
+	closed := &http.Client{Transport: outbound.New(outbound.Policy{}).Transport()}
+	for _, to := range []string{srv.URL, "https://127.0.0.1/", "https://169.254.169.254/latest", "https://localhost/", "ftp://example.com/"} {
+		if resp, err := closed.Get(to); err == nil {
+			resp.Body.Close()
+			t.Errorf("%s was reached", to)
+		}
+	}
+	allow, _ := outbound.ParseAllow("127.0.0.1")
+	open := &http.Client{Transport: outbound.New(outbound.Policy{Allow: allow}).Transport()}
+	resp, err := open.Get(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if _, err := open.Get("http://169.254.169.254/latest"); err == nil {
+		t.Error("link-local addresses were opened too")
 	}
 }

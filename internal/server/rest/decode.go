@@ -1,9 +1,8 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -23,14 +22,20 @@ import (
 func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in any) error {
 	want := s.api.Inputs(op)
 	v := reflect.ValueOf(in).Elem()
-	if err := api.SetDefaults(v, want.All); err != nil {
+	if err := want.SetDefaults(v); err != nil {
 		return err
 	}
 	how := shape.Strict
 	if op.Lenient {
 		how = shape.Lenient
 	}
-	if len(want.Body.Properties) > 0 {
+	if raw, ok := in.(rawReader); ok {
+		body, err := readLimited(w, r, op)
+		if err != nil {
+			return err
+		}
+		raw.ReadRaw(body, r.Header.Get)
+	} else if len(want.Body.Properties) > 0 {
 		if err := s.decodeBody(w, r, op, want.Body, how, in); err != nil {
 			return err
 		}
@@ -60,7 +65,12 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			f.ReadFlow(c.Value)
 		}
 	}
-	return errors.Join(fill(v, "query", query), fill(v, "header", header), fill(v, "path", path))
+	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "header", header), want.Fill(v, "path", path))
+}
+
+// A rawReader is an input that checks the signature of the request itself.
+type rawReader interface {
+	ReadRaw(body []byte, header func(string) string)
 }
 
 // A flowReader is an input that needs the cookie of an OpenID sign-in.
@@ -78,7 +88,8 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	return s.api.Decode(text, schema, how, in)
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+// readLimited reads a body of at most as many bytes as the row allows.
+func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as it is, without Content-Encoding")
 	}
@@ -86,7 +97,12 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 	if limit == 0 {
 		limit = api.DefaultMaxBody
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var read bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= limit {
+		read.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	text := read.Bytes()
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -95,11 +111,16 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 		return nil, problem.Newf(problem.RequestTimeout, "the body came too slowly")
 	case err != nil:
 		return nil, problem.Newf(problem.BadRequest, "the body broke off")
-	case len(text) == 0:
-		return nil, nil
 	}
-	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if charset := params["charset"]; err != nil || mediaType != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+	return text, nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
+	text, err := readLimited(w, r, op)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, problem.Newf(problem.UnsupportedMedia, "send the body as Content-Type: application/json, in UTF-8")
 	}
 	if !utf8.Valid(text) {
@@ -108,9 +129,21 @@ func readBody(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error)
 	return text, nil
 }
 
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	return err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
 // fromStrings reads the parameters of a schema from text: lists are separated
 // by commas or repeated.
 func fromStrings(schema *shape.Schema, get func(name string) []string) (map[string]any, error) {
+	if len(schema.Properties) == 0 {
+		return map[string]any{}, nil
+	}
 	out := map[string]any{}
 	var bad []problem.Field
 	for name, p := range schema.Properties {
@@ -184,34 +217,4 @@ func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
 		out[name] = value
 	}
 	return out, nil
-}
-
-// fill sets the fields that a tag names. The values are validated: what does
-// not fit is our own mistake.
-func fill(v reflect.Value, tag string, values map[string]any) error {
-	if len(values) == 0 {
-		return nil
-	}
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("json") == "" {
-			if err := fill(v.Field(i), tag, values); err != nil {
-				return err
-			}
-			continue
-		}
-		if f.Tag.Get(tag) == "" {
-			continue
-		}
-		name, _ := shape.Name(f)
-		value, ok := values[name]
-		if !ok {
-			continue
-		}
-		if err := api.Assign(v.Field(i), value); err != nil {
-			return fmt.Errorf("field %s: %w", f.Name, err)
-		}
-	}
-	return nil
 }

@@ -149,14 +149,16 @@ func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo strin
 // good has bodies with which an owner succeeds, for routes without path
 // parameters. GET routes need none.
 var good = map[string]any{
-	"PATCH /v1/org":              map[string]any{"data_mode": "metadata_only"},
-	"POST /v1/members":           map[string]any{"email": "new@example.com", "role": "member"},
-	"POST /v1/invites":           map[string]any{"role": "member"},
-	"POST /v1/tokens":            map[string]any{"name": "laptop"},
-	"POST /v1/repos":             map[string]any{"full_name": "acme/good"},
-	"POST /v1/projects":          map[string]any{"name": "Good", "repos": []string{}},
-	"POST /v1/attention/dismiss": map[string]any{"ids": []string{"message:x:y"}},
-	"PUT /v1/policies":           map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
+	"PATCH /v1/org":                  map[string]any{"data_mode": "metadata_only"},
+	"POST /v1/members":               map[string]any{"email": "new@example.com", "role": "member"},
+	"POST /v1/invites":               map[string]any{"role": "member"},
+	"POST /v1/tokens":                map[string]any{"name": "laptop"},
+	"POST /v1/repos":                 map[string]any{"full_name": "acme/good"},
+	"POST /v1/projects":              map[string]any{"name": "Good", "repos": []string{}},
+	"POST /v1/attention/dismiss":     map[string]any{"ids": []string{"message:x:y"}},
+	"PUT /v1/integrations/gitlab":    map[string]any{},
+	"DELETE /v1/integrations/gitlab": nil,
+	"PUT /v1/policies":               map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
 }
 
 func create(w *daemontest.World, o *daemontest.Org, path string, body any) string {

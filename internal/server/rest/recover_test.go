@@ -17,7 +17,7 @@ func TestAPanicIsA500ThatTellsNothing(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /boom", func(http.ResponseWriter, *http.Request) { panic("hunter2") })
 	rec := httptest.NewRecorder()
-	problems(mux, s).ServeHTTP(rec, httptest.NewRequest("GET", "/boom", nil))
+	s.guarded(mux).ServeHTTP(rec, httptest.NewRequest("GET", "/boom", nil))
 	if rec.Code != 500 || rec.Header().Get("Content-Type") != "application/problem+json" || strings.Contains(rec.Body.String(), "hunter2") {
 		t.Errorf("answer %d %s", rec.Code, rec.Body)
 	}

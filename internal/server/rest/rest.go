@@ -4,6 +4,7 @@ package rest
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -53,7 +54,16 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	mux.HandleFunc("GET /docs", s.docs)
-	return problems(mux, s)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.noRoute(mux, w, r) })
+	return s.guarded(mux)
+}
+
+// guarded answers a panic of next.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recovered(w, r)
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) handler(op api.Op) http.HandlerFunc {
@@ -117,6 +127,21 @@ type cookieSetter interface {
 	NewCookie() (secret string, set bool)
 }
 
+// A pager is an answer that may be a page for people.
+type pager interface {
+	Page() (html string, show bool)
+}
+
+// writePage writes a page that runs nothing and loads nothing.
+func writePage(w http.ResponseWriter, status int, html string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	io.WriteString(w, html)
+}
+
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out any) {
 	if c, ok := out.(cookieSetter); ok {
 		if secret, set := c.NewCookie(); set {
@@ -130,6 +155,12 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, to.Location, op.Success)
 		return
+	}
+	if p, ok := out.(pager); ok {
+		if html, show := p.Page(); show {
+			writePage(w, op.Success, html)
+			return
+		}
 	}
 	status := op.Success
 	if ready, ok := out.(wire.Ready); ok && ready.Status != "ready" {
@@ -175,23 +206,16 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType str
 	w.Write(append(b, '\n'))
 }
 
-// problems turns the mux's own answers, for a route or method that is not
-// there, into problems.
-func problems(mux *http.ServeMux, s *Server) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recovered(w, r)
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
-			return
-		}
-		allowed := allowedMethods(mux, r)
-		if len(allowed) == 0 {
-			s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
-			return
-		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
-	})
+// noRoute answers where the mux has no route, or not for this method, with a
+// problem.
+func (s *Server) noRoute(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	allowed := allowedMethods(mux, r)
+	if len(allowed) == 0 {
+		s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.writeProblem(w, r, problem.Newf(problem.MethodNotAllowed, "%s takes %s here", printable(r.URL.Path), strings.Join(allowed, " or ")))
 }
 
 // recovered turns a panic into a 500 that says no more than others do.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
@@ -56,7 +57,7 @@ func listen(t testing.TB, url, token, query, lastID string) *stream {
 }
 
 func tryListen(url, token, query, lastID string) (*stream, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	req, err := http.NewRequestWithContext(ctx, "GET", url+"/v1/stream?"+query, nil)
 	if err != nil {
 		cancel()
@@ -203,11 +204,7 @@ func TestShutdownTellsStreamsToReconnect(t *testing.T) {
 	if _, err := s.r.ReadString('\n'); err != nil { // the retry line: the stream stands
 		t.Fatal(err)
 	}
-	start := time.Now()
 	w.Stop()
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("shutdown waited %s for a stream", took)
-	}
 	if f := s.must(t); f != (frame{event: "reconnect", data: `{"after_ms":1000}`}) {
 		t.Errorf("goodbye = %+v", f)
 	}
@@ -242,7 +239,7 @@ func TestAClientCutOffAnywhereMissesNothing(t *testing.T) {
 		}()
 		rnd := rand.New(rand.NewPCG(1, 2))
 		last, cuts := 0, 0
-		deadline := time.Now().Add(60 * time.Second)
+		deadline := time.Now().Add(await.Patience)
 		for last < writers*each {
 			if time.Now().After(deadline) {
 				t.Fatalf("only %d of %d events after %d cuts", last, writers*each, cuts)
@@ -311,7 +308,7 @@ func registerRepos(t *testing.T, url, token string, writer, n int) {
 
 // awaitEvents waits until an org's log has n events.
 func awaitEvents(t *testing.T, s *store.Store, org string, n int64) {
-	eventually(t, 30*time.Second, func() bool {
+	await.True(t, "the events to be written", func() bool {
 		var got int64
 		err := s.Read(context.Background(), func(tx *store.Tx) (err error) {
 			got, err = tx.LastSeq(context.Background(), org)
@@ -319,17 +316,6 @@ func awaitEvents(t *testing.T, s *store.Store, org string, n int64) {
 		})
 		return err == nil && got >= n
 	})
-}
-
-// eventually polls for a condition that no channel tells of.
-func eventually(t testing.TB, within time.Duration, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("not within %s", within)
-			return
-		}
-	}
 }
 
 // A page is a ResponseWriter that a stream can be read from while it lasts.

@@ -52,7 +52,7 @@ func (tx *Tx) UnreadDirect(ctx context.Context, org, user string, limit int) ([]
 func (tx *Tx) personal(ctx context.Context, org, user, cond string, limit int) ([]coord.Message, error) {
 	return all(ctx, tx, scanMessage, `SELECT `+Reader{}.messageColumns()+messageTables+`
 		JOIN message_recipients x ON x.message_id = m.id AND x.user_id = $2
-		WHERE x.org_id = $1 AND `+cond+` ORDER BY m.seq DESC LIMIT $3`, org, user, limit)
+		WHERE x.org_id = $1 AND `+cond+` ORDER BY m.seq DESC LIMIT $3+0`, org, user, limit)
 }
 
 // PendingHandoffs returns the handoffs of live intents to a person that they

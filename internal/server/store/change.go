@@ -80,10 +80,14 @@ func (tx *Tx) InsertMerged(ctx context.Context, org string, m MergedRow) error {
 	return err
 }
 
+const mergedColumns = `repo_id, merge_id, facts, intent_id, at`
+
+func scanMerged(r scanner) (m MergedRow, err error) {
+	err = r.Scan(&m.RepoID, &m.MergeID, asJSON{&m.Facts}, &m.IntentID, &m.At)
+	return m, err
+}
+
 // Merged returns the merged work of an org since a moment.
 func (tx *Tx) Merged(ctx context.Context, org string, since coord.Time) ([]MergedRow, error) {
-	return all(ctx, tx, func(r scanner) (m MergedRow, err error) {
-		err = r.Scan(&m.RepoID, &m.MergeID, asJSON{&m.Facts}, &m.IntentID, &m.At)
-		return m, err
-	}, `SELECT repo_id, merge_id, facts, intent_id, at FROM merged_changes WHERE org_id = $1 AND at > $2 ORDER BY at, merge_id, path`, org, since)
+	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND at > $2 ORDER BY at, merge_id, path`, org, since)
 }

@@ -93,7 +93,7 @@ func (tx *Tx) Contracts(ctx context.Context, org string, want ContractFilter) ([
 	if want.Limit == 0 {
 		want.Limit = 200_000
 	}
-	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path, c.line LIMIT `+f.arg(want.Limit), f.args...)
+	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path, c.line`+f.limit(want.Limit), f.args...)
 }
 
 // BumpIndex notes that a repo's contract index grew.
@@ -189,5 +189,5 @@ func (tx *Tx) ContractKeys(ctx context.Context, org string, want ContractFilter,
 	if want.After != "" {
 		f.and(`c.key > ?`, want.After)
 	}
-	return all(ctx, tx, scanText, `SELECT DISTINCT c.key FROM contracts c`+f.where()+` ORDER BY c.key LIMIT `+f.arg(limit), f.args...)
+	return all(ctx, tx, scanText, `SELECT DISTINCT c.key FROM contracts c`+f.where()+` ORDER BY c.key`+f.limit(limit), f.args...)
 }

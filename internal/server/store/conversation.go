@@ -47,7 +47,7 @@ func (tx *Tx) Conversations(ctx context.Context, org string, r Reader, want Conv
 	if want.BeforeID != "" {
 		f.and(`(c.updated_at, c.id) < (?, ?)`, want.Before, want.BeforeID)
 	}
-	rows, err := all(ctx, tx, scanConversation, `SELECT `+conversationColumns+conversationTables+f.where()+` ORDER BY c.updated_at DESC, c.id DESC LIMIT `+f.arg(want.Limit), f.args...)
+	rows, err := all(ctx, tx, scanConversation, `SELECT `+conversationColumns+conversationTables+f.where()+` ORDER BY c.updated_at DESC, c.id DESC`+f.limit(want.Limit), f.args...)
 	if err != nil || len(rows) == 0 {
 		return rows, err
 	}

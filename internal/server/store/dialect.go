@@ -81,10 +81,7 @@ var embedded = dialect{
 	open: func(path string) (*sql.DB, error) {
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
 		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(1000)"}}
-		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
-		if err != nil {
-			return nil, err
-		}
+		db := openSQLite("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode())
 		db.SetMaxOpenConns(16)
 		db.SetMaxIdleConns(16)
 		return db, nil

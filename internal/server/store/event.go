@@ -74,7 +74,7 @@ func (tx *Tx) EventsAfter(ctx context.Context, org string, seq int64, limit int)
 	return all(ctx, tx, scanEvent, `
 		SELECT `+eventColumns+` FROM events
 		WHERE org_id = $1 AND seq > $2
-		ORDER BY seq LIMIT $3`, org, seq, limit)
+		ORDER BY seq LIMIT $3+0`, org, seq, limit)
 }
 
 // An EventFilter narrows the audit log.
@@ -96,5 +96,5 @@ func (tx *Tx) Events(ctx context.Context, org string, want EventFilter) ([]coord
 	if want.Before > 0 {
 		f.and(`seq < ?`, want.Before)
 	}
-	return all(ctx, tx, scanEvent, `SELECT `+eventColumns+` FROM events`+f.where()+` ORDER BY seq DESC LIMIT `+f.arg(want.Limit), f.args...)
+	return all(ctx, tx, scanEvent, `SELECT `+eventColumns+` FROM events`+f.where()+` ORDER BY seq DESC`+f.limit(want.Limit), f.args...)
 }

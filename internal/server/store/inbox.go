@@ -100,7 +100,7 @@ func (want MessageFilter) build(org string, r Reader) (join string, f filter) {
 // Messages returns messages as a reader sees them, newest first.
 func (tx *Tx) Messages(ctx context.Context, org string, r Reader, want MessageFilter) ([]coord.Message, error) {
 	join, f := want.build(org, r)
-	rows, err := all(ctx, tx, scanMessage, `SELECT `+r.messageColumns()+messageTables+join+f.where()+` ORDER BY m.seq DESC LIMIT `+f.arg(want.Limit), f.args...)
+	rows, err := all(ctx, tx, scanMessage, `SELECT `+r.messageColumns()+messageTables+join+f.where()+` ORDER BY m.seq DESC`+f.limit(want.Limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (tx *Tx) Undelivered(ctx context.Context, s SessionRow, limit int) ([]coord
 			SELECT message_id FROM message_recipients WHERE org_id = `+org+` AND user_id = `+user+` AND at >= `+since+`
 			UNION
 			SELECT message_id FROM message_recipients WHERE org_id = `+org+` AND user_id = `+user+` AND delivered_at IS NULL AND agent_read_at IS NULL
-		) fresh ON fresh.message_id = m.id`+f.where()+` ORDER BY m.seq LIMIT `+f.arg(limit), f.args...)
+		) fresh ON fresh.message_id = m.id`+f.where()+` ORDER BY m.seq`+f.limit(limit), f.args...)
 	if err != nil {
 		return nil, err
 	}

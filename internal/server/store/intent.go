@@ -101,7 +101,7 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 	if want.Limit == 0 {
 		want.Limit = 100_000
 	}
-	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC LIMIT `+f.arg(want.Limit), f.args...)
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`+f.limit(want.Limit), f.args...)
 }
 
 // LiveIntentOn returns an owner's live intent on a branch of a repo, or nil.

@@ -91,7 +91,7 @@ func (tx *Tx) TakeJobs(ctx context.Context, kind, lease string, until coord.Time
 		WITH due AS (
 			SELECT id FROM jobs
 			WHERE kind = $3 AND due_at <= $4
-			ORDER BY due_at, id LIMIT $5 `+tx.skipLocked+`)
+			ORDER BY due_at, id LIMIT $5+0 `+tx.skipLocked+`)
 		UPDATE jobs SET lease = $1, due_at = $2, attempts = attempts + 1, next_at = NULL
 		WHERE id IN (SELECT id FROM due)
 		RETURNING `+jobColumns, lease, until, kind, tx.Now, limit)

@@ -123,7 +123,7 @@ func (tx *Tx) Members(ctx context.Context, org string, p Page) ([]coord.Membersh
 	return all(ctx, tx, scanMember, `
 		SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.user_id
 		WHERE m.org_id = $1 AND m.user_id > $2
-		ORDER BY m.user_id LIMIT $3`, org, p.After, p.Limit)
+		ORDER BY m.user_id LIMIT $3+0`, org, p.After, p.Limit)
 }
 
 // CountRole returns how many members hold a role.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -40,7 +41,7 @@ func (tx *Tx) MessageMemories(ctx context.Context, org, id string, since coord.T
 		return m, err
 	}, `SELECT m.id, m.seq, m.conversation_id, c.kind, r.id, r.full_name, m.subject, m.body, u.id, u.email, u.name, m.created_at
 		FROM messages m JOIN conversations c ON c.id = m.conversation_id LEFT JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = m.from_user`+
-		f.where()+` ORDER BY m.seq DESC LIMIT `+f.arg(limit), f.args...)
+		f.where()+` ORDER BY m.seq DESC`+f.limit(limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,19 +69,62 @@ func (tx *Tx) withParticipants(ctx context.Context, org string, ms []MessageMemo
 	return err
 }
 
-// StatusMemories returns the sessions of an org whose agent told what it did
-// since a moment, the newest first.
-func (tx *Tx) StatusMemories(ctx context.Context, org string, since coord.Time, limit int) ([]SessionRow, error) {
-	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
-		WHERE s.org_id = $1 AND s.last_heartbeat_at >= $2 AND s.status_at >= $2 AND s.status_excerpt IS NOT NULL
-		ORDER BY s.status_at DESC, s.id DESC LIMIT $3`, org, since, limit)
+// A StatusMemory is what an agent said at the end of a turn.
+type StatusMemory struct {
+	ID      string
+	Session string
+	Tool    string
+	Excerpt string
+	Intent  string // the ref of what it worked on; empty for a draft or nothing
+	Repo    coord.RepoName
+	By      coord.User
+	At      coord.Time
+}
+
+// StatusMemories returns what agents of an org said since a moment, the newest
+// first.
+func (tx *Tx) StatusMemories(ctx context.Context, org string, since coord.Time, limit int) ([]StatusMemory, error) {
+	return all(ctx, tx, func(s scanner) (m StatusMemory, err error) {
+		var number *int
+		err = s.Scan(&m.ID, &m.Session, &m.Tool, &m.Excerpt, &number, &m.Repo.ID, &m.Repo.FullName, &m.By.ID, &m.By.Email, &m.By.Name, &m.At)
+		if number != nil {
+			m.Intent = coord.IntentRef(*number)
+		}
+		return m, err
+	}, `SELECT st.id, s.id, s.tool, st.excerpt, i.number, r.id, r.full_name, u.id, u.email, u.name, st.at
+		FROM statuses st JOIN sessions s ON s.id = st.session_id JOIN users u ON u.id = s.user_id JOIN repos r ON r.id = s.repo_id
+		LEFT JOIN intents i ON i.id = st.intent_id AND i.status <> $4
+		WHERE st.org_id = $1 AND st.at >= $2
+		ORDER BY st.at DESC, st.id DESC LIMIT $3+0`, org, since, limit, coord.IntentDraft)
+}
+
+// AddStatus keeps what a session's agent said.
+func (tx *Tx) AddStatus(ctx context.Context, id string, s SessionRow, excerpt string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO statuses (id, org_id, session_id, intent_id, excerpt, at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		id, s.OrgID, s.ID, s.IntentID, excerpt, tx.Now)
+	return err
+}
+
+// DeleteOldStatuses forgets what was said longer ago than age.
+func (tx *Tx) DeleteOldStatuses(ctx context.Context, age time.Duration) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM statuses WHERE at < $1`, tx.Now.Add(-age))
+	return err
+}
+
+// ClearStatuses forgets all that agents of an org said.
+func (tx *Tx) ClearStatuses(ctx context.Context, org string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM statuses WHERE org_id = $1`, org); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET status_excerpt = NULL, status_at = NULL WHERE org_id = $1 AND status_excerpt IS NOT NULL`, org)
+	return err
 }
 
 // QuestionMemories returns an org's questions since a moment with their
 // answers, the newest first.
 func (tx *Tx) QuestionMemories(ctx context.Context, org string, since coord.Time, limit int) ([]QuestionRow, error) {
 	rows, err := all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+`
-		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3`, org, since, limit)
+		WHERE q.org_id = $1 AND q.created_at > $2 ORDER BY q.created_at DESC, q.id DESC LIMIT $3+0`, org, since, limit)
 	if err != nil {
 		return nil, err
 	}

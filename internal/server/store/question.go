@@ -88,7 +88,7 @@ func (tx *Tx) Question(ctx context.Context, org, id string) (QuestionRow, error)
 // OpenQuestionsTo returns the open questions to a person, oldest first.
 func (tx *Tx) OpenQuestionsTo(ctx context.Context, org, user string, limit int) ([]QuestionRow, error) {
 	return all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+`
-		WHERE q.org_id = $1 AND q.to_user = $2 AND q.status = 'open' AND q.expires_at > $3 ORDER BY q.created_at, q.id LIMIT $4`, org, user, tx.Now, limit)
+		WHERE q.org_id = $1 AND q.to_user = $2 AND q.status = 'open' AND q.expires_at > $3 ORDER BY q.created_at, q.id LIMIT $4+0`, org, user, tx.Now, limit)
 }
 
 // answersFor is how long an answer waits for an agent to hear it.
@@ -121,7 +121,7 @@ func (tx *Tx) UntoldQuestions(ctx context.Context, s SessionRow, quiet coord.Tim
 	f.and(forSession("q.to_session"), s.ID, quiet)
 	f.and(`(q.asked_session IS NULL OR q.asked_session <> ?)`, s.ID)
 	f.and(notTold(`'`+questionKey("")+`' || q.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
-	return all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+f.where()+` ORDER BY q.created_at, q.id LIMIT `+f.arg(limit), f.args...)
+	return all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+f.where()+` ORDER BY q.created_at, q.id`+f.limit(limit), f.args...)
 }
 
 // UntoldAnswers returns the questions of a session, or of its person's
@@ -142,7 +142,7 @@ func (tx *Tx) UntoldAnswers(ctx context.Context, s SessionRow, quiet coord.Time,
 		answers = append(answers, a)
 		return q, err
 	}, `SELECT `+questionColumns+`, `+answerColumns+questionTables+` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user`+
-		f.where()+` ORDER BY a.at, a.id LIMIT `+f.arg(limit), f.args...)
+		f.where()+` ORDER BY a.at, a.id`+f.limit(limit), f.args...)
 	out := []QuestionRow{}
 	at := map[string]int{}
 	for i, q := range qs {

@@ -96,6 +96,11 @@ func (f *filter) arg(v any) string {
 	return fmt.Sprintf("$%d", len(f.args))
 }
 
+// limit ends a query after n rows. It adds nothing to n, as all limits in
+// parameters do: SQLite looks into a bare parameter there, and plans anew each
+// time it is set.
+func (f *filter) limit(n int) string { return ` LIMIT ` + f.arg(n) + `+0` }
+
 // and adds a condition in which each ? stands for the next argument.
 func (f *filter) and(cond string, args ...any) {
 	for _, a := range args {

@@ -11,6 +11,8 @@ var sealed = []struct{ table, id, column, purpose string }{
 	{"webhooks", "id", "secret", "webhook"},
 	{"slacks", "org_id", "url", "slack"},
 	{"mails", "id", "content", "mail"},
+	{"github_apps", "id", "secrets", "github"},
+	{"gitlab_hooks", "id", "secret", "gitlab"},
 }
 
 // Reseal passes every sealed secret through seal, for a change of keys, and

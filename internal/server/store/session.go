@@ -134,7 +134,7 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	if want.Limit == 0 {
 		want.Limit = 10_000
 	}
-	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC LIMIT `+f.arg(want.Limit), f.args...)
+	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC`+f.limit(want.Limit), f.args...)
 }
 
 // Heartbeat notes that a session was heard of, which is activity of its intent

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -282,7 +283,7 @@ func TestABusyOrgLeavesRoomForOthers(t *testing.T) {
 		}
 		waiting.Wait()
 		for range 50 { // the writers come meanwhile
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 			err := s.Read(ctx, func(tx *store.Tx) error { _, err := tx.Meta(ctx, "x"); return err })
 			cancel()
 			if err != nil {

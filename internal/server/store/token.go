@@ -40,7 +40,7 @@ func (tx *Tx) Tokens(ctx context.Context, org, user string, p Page) ([]coord.Tok
 	if p.After != "" {
 		f.and(`t.id < ?`, p.After)
 	}
-	return all(ctx, tx, scanToken, `SELECT `+tokenColumns+` FROM tokens t`+f.where()+` ORDER BY t.id DESC LIMIT `+f.arg(p.Limit), f.args...)
+	return all(ctx, tx, scanToken, `SELECT `+tokenColumns+` FROM tokens t`+f.where()+` ORDER BY t.id DESC`+f.limit(p.Limit), f.args...)
 }
 
 // RevokeToken ends a token.

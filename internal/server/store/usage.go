@@ -38,3 +38,10 @@ func (tx *Tx) ActiveDevelopers(ctx context.Context, org, month string) ([]Active
 	}, `SELECT u.id, u.email, u.name, a.first_at FROM active_developers a JOIN users u ON u.id = a.user_id
 		WHERE a.org_id = $1 AND a.month = $2 ORDER BY a.first_at, u.id`, org, month)
 }
+
+// NotePlan remembers that something was told of a plan in a month, and reports
+// whether it is the first time.
+func (tx *Tx) NotePlan(ctx context.Context, org, month, what string) (first bool, err error) {
+	n, err := tx.exec(ctx, `INSERT INTO plan_notices (org_id, month, what, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, month, what, tx.Now)
+	return n > 0, err
+}

@@ -7,19 +7,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const wakeChannel = "svc_events"
+// A Channel is what replicas tell each other about orgs.
+type Channel string
 
-// Notify tells the other replicas which orgs have new events. It is a hint,
+const (
+	NewEvents    Channel = "svc_events"    // there are new events
+	NewStandings Channel = "svc_standings" // somebody's token, role or membership changed
+)
+
+// Notify tells the other replicas which orgs have something new. It is a hint,
 // sent after commit: inside the transaction it would serialise all commits.
 // On SQLite there are no other replicas.
-func (s *Store) Notify(ctx context.Context, orgs []string) error {
+func (s *Store) Notify(ctx context.Context, on Channel, orgs ...string) error {
 	if s.name != postgres.name {
 		return nil
 	}
 	const perCall = 200 // a payload must stay under 8,000 bytes
 	for len(orgs) > 0 {
 		n := min(perCall, len(orgs))
-		if _, err := s.db.ExecContext(ctx, `SELECT pg_notify($1, $2)`, wakeChannel, strings.Join(orgs[:n], ",")); err != nil {
+		if _, err := s.db.ExecContext(ctx, `SELECT pg_notify($1, $2)`, string(on), strings.Join(orgs[:n], ",")); err != nil {
 			return err
 		}
 		orgs = orgs[n:]
@@ -27,9 +33,9 @@ func (s *Store) Notify(ctx context.Context, orgs []string) error {
 	return nil
 }
 
-// Listen calls fn with the orgs of each notification until ctx ends or the
-// connection breaks. On SQLite it waits for ctx.
-func (s *Store) Listen(ctx context.Context, fn func(orgs []string)) error {
+// Listen calls fn with the orgs of each notification on a channel until ctx
+// ends or the connection breaks. On SQLite it waits for ctx.
+func (s *Store) Listen(ctx context.Context, on Channel, fn func(orgs []string)) error {
 	if s.name != postgres.name {
 		<-ctx.Done()
 		return ctx.Err()
@@ -39,7 +45,7 @@ func (s *Store) Listen(ctx context.Context, fn func(orgs []string)) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, `LISTEN `+wakeChannel); err != nil {
+	if _, err := conn.Exec(ctx, `LISTEN `+string(on)); err != nil {
 		return err
 	}
 	for {

@@ -93,7 +93,7 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, ds []coord.Delivery) error {
 
 // Deliveries returns an endpoint's latest deliveries, newest first.
 func (tx *Tx) Deliveries(ctx context.Context, webhook string, limit int) ([]coord.Delivery, error) {
-	return all(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2`, webhook, limit)
+	return all(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2+0`, webhook, limit)
 }
 
 // Delivery returns one delivery of an endpoint.
@@ -108,7 +108,7 @@ func (tx *Tx) DueDeliveries(ctx context.Context, webhook string, limit int) ([]c
 	return all(ctx, tx, scanDelivery, `
 		SELECT `+deliveryColumns+` FROM webhook_deliveries
 		WHERE webhook_id = $1 AND next_attempt_at <= $2
-		ORDER BY next_attempt_at, event_seq LIMIT $3`, webhook, tx.Now, limit)
+		ORDER BY next_attempt_at, event_seq LIMIT $3+0`, webhook, tx.Now, limit)
 }
 
 // NextDelivery returns when an endpoint's next attempt is due, or nil.

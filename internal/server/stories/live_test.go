@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -70,7 +71,7 @@ func agree(rt *rapid.T, replicas []*daemontest.World, org string) {
 	want := snapshot(rt, fresh, w, org)
 	for i, r := range replicas {
 		var diff string
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		for deadline := time.Now().Add(await.Patience); time.Now().Before(deadline); {
 			if diff = cmp.Diff(want, snapshot(rt, r.D.Live, w, org)); diff == "" {
 				break // a commit on another replica is heard of in a moment
 			}

@@ -12,14 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
-
-// patience is how long a test waits for what should happen at once.
-const patience = 20 * time.Second
 
 // A waiting is a wait_for call under way.
 type waiting struct {
@@ -80,7 +78,7 @@ func (s *story) result(w *waiting) string {
 	s.t.Helper()
 	select {
 	case <-w.done:
-	case <-time.After(patience):
+	case <-time.After(await.Patience):
 		s.t.Fatal("the wait does not end")
 	}
 	if w.err != nil {
@@ -105,20 +103,9 @@ func (s *story) result(w *waiting) string {
 	return out
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatal("never: " + what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 func (s *story) waitingAt(w *daemontest.World, n int) {
 	s.t.Helper()
-	until(s.t, fmt.Sprintf("%d waits are open", n), func() bool { return w.D.Ops.Waiting() == n })
+	await.True(s.t, fmt.Sprintf("%d waits are open", n), func() bool { return w.D.Ops.Waiting() == n })
 }
 
 func (s *story) tell(lines ...string) {
@@ -232,7 +219,7 @@ func TestAWaitEndsWithItsClientAndLeavesNothingBehind(t *testing.T) {
 			wait.stop()
 			s.waitingAt(w, 0)
 		}
-		until(t, "no goroutine of a wait is left", func() bool {
+		await.True(t, "no goroutine of a wait is left", func() bool {
 			buf := make([]byte, 4<<20)
 			all := string(buf[:runtime.Stack(buf, true)])
 			return w.D.Ops.Waiting() == 0 && !strings.Contains(all, "ops.(*Service).serve") && !strings.Contains(all, "ops.(*Service).WaitFor")

@@ -1,9 +1,9 @@
 // The one way to call the API: a route as the server's table names it, typed
 // from the API document.
-import type { Pending } from "./pending";
 import type { paths } from "./schema.gen";
+import { read } from "./visible";
 
-type GeneratedRoute = {
+export type Route = {
   [P in keyof paths]: {
     [M in keyof paths[P]]: paths[P][M] extends { responses: unknown } ? `${Uppercase<M & string>} ${P & string}` : never;
   }[keyof paths[P]];
@@ -28,13 +28,8 @@ type Success<O> = O extends { responses: infer A }
         : void
   : never;
 
-export type Route = GeneratedRoute | keyof Pending;
-export type Answer<R extends Route> = R extends keyof Pending ? Pending[R]["answer"] : Success<Operation<R>>;
-export type Body<R extends Route> = R extends keyof Pending
-  ? Pending[R]["body"]
-  : Operation<R> extends { requestBody?: { content: { "application/json": infer B } } }
-    ? B
-    : undefined;
+export type Answer<R extends Route> = Success<Operation<R>>;
+export type Body<R extends Route> = Operation<R> extends { requestBody?: { content: { "application/json": infer B } } } ? B : undefined;
 
 export interface Options<R extends Route> {
   path?: Record<string, string>;
@@ -109,5 +104,5 @@ export async function call<R extends Route>(route: R, options: Options<R> = {}):
     throw p;
   }
   if (res.status === 204) return undefined as Answer<R>;
-  return (await res.json()) as Answer<R>;
+  return read<Answer<R>>(await res.text());
 }

@@ -1,6 +1,4 @@
-// The records that the API answers with. Types of endpoints that the server
-// has come from its own document; the others are written here by hand until
-// they do, and are listed in pending.ts.
+// The records that the API answers with, typed from its own document.
 import type { Body } from "./client";
 import type { components } from "./schema.gen";
 
@@ -59,18 +57,3 @@ export interface Page<T> {
 }
 
 export type Usage = Schemas["Usage"];
-
-export interface GitHubApp {
-  configured: boolean;
-  apps: { id: string; name: string; owner: string; install_url: string }[];
-  installations: { id: string; account: string; repos: number; created_at: string }[];
-}
-
-export interface Billing {
-  plan: string;
-  status: string;
-  available: boolean;
-  seats: number | null;
-  current_period_end: string | null;
-}
-

@@ -3,6 +3,7 @@
 // dead one by its keep-alives.
 import { headers, problemOf } from "./client";
 import type { Event } from "./records";
+import { read } from "./visible";
 
 export type StreamState = "connecting" | "live" | "stale" | "offline";
 
@@ -62,7 +63,7 @@ export function follow(options: StreamOptions): () => void {
         if (f.event === "reconnect") {
           wait = (JSON.parse(f.data) as { after_ms: number }).after_ms;
           attempt = 1;
-        } else if (f.data) events.push(JSON.parse(f.data) as Event);
+        } else if (f.data) events.push(read<Event>(f.data));
       }
       if (events.length) options.onEvents(events);
     }

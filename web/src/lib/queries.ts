@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { call, type Answer, type Options, type Route } from "../api/client";
 import type { Page } from "../api/records";
 
-export function useGet<R extends Route & `GET ${string}`>(key: string, route: R, options: Omit<Options<R>, "body" | "signal"> = {}, extra: { enabled?: boolean; staleTime?: number } = {}) {
+export function useGet<R extends Route & `GET ${string}`>(key: string, route: R, options: Omit<Options<R>, "body" | "signal"> = {}, extra: { enabled?: boolean; staleTime?: number; refetchInterval?: number } = {}) {
   return useQuery<Answer<R>>({
     queryKey: [key, route, options.path ?? {}, options.query ?? {}],
     queryFn: ({ signal }) => call(route, { ...options, signal } as Options<R>),

@@ -3,8 +3,9 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { IconArrowsSplit, IconFileCode, IconMessage, IconMessageQuestion, IconRobot, IconSearch, IconTargetArrow, type TablerIcon } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import type { SearchHit } from "../api/records";
+import type { ConflictKind, SearchHit } from "../api/records";
 import { useGet } from "../lib/queries";
+import { conflictKind } from "../lib/text";
 import { useFilter } from "../lib/url";
 import { Ago } from "../ui/bits";
 import { ChoiceFilter, RepoFilter } from "../ui/Filters";
@@ -78,6 +79,9 @@ export function History() {
 
 function Hit({ hit: h, q }: { hit: SearchHit; q: string }) {
   const look = kinds[h.kind] ?? { label: h.kind, icon: IconSearch };
+  const title = h.kind === "conflicts" ? (conflictKind[h.title.replaceAll(" ", "_") as ConflictKind]?.name ?? h.title) : h.title;
+  // What has no title of its own is named by how it begins; once is enough.
+  const repeats = h.snippet.startsWith(h.title.replace(/(…|\.\.\.)$/, ""));
   return (
     <li>
       <Link href={pathOfHit(h)} className="work-row" data-row>
@@ -86,12 +90,14 @@ function Hit({ hit: h, q }: { hit: SearchHit; q: string }) {
           <span className="work-title">
             {/^(INT|CF)-/.test(h.ref) && <span className="ref">{h.ref}</span>}
             <b>
-              <Marked text={h.title} q={q} />
+              <Marked text={repeats ? h.snippet : title} q={q} />
             </b>
           </span>
-          <span className="work-text">
-            <Marked text={h.snippet} q={q} />
-          </span>
+          {!repeats && (
+            <span className="work-text">
+              <Marked text={h.snippet} q={q} />
+            </span>
+          )}
           <span className="work-meta">
             {h.by && <span>{h.by.name}</span>}
             {h.repo && <span>{h.repo.full_name}</span>}

@@ -2,12 +2,12 @@
 // finds, from the keyboard.
 import { Modal } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconArrowRight, IconCornerDownLeft, IconHash, IconMoon, IconSearch, IconTerminal2, IconUserPlus, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowRight, IconCornerDownLeft, IconFolder, IconHash, IconMoon, IconSearch, IconTargetArrow, IconTerminal2, IconUser, IconUserPlus, type TablerIcon } from "@tabler/icons-react";
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useMantineColorScheme } from "@mantine/core";
 import type { SearchHit } from "../api/records";
-import { useGet } from "../lib/queries";
+import { useGet, useLiveIntents, useMembers, useRepos } from "../lib/queries";
 import { contractPath } from "../lib/url";
 import { nav } from "./Shell";
 
@@ -66,6 +66,8 @@ function PaletteBody({ close }: { close: () => void }) {
   const [asked] = useDebouncedValue(q.trim(), 180);
   const hits = useGet("search", "GET /v1/search", { query: { q: asked, limit: 8 } }, { enabled: asked.length >= 2 });
 
+  const [intents, repos, members] = [useLiveIntents().data, useRepos().data?.items, useMembers().data?.items];
+
   const choices = useMemo<Choice[]>(() => {
     const to = (path: string) => () => {
       navigate(path);
@@ -87,12 +89,17 @@ function PaletteBody({ close }: { close: () => void }) {
     ];
     out.push(...fixed.filter((c) => !needle || c.label.toLowerCase().includes(needle)));
     if (needle.length >= 2) {
-      for (const h of asked.length >= 2 ? (hits.data?.items ?? []) : [])
+      const has = (...texts: (string | null)[]) => texts.some((t) => t?.toLowerCase().includes(needle));
+      const work = (intents ?? []).filter((i) => has(i.title, i.branch, i.ref)).slice(0, 5);
+      for (const i of work) out.push({ id: i.ref, label: i.title, hint: `${i.ref} · ${i.owner.name}`, icon: IconTargetArrow, go: to(`/intents/${i.ref}`) });
+      for (const r of (repos ?? []).filter((r) => has(r.full_name)).slice(0, 3)) out.push({ id: r.id, label: r.full_name, hint: "Repo", icon: IconFolder, go: to(`/repos/${r.full_name}`) });
+      for (const m of (members ?? []).filter((m) => has(m.name, m.email)).slice(0, 3)) out.push({ id: m.id, label: m.name, hint: "Work of", icon: IconUser, go: to(`/intents?owner=${encodeURIComponent(m.email)}`) });
+      for (const h of asked.length >= 2 ? (hits.data?.items ?? []).filter((h) => !work.some((i) => i.ref === h.ref)) : [])
         out.push({ id: h.kind + h.id, label: h.title, hint: [h.ref, h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
       out.push({ id: "all", label: `Search history for “${q.trim()}”`, hint: "", icon: IconSearch, go: to(`/history?q=${encodeURIComponent(q.trim())}`) });
     }
     return out;
-  }, [q, asked, hits.data, navigate, close, colorScheme, setColorScheme]);
+  }, [q, asked, hits.data, intents, repos, members, navigate, close, colorScheme, setColorScheme]);
 
   useEffect(() => setAt(0), [q]);
   useEffect(() => {

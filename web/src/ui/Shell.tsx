@@ -178,7 +178,7 @@ function UserMenu() {
 function useShortcuts(openPalette: () => void) {
   const [, navigate] = useLocation();
   useEffect(() => {
-    let armed = 0;
+    let armed = -Infinity; // when g was pressed, however late we hear of it
     const onKey = (e: KeyboardEvent) => {
       const el = e.target as HTMLElement;
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
@@ -190,9 +190,9 @@ function useShortcuts(openPalette: () => void) {
       if (e.key === "/") {
         e.preventDefault();
         openPalette();
-      } else if (e.key === "g") armed = Date.now();
-      else if (Date.now() - armed < 1200) {
-        armed = 0;
+      } else if (e.key === "g") armed = e.timeStamp;
+      else if (e.timeStamp - armed < 1500) {
+        armed = -Infinity;
         const item = nav.find((n) => n.key === e.key);
         if (item) {
           e.preventDefault();

@@ -1,8 +1,9 @@
 // Dialogs that ask before something happens.
-import { Button, Modal } from "@mantine/core";
+import { Alert, Button, Modal } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Problem } from "../api/client";
+import { Command } from "./bits";
 import { done, failed } from "./toast";
 
 /** An action on the server, with its notice and the lists it makes stale. */
@@ -22,6 +23,47 @@ export function useAction<V = void, T = unknown>(run: (v: V) => Promise<T>, opti
 }
 
 export const fieldError = (error: unknown, path: string): string | undefined => (error instanceof Problem ? error.field(path) : undefined);
+
+/** A form in a dialog. It says what went wrong, unless one of its fields does. */
+export function Form({ onSubmit, onCancel, confirm, error, fields = [], danger = false, busy = false, disabled = false, children }: { onSubmit: () => void; onCancel: () => void; confirm: string; error?: Error | null; fields?: string[]; danger?: boolean; busy?: boolean; disabled?: boolean; children: ReactNode }) {
+  return (
+    <form
+      className="stack"
+      onSubmit={(e) => {
+        e.preventDefault();
+        onSubmit();
+      }}
+    >
+      {error && !fields.some((f) => fieldError(error, f)) && (
+        <Alert color="red" role="alert">
+          {error.message}
+        </Alert>
+      )}
+      {children}
+      <div className="dialog-actions">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" color={danger ? "red.8" : undefined} loading={busy} disabled={disabled}>
+          {confirm}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** A secret that is shown this once. */
+export function Once({ secret, note, onClose }: { secret: string; note: string; onClose: () => void }) {
+  return (
+    <div className="stack">
+      <Alert color="yellow">{note}</Alert>
+      <Command>{secret}</Command>
+      <div className="dialog-actions">
+        <Button onClick={onClose}>I have it</Button>
+      </div>
+    </div>
+  );
+}
 
 export function Ask({
   opened,
@@ -46,23 +88,9 @@ export function Ask({
 }) {
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault();
-          onConfirm();
-        }}
-        className="stack"
-      >
+      <Form onSubmit={onConfirm} onCancel={onClose} confirm={confirm} danger={danger} busy={busy} disabled={disabled}>
         {children}
-        <div className="dialog-actions">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color={danger ? "red.8" : undefined} loading={busy} disabled={disabled}>
-            {confirm}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

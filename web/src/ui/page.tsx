@@ -32,7 +32,7 @@ export function Section({ title, sub, actions, children, pad = true }: { title?:
             {title && <h2>{title}</h2>}
             {sub && <div className="card-sub">{sub}</div>}
           </div>
-          {actions}
+          {actions && <div className="card-actions">{actions}</div>}
         </div>
       )}
       <div className={pad ? "card-body" : "card-flush"}>{children}</div>
@@ -83,6 +83,11 @@ export function Load<T>({ query, children }: { query: UseQueryResult<T>; childre
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return <Loading />;
+}
+
+/** The rows of a list, or what to do while there are none. */
+export function Rows<T>({ query, none, children }: { query: UseQueryResult<{ items: T[] }>; none: ReactNode; children: (item: T) => ReactNode }) {
+  return <Load query={query}>{(page) => (page.items.length === 0 ? none : <ul className="rows">{page.items.map(children)}</ul>)}</Load>;
 }
 
 /** Catches what a page throws while it draws, so that the rest stays usable. */

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/daemon"
@@ -73,7 +74,11 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 
 func (w *World) start() {
 	w.t.Helper()
-	d, err := daemon.Start(context.Background(), w.cfg, slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	level := slog.LevelDebug
+	if _, ok := w.t.(*testing.B); ok {
+		level = slog.LevelInfo // as svcd logs unless told otherwise
+	}
+	d, err := daemon.Start(context.Background(), w.cfg, slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: level})))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -263,7 +268,9 @@ func (w *World) Do(r Request) Response {
 // Open sends a request whose answer goes on, and returns it once it has begun.
 func (w *World) Open(r Request) io.ReadCloser {
 	w.t.Helper()
-	res, err := direct.Do(w.Build(r))
+	open := *direct
+	open.Timeout = 0 // it lasts as long as its test does
+	res, err := open.Do(w.Build(r))
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
 	}
@@ -317,7 +324,7 @@ func (w *World) Build(r Request) *http.Request {
 }
 
 // direct follows no redirects: a test wants to see them.
-var direct = &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var direct = &http.Client{Timeout: await.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // Must is Do for a call that has to give the status; it decodes the answer
 // into to, if that is not nil.

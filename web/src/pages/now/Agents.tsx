@@ -61,17 +61,11 @@ function AgentRow({ session: s, branchFirst }: { session: Session; branchFirst: 
           {s.model && <span className="wide-only"> · {s.model}</span>}
         </span>
       </span>
-      <span className={branchFirst ? "agent-branch clip" : "agent-branch clip branch-again"}>
-        <IconGitBranch size={13} aria-hidden /> {s.branch ?? "no branch"}
-      </span>
-      <span className="agent-does clip">
-        {s.intent ? (
-          <>
-            <span className="ref">{s.intent.ref}</span> {s.intent.title ?? "Draft"}
-          </>
-        ) : (
-          <span className="dim">No declared intent</span>
-        )}
+      <span className="agent-does">
+        <span className={s.intent ? "clip agent-title" : "clip dim"}>{s.intent ? (s.intent.title ?? "Draft") : "No declared intent"}</span>
+        <span className={branchFirst ? "agent-branch clip" : "agent-branch clip branch-again"}>
+          {s.intent && <span className="ref">{s.intent.ref}</span>} <IconGitBranch size={12} aria-hidden /> {s.branch ?? "no branch"}
+        </span>
       </span>
       {s.intent && s.intent.status !== "active" ? <IntentPill status={s.intent.status} /> : <span />}
       <span className="dim agent-ago">

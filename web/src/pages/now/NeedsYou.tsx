@@ -1,4 +1,4 @@
-import { IconArrowsSplit, IconCheckupList, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconCheckupList, IconGauge, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { AttentionItem } from "../../api/records";
@@ -19,6 +19,7 @@ const icons: Record<AttentionItem["kind"], { icon: TablerIcon; tone: string; nam
   question: { icon: IconMessageQuestion, tone: "info", name: "Question" },
   handoff: { icon: IconTransfer, tone: "good", name: "Handoff" },
   silent_hooks: { icon: IconPlugConnectedX, tone: "warn", name: "Hooks fell silent" },
+  plan: { icon: IconGauge, tone: "warn", name: "Limit of the plan" },
   invite: { icon: IconMail, tone: "quiet", name: "Invite" },
 };
 

@@ -24,13 +24,18 @@ export function WorkMap({ intents, conflicts }: { intents: Intent[]; conflicts: 
           {map.edges.map((e) => {
             const a = map.at.get(e.from)!;
             const b = map.at.get(e.to)!;
-            const d = pathOfEdge(map, e);
+            const { d, name } = pathOfEdge(map, e);
             const forward = a.x === b.x || a.x < b.x;
             return (
               <g key={e.key} className={lit(e) ? "edge edge-lit" : "edge"} onMouseEnter={() => setOver(e.key)} onMouseLeave={() => setOver(null)} onClick={() => navigate(e.kind === "conflict" ? `/conflicts/${e.ref}` : `/intents/${e.ref}`)}>
                 <title>{e.label}</title>
                 <path d={d} className="edge-hit" />
                 <path d={d} className={e.kind === "conflict" ? `edge-line edge-${e.severity}` : "edge-line edge-depends"} markerEnd={e.kind === "depends" && forward ? "url(#arrow)" : undefined} markerStart={e.kind === "depends" && !forward ? "url(#arrow)" : undefined} />
+                {name && e.kind === "conflict" && (
+                  <text x={name.x} y={name.y + 4} textAnchor="middle" className={`edge-ref edge-ref-${e.severity}`}>
+                    {e.ref}
+                  </text>
+                )}
               </g>
             );
           })}

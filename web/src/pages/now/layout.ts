@@ -2,7 +2,7 @@
 // picture, so that a live update moves nothing that did not change.
 import type { Conflict, Intent, Severity } from "../../api/records";
 
-export const card = { height: 62, gap: 10, top: 34, pad: 16, between: 46, narrow: 148, wide: 230 };
+export const card = { height: 80, gap: 10, top: 34, pad: 16, between: 56, narrow: 148, wide: 230 };
 export const perLane = 9;
 export const maxLanes = 12;
 
@@ -94,19 +94,24 @@ export function layOut(intents: Intent[], conflicts: Conflict[], room: number): 
   };
 }
 
-/** The line of an edge: sideways between lanes, round the side within one. */
-export function pathOfEdge(map: Layout, e: Edge): string {
+/** The line of an edge: sideways between lanes, round the side within one;
+ * and where its name stands, unless a card would cover that. */
+export function pathOfEdge(map: Layout, e: Edge): { d: string; name: { x: number; y: number } | null } {
   const [a, b] = [map.at.get(e.from)!, map.at.get(e.to)!];
   // Several edges between the same two run side by side.
   const twins = map.edges.filter((o) => (o.from === e.from && o.to === e.to) || (o.from === e.to && o.to === e.from));
   const mid = card.height / 2 + (twins.indexOf(e) - (twins.length - 1) / 2) * 9;
   if (a.x === b.x) {
     const x = a.x + map.card;
-    const bend = 18 + Math.min(22, Math.abs(a.y - b.y) / 10);
-    return `M${x} ${a.y + mid} C${x + bend} ${a.y + mid} ${x + bend} ${b.y + mid} ${x} ${b.y + mid}`;
+    // The further apart, the wider, so that lines of one lane stay apart.
+    const bend = 14 + 9 * Math.min(6, Math.abs(a.y - b.y) / (card.height + card.gap));
+    const d = `M${x} ${a.y + mid} C${x + bend} ${a.y + mid} ${x + bend} ${b.y + mid} ${x} ${b.y + mid}`;
+    return { d, name: { x: x + bend * 0.75, y: (a.y + b.y) / 2 + mid } };
   }
   const [l, r] = a.x < b.x ? [a, b] : [b, a];
   const x1 = l.x + map.card;
   const half = Math.max(34, (r.x - x1) / 2);
-  return `M${x1} ${l.y + mid} C${x1 + half} ${l.y + mid} ${r.x - half} ${r.y + mid} ${r.x} ${r.y + mid}`;
+  const d = `M${x1} ${l.y + mid} C${x1 + half} ${l.y + mid} ${r.x - half} ${r.y + mid} ${r.x} ${r.y + mid}`;
+  const near = r.x - x1 <= card.between;
+  return { d, name: near ? { x: (x1 + r.x) / 2, y: (l.y + r.y) / 2 + mid } : null };
 }

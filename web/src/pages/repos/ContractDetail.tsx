@@ -121,9 +121,9 @@ function Change({ change: f }: { change: ContractRecord["in_flight"][number] }) 
               {f.intent.ref} {f.intent.title ?? "Draft"}
             </Link>
           )}
-          <b>{f.by?.name}</b>
         </span>
         <span className="work-meta">
+          {f.by && <span>{f.by.name}</span>}
           <span>{f.repo.full_name}</span>
           <span>{f.path}</span>
           {f.detail && <span>{f.detail}</span>}

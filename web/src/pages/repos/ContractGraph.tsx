@@ -89,7 +89,7 @@ export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
             const z = map.at.get(b.provider)!;
             const { d, label } = route(a, z);
             return (
-              <g key={b.key} className={b === bond ? "edge edge-lit" : "edge"} role="button" tabIndex={0} aria-pressed={b === bond} aria-label={`${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}${b.breaking ? ", one is about to break" : ""}`} onClick={() => setChosen(b.key)} onKeyDown={(e) => e.key === "Enter" && setChosen(b.key)}>
+              <g key={b.key} className={b === bond ? "edge edge-lit" : "edge"} role="button" tabIndex={0} aria-pressed={b === bond} aria-label={`${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}${b.breaking ? ", one is about to break" : ""}`} onClick={() => setChosen(b.key)} onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), setChosen(b.key))}>
                 <path d={d} className="edge-hit" />
                 <path d={d} className={b.breaking ? "edge-line edge-block" : "edge-line edge-contract"} markerEnd="url(#uses)" />
                 <text x={label.x} y={label.y} className="edge-count" textAnchor="middle">

@@ -55,13 +55,14 @@ const month = (period: string): string => new Date(period + "-01T00:00:00Z").toL
 
 function Meter({ label, used, limit }: { label: string; used: number; limit: number | null }) {
   const full = limit !== null && used >= limit;
+  const near = limit !== null && used >= limit * 0.8; // where the server warns, too
   return (
     <div>
       <div className="row">
         <span className="grow">{label}</span>
-        <span className={full ? "tone-block" : "dim"}>{limit === null ? `${used}, no limit` : `${used} of ${limit}`}</span>
+        <span className={full ? "tone-block" : near ? "tone-warn" : "dim"}>{limit === null ? `${used}, no limit` : `${used} of ${limit}`}</span>
       </div>
-      {limit !== null && <Progress value={Math.min(100, (used / Math.max(1, limit)) * 100)} size="sm" mt={6} color={full ? "red" : undefined} aria-label={label} />}
+      {limit !== null && <Progress value={Math.min(100, (used / Math.max(1, limit)) * 100)} size="sm" mt={6} color={full ? "red" : near ? "yellow" : undefined} aria-label={label} />}
     </div>
   );
 }
@@ -82,10 +83,10 @@ function Subscription() {
           ) : (
             <div className="row">
               <div className="grow">
-                <b>{plans[b.plan] ?? b.plan}</b> <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status}</Pill>
-                {b.current_period_end && <div className="dim">until {day(b.current_period_end)}</div>}
+                <b>{plans[b.plan] ?? b.plan}</b> {b.status !== "none" && <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status.replaceAll("_", " ")}</Pill>}
+                {b.cancels_at ? <div className="dim">ends on {day(b.cancels_at)}</div> : b.subscribed && b.current_period_end && <div className="dim">renewed on {day(b.current_period_end)}</div>}
               </div>
-              {may && b.plan === "free" && (
+              {may && !b.subscribed && (
                 <>
                   <Button variant="default" loading={buy.isPending} onClick={() => buy.mutate("team")}>
                     Upgrade to Team
@@ -95,7 +96,7 @@ function Subscription() {
                   </Button>
                 </>
               )}
-              {may && b.plan !== "free" && (
+              {may && b.subscribed && (
                 <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
                   Invoices and payment
                 </Button>

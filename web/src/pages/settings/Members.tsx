@@ -1,4 +1,4 @@
-import { Alert, Button, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { IconMail, IconUserPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -7,8 +7,8 @@ import { useGet, useMembers } from "../../lib/queries";
 import { isAdmin, useMe } from "../../lib/session";
 import { useFilter } from "../../lib/url";
 import { Ago, Avatar, Command, Pill } from "../../ui/bits";
-import { Confirmed, fieldError, useAction } from "../../ui/form";
-import { Empty, Load, Section } from "../../ui/page";
+import { Confirmed, Form, fieldError, useAction } from "../../ui/form";
+import { Empty, Load, Rows, Section } from "../../ui/page";
 
 const roles: { value: Role; label: string; does: string }[] = [
   { value: "owner", label: "Owner", does: "everything, other owners and admins too" },
@@ -98,32 +98,29 @@ function Invites() {
   const revoke = useAction((id: string) => call("DELETE /v1/invites/{id}", { path: { id } }), { says: "The invite no longer works.", stale: ["invites"] });
   return (
     <Section title="Pending invites" pad={false}>
-      <Load query={invites}>
-        {(page) =>
-          page.items.length === 0 ? (
-            <Empty icon={<IconMail size={22} stroke={1.5} />} title="Nobody is waiting">
-              An invite is a link that works once and for seven days.
-            </Empty>
-          ) : (
-            <ul className="rows">
-              {page.items.map((i) => (
-                <li key={i.id} className="row-item">
-                  <IconMail size={18} stroke={1.5} aria-hidden />
-                  <div className="grow clip">
-                    <b>{i.email ?? "Anybody with the link"}</b>
-                    <div className="dim">
-                      ends <Ago at={i.expires_at} />
-                      {i.email_sent && " · sent by email"}
-                    </div>
-                  </div>
-                  <Pill tone="quiet">{i.role}</Pill>
-                  <Confirmed label="Take back" title="Take this invite back?" text="The link stops working at once." confirm="Take back" onConfirm={() => revoke.mutateAsync(i.id)} />
-                </li>
-              ))}
-            </ul>
-          )
+      <Rows
+        query={invites}
+        none={
+          <Empty icon={<IconMail size={22} stroke={1.5} />} title="Nobody is waiting">
+            An invite is a link that works once and for seven days.
+          </Empty>
         }
-      </Load>
+      >
+        {(i) => (
+          <li key={i.id} className="row-item">
+            <IconMail size={18} stroke={1.5} aria-hidden />
+            <div className="grow clip">
+              <b>{i.email ?? "Anybody with the link"}</b>
+              <div className="dim">
+                ends <Ago at={i.expires_at} />
+                {i.email_sent && " · sent by email"}
+              </div>
+            </div>
+            <Pill tone="quiet">{i.role}</Pill>
+            <Confirmed label="Take back" title="Take this invite back?" text="The link stops working at once." confirm="Take back" onConfirm={() => revoke.mutateAsync(i.id)} />
+          </li>
+        )}
+      </Rows>
     </Section>
   );
 }
@@ -157,18 +154,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
           </div>
         </div>
       ) : (
-        <form
-          className="stack"
-          onSubmit={(e) => {
-            e.preventDefault();
-            invite.mutate();
-          }}
-        >
-          {invite.isError && !fieldError(invite.error, "email") && (
-            <Alert color="red" role="alert">
-              {invite.error.message}
-            </Alert>
-          )}
+        <Form onSubmit={() => invite.mutate()} onCancel={close} confirm="Make the invite" error={invite.error} fields={["email"]} busy={invite.isPending}>
           <TextInput label="Email" description="Leave it empty for a link that anybody may use once." type="email" data-autofocus value={email} onChange={(e) => setEmail(e.target.value)} error={fieldError(invite.error, "email")} />
           <Select
             label="Role"
@@ -179,15 +165,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
             description={roles.find((r) => r.value === role)?.does}
             inputWrapperOrder={["label", "input", "description", "error"]}
           />
-          <div className="dialog-actions">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={invite.isPending}>
-              Make the invite
-            </Button>
-          </div>
-        </form>
+        </Form>
       )}
     </Modal>
   );

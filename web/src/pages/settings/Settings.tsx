@@ -1,4 +1,4 @@
-import { Suspense, type ComponentType } from "react";
+import { Suspense, useEffect, useRef, type ComponentType } from "react";
 import { Link, useParams } from "wouter";
 import { later } from "../../lib/lazy";
 import { useMe } from "../../lib/session";
@@ -36,11 +36,17 @@ export function Settings() {
   const me = useMe();
   const shown = tabs.filter((t) => t.who !== "admin" || me.isAdmin);
   const here = shown.find((t) => t.slug === tab);
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the tabs are one line that scrolls.
+  useEffect(() => {
+    const [box, link] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
+    if (box && link) box.scrollLeft = link.offsetLeft - box.offsetLeft - (box.clientWidth - link.clientWidth) / 2;
+  }, [here]);
   if (!here) return <NotFound />;
   return (
     <Page title="Settings" sub={me.org.name}>
       <div className="settings">
-        <nav className="settings-nav" aria-label="Settings">
+        <nav className="settings-nav" aria-label="Settings" ref={nav}>
           {["You", "Org", "Integrations"].map((group) => (
             <div key={group} className="settings-group">
               <div className="settings-group-name">{group}</div>

@@ -8,7 +8,7 @@ import { Confirmed, fieldError, useAction } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
 
 export function SlackTab() {
-  const slack = useGet("integrations", "GET /v1/integrations/slack");
+  const slack = useGet("integrations", "GET /v1/integrations/slack", {}, { refetchInterval: 3000 }); // no event tells how a post went
   const [url, setUrl] = useState("");
   const connect = useAction((webhook_url: string | null) => call("PUT /v1/integrations/slack", { body: { webhook_url } }), { says: "Saved.", stale: ["integrations"], quietErrors: true, then: () => setUrl("") });
   const test = useAction(() => call("POST /v1/integrations/slack/test"), { says: "A test message is on its way.", stale: ["integrations"] });

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -6,8 +6,8 @@ import type { Scope, Token } from "../../api/records";
 import { useGet, useMembers } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { Ago, Code, Command, Pill } from "../../ui/bits";
-import { Confirmed, fieldError, useAction } from "../../ui/form";
-import { Empty, Load, Section } from "../../ui/page";
+import { Confirmed, Form, Once, fieldError, useAction } from "../../ui/form";
+import { Empty, Rows, Section } from "../../ui/page";
 
 const scopes: { noun: string; list: Scope[] }[] = [
   { noun: "Agents", list: ["hooks:evaluate", "mcp:tools"] },
@@ -35,22 +35,19 @@ export function Tokens() {
         pad={false}
         actions={me.isAdmin && <Button onClick={() => setMaking(true)}>New token</Button>}
       >
-        <Load query={tokens}>
-          {(page) =>
-            page.items.length === 0 ? (
-              <Empty icon={<IconKey size={22} stroke={1.5} />} title="No tokens yet">
-                Connect a machine and its token appears here.
-                <Command>{`svc login --server ${location.origin}`}</Command>
-              </Empty>
-            ) : (
-              <ul className="rows">
-                {page.items.map((t) => (
-                  <TokenRow key={t.id} token={t} />
-                ))}
-              </ul>
-            )
+        <Rows
+          query={tokens}
+          none={
+            <Empty icon={<IconKey size={22} stroke={1.5} />} title="No tokens yet">
+              Connect a machine and its token appears here.
+              <Command>{`svc login --server ${location.origin}`}</Command>
+            </Empty>
           }
-        </Load>
+        >
+          {(t) => (
+            <TokenRow key={t.id} token={t} />
+          )}
+        </Rows>
       </Section>
       <NewToken opened={making} onClose={() => setMaking(false)} />
     </>
@@ -106,26 +103,9 @@ function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void })
   return (
     <Modal opened={opened} onClose={close} size="lg" title={made ? "Copy the token now" : "New token"} closeOnClickOutside={!made}>
       {made ? (
-        <div className="stack">
-          <Alert color="yellow">This is the only time it is shown. We keep a hash of it, nothing more.</Alert>
-          <Command>{made}</Command>
-          <div className="dialog-actions">
-            <Button onClick={close}>I have it</Button>
-          </div>
-        </div>
+        <Once secret={made} note="This is the only time it is shown. We keep a hash of it, nothing more." onClose={close} />
       ) : (
-        <form
-          className="stack"
-          onSubmit={(e) => {
-            e.preventDefault();
-            create.mutate();
-          }}
-        >
-          {create.isError && (
-            <Alert color="red" role="alert">
-              {create.error.message}
-            </Alert>
-          )}
+        <Form onSubmit={() => create.mutate()} onCancel={close} confirm="Make the token" error={create.error} fields={["name"]} busy={create.isPending} disabled={usable.length === 0}>
           <TextInput label="Name" placeholder="CI pipeline" required data-autofocus maxLength={100} value={name} onChange={(e) => setName(e.target.value)} error={fieldError(create.error, "name")} />
           <SegmentedControl
             aria-label="Kind of token"
@@ -168,15 +148,7 @@ function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void })
               ))}
             </div>
           </Checkbox.Group>
-          <div className="dialog-actions">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={usable.length === 0}>
-              Make the token
-            </Button>
-          </div>
-        </form>
+        </Form>
       )}
     </Modal>
   );

@@ -1,13 +1,13 @@
-import { Alert, Button, Modal, MultiSelect, TextInput } from "@mantine/core";
+import { Button, Modal, MultiSelect, TextInput } from "@mantine/core";
 import { IconRefresh, IconWebhook } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Delivery, EventType, Webhook } from "../../api/records";
 import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
-import { Ago, Code, Command, Pill } from "../../ui/bits";
-import { Confirmed, fieldError, useAction } from "../../ui/form";
-import { Empty, Load, Section } from "../../ui/page";
+import { Ago, Code, Pill } from "../../ui/bits";
+import { Confirmed, Form, Once, fieldError, useAction } from "../../ui/form";
+import { Empty, Load, Rows, Section } from "../../ui/page";
 
 export function Webhooks() {
   const hooks = useGet("webhooks", "GET /v1/webhooks");
@@ -15,21 +15,18 @@ export function Webhooks() {
   return (
     <>
       <Section title="Webhooks" sub="Events as they happen, signed, tried again until they arrive." pad={false} actions={<Button onClick={() => setMaking(true)}>Add webhook</Button>}>
-        <Load query={hooks}>
-          {(page) =>
-            page.items.length === 0 ? (
-              <Empty icon={<IconWebhook size={22} stroke={1.5} />} title="No webhooks">
-                Let your own systems hear of conflicts, overrides and merges.
-              </Empty>
-            ) : (
-              <ul className="rows">
-                {page.items.map((h) => (
-                  <HookRow key={h.id} hook={h} />
-                ))}
-              </ul>
-            )
+        <Rows
+          query={hooks}
+          none={
+            <Empty icon={<IconWebhook size={22} stroke={1.5} />} title="No webhooks">
+              Let your own systems hear of conflicts, overrides and merges.
+            </Empty>
           }
-        </Load>
+        >
+          {(h) => (
+            <HookRow key={h.id} hook={h} />
+          )}
+        </Rows>
       </Section>
       {making && <NewWebhook onClose={() => setMaking(false)} />}
     </>
@@ -56,13 +53,15 @@ function HookRow({ hook }: { hook: Webhook }) {
             Switched off
           </Pill>
         )}
-        <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
-          Deliveries
-        </Button>
-        <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-          Test
-        </Button>
-        <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+        <div className="row-actions">
+          <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Deliveries
+          </Button>
+          <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Test
+          </Button>
+          <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+        </div>
       </div>
       {open && <Deliveries hook={hook} />}
     </li>
@@ -72,7 +71,7 @@ function HookRow({ hook }: { hook: Webhook }) {
 const tone = { delivered: "good", pending: "info", failed: "block" } as const;
 
 function Deliveries({ hook }: { hook: Webhook }) {
-  const list = useGet("deliveries", "GET /v1/webhooks/{id}/deliveries", { path: { id: hook.id }, query: { limit: 25 } });
+  const list = useGet("deliveries", "GET /v1/webhooks/{id}/deliveries", { path: { id: hook.id }, query: { limit: 25 } }, { refetchInterval: 2000 }); // no event tells how a delivery went
   const again = useAction((d: Delivery) => call("POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver", { path: { id: hook.id, delivery: d.id } }), { says: "Sent again.", stale: ["deliveries"] });
   return (
     <div className="deliveries">
@@ -139,38 +138,13 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={secret ? "Copy the secret now" : "Add a webhook"} closeOnClickOutside={!secret}>
       {secret ? (
-        <div className="stack">
-          <Alert color="yellow">Check signatures with it. This is the only time it is shown.</Alert>
-          <Command>{secret}</Command>
-          <div className="dialog-actions">
-            <Button onClick={onClose}>I have it</Button>
-          </div>
-        </div>
+        <Once secret={secret} note="Check signatures with it. This is the only time it is shown." onClose={onClose} />
       ) : (
-        <form
-          className="stack"
-          onSubmit={(e) => {
-            e.preventDefault();
-            add.mutate();
-          }}
-        >
-          {add.isError && !fieldError(add.error, "url") && (
-            <Alert color="red" role="alert">
-              {add.error.message}
-            </Alert>
-          )}
+        <Form onSubmit={() => add.mutate()} onCancel={onClose} confirm="Add" error={add.error} fields={["url"]} busy={add.isPending}>
           <TextInput label="Address" type="url" placeholder="https://example.com/svc" required data-autofocus value={url} onChange={(e) => setUrl(e.target.value)} error={fieldError(add.error, "url")} />
           <TextInput label="What it is for" maxLength={200} value={description} onChange={(e) => setDescription(e.target.value)} />
           <MultiSelect label="Events" description="None chosen means every event." searchable clearable value={types} onChange={setTypes} data={Object.keys(words)} maxDropdownHeight={220} />
-          <div className="dialog-actions">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              Add
-            </Button>
-          </div>
-        </form>
+        </Form>
       )}
     </Modal>
   );

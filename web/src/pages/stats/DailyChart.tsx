@@ -1,51 +1,42 @@
-import { useMantineColorScheme } from "@mantine/core";
-import { useEffect, useRef } from "react";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import type { Stats } from "../../api/records";
 import { day } from "../../lib/text";
 
-const series = [
-  { key: "conflicts", label: "Conflicts found", color: "--warn-mark" },
-  { key: "resolved", label: "Resolved", color: "--good-mark" },
-  { key: "blocked", label: "Edits stopped", color: "--block" },
+const panels = [
+  { key: "sessions", label: "Agent sessions", tone: "accent" },
+  { key: "conflicts", label: "Conflicts found", tone: "warn" },
+  { key: "blocked", label: "Edits stopped", tone: "block" },
+  { key: "resolved", label: "Conflicts resolved", tone: "good" },
 ] as const;
 
-export function DailyChart({ daily }: { daily: Stats["daily"] }) {
-  const box = useRef<HTMLDivElement>(null);
-  const { colorScheme } = useMantineColorScheme();
-  useEffect(() => {
-    const el = box.current;
-    if (!el) return;
-    const css = getComputedStyle(el);
-    const color = (name: string) => css.getPropertyValue(name).trim();
-    const axis = { stroke: color("--dim"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false }, font: "11px " + css.fontFamily };
-    const plot = new uPlot(
-      {
-        width: el.clientWidth,
-        height: 220,
-        cursor: { y: false },
-        legend: { live: true },
-        scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, Math.max(4, max * 1.1)] } },
-        axes: [
-          { ...axis, size: 28, grid: { show: false }, values: (_u, at) => at.map((i) => (Number.isInteger(i) && daily[i] ? day(daily[i].date) : "")) },
-          { ...axis, size: 34 },
-        ],
-        series: [
-          { label: "Day", value: (_u, i) => (i === null || i === undefined || !daily[i] ? "–" : day(daily[i].date)) },
-          ...series.map((s) => ({ label: s.label, stroke: color(s.color), width: 2, points: { show: daily.length < 10 } })),
-        ],
-      },
-      [daily.map((_, i) => i), ...series.map((s) => daily.map((d) => d[s.key]))],
-      el,
-    );
-    const resize = new ResizeObserver(() => plot.setSize({ width: el.clientWidth, height: 220 }));
-    resize.observe(el);
-    return () => {
-      resize.disconnect();
-      plot.destroy();
-    };
-  }, [daily, colorScheme]);
-  const sum = (key: (typeof series)[number]["key"]) => daily.reduce((n, d) => n + d[key], 0);
-  return <div ref={box} className="chart" role="img" aria-label={`Daily figures: ${series.map((s) => `${s.label} ${sum(s.key)}`).join(", ")}`} />;
+/** One small chart a figure, all over the same days. */
+export const DailyChart = ({ daily }: { daily: Stats["daily"] }) => (
+  <div className="days">
+    {panels.map((p) => (
+      <Panel key={p.key} label={p.label} tone={p.tone} days={daily.map((d) => ({ date: d.date, n: d[p.key] }))} />
+    ))}
+  </div>
+);
+
+function Panel({ label, tone, days }: { label: string; tone: string; days: { date: string; n: number }[] }) {
+  const most = Math.max(4, ...days.map((d) => d.n));
+  const total = days.reduce((n, d) => n + d.n, 0);
+  const peak = days.reduce((a, b) => (b.n > a.n ? b : a), days[0] ?? { date: "", n: 0 });
+  return (
+    <figure className="day-panel">
+      <figcaption>
+        <span className="dim">{label}</span> <b>{total.toLocaleString("en")}</b>
+      </figcaption>
+      <div className="day-bars" role="img" aria-label={`${label} by day: ${total} in all${peak.n > 0 ? `, most on ${day(peak.date)} with ${peak.n}` : ""}`}>
+        {days.map((d) => (
+          <span key={d.date} className="day-slot" title={`${day(d.date)}: ${d.n.toLocaleString("en")}`}>
+            <span className={`day-bar day-${tone}`} style={{ height: `${(d.n / most) * 100}%` }} />
+          </span>
+        ))}
+      </div>
+      <div className="day-axis dim" aria-hidden>
+        <span>{days[0] && day(days[0].date)}</span>
+        <span>{days.at(-1) && day(days.at(-1)!.date)}</span>
+      </div>
+    </figure>
+  );
 }

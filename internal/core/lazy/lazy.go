@@ -1,0 +1,14 @@
+// Package lazy makes values when they are first used. Agents start svc at every
+// edit, and svc hook uses few of the tables and expressions that are linked
+// into it: what all starts would pay for at once, only those pay that need it.
+package lazy
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp compiles an expression when it is first asked for.
+func Regexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

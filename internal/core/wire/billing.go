@@ -1,0 +1,23 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// Billing is an org's plan and what it pays for.
+type Billing struct {
+	Available        bool        `json:"available" doc:"Billing is configured on this server; without it every org is self_hosted"`
+	Plan             string      `json:"plan" enum:"free,team,business,self_hosted"`
+	Status           string      `json:"status" doc:"As Stripe calls it: active, trialing, past_due, unpaid, canceled and so on; none without a subscription"`
+	Subscribed       bool        `json:"subscribed" doc:"There is a subscription that has not ended: change it in the portal"`
+	CurrentPeriodEnd *coord.Time `json:"current_period_end"`
+	CancelsAt        *coord.Time `json:"cancels_at" doc:"When it ends, if it was cancelled"`
+}
+
+// Checkout asks for a page to pay on.
+type Checkout struct {
+	Plan string `json:"plan" required:"true" enum:"team,business"`
+}
+
+// A PageURL is where a browser goes on.
+type PageURL struct {
+	URL string `json:"url" format:"uri"`
+}

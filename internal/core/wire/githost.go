@@ -1,0 +1,94 @@
+package wire
+
+import "github.com/svc-hq/svc/internal/core/coord"
+
+// GitHubStatus is what an org has on GitHub.
+type GitHubStatus struct {
+	Configured    bool                 `json:"configured" doc:"There is at least one app"`
+	Host          string               `json:"host" doc:"The GitHub on which a new app would be made"`
+	WebhookURL    string               `json:"webhook_url" doc:"Where GitHub sends webhooks; it must be able to reach it"`
+	Apps          []GitHubApp          `json:"apps"`
+	Installations []GitHubInstallation `json:"installations"`
+}
+
+// A GitHubApp is an app of the org's own on GitHub.
+type GitHubApp struct {
+	ID             string      `json:"id"`
+	AppID          int64       `json:"app_id" doc:"GitHub's number for it"`
+	Name           string      `json:"name"`
+	Owner          string      `json:"owner" doc:"The GitHub account that owns it"`
+	URL            string      `json:"url"`
+	InstallURL     string      `json:"install_url" doc:"Where to install it on an account's repositories"`
+	CreatedAt      coord.Time  `json:"created_at"`
+	LastDeliveryAt *coord.Time `json:"last_delivery_at" doc:"When its last webhook came"`
+}
+
+// A GitHubInstallation is an account on whose repositories an app is installed.
+type GitHubInstallation struct {
+	ID        string     `json:"id"`
+	App       string     `json:"app" doc:"The app's id"`
+	Account   string     `json:"account"`
+	Selection string     `json:"selection" doc:"all or selected repositories"`
+	Repos     int        `json:"repos"`
+	Suspended bool       `json:"suspended"`
+	CreatedAt coord.Time `json:"created_at"`
+}
+
+// GetGitHubManifest begins the app manifest flow.
+type GetGitHubManifest struct {
+	Owner  string `query:"owner" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" doc:"GitHub organization that is to own the app; without it, whoever goes on"`
+	Format string `query:"format" enum:"json,html" default:"json" doc:"html is a page that leads on to GitHub"`
+}
+
+// A GitHubManifest is what to send to GitHub to make an app: the manifest as
+// the form field of that name, to the URL.
+type GitHubManifest struct {
+	URL      string         `json:"url" doc:"Where a browser posts the form to; it names the flow, which is good for an hour"`
+	Manifest map[string]any `json:"manifest" doc:"Value of the form field manifest, as JSON text"`
+
+	HTML string `json:"-"` // a page with the form, if that was asked for
+}
+
+// Page tells the way in what to show in place of JSON.
+func (m GitHubManifest) Page() (html string, show bool) { return m.HTML, m.HTML != "" }
+
+// FinishGitHubManifest is what GitHub sends the browser back with.
+type FinishGitHubManifest struct {
+	Code  string `query:"code" maxLength:"200"`
+	State string `query:"state" maxLength:"2000"`
+}
+
+// A Hook is a webhook as it came: whoever receives it checks its signature.
+type Hook struct {
+	Body   []byte                   `json:"-"`
+	Header func(name string) string `json:"-"`
+}
+
+// ReadRaw takes the request from the way in.
+func (h *Hook) ReadRaw(body []byte, header func(string) string) { h.Body, h.Header = body, header }
+
+// A GitLabHook is a webhook of GitLab.
+type GitLabHook struct {
+	Hook `json:"-"`
+	ID   string `query:"hook" maxLength:"100" doc:"As in the address that PUT /v1/integrations/gitlab gave"`
+}
+
+// HookReceipt says what became of a webhook.
+type HookReceipt struct {
+	Status string `json:"status" enum:"done,ignored,duplicate" doc:"ignored and duplicate changed nothing"`
+	Reason string `json:"reason" doc:"Why, or what was done"`
+}
+
+// GitLabStatus tells whether GitLab's webhooks are let in.
+type GitLabStatus struct {
+	Connected      bool        `json:"connected"`
+	WebhookURL     *string     `json:"webhook_url" doc:"What to enter in GitLab as the webhook's URL"`
+	Secret         *string     `json:"secret" doc:"What to enter as its secret token or signing token; shown this once"`
+	ConnectedAt    *coord.Time `json:"connected_at"`
+	LastDeliveryAt *coord.Time `json:"last_delivery_at"`
+}
+
+// PutGitLab lets GitLab's webhooks in, with a new secret.
+type PutGitLab struct {
+	SigningToken *string `json:"signing_token" maxLength:"200" doc:"A signing token (whsec_...) that GitLab made; without it one is made here"`
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/ops"
+)
+
+// maxHook is how large a webhook may be. Hosts send up to 25 MB for pushes of
+// thousands of commits, which nobody needs to hear of in full.
+const maxHook = 8 << 20
+
+// payments are what an org pays for. Stripe's webhooks come through a public
+// door: their signature tells who sent them.
+var payments = []Op{
+	{Route: "GET /v1/billing", Summary: "The org's plan and subscription", Roles: []coord.Role{coord.Owner, coord.Admin, coord.Billing}, Success: 200, Run: run((*ops.Service).GetBilling)},
+	{Route: "POST /v1/billing/checkout", Summary: "Where to pay for a plan", Roles: payers, Success: 200,
+		Problems: fails(problem.BillingUnavailable, problem.AlreadySubscribed, problem.Unavailable), Run: run((*ops.Service).CheckOut)},
+	{Route: "POST /v1/billing/portal", Summary: "Where to see invoices, change the plan or cancel", Roles: payers, Success: 200,
+		Problems: fails(problem.BillingUnavailable, taken, problem.Unavailable), Run: run((*ops.Service).OpenPortal)},
+	{Route: "POST /v1/billing/webhook", Summary: "Webhooks of Stripe, signed with Stripe-Signature", Door: Public, Success: 200,
+		Events: emits(coord.EventBillingUpdated), Problems: fails(problem.Forbidden, problem.BillingUnavailable), Run: run((*ops.Service).ReceiveStripe)},
+}
+
+var payers = []coord.Role{coord.Owner, coord.Billing}
+
+// gitHosts connects orgs with the hosts of their repositories. Webhooks come
+// through public doors: their signature tells who sent them.
+var gitHosts = []Op{
+	{Route: "GET /v1/github/app", Summary: "The org's GitHub apps, where they are installed, and where to install them", Personal: true, Roles: admins, Success: 200, Run: run((*ops.Service).GetGitHub)},
+	{Route: "GET /v1/github/app/manifest", Summary: "Begin to make a GitHub app: a manifest to post to GitHub, or a page that does so", Personal: true, Roles: admins, Success: 200,
+		Run: run((*ops.Service).GetGitHubManifest)},
+	{Route: "GET /v1/github/app/callback", Summary: "Where GitHub sends the browser back to with the new app", Door: Public, Success: 302,
+		Events: emits(coord.EventIntegrationUpdated), Problems: fails(problem.Forbidden, taken), Run: run((*ops.Service).FinishGitHubManifest)},
+	{Route: "POST /v1/github/webhook", Summary: "Webhooks of GitHub apps, signed with X-Hub-Signature-256", Door: Public, Success: 200, MaxBody: maxHook,
+		Events: emits(coord.EventIntentUpdated, coord.EventIntentClosed, coord.EventMessageSent, coord.EventIntegrationUpdated), Problems: fails(problem.Forbidden), Run: run((*ops.Service).ReceiveGitHub)},
+	{Route: "GET /v1/integrations/gitlab", Summary: "Whether GitLab's webhooks are let in", Personal: true, Roles: admins, Success: 200, Run: run((*ops.Service).GetGitLab)},
+	{Route: "PUT /v1/integrations/gitlab", Summary: "Let GitLab's webhooks in, with a new secret", Personal: true, Roles: admins, Success: 200,
+		Events: emits(coord.EventIntegrationUpdated), Run: run((*ops.Service).PutGitLab)},
+	{Route: "DELETE /v1/integrations/gitlab", Summary: "Let GitLab's webhooks in no longer", Personal: true, Roles: admins, Success: 204,
+		Events: emits(coord.EventIntegrationUpdated), Run: run((*ops.Service).DeleteGitLab)},
+	{Route: "POST /v1/gitlab/webhook", Summary: "Webhooks of GitLab, signed or with X-Gitlab-Token", Door: Public, Success: 200, MaxBody: maxHook,
+		Events: emits(coord.EventIntentUpdated, coord.EventIntentClosed, coord.EventMessageSent), Problems: fails(problem.Forbidden), Run: run((*ops.Service).ReceiveGitLab)},
+}

@@ -1,0 +1,236 @@
+// Package billing speaks with Stripe: checkout, the customer portal, what a
+// customer is subscribed to, and signed webhooks. It stores nothing and decides
+// nothing; package ops does.
+package billing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/webhook"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// Config is what it takes to sell plans.
+type Config struct {
+	Key           string
+	WebhookSecret string
+	Prices        map[string]string // by plan: Stripe's id of its price
+	URL           string            // of Stripe's API; Stripe's own if empty
+	Transport     http.RoundTripper
+}
+
+// Stripe is a client of Stripe.
+type Stripe struct {
+	cfg    Config
+	client *stripe.Client
+}
+
+// New returns a client.
+func New(c Config) *Stripe {
+	b := &stripe.BackendConfig{HTTPClient: &http.Client{Transport: c.Transport, Timeout: 20 * time.Second}, MaxNetworkRetries: stripe.Int64(1),
+		EnableTelemetry: stripe.Bool(false), LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}} // errors are ours to log
+	if c.URL != "" {
+		b.URL = stripe.String(c.URL)
+	}
+	return &Stripe{cfg: c, client: stripe.NewClient(c.Key, stripe.WithBackends(stripe.NewBackendsWithConfig(b)))}
+}
+
+// Sells reports whether there is a price for a plan.
+func (s *Stripe) Sells(plan string) bool { return s.cfg.Prices[plan] != "" }
+
+// Customer makes an org a customer and returns Stripe's name for it. Asked
+// twice, it is the same one.
+func (s *Stripe) Customer(ctx context.Context, org coord.Org, email string) (string, error) {
+	p := &stripe.CustomerCreateParams{Name: &org.Name, Email: &email}
+	p.AddMetadata("org_id", org.ID)
+	p.SetIdempotencyKey("customer " + org.ID)
+	c, err := s.client.V1Customers.Create(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return c.ID, nil
+}
+
+// A Checkout is a purchase about to be made.
+type Checkout struct {
+	OrgID    string
+	Customer string
+	Plan     string
+	After    string // where the browser comes back to
+	Attempt  string // two of one name are one purchase
+}
+
+// Checkout returns where to pay.
+func (s *Stripe) Checkout(ctx context.Context, in Checkout) (string, error) {
+	p := &stripe.CheckoutSessionCreateParams{Customer: &in.Customer, Mode: stripe.String(string(stripe.CheckoutSessionModeSubscription)), ClientReferenceID: &in.OrgID,
+		LineItems:        []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(s.cfg.Prices[in.Plan]), Quantity: stripe.Int64(1)}},
+		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"org_id": in.OrgID}},
+		SuccessURL:       stripe.String(in.After + "?checkout=done"), CancelURL: stripe.String(in.After + "?checkout=cancelled")}
+	p.SetIdempotencyKey("checkout " + in.Attempt)
+	c, err := s.client.V1CheckoutSessions.Create(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return c.URL, nil
+}
+
+// Portal returns where a customer sees invoices, changes the plan or cancels.
+func (s *Stripe) Portal(ctx context.Context, customer, after string) (string, error) {
+	p, err := s.client.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{Customer: &customer, ReturnURL: &after})
+	if err != nil {
+		return "", err
+	}
+	return p.URL, nil
+}
+
+// A Subscription is what a customer pays for.
+type Subscription struct {
+	ID        string
+	Status    string
+	Plan      string // empty if its price is none of ours
+	PeriodEnd *coord.Time
+	Cancels   *coord.Time // when it ends, if it was cancelled
+	created   int64
+}
+
+// paid are the statuses in which the plan is to be had. Who is past due is
+// being reminded by Stripe.
+var paid = []string{"active", "trialing", "past_due"}
+
+// over are those after which it takes a new purchase.
+var over = []string{"", "canceled", "incomplete_expired"}
+
+// Paid reports whether a subscription of this status buys its plan.
+func Paid(status string) bool { return slices.Contains(paid, status) }
+
+// Over reports whether a subscription of this status has come to its end.
+func Over(status string) bool { return slices.Contains(over, status) }
+
+// Subscription returns what a customer is subscribed to now, and how many
+// subscriptions of theirs are paid for, which should be no more than one. Of
+// several the paid one counts, else the latest.
+func (s *Stripe) Subscription(ctx context.Context, customer string) (out Subscription, paidFor int, err error) {
+	p := &stripe.SubscriptionListParams{Customer: &customer, Status: stripe.String("all")}
+	for sub, err := range s.client.V1Subscriptions.List(ctx, p).All(ctx) {
+		if err != nil {
+			return out, 0, err
+		}
+		x := s.read(sub)
+		if Paid(x.Status) {
+			paidFor++
+		}
+		if better(x, out) {
+			out = x
+		}
+	}
+	return out, paidFor, nil
+}
+
+func better(a, b Subscription) bool {
+	rank := func(s Subscription) int {
+		switch {
+		case Paid(s.Status):
+			return 2
+		case !Over(s.Status):
+			return 1
+		}
+		return 0
+	}
+	if ra, rb := rank(a), rank(b); ra != rb || b.ID == "" {
+		return ra > rb || b.ID == ""
+	}
+	return a.created > b.created
+}
+
+func (s *Stripe) read(sub *stripe.Subscription) Subscription {
+	x := Subscription{ID: sub.ID, Status: string(sub.Status), created: sub.Created}
+	at := func(seconds int64) *coord.Time {
+		if seconds == 0 {
+			return nil
+		}
+		t := coord.Time(seconds * 1000)
+		return &t
+	}
+	x.Cancels = at(sub.CancelAt)
+	if sub.Items == nil {
+		return x
+	}
+	for _, item := range sub.Items.Data {
+		for plan, price := range s.cfg.Prices {
+			if item.Price != nil && item.Price.ID == price {
+				x.Plan, x.PeriodEnd = plan, at(item.CurrentPeriodEnd)
+			}
+		}
+	}
+	if sub.CancelAtPeriodEnd && x.Cancels == nil {
+		x.Cancels = x.PeriodEnd
+	}
+	return x
+}
+
+// A Notice says that something about a customer changed.
+type Notice struct {
+	ID       string // of the event; the same when it is sent again
+	Customer string
+	Nothing  string // why there is nothing to do, if so
+}
+
+// Why a webhook is refused.
+var (
+	ErrUnsigned   = errors.New("it is not signed")
+	ErrForged     = errors.New("its signature does not match the secret")
+	ErrStale      = errors.New("it was signed more than five minutes ago")
+	ErrUnreadable = errors.New("it is no event of Stripe")
+)
+
+var refusals = []struct{ theirs, ours error }{
+	{webhook.ErrNotSigned, ErrUnsigned}, {webhook.ErrInvalidHeader, ErrForged}, {webhook.ErrNoValidSignature, ErrForged}, {webhook.ErrTooOld, ErrStale},
+}
+
+// Read verifies a webhook and returns what it is about. Of the state that it
+// tells nothing is taken: webhooks come in any order, so the state is asked
+// for.
+func (s *Stripe) Read(body []byte, signature string) (n Notice, err error) {
+	e, err := webhook.ConstructEventWithOptions(body, signature, s.cfg.WebhookSecret, webhook.ConstructEventOptions{Tolerance: webhook.DefaultTolerance, IgnoreAPIVersionMismatch: true})
+	for _, r := range refusals {
+		if errors.Is(err, r.theirs) {
+			return n, r.ours
+		}
+	}
+	if err != nil || e.ID == "" || e.Data == nil {
+		return n, ErrUnreadable
+	}
+	n.ID = e.ID
+	if !strings.HasPrefix(string(e.Type), "customer.subscription.") && e.Type != stripe.EventTypeCheckoutSessionCompleted {
+		n.Nothing = fmt.Sprintf("nothing is to be done for %q", e.Type)
+		return n, nil
+	}
+	var object struct{ Customer json.RawMessage }
+	if err := json.Unmarshal(e.Data.Raw, &object); err != nil {
+		return n, ErrUnreadable
+	}
+	if n.Customer = idOf(object.Customer); n.Customer == "" {
+		n.Nothing = "it names no customer"
+	}
+	return n, nil
+}
+
+// idOf reads a reference, which is an id or the whole object.
+func idOf(text json.RawMessage) string {
+	var id string
+	if json.Unmarshal(text, &id) == nil {
+		return id
+	}
+	var object struct{ ID string }
+	json.Unmarshal(text, &object) // what cannot be read is no reference
+	return object.ID
+}

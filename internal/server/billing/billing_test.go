@@ -1,0 +1,199 @@
+package billing_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v85/webhook"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/billing"
+)
+
+var prices = map[string]string{"team": "price_team", "business": "price_business"}
+
+// stripeMock runs Stripe's own stand-in, which checks every request against
+// Stripe's published OpenAPI document, and returns its address.
+func stripeMock(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "stripe-mock")
+	if out, err := exec.Command("go", "build", "-modfile=../../../.ci/go.mod", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
+		t.Fatalf("build stripe-mock: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program, "-http-addr", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for line := bufio.NewScanner(out); line.Scan(); {
+		if _, addr, ok := strings.Cut(line.Text(), "Listening for HTTP at address: "); ok {
+			return "http://" + strings.TrimSpace(addr)
+		}
+	}
+	t.Fatal("stripe-mock did not say where it listens")
+	return ""
+}
+
+// Every request that we make is one that Stripe's document allows.
+func TestRequestsAreAsStripePublishesThem(t *testing.T) {
+	mock := stripeMock(t)
+	s := billing.New(billing.Config{Key: "sk_test_123", WebhookSecret: "whsec_x", Prices: prices, URL: mock, Transport: http.DefaultTransport})
+	ctx := t.Context()
+	customer, err := s.Customer(ctx, coord.Org{ID: "org", Name: "Acme"}, "ana@example.com")
+	if err != nil || !strings.HasPrefix(customer, "cus_") {
+		t.Errorf("customer = %q, %v", customer, err)
+	}
+	page, err := s.Checkout(ctx, billing.Checkout{OrgID: "org", Customer: customer, Plan: "team", After: "https://svc.example.com/settings/billing", Attempt: "1"})
+	if err != nil {
+		t.Errorf("checkout = %q, %v", page, err)
+	}
+	portal, err := s.Portal(ctx, customer, "https://svc.example.com/settings/billing")
+	if u, bad := url.Parse(portal); err != nil || bad != nil || u.Scheme != "https" {
+		t.Errorf("portal = %q, %v", portal, err)
+	}
+	sub, _, err := s.Subscription(ctx, customer)
+	if err != nil || !strings.HasPrefix(sub.ID, "sub_") || sub.Status == "" || sub.Plan != "" {
+		t.Errorf("subscription = %+v, %v", sub, err)
+	}
+	wrong := billing.New(billing.Config{Key: "nonsense", Prices: prices, URL: mock, Transport: http.DefaultTransport})
+	if _, err := wrong.Customer(ctx, coord.Org{ID: "org", Name: "Acme"}, "ana@example.com"); err == nil {
+		t.Error("a key that is none was taken")
+	}
+}
+
+func subscription(id, status, price string, created int64, more map[string]any) map[string]any {
+	s := map[string]any{"id": id, "object": "subscription", "status": status, "created": created,
+		"items": map[string]any{"object": "list", "data": []any{map[string]any{"id": "si_" + id, "price": map[string]any{"id": price}, "current_period_end": 1800000000}}}}
+	for k, v := range more {
+		s[k] = v
+	}
+	return s
+}
+
+// Of several subscriptions the one that is paid for counts.
+func TestWhichSubscriptionCounts(t *testing.T) {
+	end := coord.Time(1800000000000)
+	for _, tt := range []struct {
+		name string
+		have []map[string]any
+		want billing.Subscription
+		paid int
+	}{
+		{"none", nil, billing.Subscription{}, 0},
+		{"one", []map[string]any{subscription("a", "active", "price_team", 1, nil)}, billing.Subscription{ID: "a", Status: "active", Plan: "team", PeriodEnd: &end}, 1},
+		{"an old one that ended", []map[string]any{subscription("b", "active", "price_business", 2, nil), subscription("a", "canceled", "price_team", 1, nil)},
+			billing.Subscription{ID: "b", Status: "active", Plan: "business", PeriodEnd: &end}, 1},
+		{"a new one that failed", []map[string]any{subscription("b", "incomplete_expired", "price_business", 2, nil), subscription("a", "past_due", "price_team", 1, nil)},
+			billing.Subscription{ID: "a", Status: "past_due", Plan: "team", PeriodEnd: &end}, 1},
+		{"two that ended", []map[string]any{subscription("a", "canceled", "price_team", 1, nil), subscription("b", "canceled", "price_team", 2, nil)},
+			billing.Subscription{ID: "b", Status: "canceled", Plan: "team", PeriodEnd: &end}, 0},
+		{"one that needs payment and one that ended later", []map[string]any{subscription("a", "unpaid", "price_team", 1, nil), subscription("b", "canceled", "price_team", 2, nil)},
+			billing.Subscription{ID: "a", Status: "unpaid", Plan: "team", PeriodEnd: &end}, 0},
+		{"two that are paid for", []map[string]any{subscription("b", "active", "price_team", 2, nil), subscription("a", "trialing", "price_business", 1, nil)},
+			billing.Subscription{ID: "b", Status: "active", Plan: "team", PeriodEnd: &end}, 2},
+		{"cancelled to its end", []map[string]any{subscription("a", "active", "price_team", 1, map[string]any{"cancel_at_period_end": true})},
+			billing.Subscription{ID: "a", Status: "active", Plan: "team", PeriodEnd: &end, Cancels: &end}, 1},
+		{"a price that is not ours", []map[string]any{subscription("a", "active", "price_tshirt", 1, nil)}, billing.Subscription{ID: "a", Status: "active"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Get("customer") != "cus_1" || r.URL.Query().Get("status") != "all" {
+					t.Errorf("asked for %s", r.URL)
+				}
+				json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": tt.have, "has_more": false, "url": "/v1/subscriptions"})
+			}))
+			defer srv.Close()
+			got, paid, err := billing.New(billing.Config{Key: "sk_test_1", Prices: prices, URL: srv.URL, Transport: http.DefaultTransport}).Subscription(t.Context(), "cus_1")
+			if err != nil || paid != tt.paid || describe(got) != describe(tt.want) {
+				t.Errorf("got %s, %d paid, %v; want %s, %d", describe(got), paid, err, describe(tt.want), tt.paid)
+			}
+		})
+	}
+}
+
+func describe(s billing.Subscription) string {
+	at := func(t *coord.Time) string {
+		if t == nil {
+			return "-"
+		}
+		return t.String()
+	}
+	return fmt.Sprintf("%s %s %q until %s, cancels %s", s.ID, s.Status, s.Plan, at(s.PeriodEnd), at(s.Cancels))
+}
+
+func TestWebhooksAreVerified(t *testing.T) {
+	s := billing.New(billing.Config{Key: "sk_test_1", WebhookSecret: "whsec_test", Prices: prices, Transport: http.DefaultTransport})
+	event := func(kind, object string) []byte {
+		return fmt.Appendf(nil, `{"id":"evt_1","object":"event","api_version":"2020-01-01","type":%q,"created":1,"data":{"object":%s}}`, kind, object)
+	}
+	sign := func(body []byte, secret string, at time.Time) string {
+		return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
+	}
+	good := event("customer.subscription.updated", `{"id":"sub_1","customer":"cus_1"}`)
+	now := time.Now()
+	for _, tt := range []struct {
+		name   string
+		body   []byte
+		header string
+		want   string // the customer
+		err    error
+	}{
+		{"a change", good, sign(good, "whsec_test", now), "cus_1", nil},
+		{"the customer in full", event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`), sign(event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`), "whsec_test", now), "cus_2", nil},
+		{"without a signature", good, "", "", billing.ErrUnsigned},
+		{"half a signature", good, "t=1", "", billing.ErrForged},
+		{"nonsense", good, "nonsense", "", billing.ErrForged},
+		{"another secret", good, sign(good, "whsec_guess", now), "", billing.ErrForged},
+		{"another body", append([]byte(" "), good...), sign(good, "whsec_test", now), "", billing.ErrForged},
+		{"too old", good, sign(good, "whsec_test", now.Add(-6*time.Minute)), "", billing.ErrStale},
+		{"no JSON", []byte("{"), sign([]byte("{"), "whsec_test", now), "", billing.ErrUnreadable},
+		{"no event", []byte("{}"), sign([]byte("{}"), "whsec_test", now), "", billing.ErrUnreadable},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n, err := s.Read(tt.body, tt.header)
+			if !errors.Is(err, tt.err) || n.Customer != tt.want {
+				t.Errorf("read %+v, %v; want %q, %v", n, err, tt.want, tt.err)
+			}
+		})
+	}
+	for _, kind := range []string{"invoice.paid", "customer.created"} {
+		body := event(kind, `{"id":"x","customer":"cus_1"}`)
+		if n, err := s.Read(body, sign(body, "whsec_test", now)); err != nil || n.Nothing == "" || n.Customer != "" {
+			t.Errorf("%s = %+v, %v", kind, n, err)
+		}
+	}
+	body := event("customer.subscription.deleted", `{"id":"x"}`)
+	if n, err := s.Read(body, sign(body, "whsec_test", now)); err != nil || n.Nothing == "" {
+		t.Errorf("without a customer = %+v, %v", n, err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	s := billing.New(billing.Config{Key: "sk_test_1", WebhookSecret: "whsec_test", Prices: prices, Transport: http.DefaultTransport})
+	f.Add([]byte(`{"id":"evt_1","object":"event","type":"customer.subscription.updated","data":{"object":{"customer":"cus_1"}}}`))
+	f.Add([]byte(`{"id":"evt_1","type":"checkout.session.completed","data":{"object":{"customer":{"id":null}}}}`))
+	f.Add([]byte(`{"id":"evt_1","type":"checkout.session.completed","data":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		n, err := s.Read(body, webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: "whsec_test"}).Header)
+		if err == nil && (n.ID == "" || n.Customer == "" && n.Nothing == "") {
+			t.Errorf("%q is read as %+v", body, n)
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package githost
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-github/v88/github"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+var fileStatuses = map[string]coord.FileStatus{"added": coord.FileAdded, "removed": coord.FileDeleted, "modified": coord.FileModified, "changed": coord.FileModified, "renamed": coord.FileRenamed}
+
+// Changed returns what became of files between two commits, as a client would
+// tell it: which lines of which blob were replaced. Of the code itself nothing
+// is kept.
+func (g *GitHub) Changed(ctx context.Context, a Access, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
+	c, err := g.client(a)
+	if err != nil {
+		return nil, err
+	}
+	owner, name := split(repo)
+	// Only the first page of a comparison has files, at most 300 of them.
+	diff, _, err := c.Repositories.CompareCommits(ctx, owner, name, before, after, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range diff.Files {
+		facts, ok := factsOf(f)
+		if !ok || !slices.Contains(paths, f.GetFilename()) && !slices.Contains(paths, f.GetPreviousFilename()) {
+			continue
+		}
+		if facts.Status != coord.FileAdded {
+			blob, err := blobOf(ctx, c, owner, name, basePath(facts), before)
+			if err != nil {
+				return nil, err
+			}
+			facts.BaseBlob = blob
+		}
+		out = append(out, facts)
+	}
+	return out, nil
+}
+
+func basePath(f coord.FileFacts) string {
+	if f.OldPath != nil {
+		return *f.OldPath
+	}
+	return f.Path
+}
+
+// blobOf returns the id of a file's content at a commit, nil if there is none.
+func blobOf(ctx context.Context, c *github.Client, owner, name, path, at string) (*string, error) {
+	file, _, _, err := c.Repositories.GetContents(ctx, owner, name, path, &github.RepositoryContentGetOptions{Ref: at})
+	if missing(err) || err == nil && file.GetSHA() == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return file.SHA, nil
+}
+
+func factsOf(f *github.CommitFile) (coord.FileFacts, bool) {
+	status, ok := fileStatuses[f.GetStatus()]
+	facts := coord.FileFacts{Path: f.GetFilename(), Status: status, Hunks: hunksOf(f.GetPatch()), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}
+	if status == coord.FileRenamed && f.GetPreviousFilename() != "" {
+		facts.OldPath = f.PreviousFilename
+	}
+	if status != coord.FileDeleted {
+		facts.NewBlob = f.SHA
+	}
+	return facts, ok
+}
+
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@`)
+
+// hunksOf returns the ranges of the old file that a patch replaces, without
+// the context around them.
+func hunksOf(patch string) []coord.Hunk {
+	r := hunkReader{out: []coord.Hunk{}}
+	for line := range strings.SplitSeq(patch, "\n") {
+		if m := hunkHead.FindStringSubmatch(line); m != nil {
+			r.end()
+			r.at, _ = strconv.Atoi(m[1])
+			if m[2] == "0" {
+				r.at++ // an insertion comes after the line it names
+			}
+		} else if r.at > 0 && line != "" {
+			r.line(line)
+		}
+	}
+	r.end()
+	return r.out
+}
+
+// A hunkReader gathers the ranges of a patch.
+type hunkReader struct {
+	at    int  // line of the old file; 0 before the first hunk
+	open  bool // the last of out goes on
+	inNew bool // the last line was a new one
+	fresh strings.Builder
+	out   []coord.Hunk
+}
+
+func (r *hunkReader) line(line string) {
+	switch line[0] {
+	case '-':
+		r.begin()
+		r.out[len(r.out)-1].Count++
+		r.at++
+	case '+':
+		r.begin()
+		r.fresh.WriteString(line[1:] + "\n")
+	case '\\':
+		if r.inNew {
+			r.fresh.WriteByte(0) // no newline at the end of the file
+		}
+	default:
+		r.end()
+		r.at++
+	}
+	r.inNew = line[0] == '+'
+}
+
+func (r *hunkReader) begin() {
+	if !r.open {
+		r.open = true
+		r.out = append(r.out, coord.Hunk{Start: r.at})
+	}
+}
+
+func (r *hunkReader) end() {
+	if r.open {
+		sum := sha256.Sum256([]byte(r.fresh.String())) // as the client hashes new lines
+		r.out[len(r.out)-1].LinesHash = hex.EncodeToString(sum[:16])
+	}
+	r.open = false
+	r.fresh.Reset()
+}

@@ -1,0 +1,93 @@
+// Package githost speaks with the hosts where repositories live: it reads the
+// webhooks of GitHub and GitLab into one form, and is a client of GitHub for
+// what an app may do there. It decides nothing; package ops does.
+package githost
+
+import (
+	"errors"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// An Event is what a host tells of. One of Pull, Push and Installation is set,
+// or none: then Nothing says why there is nothing to do.
+type Event struct {
+	Delivery     string // the host's name for the delivery; the same when it is sent again
+	Repo         Repo
+	Installation int64 // of the app, by which its host can be asked; 0 if there is none
+	Pull         *Pull
+	Push         *Push
+	Installed    *Installed
+	Nothing      string
+}
+
+// A Repo is a repository as its host names it.
+type Repo struct {
+	FullName      string
+	URL           string
+	DefaultBranch string
+	Private       bool
+}
+
+// A Pull is a pull or merge request after something happened to it.
+type Pull struct {
+	Number    int
+	State     coord.PullState
+	Reopened  bool // it happened just now
+	Draft     bool
+	HeadRef   string
+	HeadSHA   string
+	SameRepo  bool // the branch is in the repository itself, not in a fork
+	BaseRef   string
+	MergeSHA  string // where it ended up, once merged
+	URL       string
+	ChangedAt coord.Time // by the host's clock
+}
+
+// A Push is a branch that moved.
+type Push struct {
+	Branch  string
+	Before  string
+	After   string
+	Paths   []string // touched by its commits
+	Deleted bool
+}
+
+// Installed tells where an app is installed.
+type Installed struct {
+	ID        int64
+	Account   string
+	Selection string // all or selected
+	Gone      bool
+	Suspended bool
+	Set       []string // all its repositories, if not nil
+	Added     []string
+	Removed   []string
+	CreatedAt coord.Time
+	ChangedAt coord.Time
+}
+
+// Why a webhook is refused.
+var (
+	ErrUnsigned = errors.New("it is not signed")
+	ErrForged   = errors.New("its signature does not match the secret")
+	ErrStale    = errors.New("it was signed more than five minutes ago")
+)
+
+// A Delivery is a webhook as it came.
+type Delivery struct {
+	Body   []byte
+	Header func(name string) string
+}
+
+func unique(list []string) []string {
+	seen := map[string]bool{}
+	out := []string{}
+	for _, s := range list {
+		if s != "" && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

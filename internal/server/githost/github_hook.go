@@ -1,0 +1,158 @@
+package githost
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-github/v88/github"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// AppID returns the app that a delivery says it is for, 0 if it does not say.
+// Nothing is proved by it: it only tells which secret to try.
+func (d Delivery) AppID() int64 {
+	if d.Header("X-GitHub-Hook-Installation-Target-Type") != "integration" {
+		return 0
+	}
+	id, _ := strconv.ParseInt(d.Header("X-GitHub-Hook-Installation-Target-ID"), 10, 64)
+	return id
+}
+
+// VerifyGitHub returns the JSON of a delivery that is signed with the secret.
+// The older SHA-1 signatures do not count.
+func (d Delivery) VerifyGitHub(secret string) ([]byte, error) {
+	signature := d.Header(github.SHA256SignatureHeader)
+	if !strings.HasPrefix(signature, "sha256=") {
+		return nil, ErrUnsigned
+	}
+	if secret == "" || github.ValidateSignature(signature, d.Body, []byte(secret)) != nil {
+		return nil, ErrForged
+	}
+	media, _, err := mime.ParseMediaType(d.Header("Content-Type"))
+	if err != nil {
+		media = "application/json"
+	}
+	return github.ValidatePayloadFromBody(media, bytes.NewReader(d.Body), signature, []byte(secret))
+}
+
+// ReadGitHub reads a verified delivery.
+func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
+	e.Delivery = delivery
+	switch kind {
+	case "pull_request", "push", "installation", "installation_repositories":
+	default:
+		e.Nothing = "nothing is to be done for a " + strconv.Quote(kind) + " event"
+		return e, nil
+	}
+	parsed, err := github.ParseWebHook(kind, payload)
+	if err != nil {
+		return e, fmt.Errorf("the %s event cannot be read: %w", kind, err)
+	}
+	switch p := parsed.(type) {
+	case *github.PullRequestEvent:
+		readPull(&e, p)
+	case *github.PushEvent:
+		readPush(&e, p)
+	case *github.InstallationEvent:
+		readInstallation(&e, p)
+	case *github.InstallationRepositoriesEvent:
+		readInstallationRepos(&e, p)
+	}
+	if e.Installed != nil && e.Installed.ID == 0 {
+		e.Installed, e.Nothing = nil, "it names no installation"
+	}
+	return e, nil
+}
+
+// pullActions are those after which something is to be done.
+var pullActions = map[string]bool{"opened": true, "reopened": true, "closed": true, "synchronize": true, "edited": true, "ready_for_review": true, "converted_to_draft": true}
+
+func readPull(e *Event, p *github.PullRequestEvent) {
+	r, pr := p.GetRepo(), p.GetPullRequest()
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Installation = p.GetInstallation().GetID()
+	switch {
+	case !pullActions[p.GetAction()]:
+		e.Nothing = "nothing is to be done for a pull request that was " + strconv.Quote(p.GetAction())
+		return
+	case pr.GetNumber() <= 0 || r.GetFullName() == "":
+		e.Nothing = "it names no pull request"
+		return
+	}
+	state := coord.PullOpen
+	switch {
+	case pr.GetMerged():
+		state = coord.PullMerged
+	case pr.GetState() == "closed":
+		state = coord.PullClosed
+	}
+	e.Pull = &Pull{Number: pr.GetNumber(), State: state, Reopened: p.GetAction() == "reopened", Draft: pr.GetDraft(),
+		HeadRef: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(), SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(),
+		BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(), ChangedAt: stamp(pr.UpdatedAt)}
+	if state == coord.PullMerged {
+		e.Pull.MergeSHA = pr.GetMergeCommitSHA()
+	}
+}
+
+func readPush(e *Event, p *github.PushEvent) {
+	r := p.GetRepo()
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Installation = p.GetInstallation().GetID()
+	branch, ok := strings.CutPrefix(p.GetRef(), "refs/heads/")
+	if !ok {
+		e.Nothing = "it is no push to a branch"
+		return
+	}
+	e.Push = &Push{Branch: branch, Before: p.GetBefore(), After: p.GetAfter(), Deleted: p.GetDeleted()}
+	for _, c := range p.Commits {
+		if c != nil {
+			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
+		}
+	}
+	e.Push.Paths = unique(e.Push.Paths)
+}
+
+func readInstallation(e *Event, p *github.InstallationEvent) {
+	e.Installed = installedOf(p.GetInstallation())
+	switch p.GetAction() {
+	case "created":
+		e.Installed.Set = names(p.Repositories)
+	case "deleted":
+		e.Installed.Gone = true
+	case "suspend":
+		e.Installed.Suspended = true
+	}
+}
+
+func readInstallationRepos(e *Event, p *github.InstallationRepositoriesEvent) {
+	e.Installed = installedOf(p.GetInstallation())
+	e.Installed.Added, e.Installed.Removed = names(p.RepositoriesAdded), names(p.RepositoriesRemoved)
+}
+
+func installedOf(i *github.Installation) *Installed {
+	if i == nil {
+		return &Installed{}
+	}
+	return &Installed{ID: i.GetID(), Account: i.GetAccount().GetLogin(), Selection: i.GetRepositorySelection(), Suspended: i.SuspendedAt != nil,
+		CreatedAt: stamp(i.CreatedAt), ChangedAt: stamp(i.UpdatedAt)}
+}
+
+func names(repos []*github.Repository) []string {
+	out := make([]string, len(repos))
+	for i, r := range repos {
+		out[i] = r.GetFullName()
+	}
+	return unique(out)
+}
+
+func stamp(t *github.Timestamp) coord.Time {
+	if t == nil || t.IsZero() {
+		return 0
+	}
+	return coord.Time(t.UnixMilli())
+}

@@ -1,0 +1,93 @@
+package githost
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v88/github"
+)
+
+// A Report is what a pull request is to say.
+type Report struct {
+	Repo   string // owner/name
+	Number int
+	SHA    string // of its head
+	ID     int64  // of the comment or check run that is there already; 0 for none
+	Title  string
+	Text   string // Markdown
+	State  string // conclusion of a check run: success, neutral or failure
+	URL    string // where there is more
+	Marker string // stands in the text of a comment, to find it again
+}
+
+func split(fullName string) (owner, name string) {
+	owner, name, _ = strings.Cut(fullName, "/")
+	return owner, name
+}
+
+// Comment writes a report as a comment, in place of the one that is there, and
+// returns its id. One that was written but never remembered is found by its
+// marker, so that a crash in between does not make two.
+func (g *GitHub) Comment(ctx context.Context, a Access, r Report) (int64, error) {
+	c, err := g.client(a)
+	if err != nil {
+		return 0, err
+	}
+	owner, name := split(r.Repo)
+	body := &github.IssueComment{Body: &r.Text}
+	if r.ID == 0 {
+		for old, err := range c.Issues.ListCommentsIter(ctx, owner, name, r.Number, &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}) {
+			if err != nil {
+				return 0, err
+			}
+			if strings.Contains(old.GetBody(), r.Marker) && old.GetUser().GetType() == "Bot" {
+				r.ID = old.GetID()
+				break
+			}
+		}
+	}
+	if r.ID != 0 {
+		made, _, err := c.Issues.EditComment(ctx, owner, name, r.ID, body)
+		if err == nil {
+			return made.GetID(), nil
+		}
+		if !missing(err) {
+			return 0, err
+		}
+	}
+	made, _, err := c.Issues.CreateComment(ctx, owner, name, r.Number, body)
+	return made.GetID(), err
+}
+
+// Check writes a report as a check run of the pull request's head, in place of
+// the one that is there, and returns its id.
+func (g *GitHub) Check(ctx context.Context, a Access, r Report) (int64, error) {
+	c, err := g.client(a)
+	if err != nil {
+		return 0, err
+	}
+	owner, name := split(r.Repo)
+	done := "completed"
+	out := &github.CheckRunOutput{Title: &r.Title, Summary: &r.Text}
+	if r.ID != 0 {
+		run, _, err := c.Checks.UpdateCheckRun(ctx, owner, name, r.ID, github.UpdateCheckRunOptions{Name: checkName, DetailsURL: &r.URL, Status: &done, Conclusion: &r.State, Output: out})
+		if err == nil {
+			return run.GetID(), nil
+		}
+		if !missing(err) {
+			return 0, err
+		}
+	}
+	run, _, err := c.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{Name: checkName, HeadSHA: r.SHA, DetailsURL: &r.URL, Status: &done, Conclusion: &r.State, Output: out})
+	return run.GetID(), err
+}
+
+// checkName is what our check run is called.
+const checkName = "svc"
+
+func missing(err error) bool {
+	var answer *github.ErrorResponse
+	return errors.As(err, &answer) && answer.Response != nil && (answer.Response.StatusCode == http.StatusNotFound || answer.Response.StatusCode == http.StatusGone)
+}

@@ -1,0 +1,362 @@
+package ops_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stripe/stripe-go/v85/webhook"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store/storetest"
+)
+
+// A fakeStripe stands in for Stripe where its state matters: package billing
+// is held against Stripe's own document.
+type fakeStripe struct {
+	*httptest.Server
+	mu        sync.Mutex
+	keys      map[string]string // idempotency key to answer
+	customers int
+	pages     int
+	subs      []map[string]any
+	down      bool
+}
+
+const stripeSecret = "whsec_test"
+
+func newFakeStripe(t testing.TB) *fakeStripe {
+	s := &fakeStripe{keys: map[string]string{}}
+	once := func(r *http.Request, answer func() string) string {
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" || s.keys[key] == "" {
+			s.keys[key] = answer()
+		}
+		return s.keys[key]
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/customers", func(w http.ResponseWriter, r *http.Request) {
+		id := once(r, func() string { s.customers++; return fmt.Sprint("cus_", s.customers) })
+		answer(w, 200, map[string]any{"id": id, "object": "customer"})
+	})
+	mux.HandleFunc("POST /v1/checkout/sessions", func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		page := once(r, func() string {
+			s.pages++
+			return fmt.Sprintf("https://checkout.stripe.test/%d/%s/%s", s.pages, r.Form.Get("customer"), r.Form.Get("line_items[0][price]"))
+		})
+		answer(w, 200, map[string]any{"id": "cs_1", "object": "checkout.session", "url": page})
+	})
+	mux.HandleFunc("POST /v1/billing_portal/sessions", func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		answer(w, 200, map[string]any{"id": "bps_1", "object": "billing_portal.session", "url": "https://portal.stripe.test/" + r.Form.Get("customer")})
+	})
+	mux.HandleFunc("GET /v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, 200, map[string]any{"object": "list", "data": s.subs, "has_more": false, "url": "/v1/subscriptions"})
+	})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.down {
+			answer(w, 500, map[string]any{"error": map[string]any{"type": "api_error", "message": "down"}})
+			return
+		}
+		if r.Header.Get("Authorization") != "Bearer sk_test_1" {
+			answer(w, 401, map[string]any{"error": map[string]any{"type": "invalid_request_error"}})
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// has makes a customer have one subscription.
+func (s *fakeStripe) has(id, status, price string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subs = []map[string]any{{"id": id, "object": "subscription", "status": status, "created": 1, "customer": "cus_1",
+		"items": map[string]any{"object": "list", "data": []any{map[string]any{"id": "si", "price": map[string]any{"id": price}, "current_period_end": 1800000000}}}}}
+}
+
+func (s *fakeStripe) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// stripeEvent is a signed webhook.
+func stripeEvent(kind, customer string) request {
+	body := fmt.Appendf(nil, `{"id":"evt_%s","object":"event","type":%q,"created":%d,"data":{"object":{"id":"sub_1","customer":%q}}}`, uuid.NewString(), kind, time.Now().Unix(), customer)
+	return signedStripe(body, stripeSecret, time.Now())
+}
+
+func signedStripe(body []byte, secret string, at time.Time) request {
+	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
+	return request{Method: "POST", Path: "/v1/billing/webhook", Body: body, Header: map[string]string{"Stripe-Signature": p.Header}}
+}
+
+func stripeConfig(dsn, url string) daemon.Config {
+	return daemon.Config{Database: dsn, Allow: "127.0.0.1", Stripe: daemon.StripeConfig{Key: "sk_test_1", WebhookSecret: stripeSecret, PriceTeam: "price_team", PriceBusiness: "price_business", URL: url}}
+}
+
+// onStripe runs a test with a team whose server sells plans, on every database.
+func onStripe(t *testing.T, test func(*testing.T, *team, *fakeStripe)) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		s := newFakeStripe(t)
+		x := newTeam(t, daemontest.StartWith(t, stripeConfig(dsn, s.URL)), "Acme")
+		x.plan("free")
+		test(t, x, s)
+	})
+}
+
+func (x *team) billing(token string) (b wire.Billing) {
+	x.Helper()
+	x.w.Must(200, request{Method: "GET", Path: "/v1/billing", Token: token}, &b)
+	return b
+}
+
+func (x *team) pay(path, token string, body any, to any) problem.Body {
+	x.Helper()
+	res := x.w.Do(request{Method: "POST", Path: path, Token: token, Body: body})
+	var b problem.Body
+	if res.Status == 200 {
+		res.JSON(x, to)
+	} else {
+		res.JSON(x, &b)
+	}
+	return b
+}
+
+func TestWithoutBillingThereIsNothingToPay(t *testing.T) {
+	onTeams(t, func(t *testing.T, x *team) {
+		for _, role := range []coord.Role{coord.Owner, coord.Admin, coord.Billing} {
+			if b := x.billing(x.o.Tokens[role]); b.Available || b.Plan != "self_hosted" || b.Status != "none" || b.Subscribed {
+				t.Errorf("billing for %s = %+v", role, b)
+			}
+		}
+		for _, role := range []coord.Role{coord.Owner, coord.Billing} {
+			for path, body := range map[string]any{"/v1/billing/checkout": map[string]any{"plan": "team"}, "/v1/billing/portal": nil} {
+				if b := x.pay(path, x.o.Tokens[role], body, nil); b.Status != 503 || b.Type != problem.BillingUnavailable.Type() {
+					t.Errorf("%s for %s = %+v", path, role, b)
+				}
+			}
+		}
+		if res := x.w.Do(stripeEvent("customer.subscription.updated", "cus_1")); res.Status != 503 {
+			t.Errorf("a webhook of Stripe = %d", res.Status)
+		}
+	})
+}
+
+// The story of a subscription: bought, changed, not paid, paid, cancelled.
+func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
+	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
+		payer := x.o.Tokens[coord.Billing]
+		if b := x.billing(payer); !b.Available || b.Plan != "free" || b.Subscribed {
+			t.Fatalf("at the start %+v", b)
+		}
+		if b := x.pay("/v1/billing/portal", payer, nil, nil); b.Status != 409 {
+			t.Errorf("the portal of no customer = %+v", b)
+		}
+		var first, again, other wire.PageURL
+		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &first)
+		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "team"}, &again)
+		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "business"}, &other)
+		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team" || again != first || other.URL != "https://checkout.stripe.test/2/cus_1/price_business" || s.customers != 1 {
+			t.Errorf("checkout = %v, %v, %v; %d customers", first, again, other, s.customers)
+		}
+		if b := x.billing(payer); b.Subscribed || b.Plan != "free" || b.Status != "none" {
+			t.Errorf("before anything is paid %+v", b)
+		}
+		tell := func(kind string) {
+			t.Helper()
+			x.w.Must(200, stripeEvent(kind, "cus_1"), nil)
+		}
+		becomes := func(plan, status string, subscribed bool) {
+			t.Helper()
+			await.True(t, "the plan is "+plan+", "+status, func() bool {
+				b := x.billing(payer)
+				return b.Plan == plan && b.Status == status && b.Subscribed == subscribed
+			})
+		}
+		s.has("sub_1", "active", "price_team")
+		tell("checkout.session.completed")
+		becomes("team", "active", true)
+		if u := x.usage(x.ada); u.Plan != "team" || *u.Limits.Repos != 25 {
+			t.Errorf("usage = %+v", u)
+		}
+		if b := x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "business"}, nil); b.Status != 409 || b.Type != problem.AlreadySubscribed.Type() {
+			t.Errorf("buying a second one = %+v", b)
+		}
+		var portal wire.PageURL
+		if x.pay("/v1/billing/portal", payer, nil, &portal); portal.URL != "https://portal.stripe.test/cus_1" {
+			t.Errorf("portal = %v", portal)
+		}
+		s.has("sub_1", "active", "price_business")
+		tell("customer.subscription.updated")
+		becomes("business", "active", true)
+		s.has("sub_1", "past_due", "price_business")
+		tell("customer.subscription.updated")
+		becomes("business", "past_due", true)
+		s.has("sub_1", "unpaid", "price_business")
+		tell("customer.subscription.updated")
+		becomes("free", "unpaid", true)
+		s.has("sub_1", "active", "price_business")
+		tell("customer.subscription.updated")
+		becomes("business", "active", true)
+		s.has("sub_1", "canceled", "price_business")
+		tell("customer.subscription.deleted")
+		becomes("free", "canceled", false)
+		var fresh wire.PageURL
+		if x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &fresh); fresh.URL == first.URL || fresh.URL == "" {
+			t.Errorf("buying anew leads to %v", fresh)
+		}
+		got := []string{}
+		for _, p := range x.told(coord.EventBillingUpdated) {
+			got = append(got, fmt.Sprint(p["previous_plan"], ">", p["plan"], " ", p["status"]))
+		}
+		want := "business>free canceled, free>business active, business>free unpaid, business>business past_due, team>business active, free>team active"
+		if strings.Join(got, ", ") != want {
+			t.Errorf("told %s\nwant %s", strings.Join(got, ", "), want)
+		}
+	})
+}
+
+// Whatever order webhooks come in, and however often, the plan is what Stripe
+// says now; what is not Stripe's changes nothing and the log says why.
+func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
+	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
+		payer := x.o.Tokens[coord.Billing]
+		var page wire.PageURL
+		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &page)
+		s.has("sub_1", "active", "price_business")
+		good := stripeEvent("customer.subscription.updated", "cus_1")
+		body := good.Body.([]byte)
+		unsigned := good
+		unsigned.Header = nil
+		changed := good
+		changed.Body = append([]byte(" "), body...)
+		for name, tt := range map[string]struct {
+			r      request
+			status int
+			log    string
+		}{
+			"unsigned":       {unsigned, 403, "it is not signed"},
+			"another secret": {signedStripe(body, "whsec_guess", time.Now()), 403, "does not match the secret"},
+			"changed":        {changed, 403, "does not match the secret"},
+			"stale":          {signedStripe(body, stripeSecret, time.Now().Add(-10*time.Minute)), 403, "signed more than five minutes ago"},
+			"no event":       {signedStripe([]byte("{}"), stripeSecret, time.Now()), 400, "no event of Stripe"},
+		} {
+			res := x.w.Do(tt.r)
+			if res.Status != tt.status {
+				t.Errorf("%s = %d %s", name, res.Status, res.Body)
+			}
+			contains(t, "the log", x.w.Log.String(), "refused a webhook", "provider=stripe", tt.log)
+		}
+		if b := x.billing(payer); b.Plan != "free" {
+			t.Errorf("after what was refused the plan is %s", b.Plan)
+		}
+		for name, tt := range map[string]struct{ r request }{"a stranger": {stripeEvent("customer.subscription.updated", "cus_99")}, "an invoice": {stripeEvent("invoice.paid", "cus_1")}} {
+			var got wire.HookReceipt
+			if x.w.Must(200, tt.r, &got); got.Status != "ignored" || got.Reason == "" {
+				t.Errorf("%s = %+v", name, got)
+			}
+		}
+
+		// The end arrives first; what happened before it arrives late.
+		s.has("sub_1", "canceled", "price_business")
+		x.w.Must(200, stripeEvent("customer.subscription.deleted", "cus_1"), nil)
+		await.True(t, "it is cancelled", func() bool { return x.billing(payer).Status == "canceled" })
+		var first, second wire.HookReceipt
+		x.w.Must(200, good, &first)
+		x.w.Must(200, good, &second)
+		if first.Status != "done" || second.Status != "duplicate" {
+			t.Errorf("late = %+v, again = %+v", first, second)
+		}
+		contains(t, "the log", x.w.Log.String(), "left a webhook aside", "duplicate")
+		x.stripeSettled()
+		if b := x.billing(payer); b.Plan != "free" || b.Status != "canceled" {
+			t.Errorf("an old webhook made it %+v", b)
+		}
+
+		// While Stripe cannot be asked, the hint is kept.
+		s.set(func() { s.down = true })
+		x.w.Must(200, stripeEvent("customer.subscription.updated", "cus_1"), nil)
+		if b := x.pay("/v1/billing/portal", payer, nil, nil); b.Status != 503 || b.Type != problem.Unavailable.Type() {
+			t.Errorf("the portal without Stripe = %+v", b)
+		}
+		s.has("sub_2", "active", "price_team")
+		s.set(func() { s.down = false })
+		x.w.Advance(time.Minute)
+		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
+	})
+}
+
+// stripeSettled waits until nothing is left to ask Stripe.
+func (x *team) stripeSettled() {
+	x.Helper()
+	await.True(x, "Stripe has been asked", func() bool {
+		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
+		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) && !strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
+			!strings.Contains(page, `svc_jobs{kind="stripe",state="scheduled"}`)
+	})
+}
+
+// Odd states in Stripe are for the operator to mend.
+func TestOddSubscriptionsAreLogged(t *testing.T) {
+	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
+		payer := x.o.Tokens[coord.Billing]
+		var page wire.PageURL
+		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &page)
+		s.has("sub_1", "active", "price_tshirt")
+		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		await.True(t, "it is known", func() bool { return x.billing(payer).Subscribed })
+		if b := x.billing(payer); b.Plan != "free" {
+			t.Errorf("a price of no plan bought %+v", b)
+		}
+		contains(t, "the log", x.w.Log.String(), "a price that belongs to no plan")
+		s.has("sub_1", "active", "price_team")
+		s.set(func() { s.subs = append(s.subs, s.subs[0]) })
+		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
+		contains(t, "the log", x.w.Log.String(), "pays for several subscriptions")
+	})
+}
+
+// Switching billing on or off puts orgs on the plan that holds then.
+func TestBillingSwitchedOnAndOff(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		s := newFakeStripe(t)
+		x := newTeam(t, daemontest.StartWith(t, stripeConfig(dsn, s.URL)), "Acme")
+		paying := newTeam(t, x.w, "Paying")
+		var page wire.PageURL
+		paying.pay("/v1/billing/checkout", paying.ada.token, map[string]any{"plan": "team"}, &page)
+		s.has("sub_1", "active", "price_team")
+		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		await.True(t, "the plan is team", func() bool { return paying.billing(paying.ada.token).Plan == "team" })
+		x.w.Stop()
+
+		x.w = daemontest.StartWith(t, daemon.Config{Database: dsn})
+		paying.w = x.w
+		if a, b := x.billing(x.ada.token).Plan, paying.billing(paying.ada.token).Plan; a != "self_hosted" || b != "self_hosted" {
+			t.Errorf("without billing the plans are %s and %s", a, b)
+		}
+		x.w.Stop()
+
+		x.w = daemontest.StartWith(t, stripeConfig(dsn, s.URL))
+		paying.w = x.w
+		if a, b := x.billing(x.ada.token).Plan, paying.billing(paying.ada.token).Plan; a != "free" || b != "team" {
+			t.Errorf("with billing again the plans are %s and %s", a, b)
+		}
+	})
+}

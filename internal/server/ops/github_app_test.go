@@ -1,0 +1,251 @@
+package ops_test
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+func TestMakingTheApp(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		m := x.manifest("?owner=acme-inc")
+		if !strings.HasPrefix(m.URL, x.gh.URL+"/organizations/acme-inc/settings/apps/new?state=") {
+			t.Errorf("the manifest goes to %s", m.URL)
+		}
+		if mine := x.manifest(""); !strings.HasPrefix(mine.URL, x.gh.URL+"/settings/apps/new?state=") || mine.URL == x.manifest("").URL {
+			t.Errorf("without an owner it goes to %s, each time the same", mine.URL)
+		}
+		hook, _ := m.Manifest["hook_attributes"].(map[string]any)
+		if m.Manifest["public"] != false || !strings.HasSuffix(m.Manifest["redirect_url"].(string), "/v1/github/app/callback") || !strings.HasSuffix(hook["url"].(string), "/v1/github/webhook") {
+			t.Errorf("manifest = %v", m.Manifest)
+		}
+		for query, field := range map[string]string{"?owner=a/b": "owner", "?format=xml": "format"} {
+			res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest" + query, Token: x.ada.token})
+			var b problem.Body
+			res.JSON(t, &b)
+			if res.Status != 400 || b.Errors[0].Path != field {
+				t.Errorf("%s = %d %s", query, res.Status, res.Body)
+			}
+		}
+		page := x.w.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest?format=html", Cookie: x.w.Cookie(x.ada.User)}, nil)
+		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("the page is %s, %s", ct, page.Header.Get("Content-Security-Policy"))
+		}
+		x.inTwoOrgs(t)
+		contains(t, "the page", string(page.Body), `method="post"`, `name="manifest"`, x.gh.URL+"/settings/apps/new?state=")
+
+		// What comes back and is not as it should be makes no app.
+		u, _ := url.Parse(m.URL)
+		tampered := u.Query().Get("state")
+		tampered = tampered[:len(tampered)-2] + "AA"
+		for name, tt := range map[string]struct {
+			r      request
+			status int
+		}{
+			"a state that we did not make":     {request{Method: "GET", Path: "/v1/github/app/callback?code=x&state=" + url.QueryEscape(tampered)}, 403},
+			"no state":                         {request{Method: "GET", Path: "/v1/github/app/callback?code=x"}, 403},
+			"a code that GitHub does not know": {callback(m, "guess"), 302},
+		} {
+			res := x.w.Do(tt.r)
+			if res.Status != tt.status || res.Status == 302 && !strings.HasSuffix(res.Header.Get("Location"), "/settings/github?made=failed") {
+				t.Errorf("%s = %d %s %s", name, res.Status, res.Header.Get("Location"), res.Body)
+			}
+		}
+		contains(t, "the log", x.w.Log.String(), "GitHub did not hand over the app")
+		late := x.manifest("")
+		x.w.Advance(61 * time.Minute)
+		if res := x.w.Do(callback(late, x.gh.code())); res.Status != 403 {
+			t.Errorf("after an hour = %d %s", res.Status, res.Body)
+		}
+		demoted := x.manifest("")
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.o.ID, x.ada.ID, coord.Member) })
+		if res := x.w.Do(callback(demoted, x.gh.code())); res.Status != 403 {
+			t.Errorf("by somebody who is no admin any more = %d %s", res.Status, res.Body)
+		}
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.o.ID, x.ada.ID, coord.Owner) })
+		if n := x.count("github_apps"); n != 1 {
+			t.Errorf("there are %d apps", n)
+		}
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			var sealed string
+			err := tx.QueryRowContext(ctx, `SELECT secrets FROM github_apps`).Scan(&sealed)
+			if strings.Contains(sealed, "PRIVATE KEY") || strings.Contains(sealed, x.gh.secret) || sealed == "" {
+				t.Errorf("the secrets lie open in the database: %s", sealed)
+			}
+			return err
+		})
+	})
+}
+
+// inTwoOrgs checks that a browser of somebody in two orgs, which goes to the
+// page by itself, says by its address which is meant.
+func (x *githubTeam) inTwoOrgs(t *testing.T) {
+	both := x.w.Member(x.o, coord.Admin)
+	other := x.w.Org("Second")
+	x.w.Write(other.ID, func(ctx context.Context, tx *store.Tx) error { return tx.InsertMember(ctx, other.ID, both.ID, coord.Member) })
+	cookie := x.w.Cookie(both)
+	for org, want := range map[string]int{"": 400, "&org=" + x.o.Slug: 200, "&org=second": 403, "&org=nowhere": 403} {
+		if res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest?format=html" + org, Cookie: cookie}); res.Status != want {
+			t.Errorf("the page with %q = %d, want %d: %s", org, res.Status, want, res.Body)
+		}
+	}
+}
+
+func TestOneFlowMakesOneApp(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { // GitHub's number is unique
+			_, err := tx.ExecContext(ctx, `UPDATE github_apps SET app_id = 1`)
+			return err
+		})
+		m := x.manifest("")
+		x.w.Must(302, callback(m, x.gh.code()), nil)
+		if res := x.w.Do(callback(m, x.gh.code())); res.Status != 409 {
+			t.Errorf("a second time = %d %s", res.Status, res.Body)
+		}
+		if n := x.count("github_apps"); n != 2 {
+			t.Errorf("there are %d apps", n)
+		}
+	})
+}
+
+// overlapping makes two people's edits collide and opens the first one's pull
+// request.
+func (x *githubTeam) overlapping() (second agent) {
+	x.Helper()
+	ana, _ := x.works(x.cyd, "feature", "a.go")
+	bob, _ := x.works(x.bob, "bobs", "a.go")
+	x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
+	x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
+	x.tell(x.gh.pullRequest("opened", 12, "feature", t0, nil))
+	return bob
+}
+
+func (x *githubTeam) policy(report string) {
+	x.Helper()
+	x.w.Must(200, request{Method: "PUT", Path: "/v1/policies", Token: x.ada.token, Body: map[string]any{"rules": map[string]any{"pull_request_report": report}}}, nil)
+}
+
+func TestACheckRunTellsOfConflicts(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		x.policy("check")
+		bob := x.overlapping()
+		await.True(t, "the check tells of the conflict", func() bool {
+			c := x.gh.lastCheck()
+			return c["conclusion"] == "neutral" && c["head_sha"] == "head-1" && c["name"] == "svc"
+		})
+		first := x.gh.lastCheck()["id"]
+		same := lines("a.go", "b1", "b1", 1, 1)
+		same.Status, same.Hunks = coord.FileUnchanged, nil
+		x.changes(bob, "bobs", same)
+		await.True(t, "the check says that the conflict is over", func() bool { return x.gh.lastCheck()["conclusion"] == "success" })
+		if x.gh.lastCheck()["id"] != first || len(x.gh.said(12)) != 0 {
+			t.Errorf("the check was not changed in place: %v, comments %v", x.gh.lastCheck(), x.gh.said(12))
+		}
+		// A new head has no check of its own yet, and needs none without conflicts.
+		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
+		await.True(t, "the check tells of the new conflict", func() bool { return x.gh.lastCheck()["conclusion"] == "neutral" })
+		x.tell(x.gh.pullRequest("synchronize", 12, "feature", t0.Add(time.Hour), map[string]any{"head": map[string]any{"ref": "feature", "sha": "head-2", "repo": map[string]any{"full_name": "acme/api"}}}))
+		await.True(t, "the new head has a check", func() bool { return x.gh.lastCheck()["head_sha"] == "head-2" })
+	})
+}
+
+func TestAPolicySwitchesTheReportOff(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		x.policy("off")
+		x.overlapping()
+		x.settled()
+		if said := x.gh.said(12); len(said) != 0 || len(x.gh.lastCheck()) != 0 {
+			t.Errorf("the pull request says %v", said)
+		}
+	})
+}
+
+// The comment is one, whatever happens to it or to us.
+func TestTheCommentIsFoundAgain(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		bob := x.overlapping()
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		x.settled()
+		// We crashed after it was written: its number is lost.
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_kind = '', report_id = 0, report_hash = ''`)
+			return err
+		})
+		x.changes(bob, "bobs", lines("a.go", "b1", "n3", 10, 2))
+		x.tell(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Minute), nil))
+		x.settled()
+		if said := x.gh.said(12); len(said) != 1 {
+			t.Fatalf("there are %d comments", len(said))
+		}
+		// A person deleted it while the conflict lives.
+		x.gh.set(func() { clear(x.gh.comments) })
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_hash = ''`)
+			return err
+		})
+		x.tell(x.gh.pullRequest("edited", 12, "feature", t0.Add(2*time.Minute), nil))
+		await.True(t, "the comment is back", func() bool { return len(x.gh.said(12)) == 1 })
+		x.settled()
+		// What says nothing new is not written again.
+		var before, after int
+		x.gh.set(func() { before = x.gh.writes })
+		x.tell(x.gh.pullRequest("edited", 12, "feature", t0.Add(3*time.Minute), nil))
+		x.settled()
+		x.gh.set(func() { after = x.gh.writes })
+		if after != before {
+			t.Errorf("the same text was written again")
+		}
+	})
+}
+
+func TestStrangersReadNoNames(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		ana, _ := x.works(x.cyd, "feature", "a.go")
+		bob, theirs := x.works(x.bob, "bobs", "a.go")
+		x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
+		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
+		d := x.gh.pullRequest("opened", 12, "feature", t0, nil)
+		d.body = []byte(strings.ReplaceAll(string(d.body), `"private":true`, `"private":false`))
+		x.tell(d)
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		said := x.gh.said(12)[0]
+		contains(t, "the comment", said, theirs.Ref, "edit overlap")
+		for _, name := range []string{x.bob.Name, x.cyd.Name, "a.go", "bobs"} {
+			if strings.Contains(said, name) {
+				t.Errorf("the comment names %s to strangers:\n%s", name, said)
+			}
+		}
+	})
+}
+
+// An app that lost its rights stops trying and says so.
+func TestAnAppWithoutRightsGivesUp(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		x.gh.set(func() { x.gh.deny = true })
+		x.overlapping()
+		await.True(t, "the job has failed", func() bool {
+			return strings.Contains(string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
+		})
+		contains(t, "the log", x.w.Log.String(), "Resource not accessible by integration")
+	})
+}
+
+// Apps and their secrets are one org's: another sees nothing of them.
+func TestAppsBelongToOneOrg(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		other := x.w.Org("Other")
+		var s wire.GitHubStatus
+		x.w.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: other.Owner()}, &s)
+		if s.Configured || len(s.Apps)+len(s.Installations) != 0 {
+			t.Errorf("another org sees %+v", s)
+		}
+	})
+}

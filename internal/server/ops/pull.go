@@ -1,0 +1,280 @@
+package ops
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/githost"
+	"github.com/svc-hq/svc/internal/server/jobs"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// A sender is whoever a verified webhook comes from.
+type sender struct {
+	provider coord.Provider
+	org      string
+	source   string                                 // in whose name receipts are noted
+	app      string                                 // the GitHub App; empty for none
+	note     func(context.Context, *store.Tx) error // that something came
+}
+
+func ignored(format string, args ...any) wire.HookReceipt {
+	return wire.HookReceipt{Status: "ignored", Reason: fmt.Sprintf(format, args...)}
+}
+
+func done(format string, args ...any) wire.HookReceipt {
+	return wire.HookReceipt{Status: "done", Reason: fmt.Sprintf(format, args...)}
+}
+
+// refuseHook logs why a webhook was refused and returns what its sender is
+// told.
+func (s *Service) refuseHook(ctx context.Context, provider, delivery string, err error) error {
+	for _, known := range []error{githost.ErrUnsigned, githost.ErrForged, githost.ErrStale} {
+		if errors.Is(err, known) {
+			err = problem.Newf(problem.Forbidden, "this webhook is refused: %v", known)
+		}
+	}
+	if problem.KindOf(err) != problem.Internal { // which is logged where it is answered
+		s.logger.WarnContext(ctx, "refused a webhook", "provider", provider, "delivery", delivery, "reason", err.Error())
+	}
+	return err
+}
+
+// hear takes a verified webhook: once, whatever name it comes under, and in
+// one transaction with what it changes, so that one that fails can be sent
+// again.
+func (s *Service) hear(ctx context.Context, from sender, body []byte, e githost.Event) (out wire.HookReceipt, err error) {
+	sum := sha256.Sum256(body)
+	names := []string{"body " + hex.EncodeToString(sum[:])}
+	if e.Delivery != "" {
+		names = append(names, "delivery "+e.Delivery)
+	}
+	if e.Nothing != "" {
+		out = ignored("%s", e.Nothing)
+		err = s.store.Write(ctx, from.source, func(tx *store.Tx) error { return from.note(ctx, tx) })
+	} else {
+		err = s.alter(ctx, system(from.org), func(c *change) error {
+			first, err := c.NoteReceipt(ctx, from.source, names...)
+			if err != nil {
+				return err
+			}
+			if !first {
+				out = wire.HookReceipt{Status: "duplicate", Reason: "it came before"}
+				return nil
+			}
+			if err := from.note(ctx, c.Tx); err != nil {
+				return err
+			}
+			out, err = c.hear(ctx, from, e)
+			return err
+		})
+	}
+	if err == nil && out.Status != "done" {
+		s.logger.InfoContext(ctx, "left a webhook aside", "provider", from.provider, "delivery", e.Delivery, "status", out.Status, "reason", out.Reason)
+	}
+	return out, err
+}
+
+func (c *change) hear(ctx context.Context, from sender, e githost.Event) (wire.HookReceipt, error) {
+	if e.Installed != nil {
+		return c.installed(ctx, from, *e.Installed)
+	}
+	repo, err := c.hostedRepo(ctx, from, e.Repo)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	switch {
+	case repo == nil:
+		return ignored("no repo of this org is %s", e.Repo.FullName), nil
+	case e.Pull != nil:
+		return c.pullChanged(ctx, from, *repo, e)
+	}
+	return c.pushed(ctx, from, *repo, e)
+}
+
+// hostedRepo returns the org's repo at an address of a host, or nil.
+func (c *change) hostedRepo(ctx context.Context, from sender, r githost.Repo) (*coord.Repo, error) {
+	if fp, ok := scope.Fingerprint(r.URL); ok {
+		if repo, err := c.RepoByRemotes(ctx, c.who.OrgID, []string{fp}); err != nil || repo != nil {
+			return repo, err
+		}
+	}
+	repo, err := c.RepoByName(ctx, c.who.OrgID, r.FullName)
+	switch {
+	case problem.KindOf(err) == problem.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case repo.Provider != from.provider || len(repo.Remotes) > 0: // it lives elsewhere
+		return nil, nil
+	}
+	return &repo, nil
+}
+
+// outOfDate says why what a host tells of a pull request is no longer news,
+// if so: webhooks come in any order.
+func outOfDate(was *store.Pull, p *githost.Pull) string {
+	switch {
+	case was == nil:
+	case was.State == coord.PullMerged:
+		return "the pull request is merged, which is the end of it"
+	case p.ChangedAt < was.ChangedAt, p.ChangedAt == was.ChangedAt && p.State.Rank() < was.State.Rank() && !p.Reopened:
+		return "it is older than what is known of the pull request"
+	}
+	return ""
+}
+
+// pullChanged takes what became of a pull request and moves its intents.
+func (c *change) pullChanged(ctx context.Context, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
+	p := e.Pull
+	was, err := c.Pull(ctx, repo.ID, from.provider, p.Number)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	if why := outOfDate(was, p); why != "" {
+		return ignored("%s", why), nil
+	}
+	now := store.Pull{ID: newID(), OrgID: c.who.OrgID, RepoID: repo.ID, Provider: from.provider, Number: p.Number, State: p.State, Draft: p.Draft, HeadRef: p.HeadRef, HeadSHA: p.HeadSHA,
+		SameRepo: p.SameRepo, BaseRef: p.BaseRef, MergeSHA: p.MergeSHA, URL: p.URL, FullName: e.Repo.FullName, Private: e.Repo.Private, App: from.app, Installation: e.Installation, ChangedAt: p.ChangedAt}
+	if was != nil {
+		now.ID = was.ID
+	}
+	if err := c.SavePull(ctx, now); err != nil {
+		return wire.HookReceipt{}, err
+	}
+	intents, err := c.IntentsOfPull(ctx, now, c.Now.Add(time.Hour)) // none has closed in the future: those that are live
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	moved := []string{}
+	for _, i := range intents {
+		fresh, err := c.IntentByID(ctx, c.who.OrgID, i.ID) // an earlier one may have changed it
+		if err != nil {
+			return wire.HookReceipt{}, err
+		}
+		if err := c.movePulled(ctx, &fresh, was, now); err != nil {
+			return wire.HookReceipt{}, err
+		}
+		moved = append(moved, i.Ref)
+	}
+	if err := c.askReport(ctx, now); err != nil {
+		return wire.HookReceipt{}, err
+	}
+	if len(moved) == 0 {
+		return done("no live intent is on the branch %s", p.HeadRef), nil
+	}
+	return done("%s: the pull request is %s", strings.Join(moved, ", "), p.State), nil
+}
+
+// movePulled moves one intent to where its pull request is.
+func (c *change) movePulled(ctx context.Context, i *store.IntentRow, was *store.Pull, now store.Pull) error {
+	switch now.State {
+	case coord.PullMerged:
+		if err := c.forgetPush(ctx, *i, now); err != nil {
+			return err
+		}
+		outcome := coord.OutcomeMerged
+		i.PRNumber, i.Outcome = &now.Number, &outcome
+		return c.end(ctx, i, coord.IntentMerged, coord.EventIntentClosed)
+	case coord.PullClosed:
+		if was != nil && was.State == coord.PullClosed {
+			return nil
+		}
+		return c.tellClosed(ctx, *i, now)
+	}
+	patch := wire.IntentPatch{PRNumber: &now.Number}
+	// Only what just opened moves the intent: its owner may have taken it
+	// back to work since.
+	if opened := was == nil || was.State != coord.PullOpen || was.Draft || i.PRNumber == nil; opened && !now.Draft {
+		review := string(coord.IntentInReview)
+		patch.Status = &review
+	}
+	switch {
+	case i.Status == coord.IntentDraft: // to promote it would show its title
+		i.PRNumber = &now.Number
+		return firstError(c.SaveIntent(ctx, i), c.tellIntent(ctx, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
+	case patch.Status == nil && i.PRNumber != nil && *i.PRNumber == now.Number:
+		return c.TouchIntent(ctx, i.ID, c.Now)
+	}
+	_, err := c.revise(ctx, i, patch, nil)
+	return err
+}
+
+// tellClosed tells an intent's owner that its pull request was closed without
+// being merged. The intent stays as it is: only its owner knows what next.
+func (c *change) tellClosed(ctx context.Context, i store.IntentRow, p store.Pull) error {
+	subject := fmt.Sprintf("Pull request #%d of %s was closed", p.Number, i.Ref)
+	body := fmt.Sprintf("Pull request #%d of %s was closed without being merged; %s stays %s. Go on with it, or close it (`intent_close` with outcome abandoned).", p.Number, i.Ref, i.Ref, i.Status)
+	about := &coord.About{Kind: "intent", Ref: i.Ref}
+	_, err := c.s.post(ctx, c.Tx, c.who, letter{thread: store.DirectThread([]string{i.Owner.ID}, about, &subject), to: "intent:" + i.Ref, subject: &subject, body: body,
+		about: about, recipients: []string{i.Owner.ID}})
+	return err
+}
+
+// pushed takes that a branch moved: a sign of life of the work on it, or, on
+// the default branch, what others may have to rebase on.
+func (c *change) pushed(ctx context.Context, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
+	p := e.Push
+	main := e.Repo.DefaultBranch
+	if main == "" {
+		main = repo.DefaultBranch
+	}
+	if p.Deleted {
+		return ignored("the branch was deleted"), nil
+	}
+	if p.Branch != main {
+		return c.branchPushed(ctx, repo, p.Branch)
+	}
+	paths := c.workedOn(repo.ID, p.Paths)
+	switch {
+	case len(paths) == 0:
+		return ignored("nobody works on what was pushed"), nil
+	case from.app == "" || e.Installation == 0 || strings.Trim(p.Before, "0") == "":
+		return ignored("which lines were pushed cannot be looked up"), nil
+	}
+	job := PushJob{Repo: repo.ID, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
+	err := jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
+	return done("%d pushed files are looked at for those who work on them", len(paths)), err
+}
+
+func (c *change) branchPushed(ctx context.Context, repo coord.Repo, branch string) (wire.HookReceipt, error) {
+	intents, err := c.Intents(ctx, c.who.OrgID, store.IntentFilter{Repo: repo.ID, Branch: branch, Statuses: coord.LiveIntentStatuses()})
+	if err != nil || len(intents) == 0 {
+		return ignored("no live intent is on the branch %s", branch), err
+	}
+	for _, i := range intents {
+		if err := c.TouchIntent(ctx, i.ID, c.Now); err != nil {
+			return wire.HookReceipt{}, err
+		}
+	}
+	return done("noted as activity on the branch %s", branch), nil
+}
+
+// workedOn returns those of some paths that live work has changed.
+func (c *change) workedOn(repo string, paths []string) (out []string) {
+	pushed := map[string]bool{}
+	for _, p := range paths {
+		pushed[p] = true
+	}
+	for _, id := range c.live.Workers(repo) {
+		for _, ch := range c.live.Changes(id) {
+			for _, p := range []*string{&ch.Facts.Path, ch.Facts.OldPath} {
+				if p != nil && pushed[*p] && !slices.Contains(out, *p) {
+					out = append(out, *p)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

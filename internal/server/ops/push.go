@@ -1,0 +1,143 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/githost"
+	"github.com/svc-hq/svc/internal/server/jobs"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// JobPush is the kind of the job that looks up what a push changed.
+const JobPush = "push"
+
+// maxPushed is how many files of a push are looked up.
+const maxPushed = 50
+
+// A PushJob is a push to the default branch that touches live work.
+type PushJob struct {
+	Repo         string   `json:"repo"`
+	App          string   `json:"app"`
+	Installation int64    `json:"installation"`
+	FullName     string   `json:"full_name"`
+	Before       string   `json:"before"`
+	After        string   `json:"after"`
+	Paths        []string `json:"paths"`
+}
+
+// RunPush looks up which lines a push changed and raises rebase_needed with
+// whoever works on them. What a merged intent accounts for is told in its name
+// instead.
+func (s *Service) RunPush(ctx context.Context, r *jobs.Run) error {
+	var in PushJob
+	if err := r.Decode(&in); err != nil {
+		return err
+	}
+	in.Paths = in.Paths[:min(len(in.Paths), maxPushed)]
+	var app store.GitHubApp
+	if err := s.read(ctx, func(tx *store.Tx) (err error) { app, err = tx.GitHubApp(ctx, in.App); return err }); err != nil {
+		return unlessMissing(err)
+	}
+	a, err := s.access(app, in.Installation)
+	if err != nil {
+		return err
+	}
+	files, err := s.cfg.GitHub.Changed(ctx, a, in.FullName, in.Before, in.After, in.Paths)
+	if err != nil {
+		return lookedUp(err, s.store.Now())
+	}
+	return s.alter(ctx, system(r.OrgID), func(c *change) error {
+		if err := c.landPush(ctx, in, files); err != nil {
+			return err
+		}
+		return r.Finish(ctx, c.Tx)
+	})
+}
+
+// unlessMissing turns a record that is no longer there into the end of a job.
+func unlessMissing(err error) error {
+	if problem.KindOf(err) == problem.NotFound {
+		return nil
+	}
+	return err
+}
+
+// lookedUp returns what the queue is to make of GitHub's answer to a question
+// about a repository: where the app may not look, it never will.
+func lookedUp(err error, now coord.Time) error {
+	if githost.Wait(err, now.Std()) == 0 && githost.Gone(err) {
+		return jobs.Hopeless(err)
+	}
+	return laterIfAsked(err, now)
+}
+
+// landPush records what a push changed as merged work.
+func (c *change) landPush(ctx context.Context, in PushJob, files []coord.FileFacts) error {
+	told, err := c.MergedBy(ctx, c.who.OrgID, in.Repo, in.After)
+	if err != nil {
+		return err
+	}
+	var rows []store.MergedRow
+	var paths []string
+	for _, f := range files {
+		if slices.Contains(told, f.Path) {
+			continue
+		}
+		m := store.MergedRow{RepoID: in.Repo, MergeID: in.After, Facts: f, At: c.Now}
+		if err := c.InsertMerged(ctx, c.who.OrgID, m); err != nil {
+			return err
+		}
+		rows = append(rows, m)
+		paths = append(paths, f.Path)
+		if f.OldPath != nil {
+			paths = append(paths, *f.OldPath)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	c.live.SetMerged(in.Repo, in.After, rows)
+	if err := c.tellMerged(ctx, in.Repo, in.After, len(rows)); err != nil {
+		return err
+	}
+	for _, id := range c.workersOn(in.Repo, paths) {
+		if _, err := c.settle(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellMerged makes other replicas read merged work again.
+func (c *change) tellMerged(ctx context.Context, repo, id string, files int) error {
+	return emit(ctx, c.Tx, c.who, happening{Type: coord.EventChangeRecorded, Subject: coord.Entity{Kind: "repo", ID: repo}, Repo: repo,
+		Payload: map[string]any{"merge": id, "files": files}})
+}
+
+// forgetPush takes back what a push was recorded to have changed, as far as an
+// intent that is about to close as merged by it accounts for it.
+func (c *change) forgetPush(ctx context.Context, i store.IntentRow, p store.Pull) error {
+	if p.MergeSHA == "" {
+		return nil
+	}
+	rows, err := c.MergedOf(ctx, c.who.OrgID, i.Repo.ID, p.MergeSHA)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	left := rows[:0:0]
+	for _, m := range rows {
+		if !slices.ContainsFunc(c.live.Changes(i.ID), func(ch *engine.Change) bool { return ch.Facts.Path == m.Facts.Path }) {
+			left = append(left, m)
+			continue
+		}
+		if err := c.DeleteMerged(ctx, c.who.OrgID, i.Repo.ID, p.MergeSHA, m.Facts.Path); err != nil {
+			return err
+		}
+	}
+	c.live.SetMerged(i.Repo.ID, p.MergeSHA, left)
+	return c.tellMerged(ctx, i.Repo.ID, p.MergeSHA, len(left))
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A GitHubApp is an app that an org made on GitHub.
+type GitHubApp struct {
+	ID          string
+	OrgID       string
+	AppID       int64
+	Slug        string
+	Name        string
+	Owner       string
+	URL         string
+	Web         string
+	API         string
+	Secrets     string // sealed
+	Flow        string
+	CreatedBy   string
+	CreatedAt   coord.Time
+	DeliveredAt *coord.Time
+	SyncedAt    *coord.Time
+}
+
+const githubAppColumns = `id, org_id, app_id, slug, name, owner, url, web, api, secrets, flow, created_by, created_at, delivered_at, synced_at`
+
+func scanGitHubApp(r scanner) (a GitHubApp, err error) {
+	err = r.Scan(&a.ID, &a.OrgID, &a.AppID, &a.Slug, &a.Name, &a.Owner, &a.URL, &a.Web, &a.API, &a.Secrets, &a.Flow, &a.CreatedBy, &a.CreatedAt, &a.DeliveredAt, &a.SyncedAt)
+	return a, err
+}
+
+// InsertGitHubApp adds an app.
+func (tx *Tx) InsertGitHubApp(ctx context.Context, a GitHubApp) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO github_apps (id, org_id, app_id, slug, name, owner, url, web, api, secrets, flow, created_by, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		a.ID, a.OrgID, a.AppID, a.Slug, a.Name, a.Owner, a.URL, a.Web, a.API, a.Secrets, a.Flow, a.CreatedBy, a.CreatedAt)
+	return tx.duplicate(err, "this app was made already; begin again for another")
+}
+
+// GitHubApps returns an org's apps, or with "" those of every org, oldest
+// first.
+func (tx *Tx) GitHubApps(ctx context.Context, org string) ([]GitHubApp, error) {
+	f := filter{}
+	if org != "" {
+		f.and(`org_id = ?`, org)
+	}
+	return all(ctx, tx, scanGitHubApp, `SELECT `+githubAppColumns+` FROM github_apps`+f.where()+` ORDER BY id`, f.args...)
+}
+
+// GitHubApp returns an app.
+func (tx *Tx) GitHubApp(ctx context.Context, id string) (GitHubApp, error) {
+	return one(ctx, tx, "no such app", scanGitHubApp, `SELECT `+githubAppColumns+` FROM github_apps WHERE id = $1`, id)
+}
+
+// GitHubAppDelivered notes that a webhook of an app came.
+func (tx *Tx) GitHubAppDelivered(ctx context.Context, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE github_apps SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
+	return err
+}
+
+// GitHubAppSynced notes up to when an app's missed webhooks were asked for.
+func (tx *Tx) GitHubAppSynced(ctx context.Context, id string, at coord.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE github_apps SET synced_at = $2 WHERE id = $1`, id, at)
+	return err
+}
+
+// An Installation is where an app is installed.
+type Installation struct {
+	App       string
+	ID        int64
+	Account   string
+	Selection string
+	Repos     []string
+	Suspended bool
+	Gone      bool
+	CreatedAt coord.Time
+	ChangedAt coord.Time
+}
+
+// SaveInstallation stores an installation.
+func (tx *Tx) SaveInstallation(ctx context.Context, i Installation) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO github_installations (app, id, account, selection, repos, suspended, gone, created_at, changed_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (app, id) DO UPDATE SET account = EXCLUDED.account, selection = EXCLUDED.selection, repos = EXCLUDED.repos,
+			suspended = EXCLUDED.suspended, gone = EXCLUDED.gone, changed_at = EXCLUDED.changed_at`,
+		i.App, i.ID, i.Account, i.Selection, js(i.Repos), i.Suspended, i.Gone, i.CreatedAt, i.ChangedAt)
+	return err
+}
+
+// Installations returns where an app is or was installed, oldest first.
+func (tx *Tx) Installations(ctx context.Context, app string) ([]Installation, error) {
+	return all(ctx, tx, func(r scanner) (i Installation, err error) {
+		err = r.Scan(&i.App, &i.ID, &i.Account, &i.Selection, asJSON{&i.Repos}, &i.Suspended, &i.Gone, &i.CreatedAt, &i.ChangedAt)
+		return i, err
+	}, `SELECT app, id, account, selection, repos, suspended, gone, created_at, changed_at FROM github_installations WHERE app = $1 ORDER BY created_at, id`, app)
+}
+
+// A GitLabHook is an org's way in for GitLab's webhooks.
+type GitLabHook struct {
+	ID          string
+	OrgID       string
+	Secret      string // sealed
+	CreatedBy   string
+	CreatedAt   coord.Time
+	DeliveredAt *coord.Time
+}
+
+const gitlabHookColumns = `id, org_id, secret, created_by, created_at, delivered_at`
+
+func (tx *Tx) gitlabHook(ctx context.Context, column, value string) (*GitLabHook, error) {
+	var h GitLabHook
+	err := tx.QueryRowContext(ctx, `SELECT `+gitlabHookColumns+` FROM gitlab_hooks WHERE `+column+` = $1`, value).
+		Scan(&h.ID, &h.OrgID, &h.Secret, &h.CreatedBy, &h.CreatedAt, &h.DeliveredAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &h, err
+}
+
+// GitLabHook returns the way in with an id, or nil.
+func (tx *Tx) GitLabHook(ctx context.Context, id string) (*GitLabHook, error) {
+	return tx.gitlabHook(ctx, "id", id)
+}
+
+// GitLabHookOf returns an org's way in, or nil.
+func (tx *Tx) GitLabHookOf(ctx context.Context, org string) (*GitLabHook, error) {
+	return tx.gitlabHook(ctx, "org_id", org)
+}
+
+// SaveGitLabHook stores an org's way in.
+func (tx *Tx) SaveGitLabHook(ctx context.Context, h GitLabHook) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO gitlab_hooks (id, org_id, secret, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret, created_by = EXCLUDED.created_by`,
+		h.ID, h.OrgID, h.Secret, h.CreatedBy, h.CreatedAt)
+	return err
+}
+
+// GitLabDelivered notes that a webhook came.
+func (tx *Tx) GitLabDelivered(ctx context.Context, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE gitlab_hooks SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
+	return err
+}
+
+// DeleteGitLabHook closes an org's way in.
+func (tx *Tx) DeleteGitLabHook(ctx context.Context, org string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM gitlab_hooks WHERE org_id = $1`, org)
+	return err
+}
+
+// NoteReceipt remembers a webhook by its names and reports whether it is the
+// first with any of them.
+func (tx *Tx) NoteReceipt(ctx context.Context, source string, names ...string) (first bool, err error) {
+	first = true
+	for _, name := range names {
+		n, err := tx.exec(ctx, `INSERT INTO hook_receipts (source, name, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, source, name, tx.Now)
+		if err != nil {
+			return false, err
+		}
+		first = first && n > 0
+	}
+	return first, nil
+}
+
+// DeleteOldReceipts forgets webhooks that came longer ago than kept.
+func (tx *Tx) DeleteOldReceipts(ctx context.Context, kept time.Duration) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM hook_receipts WHERE at < $1`, tx.Now.Add(-kept))
+	return err
+}

@@ -1,0 +1,85 @@
+// Slack, webhooks and the digest, with a server that hears them.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startReceiver } from "./receiver.mjs";
+import { dialog, said, useWorld } from "./world.mjs";
+
+const world = useWorld({ flags: ["--outbound-allow", "127.0.0.0/8"] });
+let there;
+before(async () => (there = await startReceiver()));
+after(() => there?.stop());
+
+test("a digest with nowhere to go says what to do", async () => {
+  const page = await world.page("ana", "/settings/digest");
+  await page.getByRole("button", { name: "Send now" }).click();
+  await said(page, "nowhere to send the digest");
+});
+
+test("Slack is connected by an address that works, tested, and disconnected", async () => {
+  const page = await world.page("ana", "/settings/slack");
+  await page.getByLabel("Incoming webhook address").fill("ftp://hooks.slack.com/x");
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("must begin with https://").waitFor();
+  assert.equal((await world.clients.ana.get("/v1/integrations/slack")).connected, false);
+
+  await page.getByLabel("Incoming webhook address").fill(there.url + "/slack");
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("Connected", { exact: true }).waitFor();
+  await page.getByText("Nothing was posted yet.").waitFor();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  assert.match((await there.hears("/slack")).body, /Northwind/);
+  await page.getByText("Last post").waitFor();
+
+  there.answer = 403;
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByText("Slack no longer takes posts at this address").waitFor();
+  there.answer = 200;
+});
+
+test("the digest goes to Slack at once, and Slack can be disconnected", async () => {
+  const page = await world.page("ana", "/settings/digest");
+  const heard = there.heard.length;
+  await page.getByRole("button", { name: "Send now" }).click();
+  await said(page, "The digest is on its way.");
+  const post = await there.hears("/slack", heard + 1);
+  assert.match(post.body, /Northwind/);
+  await page.getByText("Last sent").waitFor();
+
+  await page.goto(world.url + "/settings/slack");
+  await page.getByRole("button", { name: "Disconnect" }).click();
+  await dialog(page).getByRole("button", { name: "Disconnect" }).click();
+  await page.getByLabel("Incoming webhook address").waitFor();
+  assert.equal((await world.clients.ana.get("/v1/integrations/slack")).connected, false);
+});
+
+test("a webhook is tested, its deliveries are shown, and one is sent again", async () => {
+  const page = await world.page("ana", "/settings/webhooks");
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  await dialog(page).getByLabel("Address").fill(there.url + "/hook");
+  await dialog(page).getByLabel("What it is for").fill("Release board");
+  await dialog(page).getByRole("combobox", { name: "Events" }).click();
+  await page.getByRole("option", { name: "intent.declared" }).click();
+  await page.keyboard.press("Escape");
+  await dialog(page).getByRole("button", { name: "Add", exact: true }).click();
+  await dialog(page).getByRole("button", { name: "I have it" }).click();
+
+  const row = page.locator("li").filter({ hasText: "Release board" });
+  await row.getByRole("button", { name: "Test" }).click();
+  const first = await there.hears("/hook");
+  for (const h of ["webhook-id", "webhook-timestamp", "webhook-signature"]) assert.ok(first.headers[h], h);
+  const deliveries = row.getByRole("region", { name: "Deliveries" });
+  await deliveries.getByText(/^200 in/).waitFor();
+
+  await deliveries.getByRole("button", { name: /again$/ }).first().click();
+  const second = await there.hears("/hook", 2);
+  assert.equal(second.headers["webhook-id"], first.headers["webhook-id"]);
+  assert.equal(second.body, first.body);
+
+  // What fails is tried again by itself; the page says so.
+  there.answer = 500;
+  await world.tokens.chen.post("/v1/intents", { title: "Heard by the board", repo: "northwind/mobile", branch: "board", scope: { paths: ["app/board/**"] } });
+  const third = await there.hears("/hook", 3);
+  assert.equal(JSON.parse(third.body).type, "intent.declared");
+  await deliveries.getByText("again in").waitFor();
+  there.answer = 200;
+});

@@ -1,0 +1,135 @@
+// The main actions without a mouse.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialog, goTo, said, useWorld } from "./world.mjs";
+
+const world = useWorld();
+
+/** Presses a key until something has the focus. */
+async function moveTo(page, locator, key) {
+  await locator.waitFor({ state: "attached" });
+  for (let n = 0; n < 120; n++) {
+    if (await locator.evaluate((el) => el === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  assert.fail(`${key} never reaches ${locator}`);
+}
+const tabTo = (page, locator) => moveTo(page, locator, "Tab");
+const arrowTo = (page, locator) => moveTo(page, locator, "ArrowDown");
+
+async function press(page, locator, key = "Enter") {
+  await tabTo(page, locator);
+  await page.keyboard.press(key);
+}
+
+test("the keyboard reaches everything: palette, shortcuts, rows", async () => {
+  const page = await world.page("ana", "/");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to" }).fill("audit");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/settings\/audit/);
+  await page.getByRole("heading", { name: "Audit log" }).click();
+  await Promise.all([page.keyboard.press("g"), page.keyboard.press("i")]); // sent together: there is a time limit between them
+  await page.waitForURL(/\/intents$/);
+  await page.locator("[data-row]").first().waitFor();
+  await page.locator("[data-row]").first().focus();
+  await page.keyboard.press("j");
+  const second = await page.evaluate(() => document.activeElement.getAttribute("href"));
+  assert.match(second, /^\/intents\/INT-/);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(second + "$"));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to" }).fill("cf-1");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/conflicts\/CF-1$/);
+});
+
+test("an intent is opened, edited and closed", async () => {
+  const { ref } = world.agents.ledger.intent;
+  const page = await world.page("ben", "/intents?repo=northwind%2Fpayments");
+  await press(page, page.locator("[data-row]").first());
+  await page.waitForURL(new RegExp(ref + "$"));
+  await press(page, page.getByRole("button", { name: "Edit" }));
+  await tabTo(page, dialog(page).getByLabel("Title"));
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Split the ledger, then merge it");
+  await press(page, dialog(page).getByRole("button", { name: "Save" }));
+  await page.getByRole("heading", { name: "Split the ledger, then merge it" }).waitFor();
+  await dialog(page).waitFor({ state: "detached" });
+
+  await press(page, page.getByRole("button", { name: "Close", exact: true }));
+  await page.getByRole("menuitem").first().waitFor();
+  await arrowTo(page, page.getByRole("menuitem", { name: "It is merged" }));
+  await page.keyboard.press("Enter");
+  await press(page, dialog(page).getByRole("button", { name: "Close as merged" }));
+  await page.locator(".page-sub").getByText("Merged").waitFor();
+});
+
+test("a dialog takes the focus and gives it back", async () => {
+  const page = await world.page("ana", `/intents/${world.agents.refresh.intent.ref}`);
+  await press(page, page.getByRole("button", { name: "Edit" }));
+  await dialog(page).waitFor();
+  await page.waitForFunction(() => document.querySelector('[role="dialog"]')?.contains(document.activeElement));
+  await page.keyboard.press("Escape");
+  await dialog(page).waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.textContent === "Edit");
+});
+
+test("a conflict is acknowledged", async () => {
+  const conflict = (await world.clients.ana.get("/v1/conflicts?status=open&limit=50")).items.find((c) => c.parties.some((p) => p.user?.email === "ana@northwind.example"));
+  const page = await world.page("ana", `/conflicts/${conflict.ref}`);
+  await press(page, page.getByRole("button", { name: "Acknowledge" }), " ");
+  await tabTo(page, dialog(page).getByLabel("Note"));
+  await page.keyboard.type("Seen, without a mouse.");
+  await press(page, dialog(page).getByRole("button", { name: "Acknowledge" }));
+  await page.getByText("Seen, without a mouse.").waitFor();
+});
+
+test("a message is written and sent", async () => {
+  const page = await world.page("chen", "/messages");
+  await press(page, page.getByRole("button", { name: "New message" }));
+  await tabTo(page, dialog(page).getByRole("combobox", { name: "To" }));
+  await page.keyboard.type("Dara");
+  await page.getByRole("option", { name: "Dara Singh", exact: true }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await tabTo(page, dialog(page).getByLabel(/^Message/));
+  await page.keyboard.type("By keyboard.");
+  await press(page, dialog(page).getByRole("button", { name: "Send" }));
+  await page.waitForURL(/\/messages\/[0-9a-f-]{36}$/);
+  await page.locator(".post").filter({ hasText: "By keyboard." }).waitFor();
+});
+
+test("what needs somebody is dismissed, a contract chosen in the graph, a policy set", async () => {
+  const page = await world.page("ana", "/");
+  const item = page.locator(".need").filter({ hasText: "fatima@" });
+  await press(page, item.getByRole("button", { name: /^Dismiss/ }));
+  await item.waitFor({ state: "detached" });
+
+  await goTo(page, world.url + "/repos");
+  const bond = page.getByRole("button", { name: /shop-api uses 1 contract of payments/ });
+  await press(page, bond, " ");
+  await page.locator(".bond-head").filter({ hasText: "payments" }).waitFor();
+  await press(page, page.locator(".bond-item").first());
+  await page.waitForURL(/\/contracts\?/);
+
+  await goTo(page, world.url + "/settings/policies");
+  const choice = page.getByRole("radiogroup", { name: "Editing without a declared intent" }).getByRole("radio", { checked: true });
+  await tabTo(page, choice);
+  await page.keyboard.press("ArrowRight");
+  await press(page, page.getByRole("button", { name: "Put in force" }));
+  await said(page, "in force");
+  assert.equal((await world.clients.ana.get("/v1/policies")).effective.require_intent, "warn");
+});
+
+test("the org menu and the account menu open and close", async () => {
+  const page = await world.page("ana", "/");
+  await press(page, page.getByRole("button", { name: /^Org Northwind/ }));
+  await page.getByRole("menuitem", { name: /Northwind/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("menuitem").first().waitFor({ state: "detached" });
+  await press(page, page.getByRole("button", { name: /account menu/ }));
+  await arrowTo(page, page.getByRole("menuitem", { name: "Dark" }));
+  await page.keyboard.press("Enter");
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+});
