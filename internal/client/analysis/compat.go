@@ -46,8 +46,8 @@ func compareDefs(old, new *def, tr *traits) verdict {
 	return worst(vs)
 }
 
-// calledAlike are the kinds that Python's callers call in the same way.
-var calledAlike = map[string]bool{"function": true, "class": true}
+// calledAlike are the kinds that Python's callers may call in the same way.
+var calledAlike = map[string]bool{"function": true, "class": true, "variable": true, "constant": true}
 
 // compareRest judges everything but the parameters.
 func compareRest(old, new *def, tr *traits) []verdict {

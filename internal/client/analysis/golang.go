@@ -146,7 +146,7 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	}
 	f.fill = func(f *def) {
 		f.params = g.params(d.Type.Params)
-		f.after = g.text(d.Type.Params.End(), end)
+		f.after = oneAny(g.text(d.Type.Params.End(), end))
 		f.head = g.text(d.Pos(), end)
 	}
 	f.before = "func"
@@ -161,13 +161,16 @@ func (g *goReader) function(d *ast.FuncDecl) {
 }
 
 // params spreads "a, b int" over two parameters.
+// oneAny writes Go's two names of one type alike.
+func oneAny(typ string) string { return strings.ReplaceAll(typ, "interface{}", "any") }
+
 func (g *goReader) params(list *ast.FieldList) []param {
 	var out []param
 	if list == nil {
 		return nil
 	}
 	for _, f := range list.List {
-		p := param{typ: g.text(f.Type.Pos(), f.Type.End())}
+		p := param{typ: oneAny(g.text(f.Type.Pos(), f.Type.End()))}
 		_, p.rest = f.Type.(*ast.Ellipsis)
 		if len(f.Names) == 0 {
 			out = append(out, p)

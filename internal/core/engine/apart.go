@@ -3,10 +3,10 @@ package engine
 import "github.com/svc-hq/svc/internal/core/coord"
 
 // apart reports whether two claims in one file are about different places of
-// it. Who names definitions of a file works in those, and claims the file for
-// what goes with them: imports, lists. In replays of real history one in three
-// hundred such meetings of a definition with the rest of a file conflicted,
-// against one in five of two claims on whole files.
+// it: a definition, and the file for what goes with other definitions, which
+// its claimant names. In replays of real history one in four hundred meetings
+// of a definition with the rest of a file became a conflict, but one in seven
+// of those that both work outside definitions: imports and lists.
 func (p *pairing) apart(h *hit) bool {
 	if h.ours.claim == nil || h.theirs.claim == nil {
 		return false // edits have lines
@@ -15,10 +15,8 @@ func (p *pairing) apart(h *hit) bool {
 	if file == "" || file != h.theirs.file() {
 		return false // a glob says nothing of places
 	}
-	narrow := func(side int, w *Worker, it item) bool {
-		return it.claim.Kind != coord.ClaimPath || p.names(side, w, file)
-	}
-	return narrow(0, p.self, h.ours) && narrow(1, p.other, h.theirs)
+	oursIsFile, theirsIsFile := h.ours.claim.Kind == coord.ClaimPath, h.theirs.claim.Kind == coord.ClaimPath
+	return oursIsFile && !theirsIsFile && p.names(0, p.self, file) || theirsIsFile && !oursIsFile && p.names(1, p.other, file)
 }
 
 // names reports whether a side claims definitions of a file.

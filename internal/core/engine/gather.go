@@ -73,10 +73,34 @@ func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
 	if what == theyBreak {
 		changed, user = theirs, g.self
 	}
-	if changed.kind == symbolEntry && g.didToo(changed.symbol(), user) {
+	if changed.kind == symbolEntry && (g.didToo(changed.symbol(), user) || g.usesToo(what, ours, theirs, other)) {
 		return
 	}
 	g.add(what, ours, theirs, other)
+}
+
+// usesToo reports whether who changed a definition has the new use as well, in
+// the same file: then it was adapted along.
+func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
+	user, changer := theirs, g.self
+	if what == theyBreak {
+		user, changer = ours, other
+	}
+	sym, err := scope.ParseSymbol(user.key())
+	if err != nil || user.kind != referenceEntry {
+		return false
+	}
+	too := false
+	if at := g.repo.tree.findSymbol(sym); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			if too || e.kind != referenceEntry {
+				return
+			}
+			c := g.ix.changes[e.owner].c
+			too = g.ix.ownerID(c) == changer.ID && c.Facts.Path == user.file()
+		})
+	}
+	return too
 }
 
 // didToo reports whether a worker left a definition as somebody else did.

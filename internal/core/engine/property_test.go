@@ -294,7 +294,7 @@ func scanned(a, b *engine.Worker) []coord.ConflictKind {
 			if x.Mode == coord.Exclusive || y.Mode == coord.Exclusive {
 				kind = coord.ExclusiveClaim
 			}
-			if kind == coord.PathOverlap && (narrowed(a, x, b, y) || narrowed(b, y, a, x)) {
+			if kind == coord.PathOverlap && (narrowed(a, x, y) || narrowed(b, y, x)) {
 				continue
 			}
 			out = append(out, kind)
@@ -303,9 +303,9 @@ func scanned(a, b *engine.Worker) []coord.ConflictKind {
 	return out
 }
 
-// narrowed reports whether x is the file of a's definitions, and y is one of
-// b's definitions in it or the same for b: different places of one file.
-func narrowed(a *engine.Worker, x coord.Claim, b *engine.Worker, y coord.Claim) bool {
+// narrowed reports whether x is the file of a's definitions, and y is some
+// definition in it: different places of one file.
+func narrowed(a *engine.Worker, x, y coord.Claim) bool {
 	names := func(w *engine.Worker, file string) bool {
 		return slices.ContainsFunc(w.Claims, func(c coord.Claim) bool {
 			s, err := scope.ParseSymbol(c.Selector)
@@ -315,11 +315,8 @@ func narrowed(a *engine.Worker, x coord.Claim, b *engine.Worker, y coord.Claim) 
 	if x.Kind != coord.ClaimPath || !names(a, x.Selector) {
 		return false
 	}
-	if y.Kind == coord.ClaimPath {
-		return y.Selector == x.Selector && names(b, y.Selector)
-	}
 	s, err := scope.ParseSymbol(y.Selector)
-	return err == nil && s.Path == x.Selector
+	return y.Kind != coord.ClaimPath && err == nil && s.Path == x.Selector
 }
 
 func claimsMeet(x, y coord.Claim) (coord.ConflictKind, bool) {

@@ -4,6 +4,9 @@
 //
 //	go run ./internal/tools/proof [-only breaks] FOLDER
 //
+// What was replayed is kept in the user's cache folder, so that a run that was
+// interrupted, or a larger one, goes on from there.
+//
 // FOLDER holds a bare mirror of each repository as owner/name.git, with
 // refs/pull/* where the figures for pairs are wanted:
 //
@@ -67,6 +70,10 @@ func open(ctx context.Context, folder, name string) (*gitrepo.Repo, error) {
 
 // replay runs svc backtest on every repository.
 func replay(ctx context.Context, folder string, most int) error {
+	kept, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
 	var results []*backtest.Result
 	all := &backtest.Result{}
 	for _, name := range repositories {
@@ -75,7 +82,8 @@ func replay(ctx context.Context, folder string, most int) error {
 			return err
 		}
 		start := time.Now()
-		r, err := backtest.Run(ctx, repo, backtest.Options{Since: 5 * year, Max: most, Pairs: true, Swarm: 10, Seed: 1})
+		r, err := backtest.Run(ctx, repo, backtest.Options{Since: 5 * year, Max: most, Pairs: true, Swarm: 10, Seed: 1,
+			CacheDir: filepath.Join(kept, "svc", "proof")})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
