@@ -99,12 +99,12 @@ func (s *Service) GetGitHubManifest(ctx context.Context, who coord.Caller, in wi
 }
 
 // FinishGitHubManifest takes the app that GitHub made.
-func (s *Service) FinishGitHubManifest(ctx context.Context, who coord.Caller, in wire.FinishGitHubManifest) (out wire.Redirect, err error) {
+func (s *Service) FinishGitHubManifest(ctx context.Context, _ coord.Caller, in wire.FinishGitHubManifest) (out wire.Redirect, err error) {
 	flow, err := s.openFlow(in.State)
 	if err != nil {
 		return out, err
 	}
-	who = coord.Caller{OrgID: flow.Org, UserID: flow.User}
+	who := coord.Caller{OrgID: flow.Org, UserID: flow.User}
 	if err := s.read(ctx, func(tx *store.Tx) error { return mayFinish(ctx, tx, flow) }); err != nil {
 		return out, err
 	}
