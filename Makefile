@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench release conformance lint
+.PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench proof release conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -54,6 +54,9 @@ test-short: ## the tests that need neither PostgreSQL nor a browser
 
 test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
 	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
+
+proof: ## the figures of docs/backtest.md; MIRRORS=folder with mirrors as owner/name.git
+	go run ./internal/tools/proof $(MIRRORS)
 
 bench: ## the benchmarks, on both databases
 	.ci/needs
