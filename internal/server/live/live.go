@@ -78,12 +78,26 @@ func (s *Set) org(id string) *org {
 // knows of. fn must not change the index or keep it.
 func (s *Set) View(ctx context.Context, orgID string, fn func(*engine.Index) error) error {
 	o := s.org(orgID)
-	if err := s.current(ctx, o); err != nil {
-		return err
+	for {
+		if err := s.current(ctx, o); err != nil {
+			return err
+		}
+		if ran, err := o.view(fn); ran {
+			return err
+		}
+		// Somebody's attempt to bring it up to date failed meanwhile.
+		o.stale.Store(true)
 	}
+}
+
+// view runs fn on the index if there is one.
+func (o *org) view(fn func(*engine.Index) error) (ran bool, err error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return fn(o.ix)
+	if o.ix == nil {
+		return false, nil
+	}
+	return true, fn(o.ix)
 }
 
 // current makes sure that o knows all that this replica has heard of.

@@ -2,6 +2,8 @@ package ops
 
 import (
 	"context"
+	"errors"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -187,6 +189,17 @@ func (s *Service) serve(ctx context.Context, w *lookout, l *line) {
 	}
 }
 
+// attempt is one waiter's look. A panic ends their wait, not the process.
+func (s *Service) attempt(w *waiter, behind []string) (out look, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.logger.Error("a wait panicked", "panic", r, "stack", string(debug.Stack()))
+			err = errors.New("a wait panicked")
+		}
+	}()
+	return w.try(w.ctx, behind)
+}
+
 // round looks in order for each waiter that is to. failed, if set, is
 // everybody's end.
 func (s *Service) round(l *line, failed error) {
@@ -208,7 +221,7 @@ func (s *Service) round(l *line, failed error) {
 			if w.ctx.Err() != nil {
 				continue
 			}
-			out, err = w.try(w.ctx, behind[i+1:])
+			out, err = s.attempt(w, behind[i+1:])
 		}
 		s.lines.mu.Lock()
 		w.last = out

@@ -99,6 +99,12 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 		s.lines.mu.Lock()
 		out = w.last.Waited
 		s.lines.mu.Unlock()
+		if out.Status == "" { // the time was up before anybody looked
+			t.intent = "" // nothing is granted out of turn
+			var seen look
+			seen, err = s.tryFree(ctx, who, t, nil)
+			out = seen.Waited
+		}
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
