@@ -23,7 +23,8 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 	bin/svcd serve --addr $(ADDR) --data $(DATA) --owner $(OWNER)
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
-	go build -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o bin/ ./cmd/...
+	go build -tags netgo,osusergo -ldflags '$(LDFLAGS)' -o bin/ ./cmd/svcd
+	.ci/build-svc bin/svc -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)'
 
 $(DIST): $(NODE) $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public web/build -type f -not -name '*.gen.ts' 2>/dev/null)
 	cd web && npm run build
@@ -67,7 +68,7 @@ release: ## dist/: svc for PLATFORMS, signed with RELEASE_KEY; cgo where CC_<os>
 	rm -rf dist && mkdir dist
 	for p in $(PLATFORMS); do os=$${p%/*} arch=$${p#*/}; cc=$$(printenv "CC_$${os}_$${arch}" || true); cgo=$${cc:+1}; [ $$p = $(shell go env GOOS)/$(shell go env GOARCH) ] && cgo=1; \
 		exe=; [ $$os = windows ] && exe=.exe; echo "svc-$$os-$$arch (cgo $${cgo:-0})"; \
-		CC=$${cc:-cc} CGO_ENABLED=$${cgo:-0} GOOS=$$os GOARCH=$$arch go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o dist/svc-$$os-$$arch$$exe ./cmd/svc || exit 1; done
+		CC=$${cc:-cc} CGO_ENABLED=$${cgo:-0} GOOS=$$os GOARCH=$$arch .ci/build-svc dist/svc-$$os-$$arch$$exe -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS)' || exit 1; done
 	go run ./internal/tools/release sign -key $(RELEASE_KEY) -version $(VERSION) dist/svc-*
 
 conformance: ## the official MCP conformance suite and inspector against the tool endpoint

@@ -40,7 +40,7 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"gitrepo", "grammar", "patch", "remote", "login"},
+		{"gitrepo", "grammar", "patch", "remote", "login", "companion"},
 		{"shellscan", "bridge"},
 		{"host", "analysis", "workspace"},
 		{"hook", "setup", "doctor", "selfupdate", "backtest"},

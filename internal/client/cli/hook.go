@@ -5,11 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
-	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -23,8 +22,17 @@ import (
 // and without a watch for signals, which costs a thread: a hook that is
 // stopped has nothing to put in order.
 func Run(args []string) int {
-	if len(args) > 0 && args[0] == "hook" {
-		return runHook(context.Background(), args[1:])
+	if len(args) > 0 {
+		switch args[0] {
+		case "hook":
+			return runHook(context.Background(), args[1:])
+		case factsCommand:
+			return answerFacts(context.Background(), os.Stdin, os.Stdout)
+		case "analyze", "index", "backtest": // they read code
+			if companion.Carried() {
+				return handOver(args)
+			}
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,8 +60,11 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 	if err != nil {
 		return nil, err
 	}
-	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
-	return analysis.WorkingTree(ctx, root, paths, analysis.Options{MetadataOnly: l.DataMode == coord.DataMetadataOnly})
+	in := factsRequest{Root: root, Paths: paths, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
+	if companion.Carried() {
+		return askFacts(ctx, in)
+	}
+	return in.facts(ctx)
 }
 
 // startIndex begins a scan of a repository in a process of its own, which

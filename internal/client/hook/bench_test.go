@@ -31,8 +31,7 @@ func BenchmarkProcess(b *testing.B) {
 		return installed(b, out)
 	}
 	ours, floor, whole := build("hookproc"), build("floor"), filepath.Join(dir, "svc")
-	make := exec.Command("go", "build", "-tags=netgo,osusergo", "-ldflags=-s -w -extldflags=-static", "-o", whole, "../../../cmd/svc")
-	if text, err := make.CombinedOutput(); err != nil {
+	if text, err := exec.Command("../../../.ci/build-svc", whole, "-tags=netgo,osusergo", "-ldflags=-s -w").CombinedOutput(); err != nil {
 		b.Fatalf("build svc: %v\n%s", err, text)
 	}
 	whole = installed(b, whole)

@@ -1,0 +1,72 @@
+package companion
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func pack(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestTheCompanionIsUnpackedOnceAndAlone(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "cache", "svc")
+	old, err := unpack(pack(t, "an older program"), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	paths := make([]string, 8)
+	for i := range paths { // hooks come at once
+		all.Go(func() {
+			var err error
+			if paths[i], err = unpack(pack(t, "the program"), folder); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		info, _ := os.Stat(p)
+		if err != nil || string(data) != "the program" || info.Mode().Perm() != 0o700 || p != paths[0] {
+			t.Errorf("%s holds %q, %v, mode %v", p, data, err, info.Mode())
+		}
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the older program is still there")
+	}
+}
+
+func TestADamagedCompanionIsMadeAnew(t *testing.T) {
+	folder, data := t.TempDir(), pack(t, "the program")
+	path, err := unpack(data, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("half"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := unpack(data, folder); err != nil || again != path {
+		t.Fatalf("%s, %v", again, err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "the program" {
+		t.Errorf("it holds %q", text)
+	}
+	bad := bytes.Clone(data)
+	bad[len(bad)/2] ^= 1
+	if _, err := unpack(bad, t.TempDir()); err == nil {
+		t.Error("a damaged file was unpacked")
+	}
+}

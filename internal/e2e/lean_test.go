@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// svc as make build makes it links no C, and yet reads code: the part that
+// does is inside it.
+func TestTheInstalledSvcReadsCode(t *testing.T) {
+	dir := t.TempDir()
+	svc, repo, home := filepath.Join(dir, "svc"), filepath.Join(dir, "repo"), filepath.Join(dir, "home")
+	if text, err := exec.Command("../../.ci/build-svc", svc, "-ldflags=-s -w").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var mu sync.Mutex
+	var events []wire.HookRequest
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var e wire.HookRequest
+		if body, err := io.ReadAll(r.Body); err == nil && json.Unmarshal(body, &e) == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, e)
+		}
+		io.WriteString(w, `{"decision":"allow"}`)
+	}))
+	defer server.Close()
+	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "SVC_CONFIG_DIR="+filepath.Join(home, "config"),
+		"SVC_SERVER="+server.URL, "SVC_TOKEN=svc_"+strings.Repeat("a", 43), "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	run := func(stdin string, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env, cmd.Stdin = repo, env, strings.NewReader(stdin)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v", name, args, err)
+		}
+		return string(out)
+	}
+	file := filepath.Join(repo, "a.ts")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(repo, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run("", "git", "init", "-q")
+	run("", "git", "remote", "add", "origin", "https://github.com/acme/web")
+	write("export function total(a: number) { return a }\n")
+	run("", "git", "add", ".")
+	run("", "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one")
+	write("export function total(a: number, b: number) { return a + b }\n")
+
+	var facts coord.Analysis
+	if err := json.Unmarshal([]byte(run("", svc, "analyze", "--json")), &facts); err != nil || len(facts.Files) != 1 || len(facts.Files[0].Symbols) != 1 {
+		t.Fatalf("analyze tells %+v, %v", facts, err)
+	}
+	edited, err := json.Marshal(map[string]any{"session_id": "s", "cwd": repo, "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": file}, "tool_response": map[string]any{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A hook has little time, and goes without facts rather than be late.
+	told := func() bool {
+		run(string(edited), svc, "hook", "--tool", "claude_code", "--event", "PostToolUse")
+		mu.Lock()
+		defer mu.Unlock()
+		for _, e := range events {
+			if e.Analysis != nil && len(e.Analysis.Files) == 1 && len(e.Analysis.Files[0].Symbols) == 1 && e.Analysis.Files[0].Symbols[0].Compatibility == coord.Breaking {
+				return true
+			}
+		}
+		return false
+	}
+	await.True(t, "the hook to tell what was edited", told)
+}
