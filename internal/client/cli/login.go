@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -83,6 +84,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	if err := store.Save(l.Config); err != nil {
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}
+	_, _ = companion.Path() // so that the first hook need not unpack it
 	if a.json {
 		return a.printJSON(whoami{me, l.Server})
 	}
