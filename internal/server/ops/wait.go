@@ -96,20 +96,25 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	case end := <-w.done:
 		out, err = end.out, end.err
 	case <-timeout.C:
-		s.lines.mu.Lock()
-		out = w.last.Waited
-		s.lines.mu.Unlock()
-		if out.Status == "" { // the time was up before anybody looked
-			t.intent = "" // nothing is granted out of turn
-			var seen look
-			seen, err = s.tryFree(ctx, who, t, nil)
-			out = seen.Waited
-		}
+		out, err = s.lastLook(ctx, who, t, w)
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
 	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
 	return out, err
+}
+
+// lastLook returns what was seen when the time is up.
+func (s *Service) lastLook(ctx context.Context, who coord.Caller, t target, w *waiter) (wire.Waited, error) {
+	s.lines.mu.Lock()
+	out := w.last
+	s.lines.mu.Unlock()
+	if out.Status != "" {
+		return out.Waited, nil
+	}
+	t.intent = "" // nobody has looked yet, and nothing is granted out of turn
+	out, err := s.tryFree(ctx, who, t, nil)
+	return out.Waited, err
 }
 
 // tryFree looks whether the target is free.
