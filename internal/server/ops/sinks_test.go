@@ -34,7 +34,15 @@ func TestHostileTextStaysText(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		stream := bufio.NewReader(x.w.Open(request{Method: "GET", Path: "/v1/stream?types=message.sent", Token: x.ada.token}))
 		a := x.agent(x.bob, apiRepo)
-		sent := 0
+		sent, want := 0, 200
+		cases := cases
+		if strings.HasSuffix(t.Name(), "/postgres") { // the ways out are the same: a sample shows that the store keeps them
+			some := cases[:0:0]
+			for i := 0; i < len(cases); i += 5 {
+				some = append(some, cases[i])
+			}
+			cases, want = some, 40
+		}
 		for _, c := range cases {
 			if sent%18 == 0 {
 				x.w.Advance(25 * time.Hour) // the day's limit, too
@@ -54,7 +62,7 @@ func TestHostileTextStaysText(t *testing.T) {
 			frame(t, c, stream)
 			x.throughAgents(t, c, a)
 		}
-		if sent < 200 {
+		if sent < want {
 			t.Errorf("only %d of %d cases went through", sent, len(cases))
 		}
 	})
