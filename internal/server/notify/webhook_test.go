@@ -125,6 +125,10 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	began := now.Load()
 	for h.get(w.ID).Enabled {
 		was := attempts()
+		await.True(t, "the job to be put off", func() bool { // by the clock as it is, not as it will be
+			j := h.job("webhook:" + w.ID)
+			return j != nil && j.Lease == "" && j.DueAt > st.Now()
+		})
 		now.Add(2 * time.Hour.Milliseconds())
 		st.Queued()
 		await.True(t, "another attempt", func() bool { return attempts() > was || !h.get(w.ID).Enabled })
@@ -159,6 +163,19 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.True(t, "the redelivery", func() bool { return r.count() == 2 })
+}
+
+// job returns a job by its key, nil if there is none.
+func (h *house) job(key string) (j *store.Job) {
+	h.t.Helper()
+	err := h.st.Read(h.t.Context(), func(tx *store.Tx) (err error) {
+		j, err = tx.JobByKey(h.t.Context(), key)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return j
 }
 
 func (h *house) events(t coord.EventType) int {
@@ -218,15 +235,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	h.emit(repeatType(coord.EventIntentDeclared, 10)...)
 	await.True(t, "a first answer", func() bool { return h.get(w.ID).FailingSince != nil })
 	await.True(t, "the job waits", func() bool {
-		var at coord.Time
-		h.st.Read(t.Context(), func(tx *store.Tx) error {
-			j, err := tx.JobByKey(t.Context(), "webhook:"+w.ID)
-			if j != nil && j.Lease == "" {
-				at = j.DueAt
-			}
-			return err
-		})
-		return at.Sub(h.st.Now()) > 50*time.Minute
+		j := h.job("webhook:" + w.ID)
+		return j != nil && j.Lease == "" && j.DueAt.Sub(h.st.Now()) > 50*time.Minute
 	})
 	if n := asked.Load(); n > 4 {
 		t.Errorf("asked %d times, want at most those under way", n)
