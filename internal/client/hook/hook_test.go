@@ -395,8 +395,12 @@ func TestFailsOpen(t *testing.T) {
 			data, _ := json.Marshal(write(repo, repo+"/a.txt", "t1"))
 			env := w.env("claude_code", "PreToolUse", string(data), &out, &errs)
 			breakIt(w, &env)
+			start := time.Now()
 			if code := Run(t.Context(), env); code != 0 || out.Len() > 0 || errs.Len() > 0 {
 				t.Errorf("left code %d, %q, %q", code, out.String(), errs.String())
+			}
+			if d := time.Since(start); d > 5*time.Second { // its budget is 400 ms: this is for one that ignores it
+				t.Errorf("took %v", d)
 			}
 			if log := w.log(); strings.Count(log, "\n") != 1 || !strings.Contains(log, " fail-open ") || strings.Contains(log, "svc_secret") {
 				t.Errorf("log = %q", log)

@@ -2,12 +2,12 @@ package mcpserver_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -25,19 +25,7 @@ func later(a *agent, tool string, in args) <-chan said {
 // waiting waits until n waits are open at a replica.
 func waiting(t testing.TB, w *daemontest.World, n int) {
 	t.Helper()
-	until(t, func() bool { return w.D.Ops.OpenWaits() == n })
-}
-
-// until waits for a condition.
-func until(t testing.TB, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(await.Patience); !ok(); {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come about")
-		}
-		runtime.Gosched()
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, fmt.Sprintf("%d waits to be open", n), func() bool { return w.D.Ops.OpenWaits() == n })
 }
 
 func decode[T any](t testing.TB, s said) T {
@@ -231,6 +219,6 @@ func TestAWaitEndsWhenTheClientGoes(t *testing.T) {
 			}
 		}
 		http.DefaultClient.CloseIdleConnections()
-		until(t, func() bool { return runtime.NumGoroutine() <= before+4 }) // others come and go
+		await.True(t, "no goroutine of a wait to be left", func() bool { return runtime.NumGoroutine() <= before+4 }) // others come and go
 	})
 }

@@ -204,7 +204,11 @@ func TestShutdownTellsStreamsToReconnect(t *testing.T) {
 	if _, err := s.r.ReadString('\n'); err != nil { // the retry line: the stream stands
 		t.Fatal(err)
 	}
+	start := time.Now()
 	w.Stop()
+	if took := time.Since(start); took > 9*time.Second { // it takes milliseconds; who waits for streams waits ten seconds
+		t.Errorf("shutdown waited %s for a stream", took)
+	}
 	if f := s.must(t); f != (frame{event: "reconnect", data: `{"after_ms":1000}`}) {
 		t.Errorf("goodbye = %+v", f)
 	}
