@@ -291,6 +291,10 @@ func (l *Log) FollowNow(ctx context.Context, org string) (*Sub, error) {
 	return s, nil
 }
 
+// After returns the id of the event after which the next one is yielded. It is
+// for whoever calls Next.
+func (s *Sub) After() int64 { return s.after }
+
 // Close ends following.
 func (s *Sub) Close() {
 	s.log.mu.Lock()

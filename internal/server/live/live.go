@@ -55,6 +55,18 @@ func (s *Set) Stale(orgs []string) {
 	}
 }
 
+// Heard notes that an event is in the log. Readers see what it did, though the
+// wake-up that tells this replica of it may still be on its way.
+func (s *Set) Heard(orgID string, seq int64) {
+	o := s.org(orgID)
+	o.mu.RLock()
+	known := o.seq >= seq
+	o.mu.RUnlock()
+	if !known {
+		o.stale.Store(true)
+	}
+}
+
 // Drop forgets every index, after a commit that was taken for done failed.
 func (s *Set) Drop() {
 	s.mu.Lock()

@@ -107,6 +107,29 @@ func TestAWaitEndsOnAnyReplica(t *testing.T) {
 	})
 }
 
+// However a release on one replica falls in with the start of a wait on another,
+// the wait ends: also when the release is older than the wait's subscription,
+// and the other replica has not been told of it yet.
+func TestAReleaseBesideTheStartOfAWaitIsSeen(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		if strings.Contains(t.Name(), "postgres") {
+			bob.at = s.Replica()
+		}
+		for range 30 {
+			held := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a.go"), "mode": "exclusive"})
+			await.True(t, "the claim to be known there", func() bool {
+				return len(do[wire.ScopeChecked](bob, "scope_check", args{"paths": []string{"a.go"}}).Findings) > 0
+			})
+			free := later(bob, "wait_for", args{"path": "a.go", "timeout_seconds": 30})
+			do[wire.HandedOff](ana, "intent_close", args{"intent": held.Intent.Ref, "outcome": "abandoned"})
+			if w := decode[wire.Waited](t, <-free); w.Status != "free" {
+				t.Fatalf("waited: %+v", w)
+			}
+		}
+	})
+}
+
 func TestInboxWaitsNoLongerThanAsked(t *testing.T) {
 	s := start(t, t.TempDir()+"/svc.db")
 	in := do[wire.Inbox](s.agent("Ana", "acme/api"), "inbox", args{"wait_seconds": 1})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/eventlog"
 )
 
 // lines hold those who wait, one line per target. After an event that may have
@@ -134,17 +135,18 @@ func (s *Service) unwatched(org string, l *line) {
 // subscription that ends is made anew, and all look again at what they may have
 // missed.
 func (s *Service) follow(ctx context.Context, org string, w *lookout) {
-	sub, err := s.log.FollowNow(ctx, org)
+	sub, err := s.followNow(ctx, org)
 	w.err = err
 	close(w.ready)
 	for err == nil {
 		for batch, ended := sub.Next(ctx); ended == nil; batch, ended = sub.Next(ctx) {
+			s.live.Heard(org, sub.After())
 			if s.freed(ctx, org, w, batch) != nil {
 				s.lookAll(w)
 			}
 		}
 		sub.Close()
-		for sub, err = s.log.FollowNow(ctx, org); err != nil && ctx.Err() == nil; sub, err = s.log.FollowNow(ctx, org) {
+		for sub, err = s.followNow(ctx, org); err != nil && ctx.Err() == nil; sub, err = s.followNow(ctx, org) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(followAgain):
@@ -158,6 +160,16 @@ func (s *Service) follow(ctx context.Context, org string, w *lookout) {
 		}
 		s.lookAll(w)
 	}
+}
+
+// followNow follows an org's events from now on. What was before is seen by
+// whoever looks from now on.
+func (s *Service) followNow(ctx context.Context, org string) (*eventlog.Sub, error) {
+	sub, err := s.log.FollowNow(ctx, org)
+	if err == nil {
+		s.live.Heard(org, sub.After())
+	}
+	return sub, err
 }
 
 // followAgain is the pause before a subscription is tried again.
@@ -175,16 +187,12 @@ func (s *Service) lookAll(w *lookout) {
 // are followed, so that nothing falls in between.
 func (s *Service) serve(ctx context.Context, w *lookout, l *line) {
 	<-w.ready
-	if w.err != nil {
-		s.round(l, w.err)
-		return
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.kick:
-			s.round(l, nil)
+			s.round(l, w.err) // whoever joins a line that hears nothing is told so, too
 		}
 	}
 }
