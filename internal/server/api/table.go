@@ -37,7 +37,7 @@ var accounts = []Op{
 	{Route: "PATCH /v1/members/{userId}", Summary: "Change a member's role", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners touch owners and admins",
 		Success: 200, Events: emits(coord.EventMemberUpdated), Problems: fails(missing, taken), Run: run((*ops.Service).SetRole)},
 	{Route: "DELETE /v1/members/{userId}", Summary: "Remove a member and end their tokens", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners remove owners or admins",
-		Success: 204, Events: emits(coord.EventMemberRemoved, coord.EventTokenRevoked), Problems: fails(missing, taken), Run: run((*ops.Service).RemoveMember)},
+		Success: 204, Events: emits(coord.EventMemberRemoved, coord.EventTokenRevoked, coord.EventSessionEnded), Problems: fails(missing, taken), Run: run((*ops.Service).RemoveMember)},
 	{Route: "GET /v1/invites", Summary: "List pending invites", Scopes: scope(coord.ScopeMembersRead), Roles: admins, Success: 200, Run: run((*ops.Service).ListInvites)},
 	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
 		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*ops.Service).CreateInvite)},
