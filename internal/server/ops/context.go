@@ -121,7 +121,10 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 			return err
 		}
 		if i.Status.Live() {
-			record := shown(i, who)
+			record, err := show(ctx, tx, i, who)
+			if err != nil {
+				return err
+			}
 			out.Intent = &record
 		}
 	}

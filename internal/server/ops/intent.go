@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -54,8 +56,10 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 			return err
 		}
 		declare(&i, in, set, deps)
-		conflicts, err := c.saveDeclared(ctx, &i, deps, p.session)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.saveDeclared(ctx, &i, deps, p.session); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err
@@ -328,10 +332,34 @@ func (c *change) tellIntent(ctx context.Context, t coord.EventType, i store.Inte
 	return c.tell(ctx, t, i.ID, i.Repo.ID, payload)
 }
 
+// lapses returns when an intent's claims end, if nothing more happens; of one
+// that is closed, when they ended.
+func lapses(i store.IntentRow, p *policy.Effective) coord.Time {
+	switch {
+	case i.ClosedAt != nil:
+		return *i.ClosedAt
+	case i.Status == coord.IntentInReview || i.Status == coord.IntentBlocked && i.Resume == coord.IntentInReview:
+		return i.LastActivityAt.Add(time.Duration(p.ReviewExpireDays) * day)
+	}
+	return i.LastActivityAt.Add(time.Duration(p.IntentExpireHours) * time.Hour)
+}
+
+// show is shown for one intent, by the rules of its repo.
+func show(ctx context.Context, tx *store.Tx, i store.IntentRow, who coord.Caller) (coord.Intent, error) {
+	rules, err := tx.EffectivePolicy(ctx, who.OrgID, i.Repo.ID)
+	if err != nil {
+		return coord.Intent{}, err
+	}
+	return shown(i, who, rules), nil
+}
+
 // shown returns an intent as the caller may see it: with its claims, and the
 // title of a draft only to its owner.
-func shown(i store.IntentRow, who coord.Caller) coord.Intent {
+func shown(i store.IntentRow, who coord.Caller, p *policy.Effective) coord.Intent {
 	i.Claims = live.ClaimsOf(i)
+	for k := range i.Claims {
+		i.Claims[k].ExpiresAt = lapses(i, p).Ptr()
+	}
 	if i.Status == coord.IntentDraft && i.Owner.ID != who.UserID {
 		i.Title, i.Summary, i.PlanMD = "Draft", nil, nil
 	}
@@ -342,7 +370,9 @@ func shown(i store.IntentRow, who coord.Caller) coord.Intent {
 func (s *Service) GetIntent(ctx context.Context, who coord.Caller, in wire.GetIntent) (out coord.Intent, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
 		i, err := findIntent(ctx, tx, who, in.Ref)
-		out = shown(i, who)
+		if err == nil {
+			out, err = show(ctx, tx, i, who)
+		}
 		return err
 	})
 	return out, err
@@ -374,6 +404,10 @@ func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.Lis
 			}
 			want.Repo = r.ID
 		}
+		rules, err := tx.Policies(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Intents(ctx, who.OrgID, want)
 		if err != nil {
 			return err
@@ -384,7 +418,7 @@ func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.Lis
 			if i.Handoff, err = tx.LastHandoff(ctx, i.ID); err != nil {
 				return err
 			}
-			out.Items[k] = shown(i, who)
+			out.Items[k] = shown(i, who, policy.Merge(rules[""], rules[i.Repo.ID]))
 		}
 		return nil
 	})

@@ -53,8 +53,8 @@ func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string,
 		if err := c.end(ctx, &i, status, coord.EventIntentClosed); err != nil {
 			return err
 		}
-		out.Intent = shown(i, who)
-		return nil
+		out.Intent, err = show(ctx, c.Tx, i, who)
+		return err
 	})
 	return out, err
 }
@@ -199,8 +199,10 @@ func (s *Service) handOff(ctx context.Context, who coord.Caller, ref string, to 
 		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
-		h, err := c.handTo(ctx, &i, to, note)
-		out = wire.HandedOff{Intent: shown(i, who), Handoff: h}
+		if out.Handoff, err = c.handTo(ctx, &i, to, note); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err
@@ -303,8 +305,10 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		if err := c.tellIntent(ctx, coord.EventIntentAdopted, i, nil); err != nil {
 			return err
 		}
-		conflicts, err := c.afterIntent(ctx, &i)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.afterIntent(ctx, &i); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err

@@ -35,8 +35,10 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
-		conflicts, err := c.revise(ctx, &i, patch, note)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.revise(ctx, &i, patch, note); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err

@@ -115,12 +115,7 @@ func (c *change) expired(ctx context.Context, org string) (out []store.IntentRow
 	}
 	rows, err := c.QuietIntents(ctx, org, c.Now.Add(-time.Hour))
 	for _, i := range rows {
-		p := policy.Merge(rules[""], rules[i.Repo.ID])
-		most := time.Duration(p.IntentExpireHours) * time.Hour
-		if i.Status == coord.IntentInReview || i.Status == coord.IntentBlocked && i.Resume == coord.IntentInReview {
-			most = time.Duration(p.ReviewExpireDays) * 24 * time.Hour
-		}
-		if c.Now.Sub(i.LastActivityAt) >= most {
+		if lapses(i, policy.Merge(rules[""], rules[i.Repo.ID])) <= c.Now {
 			out = append(out, i)
 		}
 	}
