@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -183,8 +184,8 @@ func fromStrings(schema *shape.Schema, get func(name string) []string) (map[stri
 }
 
 func parse(p *shape.Schema, values []string) (any, error) {
-	switch kind(p) {
-	case "array":
+	switch as := kind(p); {
+	case as == "array":
 		list := []any{}
 		for _, v := range values {
 			for part := range strings.SplitSeq(v, ",") {
@@ -194,13 +195,15 @@ func parse(p *shape.Schema, values []string) (any, error) {
 			}
 		}
 		return list, nil
-	case "integer":
+	case slices.ContainsFunc(values, func(v string) bool { return v != values[0] }):
+		return nil, errors.New("is given more than once")
+	case as == "integer":
 		n, err := strconv.Atoi(values[0])
 		if err != nil {
 			return nil, errors.New("must be a whole number")
 		}
 		return float64(n), nil
-	case "boolean":
+	case as == "boolean":
 		switch strings.ToLower(values[0]) {
 		case "true", "1":
 			return true, nil
