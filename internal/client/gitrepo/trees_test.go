@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
 )
 
 // edited draws a version of text with some lines replaced, inserted or removed.
