@@ -41,6 +41,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
+	if !isJSON(r.Header) {
+		s.refuse(w, problem.Newf(problem.UnsupportedMedia, "send the message as Content-Type: application/json"))
+		return
+	}
 	body, err := readAll(w, r)
 	if err != nil {
 		s.refuse(w, err)
@@ -71,7 +75,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // challenge is what WWW-Authenticate says to those who may not enter.
 var challenge = map[problem.Kind]string{
-	problem.Unauthorized: `Bearer realm="svc", error="invalid_token"`,
+	problem.Unauthorized: `Bearer realm="svc"`,
 	problem.Forbidden:    `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`,
 }
 

@@ -145,7 +145,7 @@ func TestWhoMayCall(t *testing.T) {
 				if res.Status != tt.want {
 					t.Errorf("status %d, want %d: %.300s", res.Status, tt.want, res.Body)
 				}
-				challenge := map[int]string{200: "", 401: `Bearer realm="svc", error="invalid_token"`, 403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`}[tt.want]
+				challenge := map[int]string{200: "", 401: `Bearer realm="svc"`, 403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`}[tt.want]
 				if got := res.Header.Get("WWW-Authenticate"); got != challenge {
 					t.Errorf("WWW-Authenticate is %q, want %q", got, challenge)
 				}
@@ -241,7 +241,11 @@ func TestSizeAndShapeOfRequests(t *testing.T) {
 			})
 		}
 		for _, kind := range []string{"text/plain", "", "application/xml", "application/json-seq"} {
-			expect(t, s.post(s.org.Owner(), plainRequest, "Content-Type", kind), 415, 0)
+			res := s.post(s.org.Owner(), plainRequest, "Content-Type", kind)
+			expect(t, res, 415, 0)
+			if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+				t.Errorf("a body of type %q is refused as %q", kind, got)
+			}
 		}
 		expect(t, s.post(s.org.Owner(), call("{}"), "Content-Type", "application/json; charset=utf-8"), 200, 0)
 		if strings.Contains(s.Log.String(), "panic") {
