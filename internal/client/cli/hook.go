@@ -127,5 +127,8 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	if err != nil {
 		return hook.Login{}, err
 	}
+	if l.MachineID == "" && l.LoggedIn() {
+		l.MachineID = store.Machine()
+	}
 	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode}, nil
 }

@@ -168,6 +168,21 @@ func (s Store) Save(c Config) error {
 	return s.WriteFile(configName, append(data, '\n'))
 }
 
+// Machine returns this machine's id and makes one if there is none: where
+// server and token come from the environment, nobody ever logged in. Without a
+// folder to keep it in there is none.
+func (s Store) Machine() string {
+	c, err := s.LoadFile()
+	if err == nil && c.MachineID == "" {
+		c.MachineID = NewUUID()
+		err = s.Save(c)
+	}
+	if err != nil {
+		return ""
+	}
+	return c.MachineID
+}
+
 // WriteFile writes one of the client's files, readable by its owner only. It
 // makes the folder if need be and never follows a link.
 func (s Store) WriteFile(name string, data []byte) error {
