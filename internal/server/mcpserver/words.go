@@ -83,7 +83,11 @@ func addConflicts(s *sheet, cs []coord.Conflict) {
 			s.line("and %d more: call conflicts.", len(cs)-most)
 			return
 		}
-		s.line("- %s %s (%s, %s): %s %s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, c.Suggestion.Text)
+		next := ""
+		if c.Status.Live() { // of one that is settled nothing is left to do
+			next = " " + c.Suggestion.Text
+		}
+		s.line("- %s %s (%s, %s): %s%s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, next)
 	}
 }
 
