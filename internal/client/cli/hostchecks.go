@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/setup"
 )
 
@@ -16,7 +17,7 @@ import (
 // there, and those that the user has.
 func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 	return func(context.Context) []doctor.Check {
-		home := a.Getenv("HOME")
+		home := login.Home(a.Getenv)
 		found := setup.Detect(root, home, exec.LookPath)
 		var checks []doctor.Check
 		ready := 0

@@ -161,7 +161,7 @@ func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string,
 	case f.yes || !a.Terminal.In || a.json:
 		return setup.Default, nil
 	}
-	found := setup.Detect(root, a.Getenv("HOME"), exec.LookPath)
+	found := setup.Detect(root, login.Home(a.Getenv), exec.LookPath)
 	fmt.Fprintln(a.Stderr, "Agent hosts (x: found on this machine):")
 	for i, id := range setup.IDs() {
 		mark, h := " ", id
@@ -215,7 +215,7 @@ func parseTools(words []string) ([]string, error) {
 // for tool servers nowhere else.
 func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (string, error) {
 	files := setup.HomeFiles(tools)
-	home := a.Getenv("HOME")
+	home := login.Home(a.Getenv)
 	switch {
 	case len(files) == 0 || home == "":
 		return "", nil

@@ -169,6 +169,15 @@ func TestOurOwnFolderIsClosed(t *testing.T) {
 	mode(t, s.Dir, 0o700)
 }
 
+func TestHomeIsFoundUnderEitherName(t *testing.T) {
+	for _, tt := range []struct{ home, profile, want string }{{"/h", "", "/h"}, {"", "C:/u", "C:/u"}, {"/h", "C:/u", "/h"}, {"", "", ""}} {
+		getenv := func(k string) string { return map[string]string{"HOME": tt.home, "USERPROFILE": tt.profile}[k] }
+		if got := login.Home(getenv); got != tt.want {
+			t.Errorf("%+v gives %q", tt, got)
+		}
+	}
+}
+
 // With a token of the environment nobody logs in, and working copies must be
 // told apart all the same.
 func TestAMachineHasOneIDWithoutALogin(t *testing.T) {

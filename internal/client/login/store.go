@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,12 @@ func Locate(getenv func(string) string) (Store, error) {
 		return Store{}, fmt.Errorf("no config directory: %w; set SVC_CONFIG_DIR", err)
 	}
 	return Store{Dir: filepath.Join(base, "svc"), own: true}, nil
+}
+
+// Home returns the user's home folder, "" if the environment names none.
+// Windows has another name for it.
+func Home(getenv func(string) string) string {
+	return cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 }
 
 // Path returns where the config file is.
