@@ -99,7 +99,7 @@ func Parse(lang string, source []byte, limit time.Duration) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{Language: l, Source: source, Nodes: old}, nil
+	return newTree(l, source, old), nil
 }
 
 // parse parses a text and, if an edit is given, what it made of it.
@@ -144,7 +144,7 @@ func ParsePair(lang string, old, new []byte, limit time.Duration) (*Tree, *Tree,
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Tree{Language: l, Source: old, Nodes: oldNodes}, &Tree{Language: l, Source: new, Nodes: newNodes}, nil
+	return newTree(l, old, oldNodes), newTree(l, new, newNodes), nil
 }
 
 func text(source []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(source))) }
