@@ -49,7 +49,9 @@ type Push struct {
 	Branch  string
 	Before  string
 	After   string
+	Commits []string // ids of those that came in, as far as the host lists them
 	Paths   []string // touched by its commits
+	Partial bool     // there are more commits than the host lists
 	Deleted bool
 }
 

@@ -111,6 +111,7 @@ func readPush(e *Event, p *github.PushEvent) {
 	e.Push = &Push{Branch: branch, Before: p.GetBefore(), After: p.GetAfter(), Deleted: p.GetDeleted()}
 	for _, c := range p.Commits {
 		if c != nil {
+			e.Push.Commits = append(e.Push.Commits, c.GetID())
 			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
 		}
 	}
