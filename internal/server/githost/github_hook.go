@@ -74,7 +74,7 @@ var pullActions = map[string]bool{"opened": true, "reopened": true, "closed": tr
 
 func readPull(e *Event, p *github.PullRequestEvent) {
 	r, pr := p.GetRepo(), p.GetPullRequest()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
 	e.Installation = p.GetInstallation().GetID()
 	switch {
 	case !pullActions[p.GetAction()]:
@@ -101,7 +101,7 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 
 func readPush(e *Event, p *github.PushEvent) {
 	r := p.GetRepo()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
 	e.Installation = p.GetInstallation().GetID()
 	branch, ok := strings.CutPrefix(p.GetRef(), "refs/heads/")
 	if !ok {

@@ -64,6 +64,8 @@ type gitlabHook struct {
 	Project struct {
 		PathWithNamespace string `json:"path_with_namespace"`
 		WebURL            string `json:"web_url"`
+		SSHURL            string `json:"git_ssh_url"`
+		HTTPURL           string `json:"git_http_url"`
 		DefaultBranch     string `json:"default_branch"`
 		Visibility        int    `json:"visibility_level"`
 	} `json:"project"`
@@ -123,7 +125,7 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		return e, fmt.Errorf("the event cannot be read: %w", err)
 	}
 	e.Delivery = delivery
-	e.Repo = Repo{FullName: h.Project.PathWithNamespace, URL: h.Project.WebURL, DefaultBranch: h.Project.DefaultBranch, Private: h.Project.Visibility < 20}
+	e.Repo = Repo{FullName: h.Project.PathWithNamespace, URL: h.Project.WebURL, Clones: []string{h.Project.HTTPURL, h.Project.SSHURL}, DefaultBranch: h.Project.DefaultBranch, Private: h.Project.Visibility < 20}
 	a := h.Attributes
 	switch {
 	case h.Kind == "push":

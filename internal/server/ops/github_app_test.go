@@ -251,3 +251,47 @@ func TestAppsBelongToOneOrg(t *testing.T) {
 		}
 	})
 }
+
+// A forgotten app is gone with its secrets: what it signs is refused, its pull
+// requests say nothing more, and no job goes on for it.
+func TestAnAppIsForgotten(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		bob := x.overlapping()
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		x.tell(x.gh.delivery("installation", map[string]any{"action": "created", "installation": installation(77, t0), "repositories": []any{map[string]any{"full_name": "acme/api"}}}))
+		x.settled()
+		gone := request{Method: "DELETE", Path: "/v1/github/app/" + x.status().Apps[0].ID}
+		for name, tt := range map[string]struct {
+			token  string
+			status int
+		}{"a member": {x.cyd.token, 403}, "a service token": {x.w.Token(x.o, nil, coord.ScopeReposRead), 403}, "another org": {x.w.Org("Other").Owner(), 404}} {
+			gone.Token = tt.token
+			if res := x.w.Do(gone); res.Status != tt.status {
+				t.Errorf("%s = %d %s", name, res.Status, res.Body)
+			}
+		}
+		gone.Token = x.bob.token
+		x.w.Must(204, gone, nil)
+		x.w.Must(404, gone, nil)
+		if s := x.status(); s.Configured || len(s.Apps)+len(s.Installations) != 0 {
+			t.Errorf("afterwards = %+v", s)
+		}
+		if n := x.count("github_apps") + x.count("github_installations"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		if res := x.w.Do(x.gh.request(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Hour), nil))); res.Status != 403 {
+			t.Errorf("its webhook = %d %s", res.Status, res.Body)
+		}
+		before := x.gh.said(12)
+		x.changes(bob, "bobs", lines("a.go", "b1", "n3", 10, 2))
+		x.w.Advance(16 * time.Minute) // when GitHub would be asked what we missed
+		x.settled()
+		if after := x.gh.said(12); len(after) != 1 || after[0] != before[0] {
+			t.Errorf("its pull request says %v", after)
+		}
+		x.makeApp()
+		if s := x.status(); len(s.Apps) != 1 {
+			t.Errorf("made again = %+v", s)
+		}
+	})
+}

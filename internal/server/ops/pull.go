@@ -105,9 +105,11 @@ func (c *change) hear(ctx context.Context, from sender, e githost.Event) (wire.H
 
 // hostedRepo returns the org's repo at an address of a host, or nil.
 func (c *change) hostedRepo(ctx context.Context, from sender, r githost.Repo) (*coord.Repo, error) {
-	if fp, ok := scope.Fingerprint(r.URL); ok {
-		if repo, err := c.RepoByRemotes(ctx, c.who.OrgID, []string{fp}); err != nil || repo != nil {
-			return repo, err
+	for _, at := range append([]string{r.URL}, r.Clones...) {
+		if fp, ok := scope.Fingerprint(at); ok {
+			if repo, err := c.RepoByRemotes(ctx, c.who.OrgID, []string{fp}); err != nil || repo != nil {
+				return repo, err
+			}
 		}
 	}
 	repo, err := c.RepoByName(ctx, c.who.OrgID, r.FullName)
@@ -288,15 +290,19 @@ func (c *change) pushed(ctx context.Context, from sender, repo coord.Repo, e git
 // others may have to rebase on.
 func (c *change) lookUpPush(ctx context.Context, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
 	p := e.Push
-	paths := c.workedOn(repo.ID, p.Paths)
-	switch {
-	case len(paths) == 0:
+	paths := c.workedOn(repo.ID, p.Paths, p.Partial)
+	if len(paths) == 0 {
 		return ignored("nobody works on what was pushed"), nil
-	case from.app == "" || e.Installation == 0 || strings.Trim(p.Before, "0") == "":
+	}
+	host, err := c.s.reachOf(ctx, c.Tx, c.who.OrgID, from.provider, e.Repo.URL, from.app, e.Installation)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	if host == nil || strings.Trim(p.Before, "0") == "" {
 		return ignored("which lines were pushed cannot be looked up"), nil
 	}
-	job := PushJob{Repo: repo.ID, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
-	err := jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
+	job := PushJob{Repo: repo.ID, Provider: from.provider, URL: e.Repo.URL, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
+	err = jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
 	return done("%d pushed files are looked at for those who work on them", len(paths)), err
 }
 
@@ -313,8 +319,8 @@ func (c *change) branchPushed(ctx context.Context, repo coord.Repo, branch strin
 	return done("noted as activity on the branch %s", branch), nil
 }
 
-// workedOn returns those of some paths that live work has changed.
-func (c *change) workedOn(repo string, paths []string) (out []string) {
+// workedOn returns those of some paths, or of any, that live work has changed.
+func (c *change) workedOn(repo string, paths []string, any bool) (out []string) {
 	pushed := map[string]bool{}
 	for _, p := range paths {
 		pushed[p] = true
@@ -322,7 +328,7 @@ func (c *change) workedOn(repo string, paths []string) (out []string) {
 	for _, id := range c.live.Workers(repo) {
 		for _, ch := range c.live.Changes(id) {
 			for _, p := range []*string{&ch.Facts.Path, ch.Facts.OldPath} {
-				if p != nil && pushed[*p] && !slices.Contains(out, *p) {
+				if p != nil && (any || pushed[*p]) && !slices.Contains(out, *p) {
 					out = append(out, *p)
 				}
 			}

@@ -123,13 +123,18 @@ func (tx *Tx) PullsWaiting(ctx context.Context, repo string, provider coord.Prov
 		ORDER BY p.changed_at, p.number`, repo, provider, main)
 }
 
-// PullsOf returns the pull requests on GitHub that are about the given
-// intents: those that are open, and those that report something.
+// PullsOf returns the pull requests that can be written to and are about the
+// given intents: those that are open, and those that report something.
 func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]string, error) {
 	f := filter{}
-	f.and(`p.org_id = ? AND p.app <> ''`, org)
+	f.and(`p.org_id = ? AND (p.app <> '' OR p.provider = ? AND EXISTS (SELECT 1 FROM gitlab_tokens t WHERE t.org_id = p.org_id))`, org, coord.GitLab)
 	in(&f, "i.id", intents)
 	return all(ctx, tx, scanText, `SELECT DISTINCT p.id FROM pulls p JOIN intents i ON`+ofPull+f.where()+` AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
+}
+
+// OpenPulls returns the ids of an org's open pull requests on a host.
+func (tx *Tx) OpenPulls(ctx context.Context, org string, provider coord.Provider) ([]string, error) {
+	return all(ctx, tx, scanText, `SELECT id FROM pulls WHERE org_id = $1 AND provider = $2 AND state = 'open' ORDER BY id`, org, provider)
 }
 
 // MergedBy returns the paths of merged work that intents of the pull request
