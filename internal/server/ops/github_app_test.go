@@ -60,6 +60,9 @@ func TestMakingTheApp(t *testing.T) {
 			}
 		}
 		contains(t, "the log", x.w.Log.String(), "GitHub did not hand over the app")
+		for _, path := range []string{"/v1/github/app/callback?code=x&state=%3Cb%3E", "/v1/github/app/manifest?format=html"} {
+			wantPage(t, x.w, request{Method: "GET", Path: path}, "The GitHub app was not made", `href="/settings/github"`)
+		}
 		late := x.manifest("")
 		x.w.Advance(61 * time.Minute)
 		if res := x.w.Do(callback(late, x.gh.code())); res.Status != 403 {
@@ -276,9 +279,14 @@ func TestAnAppIsForgotten(t *testing.T) {
 		if s := x.status(); s.Configured || len(s.Apps)+len(s.Installations) != 0 {
 			t.Errorf("afterwards = %+v", s)
 		}
-		if n := x.count("github_apps") + x.count("github_installations"); n != 0 {
-			t.Errorf("%d rows are left", n)
-		}
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			var n int
+			err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM github_apps) + (SELECT COUNT(*) FROM github_installations)`).Scan(&n)
+			if n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+			return err
+		})
 		if res := x.w.Do(x.gh.request(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Hour), nil))); res.Status != 403 {
 			t.Errorf("its webhook = %d %s", res.Status, res.Body)
 		}

@@ -37,7 +37,9 @@ func (s *Service) PutGitLabToken(ctx context.Context, who coord.Caller, in wire.
 		t.CreatedAt = tx.Now
 		change := func() error { return tx.DeleteGitLabToken(ctx, who.OrgID) }
 		if in.Token != nil {
-			change = func() error { return firstError(tx.SaveGitLabToken(ctx, t), tx.StartFanout(ctx, who.OrgID), s.wakeGitLab(ctx, tx, who.OrgID)) }
+			change = func() error {
+				return firstError(tx.SaveGitLabToken(ctx, t), tx.StartFanout(ctx, who.OrgID), s.wakeGitLab(ctx, tx, who.OrgID))
+			}
 		}
 		if err := firstError(change(), tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": h != nil})); err != nil {
 			return err
