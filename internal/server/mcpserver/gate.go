@@ -43,6 +43,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close"))
 		return
 	}
+	if !isJSON(r.Header) {
+		s.refuse(w, problem.Newf(problem.UnsupportedMedia, "send the message as Content-Type: application/json"))
+		return
+	}
 	body, err := readAll(w, r)
 	if err != nil {
 		s.refuse(w, err)

@@ -247,7 +247,11 @@ func TestSizeAndShapeOfRequests(t *testing.T) {
 			})
 		}
 		for _, kind := range []string{"text/plain", "", "application/xml", "application/json-seq"} {
-			expect(t, s.post(s.org.Owner(), plainRequest, "Content-Type", kind), 415, 0)
+			res := s.post(s.org.Owner(), plainRequest, "Content-Type", kind)
+			expect(t, res, 415, 0)
+			if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+				t.Errorf("a body of type %q is refused as %q", kind, got)
+			}
 		}
 		expect(t, s.post(s.org.Owner(), call("{}"), "Content-Type", "application/json; charset=utf-8"), 200, 0)
 		if strings.Contains(s.Log.String(), "panic") {

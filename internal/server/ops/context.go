@@ -31,7 +31,8 @@ func (p place) worker(ix *engine.Index, who coord.Caller) *engine.Worker {
 		}
 		return live.SessionWorker(*p.session)
 	}
-	return &engine.Worker{Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
+	// An id that nobody has, or the engine would take them for merged work.
+	return &engine.Worker{ID: "caller", Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
 }
 
 // CheckScope tells what some work would collide with. It writes nothing.

@@ -119,7 +119,7 @@ func (s *Service) findRepo(ctx context.Context, tx *store.Tx, who coord.Caller, 
 func (s *Service) repoField(ctx context.Context, tx *store.Tx, who coord.Caller, path, selector string) (coord.Repo, error) {
 	r, err := s.findRepo(ctx, tx, who, selector)
 	if problem.KindOf(err) == problem.NotFound {
-		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; list them with GET /v1/repos, or open it with an agent to register it", path, selector)
+		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; write it as owner/name, or open it with an agent to register it", path, selector)
 	}
 	return r, err
 }

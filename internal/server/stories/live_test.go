@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svc-hq/svc/internal/await"
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
