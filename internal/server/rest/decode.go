@@ -100,8 +100,11 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	if err != nil {
 		return err
 	}
-	if len(text) == 0 && len(schema.Required) == 0 {
+	switch {
+	case len(text) == 0 && len(schema.Required) == 0:
 		return nil
+	case len(text) == 0:
+		return problem.Newf(problem.BadRequest, "this needs a JSON object as its body, with %s", strings.Join(schema.Required, ", "))
 	}
 	return s.api.Decode(text, schema, how, in)
 }

@@ -50,7 +50,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			detail string
 		}{
 			{"no JSON", post(`{"full_name"`), 400, problem.BadRequest, "not valid JSON"},
-			{"no body where one is needed", daemontest.Request{Method: "POST", Path: "/v1/repos"}, 400, problem.BadRequest, ""},
+			{"no body where one is needed", daemontest.Request{Method: "POST", Path: "/v1/repos"}, 400, problem.BadRequest, "a JSON object as its body, with full_name"},
 			{"a comment", post(`{"full_name":"a/b"} // x`), 400, problem.BadRequest, "not valid JSON"},
 			{"two values", post(`{"full_name":"a/b"} {}`), 400, problem.BadRequest, "not valid JSON"},
 			{"NaN", post(`{"full_name":NaN}`), 400, problem.BadRequest, "not valid JSON"},
