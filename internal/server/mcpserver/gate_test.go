@@ -87,11 +87,17 @@ func TestForeignHostsAndOriginsAreRefusedBeforeAuthentication(t *testing.T) {
 func TestOnlyPostIsTaken(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		for _, verb := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
-			for _, token := range []string{s.org.Owner(), ""} {
-				res := s.Do(daemontest.Request{Method: verb, Path: "/mcp", Token: token, Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"}})
-				if res.Status != 405 || res.Header.Get("Allow") != "POST" {
-					t.Errorf("%s = %d, Allow %q", verb, res.Status, res.Header.Get("Allow"))
-				}
+			send := func(token string) daemontest.Response {
+				return s.Do(daemontest.Request{Method: verb, Path: "/mcp", Token: token, Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"}})
+			}
+			if res := send(s.org.Owner()); res.Status != 405 || res.Header.Get("Allow") != "POST" {
+				t.Errorf("%s = %d, Allow %q", verb, res.Status, res.Header.Get("Allow"))
+			}
+			if res := send(s.org.Service); res.Status != 403 {
+				t.Errorf("%s of a service token = %d, want 403", verb, res.Status)
+			}
+			if res := send(""); res.Status != 401 || res.Header.Get("WWW-Authenticate") != `Bearer realm="svc"` {
+				t.Errorf("%s without a token = %d, %q", verb, res.Status, res.Header.Get("WWW-Authenticate"))
 			}
 		}
 	})

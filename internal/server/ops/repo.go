@@ -26,9 +26,12 @@ func (s *Service) ListRepos(ctx context.Context, who coord.Caller, _ wire.None) 
 
 var fullName = regexp.MustCompile(`^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$`)
 
+// upward finds parts of a name that mean a folder, not something in it.
+var upward = regexp.MustCompile(`(^|/)\.\.?(/|$)`)
+
 // CreateRepo registers a repository.
 func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.CreateRepo) (out coord.Repo, err error) {
-	if !fullName.MatchString(in.FullName) {
+	if !fullName.MatchString(in.FullName) || upward.MatchString(in.FullName) {
 		return out, problem.InvalidField("full_name", "must be owner/name")
 	}
 	remotes, err := fingerprints(in)
