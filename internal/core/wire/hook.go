@@ -18,6 +18,11 @@ import (
 // HookProtocol is the version of the hook protocol, sent in X-Svc-Protocol.
 const HookProtocol = "1"
 
+// DoctorTool is the tool of the session that svc doctor plays to see whether
+// hooks are answered. No agent is behind it: it is told nothing, and takes up
+// no work.
+const DoctorTool = "doctor"
+
 // Limits of hook texts, in characters.
 const (
 	MaxPromptExcerpt = 2000
