@@ -87,6 +87,7 @@ type HookSession struct {
 	Model            string `json:"model,omitempty" maxLength:"200"`
 	Surface          string `json:"surface,omitempty" maxLength:"40"`
 	ParentExternalID string `json:"parent_external_id,omitempty" maxLength:"200" doc:"Set for sub-agents: they share their parent's lineage"`
+	Deaf             bool   `json:"deaf,omitempty" doc:"The host shows its agent no context: what is new waits for the agent's next tool call"`
 }
 
 // A HookClient tells which client sent the event.
