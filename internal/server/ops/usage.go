@@ -138,7 +138,7 @@ func (s *Service) usage(ctx context.Context, tx *store.Tx, id string) (out wire.
 		return out, err
 	}
 	l := plan.Limits(org.Plan)
-	out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}, Developers: []wire.ActiveDeveloper{}}
+	out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: limitsOf(org.Plan), Developers: []wire.ActiveDeveloper{}}
 	if out.Repos, err = tx.CountRepos(ctx, id); err != nil {
 		return out, err
 	}
@@ -149,6 +149,12 @@ func (s *Service) usage(ctx context.Context, tx *store.Tx, id string) (out wire.
 	}
 	out.Warnings = usageWarnings(l, out.Repos, out.ActiveDevelopers)
 	return out, err
+}
+
+// limitsOf returns what a plan allows; nil is no limit.
+func limitsOf(name string) wire.UsageLimits {
+	l := plan.Limits(name)
+	return wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}
 }
 
 func limitOf(n int) *int {
