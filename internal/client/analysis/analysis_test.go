@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svc-hq/svc/internal/await"
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
