@@ -85,6 +85,19 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestHowLongAgo(t *testing.T) {
+	c := newContract(t)
+	for after, want := range map[time.Duration]string{
+		0: "just now", 59 * time.Second: "just now", time.Minute: "1m ago", 59*time.Minute + 59*time.Second: "59m ago",
+		time.Hour: "1h ago", 47 * time.Hour: "47h ago", 48 * time.Hour: "2d ago",
+	} {
+		r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}, now: daysAgo.Std().Add(after)}
+		if _, out, errs := r.svc(t, "intents"); !strings.Contains(out, " "+want+" ") {
+			t.Errorf("%s later it does not say %q:\n%s%s", after, want, out, errs)
+		}
+	}
+}
+
 // Every page fits a terminal of 80 columns and shows an example.
 func TestHelpPages(t *testing.T) {
 	var r run

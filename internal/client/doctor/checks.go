@@ -139,7 +139,7 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	id := "doctor-" + login.NewUUID()
 	req := wire.HookRequest{
 		Event:   wire.HookSessionStart,
-		Session: wire.HookSession{ExternalID: id, Tool: "doctor"},
+		Session: wire.HookSession{ExternalID: id, Tool: wire.DoctorTool},
 		Client:  p.Client,
 		Repo:    p.Repo,
 	}

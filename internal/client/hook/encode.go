@@ -31,6 +31,10 @@ func encode(req wire.HookRequest) ([]byte, error) {
 		w.text("model", s.Model, false)
 		w.text("surface", s.Surface, false)
 		w.text("parent_external_id", s.ParentExternalID, false)
+		if s.Deaf {
+			w.key("deaf")
+			w.b = append(w.b, "true"...)
+		}
 	})
 	w.object("client", func() {
 		c := req.Client

@@ -172,6 +172,20 @@ func write(repo, file, id string) m {
 	return claude(repo, "PreToolUse", m{"tool_name": "Write", "tool_input": m{"file_path": file, "content": "secret content"}, "tool_use_id": id})
 }
 
+// The service must not take for told what the host will never show.
+func TestTheServiceIsToldOfHostsThatShowNothing(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	w.run("goose", "SessionStart", m{"event": "SessionStart", "session_id": "g", "working_dir": repo})
+	if !w.one().Session.Deaf {
+		t.Error("goose shows no context, which the service is not told")
+	}
+	w.run("claude_code", "SessionStart", claude(repo, "SessionStart", nil))
+	if w.one().Session.Deaf {
+		t.Error("claude_code shows context, and the service is told otherwise")
+	}
+}
+
 func TestRequestCarriesWhatTheInterfaceLists(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))

@@ -53,7 +53,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		DedupeKey: r.dedupeKey(s),
 		Session: wire.HookSession{
 			ExternalID: clip(c.Session, 200), Tool: c.Host.ID, Model: clip(c.Model, 200),
-			Surface: clip(c.Surface, 40), ParentExternalID: clip(c.Parent, 200),
+			Surface: clip(c.Surface, 40), ParentExternalID: clip(c.Parent, 200), Deaf: len(c.Host.Takes) == 0,
 		},
 		Client: wire.HookClient{
 			CLIVersion: clip(r.Version, 40), OS: runtime.GOOS, ToolVersion: clip(c.Version, 80), MachineIDHash: r.machineHash(),

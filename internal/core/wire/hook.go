@@ -18,6 +18,11 @@ import (
 // HookProtocol is the version of the hook protocol, sent in X-Svc-Protocol.
 const HookProtocol = "1"
 
+// DoctorTool is the tool of the session that svc doctor plays to see whether
+// hooks are answered. No agent is behind it: it is told nothing, and takes up
+// no work.
+const DoctorTool = "doctor"
+
 // Limits of hook texts, in characters.
 const (
 	MaxPromptExcerpt = 2000
@@ -82,6 +87,7 @@ type HookSession struct {
 	Model            string `json:"model,omitempty" maxLength:"200"`
 	Surface          string `json:"surface,omitempty" maxLength:"40"`
 	ParentExternalID string `json:"parent_external_id,omitempty" maxLength:"200" doc:"Set for sub-agents: they share their parent's lineage"`
+	Deaf             bool   `json:"deaf,omitempty" doc:"The host shows its agent no context: what is new waits for the agent's next tool call"`
 }
 
 // A HookClient tells which client sent the event.

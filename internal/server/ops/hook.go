@@ -307,7 +307,7 @@ func (h *hook) loadIntent(ctx context.Context) error {
 			return nil
 		}
 	}
-	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd {
+	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd || h.session.Tool == wire.DoctorTool {
 		return nil
 	}
 	i, err := h.LiveIntentOn(ctx, h.who.OrgID, h.repo.ID, h.who.UserID, *h.session.Branch)

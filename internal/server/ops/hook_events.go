@@ -38,6 +38,9 @@ func (h *hook) started(ctx context.Context) error {
 			return err
 		}
 	}
+	if h.session.Tool == wire.DoctorTool {
+		return nil
+	}
 	if err := h.settleOwn(ctx); err != nil {
 		return err
 	}

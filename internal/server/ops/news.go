@@ -15,6 +15,9 @@ import (
 // news adds what is new to this session to its brief: conflicts that matter,
 // messages, answers and questions.
 func (h *hook) news(ctx context.Context) error {
+	if h.event.Session.Deaf {
+		return nil // told now, it would count as told and never be seen
+	}
 	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
 		if err := add(ctx); err != nil {
 			return err

@@ -26,7 +26,7 @@ type command func(s *story, args []string, kv map[string]string) string
 // who is made a member and has one agent of the same name.
 //
 //	person NAME ROLE
-//	agent NAME PERSON copy=w2 branch=b repo=acme/web parent=AGENT tool=codex
+//	agent NAME PERSON copy=w2 branch=b repo=acme/web parent=AGENT tool=codex deaf=yes
 //	join WHO...                               sessions start; what they are told is not shown
 //	start|prompt|plan|stop|end WHO "text"     hook events
 //	pre|shell WHO PATH...                     hook events before a write
@@ -90,7 +90,7 @@ func (s *story) addPerson(args []string, _ map[string]string) string {
 
 func (s *story) addAgent(args []string, kv map[string]string) string {
 	a := &agent{person: s.person(args[1], coord.Member), name: args[0], repo: "acme/api", copy: "copy-" + args[0], branch: "b-" + args[0], tool: "claude_code"}
-	for k, to := range map[string]*string{"copy": &a.copy, "branch": &a.branch, "repo": &a.repo, "parent": &a.parent, "tool": &a.tool} {
+	for k, to := range map[string]*string{"copy": &a.copy, "branch": &a.branch, "repo": &a.repo, "parent": &a.parent, "tool": &a.tool, "deaf": &a.deaf} {
 		if v, ok := kv[k]; ok {
 			*to = v
 		}
@@ -127,7 +127,7 @@ func problemText(p problem.Body) string {
 
 func (s *story) hook(a *agent, e wire.HookRequest) (r wire.HookReply, failed string) {
 	s.t.Helper()
-	e.Session = wire.HookSession{ExternalID: "x-" + a.name, Tool: a.tool}
+	e.Session = wire.HookSession{ExternalID: "x-" + a.name, Tool: a.tool, Deaf: a.deaf != ""}
 	if a.parent != "" {
 		e.Session.ParentExternalID = "x-" + a.parent
 	}

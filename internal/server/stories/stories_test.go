@@ -67,6 +67,7 @@ type person struct {
 type agent struct {
 	*person
 	name, repo, copy, branch, parent, tool string
+	deaf                                   string // its host shows no context
 	session                                string // its id, once heard of
 }
 
@@ -103,14 +104,14 @@ var emptyLines = regexp.MustCompile(`\n\n\n+`)
 var (
 	aTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)`)
 	anID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	aPeer = regexp.MustCompile(`⟦(/?)peer:[^⟧]*⟧`)
+	aPeer = regexp.MustCompile(`\n *⟦/?peer:[^⟧]*⟧(\n|$)|⟦/?peer:[^⟧]*⟧`) // on a line of its own, or within one
 )
 
 // plain replaces what differs from run to run.
 func (s *story) plain(text string) string {
 	text = aTime.ReplaceAllString(text, "<time>")
 	text = anID.ReplaceAllString(text, "<id>")
-	text = aPeer.ReplaceAllString(text, "")
+	text = aPeer.ReplaceAllString(text, "$1")
 	return strings.ReplaceAll(text, "@"+s.org.Slug+".", "@")
 }
 
