@@ -127,7 +127,7 @@ func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn s
 	// Not durable on purpose: nothing here outlives the tests.
 	srv := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400",
-		"-c", "shared_buffers=64MB", "-c", "synchronous_commit=off", "-c", "log_min_messages=fatal")
+		"-c", "shared_buffers=64MB", "-c", "synchronous_commit=off", "-c", "log_min_messages=panic")
 	srv.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	srv.Dir = dir
 	srv.Stderr = os.Stderr
