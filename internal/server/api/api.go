@@ -42,7 +42,16 @@ type Op struct {
 	MaxBody  int64         // bytes; DefaultMaxBody if 0
 	Events   []coord.EventType
 	Problems []problem.Kind // beyond those that every operation can give
+	Browser  *Stop          // of addresses that browsers come to by themselves
 	Run      Runner
+}
+
+// A Stop is a place on a browser's way. If it fails there, a person is told
+// so, and where to begin again.
+type Stop struct {
+	Failed string // what did not work, as a headline
+	To     string // path in the dashboard
+	Link   string // what that is called
 }
 
 // DefaultMaxBody is how much a request may send where its row says nothing.
