@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
 )
 
 // Two versions that are parsed together read as each does on its own.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
 )
 
 // samples hold a definition in every language, and how its node is called.
