@@ -5,14 +5,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -98,27 +99,35 @@ func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
+	all, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// listed asks go for the module's packages, once.
+var listed = sync.OnceValues(func() (all []pkg, err error) {
 	out, err := exec.Command("go", "list", "-json", module+"...").Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+			err = fmt.Errorf("go list: %w\n%s", err, exit.Stderr)
 		}
-		t.Fatal(err)
+		return nil, err
 	}
-	var all []pkg
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if len(p.GoFiles)+len(p.CgoFiles) > 0 { // more than tests
 			all = append(all, p)
 		}
 	}
-}
+})
 
 // A place is where a package stands.
 type place struct {
@@ -250,20 +259,19 @@ func TestTheCoreIsPure(t *testing.T) {
 }
 
 func TestTheClientHasNoDatabaseAndTheServerNoParser(t *testing.T) {
-	for _, tt := range []struct{ program, never string }{
-		{"svc", "database/sql"}, {"svc", "modernc.org/sqlite"}, {"svc", "github.com/jackc/pgx"}, {"svc", module + "internal/server"},
-		{"svcd", "go-tree-sitter"}, {"svcd", module + "internal/client"}, {"svcd", "go/parser"},
+	for program, never := range map[string][]string{
+		"svc":  {"database/sql", "modernc.org/sqlite", "github.com/jackc/pgx", module + "internal/server"},
+		"svcd": {"go-tree-sitter", module + "internal/client", "go/parser"},
 	} {
-		if _, err := os.Stat(filepath.Join("..", "cmd", tt.program)); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		out, err := exec.Command("go", "list", "-deps", module+"cmd/"+tt.program).Output()
+		out, err := exec.Command("go", "list", "-deps", module+"cmd/"+program).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for dep := range strings.FieldsSeq(string(out)) {
-			if dep == tt.never || strings.Contains(dep, tt.never) && tt.never != "database/sql" { // its driver package is only interfaces
-				t.Errorf("%s links %s", tt.program, dep)
+			for _, no := range never {
+				if dep == no || strings.Contains(dep, no) && no != "database/sql" { // its driver package is only interfaces
+					t.Errorf("%s links %s", program, dep)
+				}
 			}
 		}
 	}

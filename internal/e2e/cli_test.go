@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,11 +28,46 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "svcd": func() {
+	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "svcd": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(daemon.Main(ctx, daemon.Env{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "0.0.0-test"}))
 	}})
+}
+
+// A cleaner removes the programs when the tests are done.
+type cleaner struct{ *testing.M }
+
+func (c cleaner) Run() int {
+	defer func() { os.RemoveAll(programs.dir) }()
+	return c.M.Run()
+}
+
+// program builds svc or svcd, once for all tests, and returns where it is.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	programs.mu.Lock()
+	defer programs.mu.Unlock()
+	if programs.dir == "" {
+		dir, err := os.MkdirTemp("", "e2e")
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs.dir = dir
+	}
+	file := filepath.Join(programs.dir, name)
+	if _, err := os.Stat(file); err == nil {
+		return file
+	}
+	if out, err := exec.Command("go", "build", "-o", file, "../../cmd/"+name).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, out)
+	}
+	return file
+}
+
+var programs struct {
+	mu  sync.Mutex
+	dir string
 }
 
 // The stories of the client are testdata/cli/*.txtar; each has a server of

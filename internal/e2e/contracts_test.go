@@ -110,10 +110,7 @@ func protoText(fields string) string {
 // An agent in one repository breaks what another repository uses: both are
 // told, with the place, and when the change is undone the conflict is over.
 func TestBreaksAcrossRepositories(t *testing.T) {
-	svc := filepath.Join(t.TempDir(), "svc")
-	if out, err := exec.Command("go", "build", "-o", svc, "../../cmd/svc").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	svc := program(t, "svc")
 	for _, b := range breaks {
 		t.Run(b.name, func(t *testing.T) { playBreak(t, svc, b) })
 	}
@@ -170,10 +167,7 @@ func playBreak(t *testing.T, svc string, b breaking) {
 // In one repository, a definition that one agent removes while another begins
 // to use it merges cleanly and fails afterwards.
 func TestARemovedDefinitionThatAnotherBeginsToUse(t *testing.T) {
-	svc := filepath.Join(t.TempDir(), "svc")
-	if out, err := exec.Command("go", "build", "-o", svc, "../../cmd/svc").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	svc := program(t, "svc")
 	const lib, user = "lib/token.ts", "src/login.ts"
 	const before = "export function parseToken(text: string): string {\n  return text.trim();\n}\n\nexport function other(): number {\n  return 1;\n}\n"
 	s := newServer(t, t.TempDir())

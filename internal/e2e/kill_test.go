@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,15 +27,6 @@ import (
 type process struct {
 	cmd *exec.Cmd
 	url string
-}
-
-func buildServer(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "svcd")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/svcd").CombinedOutput(); err != nil {
-		t.Fatalf("build svcd: %v\n%s", err, out)
-	}
-	return bin
 }
 
 func runServer(t *testing.T, bin, data, dsn string) *process {
@@ -143,7 +133,7 @@ func (i *inbox) subjects() map[string]int {
 // What was committed is delivered although the server was killed with -9
 // before it could be, at whatever point of the way.
 func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
-	bin := buildServer(t)
+	bin := program(t, "svcd")
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		data := t.TempDir()
 		p := runServer(t, bin, data, dsn)

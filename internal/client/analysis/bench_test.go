@@ -123,6 +123,7 @@ func BenchmarkWorkingTree(b *testing.B) {
 					cpu = append(cpu, ownCPU(b)-start)
 				}
 				slices.Sort(cpu)
+				b.ReportMetric(float64(cpu[len(cpu)/2].Microseconds())/1000, "p50-own-cpu-ms")
 				b.ReportMetric(float64(cpu[len(cpu)*95/100].Microseconds())/1000, "p95-own-cpu-ms")
 			})
 		}

@@ -86,6 +86,7 @@ type side struct {
 	file    string
 	lang    language
 	source  []byte
+	goFile  *goFile  // of Go, if it was parsed together with the other
 	version *version // once it is read
 }
 
@@ -108,6 +109,9 @@ func readSides(a, b *side, limit time.Duration) error {
 		return grammar.ErrTimeout
 	}
 	var old, new *grammar.Tree
+	if a.isGo() && b.isGo() {
+		a.goFile, b.goFile = parseGoPair(a.source, b.source, b.file)
+	}
 	if a.needsTree() && b.needsTree() && a.lang == b.lang {
 		var err error
 		if old, new, err = grammar.ParsePair(a.lang.grammar, a.source, b.source, limit); err != nil {
@@ -120,6 +124,11 @@ func readSides(a, b *side, limit time.Duration) error {
 // needsTree tells whether a side has to be parsed with a grammar.
 func (s *side) needsTree() bool {
 	return s.version == nil && s.lang.grammar != "" && canRead(s.lang) && !generatedSource(s.source) && !isBinary(s.source)
+}
+
+// isGo tells whether a side has to be parsed as Go.
+func (s *side) isGo() bool {
+	return s.version == nil && s.lang.name == "go" && !generatedSource(s.source) && !isBinary(s.source)
 }
 
 func isBinary(source []byte) bool { return bytes.IndexByte(source[:min(len(source), 8000)], 0) >= 0 }
@@ -156,7 +165,10 @@ func (s *side) read(t *grammar.Tree, limit time.Duration) error {
 
 func (s *side) outline(t *grammar.Tree, m *matcher, limit time.Duration) (*outline, error) {
 	if s.lang.name == "go" {
-		return outlineOfGo(s.source, s.file, m), nil
+		if s.goFile == nil {
+			s.goFile = parseGo(s.source, s.file)
+		}
+		return outlineOfGo(s.goFile, s.source, s.file, m), nil
 	}
 	syn, err := loadSyntax(s.lang.grammar)
 	if err != nil {

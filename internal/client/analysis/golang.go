@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"maps"
 	"strconv"
@@ -18,38 +17,40 @@ var goTraits = traits{exportedName: "upper", typed: true}
 // several times faster than a general one.
 type goReader struct {
 	*outline
-	fset  *token.FileSet
-	file  *token.File
+	here  piece // where the declaration at hand comes from
 	want  *matcher
 	whole string // the source, which definitions are parts of
 	local map[string]bool
 	form  map[token.Pos]*coord.Call // of calls by name
 	// Resolving every name costs a third of a parse. Names that are declared
 	// anywhere in the file are taken for that, the others for the package's.
-	idents   []*ast.Ident
+	idents   []foundIdent
 	declared map[string]bool
+}
+
+// A foundIdent is a name that may be the package's.
+type foundIdent struct {
+	*ast.Ident
+	line uint32
 }
 
 // outlineOfGo reads a Go file. A file that does not parse gives what the
 // parser could make of it.
-func outlineOfGo(source []byte, path string, want *matcher) *outline {
-	fset, f, err := parseGo(source, path)
-	o := &outline{lang: "go", path: path, source: source, traits: &goTraits, broken: err != nil, consts: map[string]value{}}
-	if f == nil {
+func outlineOfGo(f *goFile, source []byte, path string, want *matcher) *outline {
+	o := &outline{lang: "go", path: path, source: source, traits: &goTraits, broken: f.broken, consts: map[string]value{}}
+	if len(f.decls) == 0 {
 		return o
 	}
-	g := &goReader{outline: o, fset: fset, file: fset.File(f.FileStart), want: want, whole: string(source), local: map[string]bool{}, form: map[token.Pos]*coord.Call{}, declared: maps.Clone(goPredeclared)}
-	if g.file == nil {
-		return o
-	}
-	for _, im := range f.Imports {
+	g := &goReader{outline: o, here: f.decls[0].from, want: want, whole: string(source), local: map[string]bool{}, form: map[token.Pos]*coord.Call{}, declared: maps.Clone(goPredeclared)}
+	for _, im := range f.imports {
 		g.imported(im)
 	}
-	g.defs = make([]def, 0, 2*len(f.Decls))
-	at := make([]int, len(f.Decls)) // where each declaration's first definition is
-	for i, d := range f.Decls {
+	g.defs = make([]def, 0, 2*len(f.decls))
+	at := make([]int, len(f.decls)) // where each declaration's first definition is
+	for i, d := range f.decls {
 		at[i] = len(g.defs)
-		g.decl(d)
+		g.here = d.from
+		g.decl(d.Decl)
 	}
 	for i := range g.defs {
 		g.declared[g.defs[i].name] = true
@@ -57,36 +58,29 @@ func outlineOfGo(source []byte, path string, want *matcher) *outline {
 	for n := range g.local {
 		g.declared[n] = true
 	}
-	for i, d := range f.Decls {
-		g.events(d, at[i])
+	for i, d := range f.decls {
+		g.here = d.from
+		g.events(d.Decl, at[i])
 	}
 	for _, id := range g.idents {
 		if !g.declared[id.Name] {
-			g.ambient = append(g.ambient, name{local: id.Name, line: g.line(id.Pos()), call: g.form[id.Pos()]})
+			g.ambient = append(g.ambient, name{local: id.Name, line: id.line, call: g.form[id.Pos()]})
 		}
 	}
 	return o
-}
-
-// parseGo is the bare parse.
-func parseGo(source []byte, path string) (*token.FileSet, *ast.File, error) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
-	return fset, f, err
 }
 
 func (g *goReader) offset(p token.Pos) uint32 {
 	if !p.IsValid() {
 		return 0
 	}
-	return uint32(min(max(g.file.Offset(p), 0), len(g.source)))
+	return uint32(min(max(g.here.file.Offset(p), 0)+g.here.bytes, len(g.source)))
 }
 
 func (g *goReader) span(n ast.Node) span {
 	from, to := n.Pos(), n.End()
-	s := span{start: g.offset(from), end: g.offset(to)}
-	s.row, s.last = uint32(g.file.Line(from)-1), uint32(g.file.Line(min(to, token.Pos(g.file.Base()+g.file.Size())))-1)
-	return s
+	end := token.Pos(g.here.file.Base() + g.here.file.Size())
+	return span{start: g.offset(from), end: g.offset(to), row: g.line(from), last: g.line(min(to, end))}
 }
 
 func (g *goReader) text(from, to token.Pos) string {
@@ -97,7 +91,7 @@ func (g *goReader) text(from, to token.Pos) string {
 	return oneLine(g.whole[a:b])
 }
 
-func (g *goReader) line(p token.Pos) uint32 { return uint32(g.file.Line(p) - 1) }
+func (g *goReader) line(p token.Pos) uint32 { return uint32(g.here.file.Line(p) - 1 + g.here.rows) }
 
 func (g *goReader) imported(im *ast.ImportSpec) {
 	path, err := strconv.Unquote(im.Path.Value)
@@ -144,7 +138,9 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	if d.Body != nil {
 		f.body = g.span(d.Body)
 	}
+	here := g.here
 	f.fill = func(f *def) {
+		g.here = here
 		f.params = g.params(d.Type.Params)
 		f.after = g.results(d.Type.Results)
 		f.head = g.text(d.Pos(), end)
@@ -292,7 +288,7 @@ func (g *goReader) events(d ast.Decl, def int) {
 		switch n := n.(type) {
 		case *ast.Ident:
 			if !g.declared[n.Name] {
-				g.idents = append(g.idents, n)
+				g.idents = append(g.idents, foundIdent{n, g.line(n.Pos())})
 			}
 		case *ast.Field:
 			g.declare(n.Names...)

@@ -1,12 +1,16 @@
 package grammar
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
 )
 
 // samples hold a definition in every language, and how its node is called.
@@ -68,8 +72,7 @@ func has(tree *Tree, kind string) bool {
 
 // checkShape holds that every node lies in its parent and that Next leads to
 // the first node that does not.
-func checkShape(t *testing.T, tree *Tree) {
-	t.Helper()
+func checkShape(t interface{ Fatalf(string, ...any) }, tree *Tree) {
 	for i, n := range tree.Nodes {
 		if n.Start > n.End || int(n.End) > len(tree.Source) {
 			t.Fatalf("node %d spans %d-%d of %d bytes", i, n.Start, n.End, len(tree.Source))
@@ -125,6 +128,40 @@ func TestParsePairAgreesWithParse(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What two versions share is copied from one to the other: it must lie where
+// its text does, whatever the edit and however broken the file.
+func TestParsePairOfRandomEdits(t *testing.T) {
+	words := []string{"\n", "\n\n", " ", "x", "é", "(", ")", "{", "}", "/*", "*/", "\"", "1", "class", "f"}
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.SampledFrom(samples).Draw(t, "sample")
+		if !Supported(s.lang) {
+			return
+		}
+		old := strings.Repeat(s.source+"\n", rapid.IntRange(1, 6).Draw(t, "copies"))
+		from := rapid.IntRange(0, len(old)).Draw(t, "from")
+		to := min(len(old), from+rapid.IntRange(0, 30).Draw(t, "bytes"))
+		new := old[:from] + strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, s.source)), 0, 5).Draw(t, "words"), "") + old[to:]
+		a, b, err := ParsePair(s.lang, []byte(old), []byte(new), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tree := range []*Tree{a, b} {
+			checkShape(t, tree)
+			for i, n := range tree.Nodes {
+				row, end := bytes.Count(tree.Source[:n.Start], []byte{'\n'}), bytes.Count(tree.Source[:n.End], []byte{'\n'})
+				if int(n.Row) != row || int(n.EndRow) != end {
+					t.Fatalf("%s: node %d (%s) is on lines %d-%d, its text on %d-%d\nold %q\nnew %q", s.lang, i, tree.Kind(i), n.Row, n.EndRow, row, end, old, new)
+				}
+			}
+		}
+		if want, err := Parse(s.lang, []byte(new), 0); err != nil {
+			t.Fatal(err)
+		} else if diff := cmp.Diff(want.Nodes, b.Nodes); diff != "" && !want.Broken() && !a.Broken() && !b.Broken() {
+			t.Fatalf("%s: fresh (-) and edited (+) differ:\n%s\nold %q\nnew %q", s.lang, diff, old, new)
+		}
+	})
 }
 
 func TestParseGivesUpInTime(t *testing.T) {

@@ -26,7 +26,8 @@ func TestEditOverlapAgreesWithGit(t *testing.T) {
 	if err != nil {
 		t.Fatal("git is needed to know what git does:", err)
 	}
-	const batches, perBatch = 5, 300
+	const perBatch = 300
+	batches := rounds(5)
 	for _, tt := range []struct {
 		name     string
 		distinct bool // every line of the base is different

@@ -29,6 +29,14 @@ var (
 	someContracts = []string{"http:GET /u/{}", "http:ANY /u/{}", "http:POST /u/{}", "db:public.u", "sym:go:a/d.go#G"}
 )
 
+// rounds is how many of n random cases are tried: some in short tests.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 func pick[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
 func randomWorker(r *rand.Rand) *engine.Worker {
@@ -193,7 +201,7 @@ func detectAll(ix *engine.Index) map[string]map[string]string {
 func TestIndexIsIncrementalOrderFreeAndSymmetric(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	kinds := map[coord.ConflictKind]int{}
-	for sequence := range 4000 {
+	for sequence := range rounds(4000) {
 		ix := newWorldIndex()
 		w := world{map[string]*engine.Worker{}, map[string]*engine.Change{}, map[string][]engine.Use{}}
 		for range 4 + r.IntN(24) {
@@ -239,7 +247,7 @@ func TestIndexIsIncrementalOrderFreeAndSymmetric(t *testing.T) {
 // pair says so.
 func TestIndexAgreesWithFullScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 13))
-	for range 4000 {
+	for range rounds(4000) {
 		ix := engine.New()
 		workers := map[string]*engine.Worker{}
 		for range 2 + r.IntN(8) {

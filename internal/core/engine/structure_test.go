@@ -19,7 +19,7 @@ import (
 // Whole trees: sides that edit, delete, rename and add files, text and binary,
 // are merged by git and judged by the engine from the facts alone.
 func TestStructureAgreesWithGit(t *testing.T) {
-	const cases = 400
+	cases := rounds(400)
 	r := rand.New(rand.NewPCG(17, 19))
 	base := baseTree()
 	var stream bytes.Buffer

@@ -2,6 +2,9 @@ package mcpserver
 
 // SDKOnly makes a Server leave every request to the SDK.
 func SDKOnly(s *Server) *Server {
-	s.full.tools, s.core.tools = nil, nil
+	for _, p := range []*profile{s.full, s.core} {
+		p.sdk() // which knows the tools
+		p.tools = nil
+	}
 	return s
 }

@@ -72,7 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, calling{who, r.Context()}))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	p.sdk.ServeHTTP(w, r)
+	p.sdk().ServeHTTP(w, r)
 }
 
 // challenge is what WWW-Authenticate says to those who may not enter.

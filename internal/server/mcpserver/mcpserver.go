@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -40,17 +41,20 @@ type Server struct {
 	core  *profile
 }
 
-// A profile is a set of tools and the SDK's handler for them.
+// A profile is a set of tools and the SDK's handler for them, which is made at
+// the first request that needs it: its schemas take as long as all the rest of
+// a start.
 type profile struct {
 	tools map[string]*tool
-	sdk   http.Handler
+	sdk   func() http.Handler
 	info  *mcp.Implementation
 }
 
 // A tool is a Tool with what it runs.
 type tool struct {
 	Tool
-	op api.Op
+	op     api.Op
+	output *shape.Schema
 }
 
 // New returns a Server for the tools of a. publicURL is where it is reached.
@@ -67,19 +71,24 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, publicURL, versi
 // profile sets up the tools that want keeps.
 func (s *Server) profile(version string, want func(Tool) bool) *profile {
 	p := &profile{tools: map[string]*tool{}, info: &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version}}
+	for _, t := range Tools {
+		if op, ok := api.Find(t.Name); ok && want(t) {
+			p.tools[t.Name] = &tool{t, op, s.api.Schemas.Of(op.Run.Output, shape.Out)}
+		}
+	}
+	p.sdk = sync.OnceValue(func() http.Handler { return s.sdk(p) })
+	return p
+}
+
+// sdk sets up the SDK's handler of a profile.
+func (s *Server) sdk(p *profile) http.Handler {
 	srv := mcp.NewServer(p.info, &mcp.ServerOptions{Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	srv.AddReceivingMiddleware(onlyTools)
-	for _, t := range Tools {
-		op, ok := api.Find(t.Name)
-		if !ok || !want(t) {
-			continue
-		}
-		p.tools[t.Name] = &tool{t, op}
-		srv.AddTool(s.definition(t, op), s.handler(p.tools[t.Name]))
+	for _, t := range p.tools {
+		srv.AddTool(s.definition(t), s.handler(t))
 	}
-	p.sdk = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true /* checked before, by name */, PropagateRequestCancellation: true})
-	return p
 }
 
 // onlyTools refuses methods that we do not declare, keeps shared caches from
@@ -119,11 +128,11 @@ var rank = func() map[string]int {
 	return out
 }()
 
-func (s *Server) definition(t Tool, op api.Op) *mcp.Tool {
+func (s *Server) definition(t *tool) *mcp.Tool {
 	no := false
-	out := s.api.Schemas.Inline(s.api.Schemas.Of(op.Run.Output, shape.Out), false)
+	out := s.api.Schemas.Inline(t.output, false)
 	return &mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
-		InputSchema:  s.api.Schemas.Inline(s.api.Inputs(op).All, true),
+		InputSchema:  s.api.Schemas.Inline(s.api.Inputs(t.op).All, true),
 		OutputSchema: object(out),
 		Annotations:  &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, OpenWorldHint: &no, DestructiveHint: &no, IdempotentHint: t.ReadOnly}}
 }

@@ -286,6 +286,19 @@ func TestAskAndAnswer(t *testing.T) {
 		has(t, ana.call("inbox", nil).Text, "When?", "question "+q.ID)
 		has(t, ana.call("answer", args{"question": q.ID, "answer": "Tomorrow."}).Text, q.ID)
 		has(t, bob.call("inbox", nil).Text, "Tomorrow.")
+		// Whatever they call next tells them, once.
+		where := do[coord.Question](bob, "ask", args{"to": "user:" + ana.user.Email, "question": "And where?"})
+		has(t, ana.call("who_is_online", nil).Text, "And where?")
+		if again := ana.call("who_is_online", nil).Text; strings.Contains(again, "And where?") {
+			t.Errorf("told twice: %s", again)
+		}
+		ana.call("answer", args{"question": where.ID, "answer": "In Bonn."})
+		has(t, bob.call("who_is_online", nil).Text, "In Bonn.")
+		do[coord.Message](ana, "message_send", args{"to": "user:" + bob.user.Email, "body": "I am off."})
+		has(t, bob.call("who_is_online", nil).Text, "I am off.")
+		if again := bob.call("who_is_online", nil).Text; strings.Contains(again, "In Bonn.") || strings.Contains(again, "I am off.") {
+			t.Errorf("told twice: %s", again)
+		}
 		for _, tt := range []struct {
 			who  *agent
 			tool string

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +44,23 @@ func history(dialect string) ([]migration, error) {
 	return out, nil
 }
 
+// SchemaHash names the schema that the migrations of this binary make.
+func SchemaHash() string {
+	h := sha256.New()
+	files, err := migrations.ReadDir("migrations")
+	for _, f := range files {
+		var text []byte
+		if text, err = migrations.ReadFile("migrations/" + f.Name()); err != nil {
+			break
+		}
+		fmt.Fprintf(h, "%s %d\n%s", f.Name(), len(text), text)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("store: reading embedded migrations: %v", err)) // they are part of the program
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
 // migrate applies the migrations not yet recorded, under a lock: several
 // replicas may start at once.
 func (s *Store) migrate(ctx context.Context) error {
@@ -55,7 +75,14 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err := tx.refuseNewer(ctx, steps); err != nil {
 			return err
 		}
+		done, err := all(ctx, tx, scanText, `SELECT name FROM migrations`)
+		if err != nil {
+			return err
+		}
 		for _, m := range steps {
+			if slices.Contains(done, m.name) {
+				continue
+			}
 			if err := tx.apply(ctx, m); err != nil {
 				return fmt.Errorf("migration %s: %w", m.name, err)
 			}
@@ -86,8 +113,7 @@ func (tx *Tx) refuseNewer(ctx context.Context, steps []migration) error {
 }
 
 func (tx *Tx) apply(ctx context.Context, m migration) error {
-	n, err := tx.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`, m.version, m.name)
-	if err != nil || n == 0 {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, m.version, m.name); err != nil {
 		return err
 	}
 	text, err := migrations.ReadFile("migrations/" + m.name)

@@ -29,9 +29,13 @@ func addOrg(t testing.TB, s *store.Store, id string) {
 }
 
 func TestMigratingTwiceChangesNothing(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachEmpty(t, func(t *testing.T, dsn string) {
 		for range 2 {
-			s := storetest.OpenDSN(t, dsn)
+			s, err := store.Open(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
 			pending, err := s.Pending(t.Context())
 			if err != nil || len(pending) > 0 {
 				t.Errorf("pending after open = %v, %v", pending, err)
@@ -41,7 +45,7 @@ func TestMigratingTwiceChangesNothing(t *testing.T) {
 }
 
 func TestReplicasMayStartAtOnce(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+	storetest.EachEmpty(t, func(t *testing.T, dsn string) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 func main() {
@@ -127,7 +129,7 @@ func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn s
 	// Not durable on purpose: nothing here outlives the tests.
 	srv := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400",
-		"-c", "shared_buffers=64MB", "-c", "synchronous_commit=off", "-c", "log_min_messages=fatal")
+		"-c", "shared_buffers=64MB", "-c", "synchronous_commit=off", "-c", "log_min_messages=panic")
 	srv.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	srv.Dir = dir
 	srv.Stderr = os.Stderr
@@ -138,11 +140,12 @@ func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn s
 		srv.Process.Signal(syscall.SIGINT) // fast shutdown: end sessions, stop
 		srv.Wait()
 	}
-	if err := await(ctx, port); err != nil {
+	dsn = fmt.Sprintf("postgres://svc@127.0.0.1:%d/postgres?sslmode=disable", port)
+	if err := await(ctx, dsn); err != nil {
 		stop()
 		return "", nil, err
 	}
-	return fmt.Sprintf("postgres://svc@127.0.0.1:%d/postgres?sslmode=disable", port), stop, nil
+	return dsn, stop, nil
 }
 
 func freePort() (int, error) {
@@ -154,20 +157,20 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-func await(ctx context.Context, port int) error {
+// await waits until PostgreSQL takes queries: it listens before that.
+func await(ctx context.Context, dsn string) error {
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		c, err := pgx.Connect(ctx, dsn)
 		if err == nil {
-			c.Close()
-			return nil
+			return c.Close(ctx)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("PostgreSQL did not come up on port %d: %w", port, err)
+			return fmt.Errorf("PostgreSQL did not come up: %w", err)
 		case <-tick.C:
 		}
 	}

@@ -63,6 +63,7 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 	if cfg.SecretKey == "" {
 		cfg.SecretKey = SecretKey
 	}
+	storetest.Prepare(t, cfg.Database)
 	w := &World{t: t, cfg: cfg, Log: &Log{}}
 	w.cfg.Clock = w.now
 	w.start()

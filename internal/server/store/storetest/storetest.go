@@ -1,22 +1,23 @@
 // Package storetest runs a test on every database the service supports.
+//
+// Making the tables takes longer than most tests do. So it is done once, and
+// each test gets a copy.
 package storetest
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
-	"net/url"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver called pgx
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// Each runs test once per database, each time on an empty one of its own.
+// Each runs test once per database, each time on one of its own with no rows.
 // PostgreSQL is the server at SVC_TEST_POSTGRES; without it that half is
 // skipped, except in CI, where a skipped half would be a silent hole.
 func Each(t *testing.T, test func(*testing.T, *store.Store)) {
@@ -28,12 +29,26 @@ func Each(t *testing.T, test func(*testing.T, *store.Store)) {
 // than once.
 func EachDSN(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Helper()
+	each(t, Postgres, func(t *testing.T, dsn string) {
+		Prepare(t, dsn)
+		test(t, dsn)
+	})
+}
+
+// EachEmpty is EachDSN with databases that have no tables either.
+func EachEmpty(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Helper()
+	each(t, func(t testing.TB) string { return postgresFrom(t, "template1") }, test)
+}
+
+func each(t *testing.T, postgres func(testing.TB) string, test func(t *testing.T, dsn string)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, filepath.Join(t.TempDir(), "svc.db"))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := Postgres(t)
+		dsn := postgres(t)
 		t.Parallel()
 		test(t, dsn)
 	})
@@ -49,6 +64,7 @@ func Open(t testing.TB) *store.Store {
 // OpenDSN opens a database that is closed when the test ends.
 func OpenDSN(t testing.TB, dsn string) *store.Store {
 	t.Helper()
+	Prepare(t, dsn)
 	s, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -57,33 +73,39 @@ func OpenDSN(t testing.TB, dsn string) *store.Store {
 	return s
 }
 
-var schemas atomic.Int32
-
-// Postgres makes a schema for one test and returns a DSN that uses it.
-func Postgres(t testing.TB) string {
+// Prepare makes the SQLite database at dsn, if it is to be one and is not there
+// yet.
+func Prepare(t testing.TB, dsn string) {
 	t.Helper()
-	dsn := os.Getenv("SVC_TEST_POSTGRES")
-	if dsn == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("SVC_TEST_POSTGRES is not set; run the tests with make test")
-		}
-		t.Skip("SVC_TEST_POSTGRES is not set; make test sets it")
+	if strings.Contains(dsn, "://") {
+		return
 	}
-	db, err := sql.Open("pgx", dsn)
+	if _, err := os.Stat(dsn); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	data, err := sqliteFile()
+	if err == nil {
+		err = os.WriteFile(dsn, data, 0o600)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1))
-	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		db.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")
-		db.Close()
-	})
-	sep := "?"
-	if strings.Contains(dsn, "?") {
-		sep = "&"
-	}
-	return dsn + sep + "search_path=" + url.QueryEscape(name)
 }
+
+// sqliteFile is a SQLite database with all tables and no rows.
+var sqliteFile = sync.OnceValues(func() (data []byte, err error) {
+	dir, err := os.MkdirTemp("", "storetest")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "svc.db")
+	s, err := store.Open(context.Background(), file)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil { // which brings all into the one file
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
