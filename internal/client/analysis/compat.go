@@ -273,6 +273,9 @@ func compareAfter(old, new *def, tr *traits) []verdict {
 		return []verdict{{coord.Unknown, fmt.Sprintf("its header was %q, is %q", clip(a), clip(b))}}
 	}
 	if old.hasCall {
+		if thrown(a) && thrown(b) {
+			return []verdict{compareThrown(a, b)}
+		}
 		return []verdict{compareTypes("result", a, b, false, tr)}
 	}
 	if a != "" && b != "" || tr.typed {
@@ -283,6 +286,24 @@ func compareAfter(old, new *def, tr *traits) []verdict {
 		return []verdict{v}
 	}
 	return []verdict{{coord.Unknown, fmt.Sprintf("was %q, is %q", clip(a), clip(b))}}
+}
+
+// thrown tells what Java writes behind the parameters, where others have the
+// result: the exceptions, or nothing.
+func thrown(after string) bool {
+	return after == "" || strings.HasPrefix(after, "throws ") && !strings.Contains(after, "->")
+}
+
+// compareThrown: who calls something that throws less has nothing to do; a new
+// exception must be caught, unless it is handed on anyway.
+func compareThrown(old, new string) verdict {
+	was := splitTop(strings.TrimPrefix(old, "throws "), ',')
+	for _, e := range splitTop(strings.TrimPrefix(new, "throws "), ',') {
+		if e = strings.TrimSpace(e); e != "" && !slices.ContainsFunc(was, func(w string) bool { return strings.TrimSpace(w) == e }) {
+			return verdict{coord.Unknown, "now throws " + e}
+		}
+	}
+	return verdict{coord.Compatible, "throws less"}
 }
 
 // isOptional tells a field of TypeScript that may be missing.

@@ -146,7 +146,7 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	}
 	f.fill = func(f *def) {
 		f.params = g.params(d.Type.Params)
-		f.after = oneAny(g.text(d.Type.Params.End(), end))
+		f.after = g.results(d.Type.Results)
 		f.head = g.text(d.Pos(), end)
 	}
 	f.before = "func"
@@ -160,10 +160,25 @@ func (g *goReader) function(d *ast.FuncDecl) {
 	g.defs = append(g.defs, f)
 }
 
-// params spreads "a, b int" over two parameters.
 // oneAny writes Go's two names of one type alike.
 func oneAny(typ string) string { return strings.ReplaceAll(typ, "interface{}", "any") }
 
+// results are the types that come back. Callers cannot use a result's name.
+func (g *goReader) results(list *ast.FieldList) string {
+	var types []string
+	for _, p := range g.params(list) {
+		types = append(types, p.typ)
+	}
+	if len(types) == 1 {
+		return types[0]
+	}
+	if len(types) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(types, ", ") + ")"
+}
+
+// params spreads "a, b int" over two parameters.
 func (g *goReader) params(list *ast.FieldList) []param {
 	var out []param
 	if list == nil {
@@ -231,7 +246,7 @@ func (g *goReader) member(of def, parent int, m *ast.Field, n *ast.Ident) def {
 	f.head = n.Name + " " + f.after
 	if ft, ok := m.Type.(*ast.FuncType); ok && of.kind == "interface" {
 		f.kind, f.hasCall, f.params = "method", true, g.params(ft.Params)
-		f.after = g.text(ft.Params.End(), ft.End())
+		f.after = g.results(ft.Results)
 		f.head = g.text(m.Pos(), m.End())
 	}
 	if m.Tag != nil {

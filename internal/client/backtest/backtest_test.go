@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -53,7 +54,7 @@ func told(o *backtest.Outcome) string {
 
 func TestEverySortOfMergeIsJudgedAsGitDoes(t *testing.T) {
 	repo := shop(t)
-	before := git(t, repo.GitDir, "", "count-objects", "-v")
+	before := gittest.Feed(t, repo.GitDir, "", "count-objects", "-v")
 	r := run(t, repo, backtest.Options{})
 	got := map[string]string{}
 	for i := range r.Outcomes {
@@ -80,7 +81,7 @@ func TestEverySortOfMergeIsJudgedAsGitDoes(t *testing.T) {
 	if d := cmp.Diff(left, r.Selection.LeftOut); d != "" {
 		t.Error(d)
 	}
-	if after := git(t, repo.GitDir, "", "count-objects", "-v"); after != before {
+	if after := gittest.Feed(t, repo.GitDir, "", "count-objects", "-v"); after != before {
 		t.Errorf("the repository was changed:\n%s\n%s", before, after)
 	}
 }
@@ -372,7 +373,8 @@ func TestAnEmptyRepositoryHasNothingToReplay(t *testing.T) {
 }
 
 // Plans that name definitions of one file keep apart; those that name the file
-// meet. What landed on the mainline had been made to fit and is not counted.
+// meet, also where both make one and the same change. What landed on the
+// mainline had been made to fit and is not counted.
 func TestPlansAreJudgedByMergesInFlight(t *testing.T) {
 	m := newMaker()
 	edit := func(old, new string) files { return files{"price.go": strings.Replace(goBefore, old, new, 1)} }
@@ -385,6 +387,8 @@ func TestPlansAreJudgedByMergesInFlight(t *testing.T) {
 	at := inFlight("apart", base, edit("len(name)", "len(name) + 1"), edit("p - 1", "p - 2"))
 	at = m.commit("start again", files{"price.go": goBefore}, at)
 	at = inFlight("alike", at, edit("len(name)", "len(name) + 3"), edit("len(name)", "len(name) + 4"))
+	at = m.commit("start once more", files{"price.go": goBefore}, at)
+	at = inFlight("one", at, edit("len(name)", "len(name) + 5"), edit("len(name)", "len(name) + 5"))
 	got := run(t, m.build(t, at), backtest.Options{})
 	landed := 0
 	for _, o := range got.Outcomes {
@@ -392,19 +396,20 @@ func TestPlansAreJudgedByMergesInFlight(t *testing.T) {
 			landed++
 		}
 	}
-	if len(got.Outcomes) != 4 || landed != 2 {
+	if len(got.Outcomes) != 6 || landed != 3 {
 		t.Fatalf("%d merges, %d of them landed", len(got.Outcomes), landed)
 	}
-	type rates struct{ Precision, Recall, Files backtest.Rate }
+	type rates struct{ Precision, Distinct, Recall, Files backtest.Rate }
 	have := map[string]rates{}
 	for _, p := range got.Sections()[0].Plans {
-		have[p.Name] = rates{p.Precision.Shown, p.Recall.Shown, p.FilePrecision.Shown}
+		have[p.Name] = rates{p.Precision.Shown, p.Distinct.Shown, p.Recall.Shown, p.FilePrecision.Shown}
 	}
 	one := backtest.Rate{Hits: 1, Of: 1}
 	half := backtest.Rate{Hits: 1, Of: 2}
+	third := backtest.Rate{Hits: 1, Of: 3}
 	want := map[string]rates{
-		backtest.PlanPaths: {half, one, half}, backtest.PlanSymbols: {one, one, one}, backtest.PlanOracle: {half, one, half},
-		backtest.PlanFirstPaths: {half, one, half}, backtest.PlanFirstSymbols: {one, one, one},
+		backtest.PlanPaths: {third, half, one, third}, backtest.PlanSymbols: {half, one, one, half}, backtest.PlanOracle: {third, half, one, third},
+		backtest.PlanFirstPaths: {third, half, one, third}, backtest.PlanFirstSymbols: {half, one, one, half},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)

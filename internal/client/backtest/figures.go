@@ -122,6 +122,11 @@ type PlanFigure struct {
 	Title     string `json:"title"`
 	Precision Figure `json:"precision"`
 	Recall    Figure `json:"recall"`
+	// Distinct is the precision without the meetings of plans that turned out
+	// to be one: both sides left every file they met in alike, as a change does
+	// that went to two branches. Git has nothing to merge there and proves
+	// neither that the two should have been told nor the contrary.
+	Distinct Figure `json:"distinct_precision"`
 	// By file.
 	FilePrecision Figure `json:"file_precision"`
 	FileRecall    Figure `json:"file_recall"`
@@ -186,6 +191,7 @@ func planFigures(os []*Outcome) []PlanFigure {
 	for _, p := range plans {
 		f := PlanFigure{Name: p.name, Title: p.title}
 		f.Precision = Figure{ID: p.name + "_precision", Title: "Meetings of two plans that became conflicts"}
+		f.Distinct = Figure{ID: p.name + "_distinct_precision", Title: "The same without plans of one and the same change"}
 		f.Recall = Figure{ID: p.name + "_recall", Title: "Conflicting cases in which the plans had met"}
 		f.FilePrecision = Figure{ID: p.name + "_file_precision", Title: "Files in which plans met that became conflicts"}
 		f.FileRecall = Figure{ID: p.name + "_file_recall", Title: "Conflicting files in which plans had met"}
@@ -209,19 +215,22 @@ func (f *PlanFigure) count(o *Outcome, x *Plan) {
 	f.FileRecall.Shown.Hits += x.Shown[1]
 	f.FileRecall.Shown.Of += x.Shown[0]
 	for _, ign := range []bool{false, true} {
-		precision, recall, files := &f.Precision.Shown, &f.Recall.Shown, &f.FilePrecision.Shown
+		precision, distinct, recall, files := &f.Precision.Shown, &f.Distinct.Shown, &f.Recall.Shown, &f.FilePrecision.Shown
 		if ign {
-			precision, recall, files = &f.Precision.All, &f.Recall.All, &f.FilePrecision.All
+			precision, distinct, recall, files = &f.Precision.All, &f.Distinct.All, &f.Recall.All, &f.FilePrecision.All
 		}
-		met, right := false, false
+		met, differ, right := false, false, false
 		for _, said := range x.Said {
 			if ign || !said.Ignored {
 				files.add(said.Right)
-				met, right = true, right || said.Right
+				met, differ, right = true, differ || !said.Same, right || said.Right
 			}
 		}
 		if met {
 			precision.add(right)
+		}
+		if differ {
+			distinct.add(right)
 		}
 		if len(conflicts(o, ign)) > 0 {
 			recall.add(right)

@@ -124,12 +124,12 @@ func (p *page) plans(s *Section) {
 	if len(s.Plans) == 0 {
 		return
 	}
-	p.put(`<h3>Before anybody edits</h3><p>If each side had declared its plan first: of the plans that meet, how many became conflicts, and how many of the conflicting cases were foreseen. Below each, the same by file. Merges that landed on the mainline are left out: work is made to fit before it lands.</p>`)
+	p.put(`<h3>Before anybody edits</h3><p>If each side had declared its plan first: of the plans that meet, how many became conflicts, and how many of the conflicting cases were foreseen. Below each, the same without plans of one change that went to two branches, and by file. Merges that landed on the mainline are left out: work is made to fit before it lands.</p>`)
 	p.put(`<div class="wide"><table><thead><tr><th>A plan names</th><th class="n">Meetings that became conflicts</th><th class="n">Conflicts foreseen</th></tr></thead><tbody>`)
 	for i := range s.Plans {
 		f := &s.Plans[i]
-		p.put(`<tr><td>%s</td><td class="n">%s<br><small>%s</small><br><small>%s by file</small></td><td class="n">%s<br><small>%s</small><br><small>%s by file</small></td></tr>`, f.Title,
-			percent(f.Precision.Shown), interval(f.Precision.Shown), percent(f.FilePrecision.Shown), percent(f.Recall.Shown), interval(f.Recall.Shown), percent(f.FileRecall.Shown))
+		p.put(`<tr><td>%s</td><td class="n">%s<br><small>%s</small><br><small>%s of distinct changes</small><br><small>%s by file</small></td><td class="n">%s<br><small>%s</small><br><small>%s by file</small></td></tr>`, f.Title,
+			percent(f.Precision.Shown), interval(f.Precision.Shown), percent(f.Distinct.Shown), percent(f.FilePrecision.Shown), percent(f.Recall.Shown), interval(f.Recall.Shown), percent(f.FileRecall.Shown))
 	}
 	p.put(`</tbody></table></div>`)
 }

@@ -69,6 +69,7 @@ type Foresee struct {
 	Kind    coord.ConflictKind `json:"kind"`
 	Ignored bool               `json:"ignored"`
 	Right   bool               `json:"right"`
+	Same    bool               `json:"same,omitempty"` // both sides left the file as the other did
 }
 
 // A Lead tells how early a conflict could have been known and was.

@@ -74,7 +74,7 @@ func (o *Outcome) plan(sides, first []*coord.Analysis) {
 			if kind == "" {
 				continue
 			}
-			f := Foresee{Path: pair[0].Path, Kind: kind, Ignored: defaultRules().Ignored(pair[0].Path)}
+			f := Foresee{Path: pair[0].Path, Kind: kind, Ignored: defaultRules().Ignored(pair[0].Path), Same: same(pair)}
 			for i, c := range o.Conflicts {
 				if n.same(f.Path, c.Path) || n.same(pair[1].Path, c.Path) {
 					f.Right, foreseen[i] = true, true
@@ -87,6 +87,15 @@ func (o *Outcome) plan(sides, first []*coord.Analysis) {
 		}
 		o.Plans = append(o.Plans, plan)
 	}
+}
+
+// same reports whether both sides left a file as the other did.
+func same(pair [2]*coord.FileFacts) bool {
+	a, b := pair[0], pair[1]
+	if a.Status == coord.FileDeleted || b.Status == coord.FileDeleted {
+		return a.Status == b.Status
+	}
+	return a.Path == b.Path && a.NewBlob != nil && b.NewBlob != nil && *a.NewBlob == *b.NewBlob
 }
 
 // near is what an oracle tells of a file.

@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,12 @@ func (s *Section) text(w io.Writer) {
 	fmt.Fprintln(w, "  Before anybody edits: plans that met and became conflicts, if plans name")
 	for i := range s.Plans {
 		s.Plans[i].Precision.text(w, "  "+s.Plans[i].Title, s.Plans[i].Precision.Shown, true)
+	}
+	if slices.ContainsFunc(s.Plans, func(p PlanFigure) bool { return p.Distinct.Shown != p.Precision.Shown }) {
+		fmt.Fprintln(w, "  the same without plans of one change that went to two branches:")
+		for i := range s.Plans {
+			s.Plans[i].Distinct.text(w, "  "+s.Plans[i].Title, s.Plans[i].Distinct.Shown, false)
+		}
 	}
 	fmt.Fprintln(w, "  and conflicting cases that such plans foresaw:")
 	for i := range s.Plans {

@@ -197,7 +197,7 @@ func (p *pairing) breaks(h *hit) {
 		return
 	case coord.FitUnknown: // never blocks, and mostly works where it is about a definition
 		most = coord.SeverityWarn
-		if changed.kind == symbolEntry || strings.HasPrefix(changed.key(), "pkg:") || why == breaksCode {
+		if definition(changed) || why == breaksCode {
 			most = coord.SeverityInfo
 		}
 		why += maybeWork - breaksWork

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -64,64 +63,6 @@ func meets(self, other *Worker) bool {
 
 func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
 	g.hits = append(g.hits, hit{what, ours, theirs, other})
-}
-
-// addBreak adds a change that may fail a use, unless who uses it made the same
-// change: a branch that was merged by a copy of its commits goes on with it.
-func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
-	changed, user := ours, other
-	if what == theyBreak {
-		changed, user = theirs, g.self
-	}
-	if changed.kind == symbolEntry && (g.didToo(changed.symbol(), user) || g.usesToo(what, ours, theirs, other)) {
-		return
-	}
-	g.add(what, ours, theirs, other)
-}
-
-// usesToo reports whether who changed a definition has the new use as well, in
-// the same file: then it was adapted along.
-func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
-	user, changer := theirs, g.self
-	if what == theyBreak {
-		user, changer = ours, other
-	}
-	sym, err := scope.ParseSymbol(user.key())
-	if err != nil || user.kind != referenceEntry {
-		return false
-	}
-	too := false
-	if at := g.repo.tree.findSymbol(sym); at != 0 {
-		g.repo.tree.at(at, func(e *entry) {
-			if too || e.kind != referenceEntry {
-				return
-			}
-			c := g.ix.changes[e.owner].c
-			too = g.ix.ownerID(c) == changer.ID && c.Facts.Path == user.file()
-		})
-	}
-	return too
-}
-
-// didToo reports whether a worker left a definition as somebody else did.
-func (g *gatherer) didToo(s *coord.SymbolFacts, w *Worker) bool {
-	sym, err := scope.ParseSymbol(s.Key)
-	if err != nil {
-		return false
-	}
-	did := false
-	if at := g.repo.tree.findSymbol(sym); at != 0 {
-		g.repo.tree.at(at, func(e *entry) {
-			if did || e.kind != symbolEntry {
-				return
-			}
-			c := g.ix.changes[e.owner].c
-			mine := &c.Facts.Symbols[e.sub]
-			did = g.ix.ownerID(c) == w.ID && mine.Change != coord.Same &&
-				(sameText(s, mine) || s.SignatureHash != nil && mine.SignatureHash != nil && *s.SignatureHash == *mine.SignatureHash)
-		})
-	}
-	return did
 }
 
 // theirs returns what an entry of r stands for and whose it is, or nil.
@@ -355,7 +296,7 @@ func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
 		ours := item{kind: contractEntry, change: c, sub: i}
 		k := &c.Facts.Contracts[i]
-		overlaps := !isSymbol(k.Key) && !strings.HasPrefix(k.Key, "pkg:") // of definitions the symbols tell
+		overlaps := !isSymbol(k.Key) && !ofPackage(k.Key) // of definitions the symbols tell
 		g.atKey(k.Key, func(r *repo, e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w == nil {
@@ -364,11 +305,11 @@ func (g *gatherer) changedContracts(c *Change) {
 			switch {
 			case overlaps && providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
 				g.add(contractHit, ours, theirs, w)
-			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo):
-				g.add(weBreak, ours, theirs, w)
+			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo) && !(r == g.repo && inSight(theirs)):
+				g.addBreak(weBreak, ours, theirs, w)
 			}
-			if uses(ours) && breaking(theirs) {
-				g.add(theyBreak, ours, theirs, w)
+			if uses(ours) && breaking(theirs) && !(r == g.repo && inSight(ours)) {
+				g.addBreak(theyBreak, ours, theirs, w)
 			}
 		})
 	}

@@ -25,6 +25,9 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 		return out, problem.InvalidField("title", "must not be blank")
 	}
 	in.Title = title
+	if in.Branch != nil {
+		in.Branch = optional(*in.Branch)
+	}
 	var set coord.ScopeSet
 	if in.Scope != nil {
 		canonical, bad := scope.Canonical("scope", *in.Scope)
@@ -98,7 +101,7 @@ func (c *change) intentToDeclare(ctx context.Context, p place, owner coord.User,
 			return i, nil
 		}
 	}
-	if branch != nil && *branch != "" {
+	if branch != nil {
 		found, err := c.LiveIntentOn(ctx, c.who.OrgID, p.repo.ID, owner.ID, *branch)
 		if err != nil || found != nil {
 			if found != nil {

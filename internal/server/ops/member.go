@@ -219,6 +219,7 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 		return out, err
 	}
 	code := auth.NewSecret()
+	link := s.inviteURL(code.Text)
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		if in.Email != nil {
 			email := store.EmailKey(*in.Email)
@@ -231,7 +232,7 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 		if by == "" {
 			by = who.TokenID
 		}
-		out = coord.Invite{ID: newID(), OrgID: who.OrgID, URL: s.inviteURL(code.Text), Role: in.Role, Email: in.Email,
+		out = coord.Invite{ID: newID(), OrgID: who.OrgID, URL: &link, Role: in.Role, Email: in.Email,
 			EmailSent: s.cfg.Mail && in.Email != nil, CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
 		if err := tx.InsertInvite(ctx, out, code.Hash); err != nil {
 			return err

@@ -172,9 +172,9 @@ func invite(t *testing.T, w *daemontest.World, o *daemontest.Org, body map[strin
 	t.Helper()
 	var made coord.Invite
 	w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: o.Owner(), Body: body}, &made)
-	_, code, ok := strings.Cut(made.URL, "/invite#")
+	_, code, ok := strings.Cut(*made.URL, "/invite#")
 	if !ok {
-		t.Fatalf("the invite's link is %s", made.URL)
+		t.Fatalf("the invite's link is %s", *made.URL)
 	}
 	return code
 }

@@ -40,7 +40,9 @@ func (s *Service) Admit(ctx context.Context, who coord.Caller) error {
 	}
 	if err == nil {
 		s.admitted.mu.Lock()
-		s.admitted.users[key] = true
+		if s.admitted.month == month { // else they are to be counted in the new one
+			s.admitted.users[key] = true
+		}
 		s.admitted.mu.Unlock()
 	}
 	return err

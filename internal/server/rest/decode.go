@@ -25,6 +25,9 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err := want.SetDefaults(v); err != nil {
 		return err
 	}
+	if err := s.decodeHeader(r, want, v, in); err != nil {
+		return err
+	}
 	how := shape.Strict
 	if op.Lenient {
 		how = shape.Lenient
@@ -48,12 +51,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err != nil {
 		return err
 	}
-	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
-	if err != nil {
-		return err
-	}
-	bad := append(s.api.Schemas.Validate(want.Query, query, shape.Lenient), s.api.Schemas.Validate(want.Header, header, shape.Lenient)...)
-	if err := problem.Invalid(bad); err != nil {
+	if err := problem.Invalid(s.api.Schemas.Validate(want.Query, query, shape.Lenient)); err != nil {
 		return err
 	}
 	path, err := fromPath(want.Path, r)
@@ -65,7 +63,26 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			f.ReadFlow(c.Value)
 		}
 	}
-	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "header", header), want.Fill(v, "path", path))
+	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "path", path))
+}
+
+// decodeHeader fills in from the header, which may say that the rest cannot be
+// understood.
+func (s *Server) decodeHeader(r *http.Request, want *api.Inputs, v reflect.Value, in any) error {
+	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
+	if err != nil {
+		return err
+	}
+	if err := problem.Invalid(s.api.Schemas.Validate(want.Header, header, shape.Lenient)); err != nil {
+		return err
+	}
+	if err := want.Fill(v, "header", header); err != nil {
+		return err
+	}
+	if p, ok := in.(interface{ CheckProtocol() error }); ok {
+		return p.CheckProtocol()
+	}
+	return nil
 }
 
 // A rawReader is an input that checks the signature of the request itself.

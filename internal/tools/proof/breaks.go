@@ -4,7 +4,9 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
@@ -12,12 +14,18 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// The sample: pieces of history in which one side changed or removed a
+// The samples: pieces of history in which one side changed or removed a
 // definition and the other newly mentions its name, found by looking for equal
-// names and nothing else, and judged by reading both sides.
-//
-//go:embed breaks.tsv
-var sample string
+// names and nothing else, and judged by reading both sides. The rows of the
+// first were looked at while the rules were made. Those of the second were
+// judged before svc was run on them, and nothing was changed for them since: a
+// row for which something is changed moves to the first.
+var (
+	//go:embed breaks.tsv
+	seen string
+	//go:embed heldout.tsv
+	heldOut string
+)
 
 // A judged is a row of the sample.
 type judged struct {
@@ -50,31 +58,49 @@ func readSample(text string) ([]judged, error) {
 	return out, nil
 }
 
-// judge replays the sample and prints how often svc and the reader agree. What
-// svc tells of these cases beyond the sample is listed: nobody has judged it.
+// A jury replays the rows of both samples, each case once.
+type jury struct {
+	folder   string
+	repos    map[string]*gitrepo.Repo
+	outcomes map[string]*backtest.Outcome
+}
+
+// judge replays the samples and prints how often svc and the reader agree. What
+// svc tells of these cases beyond the samples is listed: nobody has judged it.
 func judge(ctx context.Context, folder string) error {
-	rows, err := readSample(sample)
-	if err != nil {
-		return err
+	j := &jury{folder, map[string]*gitrepo.Repo{}, map[string]*backtest.Outcome{}}
+	for _, s := range []struct{ title, text string }{
+		{"a fixed sample", seen}, {"a sample of other repositories, held out", heldOut},
+	} {
+		rows, err := readSample(s.text)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", s.title)
+		if err := j.sample(ctx, rows); err != nil {
+			return err
+		}
 	}
-	repos := map[string]*gitrepo.Repo{}
-	outcomes := map[string]*backtest.Outcome{}
+	for _, id := range slices.Sorted(maps.Keys(j.outcomes)) {
+		for _, w := range j.outcomes[id].Warnings {
+			if w.Kind == coord.ContractBreak {
+				fmt.Printf("\nnot judged: %s %s\n", id, w.Text)
+			}
+		}
+	}
+	return nil
+}
+
+// sample prints every row of a sample, and the figures of all.
+func (j *jury) sample(ctx context.Context, rows []judged) error {
 	var precision, recall backtest.Rate
-	fmt.Print("\n### Breaks that git merges, a fixed sample\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n")
 	for i := range rows {
 		r := &rows[i]
-		if repos[r.repo] == nil {
-			if repos[r.repo], err = open(ctx, folder, r.repo); err != nil {
-				return err
-			}
+		o, err := j.outcome(ctx, r)
+		if err != nil {
+			return err
 		}
-		id := r.repo + " " + r.changer + " " + r.user
-		if outcomes[id] == nil {
-			if outcomes[id], err = backtest.One(ctx, repos[r.repo], r.base, [2]string{r.changer, r.user}); err != nil {
-				return fmt.Errorf("%s: %w", id, err)
-			}
-		}
-		told := take(outcomes[id], r.name)
+		told := take(o, r.name)
 		if told {
 			precision.Of++
 		}
@@ -88,15 +114,28 @@ func judge(ctx context.Context, folder string) error {
 		fmt.Printf("| %s %.10s, %.10s | %s#%s | %s | %s | %s |\n", r.repo, r.changer, r.user, path.Base(r.file), r.name,
 			words[r.breaks], words[told], r.why)
 	}
-	for id, o := range outcomes {
-		for _, w := range o.Warnings {
-			if w.Kind == coord.ContractBreak {
-				fmt.Printf("\nnot judged: %s %s\n", id, w.Text)
-			}
-		}
-	}
 	fmt.Printf("\nOf %d rows: precision %s, recall %s\n", len(rows), rate(precision), rate(recall))
 	return nil
+}
+
+// outcome replays the case of a row, unless it was.
+func (j *jury) outcome(ctx context.Context, r *judged) (*backtest.Outcome, error) {
+	id := r.repo + " " + r.changer + " " + r.user
+	if o := j.outcomes[id]; o != nil {
+		return o, nil
+	}
+	var err error
+	if j.repos[r.repo] == nil {
+		if j.repos[r.repo], err = open(ctx, j.folder, r.repo); err != nil {
+			return nil, err
+		}
+	}
+	o, err := backtest.One(ctx, j.repos[r.repo], r.base, [2]string{r.changer, r.user})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", id, err)
+	}
+	j.outcomes[id] = o
+	return o, nil
 }
 
 var words = map[bool]string{true: "breaks", false: "fits"}

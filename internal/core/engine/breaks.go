@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// addBreak adds a change that may fail a use, unless who uses it made the same
+// change: a branch that was merged by a copy of its commits goes on with it.
+func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
+	changed, user := ours, other
+	if what == theyBreak {
+		changed, user = theirs, g.self
+	}
+	if definition(changed) && (g.didToo(changed, user) || g.usesToo(what, ours, theirs, other)) {
+		return
+	}
+	g.add(what, ours, theirs, other)
+}
+
+// definition reports whether an item changes a definition, by its file or by
+// its package.
+func definition(it item) bool {
+	return it.kind == symbolEntry || it.kind == contractEntry && ofPackage(it.key())
+}
+
+func ofPackage(key string) bool { return strings.HasPrefix(key, "pkg:") }
+
+// usesToo reports whether who changed a definition has the new use as well, in
+// the same file: then it was adapted along.
+func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
+	user, changer := theirs, g.self
+	if what == theyBreak {
+		user, changer = ours, other
+	}
+	too := false
+	if user.kind == referenceEntry {
+		g.ownAt(user.key(), changer, func(e *entry, c *Change) {
+			too = too || e.kind == referenceEntry && c.Facts.Path == user.file()
+		})
+	}
+	return too
+}
+
+// didToo reports whether a worker left a definition as somebody else did.
+func (g *gatherer) didToo(changed item, w *Worker) bool {
+	did := false
+	g.ownAt(changed.key(), w, func(e *entry, c *Change) {
+		if e.kind == changed.kind && !did {
+			did = sameDoing(changed, item{kind: e.kind, change: c, sub: int(e.sub)})
+		}
+	})
+	return did
+}
+
+// sameDoing reports whether two items change a definition alike.
+func sameDoing(a, b item) bool {
+	same := func(x, y *string) bool { return x != nil && y != nil && *x == *y }
+	if a.kind == symbolEntry {
+		s, t := a.symbol(), b.symbol()
+		return t.Change != coord.Same && (sameText(s, t) || same(s.SignatureHash, t.SignatureHash))
+	}
+	k, l := a.contract(), b.contract()
+	return l.Role == coord.Provides && l.Change == k.Change && (k.Change == coord.Removed || same(k.SignatureHash, l.SignatureHash))
+}
+
+// ownAt visits the changes of one worker that stand at a definition.
+func (g *gatherer) ownAt(key string, w *Worker, visit func(*entry, *Change)) {
+	var at uint32
+	if isSymbol(key) {
+		sym, err := scope.ParseSymbol(key)
+		if err != nil {
+			return
+		}
+		at = g.repo.tree.findSymbol(sym)
+	} else {
+		at = g.repo.tree.find(root, contractSpace, key)
+	}
+	if at == 0 {
+		return
+	}
+	g.repo.tree.at(at, func(e *entry) {
+		if e.kind != symbolEntry && e.kind != contractEntry && e.kind != referenceEntry {
+			return
+		}
+		if c := g.ix.changes[e.owner].c; g.ix.ownerID(c) == w.ID {
+			visit(e, c)
+		}
+	})
+}
+
+// inSight reports whether who changes a definition in a use's own repository
+// had that use before them. Of those that go by their package's name, the
+// facts list every use of a file that was touched; the new ones are references.
+func inSight(use item) bool { return use.kind == contractEntry && ofPackage(use.key()) }
