@@ -26,6 +26,9 @@ const there = createServer(async (request, response) => {
     response.writeHead(302, { Location: `${manifest.redirect_url}?code=abc&state=${encodeURIComponent(url.searchParams.get("state"))}` }).end();
   } else if (url.pathname === "/api/v3/app-manifests/abc/conversions") {
     json({ id: 7, slug: "svc-northwind", name: "svc northwind", owner: { login: "northwind" }, html_url: here() + "/github-apps/svc-northwind", pem, webhook_secret: "hush", client_id: "x", client_secret: "y" });
+  } else if (url.pathname === "/lab/api/v4/personal_access_tokens/self") {
+    response.statusCode = request.headers["private-token"] === "glpat-good-good" ? 200 : 401;
+    json({ name: "svc", active: true, scopes: ["api"], expires_at: "2027-03-01" });
   } else if (url.pathname === "/v1/customers") json({ id: "cus_1", object: "customer" });
   else if (url.pathname === "/v1/checkout/sessions") json({ id: "cs_1", object: "checkout.session", url: here() + "/pay" });
   else if (url.pathname === "/v1/billing_portal/sessions") json({ id: "bps_1", object: "billing_portal.session", url: here() + "/portal" });
@@ -48,8 +51,34 @@ test("the GitHub app is made by going to GitHub and back", async () => {
   await page.getByRole("button", { name: /Go on to/ }).click();
   await page.getByText("The app is made.").waitFor();
   await page.getByText("svc northwind").waitFor();
-  assert.equal(await page.getByRole("link", { name: "Install on more repos" }).getAttribute("href"), here() + "/github-apps/svc-northwind/installations/new");
+  assert.equal(await page.getByRole("link", { name: "Install on repos" }).getAttribute("href"), here() + "/github-apps/svc-northwind/installations/new");
   assert.equal(manifest.hook_attributes.url, world.url + "/v1/github/webhook");
+
+  // It is installed, which GitHub tells and the page shows by itself.
+  const now = new Date().toISOString();
+  const body = JSON.stringify({ action: "created", installation: { id: 77, app_id: 7, account: { login: "northwind" }, repository_selection: "selected", created_at: now, updated_at: now }, repositories: [{ full_name: "northwind/shop-api" }, { full_name: "northwind/shop-web" }] });
+  const headers = { "Content-Type": "application/json", "X-GitHub-Event": "installation", "X-GitHub-Delivery": "d1", "X-Hub-Signature-256": "sha256=" + createHmac("sha256", "hush").update(body).digest("hex") };
+  assert.equal((await fetch(world.url + "/v1/github/webhook", { method: "POST", headers, body })).status, 200);
+  await page.getByText("Installed on northwind").waitFor();
+  await page.getByText("2 repos").waitFor();
+  await page.getByRole("link", { name: "Install on more repos" }).waitFor();
+});
+
+test("what fails on the way to GitHub and back is a page that leads on", async () => {
+  const page = await world.page("ana", null);
+  assert.equal((await page.goto(world.url + "/v1/github/app/callback?code=abc&state=forged")).status(), 403);
+  await page.getByRole("heading", { name: "The GitHub app was not made" }).waitFor();
+  await page.getByRole("link", { name: "Back to the settings" }).click();
+  await page.getByText("svc northwind").waitFor();
+});
+
+test("the GitHub app is forgotten", async () => {
+  const page = await world.page("ana", "/settings/github");
+  await page.getByRole("button", { name: "Forget" }).click();
+  await dialog(page).getByText("On GitHub the app stays").waitFor();
+  await dialog(page).getByRole("button", { name: "Forget the app" }).click();
+  await page.getByText("No GitHub app yet").waitFor();
+  assert.equal(await page.getByText("Installed on").count(), 0);
 });
 
 test("GitLab is connected, its secret shown once, and disconnected", async () => {
@@ -62,6 +91,20 @@ test("GitLab is connected, its secret shown once, and disconnected", async () =>
   await page.reload();
   await page.getByText("last heard of").waitFor();
   assert.equal(await page.getByText(/^whsec_/).count(), 0);
+
+  // A token lets svc write there, if GitLab takes it.
+  await page.getByRole("button", { name: "Add a token" }).click();
+  await dialog(page).getByRole("textbox", { name: "GitLab" }).fill(here() + "/lab");
+  await dialog(page).getByLabel("Token").fill("glpat-wrong-wrong");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await dialog(page).getByText("GitLab does not take it").waitFor();
+  await dialog(page).getByLabel("Token").fill("glpat-good-good");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await page.getByText("good until").waitFor();
+  await page.getByRole("button", { name: "Forget" }).click();
+  await dialog(page).getByRole("button", { name: "Forget it" }).click();
+  await page.getByRole("button", { name: "Add a token" }).waitFor();
+
   await page.getByRole("button", { name: "Disconnect" }).click();
   await dialog(page).getByRole("button", { name: "Disconnect" }).click();
   await page.getByText("Not connected.").waitFor();
@@ -69,6 +112,7 @@ test("GitLab is connected, its secret shown once, and disconnected", async () =>
 
 test("a plan is bought and then managed", async () => {
   const page = await world.page("ana", "/settings/billing");
+  await page.getByText("250 active developers a month, 250 repos").waitFor();
   await page.getByRole("button", { name: "Upgrade to Team" }).click();
   await page.getByRole("heading", { name: "/pay" }).waitFor();
 

@@ -67,7 +67,7 @@ test("a webhook is tested, its deliveries are shown, and one is sent again", asy
   await row.getByRole("button", { name: "Test" }).click();
   const first = await there.hears("/hook");
   for (const h of ["webhook-id", "webhook-timestamp", "webhook-signature"]) assert.ok(first.headers[h], h);
-  const deliveries = row.getByRole("region", { name: "Deliveries" });
+  const deliveries = row.getByRole("table", { name: "Deliveries" });
   await deliveries.getByText(/^200 in/).waitFor();
 
   await deliveries.getByRole("button", { name: /again$/ }).first().click();

@@ -120,7 +120,7 @@ func (s *Service) reachOf(ctx context.Context, tx *store.Tx, org string, provide
 func (s *Service) lookedUp(ctx context.Context, r *reach, err error) error {
 	now := s.store.Now()
 	if githost.Refused(err) && r.token != nil {
-		s.logger.WarnContext(ctx, "GitLab does not take its token any more; set another under Settings, GitHub", "url", r.token.Web)
+		s.logger.WarnContext(ctx, "GitLab does not take its token any more; set another under Settings, GitHub and GitLab", "url", r.token.Web)
 		if err := s.write(ctx, system(r.token.OrgID), func(tx *store.Tx) error { return tx.GitLabRefused(ctx, *r.token) }); err != nil {
 			return err
 		}

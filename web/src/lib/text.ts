@@ -27,7 +27,12 @@ export function ago(at: string, now = Date.now()): string {
 }
 
 export const exact = (at: string): string => exactFormat.format(new Date(at));
-export const day = (at: string | Date): string => dayFormat.format(new Date(at));
+/** A day, with its year unless that is this one. */
+export function day(at: string | Date): string {
+  const date = new Date(at);
+  const year = date.getFullYear();
+  return dayFormat.format(date) + (year === new Date().getFullYear() ? "" : `, ${year}`);
+}
 
 export function plural(n: number, one: string, many = one + "s"): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

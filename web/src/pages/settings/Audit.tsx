@@ -75,13 +75,13 @@ export function Audit() {
             <tbody role="rowgroup">
               {events.items.map((e) => (
                 <tr key={e.id} role="row">
-                  <td role="cell" className="nowrap cell-end">
+                  <td role="cell" className="nowrap cell-end dim">
                     <Ago at={e.occurred_at} />
                   </td>
                   <td role="cell" className="nowrap cell-lead">
                     <Code>{e.type}</Code>
                   </td>
-                  <td role="cell" className="nowrap">
+                  <td role="cell" className="nowrap cell-rest">
                     {name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}
                   </td>
                   <td role="cell" className="facts-cell cell-rest" title={JSON.stringify(e.payload)}>

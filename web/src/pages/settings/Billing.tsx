@@ -86,7 +86,7 @@ function Subscription() {
               <div className="row-item">
                 <div className="grow">
                   <b>{plans[b.plan] ?? b.plan}</b> {b.status !== "none" && <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status.replaceAll("_", " ")}</Pill>}
-                  <div className="dim">{standing(b)}</div>
+                  <div className="dim">{standing(b, may)}</div>
                 </div>
                 {may && b.subscribed && (
                   <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
@@ -118,8 +118,8 @@ function Subscription() {
   );
 }
 
-function standing(b: Billing): string {
+function standing(b: Billing, may: boolean): string {
   if (b.cancels_at) return `ends on ${day(b.cancels_at)}`;
   if (b.subscribed) return b.current_period_end ? `renewed on ${day(b.current_period_end)}` : "";
-  return "An owner, or somebody with the role billing, can upgrade. Payment is handled by Stripe.";
+  return may ? "Payment is handled by Stripe." : "An owner, or somebody with the role billing, can upgrade.";
 }
