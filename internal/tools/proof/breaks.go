@@ -97,7 +97,7 @@ func (j jury) sample(rows []judged) {
 	var precision, recall backtest.Rate
 	for i := range rows {
 		r := &rows[i]
-		told := take(j[r.id()], r.name)
+		told := take(j[r.id()], r)
 		if told {
 			precision.Of++
 		}
@@ -153,13 +153,14 @@ func replayed(ctx context.Context, folder string, rows []judged) (jury, error) {
 
 var words = map[bool]string{true: "breaks", false: "fits"}
 
-// take reports whether svc warns that a definition breaks the other side, and
-// takes those warnings off the outcome.
-func take(o *backtest.Outcome, name string) bool {
+// take reports whether svc warns that a row's definition breaks the other side,
+// and takes those warnings off the outcome. A warning by the name of a package
+// names no file.
+func take(o *backtest.Outcome, r *judged) bool {
 	told := false
 	var rest []backtest.Warning
 	for _, w := range o.Warnings {
-		if w.Kind == coord.ContractBreak && strings.HasSuffix(w.Place, "#"+name) {
+		if w.Kind == coord.ContractBreak && (strings.HasSuffix(w.Place, ":"+r.file+"#"+r.name) || strings.HasPrefix(w.Place, "pkg:") && strings.HasSuffix(w.Place, "#"+r.name)) {
 			told = true
 			continue
 		}
