@@ -50,11 +50,14 @@ var (
 
 // outside lists what stands beside the wings: what each may import.
 var outside = map[string][]string{
-	"cmd/svc":        {"internal/core", "internal/client"},
-	"cmd/svcd":       {"internal/core", "internal/server"},
-	"internal/tools": {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, make releases, and measure svc
-	"internal/await": {},                                                      // for tests, and for the packages that serve tests
-	"internal/e2e":   {"internal/core", "internal/server", "internal/client", "internal/tools"},
+	"cmd/svc":           {"internal/core", "internal/client"},
+	"cmd/svcd":          {"internal/core", "internal/server"},
+	"internal/tools":    {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, make releases, and measure svc
+	"internal/chance":   {},                                                      // for property tests
+	"internal/await":    {},                                                      // for tests, and for the packages that serve tests
+	"internal/doctable": {},                                                      // for tests
+	"internal/gittest":  {},                                                      // for tests
+	"internal/e2e":      {"internal/core", "internal/server", "internal/client", "internal/tools"},
 }
 
 // forbidden names imports that the floors allow but we do not, and why. An
@@ -86,6 +89,8 @@ type pkg struct {
 	Imports      []string
 	TestGoFiles  []string
 	XTestGoFiles []string
+	TestImports  []string
+	XTestImports []string
 }
 
 // path is the import path within the module.
@@ -211,6 +216,16 @@ func TestForbiddenImports(t *testing.T) {
 var clock = regexp.MustCompile(`\btime\.(Now|Since|Until|Sleep|After|Tick|NewTimer|NewTicker|AfterFunc)\(`)
 
 // The core decides; it must give the same answer to the same question.
+// Property tests draw as package chance has them draw.
+func TestPropertyTestsAreTheSameInCI(t *testing.T) {
+	for _, p := range packages(t) {
+		tests := append(slices.Clone(p.TestImports), p.XTestImports...)
+		if slices.Contains(tests, "pgregory.net/rapid") && !slices.Contains(tests, module+"internal/chance") {
+			t.Errorf("%s has property tests: import _ %q", p.path(), module+"internal/chance")
+		}
+	}
+}
+
 func TestTheCoreIsPure(t *testing.T) {
 	for _, p := range packages(t) {
 		if at, ok := placeOf(p.path()); !ok || at.wing != "core" {

@@ -4,23 +4,18 @@ package hosttest
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-)
 
-const (
-	docs  = "../../docs/hosts.md"
-	begin = "<!-- seen:begin (written by make test-hosts) -->\n"
-	end   = "<!-- seen:end -->\n"
+	"github.com/svc-hq/svc/internal/doctable"
 )
 
 // The documentation shows every host as its pinned version was last seen, and
 // nothing that failed.
 func TestTheDocumentedMatrixIsOfThePinnedVersions(t *testing.T) {
-	_, lines, _ := documented(t)
+	_, lines := documented(t)
 	for _, h := range rows {
 		line, ok := lines[h.id]
 		if !ok || !strings.Contains(line, "| "+h.version+" |") {
@@ -36,39 +31,28 @@ func TestTheDocumentedMatrixIsOfThePinnedVersions(t *testing.T) {
 // they are, and returns the table.
 func record(t *testing.T, results map[string]result) string {
 	t.Helper()
-	before, lines, after := documented(t)
+	doc, lines := documented(t)
 	for _, h := range rows {
 		if r, ok := results[h.id]; ok {
 			lines[h.id] = line(h, r, time.Now())
 		}
 	}
 	table := render(lines)
-	if err := os.WriteFile(docs, []byte(before+begin+table+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	doc.Write(t, table)
 	return table
 }
 
-// documented splits the documentation at the table and returns the table's
-// lines by host.
-func documented(t *testing.T) (before string, lines map[string]string, after string) {
+// documented returns the table in the documentation and its lines by host.
+func documented(t *testing.T) (doc doctable.Table, lines map[string]string) {
 	t.Helper()
-	data, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(data), begin)
-	table, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatal("the marks of the matrix are gone from docs/hosts.md")
-	}
+	doc = doctable.Read(t, "../../docs/hosts.md", "seen")
 	lines = map[string]string{}
-	for l := range strings.Lines(table) {
+	for l := range strings.Lines(doc.Rows) {
 		if i := slices.IndexFunc(rows, func(h row) bool { return strings.HasPrefix(l, "| "+h.name+" |") }); i >= 0 {
 			lines[rows[i].id] = l
 		}
 	}
-	return before, lines, after
+	return doc, lines
 }
 
 func line(h row, r result, day time.Time) string {

@@ -56,9 +56,7 @@ func TestHosts(t *testing.T) {
 		t.Run(h.id, func(t *testing.T) {
 			path := install(t, h)
 			began := time.Now()
-			w := newWorld(t, append([]string{bin}, path...))
-			w.setUp(h.id)
-			r := w.play(h, nil)
+			r := inTime(t, h, append([]string{bin}, path...))
 			again := newWorld(t, append([]string{bin}, path...))
 			again.setUp(h.id)
 			maps.Copy(r, again.useTools(h))
@@ -75,6 +73,24 @@ func TestHosts(t *testing.T) {
 		})
 	}
 	t.Log("\n" + record(t, results))
+}
+
+// inTime plays the story until the service answered every hook in the time it
+// has, 400 ms before an edit. On a machine that is busy with something else it
+// may not, and then the edit goes on, as it should: such a run says nothing of
+// the host.
+func inTime(t *testing.T, h row, path []string) (seen result) {
+	t.Helper()
+	for range 5 {
+		w := newWorld(t, path)
+		w.setUp(h.id)
+		seen = w.play(h, nil)
+		if log := w.hookLog(); !strings.Contains(log, "timeout") && !strings.Contains(log, "deadline") {
+			return seen
+		}
+		t.Log("the service did not answer in time; the story is played again")
+	}
+	return seen
 }
 
 // The story can tell a host with svc from one without: otherwise its answers
@@ -148,10 +164,15 @@ func (w *world) drive(h row, turns []turn, extra string) {
 	m.stop()
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(w.home, ".config/svc/hook.log"))
-			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), log, tail(strings.Join(m.log, "\n")))
+			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), w.hookLog(), tail(strings.Join(m.log, "\n")))
 		}
 	})
+}
+
+// hookLog returns why hooks failed open.
+func (w *world) hookLog() string {
+	log, _ := os.ReadFile(filepath.Join(w.home, ".config/svc/hook.log"))
+	return string(log)
 }
 
 // A beat is a call of the model, with what happens before it and what is

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/svc-hq/svc/internal/await"
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -413,4 +415,13 @@ func TestADefinitionThatMovesWithinItsPackageIsNotBroken(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestIsOneLineAgreesWithOneLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOfN(rapid.RuneFrom([]rune("a ()[]{},\t\né")), 0, 12, -1).Draw(t, "text")
+		if isOneLine(s) && joinLines(s) != s {
+			t.Errorf("%q is said to be one line; as one it is %q", s, joinLines(s))
+		}
+	})
 }

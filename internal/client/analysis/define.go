@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // define adds a definition, unless it is local to a function.
@@ -248,6 +249,13 @@ func (w *walker) clean(i int, start, end uint32) string {
 // oneLine joins the words of s by single spaces, without space inside
 // brackets, so that formatting does not count.
 func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
+	return joinLines(s)
+}
+
+func joinLines(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, r := range [][2]string{{"( ", "("}, {" )", ")"}, {"[ ", "["}, {" ]", "]"}, {" ,", ","}, {",)", ")"}, {"{ }", "{}"}} {
 		s = strings.ReplaceAll(s, r[0], r[1])
@@ -255,8 +263,28 @@ func oneLine(s string) string {
 	return s
 }
 
+// isOneLine tells, without making anything, that oneLine would change nothing.
+func isOneLine(s string) bool {
+	before := byte(' ')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf, c < ' ':
+			return false
+		case before == ' ' && (strings.IndexByte(" )],", c) >= 0 || c == '}' && i > 1 && s[i-2] == '{'):
+			return false
+		case c == ' ' && (before == '(' || before == '['), c == ')' && before == ',':
+			return false
+		}
+		before = c
+	}
+	return before != ' ' || s == ""
+}
+
+var dots = strings.NewReplacer("::", ".", "\\", ".")
+
 func typeNames(s string) []string {
-	s = strings.NewReplacer("::", ".", "\\", ".").Replace(s)
+	s = dots.Replace(s)
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return !(r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	})

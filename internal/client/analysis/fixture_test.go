@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the fixtures expect")
@@ -27,33 +27,17 @@ type testRepo struct {
 
 func newRepo(t testing.TB) *testRepo {
 	t.Helper()
-	r := &testRepo{t, t.TempDir()}
-	r.git("init", "-q", "-b", "main")
-	r.git("config", "user.email", "dev@example.com")
-	r.git("config", "user.name", "Dev")
-	return r
+	return &testRepo{t, gittest.Init(t)}
 }
 
 func (r *testRepo) git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = r.root
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return gittest.Run(r.t, r.root, args...)
 }
 
 func (r *testRepo) write(name, content string) {
 	r.t.Helper()
-	file := filepath.Join(r.root, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
+	gittest.Write(r.t, r.root, name, content)
 }
 
 func (r *testRepo) commit() string {

@@ -44,9 +44,11 @@ const (
 type syntax struct {
 	lang    string
 	grammar *grammar.Language
-	acts    []act           // by kind
-	forms   []*form         // by kind, what the act needs to know
-	class   map[uint16]kind // roles of kinds in values: part, hole, list, ...
+	acts    []act            // by kind
+	forms   []*form          // by kind, what the act needs to know
+	class   []kind           // by kind, its role in values: part, hole, list, ...
+	lists   []bool           // by kind, whether it can export what is defined elsewhere
+	trails  map[string]trail // of the selectors in the forms
 	traits  traits
 }
 
@@ -112,9 +114,15 @@ func loadSyntax(lang string) (*syntax, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &syntax{lang: lang, grammar: g, acts: make([]act, g.Kinds()), forms: make([]*form, g.Kinds()), class: map[uint16]kind{}}
+	s := &syntax{lang: lang, grammar: g, acts: make([]act, g.Kinds()), forms: make([]*form, g.Kinds()),
+		class: make([]kind, g.Kinds()), lists: make([]bool, g.Kinds()), trails: map[string]trail{}}
 	if err := s.read("syntax.rules", ruleFolder(lang)); err != nil {
 		return nil, err
+	}
+	for _, name := range []string{"export_specifier", "export_statement", "assignment_expression"} {
+		for _, id := range g.KindIDs(name) {
+			s.lists[id] = s.traits.exportedUnder == "export_statement"
+		}
 	}
 	syntaxes[lang] = s
 	return s, nil
@@ -213,6 +221,12 @@ func (s *syntax) add(l ruleLine) error {
 		return s.traits.read(l.options)
 	}
 	f := &form{parts: l.options}
+	for _, selector := range l.options {
+		s.trails[selector] = s.trail(selector)
+		for one := range strings.SplitSeq(selector, ",") {
+			s.trails[one] = s.trail(one)
+		}
+	}
 	if word == "def" {
 		if len(kinds) < 2 {
 			return fmt.Errorf("def wants a node kind and a symbol kind")
@@ -282,58 +296,4 @@ func (t *traits) read(o map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// part finds a part of node i by a selector: alternatives separated by |, each
-// a path of steps separated by /. A step is a field, .kind for the first child
-// of that kind, or ~field to follow a field down to its last node.
-func (s *syntax) part(t *grammar.Tree, i int, selector string) int {
-	if selector == "" {
-		return -1
-	}
-	for alt := range strings.SplitSeq(selector, "|") {
-		at := i
-		for step := range strings.SplitSeq(alt, "/") {
-			switch {
-			case step == "":
-				at = -1
-			case step == "0":
-				at = firstChild(t, at)
-			case step[0] == '.':
-				at = t.ChildOf(at, step[1:])
-			case step[0] == '~':
-				at = deepest(t, at, step[1:])
-			default:
-				at = t.Child(at, step)
-			}
-			if at < 0 {
-				break
-			}
-		}
-		if at >= 0 && at != i {
-			return at
-		}
-	}
-	return -1
-}
-
-func firstChild(t *grammar.Tree, i int) int {
-	if int(t.Nodes[i].Next) > i+1 {
-		return i + 1
-	}
-	return -1
-}
-
-func deepest(t *grammar.Tree, i int, field string) int {
-	at := i
-	for {
-		next := t.Child(at, field)
-		if next < 0 {
-			if at == i {
-				return -1
-			}
-			return at
-		}
-		at = next
-	}
 }

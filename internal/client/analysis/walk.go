@@ -128,7 +128,7 @@ func (w *walker) finish() {
 			children[d.parent] = append(children[d.parent], i)
 		}
 	}
-	whole := string(w.source) // what definitions are parts of
+	whole := w.t.Whole() // what definitions are parts of
 	for i := range w.defs {
 		d := &w.defs[i]
 		if len(children[i]) == 0 {
@@ -159,6 +159,9 @@ func (w *walker) exportLists() {
 	}
 	listed := map[string]bool{}
 	for i := range w.t.Nodes {
+		if !w.s.lists[w.t.Nodes[i].Kind] {
+			continue
+		}
 		switch w.t.Kind(i) {
 		case "export_specifier":
 			if c := w.t.Child(i, "name"); c >= 0 {

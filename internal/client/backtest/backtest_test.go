@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -53,7 +54,7 @@ func told(o *backtest.Outcome) string {
 
 func TestEverySortOfMergeIsJudgedAsGitDoes(t *testing.T) {
 	repo := shop(t)
-	before := git(t, repo.GitDir, "", "count-objects", "-v")
+	before := gittest.Feed(t, repo.GitDir, "", "count-objects", "-v")
 	r := run(t, repo, backtest.Options{})
 	got := map[string]string{}
 	for i := range r.Outcomes {
@@ -80,7 +81,7 @@ func TestEverySortOfMergeIsJudgedAsGitDoes(t *testing.T) {
 	if d := cmp.Diff(left, r.Selection.LeftOut); d != "" {
 		t.Error(d)
 	}
-	if after := git(t, repo.GitDir, "", "count-objects", "-v"); after != before {
+	if after := gittest.Feed(t, repo.GitDir, "", "count-objects", "-v"); after != before {
 		t.Errorf("the repository was changed:\n%s\n%s", before, after)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // Histories of random shape: the bases are those that git finds, every merge
@@ -53,7 +54,7 @@ func TestRandomHistoriesAreReadAsGitReadsThem(t *testing.T) {
 		}
 		for i := range res.Outcomes {
 			o := &res.Outcomes[i]
-			bases := strings.Fields(git(t, repo.GitDir, "", "merge-base", "--all", o.Heads[0], o.Heads[1]))
+			bases := strings.Fields(gittest.Feed(t, repo.GitDir, "", "merge-base", "--all", o.Heads[0], o.Heads[1]))
 			if o.Bases != len(bases) || !slices.Contains(bases, o.Base) {
 				t.Errorf("seed %d: %s has base %s (%d), git says %v", seed, o.Merge, o.Base, o.Bases, bases)
 			}

@@ -3,13 +3,13 @@ package backtest_test
 import (
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // A maker writes a history for git fast-import: one process a repository,
@@ -69,26 +69,14 @@ func (m *maker) ref(name string, at int) { fmt.Fprintf(&m.stream, "reset %s\nfro
 func (m *maker) build(t testing.TB, head int) *gitrepo.Repo {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shop.git")
-	git(t, ".", "", "init", "-q", "--bare", "-b", "main", dir)
+	gittest.Feed(t, ".", "", "init", "-q", "--bare", "-b", "main", dir)
 	m.ref("refs/heads/main", head)
-	git(t, dir, m.stream.String(), "fast-import", "--quiet")
+	gittest.Feed(t, dir, m.stream.String(), "fast-import", "--quiet")
 	repo, err := gitrepo.FindGit(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return repo
-}
-
-func git(t testing.TB, dir, stdin string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-	cmd.Env = append(cmd.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
 }
 
 // numbered is a text of n lines, some of them replaced.

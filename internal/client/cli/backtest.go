@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
@@ -195,7 +196,7 @@ func (a *app) cacheDir() string {
 	if dir := a.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	switch home := a.Getenv("HOME"); {
+	switch home := login.Home(a.Getenv); {
 	case runtime.GOOS == "windows":
 		return a.Getenv("LocalAppData")
 	case !filepath.IsAbs(home):

@@ -73,7 +73,7 @@ func (a *app) printCheck(res wire.ScopeChecked, n int) {
 	case wire.Warn:
 		fmt.Fprintln(a.Stdout, a.paint(yellow, "warning")+": "+peertext.Line(res.Reason, 1000))
 	default:
-		fmt.Fprintf(a.Stdout, "%s: nobody else is on %d path(s)\n", a.paint(green, "free"), n)
+		fmt.Fprintf(a.Stdout, "%s: nothing keeps you from editing %s\n", a.paint(green, "free"), plural(n, "path"))
 	}
 	for _, f := range res.Findings {
 		fmt.Fprintf(a.Stdout, "  %s %s: %s\n", severity(a, f.Severity), peertext.Name(string(f.Kind)), peertext.Line(f.Explanation, 500))

@@ -182,8 +182,7 @@ func (a *app) rootCommand() *cobra.Command {
 // The order of groups is the order to read them in.
 func init() { cobra.EnableCommandSorting = false }
 
-// groups are the commands in the order of the help page. svc hook is not
-// among them: main starts it before anything here.
+// groups are the commands in the order of the help page.
 var groups = []struct {
 	id, title string
 	commands  []func(*app) *cobra.Command
@@ -196,7 +195,7 @@ var groups = []struct {
 		(*app).checkCommand, (*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
-		(*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
+		(*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
 	}},
 	{"self", "About svc itself", []func(*app) *cobra.Command{
 		(*app).updateCommand, (*app).versionCommand, (*app).completionCommand, (*app).manCommand,

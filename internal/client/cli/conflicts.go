@@ -6,8 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 func (a *app) conflictsCommand() *cobra.Command {
@@ -35,28 +37,16 @@ func (a *app) conflictsCommand() *cobra.Command {
 }
 
 func (a *app) listConflicts(ctx context.Context, flags *listFlags) error {
-	f, err := flags.resolve(a)
-	if err != nil {
-		return err
-	}
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	page, err := c.Conflicts(ctx, f)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(page)
-	}
+	return listed(ctx, a, flags, (*remote.Client).Conflicts, a.printConflicts)
+}
+
+func (a *app) printConflicts(page wire.Page[coord.Conflict]) {
 	rows := [][]string{}
 	for _, cf := range page.Items {
 		rows = append(rows, []string{cf.Ref, peertext.Name(string(cf.Severity)), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)),
 			peertext.Path(cf.Repo.FullName), parties(cf.Parties), peertext.Line(cf.Explanation, 200)})
 	}
 	a.list(rows, []string{"CONFLICT", "SEVERITY", "KIND", "STATUS", "REPO", "BETWEEN", "WHY"}, "No conflicts.", page.NextCursor != nil)
-	return nil
 }
 
 func parties(ps []coord.Party) string {
@@ -75,17 +65,10 @@ func (a *app) showConflict(ctx context.Context, arg string) error {
 	if !ok {
 		return usagef("%q is not a conflict such as CF-3", arg)
 	}
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	cf, err := c.Conflict(ctx, coord.ConflictRef(n))
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(cf)
-	}
+	return shown(ctx, a, coord.ConflictRef(n), (*remote.Client).Conflict, a.printConflict)
+}
+
+func (a *app) printConflict(cf coord.Conflict) {
 	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)))
 	a.quote(a.Stdout, cf.Explanation)
 	for _, p := range cf.Parties {
@@ -101,7 +84,6 @@ func (a *app) showConflict(ctx context.Context, arg string) error {
 	if cf.Suggestion.Text != "" {
 		fmt.Fprintf(a.Stdout, "Next: %s\n", peertext.Line(cf.Suggestion.Text, 500))
 	}
-	return nil
 }
 
 // evidence is one fact in one line.

@@ -52,6 +52,7 @@ func (a *app) patient() *doctor.Patient {
 	} else {
 		p.Remote, p.RemoteErr = a.connect(l)
 	}
+	p.Program = program
 	here, _ := a.here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root
 	p.Repo = wire.HookRepo{RemoteFingerprints: here.Fingerprints, Branch: here.Branch}
@@ -69,8 +70,8 @@ func (a *app) patient() *doctor.Patient {
 
 func (a *app) printCheckup(c doctor.Check) {
 	mark := map[doctor.Level]string{doctor.OK: a.paint(green, "ok  "), doctor.Warn: a.paint(yellow, "warn"), doctor.Fail: a.paint(red, "FAIL")}
-	fmt.Fprintf(a.Stdout, "%s  %-18s %s\n", mark[c.Level], c.Name, peertext.Line(c.Detail, 500))
+	fmt.Fprintf(a.Stdout, "%s  %-20s %s\n", mark[c.Level], c.Name, peertext.Line(c.Detail, 500))
 	if c.Fix != "" {
-		fmt.Fprintf(a.Stdout, "      %-18s fix: %s\n", "", a.paint(bold, c.Fix))
+		fmt.Fprintf(a.Stdout, "      %-20s fix: %s\n", "", a.paint(bold, c.Fix))
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -25,7 +28,9 @@ func Run(args []string) int {
 	if len(args) > 0 {
 		switch args[0] {
 		case "hook":
-			return runHook(context.Background(), args[1:])
+			if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+				return runHook(context.Background(), args[1:])
+			}
 		case factsCommand:
 			return answerFacts(context.Background(), os.Stdin, os.Stdout)
 		case "analyze", "index", "backtest": // they read code
@@ -37,6 +42,28 @@ func Run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Main(ctx, OS(), args)
+}
+
+// hookCommand is the page of svc hook; Run starts it without the command tree.
+func (a *app) hookCommand() *cobra.Command {
+	var tool, event string
+	cmd := &cobra.Command{
+		Use:   "hook --tool HOST --event EVENT",
+		Short: "Answer a hook of an agent host",
+		Long: "Read what an agent host tells its hooks on standard input, ask the server, and\n" +
+			"answer in the host's own words. svc init configures hosts to run it. Whatever\n" +
+			"fails, it prints nothing and exits 0, so that the agent goes on; hook.log in\n" +
+			"the config folder says why. It exits 2, with the reason on standard error, only\n" +
+			"to block an edit in hosts that know no other way.",
+		Example: "  svc hook --tool claude_code --event PreToolUse < payload.json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return &exit{code: runHook(cmd.Context(), []string{"--tool", tool, "--event", event})}
+		},
+	}
+	cmd.Flags().StringVar(&tool, "tool", "", "the agent host, as svc init names it")
+	cmd.Flags().StringVar(&event, "event", "", "the host's own name of the event")
+	return cmd
 }
 
 func runHook(ctx context.Context, args []string) int {
@@ -99,6 +126,9 @@ func hookLogin(getenv func(string) string) (hook.Login, error) {
 	}
 	if err != nil {
 		return hook.Login{}, err
+	}
+	if l.MachineID == "" && l.LoggedIn() {
+		l.MachineID = store.Machine()
 	}
 	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode}, nil
 }

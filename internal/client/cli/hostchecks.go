@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/setup"
 )
 
@@ -16,10 +17,11 @@ import (
 // there, and those that the user has.
 func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 	return func(context.Context) []doctor.Check {
-		home := a.Getenv("HOME")
+		home := login.Home(a.Getenv)
 		found := setup.Detect(root, home, exec.LookPath)
 		var checks []doctor.Check
 		ready := 0
+		var more []string // found, but not set up
 		for _, id := range setup.IDs() {
 			r, err := setup.Status(setup.Options{Root: root, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}, id)
 			if err != nil {
@@ -27,22 +29,25 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 				continue
 			}
 			present := r.Hooks.Present || r.Server.Present
-			if present {
+			switch used := slices.Contains(found, id); {
+			case present:
 				ready++
+			case used:
+				more = append(more, id)
 			}
-			if present || slices.Contains(found, id) && r.Hooks.Err != nil {
+			if present || slices.Contains(more, id) && r.Hooks.Err != nil {
 				checks = append(checks, reportChecks(r)...)
 			}
 		}
-		return append(checks, agentsCheck(ready, found))
+		return append(checks, agentsCheck(ready, more))
 	}
 }
 
 // agentsCheck says whether any agent is connected here.
-func agentsCheck(ready int, found []string) doctor.Check {
+func agentsCheck(ready int, more []string) doctor.Check {
 	c := doctor.Check{Name: "agents", Level: doctor.OK, Detail: fmt.Sprintf("%d set up here", ready)}
-	if len(found) > 0 {
-		c.Detail += ", found on this machine: " + strings.Join(found, ", ")
+	if len(more) > 0 {
+		c.Detail += "; you also have " + strings.Join(more, ", ")
 	}
 	if ready == 0 {
 		c.Level, c.Fix = doctor.Warn, "svc init"
@@ -62,6 +67,9 @@ func reportChecks(r setup.Report) []doctor.Check {
 	case setup.Untrusted:
 		checks = append(checks, doctor.Check{Name: r.Host + " trust", Level: doctor.Warn,
 			Detail: "the host does not run our hooks until you accept them. " + setup.Notes(r.Host, false)})
+	case setup.Stale:
+		checks = append(checks, doctor.Check{Name: r.Host + " trust", Level: doctor.Warn,
+			Detail: "the hooks have changed since you accepted them, and the host skips them until you do so again. " + setup.Notes(r.Host, false)})
 	case setup.Trusted:
 		checks = append(checks, doctor.Check{Name: r.Host + " trust", Level: doctor.OK, Detail: "the hooks are accepted"})
 	}
@@ -69,6 +77,9 @@ func reportChecks(r setup.Report) []doctor.Check {
 }
 
 func partCheck(name string, p setup.Part, fix string) doctor.Check {
+	if strings.HasPrefix(p.File, "~/") {
+		fix += " --home"
+	}
 	switch {
 	case p.Err != nil:
 		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err)}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
@@ -16,9 +17,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/setup"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
-
-// defaultTools are set up when nobody can be asked.
-var defaultTools = []string{"claude_code", "codex"}
 
 // initFlags are the flags of svc init.
 type initFlags struct {
@@ -40,12 +38,12 @@ func (a *app) initCommand() *cobra.Command {
 			"token is ever written. It is safe to run again; --remove takes it all out.",
 		Example: "  svc init\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
 		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.runInit(f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.tools, "tools", "", "hosts, separated by commas, or all")
 	fs.StringVar(&f.server, "server", "", "the server you are going to use")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(defaultTools, ","))
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(setup.Default, ","))
 	fs.BoolVar(&f.home, "home", false, "also edit the home folder, for hosts that look only there")
 	fs.BoolVar(&f.remove, "remove", false, "take svc out of the hosts' configuration")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show the changes and write nothing")
@@ -68,7 +66,7 @@ type initChange struct {
 	Change string `json:"change"`
 }
 
-func (a *app) runInit(f initFlags) error {
+func (a *app) runInit(ctx context.Context, f initFlags) error {
 	if f.server != "" {
 		if _, err := login.CleanServer(f.server); err != nil {
 			return &exit{ExitUsage, err}
@@ -96,7 +94,11 @@ func (a *app) runInit(f initFlags) error {
 	if !inRepo {
 		rep.Warnings = append(rep.Warnings, root+" is in no git repository; hooks do nothing until it is")
 	}
+	if _, err := program(ctx); err != nil && !f.remove {
+		rep.Warnings = append(rep.Warnings, err.Error())
+	}
 	if f.dryRun && !a.json {
+		a.printWarnings(rep.Warnings)
 		_, err := a.Stdout.Write(changes.Diff())
 		return err
 	}
@@ -133,15 +135,19 @@ func (a *app) printInit(rep initReport, f initFlags) {
 	if len(rep.Files) == 0 {
 		fmt.Fprintln(a.Stdout, "Nothing to change.")
 	}
-	for _, w := range rep.Warnings {
-		fmt.Fprintln(a.Stderr, "svc: "+peertext.Line(w, 500))
-	}
+	a.printWarnings(rep.Warnings)
 	for _, n := range rep.Notes {
 		fmt.Fprintln(a.Stdout, peertext.Line(n, 500))
 	}
 	l, _, err := a.login(login.Overrides{Server: f.server})
 	if err == nil && !l.LoggedIn() && !f.remove {
 		fmt.Fprintf(a.Stdout, "Next: svc login --server %s\n", l.Server)
+	}
+}
+
+func (a *app) printWarnings(list []string) {
+	for _, w := range list {
+		fmt.Fprintln(a.Stderr, "svc: "+peertext.Line(w, 500))
 	}
 }
 
@@ -153,9 +159,9 @@ func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string,
 	case f.remove:
 		return setup.IDs(), nil
 	case f.yes || !a.Terminal.In || a.json:
-		return defaultTools, nil
+		return setup.Default, nil
 	}
-	found := setup.Detect(root, a.Getenv("HOME"), exec.LookPath)
+	found := setup.Detect(root, login.Home(a.Getenv), exec.LookPath)
 	fmt.Fprintln(a.Stderr, "Agent hosts (x: found on this machine):")
 	for i, id := range setup.IDs() {
 		mark, h := " ", id
@@ -209,7 +215,7 @@ func parseTools(words []string) ([]string, error) {
 // for tool servers nowhere else.
 func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (string, error) {
 	files := setup.HomeFiles(tools)
-	home := a.Getenv("HOME")
+	home := login.Home(a.Getenv)
 	switch {
 	case len(files) == 0 || home == "":
 		return "", nil

@@ -78,27 +78,42 @@ func (a *app) intentsCommand() *cobra.Command {
 }
 
 func (a *app) listIntents(ctx context.Context, flags *listFlags) error {
-	f, err := flags.resolve(a)
-	if err != nil {
-		return err
-	}
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	page, err := c.Intents(ctx, f)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(page)
-	}
+	return listed(ctx, a, flags, (*remote.Client).Intents, a.printIntents)
+}
+
+func (a *app) printIntents(page wire.Page[coord.Intent]) {
 	rows := [][]string{}
 	for _, in := range page.Items {
 		rows = append(rows, []string{in.Ref, peertext.Name(string(in.Status)), person(&in.Owner), peertext.Path(in.Repo.FullName),
 			peertext.Branch(text(in.Branch)), a.ago(in.LastActivityAt), peertext.Title(in.Title)})
 	}
 	a.list(rows, []string{"INTENT", "STATUS", "OWNER", "REPO", "BRANCH", "ACTIVE", "TITLE"}, "No intents.", page.NextCursor != nil)
+}
+
+// listed asks for the records that the flags want, and prints them.
+func listed[T any](ctx context.Context, a *app, flags *listFlags,
+	ask func(*remote.Client, context.Context, remote.Filter) (wire.Page[T], error), show func(wire.Page[T])) error {
+	f, err := flags.resolve(a)
+	if err != nil {
+		return err
+	}
+	return shown(ctx, a, f, ask, show)
+}
+
+// shown asks for what is wanted and prints it.
+func shown[W, T any](ctx context.Context, a *app, want W, ask func(*remote.Client, context.Context, W) (T, error), show func(T)) error {
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	got, err := ask(c, ctx, want)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(got)
+	}
+	show(got)
 	return nil
 }
 
@@ -119,17 +134,10 @@ func (a *app) showIntent(ctx context.Context, arg string) error {
 	if !ok {
 		return usagef("%q is not an intent such as INT-7", arg)
 	}
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	in, err := c.Intent(ctx, coord.IntentRef(n))
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(in)
-	}
+	return shown(ctx, a, coord.IntentRef(n), (*remote.Client).Intent, a.printIntent)
+}
+
+func (a *app) printIntent(in coord.Intent) {
 	fmt.Fprintf(a.Stdout, "%s %s\n", a.paint(bold, in.Ref), peertext.Title(in.Title))
 	blockers := make([]string, 0, len(in.BlockedBy))
 	for _, b := range in.BlockedBy {
@@ -145,7 +153,6 @@ func (a *app) showIntent(ctx context.Context, arg string) error {
 	if s := text(in.Summary); s != "" {
 		a.quote(a.Stdout, s)
 	}
-	return nil
 }
 
 // facts prints the rows that say something.

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 const maxMessage = 4000
@@ -39,28 +41,16 @@ func (a *app) messagesCommand() *cobra.Command {
 }
 
 func (a *app) listMessages(ctx context.Context, flags *listFlags) error {
-	f, err := flags.resolve(a)
-	if err != nil {
-		return err
-	}
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	page, err := c.Inbox(ctx, f)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(page)
-	}
+	return listed(ctx, a, flags, (*remote.Client).Inbox, a.printMessages)
+}
+
+func (a *app) printMessages(page wire.Page[coord.Message]) {
 	if len(page.Items) == 0 {
 		fmt.Fprintln(a.Stdout, "No messages.")
 	}
 	for _, m := range page.Items {
 		a.printMessage(m)
 	}
-	return nil
 }
 
 func (a *app) printMessage(m coord.Message) {

@@ -66,6 +66,14 @@ func (a *app) table(rows [][]string) {
 	}
 }
 
+// plural counts things.
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // ago says how long before now t was.
 func (a *app) ago(t coord.Time) string {
 	d := a.Now().Sub(t.Std())

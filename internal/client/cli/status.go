@@ -151,14 +151,10 @@ func (a *app) printStatus(s *status) {
 }
 
 func used(n int, limit *int, what string) string {
-	count := fmt.Sprint(n)
 	if limit != nil {
-		count, n = fmt.Sprintf("%d of %d", n, *limit), *limit
+		return fmt.Sprintf("%d of %s", n, plural(*limit, what))
 	}
-	if n != 1 {
-		what += "s"
-	}
-	return count + " " + what
+	return plural(n, what)
 }
 
 // section prints a heading and its rows, or why there are none.

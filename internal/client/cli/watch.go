@@ -92,7 +92,7 @@ func (a *app) eventLine(e coord.Event) string {
 		case string:
 			if k == "ref" {
 				facts = append(facts, peertext.Line(v, 40))
-			} else if v != "" {
+			} else if v != "" && k != "fingerprint" && !isID(v) { // --json has what only programs read
 				facts = append(facts, peertext.Name(k)+"="+peertext.Line(v, 60))
 			}
 		default:
@@ -102,6 +102,9 @@ func (a *app) eventLine(e coord.Event) string {
 	clock := e.OccurredAt.Std().Local().Format("15:04:05")
 	return strings.TrimRight(fmt.Sprintf("%s  %-24s %s", a.paint(dim, clock), peertext.Name(string(e.Type)), strings.Join(facts, " ")), " ")
 }
+
+// isID reports whether a text is an id, which says nothing to a person.
+func isID(s string) bool { return len(s) == 36 && strings.Count(s, "-") == 4 }
 
 // watchStatus shows the status and keeps it current. In a pipe it prints the
 // status once and then the events.

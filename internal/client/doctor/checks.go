@@ -19,6 +19,20 @@ func one(name string, l Level, fix, format string, args ...any) []Check {
 	return []Check{{name, l, fmt.Sprintf(format, args...), fix}}
 }
 
+// checkProgram looks for svc where agent hosts do: hooks that do not find it
+// let the agent go on, and nobody would notice.
+func checkProgram(ctx context.Context, p *Patient) []Check {
+	const name = "program"
+	if p.Program == nil {
+		return nil
+	}
+	path, err := p.Program(ctx)
+	if err != nil {
+		return one(name, Warn, "put svc on the PATH of your agents, such as in /usr/local/bin", "%v", err)
+	}
+	return one(name, OK, "", "agent hosts start %s", path)
+}
+
 func checkConfig(_ context.Context, p *Patient) []Check {
 	const name = "config"
 	if p.LoginErr != nil {

@@ -51,6 +51,8 @@ type Patient struct {
 	Repo       wire.HookRepo
 	RepoRoot   string
 	Client     wire.HookClient
+	// Program returns the svc that agent hosts start, or why they start none.
+	Program func(context.Context) (path string, err error)
 	// Hosts examines the agent hosts: their hooks, tool-server entries and
 	// whether they trust them.
 	Hosts func(context.Context) []Check
@@ -78,6 +80,7 @@ const (
 )
 
 var rows = []row{
+	{"program", nothing, checkProgram},
 	{"config", nothing, checkConfig},
 	{"server", nothing, checkServer},
 	{"clock", aServer, checkClock},

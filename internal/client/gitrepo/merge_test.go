@@ -7,32 +7,34 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
 	// A merge driver of the repository must not be started.
-	git(t, dir, "config", "merge.touch.driver", "touch "+filepath.Join(dir, "driver-ran"))
+	gittest.Run(t, dir, "config", "merge.touch.driver", "touch "+filepath.Join(dir, "driver-ran"))
 	side := func(branch, from string, files map[string]string) {
-		git(t, dir, "checkout", "-q", "-B", branch, from)
+		gittest.Run(t, dir, "checkout", "-q", "-B", branch, from)
 		for name, text := range files {
 			if text == "" {
-				git(t, dir, "rm", "-q", name)
+				gittest.Run(t, dir, "rm", "-q", name)
 				continue
 			}
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		git(t, dir, "add", "-A")
-		git(t, dir, "commit", "-q", "-m", branch)
+		gittest.Run(t, dir, "add", "-A")
+		gittest.Run(t, dir, "commit", "-q", "-m", branch)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".gitattributes"), []byte("* merge=touch\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "-m", "start")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-q", "-m", "start")
 	side("main", "main", map[string]string{"a": "1\n2\n3\n", "b": "b\n", "c d": "c\n"})
 	side("one", "main", map[string]string{"a": "1\nx\n3\n", "b": ""})
 	side("two", "main", map[string]string{"a": "1\ny\n3\n", "b": "B\n"})
@@ -41,17 +43,17 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := git(t, dir, "count-objects", "-v")
+	before := gittest.Run(t, dir, "count-objects", "-v")
 	got, err := repo.MergePairs(t.Context(), t.TempDir(), [][2]string{{"one", "three"}, {"one", "two"}, {"two", "three"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := func(name string) string { return strings.TrimSpace(git(t, dir, "rev-parse", "main:"+name)) }
+	base := func(name string) string { return strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "main:"+name)) }
 	want := []Merge{{Clean: true}, {Conflicts: []MergeConflict{{"a", base("a"), []string{"contents"}}, {"b", base("b"), []string{"modify/delete"}}}}, {Clean: true}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if after := git(t, dir, "count-objects", "-v"); after != before {
+	if after := gittest.Run(t, dir, "count-objects", "-v"); after != before {
 		t.Errorf("git wrote to the repository:\n%s\n%s", before, after)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "driver-ran")); err == nil {
@@ -65,10 +67,10 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 
 func TestLogRefsAndSubjects(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "first\n\nbody")
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "second")
-	git(t, dir, "tag", "-a", "-m", "a tag", "v1")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "first\n\nbody")
+	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "second")
+	gittest.Run(t, dir, "tag", "-a", "-m", "a tag", "v1")
 	repo, err := FindGit(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

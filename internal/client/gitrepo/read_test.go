@@ -2,26 +2,12 @@ package gitrepo
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-)
 
-// git runs the real git in dir and returns what it printed.
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
+	"github.com/svc-hq/svc/internal/gittest"
+)
 
 func newCheckout(t *testing.T) string {
 	t.Helper()
@@ -29,22 +15,11 @@ func newCheckout(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, "a.txt", "one\n")
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-q", "-m", "first")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Write(t, dir, "a.txt", "one\n")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-q", "-m", "first")
 	return dir
-}
-
-func write(t *testing.T, dir, name, content string) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func find(t *testing.T, path string) *Repo {
@@ -68,7 +43,7 @@ func TestFindLooksUpwardsFromAFileThatDoesNotExist(t *testing.T) {
 
 func TestHeadAgreesWithGit(t *testing.T) {
 	dir := newCheckout(t)
-	head := func() string { return git(t, dir, "rev-parse", "HEAD") }
+	head := func() string { return gittest.Run(t, dir, "rev-parse", "HEAD") }
 	for _, tt := range []struct {
 		name   string
 		args   []string
@@ -81,7 +56,7 @@ func TestHeadAgreesWithGit(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.args != nil {
-				git(t, dir, tt.args...)
+				gittest.Run(t, dir, tt.args...)
 			}
 			if got, want := find(t, dir).Head(), (Head{tt.branch, head()}); got != want {
 				t.Errorf("Head() = %v, want %v", got, want)
@@ -92,7 +67,7 @@ func TestHeadAgreesWithGit(t *testing.T) {
 
 func TestHeadOfARepositoryWithoutCommits(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "trunk")
+	gittest.Run(t, dir, "init", "-q", "-b", "trunk")
 	if got, want := find(t, dir).Head(), (Head{Branch: "trunk"}); got != want {
 		t.Errorf("Head() = %v, want %v", got, want)
 	}
@@ -100,11 +75,11 @@ func TestHeadOfARepositoryWithoutCommits(t *testing.T) {
 
 func TestLinkedWorktreeHasItsOwnHeadAndSharedRemotes(t *testing.T) {
 	dir := newCheckout(t)
-	git(t, dir, "remote", "add", "origin", "https://example.com/acme/app.git")
+	gittest.Run(t, dir, "remote", "add", "origin", "https://example.com/acme/app.git")
 	other := filepath.Join(t.TempDir(), "other")
-	git(t, dir, "worktree", "add", "-q", "-b", "side", other)
+	gittest.Run(t, dir, "worktree", "add", "-q", "-b", "side", other)
 	r := find(t, filepath.Join(other, "a.txt"))
-	if r.Root != other || r.Head().Branch != "side" || r.Head().SHA != git(t, dir, "rev-parse", "side") {
+	if r.Root != other || r.Head().Branch != "side" || r.Head().SHA != gittest.Run(t, dir, "rev-parse", "side") {
 		t.Errorf("worktree = %+v on %+v", r, r.Head())
 	}
 	if got := r.Remotes(); len(got) != 1 || got[0].URL != "https://example.com/acme/app.git" {
@@ -114,7 +89,7 @@ func TestLinkedWorktreeHasItsOwnHeadAndSharedRemotes(t *testing.T) {
 
 func TestSubmoduleIsItsOwnRepository(t *testing.T) {
 	inner, outer := newCheckout(t), newCheckout(t)
-	git(t, outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "lib")
+	gittest.Run(t, outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "lib")
 	if r := find(t, filepath.Join(outer, "lib", "a.txt")); r.Root != filepath.Join(outer, "lib") || r.Head().SHA == "" {
 		t.Errorf("found %+v at %v", r, r.Head())
 	}
@@ -127,14 +102,14 @@ func TestRemotesAgreeWithGit(t *testing.T) {
 		{"fork.me", `https://example.com/x"y/app`},
 		{"origin", "ssh://git@example.com:2222/acme/app.git"},
 	} {
-		git(t, dir, "remote", "add", r[0], r[1])
+		gittest.Run(t, dir, "remote", "add", r[0], r[1])
 	}
-	write(t, dir, ".git/config", string(must(os.ReadFile(filepath.Join(dir, ".git/config"))))+
+	gittest.Write(t, dir, ".git/config", string(must(os.ReadFile(filepath.Join(dir, ".git/config"))))+
 		"[Remote \"late\"]\n\tURL = \"https://example.com/a;b\" ; why\n[branch \"main\"]\n\turl = no\n")
 	var got []string
 	for _, r := range find(t, dir).Remotes() {
 		got = append(got, r.Name)
-		if want := git(t, dir, "config", "--get", "remote."+r.Name+".url"); r.URL != want {
+		if want := gittest.Run(t, dir, "config", "--get", "remote."+r.Name+".url"); r.URL != want {
 			t.Errorf("%s = %s, git says %s", r.Name, r.URL, want)
 		}
 	}
@@ -145,21 +120,21 @@ func TestRemotesAgreeWithGit(t *testing.T) {
 
 func TestDefaultBranch(t *testing.T) {
 	upstream := newCheckout(t)
-	git(t, upstream, "branch", "-m", "main", "trunk")
+	gittest.Run(t, upstream, "branch", "-m", "main", "trunk")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, upstream, "clone", "-q", upstream, clone)
+	gittest.Run(t, upstream, "clone", "-q", upstream, clone)
 	r := find(t, clone)
 	if got := r.DefaultBranch(); got != "trunk" {
 		t.Errorf("after a clone: %q, want trunk", got)
 	}
-	if got := r.Ref("refs/remotes/origin/HEAD"); got != git(t, clone, "rev-parse", "HEAD") {
+	if got := r.Ref("refs/remotes/origin/HEAD"); got != gittest.Run(t, clone, "rev-parse", "HEAD") {
 		t.Errorf("a symbolic reference gave %q", got)
 	}
-	git(t, clone, "remote", "set-head", "origin", "--delete")
+	gittest.Run(t, clone, "remote", "set-head", "origin", "--delete")
 	if got := r.DefaultBranch(); got != "" {
 		t.Errorf("when origin never said: %q, want none", got)
 	}
-	git(t, clone, "update-ref", "refs/remotes/origin/master", "HEAD")
+	gittest.Run(t, clone, "update-ref", "refs/remotes/origin/master", "HEAD")
 	if got := r.DefaultBranch(); got != "master" {
 		t.Errorf("with origin/master: %q", got)
 	}
@@ -176,18 +151,18 @@ func TestRefRefusesNamesOutsideRefs(t *testing.T) {
 
 func TestLastCommittedTellsCommitsFromCheckouts(t *testing.T) {
 	dir := newCheckout(t)
-	first := git(t, dir, "rev-parse", "HEAD")
-	write(t, dir, "a.txt", "two\n")
-	git(t, dir, "commit", "-q", "-am", "second: with a colon")
+	first := gittest.Run(t, dir, "rev-parse", "HEAD")
+	gittest.Write(t, dir, "a.txt", "two\n")
+	gittest.Run(t, dir, "commit", "-q", "-am", "second: with a colon")
 	r := find(t, dir)
 	if before, ok := r.LastCommitted(); !ok || before != first {
 		t.Errorf("after a commit: %q, %v", before, ok)
 	}
-	git(t, dir, "commit", "-q", "--amend", "-m", "better")
+	gittest.Run(t, dir, "commit", "-q", "--amend", "-m", "better")
 	if _, ok := r.LastCommitted(); !ok {
 		t.Error("an amended commit is a commit")
 	}
-	git(t, dir, "checkout", "-q", "-b", "x")
+	gittest.Run(t, dir, "checkout", "-q", "-b", "x")
 	if _, ok := r.LastCommitted(); ok {
 		t.Error("a checkout is no commit")
 	}
@@ -207,8 +182,8 @@ func FuzzRemotes(f *testing.F) {
 	f.Add("[remote \"a\\\"b\"]\nurl=\"x\\")
 	f.Fuzz(func(t *testing.T, config string) {
 		dir := t.TempDir()
-		write(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
-		write(t, dir, ".git/config", config)
+		gittest.Write(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
+		gittest.Write(t, dir, ".git/config", config)
 		for _, r := range find(t, dir).Remotes() {
 			if r.URL == "" || r.Name == "" {
 				t.Errorf("empty remote %+v", r)

@@ -13,6 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // edited draws a version of text with some lines replaced, inserted or removed.
@@ -134,14 +137,8 @@ func (r *testRepo) commitFile(content string, parents ...string) string {
 }
 
 func (r *testRepo) feed(in string, args ...string) string {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = r.root
-	cmd.Stdin = strings.NewReader(in)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
+	r.t.Helper()
+	return gittest.Feed(r.t, r.root, in, args...)
 }
 
 // The two ways to compare must agree: a committed tree and the same files on disk.
@@ -252,16 +249,16 @@ func FuzzReadPatch(f *testing.F) {
 // one that git's merge takes, however long the rest of the file is.
 func TestAnInsertionAmongRepeatedLinesStandsWhereGitMergesIt(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
 	block := "<Accordion>\n" + strings.Repeat("  some text of the block\n", 98) + "</Accordion>\n"
 	head, tail := "start\n"+block, strings.Repeat("a line of the long rest of the file\n", 200)
 	commit := func(middle string) string {
 		if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte(head+middle+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		git(t, dir, "add", "a.md")
-		git(t, dir, "commit", "-q", "-m", "x")
-		return strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
+		gittest.Run(t, dir, "add", "a.md")
+		gittest.Run(t, dir, "commit", "-q", "-m", "x")
+		return strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
 	}
 	base := commit("")
 	side := commit(block)

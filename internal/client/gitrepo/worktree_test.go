@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // A testRepo is a real repository in a temporary folder.
@@ -20,34 +22,17 @@ type testRepo struct {
 
 func newRepo(t testing.TB) *testRepo {
 	t.Helper()
-	r := &testRepo{t, t.TempDir()}
-	r.git("init", "-q", "-b", "main")
-	r.git("config", "user.email", "dev@example.com")
-	r.git("config", "user.name", "Dev")
-	r.git("config", "commit.gpgsign", "false")
-	return r
+	return &testRepo{t, gittest.Init(t)}
 }
 
 func (r *testRepo) git(args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = r.root
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return gittest.Run(r.t, r.root, args...)
 }
 
 func (r *testRepo) write(name, content string) {
 	r.t.Helper()
-	file := filepath.Join(r.root, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
+	gittest.Write(r.t, r.root, name, content)
 }
 
 func (r *testRepo) remove(name string) {

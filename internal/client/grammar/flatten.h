@@ -9,11 +9,6 @@ typedef struct {
   uint32_t start, end, row, end_row, next;
 } svc_node;
 
-// svc_parse parses source and writes its named nodes to a new array at *out.
-// It returns how many, -1 when time ran out, -2 when memory did, and -3 for a
-// language that it does not have.
-int64_t svc_parse(int lang, const char *source, uint32_t length, uint64_t micros, svc_node **out);
-
 // An svc_edit is the one stretch in which two texts differ, in bytes and as
 // rows and columns.
 typedef struct {
@@ -21,10 +16,18 @@ typedef struct {
   uint32_t start_row, start_column, old_row, old_column, new_row, new_column;
 } svc_edit;
 
-// svc_parse_pair parses a text and an edited form of it, which costs little
-// more than the first alone. It returns 0 or what svc_parse returns on failure.
-int svc_parse_pair(int lang, const char *old_source, uint32_t old_length, const char *new_source, uint32_t new_length,
-                   svc_edit edit, uint64_t micros, svc_node **old_out, int64_t *old_count, svc_node **new_out, int64_t *new_count);
+// An svc_nodes is an array of nodes that whoever gets it frees.
+typedef struct {
+  svc_node *nodes;
+  uint32_t count;
+} svc_nodes;
+
+// svc_parse parses a text and, when edit is not NULL, an edited form of it,
+// which costs little more than the first alone. It returns 0, -1 when time ran
+// out, -2 when memory did, and -3 for a language that
+// it does not have.
+int svc_parse(int lang, const char *old_source, uint32_t old_length, const char *new_source, uint32_t new_length,
+              const svc_edit *edit, uint64_t micros, svc_nodes *old_out, svc_nodes *new_out);
 
 // svc_names writes the names of a language's kinds (or fields) to buf,
 // separated by newlines, and returns how many bytes that takes.

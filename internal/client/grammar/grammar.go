@@ -9,6 +9,7 @@ package grammar
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 )
@@ -45,6 +46,11 @@ type Tree struct {
 	Language *Language
 	Source   []byte
 	Nodes    []Node // the root is first
+	text     string // the source again, which texts of nodes are parts of
+}
+
+func newTree(l *Language, source []byte, nodes []Node) *Tree {
+	return &Tree{Language: l, Source: source, Nodes: nodes, text: string(source)}
 }
 
 // A Language names the kinds and fields of its nodes.
@@ -65,9 +71,12 @@ func (t *Tree) Field(i int) string { return t.Language.fields[t.Nodes[i].Field] 
 
 // Text is the source of a node.
 func (t *Tree) Text(i int) string {
-	n := t.Nodes[i]
-	return string(t.Source[n.Start:n.End])
+	n := &t.Nodes[i]
+	return t.text[n.Start:n.End]
 }
+
+// Whole is the source as a string, which is there already.
+func (t *Tree) Whole() string { return t.text }
 
 // Children yields the indexes of a node's named children.
 func (t *Tree) Children(i int) func(yield func(int) bool) {
@@ -82,19 +91,24 @@ func (t *Tree) Children(i int) func(yield func(int) bool) {
 }
 
 // Child returns the first child that fills a field, or -1.
-func (t *Tree) Child(i int, field string) int {
-	for c := range t.Children(i) {
-		if t.Field(c) == field {
+func (t *Tree) Child(i int, field string) int { return t.ChildIn(i, t.Language.FieldID(field)) }
+
+// ChildIn returns the first child that fills the field of a number, or -1.
+func (t *Tree) ChildIn(i int, field uint16) int {
+	end := int(t.Nodes[i].Next)
+	for c := i + 1; c < end; c = int(t.Nodes[c].Next) {
+		if t.Nodes[c].Field == field {
 			return c
 		}
 	}
 	return -1
 }
 
-// ChildOf returns the first child of one of the kinds, or -1.
-func (t *Tree) ChildOf(i int, kinds ...string) int {
-	for c := range t.Children(i) {
-		if slices.Contains(kinds, t.Kind(c)) {
+// ChildOf returns the first child whose kind has one of the numbers, or -1.
+func (t *Tree) ChildOf(i int, kinds ...uint16) int {
+	end := int(t.Nodes[i].Next)
+	for c := i + 1; c < end; c = int(t.Nodes[c].Next) {
+		if slices.Contains(kinds, t.Nodes[c].Kind) {
 			return c
 		}
 	}
@@ -118,6 +132,17 @@ func (l *Language) KindIDs(name string) []uint16 {
 		}
 	}
 	return l.byKind[name]
+}
+
+// NoField is the number of a field that the language does not have.
+const NoField = math.MaxUint16
+
+// FieldID returns the number of a field, or NoField.
+func (l *Language) FieldID(name string) uint16 {
+	if i := slices.Index(l.fields, name); i > 0 {
+		return uint16(i)
+	}
+	return NoField
 }
 
 // Kinds is how many kinds the language has.

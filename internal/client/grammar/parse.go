@@ -4,12 +4,14 @@ package grammar
 
 // #cgo darwin LDFLAGS: -Wl,-undefined,dynamic_lookup
 // #include <stdlib.h>
+// #include "arena.h"
 // #include "flatten.h"
 import "C"
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +58,9 @@ func number(lang string) int {
 	return -1
 }
 
+// installed makes the parser take its memory as arena.c has it, once.
+var installed = sync.OnceFunc(func() { C.svc_arena_install() })
+
 // Load returns a language's tables.
 func Load(lang string) (*Language, error) {
 	n := number(lang)
@@ -63,6 +68,7 @@ func Load(lang string) (*Language, error) {
 		return nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
 	}
 	l := &loaded[n]
+	installed()
 	l.once.Do(func() { l.lang = &Language{Name: lang, kinds: list(n, false), fields: list(n, true)} })
 	return l.lang, nil
 }
@@ -89,23 +95,32 @@ func Parse(lang string, source []byte, limit time.Duration) (*Tree, error) {
 	if len(source) > math.MaxInt32 {
 		return nil, fmt.Errorf("%s of %d bytes: %w", lang, len(source), ErrTimeout)
 	}
-	var out *C.svc_node
-	count := C.svc_parse(C.int(number(lang)), text(source), C.uint32_t(len(source)), C.uint64_t(limit.Microseconds()), &out)
-	switch {
-	case count == -1:
-		return nil, ErrTimeout
-	case count < 0:
-		return nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
+	old, _, err := parse(lang, source, nil, nil, limit)
+	if err != nil {
+		return nil, err
 	}
-	return &Tree{Language: l, Source: source, Nodes: take(out, count)}, nil
+	return newTree(l, source, old), nil
+}
+
+// parse parses a text and, if an edit is given, what it made of it.
+func parse(lang string, old, new []byte, edit *C.svc_edit, limit time.Duration) (before, after []Node, err error) {
+	var oldOut, newOut C.svc_nodes
+	result := C.svc_parse(C.int(number(lang)), text(old), C.uint32_t(len(old)), text(new), C.uint32_t(len(new)),
+		edit, C.uint64_t(limit.Microseconds()), &oldOut, &newOut)
+	before, after = take(oldOut), take(newOut)
+	switch {
+	case result == -1:
+		return nil, nil, ErrTimeout
+	case result < 0:
+		return nil, nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
+	}
+	return before, after, nil
 }
 
 // take copies nodes from C and frees them there.
-func take(out *C.svc_node, count C.int64_t) []Node {
-	defer C.free(unsafe.Pointer(out))
-	nodes := make([]Node, max(0, int(count)))
-	copy(nodes, unsafe.Slice((*Node)(unsafe.Pointer(out)), len(nodes)))
-	return nodes
+func take(out C.svc_nodes) []Node {
+	defer C.free(unsafe.Pointer(out.nodes))
+	return slices.Clone(unsafe.Slice((*Node)(unsafe.Pointer(out.nodes)), int(out.count)))
 }
 
 // ParsePair parses two versions of a text. What they share is parsed once, so
@@ -125,18 +140,11 @@ func ParsePair(lang string, old, new []byte, limit time.Duration) (*Tree, *Tree,
 		old_row: C.uint32_t(d.old.row), old_column: C.uint32_t(d.old.column),
 		new_row: C.uint32_t(d.new.row), new_column: C.uint32_t(d.new.column),
 	}
-	var oldOut, newOut *C.svc_node
-	var oldCount, newCount C.int64_t
-	result := C.svc_parse_pair(C.int(number(lang)), text(old), C.uint32_t(len(old)), text(new), C.uint32_t(len(new)),
-		edit, C.uint64_t(limit.Microseconds()), &oldOut, &oldCount, &newOut, &newCount)
-	oldNodes, newNodes := take(oldOut, oldCount), take(newOut, newCount)
-	switch {
-	case result == -1:
-		return nil, nil, ErrTimeout
-	case result < 0:
-		return nil, nil, fmt.Errorf("%s: %w", lang, ErrUnsupported)
+	oldNodes, newNodes, err := parse(lang, old, new, &edit, limit)
+	if err != nil {
+		return nil, nil, err
 	}
-	return &Tree{Language: l, Source: old, Nodes: oldNodes}, &Tree{Language: l, Source: new, Nodes: newNodes}, nil
+	return newTree(l, old, oldNodes), newTree(l, new, newNodes), nil
 }
 
 func text(source []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(source))) }

@@ -29,7 +29,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		}
 	}
 	if c.Host.TakesAt(c.At) && !a.Block {
-		a.Context = joinContexts(r.spool.takeContext(wire.MaxHookContext-len(a.Context)), a.Context)
+		a.Context = r.spool.takeContext(a.Context, wire.MaxHookContext)
 	}
 	a.Context = clip(a.Context, wire.MaxHookContext)
 	// A second configuration may have run us for the same call. The service

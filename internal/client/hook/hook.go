@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -214,15 +215,7 @@ func (r *runner) stepAside() bool {
 	if repo, ok := findRepo(root); ok {
 		root = repo.Root
 	}
-	return c.Host.CallsUs(root, r.home(), c.Declared)
-}
-
-// home returns the user's home folder; Windows has another name for it.
-func (r *runner) home() string {
-	if dir := r.Getenv("HOME"); dir != "" {
-		return dir
-	}
-	return r.Getenv("USERPROFILE")
+	return c.Host.CallsUs(root, login.Home(r.Getenv), c.Declared)
 }
 
 func (r *runner) dir() string {

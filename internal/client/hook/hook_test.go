@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // A world is a service, a user's folders and repositories, all real.
@@ -138,31 +139,6 @@ func (w *world) log() string {
 	return string(data)
 }
 
-func runGit(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func put(t *testing.T, dir, name, content string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // newRepo makes a repository with one commit and a remote.
 func newRepo(t *testing.T, dir string) string {
 	t.Helper()
@@ -173,11 +149,11 @@ func newRepo(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runGit(t, dir, "init", "-q", "-b", "main")
-	runGit(t, dir, "remote", "add", "origin", "git@github.com:acme/"+filepath.Base(dir)+".git")
-	put(t, dir, "a.txt", "one\n")
-	runGit(t, dir, "add", "-A")
-	runGit(t, dir, "commit", "-q", "-m", "first")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "remote", "add", "origin", "git@github.com:acme/"+filepath.Base(dir)+".git")
+	gittest.Write(t, dir, "a.txt", "one\n")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-q", "-m", "first")
 	return dir
 }
 
@@ -199,8 +175,8 @@ func write(repo, file, id string) m {
 func TestRequestCarriesWhatTheInterfaceLists(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
-	runGit(t, repo, "checkout", "-q", "-b", "feat/x")
-	put(t, repo, "package.json", `{"name":"app"}`)
+	gittest.Run(t, repo, "checkout", "-q", "-b", "feat/x")
+	gittest.Write(t, repo, "package.json", `{"name":"app"}`)
 	p := write(repo, filepath.Join(repo, "src", "new.go"), "t1")
 	p["cwd"] = filepath.Join(repo, "src")
 	p["model"] = "m-1"
@@ -219,7 +195,7 @@ func TestRequestCarriesWhatTheInterfaceLists(t *testing.T) {
 	}
 	r := req.Repo
 	if !slices.Equal(r.RemoteFingerprints, []string{"github.com/acme/app"}) || r.Branch != "feat/x" || r.CwdPath != "src" ||
-		r.HeadSHA != runGit(t, repo, "rev-parse", "HEAD") || len(r.WorktreeHash) != 64 {
+		r.HeadSHA != gittest.Run(t, repo, "rev-parse", "HEAD") || len(r.WorktreeHash) != 64 {
 		t.Errorf("repo = %+v", r)
 	}
 	if w.header.Get("Authorization") != "Bearer svc_secret" || w.header.Get("X-Svc-Protocol") != "1" {
@@ -236,7 +212,7 @@ func TestRequestCarriesWhatTheInterfaceLists(t *testing.T) {
 func TestEventsCarryTheirOwnFields(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
-	put(t, repo, "package.json", `{"name":"app"}`)
+	gittest.Write(t, repo, "package.json", `{"name":"app"}`)
 	base := strings.Repeat("b", 40)
 	w.base = func(context.Context, string, string) (string, error) { return base, nil }
 	w.facts = func(_ context.Context, root string, paths []string) (*coord.Analysis, error) {
@@ -287,7 +263,7 @@ func TestNothingElseLeavesTheMachine(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	alone := filepath.Join(w.home, "alone")
-	runGit(t, w.home, "init", "-q", alone)
+	gittest.Run(t, w.home, "init", "-q", alone)
 	for name, payload := range map[string]m{
 		"a read":                        claude(repo, "PreToolUse", m{"tool_name": "Read", "tool_input": m{"file_path": repo + "/a.txt"}}),
 		"a search":                      claude(repo, "PostToolUse", m{"tool_name": "Grep", "tool_input": m{"pattern": "x"}}),
@@ -399,7 +375,7 @@ func TestFailsOpen(t *testing.T) {
 			if code := Run(t.Context(), env); code != 0 || out.Len() > 0 || errs.Len() > 0 {
 				t.Errorf("left code %d, %q, %q", code, out.String(), errs.String())
 			}
-			if d := time.Since(start); d > 5*time.Second { // its budget is 400 ms: this is for one that ignores it
+			if d := time.Since(start); d > await.Patience { // its budget is 400 ms: this is for one that ignores it
 				t.Errorf("took %v", d)
 			}
 			if log := w.log(); strings.Count(log, "\n") != 1 || !strings.Contains(log, " fail-open ") || strings.Contains(log, "svc_secret") {
@@ -467,7 +443,7 @@ func TestEachEventIsEvaluatedOnce(t *testing.T) {
 	if req := w.one(); req.Session.Tool != "cursor" {
 		t.Errorf("Cursor running the first host's hooks was taken for %s", req.Session.Tool)
 	}
-	put(t, repo, ".cursor/hooks.json", `{"version":1,"hooks":{"preToolUse":[{"command":"svc hook --tool cursor --event preToolUse"}]}}`)
+	gittest.Write(t, repo, ".cursor/hooks.json", `{"version":1,"hooks":{"preToolUse":[{"command":"svc hook --tool cursor --event preToolUse"}]}}`)
 	cursor["tool_use_id"] = "t2"
 	if got := w.run("claude_code", "PreToolUse", cursor); got != (result{}) || len(w.requests()) != 0 {
 		t.Errorf("it did not step aside: %+v", got)
@@ -649,7 +625,7 @@ func TestStandardInputThatIsNeverClosed(t *testing.T) {
 
 func TestTheLogIsRotated(t *testing.T) {
 	w := newWorld(t)
-	put(t, w.config, "hook.log", strings.Repeat("x", logLimit))
+	gittest.Write(t, w.config, "hook.log", strings.Repeat("x", logLimit))
 	w.run("emacs", "x", "{}")
 	if log := w.log(); strings.Count(log, "\n") != 1 {
 		t.Errorf("log has %d bytes", len(log))

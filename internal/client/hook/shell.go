@@ -11,6 +11,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/patch"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -56,7 +57,7 @@ func withRepo(out []target, repo *gitrepo.Repo) []target {
 }
 
 func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
-	vars := map[string]string{"HOME": r.home(), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
+	vars := map[string]string{"HOME": login.Home(r.Getenv), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
 	if repo != nil {
 		vars["GIT_ROOT"] = repo.Root
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 // shell tells the hook of a command, runs it, and tells of its end.
@@ -63,15 +64,15 @@ func TestShellCommands(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			repo := newRepo(t, filepath.Join(w.home, "app"))
-			put(t, repo, "gen.sh", "echo x > made.txt\n")
-			put(t, repo, "dir/x.txt", "x\n")
-			put(t, repo, "dir/y.txt", "x\n")
-			put(t, repo, ".gitignore", "build/\n")
-			put(t, repo, "fix.patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")
-			runGit(t, repo, "add", "-A")
-			runGit(t, repo, "commit", "-q", "-m", "more")
+			gittest.Write(t, repo, "gen.sh", "echo x > made.txt\n")
+			gittest.Write(t, repo, "dir/x.txt", "x\n")
+			gittest.Write(t, repo, "dir/y.txt", "x\n")
+			gittest.Write(t, repo, ".gitignore", "build/\n")
+			gittest.Write(t, repo, "fix.patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")
+			gittest.Run(t, repo, "add", "-A")
+			gittest.Run(t, repo, "commit", "-q", "-m", "more")
 			for name, content := range tt.dirty {
-				file := put(t, repo, name, content)
+				file := gittest.Write(t, repo, name, content)
 				p := write(repo, file, "dirty-"+name)
 				p["hook_event_name"] = "PostToolUse"
 				w.run("claude_code", "PostToolUse", p)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A spool keeps what has to outlive one run, in the temp folder: context for
@@ -108,18 +109,19 @@ func (s *spool) queueContext(text string) {
 	s.put(fmt.Sprintf("context-%020d-%s", time.Now().UnixNano(), unique()), text)
 }
 
-// takeContext returns queued context, oldest first, up to limit characters.
-// What does not fit stays.
-func (s *spool) takeContext(limit int) string {
-	out := ""
+// takeContext returns what is to be said now, after queued context, oldest
+// first, as far as there is room for limit characters in all. What does not fit
+// stays for the next time.
+func (s *spool) takeContext(now string, limit int) string {
+	before := ""
 	for _, name := range s.entries("context-") {
-		info, err := os.Lstat(filepath.Join(s.session, name))
-		if err != nil || out != "" && len(out)+int(info.Size()) > limit {
+		data, err := os.ReadFile(filepath.Join(s.session, name))
+		if err != nil || utf8.RuneCountInString(joinContexts(joinContexts(before, string(data)), now)) > limit {
 			break
 		}
-		out = joinContexts(out, s.take(name))
+		before = joinContexts(before, s.take(name))
 	}
-	return out
+	return joinContexts(before, now)
 }
 
 // seen reports whether the same call was handled a moment ago, and notes it.

@@ -21,14 +21,14 @@ func TestQueuedContextIsDeliveredOnceByParallelHooks(t *testing.T) {
 	for i := range n {
 		wait.Go(func() { openSpool(temp, "h", "s").queueContext(fmt.Sprintf("note%02d", i)) })
 		wait.Go(func() {
-			text := openSpool(temp, "h", "s").takeContext(6000)
+			text := openSpool(temp, "h", "s").takeContext("", 6000)
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, strings.Fields(text)...)
 		})
 	}
 	wait.Wait()
-	got = append(got, strings.Fields(openSpool(temp, "h", "s").takeContext(1<<20))...)
+	got = append(got, strings.Fields(openSpool(temp, "h", "s").takeContext("", 1<<20))...)
 	slices.Sort(got)
 	if len(got) != n || len(slices.Compact(got)) != n {
 		t.Errorf("%d of %d notes were delivered: %v", len(got), n, got)
@@ -39,11 +39,20 @@ func TestContextThatDoesNotFitStays(t *testing.T) {
 	s := openSpool(t.TempDir(), "h", "s")
 	s.queueContext(strings.Repeat("a", 60))
 	s.queueContext(strings.Repeat("b", 60))
-	if got := s.takeContext(100); got != strings.Repeat("a", 60) {
+	if got := s.takeContext("", 100); got != strings.Repeat("a", 60) {
 		t.Errorf("first: %q", got)
 	}
-	if got := s.takeContext(100); got != strings.Repeat("b", 60) {
+	if got := s.takeContext("", 100); got != strings.Repeat("b", 60) {
 		t.Errorf("then: %q", got)
+	}
+	// What there is to say now is never cut for what was queued before.
+	s.queueContext(strings.Repeat("ä", 60))
+	now := strings.Repeat("c", 60)
+	if got := s.takeContext(now, 100); got != now {
+		t.Errorf("with something to say now: %q", got)
+	}
+	if got := s.takeContext("", 100); got != strings.Repeat("ä", 60) {
+		t.Errorf("and after it: %q", got)
 	}
 }
 
@@ -69,7 +78,7 @@ func TestSpoolIsPrivate(t *testing.T) {
 	}
 	other := openSpool(temp, "h", "s")
 	other.queueContext("y")
-	if got := other.takeContext(100); got != "" {
+	if got := other.takeContext("", 100); got != "" {
 		t.Errorf("a folder that others can write to was used: %q", got)
 	}
 }
@@ -95,7 +104,7 @@ func TestSessionsDoNotShareTheirQueues(t *testing.T) {
 	temp := t.TempDir()
 	openSpool(temp, "h", "one").queueContext("x")
 	for _, s := range []*spool{openSpool(temp, "h", "two"), openSpool(temp, "g", "one")} {
-		if got := s.takeContext(100); got != "" {
+		if got := s.takeContext("", 100); got != "" {
 			t.Errorf("got %q of another session", got)
 		}
 	}

@@ -1,37 +1,21 @@
 package host
 
 import (
-	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/svc-hq/svc/internal/doctable"
 )
 
 const docs = "../../../docs/hosts.md"
 
 // The table of hosts in the documentation is written from the rows.
 func TestTheDocumentationTellsWhatTheRowsSay(t *testing.T) {
-	data, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	before, rest, ok := strings.Cut(text, "-update) -->\n")
-	_, after, ok2 := strings.Cut(rest, "<!-- table:end")
-	if !ok || !ok2 {
-		t.Fatal("the marks of the table are gone")
-	}
-	want := before + "-update) -->\n" + table() + "<!-- table:end" + after
-	if *update {
-		if err := os.WriteFile(docs, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != want {
-		t.Error("docs/hosts.md is not up to date: go test ./internal/client/host -update")
-	}
+	doc := doctable.Read(t, docs, "table")
+	doc.Check(t, table(), *update, "go test ./internal/client/host -update")
 	for _, h := range All() {
-		if !strings.Contains(text, h.Name+".**") && !strings.Contains(text, h.Name+", ") && !strings.Contains(text, ", "+h.Name) {
+		if text := doc.Text; !strings.Contains(text, h.Name+".**") && !strings.Contains(text, h.Name+", ") && !strings.Contains(text, ", "+h.Name) {
 			t.Errorf("nothing is said about %s", h.Name)
 		}
 	}
@@ -51,8 +35,8 @@ func table() string {
 		}
 		var session []string
 		moments := map[Moment]bool{}
-		for _, e := range h.Events {
-			moments[e.At] = true
+		for name, e := range h.Events {
+			moments[e.At] = moments[e.At] || !slices.Contains(h.Apart, name)
 		}
 		if !moments[SessionStart] {
 			session = append(session, "start made up")

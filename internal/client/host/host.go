@@ -51,6 +51,7 @@ type Host struct {
 	AlsoReadBy  []string // other hosts that run this host's hooks, in the order they are recognised
 
 	Events map[string]Event // its event names
+	Apart  []string         // those of another way to run us, which svc init does not set up
 	Edits  []string         // its tools that write files
 	Shells []string         // its tools that run commands
 	Plans  []string         // its tools that end planning

@@ -11,6 +11,7 @@ func secondNine() []*Host {
 				"TaskStart": {At: SessionStart}, "TaskResume": {At: SessionStart}, "UserPromptSubmit": {At: Prompt}, "PreToolUse": {At: BeforeTool},
 				"PostToolUse": {At: AfterTool}, "TaskComplete": {At: Stop}, "TaskCancel": {At: Stop}, "SessionShutdown": {At: SessionEnd},
 			},
+			Apart: []string{"TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TaskComplete", "TaskCancel", "SessionShutdown"},
 			Edits: []string{"editor", "write_to_file", "replace_in_file"}, Shells: []string{"run_commands", "execute_command"},
 			Takes: []Moment{BeforeTool, AfterTool},
 			shape: shape{
@@ -28,7 +29,7 @@ func secondNine() []*Host {
 			Configs: []string{".kiro/hooks/*.json", ".kiro/agents/*.json"}, UserConfigs: []string{".kiro/hooks/*.json"},
 			Events: map[string]Event{
 				"SessionStart": {At: SessionStart}, "UserPromptSubmit": {At: Prompt}, "PreToolUse": {At: BeforeTool}, "PostToolUse": {At: AfterTool},
-				"Stop": {At: Stop}, "SessionEnd": {At: SessionEnd},
+				"Stop":       {At: Stop},
 				"AgentSpawn": {At: SessionStart}, "agentSpawn": {At: SessionStart}, "userPromptSubmit": {At: Prompt}, "preToolUse": {At: BeforeTool},
 				"postToolUse": {At: AfterTool}, "stop": {At: Stop},
 			},

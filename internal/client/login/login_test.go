@@ -169,6 +169,33 @@ func TestOurOwnFolderIsClosed(t *testing.T) {
 	mode(t, s.Dir, 0o700)
 }
 
+func TestHomeIsFoundUnderEitherName(t *testing.T) {
+	for _, tt := range []struct{ home, profile, want string }{{"/h", "", "/h"}, {"", "C:/u", "C:/u"}, {"/h", "C:/u", "/h"}, {"", "", ""}} {
+		getenv := func(k string) string { return map[string]string{"HOME": tt.home, "USERPROFILE": tt.profile}[k] }
+		if got := login.Home(getenv); got != tt.want {
+			t.Errorf("%+v gives %q", tt, got)
+		}
+	}
+}
+
+// With a token of the environment nobody logs in, and working copies must be
+// told apart all the same.
+func TestAMachineHasOneIDWithoutALogin(t *testing.T) {
+	s := store(t)
+	id := s.Machine()
+	if id == "" || s.Machine() != id {
+		t.Errorf("ids %q and %q", id, s.Machine())
+	}
+	mode(t, s.Path(), 0o600)
+	must(t, s.Save(login.Config{Token: token, MachineID: id}))
+	if c, err := s.Load(); err != nil || c.MachineID != id || s.Machine() != id {
+		t.Errorf("after a login: %+v, %v", c, err)
+	}
+	if got := (login.Store{Dir: s.Path()}).Machine(); got != "" {
+		t.Errorf("an id that is kept nowhere: %q", got)
+	}
+}
+
 // Whoever reads while others write sees a whole file. Four writers at once are
 // more than any machine has, and still within the reader's retries.
 func TestConcurrentSavesLeaveAWholeFile(t *testing.T) {

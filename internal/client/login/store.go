@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,12 @@ func Locate(getenv func(string) string) (Store, error) {
 		return Store{}, fmt.Errorf("no config directory: %w; set SVC_CONFIG_DIR", err)
 	}
 	return Store{Dir: filepath.Join(base, "svc"), own: true}, nil
+}
+
+// Home returns the user's home folder, "" if the environment names none.
+// Windows has another name for it.
+func Home(getenv func(string) string) string {
+	return cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 }
 
 // Path returns where the config file is.
@@ -166,6 +173,21 @@ func (s Store) Save(c Config) error {
 		return err
 	}
 	return s.WriteFile(configName, append(data, '\n'))
+}
+
+// Machine returns this machine's id and makes one if there is none: where
+// server and token come from the environment, nobody ever logged in. Without a
+// folder to keep it in there is none.
+func (s Store) Machine() string {
+	c, err := s.LoadFile()
+	if err == nil && c.MachineID == "" {
+		c.MachineID = NewUUID()
+		err = s.Save(c)
+	}
+	if err != nil {
+		return ""
+	}
+	return c.MachineID
 }
 
 // WriteFile writes one of the client's files, readable by its owner only. It

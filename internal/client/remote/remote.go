@@ -170,7 +170,8 @@ func (c *Client) problemOf(res *http.Response, err error) error {
 		e.RetryAfter = time.Duration(s) * time.Second
 	}
 	if e.Kind == problem.Unauthorized && res.Request.Header.Get("Authorization") != "" {
-		e.Detail = fmt.Sprintf("%s rejected the token (%s); run svc login", c.server, strings.TrimSuffix(e.Detail, "."))
+		why, _, _ := strings.Cut(e.Detail, ";") // what to do next is ours to say
+		e.Detail = fmt.Sprintf("%s rejected the token (%s); run svc login", c.server, strings.TrimSuffix(why, "."))
 	}
 	return e
 }

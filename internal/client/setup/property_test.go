@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/svc-hq/svc/internal/chance"
 )
 
 // gap draws white space and comments as people leave them between tokens.

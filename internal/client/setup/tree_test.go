@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-hq/svc/internal/client/setup"
+	"github.com/svc-hq/svc/internal/gittest"
 )
 
 func symlink(t *testing.T, target, link string) {
@@ -129,14 +130,6 @@ func TestApplyWritesAllOrNothing(t *testing.T) {
 	}
 }
 
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
 func TestFindRoot(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -144,11 +137,11 @@ func TestFindRoot(t *testing.T) {
 	}
 	main := filepath.Join(dir, "main")
 	write(t, main, files{"a/b/c.txt": "x", "sub/deep/x": ""})
-	git(t, dir, "init", "-q", "main")
-	git(t, main, "add", "-A")
-	git(t, main, "commit", "-qm", "x")
-	git(t, main, "worktree", "add", "-q", filepath.Join(main, "trees", "feature"))
-	git(t, main, "init", "-q", "sub")
+	gittest.Run(t, dir, "init", "-q", "main")
+	gittest.Run(t, main, "add", "-A")
+	gittest.Run(t, main, "commit", "-qm", "x")
+	gittest.Run(t, main, "worktree", "add", "-q", filepath.Join(main, "trees", "feature"))
+	gittest.Run(t, main, "init", "-q", "sub")
 	for _, tt := range []struct {
 		name, dir, want string
 		ok              bool
@@ -172,12 +165,12 @@ func TestFindRoot(t *testing.T) {
 // only the one that it was asked for.
 func TestNestedWorktreesAreSeparate(t *testing.T) {
 	main := t.TempDir()
-	git(t, main, "init", "-q")
+	gittest.Run(t, main, "init", "-q")
 	write(t, main, files{"a.txt": "x"})
-	git(t, main, "add", "-A")
-	git(t, main, "commit", "-qm", "x")
+	gittest.Run(t, main, "add", "-A")
+	gittest.Run(t, main, "commit", "-qm", "x")
 	tree := filepath.Join(main, "trees", "feature")
-	git(t, main, "worktree", "add", "-q", tree)
+	gittest.Run(t, main, "worktree", "add", "-q", tree)
 	c := apply(t, planned(t, tree, "claude_code", "codex"), nil)
 	if exists(filepath.Join(main, ".mcp.json")) || !exists(filepath.Join(tree, ".mcp.json")) {
 		t.Error("wrote to the wrong checkout")
@@ -210,14 +203,14 @@ func TestNoSecretIsWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, user := t.TempDir(), t.TempDir()
-			git(t, dir, "init", "-q")
+			gittest.Run(t, dir, "init", "-q")
 			write(t, dir, before)
-			git(t, dir, "add", "-A")
-			git(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
+			gittest.Run(t, dir, "add", "-A")
+			gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
 			opts := setup.Options{Root: dir, Hosts: setup.IDs(), Plugin: plugin, Home: user}
 			c, err := setup.Plan(opts)
 			apply(t, c, err)
-			git(t, dir, "add", "-A")
+			gittest.Run(t, dir, "add", "-A")
 			shown, err := exec.Command("git", "-C", dir, "diff", "--cached").Output()
 			if err != nil {
 				t.Fatal(err)

@@ -145,7 +145,7 @@ type Token struct {
 // An Invite is an offer to join an org.
 type Invite struct {
 	ID        string  `json:"id"`
-	URL       string  `json:"url"`
+	URL       *string `json:"url" doc:"The link, shown this once; null in lists"`
 	Role      Role    `json:"role"`
 	Email     *string `json:"email"`
 	EmailSent bool    `json:"email_sent"`

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/doctable"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/policies.md")
@@ -18,26 +18,9 @@ const docs = "../../../docs/policies.md"
 
 // The documentation's tables say what the rules are.
 func TestTheDocumentationTellsEveryRule(t *testing.T) {
-	data, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	before, rest, ok := strings.Cut(text, "-update) -->\n")
-	_, after, ok2 := strings.Cut(rest, "<!-- table:end")
-	if !ok || !ok2 {
-		t.Fatal("the marks of the table are gone")
-	}
-	want := before + "-update) -->\n" + table(t) + "<!-- table:end" + after
-	if *update {
-		if err := os.WriteFile(docs, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != want {
-		t.Error("docs/policies.md is not up to date: go test ./internal/core/policy -update")
-	}
+	doc := doctable.Read(t, docs, "table")
+	doc.Check(t, table(t), *update, "go test ./internal/core/policy -update")
+	text := doc.Text
 	for kind, severity := range policy.DefaultSeverities() {
 		if !strings.Contains(text, fmt.Sprintf("| `%s` |", kind)) {
 			t.Errorf("nothing is said about %s", kind)

@@ -8,6 +8,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 

@@ -32,7 +32,7 @@ type Schema struct {
 	MinItems             *int               `json:"minItems,omitempty"`
 	MaxItems             *int               `json:"maxItems,omitempty"`
 	Items                *Schema            `json:"items,omitempty"`
-	Properties           map[string]*Schema `json:"properties,omitempty"`
+	Properties           map[string]*Schema `json:"properties,omitzero"` // of an object without any it is {}: some hosts refuse tools that leave it out
 	Required             []string           `json:"required,omitempty"`
 	AdditionalProperties any                `json:"additionalProperties,omitempty"` // false or a *Schema
 	AnyOf                []*Schema          `json:"anyOf,omitempty"`

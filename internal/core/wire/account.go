@@ -64,7 +64,7 @@ type CreateToken struct {
 	Name          string          `json:"name" minLength:"1" maxLength:"100"`
 	Kind          coord.TokenKind `json:"kind" default:"pat"`
 	UserEmail     *string         `json:"user_email" format:"email" maxLength:"254" doc:"Whose personal token it is; default the caller's own"`
-	Scopes        []coord.Scope   `json:"scopes" maxItems:"32" doc:"Default: what a device-flow token holds, less hooks:evaluate and mcp:tools for a service token"`
+	Scopes        []coord.Scope   `json:"scopes" minItems:"1" maxItems:"32" doc:"Default: what a device-flow token holds, less hooks:evaluate and mcp:tools for a service token"`
 	ExpiresInDays *int            `json:"expires_in_days" minimum:"1" maximum:"3650"`
 }
 

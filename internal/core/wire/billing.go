@@ -10,6 +10,13 @@ type Billing struct {
 	Subscribed       bool        `json:"subscribed" doc:"There is a subscription that has not ended: change it in the portal"`
 	CurrentPeriodEnd *coord.Time `json:"current_period_end"`
 	CancelsAt        *coord.Time `json:"cancels_at" doc:"When it ends, if it was cancelled"`
+	Offers           []Offer     `json:"offers" doc:"The plans that can be bought here"`
+}
+
+// An Offer is a plan that can be bought.
+type Offer struct {
+	Plan   string      `json:"plan" enum:"team,business"`
+	Limits UsageLimits `json:"limits"`
 }
 
 // Checkout asks for a page to pay on.

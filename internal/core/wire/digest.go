@@ -13,7 +13,7 @@ type SlackStatus struct {
 
 // PutSlack connects or disconnects chat.
 type PutSlack struct {
-	WebhookURL *string `json:"webhook_url" maxLength:"2000" doc:"Slack's incoming webhook; null disconnects"`
+	WebhookURL *string `json:"webhook_url" required:"true" maxLength:"2000" doc:"Slack's incoming webhook; null disconnects"`
 }
 
 // NotificationQueued is a chat post that is on its way.

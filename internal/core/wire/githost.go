@@ -86,6 +86,30 @@ type GitLabStatus struct {
 	Secret         *string     `json:"secret" doc:"What to enter as its secret token or signing token; shown this once"`
 	ConnectedAt    *coord.Time `json:"connected_at"`
 	LastDeliveryAt *coord.Time `json:"last_delivery_at"`
+
+	Token *GitLabToken `json:"token" doc:"With what merge requests are written to and pushed lines looked up; null if there is none"`
+}
+
+// A GitLabToken is what is known of the access token for GitLab, which itself
+// is never shown.
+type GitLabToken struct {
+	URL       string      `json:"url" doc:"The GitLab that it is for; it is sent nowhere else"`
+	Name      string      `json:"name" doc:"As GitLab calls it; empty where GitLab does not say"`
+	ExpiresAt *coord.Time `json:"expires_at" doc:"When GitLab stops taking it"`
+	RefusedAt *coord.Time `json:"refused_at" doc:"Since when GitLab does not take it any more"`
+	CreatedAt coord.Time  `json:"created_at"`
+}
+
+// PutGitLabToken gives the service an access token for GitLab, or takes it
+// away.
+type PutGitLabToken struct {
+	Token *string `json:"token" minLength:"8" maxLength:"500" pattern:"^[!-~]+$" doc:"A project, group or personal access token with the scope api; null forgets the one there is"`
+	URL   string  `json:"url" maxLength:"500" default:"https://gitlab.com" doc:"Where the GitLab is"`
+}
+
+// DeleteGitHubApp forgets an app.
+type DeleteGitHubApp struct {
+	ID string `path:"id"`
 }
 
 // PutGitLab lets GitLab's webhooks in, with a new secret.

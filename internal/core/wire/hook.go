@@ -10,7 +10,10 @@
 // takes a field from; all others are in the body.
 package wire
 
-import "github.com/svc-hq/svc/internal/core/coord"
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+)
 
 // HookProtocol is the version of the hook protocol, sent in X-Svc-Protocol.
 const HookProtocol = "1"
@@ -159,6 +162,15 @@ type HookIntent struct {
 
 // EvaluateHook is a hook event with the protocol its sender speaks.
 type EvaluateHook struct {
-	Protocol string `header:"X-Svc-Protocol" maxLength:"20"`
+	Protocol string `header:"X-Svc-Protocol"`
 	HookRequest
+}
+
+// CheckProtocol refuses a protocol that we do not speak. It is asked before the
+// body is read: another protocol's may have another shape.
+func (h *EvaluateHook) CheckProtocol() error {
+	if h.Protocol == "" || h.Protocol == HookProtocol {
+		return nil
+	}
+	return problem.Newf(problem.UnsupportedProtocol, "this server speaks hook protocol %s, not %.20s; update svc or the server", HookProtocol, h.Protocol)
 }

@@ -19,7 +19,7 @@ type CreateProject struct {
 // AddProjectRepos puts repositories into a project.
 type AddProjectRepos struct {
 	ID    string   `path:"id"`
-	Repos []string `json:"repos" minItems:"1" maxItems:"200" itemMinLength:"1" itemMaxLength:"500"`
+	Repos []string `json:"repos" required:"true" minItems:"1" maxItems:"200" itemMinLength:"1" itemMaxLength:"500"`
 }
 
 // ProjectRepo names a repository in a project.

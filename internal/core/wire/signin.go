@@ -84,6 +84,7 @@ type StartOIDC struct {
 type FinishOIDC struct {
 	State string `query:"state" maxLength:"1000"`
 	Code  string `query:"code" maxLength:"4000"`
+	Error string `query:"error" maxLength:"200" doc:"Why the provider did not sign anybody in"`
 
 	// Flow is the value of the cookie that StartOIDC set.
 	Flow string `json:"-"`

@@ -5,7 +5,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 // CreateWebhook adds an endpoint.
 type CreateWebhook struct {
 	URL         string   `json:"url" minLength:"1" maxLength:"2000" format:"uri"`
-	EventTypes  []string `json:"event_types" maxItems:"60" itemMinLength:"1" itemMaxLength:"60" doc:"Event types, or * for all, which is the default"`
+	EventTypes  []string `json:"event_types" minItems:"1" maxItems:"60" itemMinLength:"1" itemMaxLength:"60" doc:"Event types, or * for all, which is the default"`
 	Description *string  `json:"description" maxLength:"200"`
 }
 

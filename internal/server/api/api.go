@@ -42,7 +42,16 @@ type Op struct {
 	MaxBody  int64         // bytes; DefaultMaxBody if 0
 	Events   []coord.EventType
 	Problems []problem.Kind // beyond those that every operation can give
+	Browser  *Stop          // of addresses that browsers come to by themselves
 	Run      Runner
+}
+
+// A Stop is a place on a browser's way. If it fails there, a person is told
+// so, and where to begin again.
+type Stop struct {
+	Failed string // what did not work, as a headline
+	To     string // path in the dashboard
+	Link   string // what that is called
 }
 
 // DefaultMaxBody is how much a request may send where its row says nothing.
@@ -147,21 +156,23 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 }
 
 // CallTool is Call for an agent: the caller counts as active this month.
-func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (out any, news News, err error) {
+	ctx = ops.ToolCall(ctx)
+	from := who
+	news = func() (string, error) { return a.ops.News(ctx, from) }
 	who.Via = coord.ViaTool
 	if err := Check(op, who); err != nil {
-		return nil, err
+		return nil, news, err
 	}
 	if err := a.ops.Admit(ctx, who); err != nil {
-		return nil, err
+		return nil, news, err
 	}
-	return op.Run.call(ctx, a.ops, who, decode)
+	out, err = op.Run.call(ctx, a.ops, who, decode)
+	return out, news, err
 }
 
 // News returns what waits for the agent that called a tool, in words for it.
-func (a *API) News(ctx context.Context, who coord.Caller) (string, error) {
-	return a.ops.News(ctx, who)
-}
+type News func() (string, error)
 
 // Inputs are the schemas of what an operation takes, by where REST takes it
 // from, and All of it together, as a tool takes it.

@@ -22,22 +22,32 @@ var payments = []Op{
 		Events: emits(coord.EventBillingUpdated), Problems: fails(problem.Forbidden, problem.BillingUnavailable), Run: run((*ops.Service).ReceiveStripe)},
 }
 
+// The stops of browsers that go to another service and back.
+var (
+	atSignIn = &Stop{"Sign-in did not work", "/sign-in", "Back to sign-in"}
+	atGitHub = &Stop{"The GitHub app was not made", "/settings/github", "Back to the settings"}
+)
+
 var payers = []coord.Role{coord.Owner, coord.Billing}
 
 // gitHosts connects orgs with the hosts of their repositories. Webhooks come
 // through public doors: their signature tells who sent them.
 var gitHosts = []Op{
 	{Route: "GET /v1/github/app", Summary: "The org's GitHub apps, where they are installed, and where to install them", Personal: true, Roles: admins, Success: 200, Run: run((*ops.Service).GetGitHub)},
+	{Route: "DELETE /v1/github/app/{id}", Summary: "Forget a GitHub app and its secrets; on GitHub it stays until it is deleted there", Personal: true, Roles: admins, Success: 204,
+		Events: emits(coord.EventIntegrationUpdated), Run: run((*ops.Service).DeleteGitHubApp)},
 	{Route: "GET /v1/github/app/manifest", Summary: "Begin to make a GitHub app: a manifest to post to GitHub, or a page that does so", Personal: true, Roles: admins, Success: 200,
-		Run: run((*ops.Service).GetGitHubManifest)},
+		Browser: atGitHub, Run: run((*ops.Service).GetGitHubManifest)},
 	{Route: "GET /v1/github/app/callback", Summary: "Where GitHub sends the browser back to with the new app", Door: Public, Success: 302,
-		Events: emits(coord.EventIntegrationUpdated), Problems: fails(problem.Forbidden, taken), Run: run((*ops.Service).FinishGitHubManifest)},
+		Events: emits(coord.EventIntegrationUpdated), Problems: fails(problem.Forbidden, taken), Browser: atGitHub, Run: run((*ops.Service).FinishGitHubManifest)},
 	{Route: "POST /v1/github/webhook", Summary: "Webhooks of GitHub apps, signed with X-Hub-Signature-256", Door: Public, Success: 200, MaxBody: maxHook,
 		Events: emits(coord.EventIntentUpdated, coord.EventIntentClosed, coord.EventMessageSent, coord.EventIntegrationUpdated), Problems: fails(problem.Forbidden), Run: run((*ops.Service).ReceiveGitHub)},
 	{Route: "GET /v1/integrations/gitlab", Summary: "Whether GitLab's webhooks are let in", Personal: true, Roles: admins, Success: 200, Run: run((*ops.Service).GetGitLab)},
 	{Route: "PUT /v1/integrations/gitlab", Summary: "Let GitLab's webhooks in, with a new secret", Personal: true, Roles: admins, Success: 200,
 		Events: emits(coord.EventIntegrationUpdated), Run: run((*ops.Service).PutGitLab)},
-	{Route: "DELETE /v1/integrations/gitlab", Summary: "Let GitLab's webhooks in no longer", Personal: true, Roles: admins, Success: 204,
+	{Route: "PUT /v1/integrations/gitlab/token", Summary: "With what to write on merge requests and look up pushed lines; null forgets it", Personal: true, Roles: admins, Success: 200,
+		Events: emits(coord.EventIntegrationUpdated), Problems: fails(taken), Run: run((*ops.Service).PutGitLabToken)},
+	{Route: "DELETE /v1/integrations/gitlab", Summary: "Let GitLab's webhooks in no longer, and forget its token", Personal: true, Roles: admins, Success: 204,
 		Events: emits(coord.EventIntegrationUpdated), Run: run((*ops.Service).DeleteGitLab)},
 	{Route: "POST /v1/gitlab/webhook", Summary: "Webhooks of GitLab, signed or with X-Gitlab-Token", Door: Public, Success: 200, MaxBody: maxHook,
 		Events: emits(coord.EventIntentUpdated, coord.EventIntentClosed, coord.EventMessageSent), Problems: fails(problem.Forbidden), Run: run((*ops.Service).ReceiveGitLab)},

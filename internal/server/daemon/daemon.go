@@ -123,7 +123,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
-		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
+		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitLab: githost.NewGitLab(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
 	d.Ops.Forget = d.forget
 	a := api.New(d.Ops)

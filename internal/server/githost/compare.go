@@ -16,11 +16,9 @@ import (
 
 var fileStatuses = map[string]coord.FileStatus{"added": coord.FileAdded, "removed": coord.FileDeleted, "modified": coord.FileModified, "changed": coord.FileModified, "renamed": coord.FileRenamed}
 
-// Changed returns what became of files between two commits, as a client would
-// tell it: which lines of which blob were replaced. Of the code itself nothing
-// is kept.
-func (g *GitHub) Changed(ctx context.Context, a Access, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
-	c, err := g.client(a)
+// Changed looks at no more than the 300 files that GitHub compares.
+func (h onGitHub) Changed(ctx context.Context, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
+	c, err := h.client(h.access)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +66,7 @@ func blobOf(ctx context.Context, c *github.Client, owner, name, path, at string)
 
 func factsOf(f *github.CommitFile) (coord.FileFacts, bool) {
 	status, ok := fileStatuses[f.GetStatus()]
-	facts := coord.FileFacts{Path: f.GetFilename(), Status: status, Hunks: hunksOf(f.GetPatch()), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}
+	facts := changedFile(f.GetFilename(), status, f.GetPatch())
 	if status == coord.FileRenamed && f.GetPreviousFilename() != "" {
 		facts.OldPath = f.PreviousFilename
 	}
@@ -76,6 +74,11 @@ func factsOf(f *github.CommitFile) (coord.FileFacts, bool) {
 		facts.NewBlob = f.SHA
 	}
 	return facts, ok
+}
+
+// changedFile is what a patch tells of a file.
+func changedFile(path string, status coord.FileStatus, patch string) coord.FileFacts {
+	return coord.FileFacts{Path: path, Status: status, Hunks: hunksOf(patch), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}
 }
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@`)

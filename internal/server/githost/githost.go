@@ -1,9 +1,10 @@
 // Package githost speaks with the hosts where repositories live: it reads the
-// webhooks of GitHub and GitLab into one form, and is a client of GitHub for
-// what an app may do there. It decides nothing; package ops does.
+// webhooks of GitHub and GitLab into one form, and is a client of both for
+// what we may do there. It decides nothing; package ops does.
 package githost
 
 import (
+	"context"
 	"errors"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -24,7 +25,8 @@ type Event struct {
 // A Repo is a repository as its host names it.
 type Repo struct {
 	FullName      string
-	URL           string
+	URL           string   // its page
+	Clones        []string // where else it can be cloned from; ssh may have a host of its own
 	DefaultBranch string
 	Private       bool
 }
@@ -49,7 +51,9 @@ type Push struct {
 	Branch  string
 	Before  string
 	After   string
+	Commits []string // ids of those that came in, as far as the host lists them
 	Paths   []string // touched by its commits
+	Partial bool     // there are more commits than the host lists
 	Deleted bool
 }
 
@@ -65,6 +69,22 @@ type Installed struct {
 	Removed   []string
 	CreatedAt coord.Time
 	ChangedAt coord.Time
+}
+
+// A Host is a place where repositories live, seen by somebody who may read
+// code there and write comments.
+type Host interface {
+	// Changed returns what became of files between two commits, as a client
+	// would tell it: which lines of which blob were replaced. Of the code
+	// itself nothing is kept.
+	Changed(ctx context.Context, repo, before, after string, paths []string) ([]coord.FileFacts, error)
+	// Comment writes a report as a comment, in place of the one that is there,
+	// and returns its id. One that was written but never remembered is found
+	// by its marker, so that a crash in between does not make two.
+	Comment(ctx context.Context, r Report) (int64, error)
+	// Check writes a report as a check run, where the host has such a thing,
+	// in place of the one that is there, and returns its id.
+	Check(ctx context.Context, r Report) (int64, error)
 }
 
 // Why a webhook is refused.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 

@@ -53,6 +53,14 @@ type Access struct {
 	PEM          string
 }
 
+// At returns a GitHub as a host, seen by an installation of an app.
+func (g *GitHub) At(a Access) Host { return onGitHub{g, a} }
+
+type onGitHub struct {
+	*GitHub
+	access Access
+}
+
 // client returns a client that acts with the given access.
 func (g *GitHub) client(a Access) (*github.Client, error) {
 	g.mu.Lock()
@@ -186,8 +194,9 @@ func refusedForGood(status int) bool {
 	return status >= 400 && status < 500 && status != 408 && status != 429
 }
 
-// Wait returns how long GitHub asks to wait after an error, 0 if it does not.
+// Wait returns how long a host asks to wait after an error, 0 if it does not.
 func Wait(err error, now time.Time) time.Duration {
+	var lab *gitlabError
 	var rate *github.RateLimitError
 	var abuse *github.AbuseRateLimitError
 	switch {
@@ -198,13 +207,19 @@ func Wait(err error, now time.Time) time.Duration {
 			return max(time.Second, *abuse.RetryAfter)
 		}
 		return time.Minute
+	case errors.As(err, &lab):
+		return lab.Wait
 	}
 	return 0
 }
 
 // Gone reports whether an error says that what was asked for is not there, or
-// that the app may not touch it: another try would end alike.
+// that we may not touch it: another try would end alike.
 func Gone(err error) bool {
+	var lab *gitlabError
+	if errors.As(err, &lab) {
+		return lab.gone()
+	}
 	status := 0
 	var answer *github.ErrorResponse
 	var token *ghinstallation.HTTPError

@@ -74,7 +74,7 @@ var pullActions = map[string]bool{"opened": true, "reopened": true, "closed": tr
 
 func readPull(e *Event, p *github.PullRequestEvent) {
 	r, pr := p.GetRepo(), p.GetPullRequest()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
 	e.Installation = p.GetInstallation().GetID()
 	switch {
 	case !pullActions[p.GetAction()]:
@@ -101,7 +101,7 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 
 func readPush(e *Event, p *github.PushEvent) {
 	r := p.GetRepo()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
 	e.Installation = p.GetInstallation().GetID()
 	branch, ok := strings.CutPrefix(p.GetRef(), "refs/heads/")
 	if !ok {
@@ -111,6 +111,7 @@ func readPush(e *Event, p *github.PushEvent) {
 	e.Push = &Push{Branch: branch, Before: p.GetBefore(), After: p.GetAfter(), Deleted: p.GetDeleted()}
 	for _, c := range p.Commits {
 		if c != nil {
+			e.Push.Commits = append(e.Push.Commits, c.GetID())
 			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
 		}
 	}

@@ -1,6 +1,7 @@
 package githost
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
@@ -63,6 +64,8 @@ type gitlabHook struct {
 	Project struct {
 		PathWithNamespace string `json:"path_with_namespace"`
 		WebURL            string `json:"web_url"`
+		SSHURL            string `json:"git_ssh_url"`
+		HTTPURL           string `json:"git_http_url"`
 		DefaultBranch     string `json:"default_branch"`
 		Visibility        int    `json:"visibility_level"`
 	} `json:"project"`
@@ -76,7 +79,8 @@ type gitlabHook struct {
 		TargetBranch   string     `json:"target_branch"`
 		SourceProject  int64      `json:"source_project_id"`
 		TargetProject  int64      `json:"target_project_id"`
-		MergeCommit    *string    `json:"merge_commit_sha"`
+		MergeCommit    string     `json:"merge_commit_sha"`
+		SquashCommit   string     `json:"squash_commit_sha"`
 		URL            string     `json:"url"`
 		UpdatedAt      gitlabTime `json:"updated_at"`
 		LastCommit     struct {
@@ -87,8 +91,10 @@ type gitlabHook struct {
 	Before  string `json:"before"`
 	After   string `json:"after"`
 	Commits []struct {
+		ID                       string
 		Added, Modified, Removed []string
 	} `json:"commits"`
+	TotalCommits int `json:"total_commits_count"`
 }
 
 // A gitlabTime is written in one of two ways, depending on GitLab's version.
@@ -119,13 +125,15 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		return e, fmt.Errorf("the event cannot be read: %w", err)
 	}
 	e.Delivery = delivery
-	e.Repo = Repo{FullName: h.Project.PathWithNamespace, URL: h.Project.WebURL, DefaultBranch: h.Project.DefaultBranch, Private: h.Project.Visibility < 20}
+	e.Repo = Repo{FullName: h.Project.PathWithNamespace, URL: h.Project.WebURL, Clones: []string{h.Project.HTTPURL, h.Project.SSHURL}, DefaultBranch: h.Project.DefaultBranch, Private: h.Project.Visibility < 20}
 	a := h.Attributes
 	switch {
 	case h.Kind == "push":
 		branch, _ := strings.CutPrefix(h.Ref, "refs/heads/")
 		e.Push = &Push{Branch: branch, Before: h.Before, After: h.After, Deleted: h.After == noCommit}
+		e.Push.Partial = h.TotalCommits > len(h.Commits) // GitLab lists the newest twenty
 		for _, c := range h.Commits {
+			e.Push.Commits = append(e.Push.Commits, c.ID)
 			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
 		}
 		e.Push.Paths = unique(e.Push.Paths)
@@ -139,8 +147,8 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		e.Pull = &Pull{Number: a.IID, State: gitlabStates[a.State], Reopened: a.Action == "reopen", Draft: a.Draft || a.WorkInProgress,
 			HeadRef: a.SourceBranch, HeadSHA: a.LastCommit.ID, SameRepo: a.SourceProject == a.TargetProject, BaseRef: a.TargetBranch,
 			URL: a.URL, ChangedAt: coord.Time(a.UpdatedAt)}
-		if a.MergeCommit != nil {
-			e.Pull.MergeSHA = *a.MergeCommit
+		if e.Pull.State == coord.PullMerged { // without a merge commit, the branch itself was moved on
+			e.Pull.MergeSHA = cmp.Or(a.MergeCommit, a.SquashCommit, a.LastCommit.ID)
 		}
 	}
 	return e, nil

@@ -27,11 +27,9 @@ func split(fullName string) (owner, name string) {
 	return owner, name
 }
 
-// Comment writes a report as a comment, in place of the one that is there, and
-// returns its id. One that was written but never remembered is found by its
-// marker, so that a crash in between does not make two.
-func (g *GitHub) Comment(ctx context.Context, a Access, r Report) (int64, error) {
-	c, err := g.client(a)
+// Comment writes a report as a comment on a pull request.
+func (h onGitHub) Comment(ctx context.Context, r Report) (int64, error) {
+	c, err := h.client(h.access)
 	if err != nil {
 		return 0, err
 	}
@@ -61,10 +59,9 @@ func (g *GitHub) Comment(ctx context.Context, a Access, r Report) (int64, error)
 	return made.GetID(), err
 }
 
-// Check writes a report as a check run of the pull request's head, in place of
-// the one that is there, and returns its id.
-func (g *GitHub) Check(ctx context.Context, a Access, r Report) (int64, error) {
-	c, err := g.client(a)
+// Check writes a report as a check run of the pull request's head.
+func (h onGitHub) Check(ctx context.Context, r Report) (int64, error) {
+	c, err := h.client(h.access)
 	if err != nil {
 		return 0, err
 	}

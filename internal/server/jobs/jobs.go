@@ -267,6 +267,9 @@ func (q *Queue) take(ctx, work context.Context, k *kind, running *sync.WaitGroup
 		taken, err = tx.TakeJobs(ctx, k.Name, uuid.NewString(), tx.Now.Add(lease), k.Limit-int(k.busy.Load()))
 		return err
 	})
+	if err != nil {
+		return err // what was not committed is not ours, though we have read it
+	}
 	for _, j := range taken {
 		k.busy.Add(1)
 		running.Go(func() {
@@ -275,7 +278,7 @@ func (q *Queue) take(ctx, work context.Context, k *kind, running *sync.WaitGroup
 			q.do(ctx, work, k, &Run{Job: j, Stopping: ctx.Done()})
 		})
 	}
-	return err
+	return nil
 }
 
 func (q *Queue) do(ctx, work context.Context, k *kind, r *Run) {

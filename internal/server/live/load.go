@@ -311,7 +311,7 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	for _, s := range sessions { // bound now, so no workers of their own
 		ix.RemoveWorker(s.ID)
 	}
-	if old := ix.Worker(id); old != nil && len(old.Lineages) > len(sessions) {
+	if old := ix.Worker(id); old != nil && released(old.Lineages, sessions) {
 		// A session that was released works for itself again.
 		if err := reloadUnbound(ctx, tx, org, ix, i.Repo.ID); err != nil {
 			return err
@@ -328,6 +328,20 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	}
 	ix.PutWorker(IntentWorker(i, sessions))
 	return nil
+}
+
+// released reports whether one of the sessions that an intent had is not among
+// those it has. Another may have taken its place since: their number says
+// nothing.
+func released(had []string, has []store.SessionRow) bool {
+	left := map[string]int{}
+	for _, s := range has {
+		left[s.LineageID]++
+	}
+	return slices.ContainsFunc(had, func(lineage string) bool {
+		left[lineage]--
+		return left[lineage] < 0
+	})
 }
 
 func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, id string) error {

@@ -244,6 +244,9 @@ func (a *agent) fails(tool string, in any, kind problem.Kind) (out problem.Body)
 	if !strings.Contains(s.Text, out.Detail) {
 		a.t.Errorf("%s: the text %q does not say %q", tool, s.Text, out.Detail)
 	}
+	if strings.Contains(s.Text, "/v1/") {
+		a.t.Errorf("%s: %q sends an agent to a route that it cannot call", tool, s.Text)
+	}
 	return out
 }
 

@@ -70,12 +70,15 @@ func described(meta map[string]jsontext.Value, version string) bool {
 	return json.Unmarshal(meta[mcp.MetaKeyClientCapabilities], &capabilities) == nil && capabilities != nil
 }
 
-// acceptable reports whether a request is JSON and its client takes either
-// kind of answer, as the protocol demands.
+// isJSON reports whether a request says that its body is JSON.
+func isJSON(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+// acceptable reports whether a client takes either kind of answer, as the
+// protocol demands.
 func acceptable(h http.Header) bool {
-	if kind, _, err := mime.ParseMediaType(h.Get("Content-Type")); err != nil || kind != "application/json" {
-		return false
-	}
 	var plain, stream bool
 	for _, v := range h.Values("Accept") {
 		for _, kind := range strings.Split(v, ",") {

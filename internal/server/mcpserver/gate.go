@@ -23,11 +23,19 @@ import (
 const maxBody = 1 << 20
 
 // ServeHTTP checks a request before anything of it is looked at: host and
-// origin, method, token, size, form. Then a plain call of a tool is answered
+// origin, token, method, size, form. Then a plain call of a tool is answered
 // here, and everything else by the SDK.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.ourHost(r.Host) || !s.ourOrigin(r) {
 		s.refuse(w, problem.Newf(problem.Forbidden, "this request came under another name or from another site"))
+		return
+	}
+	who, err := s.caller(r)
+	if err != nil {
+		if text := challenge[problem.KindOf(err)]; text != "" {
+			w.Header().Set("WWW-Authenticate", text)
+		}
+		s.refuse(w, err)
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -35,10 +43,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, problem.Newf(problem.MethodNotAllowed, "this endpoint takes POST; there are no sessions to open or close"))
 		return
 	}
-	who, err := s.caller(r)
-	if err != nil {
-		w.Header().Set("WWW-Authenticate", challenge[problem.KindOf(err)])
-		s.refuse(w, err)
+	if !isJSON(r.Header) {
+		s.refuse(w, problem.Newf(problem.UnsupportedMedia, "send the message as Content-Type: application/json"))
 		return
 	}
 	body, err := readAll(w, r)
@@ -71,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // challenge is what WWW-Authenticate says to those who may not enter.
 var challenge = map[problem.Kind]string{
-	problem.Unauthorized: `Bearer realm="svc", error="invalid_token"`,
+	problem.Unauthorized: `Bearer realm="svc"`,
 	problem.Forbidden:    `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`,
 }
 

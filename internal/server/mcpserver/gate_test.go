@@ -87,11 +87,17 @@ func TestForeignHostsAndOriginsAreRefusedBeforeAuthentication(t *testing.T) {
 func TestOnlyPostIsTaken(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		for _, verb := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
-			for _, token := range []string{s.org.Owner(), ""} {
-				res := s.Do(daemontest.Request{Method: verb, Path: "/mcp", Token: token, Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"}})
-				if res.Status != 405 || res.Header.Get("Allow") != "POST" {
-					t.Errorf("%s = %d, Allow %q", verb, res.Status, res.Header.Get("Allow"))
-				}
+			send := func(token string) daemontest.Response {
+				return s.Do(daemontest.Request{Method: verb, Path: "/mcp", Token: token, Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"}})
+			}
+			if res := send(s.org.Owner()); res.Status != 405 || res.Header.Get("Allow") != "POST" {
+				t.Errorf("%s = %d, Allow %q", verb, res.Status, res.Header.Get("Allow"))
+			}
+			if res := send(s.org.Service); res.Status != 403 {
+				t.Errorf("%s of a service token = %d, want 403", verb, res.Status)
+			}
+			if res := send(""); res.Status != 401 || res.Header.Get("WWW-Authenticate") != `Bearer realm="svc"` {
+				t.Errorf("%s without a token = %d, %q", verb, res.Status, res.Header.Get("WWW-Authenticate"))
 			}
 		}
 	})
@@ -145,7 +151,7 @@ func TestWhoMayCall(t *testing.T) {
 				if res.Status != tt.want {
 					t.Errorf("status %d, want %d: %.300s", res.Status, tt.want, res.Body)
 				}
-				challenge := map[int]string{200: "", 401: `Bearer realm="svc", error="invalid_token"`, 403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`}[tt.want]
+				challenge := map[int]string{200: "", 401: `Bearer realm="svc"`, 403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`}[tt.want]
 				if got := res.Header.Get("WWW-Authenticate"); got != challenge {
 					t.Errorf("WWW-Authenticate is %q, want %q", got, challenge)
 				}
@@ -241,7 +247,11 @@ func TestSizeAndShapeOfRequests(t *testing.T) {
 			})
 		}
 		for _, kind := range []string{"text/plain", "", "application/xml", "application/json-seq"} {
-			expect(t, s.post(s.org.Owner(), plainRequest, "Content-Type", kind), 415, 0)
+			res := s.post(s.org.Owner(), plainRequest, "Content-Type", kind)
+			expect(t, res, 415, 0)
+			if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+				t.Errorf("a body of type %q is refused as %q", kind, got)
+			}
 		}
 		expect(t, s.post(s.org.Owner(), call("{}"), "Content-Type", "application/json; charset=utf-8"), 200, 0)
 		if strings.Contains(s.Log.String(), "panic") {

@@ -174,7 +174,7 @@ type answer struct {
 // run calls a tool. A failure is an answer that the model can read, never an
 // error of the protocol.
 func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte) answer {
-	out, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
+	out, news, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
 	if err != nil {
 		return s.failure(ctx, t, err)
 	}
@@ -187,11 +187,11 @@ func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte
 	// Messages reach an agent at its next tool call, in the one block of text:
 	// some hosts show no other. That they cannot be had now does not spoil the
 	// answer.
-	news, err := s.api.News(ctx, who)
+	told, err := news()
 	if err != nil {
 		s.log.WarnContext(ctx, "looking for an agent's messages failed", "err", err)
-	} else if news != "" {
-		a.text += "\n\n" + news
+	} else if told != "" {
+		a.text += "\n\n" + told
 	}
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -49,6 +50,14 @@ func TestWaitFor(t *testing.T) {
 		}
 		if e := busy.Holder.Evidence; len(e) != 1 || e[0].Via != coord.ViaClaim || *e[0].Mode != coord.Exclusive || e[0].Selector != "auth/login.go" {
 			t.Errorf("evidence: %+v", e)
+		}
+		var holding coord.Intent
+		s.Must(200, daemontest.Request{Method: "GET", Path: "/v1/intents/INT-1", Token: bob.token}, &holding)
+		ends := holding.LastActivityAt.Add(72 * time.Hour) // unless something happens
+		for name, at := range map[string]*coord.Time{"the wait": busy.Holder.Evidence[0].ExpiresAt, "the intent": holding.Claims[0].ExpiresAt} {
+			if at == nil || *at != ends {
+				t.Errorf("%s says that the claim ends at %v, want %v", name, at, ends)
+			}
 		}
 		do[wire.Declared](bob, "intent_declare", args{"title": "Fix login", "scope": paths("auth/login.go")})
 		targets := []struct {

@@ -44,6 +44,14 @@ func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", a
 
 func (s *sheet) done() string { return strings.TrimRight(s.String(), "\n") }
 
+// counted says how many there are of something.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 func title(t *string) string {
 	if t == nil {
 		return ""
@@ -75,7 +83,11 @@ func addConflicts(s *sheet, cs []coord.Conflict) {
 			s.line("and %d more: call conflicts.", len(cs)-most)
 			return
 		}
-		s.line("- %s %s (%s, %s): %s %s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, c.Suggestion.Text)
+		next := ""
+		if c.Status.Live() { // of one that is settled nothing is left to do
+			next = " " + c.Suggestion.Text
+		}
+		s.line("- %s %s (%s, %s): %s%s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, next)
 	}
 }
 
@@ -93,7 +105,7 @@ func declared(d wire.Declared) string {
 		s.line("No conflicts. Go ahead, and call intent_update when your scope changes.")
 		return s.done()
 	}
-	s.line("%d conflicts:", len(d.Conflicts))
+	s.line("%s:", counted(len(d.Conflicts), "conflict", "conflicts"))
 	addConflicts(&s, d.Conflicts)
 	s.line("Answer each with conflict_respond.")
 	return s.done()
@@ -148,7 +160,7 @@ func teamContext(t wire.TeamPicture) string {
 		s.line("Linked repo %s: %s is being changed (%s, %s) in %s.", c.Repo.FullName, c.Contract, c.Change, c.Compatibility, c.Path)
 	}
 	if t.UnreadMessages > 0 {
-		s.line("%d messages wait: call inbox.", t.UnreadMessages)
+		s.line("%s unread: call inbox.", counted(t.UnreadMessages, "message", "messages"))
 	}
 	return s.done()
 }

@@ -27,7 +27,8 @@ func contractWords(p wire.ContractPicture) string {
 }
 
 func addContract(s *sheet, c wire.ContractRecord) {
-	s.line("%s: criticality %s, used in %d places of %d repositories.", c.Key, c.Criticality.Level, c.Criticality.Users, c.Criticality.Repos)
+	s.line("%s: criticality %s, used in %s of %s.", c.Key, c.Criticality.Level,
+		counted(c.Criticality.Users, "place", "places"), counted(c.Criticality.Repos, "repository", "repositories"))
 	if c.Signature != nil {
 		s.line("  signature: %s", *c.Signature)
 	}

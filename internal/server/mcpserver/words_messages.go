@@ -59,7 +59,7 @@ func inboxWords(in wire.Inbox) string {
 	var s sheet
 	switch {
 	case len(in.Items) > 0:
-		s.line("%d messages, newest first:", len(in.Items))
+		s.line("%s, newest first:", counted(len(in.Items), "message", "messages"))
 		addMessages(&s, in.Items)
 	case in.TimedOut != nil && *in.TimedOut:
 		s.line("No message came in %d s. Call inbox again with wait_seconds, or go on with other work.", *in.WaitedMS/1000)

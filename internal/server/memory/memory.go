@@ -63,24 +63,36 @@ type Question struct {
 // Find returns what matches best among what the asker may see.
 func (s *Set) Find(ctx context.Context, orgID string, q Question) ([]coord.Memory, error) {
 	o := s.org(orgID)
-	if err := s.refresh(ctx, o); err != nil {
-		return nil, err
+	for {
+		if err := s.refresh(ctx, o); err != nil {
+			return nil, err
+		}
+		if out, ran := o.find(q, s.store.Now()); ran {
+			return out, nil
+		}
+		// Somebody's attempt to bring it up to date failed meanwhile.
 	}
+}
+
+// find looks into the index if there is one.
+func (o *org) find(q Question, now coord.Time) (out []coord.Memory, ran bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	now := s.store.Now()
+	if o.ix == nil {
+		return nil, false
+	}
 	hits := o.ix.Find(textsearch.Query{Text: q.Text, Now: int64(now), Since: int64(now.Add(-Window)), Limit: q.Limit, Keep: func(d *textsearch.Doc) bool {
 		r := d.Data.(*Record)
 		return slices.Contains(q.Kinds, r.Kind) && (q.Repo == "" || r.Repo != nil && r.Repo.ID == q.Repo) && (r.Users == nil || slices.Contains(r.Users, q.User))
 	}})
-	out := make([]coord.Memory, len(hits))
+	out = make([]coord.Memory, len(hits))
 	for i, h := range hits {
 		out[i] = h.Data.(*Record).Memory
 		if out[i].Snippet = h.Snippet; out[i].Snippet == "" {
 			out[i].Snippet = out[i].Title
 		}
 	}
-	return out, nil
+	return out, true
 }
 
 // org returns an org's index and drops those that nobody uses any more.

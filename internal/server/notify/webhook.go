@@ -98,8 +98,11 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 		l.events, err = tx.EventsAt(ctx, r.OrgID, seqsOf(l.due))
 		return err
 	})
-	if problem.KindOf(err) == problem.NotFound || err == nil && !l.hook.Enabled {
-		return nil, nil // it was deleted or disabled meanwhile
+	if problem.KindOf(err) == problem.NotFound {
+		return nil, nil // it was deleted meanwhile
+	}
+	if err == nil && !l.hook.Enabled {
+		return nil, n.giveUp(ctx, l.hook)
 	}
 	if err != nil || len(l.due) == 0 {
 		return again, err
@@ -110,6 +113,23 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 	}
 	return again, n.attempt(ctx, l, secret, r.Stopping)
 }
+
+// giveUp ends what waits for a disabled endpoint. Events may have been handed on
+// to it beside its disabling.
+func (n *Notifier) giveUp(ctx context.Context, w coord.Webhook) error {
+	return n.Store.Write(ctx, ops.WebhookLock(w.ID), func(tx *store.Tx) error {
+		now, err := tx.Webhook(ctx, w.OrgID, w.ID)
+		switch {
+		case problem.KindOf(err) == problem.NotFound, err == nil && now.Enabled: // its test call asks for another run
+			return nil
+		case err != nil:
+			return err
+		}
+		return tx.GiveUpDeliveries(ctx, w.ID, disabledText(now))
+	})
+}
+
+func disabledText(w coord.Webhook) string { return "the endpoint was disabled: " + *w.DisabledReason }
 
 func seqsOf(ds []coord.Delivery) (seqs []int64) {
 	for _, d := range ds {
@@ -221,7 +241,7 @@ func (n *Notifier) record(ctx context.Context, w *coord.Webhook, done []outcome)
 		*w = now
 		for _, o := range done {
 			d := n.settle(w, o, tx.Now)
-			if err := tx.SaveDelivery(ctx, d); err != nil {
+			if err := tx.SettleDelivery(ctx, d); err != nil {
 				return err
 			}
 		}
@@ -307,7 +327,7 @@ func disable(w *coord.Webhook, now coord.Time, reason string) {
 }
 
 func (n *Notifier) disabled(ctx context.Context, tx *store.Tx, w coord.Webhook) error {
-	if err := tx.GiveUpDeliveries(ctx, w.ID, "the endpoint was disabled: "+*w.DisabledReason); err != nil {
+	if err := tx.GiveUpDeliveries(ctx, w.ID, disabledText(w)); err != nil {
 		return err
 	}
 	return n.Ops.WebhookDisabled(ctx, tx, w)

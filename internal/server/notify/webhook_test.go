@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -12,10 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -201,6 +206,78 @@ func TestGoneDisablesAtOnceAndItsMakerIsTold(t *testing.T) {
 		t.Errorf("reason %q", reason)
 	}
 	await.True(t, "the mail", func() bool { return strings.Contains(p.letter("ana@example.com"), "410 Gone") })
+}
+
+// Nothing waits for an endpoint that is disabled: neither what was under way
+// when it was, nor what was handed on beside it. What another attempt settled
+// meanwhile stays as it is.
+func TestAttemptsThatEndLateSettleNothingAnew(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		h := open(t, st)
+		allow, _ := outbound.ParseAllow("127.0.0.1")
+		h.out = outbound.New(outbound.Policy{Allow: allow, Timeout: await.Patience})
+		h.furnish(ops.Config{PublicURL: "https://svc.example"})
+		first := make(chan string, inFlight) // who goes first is told that it is gone
+		first <- "gone"
+		arrived, disabled := make(chan string, inFlight), make(chan struct{})
+		r := listen(t, func(w http.ResponseWriter, r *http.Request) bool {
+			arrived <- r.Header.Get("webhook-id")
+			select {
+			case <-first:
+				w.WriteHeader(http.StatusGone)
+			case <-disabled:
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+			return false
+		})
+		w := h.webhook(r.url)
+		h.emit(repeatType(coord.EventIntentDeclared, inFlight)...)
+		h.start()
+		await.True(t, "disabled", func() bool { return !h.get(w.ID).Enabled })
+		var last coord.Delivery
+		for range inFlight {
+			if d := h.delivery(w.ID, strings.TrimPrefix(<-arrived, "msg_")); d.Attempts == 0 {
+				last = d
+			}
+		}
+		last.Status, last.NextAttemptAt, last.DeliveredAt = coord.DeliveryDelivered, nil, st.Now().Ptr() // as another replica may find
+		late := coord.Delivery{ID: uuid.NewString(), WebhookID: w.ID, OrgID: h.owner.OrgID, EventSeq: 1, EventType: coord.EventIntentClosed}
+		err := st.Write(t.Context(), h.owner.OrgID, func(tx *store.Tx) error {
+			return errors.Join(tx.SaveDelivery(t.Context(), last), tx.InsertDeliveries(t.Context(), []coord.Delivery{late}), ops.WakeWebhook(t.Context(), tx, h.owner.OrgID, w.ID))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(disabled)
+		await.True(t, "the sender to end", func() bool { return h.job("webhook:"+w.ID) == nil })
+		for _, d := range h.deliveries(w.ID) {
+			want := coord.DeliveryFailed
+			if d.ID == last.ID {
+				want = coord.DeliveryDelivered
+			}
+			if d.Status != want || d.NextAttemptAt != nil {
+				t.Errorf("delivery of event %s is %s, next attempt %v; want %s and none", d.EventID, d.Status, d.NextAttemptAt, want)
+			}
+		}
+		if got := h.events(coord.EventWebhookDisabled); got != 1 {
+			t.Errorf("%d webhook.disabled events, want 1", got)
+		}
+	})
+}
+
+// inFlight is how many requests one endpoint gets at once.
+const inFlight = 4
+
+func (h *house) delivery(webhook, id string) (d coord.Delivery) {
+	h.t.Helper()
+	err := h.st.Read(h.t.Context(), func(tx *store.Tx) (err error) {
+		d, err = tx.Delivery(h.t.Context(), webhook, id)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d
 }
 
 func TestAfterTheLastAttemptADeliveryHasFailed(t *testing.T) {

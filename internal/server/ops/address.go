@@ -67,7 +67,7 @@ func (e envelope) toUser(ctx context.Context, email string) (letter, error) {
 	m, err := e.tx.MemberByEmail(ctx, e.who.OrgID, email)
 	switch {
 	case problem.KindOf(err) == problem.NotFound:
-		return letter{}, problem.Newf(problem.NotFound, "no member of this org has the address %s; GET /v1/members lists them", email)
+		return letter{}, problem.Newf(problem.NotFound, "no member of this org has the address %s; who_is_online and the dashboard tell who there is", email)
 	case err != nil:
 		return letter{}, err
 	case e.isSelf(m.ID) && e.session == nil:
@@ -107,7 +107,7 @@ func (e envelope) toConflict(ctx context.Context, ref string) (letter, error) {
 	case err != nil:
 		return letter{}, err
 	case !c.Status.Live():
-		return letter{}, problem.Newf(problem.Conflict, "%s is %s; write to its parties with user:<email>, see GET /v1/conflicts/%s", c.Ref, c.Status, c.Ref)
+		return letter{}, problem.Newf(problem.Conflict, "%s is %s; write to its parties with user:<email>", c.Ref, c.Status)
 	}
 	var parties []string
 	for _, u := range []string{c.HolderUser, c.ChallengerUser} {
@@ -134,7 +134,10 @@ func (e envelope) aboutIt(kind, ref string, users ...string) letter {
 	return letter{thread: store.DirectThread(e.with(users...), about, &subject), to: kind + ":" + ref, about: about, recipients: users}
 }
 
-const noConversation = "no such conversation; GET /v1/conversations lists those you can read"
+// Agents read these as well as programs, so they name no route of either.
+const noChannel = "no channel #%s: there is one called team, and one for each repo of this org, as owner/name"
+
+const noConversation = "no such conversation, or not one that you can read"
 
 func (e envelope) toThread(ctx context.Context, id string) (letter, error) {
 	if err := wantUUID(id, noConversation); err != nil {
@@ -209,7 +212,7 @@ func (s *Service) channelNamed(ctx context.Context, tx *store.Tx, who coord.Call
 	if strings.Contains(name, "/") || shape.IsUUID(name) {
 		r, err := s.findRepo(ctx, tx, who, name)
 		if problem.KindOf(err) == problem.NotFound {
-			err = problem.Newf(problem.NotFound, "no channel #%s: no repo of this org has that name; GET /v1/conversations?kind=channel lists the channels", name)
+			err = problem.Newf(problem.NotFound, noChannel, name)
 		}
 		return store.RepoChannel(r.ID), err
 	}
@@ -225,7 +228,7 @@ func (s *Service) channelNamed(ctx context.Context, tx *store.Tx, who coord.Call
 	}
 	switch len(found) {
 	case 0:
-		return store.Thread{}, problem.Newf(problem.NotFound, "no channel #%s: no repo of this org has that name; GET /v1/conversations?kind=channel lists the channels", name)
+		return store.Thread{}, problem.Newf(problem.NotFound, noChannel, name)
 	case 1:
 		return store.RepoChannel(found[0].ID), nil
 	}

@@ -136,16 +136,31 @@ func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionI
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{Statuses: coord.LiveConflictStatuses()})
+	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{Statuses: coord.LiveConflictStatuses(), Plea: true, History: true})
 	for _, c := range rows {
 		if c.OverrideRequested == nil || !policy.Merge(rules[""], rules[c.Repo.ID]).MayOverride(a.who.Role) || len(out) == maxPerKind {
 			continue
 		}
+		by, agent := c.OverrideRequested.By, askedByAgent(c.Conflict)
+		if by.ID == a.who.UserID && !agent { // they know; an agent asks its own person, too
+			continue
+		}
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionOverrideRequest, c.Ref, c.OverrideRequested.At), Kind: coord.AttentionOverrideRequest,
-			Title: fmt.Sprintf("%s asks for an override of %s", c.OverrideRequested.By.Name, c.Ref), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo,
+			Title: fmt.Sprintf("%s asks for an override of %s", callOf(by, agent), c.Ref), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo,
 			Since: c.OverrideRequested.At, URL: a.s.pageURL("conflict", c.Ref), Actions: []string{"override"}})
 	}
 	return out, err
+}
+
+// askedByAgent tells whether an agent, not a person, asked last for an
+// override.
+func askedByAgent(c coord.Conflict) bool {
+	for _, taken := range slices.Backward(c.Actions) {
+		if taken.Action == coord.ActionRequestOverride {
+			return taken.SessionID != nil
+		}
+	}
+	return true
 }
 
 func (a attention) acks(ctx context.Context) ([]coord.AttentionItem, error) {
@@ -181,10 +196,14 @@ func personOf(from coord.Sender) string {
 	if from.User == nil {
 		return "svc"
 	}
-	if from.Kind == coord.SenderSession {
-		return from.User.Name + "'s agent"
+	return callOf(*from.User, from.Kind == coord.SenderSession)
+}
+
+func callOf(u coord.User, agent bool) string {
+	if agent {
+		return u.Name + "'s agent"
 	}
-	return from.User.Name
+	return u.Name
 }
 
 // excerpt returns the beginning of a text, on one line.

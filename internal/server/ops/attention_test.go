@@ -78,6 +78,34 @@ func TestWhatWantsAttention(t *testing.T) {
 	})
 }
 
+// Who asks for an override is not asked for it; whose agent asks is.
+func TestAnOverrideIsAskedOfOthers(t *testing.T) {
+	onTeams(t, func(t *testing.T, x *team) {
+		clash := x.conflict(x.bob, x.cyd)
+		agent := x.agent(x.bob, apiRepo)
+		for _, tt := range []struct {
+			name, session string
+			bob           string // what he is asked
+			ada           string
+		}{
+			{"bob himself", "", "", x.bob.Name + " asks for an override of " + clash.Ref},
+			{"bob's agent", agent.session, x.bob.Name + "'s agent asks for an override of " + clash.Ref, x.bob.Name + "'s agent asks for an override of " + clash.Ref},
+		} {
+			x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: agent.token, Body: map[string]any{"action": "request_override"},
+				Header: map[string]string{"X-Svc-Session": tt.session}}, nil)
+			for token, want := range map[string]string{x.bob.token: tt.bob, x.ada.token: tt.ada} {
+				got := ""
+				for _, item := range ofKind(x.attention(token, ""), coord.AttentionOverrideRequest) {
+					got += item.Title
+				}
+				if got != want {
+					t.Errorf("%s asks: the item is %q, want %q", tt.name, got, want)
+				}
+			}
+		}
+	})
+}
+
 // A dismissal holds until the thing changes.
 func TestDismissedUntilItChanges(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {

@@ -96,7 +96,12 @@ func (s *Service) GetBilling(ctx context.Context, who coord.Caller, _ wire.None)
 			return err
 		}
 		sub, err := tx.SubscriptionOf(ctx, who.OrgID)
-		out = wire.Billing{Available: s.cfg.Stripe != nil, Plan: org.Plan, Status: paymentStatus(sub)}
+		out = wire.Billing{Available: s.cfg.Stripe != nil, Plan: org.Plan, Status: paymentStatus(sub), Offers: []wire.Offer{}}
+		if s.cfg.Stripe != nil {
+			for _, name := range []string{plan.Team, plan.Business} {
+				out.Offers = append(out.Offers, wire.Offer{Plan: name, Limits: limitsOf(name)})
+			}
+		}
 		if sub != nil {
 			out.Subscribed, out.CurrentPeriodEnd, out.CancelsAt = !billing.Over(sub.Status), sub.PeriodEnd, sub.Cancels
 		}

@@ -117,7 +117,7 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 			return err
 		}
 		if !isParty(who, row) && !who.Role.IsAdmin() {
-			return problem.Newf(problem.Forbidden, "only the parties of %s and admins act on it; see who they are with GET /v1/conflicts/%s", row.Ref, row.Ref)
+			return problem.Newf(problem.Forbidden, "only the parties of %s and admins act on it", row.Ref)
 		}
 		next, ok := row.Status.After(action)
 		if !ok {

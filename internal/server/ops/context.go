@@ -31,7 +31,8 @@ func (p place) worker(ix *engine.Index, who coord.Caller) *engine.Worker {
 		}
 		return live.SessionWorker(*p.session)
 	}
-	return &engine.Worker{Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
+	// An id that nobody has, or the engine would take them for merged work.
+	return &engine.Worker{ID: "caller", Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
 }
 
 // CheckScope tells what some work would collide with. It writes nothing.
@@ -121,7 +122,10 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 			return err
 		}
 		if i.Status.Live() {
-			record := shown(i, who)
+			record, err := show(ctx, tx, i, who)
+			if err != nil {
+				return err
+			}
 			out.Intent = &record
 		}
 	}
@@ -268,32 +272,25 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 		}
 		// Being active is a matter of time and policy, so it is judged here
 		// and pages are filled from as many rows as it takes.
-		for {
+		var found []store.SessionRow
+		for more := true; more && len(found) <= in.Limit; {
 			rows, err := tx.Sessions(ctx, who.OrgID, want)
 			if err != nil {
 				return err
 			}
-			for k, row := range rows {
-				if k == in.Limit {
-					break
-				}
+			more = len(rows) == want.Limit
+			for _, row := range rows {
 				want.Before, want.BeforeID = row.LastHeartbeatAt, row.ID
-				row.Status = statusOf(tx, rules, row)
-				if in.Active != nil && *in.Active != (row.Status == coord.SessionActive) {
-					continue
+				if row.Status = statusOf(tx, rules, row); in.Active == nil || *in.Active == (row.Status == coord.SessionActive) {
+					found = append(found, row)
 				}
-				if out.Items = append(out.Items, sessionShown(row, who)); len(out.Items) == in.Limit {
-					break
-				}
-			}
-			if len(rows) <= in.Limit && len(out.Items) < in.Limit {
-				return nil
-			}
-			if len(out.Items) == in.Limit {
-				out.NextCursor = cursor(want.Before, want.BeforeID)
-				return nil
 			}
 		}
+		found, out.NextCursor = page(found, in.Limit, func(s store.SessionRow) []any { return []any{s.LastHeartbeatAt, s.ID} })
+		for _, row := range found {
+			out.Items = append(out.Items, sessionShown(row, who))
+		}
+		return nil
 	})
 	return out, err
 }

@@ -287,6 +287,7 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 		}
 		var bad []problem.Field
 		var paths []string
+		out = wire.Indexed{} // a transaction may be tried again
 		for i, f := range in.Files {
 			p, err := scope.CleanPath(f.Path)
 			if err != nil {

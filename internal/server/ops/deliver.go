@@ -67,10 +67,10 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 	var sess *store.SessionRow
 	waits := false
 	err = s.read(ctx, func(tx *store.Tx) error {
-		if sess, err = onlyAgent(ctx, tx, who, tx.Now.Add(-expiry)); err != nil || sess == nil {
+		if sess, err = onlyAgent(recentSessions(ctx, tx, who)); err != nil || sess == nil {
 			return err
 		}
-		waits, err = s.hasNews(ctx, tx, who, *sess)
+		waits, err = tx.HasNews(ctx, *sess, tx.Now.Add(-quietAfter))
 		return err
 	})
 	if err != nil || sess == nil {
@@ -97,20 +97,6 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 		return nil
 	})
 	return text, err
-}
-
-func (s *Service) hasNews(ctx context.Context, tx *store.Tx, who coord.Caller, sess store.SessionRow) (bool, error) {
-	letters, err := s.undelivered(ctx, tx, who, sess, 1)
-	if err != nil || len(letters) > 0 {
-		return len(letters) > 0, err
-	}
-	for _, list := range []func(context.Context, *store.Tx, coord.Caller, store.SessionRow, int) ([]coord.Question, error){s.openQuestions, s.newAnswers} {
-		qs, err := list(ctx, tx, who, sess, 1)
-		if err != nil || len(qs) > 0 {
-			return len(qs) > 0, err
-		}
-	}
-	return false, nil
 }
 
 func questionsOf(rows []store.QuestionRow) []coord.Question {

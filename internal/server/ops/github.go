@@ -157,6 +157,26 @@ func mayFinish(ctx context.Context, tx *store.Tx, flow manifestFlow) error {
 	return err
 }
 
+// DeleteGitHubApp forgets an app and its secrets. On GitHub it stays until
+// somebody deletes it there; its webhooks are refused from now on.
+func (s *Service) DeleteGitHubApp(ctx context.Context, who coord.Caller, in wire.DeleteGitHubApp) (out wire.None, err error) {
+	err = s.write(ctx, who, func(tx *store.Tx) error {
+		a, err := tx.GitHubApp(ctx, in.ID)
+		if err == nil && a.OrgID != who.OrgID {
+			err = problem.Newf(problem.NotFound, "no such app")
+		}
+		if err != nil {
+			return err
+		}
+		if err := firstError(tx.DropJob(ctx, JobGitHub+":"+a.ID), tx.DeleteGitHubApp(ctx, a.ID)); err != nil {
+			return err
+		}
+		left, err := tx.GitHubApps(ctx, who.OrgID)
+		return firstError(err, tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "github", "connected": len(left) > 0}))
+	})
+	return out, err
+}
+
 // ReceiveGitHub takes a webhook of one of the apps.
 func (s *Service) ReceiveGitHub(ctx context.Context, _ coord.Caller, in wire.Hook) (out wire.HookReceipt, err error) {
 	d := githost.Delivery{Body: in.Body, Header: in.Header}

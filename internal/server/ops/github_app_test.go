@@ -60,6 +60,9 @@ func TestMakingTheApp(t *testing.T) {
 			}
 		}
 		contains(t, "the log", x.w.Log.String(), "GitHub did not hand over the app")
+		for _, path := range []string{"/v1/github/app/callback?code=x&state=%3Cb%3E", "/v1/github/app/manifest?format=html"} {
+			wantPage(t, x.w, request{Method: "GET", Path: path}, "The GitHub app was not made", `href="/settings/github"`)
+		}
 		late := x.manifest("")
 		x.w.Advance(61 * time.Minute)
 		if res := x.w.Do(callback(late, x.gh.code())); res.Status != 403 {
@@ -248,6 +251,55 @@ func TestAppsBelongToOneOrg(t *testing.T) {
 		x.w.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: other.Owner()}, &s)
 		if s.Configured || len(s.Apps)+len(s.Installations) != 0 {
 			t.Errorf("another org sees %+v", s)
+		}
+	})
+}
+
+// A forgotten app is gone with its secrets: what it signs is refused, its pull
+// requests say nothing more, and no job goes on for it.
+func TestAnAppIsForgotten(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		bob := x.overlapping()
+		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
+		x.tell(x.gh.delivery("installation", map[string]any{"action": "created", "installation": installation(77, t0), "repositories": []any{map[string]any{"full_name": "acme/api"}}}))
+		x.settled()
+		gone := request{Method: "DELETE", Path: "/v1/github/app/" + x.status().Apps[0].ID}
+		for name, tt := range map[string]struct {
+			token  string
+			status int
+		}{"a member": {x.cyd.token, 403}, "a service token": {x.w.Token(x.o, nil, coord.ScopeReposRead), 403}, "another org": {x.w.Org("Other").Owner(), 404}} {
+			gone.Token = tt.token
+			if res := x.w.Do(gone); res.Status != tt.status {
+				t.Errorf("%s = %d %s", name, res.Status, res.Body)
+			}
+		}
+		gone.Token = x.bob.token
+		x.w.Must(204, gone, nil)
+		x.w.Must(404, gone, nil)
+		if s := x.status(); s.Configured || len(s.Apps)+len(s.Installations) != 0 {
+			t.Errorf("afterwards = %+v", s)
+		}
+		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+			var n int
+			err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM github_apps) + (SELECT COUNT(*) FROM github_installations)`).Scan(&n)
+			if n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+			return err
+		})
+		if res := x.w.Do(x.gh.request(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Hour), nil))); res.Status != 403 {
+			t.Errorf("its webhook = %d %s", res.Status, res.Body)
+		}
+		before := x.gh.said(12)
+		x.changes(bob, "bobs", lines("a.go", "b1", "n3", 10, 2))
+		x.w.Advance(16 * time.Minute) // when GitHub would be asked what we missed
+		x.settled()
+		if after := x.gh.said(12); len(after) != 1 || after[0] != before[0] {
+			t.Errorf("its pull request says %v", after)
+		}
+		x.makeApp()
+		if s := x.status(); len(s.Apps) != 1 {
+			t.Errorf("made again = %+v", s)
 		}
 	})
 }

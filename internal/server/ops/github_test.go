@@ -165,7 +165,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 }
 
 // settled waits until no job of a git host is left to do.
-func (x *githubTeam) settled() {
+func (x *team) settled() {
 	x.Helper()
 	await.True(x, "the git host's jobs are done", func() bool {
 		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)

@@ -21,18 +21,26 @@ func GitLabOf(hook string) string { return "gitlab " + hook }
 func (s *Service) GetGitLab(ctx context.Context, who coord.Caller, _ wire.None) (out wire.GitLabStatus, err error) {
 	err = s.read(ctx, func(tx *store.Tx) error {
 		h, err := tx.GitLabHookOf(ctx, who.OrgID)
-		out = s.gitlabStatus(h)
+		if err != nil {
+			return err
+		}
+		out, err = s.gitlabStatus(ctx, tx, h)
 		return err
 	})
 	return out, err
 }
 
-func (s *Service) gitlabStatus(h *store.GitLabHook) wire.GitLabStatus {
+func (s *Service) gitlabStatus(ctx context.Context, tx *store.Tx, h *store.GitLabHook) (out wire.GitLabStatus, err error) {
 	if h == nil {
-		return wire.GitLabStatus{}
+		return out, nil
 	}
 	to := s.url("v1", "gitlab", "webhook?hook="+h.ID)
-	return wire.GitLabStatus{Connected: true, WebhookURL: &to, ConnectedAt: &h.CreatedAt, LastDeliveryAt: h.DeliveredAt}
+	out = wire.GitLabStatus{Connected: true, WebhookURL: &to, ConnectedAt: &h.CreatedAt, LastDeliveryAt: h.DeliveredAt}
+	t, err := tx.GitLabToken(ctx, h.OrgID)
+	if t != nil {
+		out.Token = &wire.GitLabToken{URL: t.Web, Name: t.Name, ExpiresAt: t.ExpiresAt, RefusedAt: t.RefusedAt, CreatedAt: t.CreatedAt}
+	}
+	return out, err
 }
 
 // PutGitLab lets GitLab's webhooks in, or changes their secret.
@@ -53,7 +61,9 @@ func (s *Service) PutGitLab(ctx context.Context, who coord.Caller, in wire.PutGi
 		if h.Secret, err = s.cfg.Vault.Seal(GitLabOf(h.ID), secret); err != nil {
 			return err
 		}
-		out = s.gitlabStatus(h)
+		if out, err = s.gitlabStatus(ctx, tx, h); err != nil {
+			return err
+		}
 		out.Secret = &secret
 		return firstError(tx.SaveGitLabHook(ctx, *h), tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": true}))
 	})
@@ -76,14 +86,14 @@ func signingToken(given *string) (string, error) {
 	return *given, nil
 }
 
-// DeleteGitLab lets GitLab's webhooks in no longer.
+// DeleteGitLab lets GitLab's webhooks in no longer and forgets the token.
 func (s *Service) DeleteGitLab(ctx context.Context, who coord.Caller, _ wire.None) (out wire.None, err error) {
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		h, err := tx.GitLabHookOf(ctx, who.OrgID)
 		if err != nil || h == nil {
 			return err
 		}
-		return firstError(tx.DeleteGitLabHook(ctx, who.OrgID), tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": false}))
+		return firstError(tx.DeleteGitLabHook(ctx, who.OrgID), tx.DeleteGitLabToken(ctx, who.OrgID), tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": false}))
 	})
 	return out, err
 }

@@ -29,9 +29,6 @@ type hookEvent struct {
 // EvaluateHook answers an agent host's event. Each edit of each agent passes
 // here: the ordinary allow reads memory and writes nothing.
 func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.EvaluateHook) (wire.HookReply, error) {
-	if in.Protocol != "" && in.Protocol != wire.HookProtocol {
-		return wire.HookReply{}, problem.Newf(problem.UnsupportedProtocol, "this server speaks hook protocol %s, not %s; update svc or the server", wire.HookProtocol, in.Protocol)
-	}
 	who.Via = coord.ViaHook
 	e := &hookEvent{HookRequest: &in.HookRequest, who: who}
 	for _, r := range in.Repo.RemoteFingerprints {

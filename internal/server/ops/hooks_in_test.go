@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -218,10 +219,14 @@ func (x *team) gitlab(token *string) (to, secret string) {
 	return "/v1/" + path, *out.Secret
 }
 
-func mergeRequest(action, state, branch string, number int, at time.Time, repo string) []byte {
+func mergeRequest(action, state, branch string, number int, at time.Time, repo string, more ...map[string]any) []byte {
+	attributes := map[string]any{"iid": number, "action": action, "state": state, "source_branch": branch, "target_branch": "main", "source_project_id": 5, "target_project_id": 5,
+		"url": "https://gitlab.com/" + repo + "/-/merge_requests/" + fmt.Sprint(number), "updated_at": at.UTC().Format("2006-01-02 15:04:05 MST"), "last_commit": map[string]any{"id": "c1"}}
+	for _, m := range more {
+		maps.Copy(attributes, m)
+	}
 	body, _ := json.Marshal(map[string]any{"object_kind": "merge_request", "project": map[string]any{"path_with_namespace": repo, "web_url": "https://gitlab.com/" + repo, "default_branch": "main"},
-		"object_attributes": map[string]any{"iid": number, "action": action, "state": state, "source_branch": branch, "target_branch": "main", "source_project_id": 5, "target_project_id": 5,
-			"url": "https://gitlab.com/" + repo + "/-/merge_requests/" + fmt.Sprint(number), "updated_at": at.UTC().Format("2006-01-02 15:04:05 MST"), "last_commit": map[string]any{"id": "c1"}}})
+		"object_attributes": attributes})
 	return body
 }
 
@@ -234,7 +239,7 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 				"scope": map[string]any{"paths": []string{branch + ".go"}}}}, &made)
 			return made.Intent.Ref
 		}
-		kept, closed, signed := declare("kept"), declare("closed"), declare("signed")
+		kept, closed, signed, upper := declare("kept"), declare("closed"), declare("signed"), declare("upper")
 		to, secret := x.gitlab(nil)
 		send := func(body []byte, header map[string]string) (out wire.HookReceipt, status int) {
 			res := x.w.Do(request{Method: "POST", Path: to, Body: body, Header: header})
@@ -260,12 +265,21 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		if got, _ := send(opened, token(secret)); got.Status != "duplicate" {
 			t.Errorf("opened again = %+v", got)
 		}
+		send(mergeRequest("merge", "merged", "upper", 5, t0.Add(time.Minute), "group/sub/app", map[string]any{"target_branch": "kept"}), token(secret))
+		if i := x.intentNow(upper); i.Status != coord.IntentInReview || i.PRNumber == nil || *i.PRNumber != 5 {
+			t.Errorf("merged into another branch: the intent is %s, number %v", i.Status, i.PRNumber)
+		}
+		if got := x.inbox(x.cyd, "").Items; len(got) != 1 || !strings.Contains(got[0].Body, "Merge request !5 of "+upper+" was merged into kept, not into main") {
+			t.Errorf("its owner is told %v", got)
+		}
 		send(mergeRequest("merge", "merged", "kept", 3, t0.Add(time.Hour), "group/sub/app"), token(secret))
-		if i := x.intentNow(kept); i.Status != coord.IntentMerged {
-			t.Errorf("merged: the intent is %s", i.Status)
+		for _, ref := range []string{kept, upper} {
+			if i := x.intentNow(ref); i.Status != coord.IntentMerged {
+				t.Errorf("merged: the intent %s is %s", ref, i.Status)
+			}
 		}
 		send(mergeRequest("close", "closed", "closed", 4, t0, "group/sub/app"), token(secret))
-		if i := x.intentNow(closed); i.Status != coord.IntentActive || len(x.inbox(x.cyd, "").Items) != 1 {
+		if i := x.intentNow(closed); i.Status != coord.IntentActive || len(x.inbox(x.cyd, "").Items) != 2 {
 			t.Errorf("closed: the intent is %s, messages %v", i.Status, x.inbox(x.cyd, "").Items)
 		}
 		for name, body := range map[string]string{"another kind": `{"object_kind":"note"}`, "another action": `{"object_kind":"merge_request","object_attributes":{"action":"approved","state":"opened"}}`,

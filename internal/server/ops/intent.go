@@ -25,6 +25,9 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 		return out, problem.InvalidField("title", "must not be blank")
 	}
 	in.Title = title
+	if in.Branch != nil {
+		in.Branch = optional(*in.Branch)
+	}
 	var set coord.ScopeSet
 	if in.Scope != nil {
 		canonical, bad := scope.Canonical("scope", *in.Scope)
@@ -51,8 +54,10 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 			return err
 		}
 		declare(&i, in, set, deps)
-		conflicts, err := c.saveDeclared(ctx, &i, deps, p.session)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.saveDeclared(ctx, &i, deps, p.session); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err
@@ -98,7 +103,7 @@ func (c *change) intentToDeclare(ctx context.Context, p place, owner coord.User,
 			return i, nil
 		}
 	}
-	if branch != nil && *branch != "" {
+	if branch != nil {
 		found, err := c.LiveIntentOn(ctx, c.who.OrgID, p.repo.ID, owner.ID, *branch)
 		if err != nil || found != nil {
 			if found != nil {
@@ -323,95 +328,6 @@ func (c *change) tellIntent(ctx context.Context, t coord.EventType, i store.Inte
 		payload[k] = v
 	}
 	return c.tell(ctx, t, i.ID, i.Repo.ID, payload)
-}
-
-// shown returns an intent as the caller may see it: with its claims, and the
-// title of a draft only to its owner.
-func shown(i store.IntentRow, who coord.Caller) coord.Intent {
-	i.Claims = live.ClaimsOf(i)
-	if i.Status == coord.IntentDraft && i.Owner.ID != who.UserID {
-		i.Title, i.Summary, i.PlanMD = "Draft", nil, nil
-	}
-	return i.Intent
-}
-
-// GetIntent returns one intent.
-func (s *Service) GetIntent(ctx context.Context, who coord.Caller, in wire.GetIntent) (out coord.Intent, err error) {
-	err = s.read(ctx, func(tx *store.Tx) error {
-		i, err := findIntent(ctx, tx, who, in.Ref)
-		out = shown(i, who)
-		return err
-	})
-	return out, err
-}
-
-// findIntent returns the intent that a ref names; what is no ref is not found.
-func findIntent(ctx context.Context, tx *store.Tx, who coord.Caller, ref string) (store.IntentRow, error) {
-	n, ok := coord.ParseIntentRef(ref)
-	if !ok {
-		return store.IntentRow{}, problem.Newf(problem.NotFound, "%q is not an intent; refs look like INT-7", ref)
-	}
-	return tx.Intent(ctx, who.OrgID, n)
-}
-
-// ListIntents returns intents, newest first.
-func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.ListIntents) (out wire.Page[coord.Intent], err error) {
-	want := store.IntentFilter{Limit: in.Limit + 1, Statuses: intentStatuses(in.Status)}
-	if err := uncursor(in.Cursor, &want.Before); err != nil {
-		return out, err
-	}
-	err = s.read(ctx, func(tx *store.Tx) error {
-		if want.Owner, err = s.ownerFilter(ctx, tx, who, in.Owner); err != nil {
-			return err
-		}
-		if in.Repo != "" {
-			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
-			if err != nil {
-				return err
-			}
-			want.Repo = r.ID
-		}
-		rows, err := tx.Intents(ctx, who.OrgID, want)
-		if err != nil {
-			return err
-		}
-		rows, out.NextCursor = page(rows, in.Limit, func(i store.IntentRow) []any { return []any{i.Number} })
-		out.Items = make([]coord.Intent, len(rows))
-		for k, i := range rows {
-			if i.Handoff, err = tx.LastHandoff(ctx, i.ID); err != nil {
-				return err
-			}
-			out.Items[k] = shown(i, who)
-		}
-		return nil
-	})
-	return out, err
-}
-
-func intentStatuses(names []string) (out []coord.IntentStatus) {
-	for _, n := range names {
-		if n == "live" {
-			out = append(out, coord.LiveIntentStatuses()...)
-		} else {
-			out = append(out, coord.IntentStatus(n))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// ownerFilter reads "me" or an email.
-func (s *Service) ownerFilter(ctx context.Context, tx *store.Tx, who coord.Caller, owner string) (string, error) {
-	switch {
-	case owner == "":
-		return "", nil
-	case owner == "me" && who.Personal():
-		return who.UserID, nil
-	case owner == "me":
-		return "", problem.InvalidField("owner", "a service token is nobody; name an email")
-	}
-	m, err := tx.MemberByEmail(ctx, who.OrgID, owner)
-	return m.ID, err
 }
 
 // dependencies reads the refs that an intent depends on and refuses cycles.

@@ -26,7 +26,7 @@ func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string,
 		if to == nil {
 			return out, problem.InvalidField("handoff_to", "is required with outcome handoff: a member's email")
 		}
-		return s.handOff(ctx, who, ref, *to, note, session)
+		return s.handOff(ctx, who, ref, recipient{"handoff_to", *to}, note, session)
 	}
 	if to != nil {
 		return out, problem.InvalidField("handoff_to", "goes with outcome handoff only")
@@ -53,8 +53,8 @@ func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string,
 		if err := c.end(ctx, &i, status, coord.EventIntentClosed); err != nil {
 			return err
 		}
-		out.Intent = shown(i, who)
-		return nil
+		out.Intent, err = show(ctx, c.Tx, i, who)
+		return err
 	})
 	return out, err
 }
@@ -164,7 +164,7 @@ func (c *change) workersOn(repo string, paths []string) []string {
 
 // HandOff passes an intent to somebody else.
 func (s *Service) HandOff(ctx context.Context, who coord.Caller, in wire.HandOff) (wire.HandedOff, error) {
-	return s.handOff(ctx, who, in.Ref, in.To, in.Note, nil)
+	return s.handOff(ctx, who, in.Ref, recipient{"to", in.To}, in.Note, nil)
 }
 
 // HandOffTool is HandOff as an agent calls it: by default of the intent it is
@@ -174,10 +174,13 @@ func (s *Service) HandOffTool(ctx context.Context, who coord.Caller, in wire.Int
 	if in.Ref != nil {
 		ref = string(*in.Ref)
 	}
-	return s.handOff(ctx, who, ref, in.To, in.Note, in.SessionID)
+	return s.handOff(ctx, who, ref, recipient{"to", in.To}, in.Note, in.SessionID)
 }
 
-func (s *Service) handOff(ctx context.Context, who coord.Caller, ref, to string, note, session *string) (out wire.HandedOff, err error) {
+// A recipient is whom an intent is handed to, and the field that names them.
+type recipient struct{ field, email string }
+
+func (s *Service) handOff(ctx context.Context, who coord.Caller, ref string, to recipient, note, session *string) (out wire.HandedOff, err error) {
 	err = s.alter(ctx, who, func(c *change) error {
 		if ref == "" {
 			acting, err := s.actingSession(ctx, c.Tx, who, session, "")
@@ -196,24 +199,26 @@ func (s *Service) handOff(ctx context.Context, who coord.Caller, ref, to string,
 		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
-		h, err := c.handTo(ctx, &i, to, note)
-		out = wire.HandedOff{Intent: shown(i, who), Handoff: h}
+		if out.Handoff, err = c.handTo(ctx, &i, to, note); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err
 }
 
-func (c *change) handTo(ctx context.Context, i *store.IntentRow, to string, note *string) (*coord.Handoff, error) {
+func (c *change) handTo(ctx context.Context, i *store.IntentRow, to recipient, note *string) (*coord.Handoff, error) {
 	if !i.Status.Live() {
 		return nil, closedIntent(*i)
 	}
-	m, err := c.MemberByEmail(ctx, c.who.OrgID, to)
+	m, err := c.MemberByEmail(ctx, c.who.OrgID, to.email)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case !m.Role.CanOwnIntents():
-		return nil, problem.InvalidField("to", "%s has the role %s, which cannot own intents", m.Email, m.Role)
+		return nil, problem.InvalidField(to.field, "%s has the role %s, which cannot own intents", m.Email, m.Role)
 	case m.ID == i.Owner.ID:
 		return nil, problem.Newf(problem.Conflict, "%s is %s's already", i.Ref, m.Name)
 	}
@@ -300,8 +305,10 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		if err := c.tellIntent(ctx, coord.EventIntentAdopted, i, nil); err != nil {
 			return err
 		}
-		conflicts, err := c.afterIntent(ctx, &i)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.afterIntent(ctx, &i); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err

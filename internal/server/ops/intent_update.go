@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,8 +35,10 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if _, err := c.speaksFor(ctx, session, i.Repo.ID); err != nil {
 			return err
 		}
-		conflicts, err := c.revise(ctx, &i, patch, note)
-		out = wire.Declared{Intent: shown(i, who), Conflicts: conflicts}
+		if out.Conflicts, err = c.revise(ctx, &i, patch, note); err != nil {
+			return err
+		}
+		out.Intent, err = show(ctx, c.Tx, i, who)
 		return err
 	})
 	return out, err
@@ -119,7 +122,7 @@ func (c *change) patch(ctx context.Context, i *store.IntentRow, p wire.IntentPat
 		i.PlanMD = p.PlanMD
 	}
 	if p.Branch != nil {
-		i.Branch = p.Branch
+		i.Branch = optional(*p.Branch)
 	}
 	if p.PRNumber != nil {
 		i.PRNumber = p.PRNumber
@@ -184,8 +187,11 @@ func (c *change) patchDependencies(ctx context.Context, i *store.IntentRow, p wi
 		return nil, err
 	}
 	deps = append(deps, add...)
-	for _, ref := range p.DependsOnRemove {
-		n, _ := coord.ParseIntentRef(string(ref))
+	for k, ref := range p.DependsOnRemove {
+		n, ok := coord.ParseIntentRef(string(ref))
+		if !ok {
+			return nil, problem.InvalidField(fmt.Sprintf("depends_on_remove[%d]", k), "%q is not an intent; refs look like INT-7", string(ref))
+		}
 		deps = slices.DeleteFunc(deps, func(d store.Dependency) bool { return d.Number == n })
 	}
 	slices.SortFunc(deps, func(a, b store.Dependency) int { return a.Number - b.Number })

@@ -30,6 +30,9 @@ func (s *Service) PreviewInvite(ctx context.Context, _ coord.Caller, in wire.Inv
 // AcceptInvite joins an org and signs in. Somebody with an account proves it
 // with its password; others choose one.
 func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.AcceptInvite) (out wire.SignedIn, err error) {
+	if strings.TrimSpace(in.Name) == "" {
+		return out, problem.InvalidField("name", "must not be blank")
+	}
 	// An invite that names nobody can be tried with anybody's address.
 	if err := s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns); err != nil {
 		return out, err
@@ -252,6 +255,9 @@ func (s *Service) NewSetupCode(ctx context.Context) (code string, err error) {
 func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (out wire.SignedIn, err error) {
 	if err := s.limit(ctx, "setup:"+who.Address, perAddress, "too many tries; wait a little"); err != nil {
 		return out, err
+	}
+	if strings.TrimSpace(in.Org) == "" {
+		return out, problem.InvalidField("org", "must not be blank")
 	}
 	if err := auth.CheckNewPassword("password", in.Password, in.Email); err != nil {
 		return out, err

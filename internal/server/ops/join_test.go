@@ -21,6 +21,11 @@ func TestAnInviteOpensOneDoorOnce(t *testing.T) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Acme")
 		code := invite(t, w, o, map[string]any{"role": "member", "email": "Eve@Example.com"})
+		var listed struct{ Items []map[string]any }
+		w.Must(200, request{Method: "GET", Path: "/v1/invites", Token: o.Owner()}, &listed)
+		if link, there := listed.Items[0]["url"]; !there || link != nil {
+			t.Errorf("the list shows the link as %v, want null: it is shown once", link)
+		}
 		var shown struct {
 			OrgName string `json:"org_name"`
 			Role    coord.Role

@@ -45,6 +45,6 @@ func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller
 	if err != nil {
 		return err
 	}
-	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: i.URL, ExpiresAt: i.ExpiresAt})
+	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: *i.URL, ExpiresAt: i.ExpiresAt})
 	return s.queueMail(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
 }

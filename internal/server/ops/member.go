@@ -153,10 +153,12 @@ func keepAnOwner(ctx context.Context, tx *store.Tx, org string) error {
 	return err
 }
 
-// RemoveMember takes a person out of the org and ends their tokens, sign-ins
-// and the invites they made.
+// RemoveMember takes a person out of the org and ends their tokens, sign-ins,
+// agents' sessions and the invites they made. Their intents stay, for an admin
+// to hand on or to close.
 func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.MemberID) (out wire.None, err error) {
-	err = s.write(ctx, who, func(tx *store.Tx) error {
+	err = s.alter(ctx, who, func(c *change) error {
+		tx := c.Tx
 		m, err := s.managed(ctx, tx, who, in.UserID)
 		if err != nil {
 			return err
@@ -181,7 +183,7 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 		if err := firstError(tx.DeleteInvitesBy(ctx, who.OrgID, m.ID), tx.DeleteMember(ctx, who.OrgID, m.ID)); err != nil {
 			return err
 		}
-		if err := endSignIns(ctx, tx, m.ID); err != nil {
+		if err := firstError(endSignIns(ctx, tx, m.ID), c.endSessions(ctx, m.ID)); err != nil {
 			return err
 		}
 		return tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", map[string]any{"role": m.Role, "revoked_tokens": len(tokens)})
@@ -190,6 +192,17 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 		s.Forget(who.OrgID)
 	}
 	return out, err
+}
+
+// endSessions ends the sessions of a person's agents.
+func (c *change) endSessions(ctx context.Context, user string) error {
+	sessions, err := c.Sessions(ctx, c.who.OrgID, store.SessionFilter{User: user, Unended: true})
+	for _, x := range sessions {
+		if err == nil {
+			err = c.endSession(ctx, x, c.Now, map[string]any{"tool": x.Tool})
+		}
+	}
+	return err
 }
 
 // endSignIns ends the dashboard sessions of a person who is in no org any
@@ -219,6 +232,7 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 		return out, err
 	}
 	code := auth.NewSecret()
+	link := s.inviteURL(code.Text)
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		if in.Email != nil {
 			email := store.EmailKey(*in.Email)
@@ -231,7 +245,7 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 		if by == "" {
 			by = who.TokenID
 		}
-		out = coord.Invite{ID: newID(), OrgID: who.OrgID, URL: s.inviteURL(code.Text), Role: in.Role, Email: in.Email,
+		out = coord.Invite{ID: newID(), OrgID: who.OrgID, URL: &link, Role: in.Role, Email: in.Email,
 			EmailSent: s.cfg.Mail && in.Email != nil, CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
 		if err := tx.InsertInvite(ctx, out, code.Hash); err != nil {
 			return err

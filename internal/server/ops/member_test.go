@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -95,10 +96,24 @@ func TestRemovingAMemberEndsEverythingTheyHold(t *testing.T) {
 			r.Method, r.Path = "GET", "/v1/me"
 			there.Must(200, r, nil)
 		}
+		name := "acme/" + u.ID
+		w.Must(200, request{Method: "POST", Path: "/v1/hooks/evaluate", Token: token, Body: map[string]any{"event": "session_start", "session": map[string]any{"external_id": "x", "tool": "codex"},
+			"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + name}}}}, nil)
+		online := func() int {
+			var page wire.Page[wire.Online]
+			there.Must(200, request{Method: "GET", Path: "/v1/presence?repo=" + name, Token: o.Owner()}, &page)
+			return len(page.Items)
+		}
+		if n := online(); n != 1 {
+			t.Fatalf("%d agents online, want theirs", n)
+		}
 		streams := []<-chan struct{}{follow(t, there, request{Token: token}), follow(t, there, request{Cookie: cookie, Org: o.Slug})}
 		w.Must(204, request{Method: "DELETE", Path: "/v1/members/" + u.ID, Token: o.Owner()}, nil)
 		if res := w.Do(request{Method: "GET", Path: "/v1/me", Token: token}); res.Status != 401 {
 			t.Errorf("the token here = %d, want 401", res.Status)
+		}
+		if n := online(); n != 0 {
+			t.Errorf("%d agents online of one who has left", n)
 		}
 		await.True(t, "the token on the other replica to end", func() bool {
 			return there.Do(request{Method: "GET", Path: "/v1/me", Token: token}).Status == 401
@@ -172,9 +187,9 @@ func invite(t *testing.T, w *daemontest.World, o *daemontest.Org, body map[strin
 	t.Helper()
 	var made coord.Invite
 	w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: o.Owner(), Body: body}, &made)
-	_, code, ok := strings.Cut(made.URL, "/invite#")
+	_, code, ok := strings.Cut(*made.URL, "/invite#")
 	if !ok {
-		t.Fatalf("the invite's link is %s", made.URL)
+		t.Fatalf("the invite's link is %s", *made.URL)
 	}
 	return code
 }

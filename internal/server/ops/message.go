@@ -71,17 +71,16 @@ func (s *Service) listener(ctx context.Context, tx *store.Tx, who *coord.Caller)
 	if who.Via != coord.ViaTool {
 		return nil, nil
 	}
-	sess, err := onlyAgent(ctx, tx, *who, tx.Now.Add(-quietAfter))
+	sess, err := onlyAgent(tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: tx.Now.Add(-quietAfter)}))
 	if err == nil && sess != nil {
 		who.SessionID = sess.ID
 	}
 	return sess, err
 }
 
-// onlyAgent returns the latest session of the one agent that was heard of
-// through the caller's token since a moment; nil if there are several.
-func onlyAgent(ctx context.Context, tx *store.Tx, who coord.Caller, since coord.Time) (*store.SessionRow, error) {
-	own, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: since})
+// onlyAgent returns the latest of sessions if they are of one agent; nil if
+// there are several.
+func onlyAgent(own []store.SessionRow, err error) (*store.SessionRow, error) {
 	if err != nil || len(own) == 0 {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 		}{
 			{"a person", "user:" + x.bob.Email, 201, "user:" + x.bob.Email, ""},
 			{"a person in any case", "USER:" + strings.ToUpper(x.bob.Email), 201, "user:" + x.bob.Email, ""},
-			{"an unknown person", "user:nobody@example.com", 404, "", "GET /v1/members"},
-			{"somebody of another org", "user:" + stranger.bob.Email, 404, "", "GET /v1/members"},
+			{"an unknown person", "user:nobody@example.com", 404, "", "who_is_online"},
+			{"somebody of another org", "user:" + stranger.bob.Email, 404, "", "who_is_online"},
 			{"oneself", "user:" + x.ada.Email, 400, "", "session_id"},
 			{"nobody after the colon", "user:", 400, "", "user:<email>"},
 			{"a bare address", x.bob.Email, 400, "", "user:" + x.bob.Email},
@@ -55,9 +55,9 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 			{"an unknown conflict", "conflict:CF-9999", 404, "", "CF-9999"},
 			{"a thread of mine", "thread:" + mine.ConversationID, 201, "thread:" + mine.ConversationID, ""},
 			{"a thread of others", "thread:" + theirs.ConversationID, 403, "", "user:<email>"},
-			{"a thread of another org", "thread:" + foreign.ConversationID, 404, "", "GET /v1/conversations"},
-			{"an unknown thread", "thread:" + uuid.NewString(), 404, "", "GET /v1/conversations"},
-			{"a thread that is no id", "thread:x", 404, "", "GET /v1/conversations"},
+			{"a thread of another org", "thread:" + foreign.ConversationID, 404, "", "not one that you can read"},
+			{"an unknown thread", "thread:" + uuid.NewString(), 404, "", "not one that you can read"},
+			{"a thread that is no id", "thread:x", 404, "", "not one that you can read"},
 			{"a channel as a thread", "thread:" + team.ConversationID, 201, "channel:team", ""},
 			{"the team", "channel:team", 201, "channel:team", ""},
 			{"the team with #", "channel:#team", 201, "channel:team", ""},
@@ -68,8 +68,8 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 			{"a unique bare name with #", "#api", 201, "channel:" + apiRepo, ""},
 			{"a bare name alone", "api", 201, "channel:" + apiRepo, ""},
 			{"an ambiguous bare name", "channel:web", 400, "", "channel:other/web"},
-			{"an unknown channel", "channel:acme/nothing", 404, "", "kind=channel"},
-			{"an unknown bare name", "#nothing", 404, "", "kind=channel"},
+			{"an unknown channel", "channel:acme/nothing", 404, "", "one for each repo"},
+			{"an unknown bare name", "#nothing", 404, "", "one for each repo"},
 			{"an unknown kind", "group:x", 400, "", "user:<email>"},
 			{"blanks", "   ", 404, "", "channel"},
 		} {
@@ -96,7 +96,7 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 		x.w.Advance(time.Hour)
 		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.bob.token, Body: map[string]any{"action": "resolved"}}, nil)
 		res := x.w.Must(409, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "conflict:" + clash.Ref, "body": "hi"}}, nil)
-		contains(t, "a settled conflict", string(res.Body), "/v1/conflicts/"+clash.Ref)
+		contains(t, "a settled conflict", string(res.Body), "user:<email>")
 	})
 }
 

@@ -28,6 +28,9 @@ func (s *Service) FinishOIDC(ctx context.Context, who coord.Caller, in wire.Fini
 	if err := s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns); err != nil {
 		return out, err
 	}
+	if in.Error == "access_denied" {
+		return out, problem.Newf(problem.Forbidden, "you, or the OpenID provider, stopped the sign-in; begin again, or ask whoever runs the provider for access")
+	}
 	id, err := s.cfg.OIDC.Finish(ctx, in.Flow, in.State, in.Code)
 	if err != nil {
 		// The browser is not told what the provider said; whoever set it up

@@ -35,6 +35,7 @@ type Config struct {
 	Outbound  *outbound.Client
 	Stripe    *billing.Stripe // nil if billing is not configured
 	GitHub    *githost.GitHub
+	GitLab    *githost.GitLab
 	GitHubURL string                                // on which GitHub new apps are made
 	Mail      bool                                  // whether mail can be sent
 	JobsReady func(context.Context) (string, error) // how the background work fares

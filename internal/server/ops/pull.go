@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,9 +105,11 @@ func (c *change) hear(ctx context.Context, from sender, e githost.Event) (wire.H
 
 // hostedRepo returns the org's repo at an address of a host, or nil.
 func (c *change) hostedRepo(ctx context.Context, from sender, r githost.Repo) (*coord.Repo, error) {
-	if fp, ok := scope.Fingerprint(r.URL); ok {
-		if repo, err := c.RepoByRemotes(ctx, c.who.OrgID, []string{fp}); err != nil || repo != nil {
-			return repo, err
+	for _, at := range append([]string{r.URL}, r.Clones...) {
+		if fp, ok := scope.Fingerprint(at); ok {
+			if repo, err := c.RepoByRemotes(ctx, c.who.OrgID, []string{fp}); err != nil || repo != nil {
+				return repo, err
+			}
 		}
 	}
 	repo, err := c.RepoByName(ctx, c.who.OrgID, r.FullName)
@@ -149,23 +152,31 @@ func (c *change) pullChanged(ctx context.Context, from sender, repo coord.Repo, 
 	if was != nil {
 		now.ID = was.ID
 	}
-	if err := c.SavePull(ctx, now); err != nil {
-		return wire.HookReceipt{}, err
-	}
-	intents, err := c.IntentsOfPull(ctx, now, c.Now.Add(time.Hour)) // none has closed in the future: those that are live
-	if err != nil {
-		return wire.HookReceipt{}, err
-	}
-	moved := []string{}
-	for _, i := range intents {
-		fresh, err := c.IntentByID(ctx, c.who.OrgID, i.ID) // an earlier one may have changed it
+	main := mainBranch(repo, e.Repo)
+	move := func(i *store.IntentRow) error { return c.movePulled(ctx, i, was, now) }
+	if now.State == coord.PullMerged {
+		by, err := c.reached(ctx, now, main, map[string]bool{})
 		if err != nil {
 			return wire.HookReceipt{}, err
 		}
-		if err := c.movePulled(ctx, &fresh, was, now); err != nil {
+		move = func(i *store.IntentRow) error { return c.landOrWait(ctx, i, now, by, main) }
+		if by != nil {
+			now.MergeSHA = by.MergeSHA
+		}
+	}
+	if err := c.SavePull(ctx, now); err != nil {
+		return wire.HookReceipt{}, err
+	}
+	moved, err := c.eachIntent(ctx, now, move)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	if now.State == coord.PullMerged {
+		followed, err := c.followers(ctx, now, main)
+		if err != nil {
 			return wire.HookReceipt{}, err
 		}
-		moved = append(moved, i.Ref)
+		moved = append(moved, followed...)
 	}
 	if err := c.askReport(ctx, now); err != nil {
 		return wire.HookReceipt{}, err
@@ -176,21 +187,39 @@ func (c *change) pullChanged(ctx context.Context, from sender, repo coord.Repo, 
 	return done("%s: the pull request is %s", strings.Join(moved, ", "), p.State), nil
 }
 
-// movePulled moves one intent to where its pull request is.
-func (c *change) movePulled(ctx context.Context, i *store.IntentRow, was *store.Pull, now store.Pull) error {
-	switch now.State {
-	case coord.PullMerged:
-		if err := c.forgetPush(ctx, *i, now); err != nil {
-			return err
+// mainBranch returns the branch on which work has arrived.
+func mainBranch(repo coord.Repo, there githost.Repo) string {
+	return cmp.Or(there.DefaultBranch, repo.DefaultBranch)
+}
+
+// eachIntent calls fn with each live intent of a pull request and returns
+// their refs.
+func (c *change) eachIntent(ctx context.Context, p store.Pull, fn func(*store.IntentRow) error) (refs []string, err error) {
+	intents, err := c.IntentsOfPull(ctx, p, c.Now.Add(time.Hour)) // none has closed in the future: those that are live
+	for _, i := range intents {
+		if err != nil {
+			return nil, err
 		}
-		outcome := coord.OutcomeMerged
-		i.PRNumber, i.Outcome = &now.Number, &outcome
-		return c.end(ctx, i, coord.IntentMerged, coord.EventIntentClosed)
-	case coord.PullClosed:
+		fresh, err := c.IntentByID(ctx, c.who.OrgID, i.ID) // an earlier one may have changed it
+		if err != nil {
+			return nil, err
+		}
+		if err := fn(&fresh); err != nil {
+			return nil, err
+		}
+		refs = append(refs, i.Ref)
+	}
+	return refs, err
+}
+
+// movePulled moves one intent to where its pull request is, which is not
+// merged.
+func (c *change) movePulled(ctx context.Context, i *store.IntentRow, was *store.Pull, now store.Pull) error {
+	if now.State == coord.PullClosed {
 		if was != nil && was.State == coord.PullClosed {
 			return nil
 		}
-		return c.tellClosed(ctx, *i, now)
+		return c.tellPulled(ctx, *i, now, "was closed", fmt.Sprintf("was closed without being merged; %s stays %s. Go on with it, or close it (`intent_close` with outcome abandoned).", i.Ref, i.Status))
 	}
 	patch := wire.IntentPatch{PRNumber: &now.Number}
 	// Only what just opened moves the intent: its owner may have taken it
@@ -200,9 +229,8 @@ func (c *change) movePulled(ctx context.Context, i *store.IntentRow, was *store.
 		patch.Status = &review
 	}
 	switch {
-	case i.Status == coord.IntentDraft: // to promote it would show its title
-		i.PRNumber = &now.Number
-		return firstError(c.SaveIntent(ctx, i), c.tellIntent(ctx, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
+	case i.Status == coord.IntentDraft:
+		return c.numberDraft(ctx, i, now.Number)
 	case patch.Status == nil && i.PRNumber != nil && *i.PRNumber == now.Number:
 		return c.TouchIntent(ctx, i.ID, c.Now)
 	}
@@ -210,11 +238,26 @@ func (c *change) movePulled(ctx context.Context, i *store.IntentRow, was *store.
 	return err
 }
 
-// tellClosed tells an intent's owner that its pull request was closed without
-// being merged. The intent stays as it is: only its owner knows what next.
-func (c *change) tellClosed(ctx context.Context, i store.IntentRow, p store.Pull) error {
-	subject := fmt.Sprintf("Pull request #%d of %s was closed", p.Number, i.Ref)
-	body := fmt.Sprintf("Pull request #%d of %s was closed without being merged; %s stays %s. Go on with it, or close it (`intent_close` with outcome abandoned).", p.Number, i.Ref, i.Ref, i.Status)
+// numberDraft notes the pull request of a draft, which stays one: to promote
+// it would show its title.
+func (c *change) numberDraft(ctx context.Context, i *store.IntentRow, number int) error {
+	i.PRNumber = &number
+	return firstError(c.SaveIntent(ctx, i), c.tellIntent(ctx, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
+}
+
+// pullName is what a host's people call a pull request.
+func pullName(p store.Pull) string {
+	if p.Provider == coord.GitLab {
+		return fmt.Sprintf("Merge request !%d", p.Number)
+	}
+	return fmt.Sprintf("Pull request #%d", p.Number)
+}
+
+// tellPulled tells an intent's owner what became of its pull request, where
+// only they know what next.
+func (c *change) tellPulled(ctx context.Context, i store.IntentRow, p store.Pull, what, more string) error {
+	subject := fmt.Sprintf("%s of %s %s", pullName(p), i.Ref, what)
+	body := fmt.Sprintf("%s of %s %s", pullName(p), i.Ref, more)
 	about := &coord.About{Kind: "intent", Ref: i.Ref}
 	_, err := c.s.post(ctx, c.Tx, c.who, letter{thread: store.DirectThread([]string{i.Owner.ID}, about, &subject), to: "intent:" + i.Ref, subject: &subject, body: body,
 		about: about, recipients: []string{i.Owner.ID}})
@@ -225,25 +268,41 @@ func (c *change) tellClosed(ctx context.Context, i store.IntentRow, p store.Pull
 // the default branch, what others may have to rebase on.
 func (c *change) pushed(ctx context.Context, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
 	p := e.Push
-	main := e.Repo.DefaultBranch
-	if main == "" {
-		main = repo.DefaultBranch
-	}
+	main := mainBranch(repo, e.Repo)
 	if p.Deleted {
 		return ignored("the branch was deleted"), nil
 	}
 	if p.Branch != main {
 		return c.branchPushed(ctx, repo, p.Branch)
 	}
-	paths := c.workedOn(repo.ID, p.Paths)
-	switch {
-	case len(paths) == 0:
+	landed, err := c.landPushed(ctx, from, repo, *p)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	receipt, err := c.lookUpPush(ctx, from, repo, e)
+	if err == nil && len(landed) > 0 {
+		receipt = done("%s: it has arrived on %s; %s", strings.Join(landed, ", "), main, receipt.Reason)
+	}
+	return receipt, err
+}
+
+// lookUpPush has the lines looked up of a push to the default branch that
+// others may have to rebase on.
+func (c *change) lookUpPush(ctx context.Context, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
+	p := e.Push
+	paths := c.workedOn(repo.ID, p.Paths, p.Partial)
+	if len(paths) == 0 {
 		return ignored("nobody works on what was pushed"), nil
-	case from.app == "" || e.Installation == 0 || strings.Trim(p.Before, "0") == "":
+	}
+	host, err := c.s.reachOf(ctx, c.Tx, c.who.OrgID, from.provider, e.Repo.URL, from.app, e.Installation)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
+	if host == nil || strings.Trim(p.Before, "0") == "" {
 		return ignored("which lines were pushed cannot be looked up"), nil
 	}
-	job := PushJob{Repo: repo.ID, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
-	err := jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
+	job := PushJob{Repo: repo.ID, Provider: from.provider, URL: e.Repo.URL, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
+	err = jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
 	return done("%d pushed files are looked at for those who work on them", len(paths)), err
 }
 
@@ -260,8 +319,8 @@ func (c *change) branchPushed(ctx context.Context, repo coord.Repo, branch strin
 	return done("noted as activity on the branch %s", branch), nil
 }
 
-// workedOn returns those of some paths that live work has changed.
-func (c *change) workedOn(repo string, paths []string) (out []string) {
+// workedOn returns those of some paths, or of any, that live work has changed.
+func (c *change) workedOn(repo string, paths []string, any bool) (out []string) {
 	pushed := map[string]bool{}
 	for _, p := range paths {
 		pushed[p] = true
@@ -269,7 +328,7 @@ func (c *change) workedOn(repo string, paths []string) (out []string) {
 	for _, id := range c.live.Workers(repo) {
 		for _, ch := range c.live.Changes(id) {
 			for _, p := range []*string{&ch.Facts.Path, ch.Facts.OldPath} {
-				if p != nil && pushed[*p] && !slices.Contains(out, *p) {
+				if p != nil && (any || pushed[*p]) && !slices.Contains(out, *p) {
 					out = append(out, *p)
 				}
 			}

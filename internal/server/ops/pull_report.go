@@ -35,8 +35,9 @@ const (
 
 // askReport makes a pull request tell of its conflicts as they now are.
 func (c *change) askReport(ctx context.Context, p store.Pull) error {
-	if p.App == "" || p.Installation == 0 {
-		return nil
+	host, err := c.s.reachOf(ctx, c.Tx, c.who.OrgID, p.Provider, p.URL, p.App, p.Installation)
+	if err != nil || host == nil {
+		return err
 	}
 	return wakePull(ctx, c.Tx, c.who.OrgID, p.ID)
 }
@@ -80,33 +81,29 @@ func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
 		return err
 	}
 	var p *store.Pull
-	var app store.GitHubApp
+	var host *reach
 	var report *githost.Report
 	var kind string
 	err := s.read(ctx, func(tx *store.Tx) (err error) {
 		if p, err = tx.PullByID(ctx, in.Pull); err != nil || p == nil {
 			return err
 		}
-		if app, err = tx.GitHubApp(ctx, p.App); err != nil {
+		if host, err = s.reachOf(ctx, tx, p.OrgID, p.Provider, p.URL, p.App, p.Installation); err != nil || host == nil {
 			return err
 		}
 		kind, report, err = s.pullReport(ctx, tx, *p)
 		return err
 	})
 	if err != nil || report == nil {
-		return unlessMissing(err)
-	}
-	a, err := s.access(app, p.Installation)
-	if err != nil {
 		return err
 	}
-	write := s.cfg.GitHub.Comment
+	write := host.Comment
 	if kind == policy.ReportCheck {
-		write = s.cfg.GitHub.Check
+		write = host.Check
 	}
-	id, err := write(ctx, a, *report)
+	id, err := write(ctx, *report)
 	if err != nil {
-		return lookedUp(err, s.store.Now())
+		return s.lookedUp(ctx, host, err)
 	}
 	return s.write(ctx, system(p.OrgID), func(tx *store.Tx) error {
 		return firstError(tx.SavePullReport(ctx, p.ID, store.PullReport{Kind: kind, ID: id, SHA: report.SHA, Hash: textHash(report.Text)}), r.Finish(ctx, tx))
@@ -126,6 +123,9 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 		return "", nil, err
 	}
 	kind = rules.PullRequestReport
+	if kind == policy.ReportCheck && p.Provider == coord.GitLab { // which has no check runs
+		kind = policy.ReportComment
+	}
 	conflicts, err := pullConflicts(ctx, tx, p)
 	if err != nil {
 		return "", nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/problem"
-	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/store"
 )
@@ -20,13 +19,15 @@ const maxPushed = 50
 
 // A PushJob is a push to the default branch that touches live work.
 type PushJob struct {
-	Repo         string   `json:"repo"`
-	App          string   `json:"app"`
-	Installation int64    `json:"installation"`
-	FullName     string   `json:"full_name"`
-	Before       string   `json:"before"`
-	After        string   `json:"after"`
-	Paths        []string `json:"paths"`
+	Repo         string         `json:"repo"`
+	Provider     coord.Provider `json:"provider"`
+	URL          string         `json:"url"` // of the repository
+	App          string         `json:"app"`
+	Installation int64          `json:"installation"`
+	FullName     string         `json:"full_name"`
+	Before       string         `json:"before"`
+	After        string         `json:"after"`
+	Paths        []string       `json:"paths"`
 }
 
 // RunPush looks up which lines a push changed and raises rebase_needed with
@@ -38,17 +39,16 @@ func (s *Service) RunPush(ctx context.Context, r *jobs.Run) error {
 		return err
 	}
 	in.Paths = in.Paths[:min(len(in.Paths), maxPushed)]
-	var app store.GitHubApp
-	if err := s.read(ctx, func(tx *store.Tx) (err error) { app, err = tx.GitHubApp(ctx, in.App); return err }); err != nil {
-		return unlessMissing(err)
-	}
-	a, err := s.access(app, in.Installation)
-	if err != nil {
+	var host *reach
+	if err := s.read(ctx, func(tx *store.Tx) (err error) {
+		host, err = s.reachOf(ctx, tx, r.OrgID, in.Provider, in.URL, in.App, in.Installation)
+		return err
+	}); err != nil || host == nil {
 		return err
 	}
-	files, err := s.cfg.GitHub.Changed(ctx, a, in.FullName, in.Before, in.After, in.Paths)
+	files, err := host.Changed(ctx, in.FullName, in.Before, in.After, in.Paths)
 	if err != nil {
-		return lookedUp(err, s.store.Now())
+		return s.lookedUp(ctx, host, err)
 	}
 	return s.alter(ctx, system(r.OrgID), func(c *change) error {
 		if err := c.landPush(ctx, in, files); err != nil {
@@ -64,15 +64,6 @@ func unlessMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-// lookedUp returns what the queue is to make of GitHub's answer to a question
-// about a repository: where the app may not look, it never will.
-func lookedUp(err error, now coord.Time) error {
-	if githost.Wait(err, now.Std()) == 0 && githost.Gone(err) {
-		return jobs.Hopeless(err)
-	}
-	return laterIfAsked(err, now)
 }
 
 // landPush records what a push changed as merged work.

@@ -100,7 +100,7 @@ func TestWhomAQuestionReaches(t *testing.T) {
 			{"what the index knows", "GET /invoices/{n}", "", apiRepo, 201, nil, "nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: (id) Invoice\\n- acme/api uses it in src/pay.go:3"},
 			{"what nobody knows", "db:nothing", "", apiRepo, 201, nil, "Nobody is changing"},
 			{"what nobody knows, in no repo", "db:nothing", "", "", 400, nil, "repo"},
-			{"an unknown person", "user:x@example.com", "", "", 404, nil, "GET /v1/members"},
+			{"an unknown person", "user:x@example.com", "", "", 404, nil, "who_is_online"},
 			{"an unknown intent", "intent:INT-999", "", "", 404, nil, "INT-999"},
 			{"a closed intent", "intent:" + closed.Ref, "", "", 409, nil, "user:" + x.bob.Email},
 			{"a channel", "channel:team", "", "", 400, nil, "intent:INT-n"},

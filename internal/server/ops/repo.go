@@ -26,9 +26,12 @@ func (s *Service) ListRepos(ctx context.Context, who coord.Caller, _ wire.None) 
 
 var fullName = regexp.MustCompile(`^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$`)
 
+// upward finds parts of a name that mean a folder, not something in it.
+var upward = regexp.MustCompile(`(^|/)\.\.?(/|$)`)
+
 // CreateRepo registers a repository.
 func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.CreateRepo) (out coord.Repo, err error) {
-	if !fullName.MatchString(in.FullName) {
+	if !fullName.MatchString(in.FullName) || upward.MatchString(in.FullName) {
 		return out, problem.InvalidField("full_name", "must be owner/name")
 	}
 	remotes, err := fingerprints(in)
@@ -116,7 +119,7 @@ func (s *Service) findRepo(ctx context.Context, tx *store.Tx, who coord.Caller, 
 func (s *Service) repoField(ctx context.Context, tx *store.Tx, who coord.Caller, path, selector string) (coord.Repo, error) {
 	r, err := s.findRepo(ctx, tx, who, selector)
 	if problem.KindOf(err) == problem.NotFound {
-		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; list them with GET /v1/repos, or open it with an agent to register it", path, selector)
+		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; write it as owner/name, or open it with an agent to register it", path, selector)
 	}
 	return r, err
 }

@@ -90,6 +90,15 @@ func TestTheTeamsMemory(t *testing.T) {
 		if got := x.search(x.bob.token, "zebra cache", "&kinds=statuses"); len(got) != 0 {
 			t.Errorf("in metadata_only: %+v", got)
 		}
+		// Nor is kept what an agent says whose token was read before the change.
+		stale := coord.Caller{OrgID: x.o.ID, UserID: x.bob.ID, Email: x.bob.Email, Name: x.bob.Name, Role: coord.Admin, DataMode: coord.DataFull, Scopes: coord.Scopes(), Via: coord.ViaToken}
+		if _, err := x.w.D.Ops.EvaluateHook(t.Context(), stale, wire.EvaluateHook{HookRequest: wire.HookRequest{Event: wire.HookStop, Status: &wire.HookStatus{Excerpt: "The zebra cache leaks."},
+			Session: wire.HookSession{ExternalID: worker.external, Tool: "claude_code"}, Repo: wire.HookRepo{RemoteFingerprints: []string{"github.com/" + apiRepo}}}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.search(x.bob.token, "zebra cache", "&kinds=statuses"); len(got) != 0 {
+			t.Errorf("in metadata_only, from a caller known from before: %+v", got)
+		}
 		stranger := newTeam(t, x.w, "Strangers")
 		if got := stranger.search(stranger.ada.token, "zebra", ""); len(got) != 0 {
 			t.Errorf("another org finds %+v", got)

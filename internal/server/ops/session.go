@@ -50,7 +50,7 @@ func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	if who.TokenID == "" || !who.Personal() {
 		return nil, nil
 	}
-	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Repo: repo, Unended: true, Since: tx.Now.Add(-expiry)})
+	recent, err := recentSessions(ctx, tx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	var found []store.SessionRow // the latest of each repo
 	seen := map[string]bool{}
 	for _, x := range recent {
-		if !seen[x.Repo.ID] && statusOf(tx, rules, x) == coord.SessionActive {
+		if (repo == "" || x.Repo.ID == repo) && !seen[x.Repo.ID] && statusOf(tx, rules, x) == coord.SessionActive {
 			seen[x.Repo.ID] = true
 			found = append(found, x)
 		}
@@ -77,6 +77,38 @@ func (s *Service) actingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
 	}
 	return nil, bad
+}
+
+// A toolCall remembers what a call of a tool has read, for what is looked up
+// after it.
+type toolCall struct {
+	at     coord.Time
+	recent []store.SessionRow
+}
+
+type toolCallKey struct{}
+
+// rememberFor bounds how long it is remembered: some calls wait for minutes.
+const rememberFor = time.Second
+
+// ToolCall returns a context for one call of a tool and for the News after it.
+// What both ask for is read once.
+func ToolCall(ctx context.Context) context.Context {
+	return context.WithValue(ctx, toolCallKey{}, &toolCall{})
+}
+
+// recentSessions returns the sessions that were heard of through the caller's
+// token of late and have not ended, the latest first.
+func recentSessions(ctx context.Context, tx *store.Tx, who coord.Caller) ([]store.SessionRow, error) {
+	call, _ := ctx.Value(toolCallKey{}).(*toolCall)
+	if call != nil && call.at > 0 && tx.Now < call.at.Add(rememberFor) {
+		return call.recent, nil
+	}
+	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: tx.Now.Add(-expiry)})
+	if err == nil && call != nil {
+		call.at, call.recent = tx.Now, recent
+	}
+	return recent, err
 }
 
 // noteTool notes that a session's agent called a tool, to be written with the

@@ -27,6 +27,14 @@ type change struct {
 // these block, up to date.
 func (s *Service) alter(ctx context.Context, who coord.Caller, fn func(*change) error) error {
 	return s.write(ctx, who, func(tx *store.Tx) error {
+		// The caller was read before this transaction, maybe by a replica that
+		// had not heard of the change: what may be stored is decided here.
+		org, err := tx.Org(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
+		who := who
+		who.DataMode = org.DataMode
 		return s.live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
 			c := &change{Tx: tx, live: d, who: who, s: s, touched: map[string]bool{}}
 			if err := fn(c); err != nil {

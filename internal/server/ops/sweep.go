@@ -78,10 +78,16 @@ func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
 
 func (c *change) expireSession(ctx context.Context, x store.SessionRow) error {
 	// It ended as its time was up; that we noticed later is our affair.
-	if err := c.EndSession(ctx, x.ID, x.LastHeartbeatAt.Add(expiry)); err != nil {
+	return c.endSession(ctx, x, x.LastHeartbeatAt.Add(expiry), map[string]any{"tool": x.Tool, "expired": true})
+}
+
+// endSession ends a session that does not say so itself, and settles what it
+// was part of.
+func (c *change) endSession(ctx context.Context, x store.SessionRow, at coord.Time, payload map[string]any) error {
+	if err := c.EndSession(ctx, x.ID, at); err != nil {
 		return err
 	}
-	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, map[string]any{"tool": x.Tool, "expired": true}); err != nil {
+	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, payload); err != nil {
 		return err
 	}
 	c.live.RemoveWorker(x.ID)
@@ -109,12 +115,7 @@ func (c *change) expired(ctx context.Context, org string) (out []store.IntentRow
 	}
 	rows, err := c.QuietIntents(ctx, org, c.Now.Add(-time.Hour))
 	for _, i := range rows {
-		p := policy.Merge(rules[""], rules[i.Repo.ID])
-		most := time.Duration(p.IntentExpireHours) * time.Hour
-		if i.Status == coord.IntentInReview || i.Status == coord.IntentBlocked && i.Resume == coord.IntentInReview {
-			most = time.Duration(p.ReviewExpireDays) * 24 * time.Hour
-		}
-		if c.Now.Sub(i.LastActivityAt) >= most {
+		if lapses(i, policy.Merge(rules[""], rules[i.Repo.ID])) <= c.Now {
 			out = append(out, i)
 		}
 	}

@@ -34,6 +34,9 @@ func (s *Service) ListTokens(ctx context.Context, who coord.Caller, in wire.List
 
 // CreateToken makes a token and shows its plaintext this once.
 func (s *Service) CreateToken(ctx context.Context, who coord.Caller, in wire.CreateToken) (out wire.CreatedToken, err error) {
+	if in.Name = strings.TrimSpace(in.Name); in.Name == "" {
+		return out, problem.InvalidField("name", "must not be blank")
+	}
 	scopes, err := tokenScopes(in)
 	if err != nil {
 		return out, err
@@ -41,7 +44,7 @@ func (s *Service) CreateToken(ctx context.Context, who coord.Caller, in wire.Cre
 	secret := auth.NewToken()
 	err = s.write(ctx, who, func(tx *store.Tx) error {
 		by := who.UserID
-		t := coord.Token{ID: newID(), OrgID: who.OrgID, Name: strings.TrimSpace(in.Name), Kind: in.Kind, Prefix: secret.Prefix,
+		t := coord.Token{ID: newID(), OrgID: who.OrgID, Name: in.Name, Kind: in.Kind, Prefix: secret.Prefix,
 			Scopes: scopes, CreatedAt: tx.Now, CreatedBy: &by}
 		if in.Kind == coord.PersonalToken {
 			if t.UserID, err = s.tokenUser(ctx, tx, who, in.UserEmail); err != nil {

@@ -40,7 +40,9 @@ func (s *Service) Admit(ctx context.Context, who coord.Caller) error {
 	}
 	if err == nil {
 		s.admitted.mu.Lock()
-		s.admitted.users[key] = true
+		if s.admitted.month == month { // else they are to be counted in the new one
+			s.admitted.users[key] = true
+		}
 		s.admitted.mu.Unlock()
 	}
 	return err
@@ -136,7 +138,7 @@ func (s *Service) usage(ctx context.Context, tx *store.Tx, id string) (out wire.
 		return out, err
 	}
 	l := plan.Limits(org.Plan)
-	out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}, Developers: []wire.ActiveDeveloper{}}
+	out = wire.Usage{Plan: org.Plan, Period: store.Month(tx.Now), Limits: limitsOf(org.Plan), Developers: []wire.ActiveDeveloper{}}
 	if out.Repos, err = tx.CountRepos(ctx, id); err != nil {
 		return out, err
 	}
@@ -147,6 +149,12 @@ func (s *Service) usage(ctx context.Context, tx *store.Tx, id string) (out wire.
 	}
 	out.Warnings = usageWarnings(l, out.Repos, out.ActiveDevelopers)
 	return out, err
+}
+
+// limitsOf returns what a plan allows; nil is no limit.
+func limitsOf(name string) wire.UsageLimits {
+	l := plan.Limits(name)
+	return wire.UsageLimits{Repos: limitOf(l.Repos), Developers: limitOf(l.Developers)}
 }
 
 func limitOf(n int) *int {

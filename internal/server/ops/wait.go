@@ -100,8 +100,39 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
+	if err == nil {
+		err = s.addLapses(ctx, who, out.Holders)
+	}
 	out.Target, out.WaitedMS = t.name, int(time.Since(start).Milliseconds())
 	return out, err
+}
+
+// addLapses tells of holders' claims when they end, if nothing more happens.
+func (s *Service) addLapses(ctx context.Context, who coord.Caller, holders []wire.WaitHolder) error {
+	if len(holders) == 0 {
+		return nil
+	}
+	return s.read(ctx, func(tx *store.Tx) error {
+		for _, h := range holders {
+			if h.Intent == nil {
+				continue
+			}
+			i, err := tx.Intent(ctx, who.OrgID, h.Intent.Number)
+			if err != nil {
+				return err
+			}
+			rules, err := tx.EffectivePolicy(ctx, who.OrgID, i.Repo.ID)
+			if err != nil {
+				return err
+			}
+			for k := range h.Evidence {
+				if h.Evidence[k].Via == coord.ViaClaim {
+					h.Evidence[k].ExpiresAt = lapses(i, rules).Ptr()
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // lastLook returns what was seen when the time is up.

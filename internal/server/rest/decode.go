@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,9 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	want := s.api.Inputs(op)
 	v := reflect.ValueOf(in).Elem()
 	if err := want.SetDefaults(v); err != nil {
+		return err
+	}
+	if err := s.decodeHeader(r, want, v, in); err != nil {
 		return err
 	}
 	how := shape.Strict
@@ -48,12 +52,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err != nil {
 		return err
 	}
-	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
-	if err != nil {
-		return err
-	}
-	bad := append(s.api.Schemas.Validate(want.Query, query, shape.Lenient), s.api.Schemas.Validate(want.Header, header, shape.Lenient)...)
-	if err := problem.Invalid(bad); err != nil {
+	if err := problem.Invalid(s.api.Schemas.Validate(want.Query, query, shape.Lenient)); err != nil {
 		return err
 	}
 	path, err := fromPath(want.Path, r)
@@ -65,7 +64,26 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			f.ReadFlow(c.Value)
 		}
 	}
-	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "header", header), want.Fill(v, "path", path))
+	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "path", path))
+}
+
+// decodeHeader fills in from the header, which may say that the rest cannot be
+// understood.
+func (s *Server) decodeHeader(r *http.Request, want *api.Inputs, v reflect.Value, in any) error {
+	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
+	if err != nil {
+		return err
+	}
+	if err := problem.Invalid(s.api.Schemas.Validate(want.Header, header, shape.Lenient)); err != nil {
+		return err
+	}
+	if err := want.Fill(v, "header", header); err != nil {
+		return err
+	}
+	if p, ok := in.(interface{ CheckProtocol() error }); ok {
+		return p.CheckProtocol()
+	}
+	return nil
 }
 
 // A rawReader is an input that checks the signature of the request itself.
@@ -82,8 +100,11 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	if err != nil {
 		return err
 	}
-	if len(text) == 0 && len(schema.Required) == 0 {
+	switch {
+	case len(text) == 0 && len(schema.Required) == 0:
 		return nil
+	case len(text) == 0:
+		return problem.Newf(problem.BadRequest, "this needs a JSON object as its body, with %s", strings.Join(schema.Required, ", "))
 	}
 	return s.api.Decode(text, schema, how, in)
 }
@@ -166,8 +187,8 @@ func fromStrings(schema *shape.Schema, get func(name string) []string) (map[stri
 }
 
 func parse(p *shape.Schema, values []string) (any, error) {
-	switch kind(p) {
-	case "array":
+	switch as := kind(p); {
+	case as == "array":
 		list := []any{}
 		for _, v := range values {
 			for part := range strings.SplitSeq(v, ",") {
@@ -177,13 +198,15 @@ func parse(p *shape.Schema, values []string) (any, error) {
 			}
 		}
 		return list, nil
-	case "integer":
+	case slices.ContainsFunc(values, func(v string) bool { return v != values[0] }):
+		return nil, errors.New("is given more than once")
+	case as == "integer":
 		n, err := strconv.Atoi(values[0])
 		if err != nil {
 			return nil, errors.New("must be a whole number")
 		}
 		return float64(n), nil
-	case "boolean":
+	case as == "boolean":
 		switch strings.ToLower(values[0]) {
 		case "true", "1":
 			return true, nil

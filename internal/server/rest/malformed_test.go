@@ -28,6 +28,9 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 	post := func(body string) daemontest.Request {
 		return daemontest.Request{Method: "POST", Path: "/v1/repos", Body: []byte(body)}
 	}
+	send := func(method, path, body string) daemontest.Request {
+		return daemontest.Request{Method: method, Path: path, Body: []byte(body)}
+	}
 	get := func(path string) daemontest.Request { return daemontest.Request{Method: "GET", Path: path} }
 	with := func(r daemontest.Request, name, value string) daemontest.Request {
 		r.Header = map[string]string{name: value}
@@ -37,6 +40,8 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Acme")
 		id := project(w, o)
+		number, _ := declare(w, o, coord.Owner, repo(w, o))
+		intent := fmt.Sprint("/v1/intents/", number)
 		for _, tt := range []struct {
 			name   string
 			r      daemontest.Request
@@ -45,7 +50,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			detail string
 		}{
 			{"no JSON", post(`{"full_name"`), 400, problem.BadRequest, "not valid JSON"},
-			{"no body where one is needed", daemontest.Request{Method: "POST", Path: "/v1/repos"}, 400, problem.BadRequest, ""},
+			{"no body where one is needed", daemontest.Request{Method: "POST", Path: "/v1/repos"}, 400, problem.BadRequest, "a JSON object as its body, with full_name"},
 			{"a comment", post(`{"full_name":"a/b"} // x`), 400, problem.BadRequest, "not valid JSON"},
 			{"two values", post(`{"full_name":"a/b"} {}`), 400, problem.BadRequest, "not valid JSON"},
 			{"NaN", post(`{"full_name":NaN}`), 400, problem.BadRequest, "not valid JSON"},
@@ -75,6 +80,9 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			{"a semicolon in the query", get("/v1/events?limit=1;limit=2"), 400, problem.BadRequest, "query"},
 			{"a huge query", get("/v1/events?cursor=" + strings.Repeat("x", 9000)), 400, problem.Validation, "cursor"},
 			{"a number beyond 64 bits", get("/v1/events?limit=99999999999999999999"), 400, problem.Validation, "limit"},
+			{"two numbers for one", get("/v1/events?limit=1&limit=2"), 400, problem.Validation, "limit: is given more than once"},
+			{"one number twice", get("/v1/events?limit=1&limit=1"), 200, "", ""},
+			{"two repos for one", get("/v1/intents?repo=a/b&repo=a/c"), 400, problem.Validation, "repo: is given more than once"},
 			{"a negative number", get("/v1/events?limit=-1"), 400, problem.Validation, "limit"},
 			{"a number in hex", get("/v1/events?limit=0x10"), 400, problem.Validation, "limit"},
 			{"no cursor of ours", get("/v1/members?cursor=!!"), 400, problem.Validation, "cursor"},
@@ -85,6 +93,20 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			{"an org that cannot be", with(get("/v1/me"), "X-Svc-Org", "\xff\xfe"), 200, "", ""},
 			{"a session that cannot be", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", "\xff"), 404, problem.NotFound, "session"},
 			{"a session that is not there", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", id), 404, problem.NotFound, "session"},
+			{"another hook protocol with a body of its own", with(send("POST", "/v1/hooks/evaluate", `{"happened":[]}`), "X-Svc-Protocol", "2"), 400, problem.UnsupportedProtocol, "protocol 1, not 2"},
+			{"a hook protocol that is none", with(send("POST", "/v1/hooks/evaluate", `{}`), "X-Svc-Protocol", strings.Repeat("x", 40)), 400, problem.UnsupportedProtocol, "protocol 1"},
+			{"a token that may do nothing", send("POST", "/v1/tokens", `{"name":"x","scopes":[]}`), 400, problem.Validation, "scopes: must have at least 1"},
+			{"a token without a name", send("POST", "/v1/tokens", `{"name":"  "}`), 400, problem.Validation, "name: must not be blank"},
+			{"a webhook for no event", send("POST", "/v1/webhooks", `{"url":"https://example.com/x","event_types":[]}`), 400, problem.Validation, "event_types: must have at least 1"},
+			{"a chat that is neither given nor null", send("PUT", "/v1/integrations/slack", `{}`), 400, problem.Validation, "webhook_url: is required"},
+			{"a chat without a body", daemontest.Request{Method: "PUT", Path: "/v1/integrations/slack"}, 400, problem.BadRequest, ""},
+			{"nothing to add to a project", send("POST", "/v1/projects/"+id+"/repos", `{}`), 400, problem.Validation, "repos: is required"},
+			{"a repository that is a folder above", post(`{"full_name":"a/..","provider":"generic"}`), 400, problem.Validation, "full_name"},
+			{"a repository in the same folder", post(`{"full_name":"./b"}`), 400, problem.Validation, "full_name"},
+			{"a dependency to remove that cannot be", send("PATCH", intent, `{"depends_on_remove":["x"]}`), 400, problem.Validation, "depends_on_remove[0]: "},
+			{"an intent closed to somebody who cannot own one", send("POST", intent+"/close", `{"outcome":"handoff","handoff_to":"`+o.Users[coord.Viewer].Email+`"}`), 400, problem.Validation, "handoff_to: "},
+			{"a newcomer without a name", send("POST", "/v1/auth/accept-invite", `{"code":"x","name":" ","password":"correct horse battery"}`), 400, problem.Validation, "name: must not be blank"},
+			{"an org without a name", send("POST", "/v1/auth/setup", `{"code":"x","org":" ","email":"a@example.com","name":"A","password":"correct horse battery"}`), 400, problem.Validation, "org: must not be blank"},
 			{"no such route", get("/v1/nothing"), 404, problem.NotFound, "no such route"},
 			{"no such route with odd characters", get("/v1/%22%ff%00"), 404, problem.NotFound, "no such route"},
 			{"a route with a slash too many", get("/v1/me/"), 404, problem.NotFound, "no such route"},
@@ -112,6 +134,11 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 					t.Errorf("the answer says %q, want something about %q", text, tt.detail)
 				}
 			})
+		}
+		var made struct{ Intent struct{ Branch *string } }
+		w.Must(200, daemontest.Request{Method: "PATCH", Path: intent, Token: o.Owner(), Body: []byte(`{"branch":""}`)}, &made)
+		if made.Intent.Branch != nil {
+			t.Errorf("an empty branch is kept as %q, want null", *made.Intent.Branch)
 		}
 		if strings.Contains(w.Log.String(), "level=ERROR") {
 			t.Errorf("something was logged as our own mistake:\n%s", w.Log)
@@ -204,7 +231,7 @@ func TestASlowBodyIsGivenUp(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
 	o := w.Org("Acme")
 	slow := httptest.NewUnstartedServer(w.D.Handler())
-	slow.Config.ReadTimeout = 300 * time.Millisecond
+	slow.Config.ReadTimeout = 2 * time.Second // enough for the head, on any machine
 	slow.Start()
 	defer slow.Close()
 	r, hold := io.Pipe()

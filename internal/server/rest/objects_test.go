@@ -1,13 +1,17 @@
 package rest_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store"
 )
 
 // An object is a record that a route with parameters names.
@@ -52,6 +56,13 @@ var objects = map[string]maker{
 		name := repo(w, o)
 		id := create(w, o, "/v1/projects", map[string]any{"name": name, "repos": []string{name}})
 		return object{"/v1/projects/" + id + "/repos/" + url.PathEscape(name), id, nil}
+	},
+	"DELETE /v1/github/app/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		id, owner := uuid.NewString(), o.Users[coord.Owner].ID
+		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertGitHubApp(ctx, store.GitHubApp{ID: id, OrgID: o.ID, AppID: 1, Web: id, Flow: id, CreatedBy: owner}) // a GitHub has each number once
+		})
+		return object{"/v1/github/app/" + id, id, nil}
 	},
 	"GET /v1/intents/{ref}":        onIntent("", nil),
 	"PATCH /v1/intents/{ref}":      onIntent("", map[string]any{"title": "Another title"}),
@@ -149,16 +160,17 @@ func declare(w *daemontest.World, o *daemontest.Org, role coord.Role, repo strin
 // good has bodies with which an owner succeeds, for routes without path
 // parameters. GET routes need none.
 var good = map[string]any{
-	"PATCH /v1/org":                  map[string]any{"data_mode": "metadata_only"},
-	"POST /v1/members":               map[string]any{"email": "new@example.com", "role": "member"},
-	"POST /v1/invites":               map[string]any{"role": "member"},
-	"POST /v1/tokens":                map[string]any{"name": "laptop"},
-	"POST /v1/repos":                 map[string]any{"full_name": "acme/good"},
-	"POST /v1/projects":              map[string]any{"name": "Good", "repos": []string{}},
-	"POST /v1/attention/dismiss":     map[string]any{"ids": []string{"message:x:y"}},
-	"PUT /v1/integrations/gitlab":    map[string]any{},
-	"DELETE /v1/integrations/gitlab": nil,
-	"PUT /v1/policies":               map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
+	"PATCH /v1/org":                     map[string]any{"data_mode": "metadata_only"},
+	"POST /v1/members":                  map[string]any{"email": "new@example.com", "role": "member"},
+	"POST /v1/invites":                  map[string]any{"role": "member"},
+	"POST /v1/tokens":                   map[string]any{"name": "laptop"},
+	"POST /v1/repos":                    map[string]any{"full_name": "acme/good"},
+	"POST /v1/projects":                 map[string]any{"name": "Good", "repos": []string{}},
+	"POST /v1/attention/dismiss":        map[string]any{"ids": []string{"message:x:y"}},
+	"PUT /v1/integrations/gitlab":       map[string]any{},
+	"DELETE /v1/integrations/gitlab":    nil,
+	"PUT /v1/integrations/gitlab/token": map[string]any{"token": nil},
+	"PUT /v1/policies":                  map[string]any{"rules": map[string]any{"session_idle_minutes": 10}},
 }
 
 func create(w *daemontest.World, o *daemontest.Org, path string, body any) string {

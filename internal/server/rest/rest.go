@@ -3,6 +3,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +25,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/bulletin"
 )
 
 // A Server answers HTTP requests with operations.
@@ -73,12 +77,12 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.caller(op, r)
 		if err != nil {
-			s.writeProblem(w, r, err)
+			s.fail(w, r, op, err)
 			return
 		}
 		out, err := s.api.Call(r.Context(), op, who, func(in any) error { return s.decode(w, r, op, in) })
 		if err != nil {
-			s.writeProblem(w, r, err)
+			s.fail(w, r, op, err)
 			return
 		}
 		s.reply(w, r, op, out)
@@ -136,7 +140,7 @@ type pager interface {
 func writePage(w http.ResponseWriter, status int, html string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	io.WriteString(w, html)
@@ -173,7 +177,35 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 	s.writeJSON(w, r, "application/json", status, out)
 }
 
+// fail answers a failure: with a problem, or with a page where a person sits in
+// front of it.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, op api.Op, err error) {
+	if op.Browser == nil || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.writeProblem(w, r, err)
+		return
+	}
+	b := s.problem(w, r, err)
+	f := bulletin.Failure{Title: op.Browser.Failed, What: sentence(cmp.Or(b.Detail, b.Title)), To: op.Browser.To, Link: op.Browser.Link}
+	if b.Status >= 500 {
+		f.Request = w.Header().Get("X-Request-Id")
+	}
+	writePage(w, b.Status, bulletin.FailurePage(f))
+}
+
+// sentence makes a sentence of a problem's detail.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return strings.TrimSuffix(string(unicode.ToUpper(first))+text[size:], ".") + "."
+}
+
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	b := s.problem(w, r, err)
+	s.writeJSON(w, r, "application/problem+json", b.Status, b)
+}
+
+// problem returns what to say of an error, logs what is ours to mend, and sets
+// the headers that go with it.
+func (s *Server) problem(w http.ResponseWriter, r *http.Request, err error) problem.Body {
 	b := problem.BodyOf(err)
 	if b.Status >= 500 && r.Context().Err() == nil {
 		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "request_id", w.Header().Get("X-Request-Id"), "err", err)
@@ -184,7 +216,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	if after := problem.RetryAfter(err); after > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(after))
 	}
-	s.writeJSON(w, r, "application/problem+json", b.Status, b)
+	return b
 }
 
 // writeJSON encodes first, so that a failure can still become a 500.

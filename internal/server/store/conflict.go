@@ -82,6 +82,7 @@ type ConflictFilter struct {
 	User     string // a party
 	Repo     string // either side's
 	Worker   string // either side
+	Plea     bool   // only those for which an override was asked for
 	Before   int    // keyset: number of the last row
 	Limit    int
 	History  bool // with actions and feedback
@@ -100,6 +101,9 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	}
 	if want.Worker != "" {
 		f.and(`(c.holder = ? OR c.challenger = ?)`, want.Worker, want.Worker)
+	}
+	if want.Plea {
+		f.and(`c.override_requested IS NOT NULL`)
 	}
 	if want.Before > 0 {
 		f.and(`c.number < ?`, want.Before)

@@ -22,6 +22,7 @@ type dialect struct {
 	isDuplicate func(error) bool
 	isRetryable func(error) bool // the transaction lost to another and may be tried again
 	isDown      func(error) bool // the database cannot serve right now
+	isLocked    func(error) bool // another process writes, for longer than a lock is waited for
 }
 
 func dialectOf(dsn string) dialect {
@@ -55,6 +56,7 @@ var postgres = dialect{
 		}
 		return false
 	},
+	isLocked: func(error) bool { return false }, // locks are waited for without a limit
 	isDown: func(err error) bool {
 		var connect *pgconn.ConnectError
 		if errors.As(err, &connect) {
@@ -90,6 +92,7 @@ var embedded = dialect{
 		c := sqliteCode(err)
 		return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	},
+	isLocked:    func(err error) bool { return sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY },
 	isRetryable: func(error) bool { return false }, // one writer: nobody to lose to
 	isDown: func(err error) bool {
 		switch sqliteCode(err) & 0xff {

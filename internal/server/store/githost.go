@@ -59,6 +59,17 @@ func (tx *Tx) GitHubApp(ctx context.Context, id string) (GitHubApp, error) {
 	return one(ctx, tx, "no such app", scanGitHubApp, `SELECT `+githubAppColumns+` FROM github_apps WHERE id = $1`, id)
 }
 
+// DeleteGitHubApp forgets an app with its secrets and installations. Pull
+// requests that it told of stay, and say nothing any more.
+func (tx *Tx) DeleteGitHubApp(ctx context.Context, id string) error {
+	for _, q := range []string{`DELETE FROM github_installations WHERE app = $1`, `UPDATE pulls SET app = '', installation = 0 WHERE app = $1`, `DELETE FROM github_apps WHERE id = $1`} {
+		if _, err := tx.ExecContext(ctx, q, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // GitHubAppDelivered notes that a webhook of an app came.
 func (tx *Tx) GitHubAppDelivered(ctx context.Context, id string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE github_apps SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
@@ -153,6 +164,49 @@ func (tx *Tx) GitLabDelivered(ctx context.Context, id string) error {
 // DeleteGitLabHook closes an org's way in.
 func (tx *Tx) DeleteGitLabHook(ctx context.Context, org string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM gitlab_hooks WHERE org_id = $1`, org)
+	return err
+}
+
+// A GitLabToken is with what an org's GitLab may be asked and written to.
+type GitLabToken struct {
+	OrgID     string
+	Web       string // the GitLab it is for
+	Token     string // sealed
+	Name      string
+	ExpiresAt *coord.Time
+	RefusedAt *coord.Time // when GitLab first did not take it any more
+	CreatedBy string
+	CreatedAt coord.Time
+}
+
+// GitLabToken returns an org's token, or nil.
+func (tx *Tx) GitLabToken(ctx context.Context, org string) (*GitLabToken, error) {
+	var t GitLabToken
+	err := tx.QueryRowContext(ctx, `SELECT org_id, web, token, name, expires_at, refused_at, created_by, created_at FROM gitlab_tokens WHERE org_id = $1`, org).
+		Scan(&t.OrgID, &t.Web, &t.Token, &t.Name, &t.ExpiresAt, &t.RefusedAt, &t.CreatedBy, &t.CreatedAt)
+	return maybe(t, err)
+}
+
+// SaveGitLabToken stores an org's token, in place of the one before.
+func (tx *Tx) SaveGitLabToken(ctx context.Context, t GitLabToken) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO gitlab_tokens (org_id, web, token, name, expires_at, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org_id) DO UPDATE SET web = EXCLUDED.web, token = EXCLUDED.token, name = EXCLUDED.name, expires_at = EXCLUDED.expires_at, refused_at = NULL,
+			created_by = EXCLUDED.created_by, created_at = EXCLUDED.created_at`,
+		t.OrgID, t.Web, t.Token, t.Name, t.ExpiresAt, t.CreatedBy, t.CreatedAt)
+	return err
+}
+
+// GitLabRefused notes that GitLab does not take a token any more, unless there
+// is another by now.
+func (tx *Tx) GitLabRefused(ctx context.Context, t GitLabToken) error {
+	_, err := tx.ExecContext(ctx, `UPDATE gitlab_tokens SET refused_at = $3 WHERE org_id = $1 AND created_at = $2 AND refused_at IS NULL`, t.OrgID, t.CreatedAt, tx.Now)
+	return err
+}
+
+// DeleteGitLabToken forgets an org's token.
+func (tx *Tx) DeleteGitLabToken(ctx context.Context, org string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM gitlab_tokens WHERE org_id = $1`, org)
 	return err
 }
 

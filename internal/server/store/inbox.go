@@ -128,23 +128,42 @@ const notInContext = `NOT EXISTS (SELECT 1 FROM deliveries d JOIN sessions o ON 
 // out, and questions, which are delivered as such.
 func (tx *Tx) Undelivered(ctx context.Context, s SessionRow, limit int) ([]coord.Message, error) {
 	f := filter{}
+	r := Reader{User: s.User.ID, Agent: true}
+	query := `SELECT ` + r.messageColumns() + undelivered(&f, s) + ` ORDER BY m.seq` + f.limit(limit)
+	rows, err := all(ctx, tx, scanMessage, query, f.args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, tx.withAcks(ctx, r, rows)
+}
+
+// undelivered is where they are found.
+func undelivered(f *filter, s SessionRow) string {
+	f.conds = nil
 	org, user, since := f.arg(s.OrgID), f.arg(s.User.ID), f.arg(s.StartedAt)
 	f.and(`(c.repo_id IS NULL OR c.repo_id = ?)`, s.Repo.ID)
 	f.and(`(m.about_kind IS NULL OR m.about_kind <> 'question' OR c.kind = 'channel')`)
 	f.and(notFromLineage, s.LineageID)
 	f.and(notInContext, s.OrgID, s.User.ID, s.Tool, s.ExternalID)
-	r := Reader{User: s.User.ID, Agent: true}
-	rows, err := all(ctx, tx, scanMessage, `SELECT `+r.messageColumns()+messageTables+`
-		JOIN message_recipients x ON x.message_id = m.id AND x.user_id = `+user+`
+	return messageTables + `
+		JOIN message_recipients x ON x.message_id = m.id AND x.user_id = ` + user + `
 		JOIN (
-			SELECT message_id FROM message_recipients WHERE org_id = `+org+` AND user_id = `+user+` AND at >= `+since+`
+			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND at >= ` + since + `
 			UNION
-			SELECT message_id FROM message_recipients WHERE org_id = `+org+` AND user_id = `+user+` AND delivered_at IS NULL AND agent_read_at IS NULL
-		) fresh ON fresh.message_id = m.id`+f.where()+` ORDER BY m.seq`+f.limit(limit), f.args...)
-	if err != nil {
-		return nil, err
-	}
-	return rows, tx.withAcks(ctx, r, rows)
+			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND delivered_at IS NULL AND agent_read_at IS NULL
+		) fresh ON fresh.message_id = m.id` + f.where()
+}
+
+// HasNews reports whether a session's agent is to be told of a message, a
+// question or an answer: whether Undelivered, UntoldQuestions or UntoldAnswers
+// would return any.
+func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool, error) {
+	f := filter{}
+	query := `SELECT CASE WHEN EXISTS (SELECT 1` + undelivered(&f, s) + `)
+		OR EXISTS (SELECT 1` + tx.untoldQuestions(&f, s, quiet) + `)
+		OR EXISTS (SELECT 1` + tx.untoldAnswers(&f, s, quiet) + `) THEN 1 ELSE 0 END`
+	n, err := tx.count(ctx, query, f.args...)
+	return n > 0, err
 }
 
 // Deliver notes that messages went into a session's agent's context.

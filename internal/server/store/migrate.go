@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed migrations/*.sql
@@ -47,7 +48,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.Write(ctx, "migrations", func(tx *Tx) error {
+	apply := func(tx *Tx) error {
 		if _, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL, name TEXT PRIMARY KEY)`); err != nil {
 			return err
 		}
@@ -60,8 +61,18 @@ func (s *Store) migrate(ctx context.Context) error {
 			}
 		}
 		return nil
-	})
+	}
+	// Each try waits for as long as a lock is waited for; another process that
+	// migrates may take longer.
+	for end := time.Now().Add(migrationTakes); ; {
+		if err = s.Write(ctx, "migrations", apply); !s.isLocked(err) || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+	}
 }
+
+// migrationTakes is how long another process's migration is waited for.
+const migrationTakes = 5 * time.Minute
 
 func (tx *Tx) refuseNewer(ctx context.Context, steps []migration) error {
 	known := steps[len(steps)-1].version

@@ -96,13 +96,45 @@ func (tx *Tx) IntentsOfPull(ctx context.Context, p Pull, closedSince coord.Time)
 		ORDER BY i.number`, p.ID, closedSince)
 }
 
-// PullsOf returns the pull requests on GitHub that are about the given
-// intents: those that are open, and those that report something.
+// PullsInto returns the merged pull requests whose target was a branch, and
+// which were merged no later than a moment, oldest first.
+func (tx *Tx) PullsInto(ctx context.Context, repo string, provider coord.Provider, branch string, until coord.Time) ([]Pull, error) {
+	return all(ctx, tx, scanPull, `
+		SELECT `+pullColumns+` FROM pulls p
+		WHERE p.repo_id = $1 AND p.provider = $2 AND p.base_ref = $3 AND p.state = 'merged' AND p.changed_at <= $4
+		ORDER BY p.changed_at, p.number`, repo, provider, branch, until)
+}
+
+// PullsFrom returns the merged pull requests from a branch of the repository
+// itself that were merged no earlier than a moment, oldest first.
+func (tx *Tx) PullsFrom(ctx context.Context, repo string, provider coord.Provider, branch string, since coord.Time) ([]Pull, error) {
+	return all(ctx, tx, scanPull, `
+		SELECT `+pullColumns+` FROM pulls p
+		WHERE p.repo_id = $1 AND p.provider = $2 AND p.head_ref = $3 AND p.same_repo AND p.state = 'merged' AND p.changed_at >= $4
+		ORDER BY p.changed_at, p.number`, repo, provider, branch, since)
+}
+
+// PullsWaiting returns the pull requests that were merged into another branch
+// than the given one and still have live work.
+func (tx *Tx) PullsWaiting(ctx context.Context, repo string, provider coord.Provider, main string) ([]Pull, error) {
+	return all(ctx, tx, scanPull, `
+		SELECT `+pullColumns+` FROM pulls p
+		WHERE p.repo_id = $1 AND p.provider = $2 AND p.base_ref <> $3 AND p.state = 'merged' AND EXISTS (SELECT 1 FROM intents i WHERE`+ofPull+` AND i.closed_at IS NULL)
+		ORDER BY p.changed_at, p.number`, repo, provider, main)
+}
+
+// PullsOf returns the pull requests that can be written to and are about the
+// given intents: those that are open, and those that report something.
 func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]string, error) {
 	f := filter{}
-	f.and(`p.org_id = ? AND p.app <> ''`, org)
+	f.and(`p.org_id = ? AND (p.app <> '' OR p.provider = ? AND EXISTS (SELECT 1 FROM gitlab_tokens t WHERE t.org_id = p.org_id))`, org, coord.GitLab)
 	in(&f, "i.id", intents)
 	return all(ctx, tx, scanText, `SELECT DISTINCT p.id FROM pulls p JOIN intents i ON`+ofPull+f.where()+` AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
+}
+
+// OpenPulls returns the ids of an org's open pull requests on a host.
+func (tx *Tx) OpenPulls(ctx context.Context, org string, provider coord.Provider) ([]string, error) {
+	return all(ctx, tx, scanText, `SELECT id FROM pulls WHERE org_id = $1 AND provider = $2 AND state = 'open' ORDER BY id`, org, provider)
 }
 
 // MergedBy returns the paths of merged work that intents of the pull request

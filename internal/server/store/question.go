@@ -117,11 +117,18 @@ func forSession(column string) string {
 // was heard of since quiet, it alone is told.
 func (tx *Tx) UntoldQuestions(ctx context.Context, s SessionRow, quiet coord.Time, limit int) ([]QuestionRow, error) {
 	f := filter{}
+	query := `SELECT ` + questionColumns + tx.untoldQuestions(&f, s, quiet) + ` ORDER BY q.created_at, q.id` + f.limit(limit)
+	return all(ctx, tx, tx.questionScanner, query, f.args...)
+}
+
+// untoldQuestions is where they are found.
+func (tx *Tx) untoldQuestions(f *filter, s SessionRow, quiet coord.Time) string {
+	f.conds = nil
 	f.and(`q.org_id = ? AND q.to_user = ? AND q.status = 'open' AND q.expires_at > ?`, s.OrgID, s.User.ID, tx.Now)
 	f.and(forSession("q.to_session"), s.ID, quiet)
 	f.and(`(q.asked_session IS NULL OR q.asked_session <> ?)`, s.ID)
 	f.and(notTold(`'`+questionKey("")+`' || q.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
-	return all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+f.where()+` ORDER BY q.created_at, q.id`+f.limit(limit), f.args...)
+	return questionTables + f.where()
 }
 
 // UntoldAnswers returns the questions of a session, or of its person's
@@ -129,20 +136,14 @@ func (tx *Tx) UntoldQuestions(ctx context.Context, s SessionRow, quiet coord.Tim
 // been told, oldest first.
 func (tx *Tx) UntoldAnswers(ctx context.Context, s SessionRow, quiet coord.Time, limit int) ([]QuestionRow, error) {
 	f := filter{}
-	f.and(`q.org_id = ? AND q.asked_user = ? AND q.updated_at > ?`, s.OrgID, s.User.ID, tx.Now.Add(-answersFor))
-	f.and(forSession("q.asked_session"), s.ID, quiet)
-	// An answer that an agent of theirs was told before this session began is
-	// no news to it.
-	f.and(`NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id WHERE t.key = '`+answerKey("")+`' || a.id AND o.user_id = ? AND t.at < ?)`, s.User.ID, s.StartedAt)
-	f.and(notTold(`'`+answerKey("")+`' || a.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
+	query := `SELECT ` + questionColumns + `, ` + answerColumns + tx.untoldAnswers(&f, s, quiet) + ` ORDER BY a.at, a.id` + f.limit(limit)
 	var answers []coord.Answer
 	qs, err := all(ctx, tx, func(r scanner) (q QuestionRow, err error) {
 		var a coord.Answer
 		q, err = tx.questionScanner(answerTail{r, &a})
 		answers = append(answers, a)
 		return q, err
-	}, `SELECT `+questionColumns+`, `+answerColumns+questionTables+` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user`+
-		f.where()+` ORDER BY a.at, a.id`+f.limit(limit), f.args...)
+	}, query, f.args...)
 	out := []QuestionRow{}
 	at := map[string]int{}
 	for i, q := range qs {
@@ -154,6 +155,18 @@ func (tx *Tx) UntoldAnswers(ctx context.Context, s SessionRow, quiet coord.Time,
 		x.Answers = append(x.Answers, answers[i])
 	}
 	return out, err
+}
+
+// untoldAnswers is where they are found.
+func (tx *Tx) untoldAnswers(f *filter, s SessionRow, quiet coord.Time) string {
+	f.conds = nil
+	f.and(`q.org_id = ? AND q.asked_user = ? AND q.updated_at > ?`, s.OrgID, s.User.ID, tx.Now.Add(-answersFor))
+	f.and(forSession("q.asked_session"), s.ID, quiet)
+	// An answer that an agent of theirs was told before this session began is
+	// no news to it.
+	f.and(`NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id WHERE t.key = '`+answerKey("")+`' || a.id AND o.user_id = ? AND t.at < ?)`, s.User.ID, s.StartedAt)
+	f.and(notTold(`'`+answerKey("")+`' || a.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
+	return questionTables + ` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user` + f.where()
 }
 
 const answerColumns = `a.id, a.answer, a.by_kind, au.id, au.email, au.name, a.by_session, a.by_tool, a.at`

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -93,7 +94,7 @@ type filter struct {
 // arg adds an argument and returns its placeholder.
 func (f *filter) arg(v any) string {
 	f.args = append(f.args, v)
-	return fmt.Sprintf("$%d", len(f.args))
+	return "$" + strconv.Itoa(len(f.args))
 }
 
 // limit ends a query after n rows. It adds nothing to n, as all limits in

@@ -13,6 +13,7 @@ var sealed = []struct{ table, id, column, purpose string }{
 	{"mails", "id", "content", "mail"},
 	{"github_apps", "id", "secrets", "github"},
 	{"gitlab_hooks", "id", "secret", "gitlab"},
+	{"gitlab_tokens", "org_id", "token", "gitlab token"},
 }
 
 // Reseal passes every sealed secret through seal, for a change of keys, and

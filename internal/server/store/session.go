@@ -117,9 +117,9 @@ type SessionFilter struct {
 func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]SessionRow, error) {
 	f := filter{}
 	f.and(`s.org_id = ?`, org)
-	for column, value := range map[string]string{"s.repo_id = ?": want.Repo, "s.user_id = ?": want.User, "s.user_id <> ?": want.NotUser, "s.token_id = ?": want.Token, "s.intent_id = ?": want.Intent} {
-		if value != "" {
-			f.and(column, value)
+	for _, c := range [][2]string{{"s.repo_id = ?", want.Repo}, {"s.user_id = ?", want.User}, {"s.user_id <> ?", want.NotUser}, {"s.token_id = ?", want.Token}, {"s.intent_id = ?", want.Intent}} {
+		if c[1] != "" { // in one order, so that the statement is prepared once
+			f.and(c[0], c[1])
 		}
 	}
 	if want.Since > 0 {

@@ -118,12 +118,26 @@ func (tx *Tx) NextDelivery(ctx context.Context, webhook string) (*coord.Time, er
 	return at, err
 }
 
-// SaveDelivery stores the outcome of an attempt.
+// SaveDelivery stores how a delivery stands.
 func (tx *Tx) SaveDelivery(ctx context.Context, d coord.Delivery) error {
+	return tx.saveDelivery(ctx, d, ``)
+}
+
+// SettleDelivery stores the outcome of an attempt. One that did not arrive says
+// nothing of a delivery that does not wait any more: another attempt settled
+// it, or its endpoint was disabled, while this one was under way.
+func (tx *Tx) SettleDelivery(ctx context.Context, d coord.Delivery) error {
+	if d.Status == coord.DeliveryDelivered {
+		return tx.saveDelivery(ctx, d, ``)
+	}
+	return tx.saveDelivery(ctx, d, ` AND next_attempt_at IS NOT NULL`)
+}
+
+func (tx *Tx) saveDelivery(ctx context.Context, d coord.Delivery, only string) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE webhook_deliveries SET status = $2, attempts = $3, response_status = $4, response_ms = $5, error = $6,
 			next_attempt_at = $7, delivered_at = $8
-		WHERE id = $1`, d.ID, d.Status, d.Attempts, d.ResponseStatus, d.ResponseMS, d.Error, d.NextAttemptAt, d.DeliveredAt)
+		WHERE id = $1`+only, d.ID, d.Status, d.Attempts, d.ResponseStatus, d.ResponseMS, d.Error, d.NextAttemptAt, d.DeliveredAt)
 	return err
 }
 

@@ -46,5 +46,36 @@ func TestCursorsSurviveInserts(t *testing.T) {
 				t.Errorf("%s gave %v, want %v", tt.path, got, tt.want)
 			}
 		}
+		for _, list := range []string{"/v1/members?", "/v1/tokens?", "/v1/intents?owner=me", "/v1/intents?", "/v1/conflicts?", "/v1/conversations?", "/v1/events?type=member.added",
+			"/v1/sessions?", "/v1/sessions?active=true", "/v1/sessions?active=false", "/v1/messages?"} {
+			lastPageIsTold(t, s, list)
+		}
 	})
+}
+
+// lastPageIsTold reads a list with pages that its items fill exactly: the last
+// one says that it is the last.
+func lastPageIsTold(t *testing.T, s *story, list string) {
+	t.Helper()
+	type page struct {
+		Items      []map[string]any
+		NextCursor *string `json:"next_cursor"`
+	}
+	read := func(limit int, cursor string) (p page) {
+		if failed := s.call(s.owner(), "GET", fmt.Sprintf("%s&limit=%d&cursor=%s", list, limit, cursor), nil, &p, nil); failed != "" {
+			t.Fatal(failed)
+		}
+		return p
+	}
+	all := read(100, "")
+	if n := len(all.Items); n > 1 {
+		if p := read(n, ""); len(p.Items) != n || p.NextCursor != nil {
+			t.Errorf("%s with a limit of %d, which are all: %d, next page %v", list, n, len(p.Items), p.NextCursor != nil)
+		}
+		if p := read(n-1, ""); len(p.Items) != n-1 || p.NextCursor == nil {
+			t.Errorf("%s with a limit of %d of %d: %d, next page %v", list, n-1, n, len(p.Items), p.NextCursor != nil)
+		} else if p = read(n-1, *p.NextCursor); len(p.Items) != 1 || p.NextCursor != nil {
+			t.Errorf("%s after %d of %d: %d, next page %v", list, n-1, n, len(p.Items), p.NextCursor != nil)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/svc-hq/svc/internal/await"
+	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -48,6 +49,8 @@ func TestWhatIsLiveIsWhatTheRecordsSay(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			s := newStory(t, w, fmt.Sprintf("any%d", n.Add(1)))
 			x := newChaos(s)
+			late := live.New(w.Store) // hears of several commits at once, as a replica that nobody asks does
+			snapshot(rt, late, w, s.org.ID)
 			for range rapid.IntRange(8, 40).Draw(rt, "steps") {
 				line := x.step(rt)
 				rt.Log(line)
@@ -58,8 +61,12 @@ func TestWhatIsLiveIsWhatTheRecordsSay(t *testing.T) {
 				if rapid.IntRange(0, 4).Draw(rt, "look") == 0 {
 					agree(rt, replicas[:1], s.org.ID)
 				}
+				if rapid.IntRange(0, 4).Draw(rt, "look late") == 0 {
+					catchUp(rt, late, w, s.org.ID)
+				}
 			}
 			agree(rt, replicas, s.org.ID)
+			catchUp(rt, late, w, s.org.ID)
 		})
 	})
 }
@@ -83,6 +90,14 @@ func agree(rt *rapid.T, replicas []*daemontest.World, org string) {
 	}
 	if diff := cmp.Diff(found(rt, fresh, w, org), stored(rt, w, org)); diff != "" {
 		rt.Fatalf("live conflicts (- found, + stored):\n%s", diff)
+	}
+}
+
+// catchUp makes an index hear of what happened and compares it with the records.
+func catchUp(rt *rapid.T, late *live.Set, w *daemontest.World, org string) {
+	late.Stale([]string{org})
+	if diff := cmp.Diff(snapshot(rt, live.New(w.Store), w, org), snapshot(rt, late, w, org)); diff != "" {
+		rt.Fatalf("whoever hears late knows (- records, + memory):\n%s", diff)
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *story) check(args []string, kv map[string]string) string {
 	}
 	text := string(out.Decision) + ": " + out.Reason + "\n"
 	for _, f := range out.Findings {
-		text += fmt.Sprintf("  %s %s blocking=%v %s\n", f.Kind, f.Severity, f.Blocking, f.Explanation)
+		text += fmt.Sprintf("  %s %s blocking=%v with %s: %s\n", f.Kind, f.Severity, f.Blocking, f.With.User.Name, f.Explanation)
 	}
 	return text
 }

@@ -47,7 +47,7 @@ export function SignIn() {
           Sign in
         </Button>
         {options.data?.oidc && (
-          <Button component="a" href={`/v1/auth/oidc/start?next=${encodeURIComponent(next)}`} variant="default" size="sm" fullWidth>
+          <Button component="a" href={`/v1/auth/oidc/start?return_to=${encodeURIComponent(next)}`} variant="default" size="sm" fullWidth>
             Continue with {options.data.oidc}
           </Button>
         )}

@@ -1,4 +1,7 @@
-// Linked repos drawn as a graph of the contracts between them.
+// Linked repos drawn as a graph of the contracts between them, or as a list
+// where there is no room for one.
+import { useElementSize } from "@mantine/hooks";
+import { IconArrowRight } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import type { ContractRecord } from "../../api/records";
@@ -33,18 +36,22 @@ export function bondsOf(contracts: ContractRecord[]): Bond[] {
 }
 
 const node = { width: 150, height: 40 };
+const margin = 56; // for lines that bend around a column
+const step = { least: node.width + 70, most: 300 }; // from column to column
 
 /** Users on the left, providers on the right, those that are both between. */
-function place(bonds: Bond[]): { at: Map<string, { x: number; y: number }>; width: number; height: number } {
+function place(bonds: Bond[], room: number): { at: Map<string, { x: number; y: number }>; width: number; height: number } {
   const users = new Set(bonds.map((b) => b.user));
   const providers = new Set(bonds.map((b) => b.provider));
   const names = [...new Set([...users, ...providers])].sort();
   const columns: string[][] = [names.filter((n) => !providers.has(n)), names.filter((n) => users.has(n) && providers.has(n)), names.filter((n) => !users.has(n))].filter((c) => c.length > 0);
   const rows = Math.max(...columns.map((c) => c.length));
   const height = rows * 66 + 30;
+  const gaps = columns.length - 1;
+  const wide = gaps === 0 ? 0 : Math.max(step.least, Math.min(step.most, (room - 2 * margin - node.width) / gaps));
   const at = new Map<string, { x: number; y: number }>();
-  columns.forEach((names, c) => names.forEach((n, r) => at.set(n, { x: 56 + c * 300, y: (height / (names.length + 1)) * (r + 1) - node.height / 2 })));
-  return { at, width: 112 + (columns.length - 1) * 300 + node.width, height };
+  columns.forEach((names, c) => names.forEach((n, r) => at.set(n, { x: margin + c * wide, y: (height / (names.length + 1)) * (r + 1) - node.height / 2 })));
+  return { at, width: 2 * margin + gaps * wide + node.width, height };
 }
 
 type Point = { x: number; y: number };
@@ -69,61 +76,91 @@ function route(user: Point, provider: Point): { d: string; label: Point } {
 }
 
 export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
-  const [, navigate] = useLocation();
   const bonds = useMemo(() => bondsOf(contracts), [contracts]);
-  const map = useMemo(() => place(bonds), [bonds]);
+  const { ref, width } = useElementSize();
   const [chosen, setChosen] = useState<string | null>(null);
   const bond = bonds.find((b) => b.key === chosen) ?? bonds.find((b) => b.breaking) ?? bonds[0];
   if (!bond) return <p className="dim thread-none">No repo here is known to use what another one provides. Contracts are learned as agents edit.</p>;
+  const beside = 300; // the chosen bond's contracts
+  const map = place(bonds, width - beside);
   return (
-    <div className="contracts">
-      <div className="map-scroll" tabIndex={0} role="region" aria-label="Graph of contracts">
-        <svg width={map.width} height={map.height} role="group" aria-label="Repos and the contracts between them">
-          <defs>
-            <marker id="uses" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
-              <path d="M0 0 L8 4 L0 8 z" className="map-arrow" />
-            </marker>
-          </defs>
-          {bonds.map((b) => {
-            const a = map.at.get(b.user)!;
-            const z = map.at.get(b.provider)!;
-            const { d, label } = route(a, z);
-            return (
-              <g key={b.key} className={b === bond ? "edge edge-lit" : "edge"} role="button" tabIndex={0} aria-pressed={b === bond} aria-label={`${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}${b.breaking ? ", one is about to break" : ""}`} onClick={() => setChosen(b.key)} onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), setChosen(b.key))}>
-                <path d={d} className="edge-hit" />
-                <path d={d} className={b.breaking ? "edge-line edge-block" : "edge-line edge-contract"} markerEnd="url(#uses)" />
-                <text x={label.x} y={label.y} className="edge-count" textAnchor="middle">
-                  {b.contracts.length}
-                </text>
-              </g>
-            );
-          })}
-          {[...map.at].map(([name, p]) => (
-            <g key={name} transform={`translate(${p.x} ${p.y})`}>
-              <rect width={node.width} height={node.height} rx={8} className="repo-node" />
-              <text x={node.width / 2} y={node.height / 2 + 4.5} textAnchor="middle" className="repo-name">
-                {shortRepo(name).slice(0, 19)}
-              </text>
-            </g>
-          ))}
-        </svg>
-      </div>
-      <div className="bond">
-        <div className="bond-head">
-          {shortRepo(bond.user)} <span className="dim">uses of</span> {shortRepo(bond.provider)}
+    <div ref={ref}>
+      {width === 0 ? null : map.width <= width - beside ? (
+        <div className="contracts">
+          <Graph bonds={bonds} bond={bond} map={map} choose={setChosen} />
+          <div className="bond">
+            <div className="bond-head">
+              {shortRepo(bond.user)} <span className="dim">uses of</span> {shortRepo(bond.provider)}
+            </div>
+            <Contracts bond={bond} />
+          </div>
         </div>
-        <ul>
-          {bond.contracts.map((c) => (
-            <li key={c.key}>
-              <button type="button" className="bond-item" onClick={() => navigate(contractPath(c.key, bond.provider))}>
-                <code className="clip">{c.key}</code>
-                {breaks(c) && <span className="pill pill-block">breaks</span>}
-                {c.in_flight.length > 0 && !breaks(c) && <span className="pill pill-info">changing</span>}
+      ) : (
+        <ul className="bonds">
+          {bonds.map((b) => (
+            <li key={b.key} className="bond-row">
+              <button type="button" className="bond-name" aria-expanded={b === bond} onClick={() => setChosen(b.key)}>
+                <span className="grow">
+                  {shortRepo(b.user)} <IconArrowRight size={14} role="img" aria-label="uses" /> {shortRepo(b.provider)}
+                </span>
+                {b.breaking && <span className="pill pill-block">breaks</span>}
+                <span className="dim">{plural(b.contracts.length, "contract")}</span>
               </button>
+              {b === bond && <Contracts bond={b} />}
             </li>
           ))}
         </ul>
-      </div>
+      )}
     </div>
+  );
+}
+
+function Contracts({ bond }: { bond: Bond }) {
+  const [, navigate] = useLocation();
+  return (
+    <ul>
+      {bond.contracts.map((c) => (
+        <li key={c.key}>
+          <button type="button" className="bond-item" onClick={() => navigate(contractPath(c.key, bond.provider))}>
+            <code className="clip">{c.key}</code>
+            {breaks(c) && <span className="pill pill-block">breaks</span>}
+            {c.in_flight.length > 0 && !breaks(c) && <span className="pill pill-info">changing</span>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Graph({ bonds, bond, map, choose }: { bonds: Bond[]; bond: Bond; map: ReturnType<typeof place>; choose: (key: string) => void }) {
+  return (
+    <svg className="contracts-map" width={map.width} height={map.height} role="group" aria-label="Repos and the contracts between them">
+      <defs>
+        <marker id="uses" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+          <path d="M0 0 L8 4 L0 8 z" className="map-arrow" />
+        </marker>
+      </defs>
+      {bonds.map((b) => {
+        const { d, label } = route(map.at.get(b.user)!, map.at.get(b.provider)!);
+        return (
+          <g key={b.key} className={b === bond ? "edge edge-lit" : "edge"} role="button" tabIndex={0} aria-pressed={b === bond} aria-label={`${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}${b.breaking ? ", one is about to break" : ""}`} onClick={() => choose(b.key)} onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), choose(b.key))}>
+            <path d={d} className="edge-hit" />
+            <path d={d} className={b.breaking ? "edge-line edge-block" : "edge-line edge-contract"} markerEnd="url(#uses)" />
+            <text x={label.x} y={label.y} className="edge-count" textAnchor="middle">
+              {b.contracts.length}
+            </text>
+          </g>
+        );
+      })}
+      {[...map.at].map(([name, p]) => (
+        <g key={name} transform={`translate(${p.x} ${p.y})`}>
+          <rect width={node.width} height={node.height} rx={8} className="repo-node" />
+          <text x={node.width / 2} y={node.height / 2 + 4.5} textAnchor="middle" className="repo-name">
+            {shortRepo(name).slice(0, 19)}
+            <title>{name}</title>
+          </text>
+        </g>
+      ))}
+    </svg>
   );
 }

@@ -62,34 +62,35 @@ export function Audit() {
         <Empty title="Nothing of this kind yet" />
       ) : (
         <>
-          <div className="table-wrap" tabIndex={0} role="region" aria-label="Events">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>When</th>
-                  <th>What</th>
-                  <th>Who</th>
-                  <th>Facts</th>
+          {/* The roles are those of the elements, which lose them where a phone shows cards. */}
+          <table className="table table-stack" role="table" aria-label="Events">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader">When</th>
+                <th role="columnheader">What</th>
+                <th role="columnheader">Who</th>
+                <th role="columnheader">Facts</th>
+              </tr>
+            </thead>
+            <tbody role="rowgroup">
+              {events.items.map((e) => (
+                <tr key={e.id} role="row">
+                  <td role="cell" className="nowrap cell-end">
+                    <Ago at={e.occurred_at} />
+                  </td>
+                  <td role="cell" className="nowrap cell-lead">
+                    <Code>{e.type}</Code>
+                  </td>
+                  <td role="cell" className="nowrap">
+                    {name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}
+                  </td>
+                  <td role="cell" className="facts-cell cell-rest" title={JSON.stringify(e.payload)}>
+                    {factsOf(e)}
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {events.items.map((e) => (
-                  <tr key={e.id}>
-                    <td className="nowrap">
-                      <Ago at={e.occurred_at} />
-                    </td>
-                    <td className="nowrap">
-                      <Code>{e.type}</Code>
-                    </td>
-                    <td className="nowrap">{name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}</td>
-                    <td className="facts-cell" title={JSON.stringify(e.payload)}>
-                      {factsOf(e)}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+              ))}
+            </tbody>
+          </table>
           {events.hasNextPage && (
             <div className="more">
               <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>

@@ -1,6 +1,6 @@
 import { Button, Progress } from "@mantine/core";
 import { call } from "../../api/client";
-import type { Usage } from "../../api/records";
+import type { Billing, Usage } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day } from "../../lib/text";
@@ -31,8 +31,8 @@ function UsageBody({ usage: u }: { usage: Usage }) {
         <b>{plans[u.plan] ?? u.plan}</b>
         <span className="dim">{month(u.period)}</span>
       </div>
-      <Meter label="Developers with active agents" used={u.active_developers} limit={u.limits.developers} />
-      <Meter label="Repos" used={u.repos} limit={u.limits.repos} />
+      <Meter label="Active developers" note="People who called one of svc's tools this month, mostly through their agents. Hooks alone do not count, and are never refused." used={u.active_developers} limit={u.limits.developers} />
+      <Meter label="Repos" note="Registered by an admin or by an agent's first session there." used={u.repos} limit={u.limits.repos} />
       {u.developers.length > 0 && (
         <ul className="rows usage-people">
           {u.developers.map((d) => (
@@ -41,7 +41,7 @@ function UsageBody({ usage: u }: { usage: Usage }) {
                 <Person user={d} />
               </span>
               <span className="dim">
-                <Ago at={d.first_active_at} prefix="first active " />
+                <Ago at={d.first_active_at} prefix="since " />
               </span>
             </li>
           ))}
@@ -53,7 +53,7 @@ function UsageBody({ usage: u }: { usage: Usage }) {
 
 const month = (period: string): string => new Date(period + "-01T00:00:00Z").toLocaleDateString("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
-function Meter({ label, used, limit }: { label: string; used: number; limit: number | null }) {
+function Meter({ label, note, used, limit }: { label: string; note: string; used: number; limit: number | null }) {
   const full = limit !== null && used >= limit;
   const near = limit !== null && used >= limit * 0.8; // where the server warns, too
   return (
@@ -63,6 +63,7 @@ function Meter({ label, used, limit }: { label: string; used: number; limit: num
         <span className={full ? "tone-block" : near ? "tone-warn" : "dim"}>{limit === null ? `${used}, no limit` : `${used} of ${limit}`}</span>
       </div>
       {limit !== null && <Progress value={Math.min(100, (used / Math.max(1, limit)) * 100)} size="sm" mt={6} color={full ? "red" : near ? "yellow" : undefined} aria-label={label} />}
+      <div className="dim note">{note}</div>
     </div>
   );
 }
@@ -75,36 +76,50 @@ function Subscription() {
   const buy = useAction((plan: "team" | "business") => call("POST /v1/billing/checkout", { body: { plan } }), { then: go });
   const portal = useAction(() => call("POST /v1/billing/portal"), { then: go });
   return (
-    <Section title="Subscription">
+    <Section title="Subscription" pad={false}>
       <Load query={billing}>
         {(b) =>
           !b.available ? (
-            <p className="dim">This server runs without billing: every org has everything, without limits.</p>
+            <p className="row-item dim">This server runs without billing: every org has everything, without limits.</p>
           ) : (
-            <div className="row">
-              <div className="grow">
-                <b>{plans[b.plan] ?? b.plan}</b> {b.status !== "none" && <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status.replaceAll("_", " ")}</Pill>}
-                {b.cancels_at ? <div className="dim">ends on {day(b.cancels_at)}</div> : b.subscribed && b.current_period_end && <div className="dim">renewed on {day(b.current_period_end)}</div>}
+            <>
+              <div className="row-item">
+                <div className="grow">
+                  <b>{plans[b.plan] ?? b.plan}</b> {b.status !== "none" && <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status.replaceAll("_", " ")}</Pill>}
+                  <div className="dim">{standing(b)}</div>
+                </div>
+                {may && b.subscribed && (
+                  <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
+                    Invoices and payment
+                  </Button>
+                )}
               </div>
-              {may && !b.subscribed && (
-                <>
-                  <Button variant="default" loading={buy.isPending} onClick={() => buy.mutate("team")}>
-                    Upgrade to Team
-                  </Button>
-                  <Button loading={buy.isPending} onClick={() => buy.mutate("business")}>
-                    Upgrade to Business
-                  </Button>
-                </>
-              )}
-              {may && b.subscribed && (
-                <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
-                  Invoices and payment
-                </Button>
-              )}
-            </div>
+              {!b.subscribed &&
+                b.offers.map((o) => (
+                  <div className="row-item" key={o.plan}>
+                    <div className="grow">
+                      <b>{plans[o.plan]}</b>
+                      <div className="dim">
+                        {o.limits.developers} active developers a month, {o.limits.repos} repos
+                      </div>
+                    </div>
+                    {may && (
+                      <Button variant={o.plan === "team" ? "filled" : "default"} loading={buy.isPending && buy.variables === o.plan} disabled={buy.isPending} onClick={() => buy.mutate(o.plan)}>
+                        Upgrade to {plans[o.plan]}
+                      </Button>
+                    )}
+                  </div>
+                ))}
+            </>
           )
         }
       </Load>
     </Section>
   );
+}
+
+function standing(b: Billing): string {
+  if (b.cancels_at) return `ends on ${day(b.cancels_at)}`;
+  if (b.subscribed) return b.current_period_end ? `renewed on ${day(b.current_period_end)}` : "";
+  return "An owner, or somebody with the role billing, can upgrade. Payment is handled by Stripe.";
 }

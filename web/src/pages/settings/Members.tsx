@@ -145,7 +145,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
             {made.email_sent ? `We sent it to ${made.email}. ` : ""}
             Send this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
           </p>
-          <Command>{made.url}</Command>
+          <Command>{made.url ?? ""}</Command>
           <div className="dialog-actions">
             <Button variant="default" onClick={() => setMade(null)}>
               Invite another

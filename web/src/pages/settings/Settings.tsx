@@ -25,7 +25,7 @@ const tabs: Tab[] = [
   { slug: "data", label: "Data and privacy", group: "Org", show: later(() => import("./Data"), "Data") },
   { slug: "billing", label: "Billing and usage", group: "Org", show: later(() => import("./Billing"), "BillingTab") },
   { slug: "audit", label: "Audit log", group: "Org", show: Audit },
-  { slug: "github", label: "GitHub", group: "Integrations", show: later(() => import("./GitHub"), "GitHub"), who: "admin" },
+  { slug: "github", label: "GitHub and GitLab", group: "Integrations", show: later(() => import("./GitHub"), "GitHub"), who: "admin" },
   { slug: "slack", label: "Slack", group: "Integrations", show: later(() => import("./Slack"), "SlackTab"), who: "admin" },
   { slug: "digest", label: "Digest", group: "Integrations", show: later(() => import("./Digest"), "DigestTab"), who: "admin" },
   { slug: "webhooks", label: "Webhooks", group: "Integrations", show: later(() => import("./Webhooks"), "Webhooks"), who: "admin" },
