@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -58,31 +61,29 @@ func readSample(text string) ([]judged, error) {
 	return out, nil
 }
 
-// A jury replays the rows of both samples, each case once.
-type jury struct {
-	folder   string
-	repos    map[string]*gitrepo.Repo
-	outcomes map[string]*backtest.Outcome
-}
+// A jury has replayed the cases of the samples.
+type jury map[string]*backtest.Outcome
 
 // judge replays the samples and prints how often svc and the reader agree. What
 // svc tells of these cases beyond the samples is listed: nobody has judged it.
 func judge(ctx context.Context, folder string) error {
-	j := &jury{folder, map[string]*gitrepo.Repo{}, map[string]*backtest.Outcome{}}
-	for _, s := range []struct{ title, text string }{
-		{"a fixed sample", seen}, {"a sample of other repositories, held out", heldOut},
-	} {
-		rows, err := readSample(s.text)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", s.title)
-		if err := j.sample(ctx, rows); err != nil {
+	var rows [2][]judged
+	for i, text := range []string{seen, heldOut} {
+		var err error
+		if rows[i], err = readSample(text); err != nil {
 			return err
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(j.outcomes)) {
-		for _, w := range j.outcomes[id].Warnings {
+	j, err := replayed(ctx, folder, slices.Concat(rows[:]...))
+	if err != nil {
+		return err
+	}
+	for i, title := range []string{"a fixed sample", "a sample of other repositories, held out"} {
+		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", title)
+		j.sample(rows[i])
+	}
+	for _, id := range slices.Sorted(maps.Keys(j)) {
+		for _, w := range j[id].Warnings {
 			if w.Kind == coord.ContractBreak {
 				fmt.Printf("\nnot judged: %s %s\n", id, w.Text)
 			}
@@ -92,15 +93,11 @@ func judge(ctx context.Context, folder string) error {
 }
 
 // sample prints every row of a sample, and the figures of all.
-func (j *jury) sample(ctx context.Context, rows []judged) error {
+func (j jury) sample(rows []judged) {
 	var precision, recall backtest.Rate
 	for i := range rows {
 		r := &rows[i]
-		o, err := j.outcome(ctx, r)
-		if err != nil {
-			return err
-		}
-		told := take(o, r.name)
+		told := take(j[r.id()], r)
 		if told {
 			precision.Of++
 		}
@@ -115,38 +112,55 @@ func (j *jury) sample(ctx context.Context, rows []judged) error {
 			words[r.breaks], words[told], r.why)
 	}
 	fmt.Printf("\nOf %d rows: precision %s, recall %s\n", len(rows), rate(precision), rate(recall))
-	return nil
 }
 
-// outcome replays the case of a row, unless it was.
-func (j *jury) outcome(ctx context.Context, r *judged) (*backtest.Outcome, error) {
-	id := r.repo + " " + r.changer + " " + r.user
-	if o := j.outcomes[id]; o != nil {
-		return o, nil
-	}
-	var err error
-	if j.repos[r.repo] == nil {
-		if j.repos[r.repo], err = open(ctx, j.folder, r.repo); err != nil {
-			return nil, err
+// id names the case of a row: several rows may share it.
+func (r *judged) id() string { return r.repo + " " + r.changer + " " + r.user }
+
+// replayed replays the case of every row once, on all cores.
+func replayed(ctx context.Context, folder string, rows []judged) (jury, error) {
+	repos := map[string]*gitrepo.Repo{}
+	cases := map[string]*judged{}
+	for i := range rows {
+		r := &rows[i]
+		cases[r.id()] = r
+		if repos[r.repo] == nil {
+			var err error
+			if repos[r.repo], err = open(ctx, folder, r.repo); err != nil {
+				return nil, err
+			}
 		}
 	}
-	o, err := backtest.One(ctx, j.repos[r.repo], r.base, [2]string{r.changer, r.user})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", id, err)
+	j, failed := jury{}, []error{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for id, r := range cases {
+		all.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			o, err := backtest.One(ctx, repos[r.repo], r.base, [2]string{r.changer, r.user})
+			mu.Lock()
+			defer mu.Unlock()
+			if j[id] = o; err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", id, err))
+			}
+		})
 	}
-	j.outcomes[id] = o
-	return o, nil
+	all.Wait()
+	return j, errors.Join(failed...)
 }
 
 var words = map[bool]string{true: "breaks", false: "fits"}
 
-// take reports whether svc warns that a definition breaks the other side, and
-// takes those warnings off the outcome.
-func take(o *backtest.Outcome, name string) bool {
+// take reports whether svc warns that a row's definition breaks the other side,
+// and takes those warnings off the outcome. A warning by the name of a package
+// names no file.
+func take(o *backtest.Outcome, r *judged) bool {
 	told := false
 	var rest []backtest.Warning
 	for _, w := range o.Warnings {
-		if w.Kind == coord.ContractBreak && strings.HasSuffix(w.Place, "#"+name) {
+		if w.Kind == coord.ContractBreak && (strings.HasSuffix(w.Place, ":"+r.file+"#"+r.name) || strings.HasPrefix(w.Place, "pkg:") && strings.HasSuffix(w.Place, "#"+r.name)) {
 			told = true
 			continue
 		}

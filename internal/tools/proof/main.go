@@ -104,9 +104,11 @@ func replay(ctx context.Context, folder string, most int) error {
 	return nil
 }
 
+var titles = map[backtest.Kind]string{backtest.TrueMerge: "True merges", backtest.Pair: "Pairs of pull requests on one base", backtest.Swarm: "Groups of ten workers on one base"}
+
 // figures prints a section of all repositories together.
 func figures(s *backtest.Section) {
-	fmt.Printf("\n### %s: %d, %d in conflict, %d unreadable\n\n| figure | goal | all |\n|---|---|---|\n", s.Kind, s.Cases, s.Conflicted, s.Failed)
+	fmt.Printf("\n### %s: %d, %d in conflict, %d unreadable\n\n| figure | goal | all |\n|---|---|---|\n", titles[s.Kind], s.Cases, s.Conflicted, s.Failed)
 	for _, f := range s.Figures {
 		fmt.Printf("| %s | %s | %s |\n", f.Title, goal(&f), rate(f.Shown))
 	}
