@@ -34,7 +34,7 @@ $(NODE): web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 
 test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
-	$(PG) go test -race -timeout 15m ./...
+	$(PG) go test -race -timeout 30m ./...
 	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
 test-web: ## the dashboard's tests in a real browser, on both databases
