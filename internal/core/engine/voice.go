@@ -53,7 +53,7 @@ func (v *voice) who(w *Worker) string {
 	case ref != "":
 		about = append(about, name(w))
 	case w.User.ID == "" && w.User.Name == "":
-		return "merged work"
+		return "somebody" // merged without an intent
 	default:
 		ref = name(w) + "'s session"
 		if w.Tool != "" {

@@ -211,8 +211,8 @@ func TestAPushAsksForARebase(t *testing.T) {
 			t.Errorf("a push of what nobody works on = %+v", got)
 		}
 		x.tell(x.gh.push("main", "p0", "m1", "a.go", "other.go"))
-		await.True(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Merged work merged a change of a.go") })
-		x.wantRebase(theirs.Ref, "erged work", 1)
+		await.True(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Somebody merged a change of a.go") })
+		x.wantRebase(theirs.Ref, "Somebody merged", 1)
 		other := x.w.Replica()
 		var seen wire.Page[coord.Conflict]
 		other.Must(200, request{Method: "GET", Path: "/v1/conflicts", Token: x.ada.token}, &seen)

@@ -214,7 +214,7 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 			t.Errorf("a push = %+v", got)
 		}
 		x.settled()
-		x.wantRebase(theirs.Ref, "Merged work", 1)
+		x.wantRebase(theirs.Ref, "Somebody merged", 1)
 
 		x.lab.set(func() { x.lab.taken = false })
 		x.changes(ana, "feature", lines("a.go", "b1", "n5", 10, 3))
