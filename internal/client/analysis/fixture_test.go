@@ -197,6 +197,9 @@ func render(a *coord.Analysis) string {
 			if r.Call != nil {
 				how = ", " + r.Call.String()
 			}
+			if kind, _, _ := strings.Cut(r.Key, ":"); r.More != 1 && (kind == "sym" || kind == "pkg") {
+				how += fmt.Sprintf(", %d more", r.More)
+			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}
 	}

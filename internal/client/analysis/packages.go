@@ -276,7 +276,7 @@ func (r *run) eachExport(f *coord.FileFacts, visit func(key string, s *coord.Sym
 // packageReferences are the uses of packages that the base did not have, in
 // each form.
 func (r *run) packageReferences(old, new *version) (out []coord.Reference) {
-	had := map[string]int{}
+	had, more := map[string]int{}, map[string]int{}
 	id := func(c *contract) string { return c.key + " " + callKey(c.call) }
 	each := func(v *version, visit func(c *contract)) {
 		for i := range v.contracts {
@@ -285,7 +285,11 @@ func (r *run) packageReferences(old, new *version) (out []coord.Reference) {
 			}
 		}
 	}
-	each(old, func(c *contract) { had[id(c)]++ })
+	each(old, func(c *contract) {
+		had[id(c)]++
+		more[c.key]--
+	})
+	each(new, func(c *contract) { more[c.key]++ })
 	told := map[string]bool{}
 	each(new, func(c *contract) {
 		if had[id(c)]--; had[id(c)] >= 0 || told[id(c)] {
@@ -296,7 +300,7 @@ func (r *run) packageReferences(old, new *version) (out []coord.Reference) {
 		if r.opts.MetadataOnly {
 			call = call.Hidden()
 		}
-		out = append(out, coord.Reference{Key: c.key, Line: c.line, Call: call})
+		out = append(out, coord.Reference{Key: c.key, Line: c.line, Call: call, More: max(0, more[c.key])})
 	})
 	return out
 }

@@ -24,12 +24,17 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 		use
 		call string
 	}
-	had := map[form]int{}
+	had, more := map[form]int{}, map[use]int{}
 	for _, u := range append(old.outline.uses(), old.outline.ambientUses()...) {
 		had[form{u.use, callKey(u.call)}]++
+		more[u.use]--
+	}
+	now := append(new.outline.uses(), new.outline.ambientUses()...)
+	for _, u := range now {
+		more[u.use]++
 	}
 	told := map[string]bool{}
-	for _, u := range append(new.outline.uses(), new.outline.ambientUses()...) {
+	for _, u := range now {
 		f := form{u.use, callKey(u.call)}
 		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
@@ -43,7 +48,7 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 			if r.opts.MetadataOnly {
 				call = call.Hidden()
 			}
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call})
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, More: max(0, more[u.use])})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })

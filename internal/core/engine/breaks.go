@@ -29,7 +29,8 @@ func definition(it item) bool {
 func ofPackage(key string) bool { return strings.HasPrefix(key, "pkg:") }
 
 // usesToo reports whether who changed a definition has the new use as well, in
-// the same file: then it was adapted along.
+// the same file: then it was adapted along. Who only adapted the uses that were
+// there has fewer new ones than the other side, whose own are left as they are.
 func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
 	user, changer := theirs, g.self
 	if what == theyBreak {
@@ -37,8 +38,9 @@ func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool 
 	}
 	too := false
 	if user.kind == referenceEntry {
+		added := user.change.Facts.References[user.sub].More
 		g.ownAt(user.key(), changer, func(e *entry, c *Change) {
-			too = too || e.kind == referenceEntry && c.Facts.Path == user.file()
+			too = too || e.kind == referenceEntry && c.Facts.Path == user.file() && c.Facts.References[e.sub].More >= added
 		})
 	}
 	return too
