@@ -53,7 +53,7 @@ func (o *outline) ambientUses() []usedAt {
 	var out []usedAt
 	for _, n := range o.ambient {
 		if !own[n.local] {
-			out = append(out, usedAt{use{module: ambientModule, name: n.local, member: n.member}, n.line, n.call})
+			out = append(out, usedAt{use{module: ambientModule, name: n.local, member: n.member}, n.line, n.call, n.mark})
 		}
 	}
 	return out
@@ -220,15 +220,20 @@ func besideGo(r *run, o *outline, u use) (file, name string) {
 	return r.goFile(path.Dir(o.path), u.name, path.Base(o.path)), u.name
 }
 
-// goFile returns the file of a folder that declares a name at its top.
+// goFile returns the file of a folder that declares a name at its top. What
+// tests declare is seen only from a test beside them.
 func (r *run) goFile(dir, name, except string) string {
 	key := dir + " " + name
+	tests := strings.HasSuffix(except, "_test.go")
+	if tests {
+		key += " in tests"
+	}
 	if file, ok := r.modules.goNames[key]; ok {
 		return file
 	}
 	found := ""
 	for _, f := range r.tree.list(dir) {
-		if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") || f == except {
+		if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") && !tests || f == except {
 			continue
 		}
 		file := path.Join(dir, f)

@@ -335,7 +335,7 @@ func (w *walker) assignment(i int) {
 // use reads the use of a name.
 func (w *walker) use(i int) name {
 	n := w.t.Nodes[i]
-	u := name{local: string(w.source[n.Start:n.End]), line: n.Row}
+	u := name{local: string(w.source[n.Start:n.End]), line: n.Row, mark: n.Start > 0 && w.source[n.Start-1] == '@'}
 	rest := w.source[n.End:min(len(w.source), int(n.End)+80)]
 	for _, sep := range []string{".", "::", "\\"} {
 		if after, ok := strings.CutPrefix(string(rest), sep); ok {

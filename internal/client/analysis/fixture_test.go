@@ -197,8 +197,10 @@ func render(a *coord.Analysis) string {
 			if r.Call != nil {
 				how = ", " + r.Call.String()
 			}
-			if kind, _, _ := strings.Cut(r.Key, ":"); r.More != 1 && (kind == "sym" || kind == "pkg") {
-				how += fmt.Sprintf(", %d more", r.More)
+			if kind, _, _ := strings.Cut(r.Key, ":"); len(r.In) == 0 && (kind == "sym" || kind == "pkg") {
+				how += ", no more than before"
+			} else if in := strings.TrimSpace(strings.Join(r.In, " ")); in != "" {
+				how += " in " + in
 			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}

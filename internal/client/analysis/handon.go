@@ -90,10 +90,10 @@ func leftBehind(from, to string, old *outline, opts *Options) (out []coord.Symbo
 	by, order := old.groups()
 	for _, n := range order {
 		g := by[n]
-		if !g.exported() {
+		if !g.exported() && (packaged[old.lang] || !seenInPackage(old.lang, g)) {
 			continue
 		}
-		f := coord.SymbolFacts{Key: symbolKey(old.lang, from, n), Kind: g.defs[0].kind, Exported: true, Change: coord.Removed, Compatibility: coord.Breaking,
+		f := coord.SymbolFacts{Key: symbolKey(old.lang, from, n), Kind: g.defs[0].kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Breaking,
 			Detail: detail("was removed; it is in " + to + " now"), Lines: linesOf(g)}
 		setSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, g.signature())
 		if opts.MetadataOnly {
@@ -120,6 +120,8 @@ func seenInPackage(lang string, g *group) bool {
 	switch lang {
 	case "go":
 		return true
+	case "python": // modules import each other's names with one underscore
+		return g.defs[0].parent < 0 && !strings.HasPrefix(g.defs[0].name, "__")
 	case "java":
 		return !slices.Contains(strings.Fields(g.defs[0].before), "private")
 	}

@@ -120,6 +120,7 @@ type name struct {
 	member string // what was taken from it, for a module
 	line   uint32
 	call   *coord.Call // how it is called, if it is
+	mark   bool        // it marks the definition that follows
 }
 
 // full makes the parts of a header that only a definition that changed needs.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"encoding/json"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (r *run) packageUses(v *version) {
 			continue
 		}
 		pkg, name := importedName(o.lang, u.use)
-		if name == "" || pkg == own {
+		if name == "" || pkg == own && registries[o.lang] != "npm" { // files of an npm package may import it by its name
 			continue
 		}
 		if file, _ := r.locate(o, u.use); file != "" {
@@ -160,11 +161,7 @@ var (
 func (r *run) findPackage(file, dir, lang string) string {
 	switch registries[lang] {
 	case "npm":
-		return r.manifestName(dir, "package.json", func(b []byte) string {
-			var p struct{ Name string }
-			_ = json.Unmarshal(b, &p)
-			return p.Name
-		})
+		return r.manifestName(dir, "package.json", npmName)
 	case "go":
 		m := r.goModuleOf(dir)
 		if m.name == "" {
@@ -183,6 +180,30 @@ func (r *run) findPackage(file, dir, lang string) string {
 		return strings.ReplaceAll(submatch(phpSpace().FindSubmatch(r.tree.read(file))), "\\", ".")
 	}
 	return ""
+}
+
+func npmName(manifest []byte) string {
+	var p struct{ Name string }
+	_ = json.Unmarshal(manifest, &p) // one that cannot be read has no name
+	return p.Name
+}
+
+// maxManifests bounds how many are read to find a package.
+const maxManifests = 500
+
+// npmFolder finds a package of the repository.
+func (r *run) npmFolder(pkg string) (dir string, ok bool) {
+	if r.modules.npm == nil {
+		r.modules.npm = map[string]string{}
+		all := r.tree.named("package.json")
+		for _, f := range all[:min(len(all), maxManifests)] {
+			if name := npmName(r.tree.read(f)); name != "" && !strings.Contains("/"+f, "/node_modules/") {
+				r.modules.npm[name] = path.Dir(f)
+			}
+		}
+	}
+	dir, ok = r.modules.npm[pkg]
+	return dir, ok
 }
 
 func submatch(m [][]byte) string {
@@ -276,31 +297,44 @@ func (r *run) eachExport(f *coord.FileFacts, visit func(key string, s *coord.Sym
 // packageReferences are the uses of packages that the base did not have, in
 // each form.
 func (r *run) packageReferences(old, new *version) (out []coord.Reference) {
-	had, more := map[string]int{}, map[string]int{}
+	had := map[string]int{}
 	id := func(c *contract) string { return c.key + " " + callKey(c.call) }
-	each := func(v *version, visit func(c *contract)) {
-		for i := range v.contracts {
-			if strings.HasPrefix(v.contracts[i].key, "pkg:") {
-				visit(&v.contracts[i])
-			}
-		}
-	}
-	each(old, func(c *contract) {
+	for c := range old.ofPackages() {
 		had[id(c)]++
-		more[c.key]--
-	})
-	each(new, func(c *contract) { more[c.key]++ })
+	}
+	more := growth(old.outline, new.outline, old.packageLines(), new.packageLines())
 	told := map[string]bool{}
-	each(new, func(c *contract) {
+	for c := range new.ofPackages() {
 		if had[id(c)]--; had[id(c)] >= 0 || told[id(c)] {
-			return
+			continue
 		}
 		told[id(c)] = true
 		call := c.call
 		if r.opts.MetadataOnly {
 			call = call.Hidden()
 		}
-		out = append(out, coord.Reference{Key: c.key, Line: c.line, Call: call, More: max(0, more[c.key])})
-	})
+		out = append(out, coord.Reference{Key: c.key, Line: c.line, Call: call, In: more[c.key]})
+	}
 	return out
+}
+
+// ofPackages are the contracts of a version that go by a package's name.
+func (v *version) ofPackages() iter.Seq[*contract] {
+	return func(yield func(*contract) bool) {
+		for i := range v.contracts {
+			if strings.HasPrefix(v.contracts[i].key, "pkg:") && !yield(&v.contracts[i]) {
+				return
+			}
+		}
+	}
+}
+
+func (v *version) packageLines() iter.Seq2[string, uint32] {
+	return func(yield func(string, uint32) bool) {
+		for c := range v.ofPackages() {
+			if !yield(c.key, uint32(c.line-1)) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"iter"
 	"path"
 	"sort"
 	"strings"
@@ -24,15 +25,12 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 		use
 		call string
 	}
-	had, more := map[form]int{}, map[use]int{}
-	for _, u := range append(old.outline.uses(), old.outline.ambientUses()...) {
+	had := map[form]int{}
+	was, now := append(old.outline.uses(), old.outline.ambientUses()...), append(new.outline.uses(), new.outline.ambientUses()...)
+	for _, u := range was {
 		had[form{u.use, callKey(u.call)}]++
-		more[u.use]--
 	}
-	now := append(new.outline.uses(), new.outline.ambientUses()...)
-	for _, u := range now {
-		more[u.use]++
-	}
+	more := growth(old.outline, new.outline, old.outline.eachUse(was), new.outline.eachUse(now))
 	told := map[string]bool{}
 	for _, u := range now {
 		f := form{u.use, callKey(u.call)}
@@ -48,7 +46,7 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 			if r.opts.MetadataOnly {
 				call = call.Hidden()
 			}
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, More: max(0, more[u.use])})
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, In: more[u.use]})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
@@ -66,6 +64,22 @@ type usedAt struct {
 	use
 	line uint32
 	call *coord.Call
+	mark bool
+}
+
+// eachUse visits uses with the lines of the definitions that they are in.
+func (o *outline) eachUse(all []usedAt) iter.Seq2[use, uint32] {
+	return func(yield func(use, uint32) bool) {
+		for i := range all {
+			line := all[i].line
+			if all[i].mark {
+				line = o.next(line)
+			}
+			if !yield(all[i].use, line) {
+				return
+			}
+		}
+	}
 }
 
 // uses joins uses of imported names with their imports.
@@ -84,7 +98,7 @@ func (o *outline) uses() []usedAt {
 		if im.name == "" && n.member == "" {
 			continue // the module is only handed on
 		}
-		out = append(out, usedAt{u, n.line, n.call})
+		out = append(out, usedAt{u, n.line, n.call, n.mark})
 	}
 	return out
 }
@@ -98,6 +112,7 @@ type moduleCache struct {
 	goNames map[string]string // folder and name to the file that declares it
 
 	packages map[string]string // that folders belong to, by registry
+	npm      map[string]string // folders of the repository's npm packages
 
 	clients map[string]string  // base addresses of clients, by file#name
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
@@ -159,21 +174,14 @@ var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(?:function\s*\
 
 func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {
-		var stem string
-		switch {
-		case strings.HasPrefix(u.module, "."):
-			stem = path.Join(path.Dir(o.path), u.module)
-		case strings.HasPrefix(u.module, "@/"), strings.HasPrefix(u.module, "~/"):
-			stem = path.Join(srcRoot(o.path), u.module[2:])
-		default:
-			return ""
-		}
 		var tries []string
-		for _, e := range ecmaEndings {
-			tries = append(tries, stem+e)
-		}
-		if bare, ok := strings.CutSuffix(stem, ".js"); ok { // TypeScript writes the ending of the result
-			tries = append(tries, bare+".ts", bare+".tsx")
+		for _, stem := range r.ecmaStems(o, u.module) {
+			for _, e := range ecmaEndings {
+				tries = append(tries, stem+e)
+			}
+			if bare, ok := strings.CutSuffix(stem, ".js"); ok { // TypeScript writes the ending of the result
+				tries = append(tries, bare+".ts", bare+".tsx")
+			}
 		}
 		return firstOf(r.tree, tries...)
 	})
@@ -190,6 +198,27 @@ func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 		return file, "default"
 	}
 	return file, u.name
+}
+
+// ecmaStems are the paths that an import may mean, without their ending. A
+// package as a whole is none: what it exports goes by its name.
+func (r *run) ecmaStems(o *outline, module string) []string {
+	switch {
+	case strings.HasPrefix(module, "."):
+		return []string{path.Join(path.Dir(o.path), module)}
+	case strings.HasPrefix(module, "@/"), strings.HasPrefix(module, "~/"):
+		return []string{path.Join(srcRoot(o.path), module[2:])}
+	}
+	pkg, _ := importedName(o.lang, use{module: module})
+	within, ok := strings.CutPrefix(module, pkg+"/")
+	if !ok || !r.isOurs(o, r.ownPackage(o.path, o.lang), module) {
+		return nil
+	}
+	dir, ok := r.npmFolder(pkg)
+	if !ok {
+		return nil
+	}
+	return []string{path.Join(dir, within), path.Join(dir, "src", within)}
 }
 
 // srcRoot is the folder named src, or app, that a file lies in.

@@ -139,10 +139,10 @@ type ContractFacts struct {
 
 // A Reference is a new use of a symbol or contract.
 type Reference struct {
-	Key  string `json:"key" minLength:"1" maxLength:"1024"`
-	Line int    `json:"line" minimum:"0"`
-	Call *Call  `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
-	More int    `json:"more,omitempty" doc:"How many more uses of it the file has than before, in all forms: 0 if old ones changed their form, or if that is not known"`
+	Key  string   `json:"key" minLength:"1" maxLength:"1024"`
+	Line int      `json:"line" minimum:"0"`
+	Call *Call    `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
+	In   []string `json:"in,omitempty" maxItems:"20" itemMaxLength:"200" doc:"Definitions of the file that have more uses of it than before, in whatever form; the empty name stands for none. Empty if the whole file has no more than before, or if that is not known"`
 }
 
 // ClearTexts removes the signature texts, keeping their hashes, and hides the

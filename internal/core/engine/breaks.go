@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -30,7 +31,7 @@ func ofPackage(key string) bool { return strings.HasPrefix(key, "pkg:") }
 
 // usesToo reports whether who changed a definition has the new use as well, in
 // the same file: then it was adapted along. Who only adapted the uses that were
-// there has fewer new ones than the other side, whose own are left as they are.
+// there, or has new ones in other definitions, leaves the other side's as they are.
 func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
 	user, changer := theirs, g.self
 	if what == theyBreak {
@@ -38,12 +39,16 @@ func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool 
 	}
 	too := false
 	if user.kind == referenceEntry {
-		added := user.change.Facts.References[user.sub].More
+		in := user.change.Facts.References[user.sub].In
 		g.ownAt(user.key(), changer, func(e *entry, c *Change) {
-			too = too || e.kind == referenceEntry && c.Facts.Path == user.file() && c.Facts.References[e.sub].More >= added
+			too = too || e.kind == referenceEntry && c.Facts.Path == user.file() && subset(in, c.Facts.References[e.sub].In)
 		})
 	}
 	return too
+}
+
+func subset(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
 
 // didToo reports whether a worker left a definition as somebody else did.

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
-//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12+1 session=s2
+//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12+G/H session=s2
 //	undo INT-1 src/a.go           the change was taken back
 //	close INT-1                   the work has ended
 //	policy {"severity":{...}}     of the repo
@@ -292,10 +292,10 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	for _, ref := range list(kv["refs"]) {
 		at := strings.LastIndexByte(ref, ':')
 		key, form, called := strings.Cut(strings.TrimSuffix(ref[:at], ")"), "(")
-		line, more, added := strings.Cut(ref[at+1:], "+")
+		line, in, added := strings.Cut(ref[at+1:], "+")
 		r := coord.Reference{Key: key, Line: atoi(t, line)}
 		if added {
-			r.More = atoi(t, more)
+			r.In = strings.Split(in, "/")
 		}
 		if called {
 			r.Call = call(form)

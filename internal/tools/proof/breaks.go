@@ -66,13 +66,14 @@ type jury map[string]*backtest.Outcome
 
 // judge replays the samples and prints how often svc and the reader agree. What
 // svc tells of these cases beyond the samples is listed: nobody has judged it.
-func judge(ctx context.Context, folder string) error {
+func judge(ctx context.Context, folder, only string) error {
 	var rows [2][]judged
 	for i, text := range []string{seen, heldOut} {
 		var err error
 		if rows[i], err = readSample(text); err != nil {
 			return err
 		}
+		rows[i] = slices.DeleteFunc(rows[i], func(r judged) bool { return !strings.Contains(r.id()+" "+r.file+"#"+r.name, only) })
 	}
 	j, err := replayed(ctx, folder, slices.Concat(rows[:]...))
 	if err != nil {

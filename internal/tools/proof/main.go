@@ -4,7 +4,7 @@
 // One sample was looked at while svc was made; the other, of other
 // repositories, was held out.
 //
-//	go run ./internal/tools/proof [-only breaks] FOLDER
+//	go run ./internal/tools/proof [-only breaks] [-rows TEXT] FOLDER
 //
 // What was replayed is kept in the user's cache folder, so that a run that was
 // interrupted, or a larger one, goes on from there.
@@ -37,6 +37,7 @@ const year = 365 * 24 * time.Hour
 func main() {
 	only := flag.String("only", "", "breaks or backtest: measure nothing else")
 	most := flag.Int("max", 150, "cases of each kind and repository")
+	rows := flag.String("rows", "", "of the breaks, only rows that contain this")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -44,20 +45,20 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(ctx, flag.Arg(0), *only, *most); err != nil {
+	if err := run(ctx, flag.Arg(0), *only, *rows, *most); err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, folder, only string, most int) error {
+func run(ctx context.Context, folder, only, rows string, most int) error {
 	if only != "breaks" {
 		if err := replay(ctx, folder, most); err != nil {
 			return err
 		}
 	}
 	if only != "backtest" {
-		return judge(ctx, folder)
+		return judge(ctx, folder, rows)
 	}
 	return nil
 }
