@@ -287,12 +287,12 @@ func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 			return ""
 		}
 		stem := strings.ReplaceAll(u.module+"."+u.name, ".", "/")
+		roots := []string{root}
+		for _, to := range []string{"java", "kotlin", "scala"} {
+			roots = append(roots, sourceSet().ReplaceAllString(root, "/"+to+"/"), testSet().ReplaceAllString(root, "/main/"+to+"/"))
+		}
 		var tries []string
-		for _, to := range []string{"", "java", "kotlin", "scala"} {
-			base := root
-			if to != "" {
-				base = sourceSet().ReplaceAllString(root, "/"+to+"/")
-			}
+		for _, base := range roots {
 			for _, e := range []string{".java", ".kt", ".scala"} {
 				tries = append(tries, base+stem+e)
 			}
@@ -305,7 +305,10 @@ func (r *run) resolveJVM(o *outline, u use) (file, name string) {
 	return file, u.name
 }
 
-var sourceSet = lazy.Regexp(`/(java|kotlin|scala)/$`)
+var (
+	sourceSet = lazy.Regexp(`/(java|kotlin|scala)/$`)
+	testSet   = lazy.Regexp(`/test/(java|kotlin|scala)/.*$`) // tests may be sorted into folders of no package
+)
 
 // A goModule is a go.mod: where it lies and what it calls itself.
 type goModule struct{ dir, name string }

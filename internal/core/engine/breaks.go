@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -11,11 +12,11 @@ import (
 // addBreak adds a change that may fail a use, unless who uses it made the same
 // change: a branch that was merged by a copy of its commits goes on with it.
 func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
-	changed, user := ours, other
+	changed, use, changer, user := ours, theirs, g.self, other
 	if what == theyBreak {
-		changed, user = theirs, g.self
+		changed, use, changer, user = theirs, ours, other, g.self
 	}
-	if definition(changed) && (g.didToo(changed, user) || g.usesToo(what, ours, theirs, other)) {
+	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer)) {
 		return
 	}
 	g.add(what, ours, theirs, other)
@@ -32,19 +33,42 @@ func ofPackage(key string) bool { return strings.HasPrefix(key, "pkg:") }
 // usesToo reports whether who changed a definition has the new use as well, in
 // the same file: then it was adapted along. Who only adapted the uses that were
 // there, or has new ones in other definitions, leaves the other side's as they are.
-func (g *gatherer) usesToo(what hitKind, ours, theirs item, other *Worker) bool {
-	user, changer := theirs, g.self
-	if what == theyBreak {
-		user, changer = ours, other
+func (g *gatherer) usesToo(use item, changer *Worker) bool {
+	if use.kind != referenceEntry {
+		return false
 	}
-	too := false
-	if user.kind == referenceEntry {
-		in := user.change.Facts.References[user.sub].In
-		g.ownAt(user.key(), changer, func(e *entry, c *Change) {
-			too = too || e.kind == referenceEntry && c.Facts.Path == user.file() && subset(in, c.Facts.References[e.sub].In)
-		})
-	}
+	too, in := false, use.change.Facts.References[use.sub].In
+	g.ownAt(use.key(), changer, func(e *entry, c *Change) {
+		too = too || e.kind == referenceEntry && c.Facts.Path == use.file() && subset(in, c.Facts.References[e.sub].In)
+	})
 	return too
+}
+
+// movedAlong reports whether who moved a definition to another folder moved the
+// file of the use there too: git takes the other side's edit along, and beside
+// each other the two find each other as before.
+func (g *gatherer) movedAlong(changed, use item, changer *Worker) bool {
+	if changed.kind != symbolEntry || use.change == nil {
+		return false
+	}
+	f, from := &changed.change.Facts, basePath(&use.change.Facts)
+	sym, err := scope.ParseSymbol(changed.key())
+	if err != nil || from == "" || sym.Path == f.Path || sym.Path != basePath(f) || path.Dir(sym.Path) != path.Dir(from) {
+		return false
+	}
+	at := g.repo.tree.findPath(from)
+	if at == 0 {
+		return false
+	}
+	along := false
+	g.repo.tree.at(at, func(e *entry) {
+		if e.kind != oldPathEntry || along {
+			return
+		}
+		c := g.ix.changes[e.owner].c
+		along = g.ix.ownerID(c) == changer.ID && path.Dir(newPath(&c.Facts)) == path.Dir(f.Path)
+	})
+	return along
 }
 
 func subset(a, b []string) bool {
