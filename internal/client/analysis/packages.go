@@ -188,24 +188,6 @@ func npmName(manifest []byte) string {
 	return p.Name
 }
 
-// maxManifests bounds how many are read to find a package.
-const maxManifests = 500
-
-// npmFolder finds a package of the repository.
-func (r *run) npmFolder(pkg string) (dir string, ok bool) {
-	if r.modules.npm == nil {
-		r.modules.npm = map[string]string{}
-		all := r.tree.named("package.json")
-		for _, f := range all[:min(len(all), maxManifests)] {
-			if name := npmName(r.tree.read(f)); name != "" && !strings.Contains("/"+f, "/node_modules/") {
-				r.modules.npm[name] = path.Dir(f)
-			}
-		}
-	}
-	dir, ok = r.modules.npm[pkg]
-	return dir, ok
-}
-
 func submatch(m [][]byte) string {
 	if m == nil {
 		return ""

@@ -113,6 +113,7 @@ type moduleCache struct {
 
 	packages map[string]string // that folders belong to, by registry
 	npm      map[string]string // folders of the repository's npm packages
+	aliases  map[string][]alias
 
 	clients map[string]string  // base addresses of clients, by file#name
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
@@ -198,27 +199,6 @@ func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 		return file, "default"
 	}
 	return file, u.name
-}
-
-// ecmaStems are the paths that an import may mean, without their ending. A
-// package as a whole is none: what it exports goes by its name.
-func (r *run) ecmaStems(o *outline, module string) []string {
-	switch {
-	case strings.HasPrefix(module, "."):
-		return []string{path.Join(path.Dir(o.path), module)}
-	case strings.HasPrefix(module, "@/"), strings.HasPrefix(module, "~/"):
-		return []string{path.Join(srcRoot(o.path), module[2:])}
-	}
-	pkg, _ := importedName(o.lang, use{module: module})
-	within, ok := strings.CutPrefix(module, pkg+"/")
-	if !ok || !r.isOurs(o, r.ownPackage(o.path, o.lang), module) {
-		return nil
-	}
-	dir, ok := r.npmFolder(pkg)
-	if !ok {
-		return nil
-	}
-	return []string{path.Join(dir, within), path.Join(dir, "src", within)}
 }
 
 // srcRoot is the folder named src, or app, that a file lies in.

@@ -88,7 +88,7 @@ func concerns(a *coord.Analysis) *concern {
 			}
 		}
 		for _, s := range f.Symbols {
-			if s.Exported && (s.Change == coord.Removed || s.Change == coord.Signature || s.Compatibility == coord.Breaking) {
+			if s.Compatibility == coord.Breaking || s.Exported && (s.Change == coord.Removed || s.Change == coord.Signature) {
 				word(lastName(s.Key))
 			}
 		}
