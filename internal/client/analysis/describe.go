@@ -36,7 +36,7 @@ func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 	f.Parsed = canRead(lang) || len(old.contracts)+len(new.contracts) > 0
 	f.Symbols = symbolFacts(f.Path, old.outline, new.outline, &r.opts)
 	if f.OldPath != nil && d.OldPath != d.Path {
-		f.Symbols = append(f.Symbols, leftBehind(d.OldPath, d.Path, old.outline, &r.opts)...)
+		f.Symbols = atOldPath(f.Symbols, leftBehind(d.OldPath, d.Path, old.outline, &r.opts), d.OldPath, old.outline.lang)
 	}
 	f.Contracts = contractFacts(old, new, &r.opts)
 	f.References = r.references(f, old, new)

@@ -174,7 +174,10 @@ func render(a *coord.Analysis) string {
 			if s.Exported {
 				vis = "exported"
 			}
-			_, name, _ := strings.Cut(s.Key, "#")
+			key, name, _ := strings.Cut(s.Key, "#")
+			if !strings.HasSuffix(key, ":"+f.Path) {
+				name = key + "#" + name
+			}
 			fmt.Fprintf(&b, "  %s %s %s %s (%s)%s\n", name, vis, s.Kind, s.Change, s.Compatibility, said(s.Detail))
 			sides(&b, s.PreviousSignature, s.Signature, s.Change)
 			for _, params := range s.Takes {

@@ -104,6 +104,20 @@ func leftBehind(from, to string, old *outline, opts *Options) (out []coord.Symbo
 	return out
 }
 
+// atOldPath joins the changes of a renamed file with what it left behind. What
+// was removed is known to others by where it was.
+func atOldPath(changed, left []coord.SymbolFacts, from, lang string) []coord.SymbolFacts {
+	gone := map[string]bool{}
+	for i := range changed {
+		if s := &changed[i]; s.Change == coord.Removed {
+			_, name, _ := strings.Cut(s.Key, "#")
+			s.Key = symbolKey(lang, from, name)
+			gone[s.Key] = true
+		}
+	}
+	return append(changed, slices.DeleteFunc(left, func(s coord.SymbolFacts) bool { return gone[s.Key] })...)
+}
+
 // moduleStem is a path as imports write it: without its ending, and without
 // the file that stands for its folder.
 func moduleStem(file string) string {
