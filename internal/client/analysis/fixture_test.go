@@ -205,6 +205,9 @@ func render(a *coord.Analysis) string {
 			} else if in := strings.TrimSpace(strings.Join(r.In, " ")); in != "" {
 				how += " in " + in
 			}
+			if r.Via != "" {
+				how += " by " + r.Via
+			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}
 	}

@@ -37,7 +37,7 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 		if had[f]--; had[f] >= 0 || len(out) >= maxPerFile {
 			continue
 		}
-		key, call := r.resolve(new.outline, u)
+		key, via, call := r.resolve(new.outline, u)
 		if u.module == ambientModule {
 			key, call = r.resolveAmbient(new.outline, u)
 		}
@@ -46,7 +46,7 @@ func (r *run) references(f *coord.FileFacts, old, new *version) []coord.Referenc
 			if r.opts.MetadataOnly {
 				call = call.Hidden()
 			}
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, In: more[u.use]})
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, In: more[u.use], Via: via})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
@@ -119,18 +119,22 @@ type moduleCache struct {
 	mounts  map[string]*string // prefixes under which files are mounted; nil for none
 }
 
-// resolve returns the key of what is used and how it is called, or "" when it
-// is not of this repository or cannot be found.
-func (r *run) resolve(o *outline, u usedAt) (string, *coord.Call) {
+// resolve returns the key of what is used, the file that hands it on, if one
+// does, and how it is called; or "" when it is not of this repository or cannot
+// be found.
+func (r *run) resolve(o *outline, u usedAt) (key, via string, _ *coord.Call) {
 	file, name := r.locate(o, u.use)
-	if file == "" || name == "" || file == o.path {
-		return "", nil
-	}
 	call := u.call
 	if u.member != "" && name != u.member && !strings.HasSuffix(name, "."+u.member) {
 		call = nil // the call is of a member that the key does not name
 	}
-	return symbolKey(languageOf(file).name, file, name), call
+	if at, n := r.origin(o.lang, file, name); at != file {
+		file, name, via = at, n, file
+	}
+	if file == "" || name == "" || file == o.path {
+		return "", "", nil
+	}
+	return symbolKey(languageOf(file).name, file, name), via, call
 }
 
 // locate finds the file that defines what is used, and its name there.

@@ -143,6 +143,7 @@ type Reference struct {
 	Line int      `json:"line" minimum:"0"`
 	Call *Call    `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
 	In   []string `json:"in,omitempty" maxItems:"20" itemMaxLength:"200" doc:"Definitions of the file that have more uses of it than before, in whatever form; the empty name stands for none. Empty if the whole file has no more than before, or if that is not known"`
+	Via  string   `json:"via,omitempty" maxLength:"1024" doc:"The file that it is imported from, if that only hands it on"`
 }
 
 // ClearTexts removes the signature texts, keeping their hashes, and hides the

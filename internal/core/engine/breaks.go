@@ -16,7 +16,7 @@ func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
 	if what == theyBreak {
 		changed, use, changer, user = theirs, ours, other, g.self
 	}
-	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer)) {
+	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer) || g.handsOn(changed, use, changer)) {
 		return
 	}
 	g.add(what, ours, theirs, other)
@@ -69,6 +69,26 @@ func (g *gatherer) movedAlong(changed, use item, changer *Worker) bool {
 		along = g.ix.ownerID(c) == changer.ID && path.Dir(newPath(&c.Facts)) == path.Dir(f.Path)
 	})
 	return along
+}
+
+// handsOn reports whether who removed a definition also changed the file that
+// hands it on: that one gives it from elsewhere now, mostly.
+func (g *gatherer) handsOn(changed, use item, changer *Worker) bool {
+	change, _, _ := changed.effect()
+	if change != coord.Removed || use.kind != referenceEntry {
+		return false
+	}
+	via := use.change.Facts.References[use.sub].Via
+	if via == "" {
+		return false
+	}
+	does := false
+	if at := g.repo.tree.findPath(via); at != 0 {
+		g.repo.tree.at(at, func(e *entry) {
+			does = does || e.kind == changeEntry && g.ix.ownerID(g.ix.changes[e.owner].c) == changer.ID
+		})
+	}
+	return does
 }
 
 func subset(a, b []string) bool {

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
-//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12+G/H session=s2
+//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12+G/H@src/index.go session=s2
 //	undo INT-1 src/a.go           the change was taken back
 //	close INT-1                   the work has ended
 //	policy {"severity":{...}}     of the repo
@@ -295,6 +295,7 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 		line, in, added := strings.Cut(ref[at+1:], "+")
 		r := coord.Reference{Key: key, Line: atoi(t, line)}
 		if added {
+			in, r.Via, _ = strings.Cut(in, "@")
 			r.In = strings.Split(in, "/")
 		}
 		if called {
