@@ -21,8 +21,9 @@ import (
 // definition and the other newly mentions its name, found by looking for equal
 // names and nothing else, and judged by reading both sides. The rows of the
 // first were looked at while the rules were made. Those of the second were
-// judged before svc was run on them, and nothing was changed for them since: a
-// row for which something is changed moves to the first.
+// judged before svc was run on them and held out once, for the figures that
+// docs/backtest.md tells first; the rules were then changed for what they
+// showed, so they are held out no longer.
 var (
 	//go:embed breaks.tsv
 	seen string
@@ -79,7 +80,7 @@ func judge(ctx context.Context, folder, only string) error {
 	if err != nil {
 		return err
 	}
-	for i, title := range []string{"a fixed sample", "a sample of other repositories, held out"} {
+	for i, title := range []string{"a fixed sample", "a sample of other repositories, held out once"} {
 		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", title)
 		j.sample(rows[i])
 	}

@@ -2,7 +2,7 @@
 // of docs/backtest.md: what svc backtest finds in each and in all together,
 // and how many of the breaks in two fixed samples, judged by reading, it tells.
 // One sample was looked at while svc was made; the other, of other
-// repositories, was held out.
+// repositories, was held out at first.
 //
 //	go run ./internal/tools/proof [-only breaks] [-rows TEXT] FOLDER
 //
