@@ -35,6 +35,16 @@ func (r *run) ecmaStems(o *outline, module string) (out []string) {
 	return out
 }
 
+// srcRoot is the folder named src, or app, that a file lies in.
+func srcRoot(file string) string {
+	for _, dir := range []string{"src/", "app/"} {
+		if i := strings.Index("/"+file, "/"+dir); i >= 0 {
+			return file[:i+len(dir)-1]
+		}
+	}
+	return "src"
+}
+
 // maxManifests bounds how many are read to find a package.
 const maxManifests = 500
 

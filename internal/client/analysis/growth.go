@@ -73,3 +73,18 @@ func (o *outline) next(line uint32) uint32 {
 	}
 	return first
 }
+
+// eachUse visits uses with the lines of the definitions that they are in.
+func (o *outline) eachUse(all []usedAt) iter.Seq2[use, uint32] {
+	return func(yield func(use, uint32) bool) {
+		for i := range all {
+			line := all[i].line
+			if all[i].mark {
+				line = o.next(line)
+			}
+			if !yield(all[i].use, line) {
+				return
+			}
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"iter"
 	"path"
 	"sort"
 	"strings"
@@ -65,21 +64,6 @@ type usedAt struct {
 	line uint32
 	call *coord.Call
 	mark bool
-}
-
-// eachUse visits uses with the lines of the definitions that they are in.
-func (o *outline) eachUse(all []usedAt) iter.Seq2[use, uint32] {
-	return func(yield func(use, uint32) bool) {
-		for i := range all {
-			line := all[i].line
-			if all[i].mark {
-				line = o.next(line)
-			}
-			if !yield(all[i].use, line) {
-				return
-			}
-		}
-	}
 }
 
 // uses joins uses of imported names with their imports.
@@ -203,16 +187,6 @@ func (r *run) resolveECMA(o *outline, u use) (file, name string) {
 		return file, "default"
 	}
 	return file, u.name
-}
-
-// srcRoot is the folder named src, or app, that a file lies in.
-func srcRoot(file string) string {
-	for _, dir := range []string{"src/", "app/"} {
-		if i := strings.Index("/"+file, "/"+dir); i >= 0 {
-			return file[:i+len(dir)-1]
-		}
-	}
-	return "src"
 }
 
 func (r *run) resolvePython(o *outline, u use) (file, name string) {
