@@ -121,13 +121,16 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 		for i := range team {
 			team[i] = x.agent(people[i/2], apiRepo)
 		}
+		from := make([]person, senders)
+		for i := range from {
+			from[i] = x.newcomer()
+		}
 		if !strings.HasPrefix(dsn, "postgres") {
-			x.w.Stop() // one process owns the file
+			x.w.Stop() // one process owns the file, and nobody writes beside it from here on
 		}
 
 		var sending sync.WaitGroup
-		for range senders {
-			from := x.newcomer()
+		for _, from := range from {
 			sending.Go(func() {
 				for k := range each {
 					post := request{Method: "POST", Path: "/v1/messages", Token: from.token, Body: map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)}}
