@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"iter"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +42,7 @@ func growth[K comparable](old, new *outline, was, now iter.Seq2[K, uint32]) map[
 				out[k] = append(out[k], name)
 			}
 		}
-		sort.Strings(out[k])
+		slices.Sort(out[k])
 		out[k] = out[k][:min(len(out[k]), maxIn)]
 	}
 	return out

@@ -12,15 +12,19 @@ import (
 
 // hands holds, by language, how such a file is called and how it names what it
 // hands on.
-var hands = map[string]struct {
+var hands = map[string]handing{
+	"python":     {"__init__.py", lazy.Regexp(`(?m)^\s*from\s+(\.\S*)\s+import\s+(\([^)]*\)|[^\n(#]+)`), 1, 2},
+	"typescript": ecmaHands,
+	"javascript": ecmaHands,
+}
+
+type handing struct {
 	base         string
 	lists        func() *regexp.Regexp
 	module, list int // groups of it
-}{
-	"python":     {"__init__.py", lazy.Regexp(`(?m)^\s*from\s+(\.\S*)\s+import\s+(\([^)]*\)|[^\n(#]+)`), 1, 2},
-	"typescript": {"index", lazy.Regexp(`export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*["']([^"']+)["']`), 2, 1},
-	"javascript": {"index", lazy.Regexp(`export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*["']([^"']+)["']`), 2, 1},
 }
+
+var ecmaHands = handing{"index", lazy.Regexp(`export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*["']([^"']+)["']`), 2, 1}
 
 // maxHands bounds how many files hand one name on.
 const maxHands = 4

@@ -43,18 +43,14 @@ func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller, in wi
 	return out, err
 }
 
-func (s *Service) conflicts(ctx context.Context, tx *store.Tx, who coord.Caller, want store.ConflictFilter, mine bool, repo, intent string) ([]store.ConflictRow, error) {
+func (s *Service) conflicts(ctx context.Context, tx *store.Tx, who coord.Caller, want store.ConflictFilter, mine bool, repo, intent string) (_ []store.ConflictRow, err error) {
 	if mine {
 		if want.User = who.UserID; want.User == "" {
 			return nil, problem.InvalidField("mine", "a service token is a party of nothing")
 		}
 	}
-	if repo != "" {
-		r, err := s.repoField(ctx, tx, who, "repo", repo)
-		if err != nil {
-			return nil, err
-		}
-		want.Repo = r.ID
+	if want.Repo, err = s.repoFilter(ctx, tx, who, repo); err != nil {
+		return nil, err
 	}
 	if intent != "" {
 		i, err := findIntent(ctx, tx, who, intent)

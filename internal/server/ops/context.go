@@ -263,12 +263,8 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 		if err != nil {
 			return err
 		}
-		if in.Repo != "" {
-			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
-			if err != nil {
-				return err
-			}
-			want.Repo = r.ID
+		if want.Repo, err = s.repoFilter(ctx, tx, who, in.Repo); err != nil {
+			return err
 		}
 		// Being active is a matter of time and policy, so it is judged here
 		// and pages are filled from as many rows as it takes.
@@ -314,12 +310,8 @@ func (s *Service) GetPresence(ctx context.Context, who coord.Caller, in wire.Pre
 			return err
 		}
 		want := store.SessionFilter{NotUser: who.UserID, Unended: true, Since: tx.Now.Add(-expiry)}
-		if in.Repo != "" {
-			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
-			if err != nil {
-				return err
-			}
-			want.Repo = r.ID
+		if want.Repo, err = s.repoFilter(ctx, tx, who, in.Repo); err != nil {
+			return err
 		}
 		first := ""
 		if in.SessionID != "" {

@@ -78,12 +78,8 @@ func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.Lis
 		if want.Owner, err = s.ownerFilter(ctx, tx, who, in.Owner); err != nil {
 			return err
 		}
-		if in.Repo != "" {
-			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
-			if err != nil {
-				return err
-			}
-			want.Repo = r.ID
+		if want.Repo, err = s.repoFilter(ctx, tx, who, in.Repo); err != nil {
+			return err
 		}
 		rules, err := tx.Policies(ctx, who.OrgID)
 		if err != nil {

@@ -154,9 +154,9 @@ func (c *change) pullChanged(ctx context.Context, from sender, repo coord.Repo, 
 	}
 	main := mainBranch(repo, e.Repo)
 	move := func(i *store.IntentRow) error { return c.movePulled(ctx, i, was, now) }
+	var by *store.Pull // with which it arrived on the default branch
 	if now.State == coord.PullMerged {
-		by, err := c.reached(ctx, now, main, map[string]bool{})
-		if err != nil {
+		if by, err = c.reached(ctx, now, main, map[string]bool{}); err != nil {
 			return wire.HookReceipt{}, err
 		}
 		move = func(i *store.IntentRow) error { return c.landOrWait(ctx, i, now, by, main) }
@@ -171,7 +171,7 @@ func (c *change) pullChanged(ctx context.Context, from sender, repo coord.Repo, 
 	if err != nil {
 		return wire.HookReceipt{}, err
 	}
-	if now.State == coord.PullMerged {
+	if by != nil {
 		followed, err := c.followers(ctx, now, main)
 		if err != nil {
 			return wire.HookReceipt{}, err
@@ -196,10 +196,10 @@ func mainBranch(repo coord.Repo, there githost.Repo) string {
 // their refs.
 func (c *change) eachIntent(ctx context.Context, p store.Pull, fn func(*store.IntentRow) error) (refs []string, err error) {
 	intents, err := c.IntentsOfPull(ctx, p, c.Now.Add(time.Hour)) // none has closed in the future: those that are live
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range intents {
-		if err != nil {
-			return nil, err
-		}
 		fresh, err := c.IntentByID(ctx, c.who.OrgID, i.ID) // an earlier one may have changed it
 		if err != nil {
 			return nil, err
@@ -209,7 +209,7 @@ func (c *change) eachIntent(ctx context.Context, p store.Pull, fn func(*store.In
 		}
 		refs = append(refs, i.Ref)
 	}
-	return refs, err
+	return refs, nil
 }
 
 // movePulled moves one intent to where its pull request is, which is not

@@ -114,6 +114,15 @@ func (s *Service) findRepo(ctx context.Context, tx *store.Tx, who coord.Caller, 
 	return tx.RepoByName(ctx, who.OrgID, strings.TrimSuffix(selector, ".git"))
 }
 
+// repoFilter reads the repo that a list is narrowed to: its id, or "" for all.
+func (s *Service) repoFilter(ctx context.Context, tx *store.Tx, who coord.Caller, selector string) (string, error) {
+	if selector == "" {
+		return "", nil
+	}
+	r, err := s.repoField(ctx, tx, who, "repo", selector)
+	return r.ID, err
+}
+
 // repoField is findRepo for a selector inside a body or query: what is not
 // there is the field's fault.
 func (s *Service) repoField(ctx context.Context, tx *store.Tx, who coord.Caller, path, selector string) (coord.Repo, error) {

@@ -26,16 +26,16 @@ func (c *change) reached(ctx context.Context, p store.Pull, main string, seen ma
 	}
 	seen[p.ID] = true
 	next, err := c.PullsFrom(ctx, p.RepoID, p.Provider, p.BaseRef, p.ChangedAt)
+	if err != nil {
+		return nil, err
+	}
 	for _, n := range next {
-		if err != nil {
-			return nil, err
-		}
 		by, err := c.reached(ctx, n, main, seen)
 		if err != nil || by != nil {
 			return by, err
 		}
 	}
-	return nil, err
+	return nil, nil
 }
 
 // landOrWait moves an intent whose pull request was merged: to its end, or, if
@@ -69,13 +69,9 @@ func (c *change) landIntent(ctx context.Context, i *store.IntentRow, p store.Pul
 }
 
 // followers closes what was merged into the branch of a pull request that is
-// on the default branch now, and into the branches of those. It returns the
-// intents' refs.
+// on the default branch now, with its merge commit, and into the branches of
+// those. It returns the intents' refs.
 func (c *change) followers(ctx context.Context, p store.Pull, main string) (refs []string, err error) {
-	by, err := c.reached(ctx, p, main, map[string]bool{})
-	if err != nil || by == nil {
-		return nil, err
-	}
 	seen := map[string]bool{p.ID: true}
 	for queue := []store.Pull{p}; len(queue) > 0; queue = queue[1:] {
 		on := queue[0]
@@ -91,7 +87,7 @@ func (c *change) followers(ctx context.Context, p store.Pull, main string) (refs
 				continue
 			}
 			seen[q.ID] = true
-			landed, err := c.follow(ctx, q, by.MergeSHA)
+			landed, err := c.follow(ctx, q, p.MergeSHA)
 			if err != nil {
 				return nil, err
 			}
@@ -125,16 +121,18 @@ func (c *change) follow(ctx context.Context, p store.Pull, sha string) (refs []s
 // branch and have come to the default branch by a push.
 func (c *change) landPushed(ctx context.Context, from sender, repo coord.Repo, p githost.Push) (refs []string, err error) {
 	waiting, err := c.PullsWaiting(ctx, repo.ID, from.provider, p.Branch)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range waiting {
-		if err != nil {
-			return nil, err
-		}
 		if w.MergeSHA == "" || !slices.Contains(p.Commits, w.MergeSHA) {
 			continue
 		}
-		var landed []string
-		landed, err = c.follow(ctx, w, p.After)
+		landed, err := c.follow(ctx, w, p.After)
+		if err != nil {
+			return nil, err
+		}
 		refs = append(refs, landed...)
 	}
-	return refs, err
+	return refs, nil
 }

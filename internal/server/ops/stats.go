@@ -49,12 +49,8 @@ func (s *Service) GetStats(ctx context.Context, who coord.Caller, in wire.GetSta
 	err = s.read(ctx, func(tx *store.Tx) error {
 		today := coord.TimeOf(tx.Now.Std().Truncate(day))
 		w := store.StatsWindow{Since: today.Add(-time.Duration(in.Days-1) * day), Until: today.Add(day)}
-		if in.Repo != "" {
-			r, err := s.repoField(ctx, tx, who, "repo", in.Repo)
-			if err != nil {
-				return err
-			}
-			w.Repo = r.ID
+		if w.Repo, err = s.repoFilter(ctx, tx, who, in.Repo); err != nil {
+			return err
 		}
 		out, err = statsOf(ctx, tx, who.OrgID, w)
 		return err

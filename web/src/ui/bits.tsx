@@ -170,3 +170,22 @@ export const Code = ({ children, title }: { children: ReactNode; title?: string 
     {children}
   </code>
 );
+
+// A table whose rows a narrow screen shows as cards. The roles are those of the
+// elements, which lose them there.
+export function StackTable({ label, columns, children }: { label: string; columns: ReactNode[]; children: ReactNode }) {
+  return (
+    <table className="table table-stack" role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((c, i) => (
+            <th key={i} role="columnheader">
+              {c}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">{children}</tbody>
+    </table>
+  );
+}

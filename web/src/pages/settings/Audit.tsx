@@ -5,7 +5,7 @@ import { call } from "../../api/client";
 import type { Event } from "../../api/records";
 import { useList, useMembers } from "../../lib/queries";
 import { useFilter } from "../../lib/url";
-import { Ago, Code } from "../../ui/bits";
+import { Ago, Code, StackTable } from "../../ui/bits";
 import { useAction } from "../../ui/form";
 import { Empty, Failed, Loading, Section } from "../../ui/page";
 
@@ -62,35 +62,24 @@ export function Audit() {
         <Empty title="Nothing of this kind yet" />
       ) : (
         <>
-          {/* The roles are those of the elements, which lose them where a phone shows cards. */}
-          <table className="table table-stack" role="table" aria-label="Events">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader">When</th>
-                <th role="columnheader">What</th>
-                <th role="columnheader">Who</th>
-                <th role="columnheader">Facts</th>
+          <StackTable label="Events" columns={["When", "What", "Who", "Facts"]}>
+            {events.items.map((e) => (
+              <tr key={e.id} role="row">
+                <td role="cell" className="nowrap cell-end dim">
+                  <Ago at={e.occurred_at} />
+                </td>
+                <td role="cell" className="nowrap cell-lead">
+                  <Code>{e.type}</Code>
+                </td>
+                <td role="cell" className="nowrap cell-rest">
+                  {name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}
+                </td>
+                <td role="cell" className="facts-cell cell-rest" title={JSON.stringify(e.payload)}>
+                  {factsOf(e)}
+                </td>
               </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {events.items.map((e) => (
-                <tr key={e.id} role="row">
-                  <td role="cell" className="nowrap cell-end dim">
-                    <Ago at={e.occurred_at} />
-                  </td>
-                  <td role="cell" className="nowrap cell-lead">
-                    <Code>{e.type}</Code>
-                  </td>
-                  <td role="cell" className="nowrap cell-rest">
-                    {name(e.actor.id) ?? (e.actor.kind === "system" ? "svc" : e.actor.kind)}
-                  </td>
-                  <td role="cell" className="facts-cell cell-rest" title={JSON.stringify(e.payload)}>
-                    {factsOf(e)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </StackTable>
           {events.hasNextPage && (
             <div className="more">
               <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>

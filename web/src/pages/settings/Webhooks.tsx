@@ -5,7 +5,7 @@ import { call } from "../../api/client";
 import type { Delivery, EventType, Webhook } from "../../api/records";
 import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
-import { Ago, Code, Pill } from "../../ui/bits";
+import { Ago, Code, Pill, StackTable } from "../../ui/bits";
 import { Confirmed, Dialog, Form, Once, fieldError, useAction } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 
@@ -80,47 +80,33 @@ function Deliveries({ hook }: { hook: Webhook }) {
           page.items.length === 0 ? (
             <p className="dim thread-none">Nothing was sent yet.</p>
           ) : (
-            // The roles are those of the elements, which lose them where a phone shows cards.
-            <table className="table table-stack" role="table" aria-label="Deliveries">
-              <thead role="rowgroup">
-                <tr role="row">
-                  <th role="columnheader">Status</th>
-                  <th role="columnheader">Event</th>
-                  <th role="columnheader">Answer</th>
-                  <th role="columnheader">When</th>
-                  <th role="columnheader">
-                    <span className="sr-only">Action</span>
-                  </th>
+            <StackTable label="Deliveries" columns={["Status", "Event", "Answer", "When", <span className="sr-only">Action</span>]}>
+              {page.items.map((d) => (
+                <tr key={d.id} role="row">
+                  <td role="cell" className="cell-end">
+                    <Pill tone={tone[d.status]}>{d.status}</Pill>
+                  </td>
+                  <td role="cell" className="nowrap cell-lead">
+                    <Code>{d.event_type}</Code>
+                  </td>
+                  <td role="cell" className="cell-rest">
+                    {d.response_status ? `${d.response_status} in ${d.response_ms} ms` : (d.error ?? "no answer yet")}
+                    {d.attempts > 1 && <span className="dim"> · {d.attempts} tries</span>}
+                    {d.next_attempt_at && d.status === "pending" && <Ago at={d.next_attempt_at} prefix=" · again " />}
+                  </td>
+                  <td role="cell" className="nowrap grow">
+                    <Ago at={d.created_at} />
+                  </td>
+                  <td role="cell">
+                    {d.status !== "pending" && (
+                      <button type="button" className="icon-button" aria-label={`Send ${d.event_type} again`} title="Send again" onClick={() => again.mutate(d)}>
+                        <IconRefresh size={15} />
+                      </button>
+                    )}
+                  </td>
                 </tr>
-              </thead>
-              <tbody role="rowgroup">
-                {page.items.map((d) => (
-                  <tr key={d.id} role="row">
-                    <td role="cell" className="cell-end">
-                      <Pill tone={tone[d.status]}>{d.status}</Pill>
-                    </td>
-                    <td role="cell" className="nowrap cell-lead">
-                      <Code>{d.event_type}</Code>
-                    </td>
-                    <td role="cell" className="cell-rest">
-                      {d.response_status ? `${d.response_status} in ${d.response_ms} ms` : (d.error ?? "no answer yet")}
-                      {d.attempts > 1 && <span className="dim"> · {d.attempts} tries</span>}
-                      {d.next_attempt_at && d.status === "pending" && <Ago at={d.next_attempt_at} prefix=" · again " />}
-                    </td>
-                    <td role="cell" className="nowrap grow">
-                      <Ago at={d.created_at} />
-                    </td>
-                    <td role="cell">
-                      {d.status !== "pending" && (
-                        <button type="button" className="icon-button" aria-label={`Send ${d.event_type} again`} title="Send again" onClick={() => again.mutate(d)}>
-                          <IconRefresh size={15} />
-                        </button>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </StackTable>
           )
         }
       </Load>
