@@ -48,7 +48,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	w.text("plan_text", req.PlanText, false)
 	w.texts("paths", req.Paths, false)
 	if req.Shell != nil {
-		w.object("shell", func() { w.text("command", req.Shell.Command, true) })
+		w.object("shell", func() { w.shell(req.Shell) })
 	}
 	if req.Status != nil {
 		w.object("status", func() {
@@ -62,6 +62,46 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	}
 	w.close('}')
 	return w.b, nil
+}
+
+func (w *writer) shell(s *wire.HookShell) {
+	w.text("command", s.Command, true)
+	if len(s.Git) == 0 {
+		return
+	}
+	w.key("git")
+	w.open('[')
+	for _, g := range s.Git {
+		w.comma()
+		w.open('{')
+		w.text("verb", g.Verb, true)
+		w.text("effect", string(g.Effect), true)
+		w.gitFiles(g.Files)
+		if g.All {
+			w.key("all")
+			w.b = append(w.b, "true"...)
+		}
+		w.close('}')
+	}
+	w.close(']')
+}
+
+func (w *writer) gitFiles(files []wire.GitFile) {
+	if len(files) == 0 {
+		return
+	}
+	w.key("files")
+	w.open('[')
+	for _, f := range files {
+		w.comma()
+		w.open('{')
+		w.text("path", f.Path, true)
+		if f.CommittedAt != nil {
+			w.text("committed_at", f.CommittedAt.String(), true)
+		}
+		w.close('}')
+	}
+	w.close(']')
 }
 
 func (w *writer) repo(r wire.HookRepo) {

@@ -39,7 +39,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	now 30                        minutes since the story began
 //
 // and the questions: detect INT-2 (record INT-2: as it is stored), check bob paths=..., edit INT-2 path...,
-// holders INT-2 path=..., honour INT-3 max=2 files=a,b.
+// holders INT-2 path=..., git INT-2 stash src/a.go@3 (committed at minute 3) effect=sweeps|moves, honour INT-3 max=2 files=a,b.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -188,6 +188,23 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 			out += "  " + strings.ReplaceAll(d.Reason, "\n", "\n  ") + "\n"
 		}
 		return out, true
+	case "git": // git INT-2 stash src/a.go@3 effect=sweeps all
+		w := s.ix.Worker(args[0])
+		sweep := engine.Sweep{Verb: args[1], Effect: map[string]engine.SweepEffect{"sweeps": engine.Sweeps, "moves": engine.Moves}[kv["effect"]]}
+		for _, file := range args[2:] {
+			path, minute, _ := strings.Cut(file, "@")
+			if path == "all" {
+				sweep.All = true
+				continue
+			}
+			swept := engine.SweptFile{Path: path}
+			if minute != "" {
+				swept.Committed = start + minutes(minute)
+			}
+			sweep.Files = append(sweep.Files, swept)
+		}
+		g := engine.Guard(s.ix, engine.Edit{Worker: w, Session: w.Session, Copy: s.copies[w.ID], Now: s.now}, []engine.Sweep{sweep})
+		return strings.TrimSpace(string(g.Action)+"\n  "+strings.ReplaceAll(g.Reason, "\n", "\n  ")) + "\n", true
 	case "holders":
 		var out strings.Builder
 		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"], Contract: kv["contract"]}) {

@@ -20,6 +20,7 @@ type Rules struct {
 	FeedbackThreshold     *float64                              `json:"feedback_threshold,omitempty"`
 	FeedbackMinVerdicts   *int                                  `json:"feedback_min_verdicts,omitempty"`
 	RequireIntent         *coord.Severity                       `json:"require_intent,omitempty"`
+	SharedCloneGuard      *coord.Severity                       `json:"shared_clone_guard,omitempty"`
 	AutoDraft             *bool                                 `json:"auto_draft,omitempty"`
 	IgnorePaths           *[]string                             `json:"ignore_paths,omitempty"`
 	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
@@ -41,6 +42,7 @@ type Effective struct {
 	FeedbackThreshold     float64                               `json:"feedback_threshold"`
 	FeedbackMinVerdicts   int                                   `json:"feedback_min_verdicts"`
 	RequireIntent         coord.Severity                        `json:"require_intent"`
+	SharedCloneGuard      coord.Severity                        `json:"shared_clone_guard"`
 	AutoDraft             bool                                  `json:"auto_draft"`
 	IgnorePaths           []string                              `json:"ignore_paths"`
 	IntentExpireHours     int                                   `json:"intent_expire_hours"`
@@ -67,6 +69,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.FeedbackThreshold, r.FeedbackThreshold)
 		set(&e.FeedbackMinVerdicts, r.FeedbackMinVerdicts)
 		set(&e.RequireIntent, r.RequireIntent)
+		set(&e.SharedCloneGuard, r.SharedCloneGuard)
 		set(&e.AutoDraft, r.AutoDraft)
 		set(&e.IgnorePaths, r.IgnorePaths)
 		set(&e.IntentExpireHours, r.IntentExpireHours)

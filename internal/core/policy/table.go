@@ -83,6 +83,10 @@ func Table() []Rule {
 			Doc: "Fewer verdicts than this change no severity."},
 		{Name: "require_intent", Type: Choice, Values: levels, Default: "off",
 			Doc: "What editing without a declared intent does."},
+		{Name: "shared_clone_guard", Type: Choice, Values: levels, Default: "block",
+			Doc: "What a git command does that would hit uncommitted work of another agent in the same working copy. " +
+				"With block, one that discards it (stash, reset --hard, checkout, restore, clean) is refused, " +
+				"and one that commits it (add -A, commit -a) warns; with warn both only warn."},
 		{Name: "auto_draft", Type: Boolean, Default: true,
 			Doc: "The first prompt of a session without an intent drafts one."},
 		{Name: "ignore_paths", Type: Globs, Max: 200, Default: DefaultIgnorePaths(),

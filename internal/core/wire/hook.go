@@ -119,7 +119,40 @@ type HookPackage struct {
 
 // A HookShell is a command about to run.
 type HookShell struct {
-	Command string `json:"command" maxLength:"4000"`
+	Command string    `json:"command" maxLength:"4000"`
+	Git     []HookGit `json:"git,omitempty" maxItems:"20" doc:"Git commands in it that reach beyond the caller's own files"`
+}
+
+// A HookGit is a git command that takes hold of uncommitted work as a whole.
+// In a working copy with several agents that may be somebody else's: only the
+// client can read which files it would hit, only the service knows whose they
+// are.
+type HookGit struct {
+	Verb   string    `json:"verb" minLength:"1" maxLength:"40" doc:"The git command: stash, reset, checkout, restore, clean, add, commit, switch, rebase"`
+	Effect GitEffect `json:"effect"`
+	Files  []GitFile `json:"files,omitempty" maxItems:"500" doc:"The files with uncommitted work that it would hit"`
+	All    bool      `json:"all,omitempty" doc:"Every uncommitted change of the working copy: set when the files are too many to list"`
+}
+
+// A GitFile is a file with uncommitted work. What was written before the last
+// commit of the file is in that commit, and safe.
+type GitFile struct {
+	Path        string      `json:"path" minLength:"1" maxLength:"1024" doc:"Relative to the repository's root"`
+	CommittedAt *coord.Time `json:"committed_at,omitempty" doc:"When the last commit of the current branch that changed it was made"`
+}
+
+// A GitEffect is what a git command does to uncommitted work.
+type GitEffect string
+
+const (
+	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., restore, clean -fd
+	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a
+	GitMoves    GitEffect = "moves"    // it stays, on another commit: switch, checkout BRANCH, rebase, pull --rebase
+)
+
+// Enum lists the values for validation and the API document.
+func (GitEffect) Enum() []string {
+	return []string{string(GitDiscards), string(GitSweeps), string(GitMoves)}
 }
 
 // A HookStatus is what an agent said at the end of its turn.

@@ -53,6 +53,7 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
     rules: [
       { name: "enforcement", label: "At most", help: "The ceiling for every answer before an edit. Warn lets nothing be blocked.", input: choice(levels) },
       { name: "require_intent", label: "Editing without a declared intent", help: "Off leaves agents alone that announce nothing.", input: choice(levels) },
+      { name: "shared_clone_guard", label: "Git commands over another agent's uncommitted work", help: "In a working copy that several agents share. Block refuses what would discard it and warns of what would commit it.", input: choice(levels) },
       { name: "cross_repo_contracts", label: "Breaking a contract of a linked repo", help: "When one repo changes what another one uses.", input: choice(levels) },
       { name: "exclusive_max_files", label: "An exclusive claim covers at most", help: "Larger exclusive claims count as shared.", input: number(0, 10000, "files") },
     ],

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// A Sweep is a git command that takes hold of the uncommitted work of a whole
+// working copy, as an agent is about to run it.
+type Sweep struct {
+	Verb   string // stash, reset, add, ...
+	Effect SweepEffect
+	Files  []SweptFile
+	All    bool // every uncommitted change, too many to list
+}
+
+// A SweepEffect is what a Sweep does to uncommitted work.
+type SweepEffect uint8
+
+const (
+	Discards SweepEffect = iota // it is gone from the files
+	Sweeps                      // it goes into the agent's own commit
+	Moves                       // it stays, on another commit than it was made on
+)
+
+// A SweptFile is a file with uncommitted work. Edits before Committed are in a
+// commit and safe.
+type SweptFile struct {
+	Path      string
+	Committed coord.Time
+}
+
+// A Guarded is what the guard of a shared working copy answers to git commands.
+type Guarded struct {
+	Action Action
+	Reason string // for the agent: whose work, where, and the narrower command
+}
+
+// Guard answers whether an agent may run git commands in a working copy that
+// it shares with others. A merge does not come to help there: what one of them
+// stashes, resets or cleans away is the only copy of the other's work. That
+// rests on files alone, so no conflict is recorded; a person who means it runs
+// the command in a terminal, where nothing asks.
+func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
+	g := guard{gatherer: gatherer{ix: ix, self: e.Worker, repo: ix.known(e.Worker.Repo.ID)}, edit: &e}
+	rules := g.repo.rules
+	level := lower(rules.Enforcement, rules.SharedCloneGuard)
+	out := Guarded{Action: Allow}
+	if level == coord.SeverityOff {
+		return out
+	}
+	var refused, warned []string
+	for i := range sweeps {
+		s := &sweeps[i]
+		theirs, own := g.hits(s)
+		switch {
+		case len(theirs) == 0:
+		case s.Effect == Discards && level == coord.SeverityBlock:
+			refused = append(refused, g.words(s, theirs, own, 0))
+		default:
+			warned = append(warned, g.words(s, theirs, own, e.Now))
+		}
+	}
+	switch {
+	case len(refused) > 0:
+		out = Guarded{Action: Block, Reason: strings.Join(refused, "\n") + " A person can run it in a terminal of their own."}
+	case len(warned) > 0:
+		out = Guarded{Action: Warn, Reason: strings.Join(warned, "\n")}
+	}
+	return out
+}
+
+// A guard looks for others' work in one working copy.
+type guard struct {
+	gatherer
+	edit *Edit
+}
+
+// A touched file is one with somebody else's uncommitted work.
+type touchedFile struct {
+	path string
+	by   *Worker
+	at   coord.Time
+}
+
+// hits returns the files of a sweep that hold others' work, the latest first,
+// and those that only this agent has written.
+func (g *guard) hits(s *Sweep) (theirs []touchedFile, own []string) {
+	look := func(path string, committed coord.Time) {
+		c := g.ix.Change(g.repo.id, g.edit.Copy, path)
+		if c == nil {
+			return // nobody wrote it through an agent
+		}
+		last, mine := touchedFile{path: path}, false
+		for _, t := range c.By {
+			w := g.ix.Worker(t.Worker)
+			switch {
+			case t.At <= committed:
+			case g.own(t, w):
+				mine = true
+			case w != nil && t.At > last.at:
+				last.by, last.at = w, t.At
+			}
+		}
+		switch {
+		case last.by != nil:
+			theirs = append(theirs, last)
+		case mine:
+			own = append(own, path)
+		}
+	}
+	for _, f := range s.Files {
+		look(f.Path, f.Committed)
+	}
+	if s.All {
+		for key := range g.repo.changes {
+			if key.copy == g.edit.Copy {
+				look(key.path, 0)
+			}
+		}
+	}
+	slices.SortFunc(theirs, func(a, b touchedFile) int { return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.path, b.path)) })
+	slices.Sort(own)
+	return theirs, own
+}
+
+// own reports whether a touch is of the agent that asks, its sub-agents, or
+// work that was handed to it.
+func (g *guard) own(t Touch, w *Worker) bool {
+	return t.Session == g.edit.Session || w != nil && !meets(g.self, w)
+}
+
+// narrower says how to do the same to one's own files only.
+var narrower = map[string]string{
+	"stash":    "git stash push -- {files}",
+	"reset":    "git restore --staged --worktree -- {files}",
+	"checkout": "git restore -- {files}",
+	"restore":  "git restore -- {files}",
+	"clean":    "git clean -f -- {files}",
+	"add":      "git add -- {files}",
+	"commit":   "git commit -- {files}",
+}
+
+// words says what a command would do to whose files, and what to run instead.
+// Without a time the words are the same on every retry.
+func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Time) string {
+	v := voice{f: &Finding{}, viewer: g.self.ID, now: now}
+	files := make([]string, len(theirs))
+	for i, t := range theirs {
+		files[i] = place(t.path)
+	}
+	what := map[SweepEffect]string{
+		Discards: " would take away uncommitted work on ",
+		Sweeps:   " would take along uncommitted work on ",
+		Moves:    " would put another commit under uncommitted work on ",
+	}
+	text := "`git " + clean(s.Verb) + "`" + what[s.Effect] + listing(files) +
+		", written" + v.when(theirs[0].at) + " in this working copy by " + v.who(theirs[0].by) + "."
+	switch {
+	case s.Effect == Moves:
+		return text + " Work on another branch in a working copy of its own: git worktree add."
+	case len(own) == 0:
+		return text + " None of your own changes is among them: leave them as they are."
+	}
+	if len(own) > 8 {
+		own = append(own[:8:8], "...")
+	}
+	for i := range own {
+		own[i] = quoted(own[i])
+	}
+	command := narrower[s.Verb]
+	if command == "" {
+		return text + " Name your own files instead: " + strings.Join(own, " ") + "."
+	}
+	return text + " Name your own files instead: `" + strings.Replace(command, "{files}", strings.Join(own, " "), 1) + "`."
+}
+
+// quoted makes a path one word of a shell line.
+func quoted(path string) string {
+	path = oneLineOf(path, 200)
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+@,") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
