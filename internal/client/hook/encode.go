@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -56,12 +57,32 @@ func encode(req wire.HookRequest) ([]byte, error) {
 			w.texts("files", req.Status.Files, false)
 		})
 	}
-	if req.FailOpens != 0 {
-		w.key("fail_opens")
-		w.b = strconv.AppendInt(w.b, int64(req.FailOpens), 10)
+	if len(req.Pending) > 0 {
+		w.list("pending", len(req.Pending), func(i int) { w.pending(&req.Pending[i]) })
 	}
+	w.number("fail_opens", req.FailOpens, false)
 	w.close('}')
 	return w.b, nil
+}
+
+func (w *writer) pending(p *wire.HookPending) {
+	w.text("path", p.Path, true)
+	w.text("base_blob", p.BaseBlob, false)
+	w.text("new_blob", p.NewBlob, false)
+	w.text("now_blob", p.NowBlob, false)
+	w.hunks("hunks", p.Hunks)
+	w.hunks("edits", p.Edits)
+}
+
+func (w *writer) hunks(name string, hunks []coord.Hunk) {
+	if len(hunks) == 0 {
+		return
+	}
+	w.list(name, len(hunks), func(i int) {
+		w.number("start", hunks[i].Start, true)
+		w.number("count", hunks[i].Count, true)
+		w.text("lines_hash", hunks[i].LinesHash, true)
+	})
 }
 
 func (w *writer) shell(s *wire.HookShell) {
@@ -69,11 +90,8 @@ func (w *writer) shell(s *wire.HookShell) {
 	if len(s.Git) == 0 {
 		return
 	}
-	w.key("git")
-	w.open('[')
-	for _, g := range s.Git {
-		w.comma()
-		w.open('{')
+	w.list("git", len(s.Git), func(i int) {
+		g := &s.Git[i]
 		w.text("verb", g.Verb, true)
 		w.text("effect", string(g.Effect), true)
 		w.gitFiles(g.Files)
@@ -81,27 +99,19 @@ func (w *writer) shell(s *wire.HookShell) {
 			w.key("all")
 			w.b = append(w.b, "true"...)
 		}
-		w.close('}')
-	}
-	w.close(']')
+	})
 }
 
 func (w *writer) gitFiles(files []wire.GitFile) {
 	if len(files) == 0 {
 		return
 	}
-	w.key("files")
-	w.open('[')
-	for _, f := range files {
-		w.comma()
-		w.open('{')
-		w.text("path", f.Path, true)
-		if f.CommittedAt != nil {
-			w.text("committed_at", f.CommittedAt.String(), true)
+	w.list("files", len(files), func(i int) {
+		w.text("path", files[i].Path, true)
+		if files[i].CommittedAt != nil {
+			w.text("committed_at", files[i].CommittedAt.String(), true)
 		}
-		w.close('}')
-	}
-	w.close(']')
+	})
 }
 
 func (w *writer) repo(r wire.HookRepo) {
@@ -115,17 +125,11 @@ func (w *writer) repo(r wire.HookRepo) {
 	if len(r.Packages) == 0 {
 		return
 	}
-	w.key("packages")
-	w.open('[')
-	for _, p := range r.Packages {
-		w.comma()
-		w.open('{')
-		w.text("name", p.Name, true)
-		w.text("path", p.Path, true)
-		w.text("language", p.Language, false)
-		w.close('}')
-	}
-	w.close(']')
+	w.list("packages", len(r.Packages), func(i int) {
+		w.text("name", r.Packages[i].Name, true)
+		w.text("path", r.Packages[i].Path, true)
+		w.text("language", r.Packages[i].Language, false)
+	})
 }
 
 // A writer appends JSON.
@@ -161,6 +165,28 @@ func (w *writer) object(name string, fill func()) {
 	w.open('{')
 	fill()
 	w.close('}')
+}
+
+// list writes a list of n objects, each filled by its number.
+func (w *writer) list(name string, n int, fill func(i int)) {
+	w.key(name)
+	w.open('[')
+	for i := range n {
+		w.comma()
+		w.open('{')
+		fill(i)
+		w.close('}')
+	}
+	w.close(']')
+}
+
+// number writes a field; zero only if it always has to be there.
+func (w *writer) number(name string, n int, always bool) {
+	if n == 0 && !always {
+		return
+	}
+	w.key(name)
+	w.b = strconv.AppendInt(w.b, int64(n), 10)
 }
 
 // text writes a field; an empty one only if it always has to be there.
@@ -236,6 +262,13 @@ func decode(data []byte) (wire.HookReply, error) {
 	}
 	if n, ok := m["index_version"].(float64); ok {
 		out.IndexVersion = int(n)
+	}
+	if list, ok := m["want_lines"].([]any); ok {
+		for _, v := range list {
+			if path, ok := v.(string); ok {
+				out.WantLines = append(out.WantLines, path)
+			}
+		}
 	}
 	return out, nil
 }

@@ -77,7 +77,19 @@ type HookRequest struct {
 	Shell         *HookShell      `json:"shell,omitempty"`
 	Analysis      *coord.Analysis `json:"analysis,omitempty"`
 	Status        *HookStatus     `json:"status,omitempty"`
+	Pending       []HookPending   `json:"pending,omitempty" maxItems:"500" doc:"For pre_edit, when the answer before asked for it in want_lines: the base lines that the edit would replace"`
 	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this machine that failed open since the last success"`
+}
+
+// A HookPending is what a file would look like after an edit that is about to
+// be made: like the lines of an analysis, before there is anything on disk.
+type HookPending struct {
+	Path     string       `json:"path" minLength:"1" maxLength:"1024"`
+	BaseBlob string       `json:"base_blob,omitempty" maxLength:"64" doc:"Git blob id that the ranges refer to; empty for a new file"`
+	NewBlob  string       `json:"new_blob,omitempty" maxLength:"64" doc:"Git blob id of the content after the edit; empty for a deleted file"`
+	NowBlob  string       `json:"now_blob,omitempty" maxLength:"64" doc:"Git blob id of the content on disk, before the edit; empty where there is no file"`
+	Hunks    []coord.Hunk `json:"hunks,omitempty" maxItems:"2000" doc:"All the lines of the base that differ after the edit, those of earlier edits too"`
+	Edits    []coord.Hunk `json:"edits,omitempty" maxItems:"2000" doc:"The lines of now_blob that this edit alone replaces"`
 }
 
 // A HookSession tells whose event it is.
@@ -182,6 +194,7 @@ type HookReply struct {
 	Intent        *HookIntent    `json:"intent"`
 	SessionID     *string        `json:"session_id"`
 	IndexVersion  int            `json:"index_version" doc:"0 asks the client for an initial scan"`
+	WantLines     []string       `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
 }
 
 // A HookConflict is a conflict in a reply.
