@@ -50,6 +50,7 @@ type repo struct {
 	links   []string
 	changes map[changeKey]uint32
 	uses    []usesSlot
+	freeUse []uint32
 	useAt   map[string]uint32 // uses by path
 	code    *Worker           // stands for the live code that nobody works on
 	merged  map[string][]*Merged
@@ -251,16 +252,24 @@ func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	at, ok := r.useAt[path]
 	if ok {
 		r.tree.removeAll(r.uses[at].entries)
-		r.uses[at].uses, r.uses[at].entries = nil, nil
 	}
-	if len(uses) == 0 {
+	switch n := len(r.freeUse); {
+	case len(uses) == 0 && ok:
+		delete(r.useAt, path)
+		r.uses[at] = usesSlot{}
+		r.freeUse = append(r.freeUse, at)
 		return
-	}
-	if !ok {
-		r.uses = append(r.uses, usesSlot{path: path})
+	case len(uses) == 0:
+		return
+	case ok:
+	case n > 0:
+		at, r.freeUse = r.freeUse[n-1], r.freeUse[:n-1]
+	default:
+		r.uses = append(r.uses, usesSlot{})
 		at = uint32(len(r.uses) - 1)
-		r.useAt[path] = at
 	}
+	r.uses[at] = usesSlot{path: path}
+	r.useAt[path] = at
 	s := &r.uses[at]
 	s.uses = slices.Clone(uses)
 	for i, u := range s.uses {

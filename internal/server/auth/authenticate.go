@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -148,11 +149,13 @@ func (a *Authenticator) Flush(ctx context.Context) error {
 	a.mu.Lock()
 	uses := a.pending
 	a.pending = map[string]coord.Time{}
+	now := a.store.Now()
+	maps.DeleteFunc(a.touched, func(_ string, at coord.Time) bool { return now.Sub(at) >= touchEvery })
 	a.mu.Unlock()
 	if len(uses) == 0 {
 		return nil
 	}
-	return a.store.Write(ctx, "tokens", func(tx *store.Tx) error {
+	err := a.store.Write(ctx, "tokens", func(tx *store.Tx) error {
 		for id, at := range uses {
 			if err := tx.TouchToken(ctx, id, at); err != nil {
 				return err
@@ -160,6 +163,14 @@ func (a *Authenticator) Flush(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil { // not written: the next time
+		a.mu.Lock()
+		for id, at := range uses {
+			a.pending[id] = max(a.pending[id], at)
+		}
+		a.mu.Unlock()
+	}
+	return err
 }
 
 // CookieName is the name of the dashboard's cookie. The __Host- prefix makes

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -367,7 +368,7 @@ func (q *Queue) settle(ctx context.Context, k *kind, r *Run, err error, stopped 
 func (q *Queue) failed(ctx context.Context, k *kind, r *Run, err error) (string, func(*store.Tx) (bool, error)) {
 	cause := err.Error()
 	if len(cause) > maxReason {
-		cause = cause[:maxReason]
+		cause = strings.ToValidUTF8(cause[:maxReason], "") // without half a letter at the end
 	}
 	wait, more := k.Retry(r.Attempts)
 	if h := (hopeless{}); !more || errors.As(err, &h) {

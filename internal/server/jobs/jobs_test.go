@@ -249,3 +249,23 @@ func TestATimetableMovesAndLaterIsNoFailure(t *testing.T) {
 	move(st.Now())
 	await.True(t, "ten runs", func() bool { return runs.Load() == 10 && counts(t, st) == "" })
 }
+
+// What a server answered in Latin-1, or a text cut within a letter, is no
+// reason for a job to run for ever.
+func TestAFailureInNoAlphabetIsRecorded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		for _, text := range []string{"550 Empf\xe4nger unbekannt", strings.Repeat("ä", 400), "nul\x00byte"} {
+			add(t, st, jobs.New{Kind: "k", Payload: text})
+		}
+		k := kindOf(func(ctx context.Context, r *jobs.Run) error {
+			var text string
+			if err := r.Decode(&text); err != nil {
+				return err
+			}
+			return errors.New("x" + text + "\xe4\x00")
+		})
+		k.Retry = jobs.Backoff(time.Millisecond, time.Millisecond, 2)
+		start(t, st, k)
+		await.True(t, "three failures", func() bool { return counts(t, st) == "k failed 3" })
+	})
+}

@@ -1,6 +1,8 @@
 package live_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -40,4 +42,37 @@ func TestABrokenIndexIsBuiltAnew(t *testing.T) {
 		}
 		look()
 	})
+}
+
+// An index knows every session at work, however many they are.
+func TestAnIndexKnowsEverySession(t *testing.T) {
+	st := storetest.OpenDSN(t, t.TempDir()+"/svc.db") // the number is the point: one database will do
+	ctx := t.Context()
+	const n = 10_500
+	session := func(i int) string { return fmt.Sprint("session", i) }
+	err := st.Write(ctx, "acme", func(tx *store.Tx) error {
+		u := coord.User{ID: "u", Email: "u@example.com", Name: "U"}
+		r := coord.Repo{ID: "r", FullName: "acme/api", Provider: coord.GitHub, DefaultBranch: "main"}
+		err := errors.Join(tx.InsertOrg(ctx, coord.Org{ID: "acme", Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted"}),
+			tx.InsertUser(ctx, u), tx.InsertRepo(ctx, "acme", r))
+		for i := 0; i < n && err == nil; i++ {
+			err = tx.InsertSession(ctx, store.SessionRow{Session: coord.Session{ID: session(i), OrgID: "acme", User: u, Repo: coord.RepoName{ID: "r"},
+				Tool: "codex", ExternalID: session(i), LineageID: session(i), StartedAt: tx.Now, LastHeartbeatAt: tx.Now}})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = live.New(st).View(ctx, "acme", func(ix *engine.Index) error {
+		for i := range n {
+			if ix.Worker(session(i)) == nil {
+				return fmt.Errorf("%s is not known", session(i))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }

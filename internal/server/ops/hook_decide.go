@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -267,7 +268,7 @@ func (b *beats) note(org, session string, at coord.Time) {
 	if b.at[org] == nil {
 		b.at[org] = map[string]coord.Time{}
 	}
-	b.at[org][session] = at
+	b.at[org][session] = max(b.at[org][session], at)
 }
 
 func (b *beats) take() map[string]map[string]coord.Time {
@@ -284,7 +285,10 @@ func (s *Service) FlushBeats(ctx context.Context) error {
 	return errors.Join(s.flush(ctx, &s.beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.toolCalls, (*store.Tx).TouchTool))
 }
 
+// flush writes what was noted of each org. What cannot be written now is
+// noted again, and keeps no other org from being written.
 func (s *Service) flush(ctx context.Context, b *beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
+	var failed []error
 	for org, sessions := range b.take() {
 		err := s.store.Write(ctx, org, func(tx *store.Tx) error {
 			for id, at := range sessions {
@@ -294,9 +298,13 @@ func (s *Service) flush(ctx context.Context, b *beats, write func(*store.Tx, con
 			}
 			return nil
 		})
-		if err != nil {
-			return err
+		if err == nil {
+			continue
+		}
+		failed = append(failed, fmt.Errorf("org %s: %w", org, err))
+		for id, at := range sessions {
+			b.note(org, id, at)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }

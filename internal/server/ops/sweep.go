@@ -2,6 +2,8 @@ package ops
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -19,17 +21,18 @@ func (s *Service) Sweep(ctx context.Context) error {
 		orgs, err = tx.Orgs(ctx)
 		return err
 	})
-	for _, o := range orgs {
-		if err == nil {
-			err = s.sweepOrg(ctx, o.ID)
-		}
-	}
 	if err != nil {
 		return err
 	}
-	return s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
+	failed := []error{} // of one org, which must not keep the others waiting
+	for _, o := range orgs {
+		if err := s.sweepOrg(ctx, o.ID); err != nil {
+			failed = append(failed, fmt.Errorf("org %s: %w", o.ID, err))
+		}
+	}
+	return errors.Join(append(failed, s.store.Write(ctx, signinLock, func(tx *store.Tx) error {
 		return firstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx), tx.DeleteOldStatuses(ctx, memory.Window))
-	})
+	}))...)
 }
 
 func (s *Service) sweepOrg(ctx context.Context, org string) error {
@@ -106,18 +109,33 @@ func (c *change) endSession(ctx context.Context, x store.SessionRow, at coord.Ti
 	return err
 }
 
+// maxExpired bounds what one sweep of an org ends: the next one goes on.
+const maxExpired = 500
+
 // expired returns the live intents without activity for longer than their
-// repo's policy allows.
+// repo's policy allows. How long that is differs, so none is passed over for
+// others that are quiet, too, and may be.
 func (c *change) expired(ctx context.Context, org string) (out []store.IntentRow, err error) {
 	rules, err := c.Policies(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.QuietIntents(ctx, org, c.Now.Add(-time.Hour))
-	for _, i := range rows {
-		if lapses(i, policy.Merge(rules[""], rules[i.Repo.ID])) <= c.Now {
-			out = append(out, i)
+	merged := map[string]*policy.Effective{}
+	for after := 0; ; {
+		rows, err := c.QuietIntents(ctx, org, c.Now.Add(-time.Hour), after)
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		for _, i := range rows {
+			if merged[i.Repo.ID] == nil {
+				merged[i.Repo.ID] = policy.Merge(rules[""], rules[i.Repo.ID])
+			}
+			if lapses(i, merged[i.Repo.ID]) <= c.Now {
+				out = append(out, i)
+			}
+			if after = i.Number; len(out) == maxExpired {
+				return out, nil
+			}
 		}
 	}
-	return out, err
 }

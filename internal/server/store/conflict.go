@@ -108,9 +108,6 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	if want.Before > 0 {
 		f.and(`c.number < ?`, want.Before)
 	}
-	if want.Limit == 0 {
-		want.Limit = 100_000
-	}
 	rows, err := all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number DESC`+f.limit(want.Limit), f.args...)
 	if err == nil && want.History {
 		err = tx.withHistory(ctx, rows)

@@ -39,11 +39,9 @@ func (tx *Tx) Conversations(ctx context.Context, org string, r Reader, want Conv
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
 	f.and(`(c.kind = 'channel' OR EXISTS (SELECT 1 FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = ?))`, r.User)
-	for cond, value := range map[string]string{"c.id = ?": want.ID, "c.kind = ?": string(want.Kind), "c.conv_key = ?": want.Key} {
-		if value != "" {
-			f.and(cond, value)
-		}
-	}
+	f.equals("c.id", want.ID)
+	f.equals("c.kind", string(want.Kind))
+	f.equals("c.conv_key", want.Key)
 	if want.BeforeID != "" {
 		f.and(`(c.updated_at, c.id) < (?, ?)`, want.Before, want.BeforeID)
 	}

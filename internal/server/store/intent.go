@@ -90,16 +90,11 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 	f.and(`i.org_id = ?`, org)
 	in(&f, "i.status", want.Statuses)
 	in(&f, "i.id", want.IDs)
-	for cond, value := range map[string]string{"i.repo_id = ?": want.Repo, "i.owner_id = ?": want.Owner, "i.branch = ?": want.Branch} {
-		if value != "" {
-			f.and(cond, value)
-		}
-	}
+	f.equals("i.repo_id", want.Repo)
+	f.equals("i.owner_id", want.Owner)
+	f.equals("i.branch", want.Branch)
 	if want.Before > 0 {
 		f.and(`i.number < ?`, want.Before)
-	}
-	if want.Limit == 0 {
-		want.Limit = 100_000
 	}
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`+f.limit(want.Limit), f.args...)
 }
@@ -161,10 +156,11 @@ func (tx *Tx) TouchIntent(ctx context.Context, id string, at coord.Time) error {
 	return err
 }
 
-// QuietIntents returns the live intents without activity since a moment.
-func (tx *Tx) QuietIntents(ctx context.Context, org string, before coord.Time) ([]IntentRow, error) {
+// QuietIntents returns live intents without activity since a moment, by
+// number after the given one, some at a time.
+func (tx *Tx) QuietIntents(ctx context.Context, org string, before coord.Time, after int) ([]IntentRow, error) {
 	f := filter{}
-	f.and(`i.org_id = ? AND i.last_activity_at < ?`, org, before)
+	f.and(`i.org_id = ? AND i.last_activity_at < ? AND i.number > ?`, org, before, after)
 	in(&f, "i.status", coord.LiveIntentStatuses())
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number LIMIT 500`, f.args...)
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/problem"
 )
@@ -84,6 +86,33 @@ func jsOrNull[T any](v *T) any {
 	return js(v)
 }
 
+// storable returns args with each text as both databases can hold it: valid
+// UTF-8 without NUL. What people and agents send was checked on its way in;
+// what another server answered, a cut error or a reply in Latin-1, was not,
+// and PostgreSQL refuses the whole statement over it.
+func storable(args []any) []any {
+	out := args
+	for i, a := range args {
+		var text string
+		switch a := a.(type) {
+		case string:
+			text = a
+		case *string:
+			if a != nil {
+				text = *a
+			}
+		}
+		if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
+			continue
+		}
+		if i == 0 || &out[0] == &args[0] {
+			out = slices.Clone(args) // they are the caller's
+		}
+		out[i] = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	}
+	return out
+}
+
 // filter builds the WHERE clause of a list: conditions with numbered
 // arguments, so that each is written once for both databases.
 type filter struct {
@@ -97,10 +126,16 @@ func (f *filter) arg(v any) string {
 	return "$" + strconv.Itoa(len(f.args))
 }
 
-// limit ends a query after n rows. It adds nothing to n, as all limits in
+// limit ends a query after n rows, or never if n is 0: who wants all is not to
+// get some. It adds nothing to n, as all limits in
 // parameters do: SQLite looks into a bare parameter there, and plans anew each
 // time it is set.
-func (f *filter) limit(n int) string { return ` LIMIT ` + f.arg(n) + `+0` }
+func (f *filter) limit(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ` LIMIT ` + f.arg(n) + `+0`
+}
 
 // and adds a condition in which each ? stands for the next argument.
 func (f *filter) and(cond string, args ...any) {
@@ -108,6 +143,15 @@ func (f *filter) and(cond string, args ...any) {
 		cond = strings.Replace(cond, "?", f.arg(a), 1)
 	}
 	f.conds = append(f.conds, cond)
+}
+
+// equals adds "column = value"; an empty value adds nothing. Conditions go in
+// by statements of Go, never from a map: a text in another order is another
+// statement, to be parsed and planned and kept once more.
+func (f *filter) equals(column, value string) {
+	if value != "" {
+		f.and(column+` = ?`, value)
+	}
 }
 
 // in adds "column IN (values)"; an empty list adds nothing.

@@ -117,10 +117,12 @@ type SessionFilter struct {
 func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]SessionRow, error) {
 	f := filter{}
 	f.and(`s.org_id = ?`, org)
-	for _, c := range [][2]string{{"s.repo_id = ?", want.Repo}, {"s.user_id = ?", want.User}, {"s.user_id <> ?", want.NotUser}, {"s.token_id = ?", want.Token}, {"s.intent_id = ?", want.Intent}} {
-		if c[1] != "" { // in one order, so that the statement is prepared once
-			f.and(c[0], c[1])
-		}
+	f.equals("s.repo_id", want.Repo)
+	f.equals("s.user_id", want.User)
+	f.equals("s.token_id", want.Token)
+	f.equals("s.intent_id", want.Intent)
+	if want.NotUser != "" {
+		f.and(`s.user_id <> ?`, want.NotUser)
 	}
 	if want.Since > 0 {
 		f.and(`s.last_heartbeat_at > ?`, want.Since)
@@ -130,9 +132,6 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	}
 	if want.BeforeID != "" {
 		f.and(`(s.last_heartbeat_at, s.id) < (?, ?)`, want.Before, want.BeforeID)
-	}
-	if want.Limit == 0 {
-		want.Limit = 10_000
 	}
 	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC`+f.limit(want.Limit), f.args...)
 }

@@ -78,11 +78,16 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 func (s *Store) checkSQLite(ctx context.Context) error {
 	var version, journal string
 	var synchronous, foreignKeys int
-	for query, to := range map[string]any{
-		`SELECT sqlite_version()`: &version, `PRAGMA journal_mode`: &journal,
-		`PRAGMA synchronous`: &synchronous, `PRAGMA foreign_keys`: &foreignKeys,
+	for _, ask := range []struct {
+		query string
+		to    any
+	}{
+		{`SELECT sqlite_version()`, &version},
+		{`PRAGMA journal_mode`, &journal},
+		{`PRAGMA synchronous`, &synchronous},
+		{`PRAGMA foreign_keys`, &foreignKeys},
 	} {
-		if err := s.db.QueryRowContext(ctx, query).Scan(to); err != nil {
+		if err := s.db.QueryRowContext(ctx, ask.query).Scan(ask.to); err != nil {
 			return fmt.Errorf("open the SQLite database %s: %w", s.dsn, err)
 		}
 	}
@@ -255,6 +260,21 @@ func (s *Store) wrap(err error) error {
 			Detail: "the database cannot serve this right now; try again", RetryAfter: 2 * time.Second}, err)
 	}
 	return err
+}
+
+// ExecContext runs a statement.
+func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return tx.querier.ExecContext(ctx, query, storable(args)...)
+}
+
+// QueryContext runs a query.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return tx.querier.QueryContext(ctx, query, storable(args)...)
+}
+
+// QueryRowContext runs a query of one row.
+func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return tx.querier.QueryRowContext(ctx, query, storable(args)...)
 }
 
 // exec runs a statement and returns how many rows it touched.
