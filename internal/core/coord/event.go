@@ -38,6 +38,7 @@ const (
 	EventProjectDeleted            EventType = "project.deleted"
 	EventSessionStarted            EventType = "session.started"
 	EventSessionEnded              EventType = "session.ended"
+	EventSessionStatus             EventType = "session.status"
 	EventIntentDrafted             EventType = "intent.drafted"
 	EventIntentDeclared            EventType = "intent.declared"
 	EventIntentUpdated             EventType = "intent.updated"
@@ -89,7 +90,7 @@ const (
 // EventTypes lists every type.
 func EventTypes() []EventType {
 	return []EventType{EventRepoRegistered, EventProjectCreated, EventProjectUpdated, EventProjectDeleted,
-		EventSessionStarted, EventSessionEnded, EventIntentDrafted, EventIntentDeclared, EventIntentUpdated,
+		EventSessionStarted, EventSessionEnded, EventSessionStatus, EventIntentDrafted, EventIntentDeclared, EventIntentUpdated,
 		EventIntentBlocked, EventIntentUnblocked, EventIntentHandedOff, EventIntentAdopted, EventIntentClosed,
 		EventIntentExpired, EventChangeRecorded, EventContractChanged, EventConflictDetected, EventConflictUpdated,
 		EventConflictAcknowledged, EventConflictResolving, EventConflictResolved, EventConflictOverrideRequested,

@@ -46,6 +46,8 @@ type Session struct {
 	StartedAt       Time          `json:"started_at"`
 	LastHeartbeatAt Time          `json:"last_heartbeat_at"`
 	EndedAt         *Time         `json:"ended_at"`
+	StatusText      *string       `json:"status_text" peer:"inline" doc:"What its agent said last as it stopped, for teammates"`
+	StatusAt        *Time         `json:"status_at"`
 
 	OrgID        string  `json:"-"`
 	ExternalID   string  `json:"-"`

@@ -32,6 +32,9 @@ type Nearby struct {
 	Since     coord.Time        `json:"since"`
 	Overlaps  bool              `json:"overlaps" doc:"It touches the paths you asked about"`
 	Kinds     []string          `json:"kinds" peer:"line" doc:"Kinds of conflict that your paths would have with it"`
+	// StatusText is what its agent said last as it stopped.
+	StatusText *string     `json:"status_text" peer:"inline"`
+	StatusAt   *coord.Time `json:"status_at"`
 }
 
 // A CrossChange is a contract that is being changed in a linked repo.
@@ -99,6 +102,8 @@ type Online struct {
 	Intent       *coord.IntentName   `json:"intent" doc:"A draft shows without its title"`
 	Status       coord.SessionStatus `json:"status" doc:"active or idle"`
 	LastActivity coord.Time          `json:"last_activity_at"`
+	StatusText   *string             `json:"status_text" peer:"inline" doc:"What the agent said last as it stopped"`
+	StatusAt     *coord.Time         `json:"status_at"`
 }
 
 // WaitFor waits until something is free. Exactly one target is given.

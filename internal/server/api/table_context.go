@@ -11,7 +11,7 @@ const maxHookBody = 4 << 20
 
 var hooks = []Op{
 	{Route: "POST /v1/hooks/evaluate", Summary: "An agent host's event: may this edit go on, and what should the agent know?", Door: BearerOnly, Scopes: scope(coord.ScopeHooks),
-		Success: 200, Lenient: true, MaxBody: maxHookBody, Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventIntentDrafted,
+		Success: 200, Lenient: true, MaxBody: maxHookBody, Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventSessionStatus, coord.EventIntentDrafted,
 			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked), Problems: fails(problem.UnsupportedProtocol), Run: run((*ops.Service).EvaluateHook)},
 }
 

@@ -59,6 +59,14 @@ func title(t *string) string {
 	return " " + *t
 }
 
+// said tells what an agent said last.
+func said(status *string) string {
+	if status == nil {
+		return ""
+	}
+	return "; said last: " + *status
+}
+
 func party(p coord.Party) string {
 	var parts []string
 	if p.Intent != nil {
@@ -148,7 +156,7 @@ func teamContext(t wire.TeamPicture) string {
 		if len(n.Paths) > 0 {
 			text += ": " + strings.Join(n.Paths[:min(3, len(n.Paths))], ", ")
 		}
-		s.line("- %s", text)
+		s.line("- %s%s", text, said(n.StatusText))
 	}
 	if len(t.Nearby) == 0 {
 		s.line("Nobody else is at work here.")
@@ -213,7 +221,7 @@ func online(p wire.Page[wire.Online]) string {
 		if o.Intent != nil {
 			intent = ", " + o.Intent.Ref + title(o.Intent.Title)
 		}
-		s.line("- %s (%s) in %s%s, %s%s", o.Developer.Name, o.Tool, o.Repo.FullName, branch, o.Status, intent)
+		s.line("- %s (%s) in %s%s, %s%s%s", o.Developer.Name, o.Tool, o.Repo.FullName, branch, o.Status, intent, said(o.StatusText))
 	}
 	return s.done()
 }

@@ -129,7 +129,7 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 		return err
 	}
 	excerpt := l.words(40)
-	s.Excerpt, s.ExcerptAt = &excerpt, tx.Now.Ptr()
+	s.StatusText, s.StatusAt = &excerpt, tx.Now.Ptr()
 	if err := tx.UpdateSession(ctx, s); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -109,8 +110,33 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 		out.CrossRepoChanges = crossChanges(ix, p.repo.ID)
 		return nil
 	})
+	if err == nil {
+		err = s.addStatuses(ctx, who, p.repo.ID, out.Nearby)
+	}
 	return out, err
 }
+
+// addStatuses tells of others' work what its agents said last.
+func (s *Service) addStatuses(ctx context.Context, who coord.Caller, repo string, all []wire.Nearby) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return s.read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{Repo: repo, Spoken: true, Since: tx.Now.Add(-statusKept)})
+		for i := range all {
+			for _, row := range rows { // the latest heard of first
+				mine := all[i].SessionID != nil && row.ID == *all[i].SessionID || all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
+				if mine && (all[i].StatusAt == nil || *row.StatusAt > *all[i].StatusAt) {
+					all[i].StatusText, all[i].StatusAt = row.StatusText, row.StatusAt
+				}
+			}
+		}
+		return err
+	})
+}
+
+// statusKept is how long what an agent said last tells anything.
+const statusKept = 72 * time.Hour
 
 // ownPicture fills in the caller's own intent and conflicts.
 func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller, p place, out *wire.TeamPicture) error {
@@ -328,7 +354,8 @@ func (s *Service) GetPresence(ctx context.Context, who coord.Caller, in wire.Pre
 		for _, row := range rows[:min(len(rows), in.Limit)] {
 			row.Status = statusOf(tx, rules, row)
 			x := sessionShown(row, who)
-			out.Items = append(out.Items, wire.Online{SessionID: x.ID, Developer: x.User, Tool: x.Tool, Repo: x.Repo, Branch: x.Branch, Intent: x.Intent, Status: x.Status, LastActivity: x.LastHeartbeatAt})
+			out.Items = append(out.Items, wire.Online{SessionID: x.ID, Developer: x.User, Tool: x.Tool, Repo: x.Repo, Branch: x.Branch, Intent: x.Intent, Status: x.Status, LastActivity: x.LastHeartbeatAt,
+				StatusText: x.StatusText, StatusAt: x.StatusAt})
 		}
 		return err
 	})

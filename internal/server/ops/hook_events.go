@@ -398,8 +398,10 @@ func (h *hook) settleOwn(ctx context.Context) (err error) {
 // after every turn.
 func (h *hook) stopped(ctx context.Context) error {
 	if st := h.event.Status; st != nil && st.Excerpt != "" && h.who.DataMode == coord.DataFull {
-		h.session.Excerpt, h.session.ExcerptAt = &st.Excerpt, h.Now.Ptr()
-		return firstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, newID(), h.session, st.Excerpt))
+		h.session.StatusText, h.session.StatusAt = &st.Excerpt, h.Now.Ptr()
+		id := newID()
+		return firstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, id, h.session, st.Excerpt),
+			h.tell(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, map[string]any{"status_id": id, "files": len(st.Files), "intent_id": h.session.IntentID}))
 	}
 	return nil
 }

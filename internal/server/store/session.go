@@ -14,8 +14,6 @@ type SessionRow struct {
 	IntentID   *string
 	Client     SessionClient
 	Surface    *string
-	Excerpt    *string
-	ExcerptAt  *coord.Time
 	LastToolAt *coord.Time
 }
 
@@ -41,7 +39,7 @@ func scanSession(r scanner) (s SessionRow, err error) {
 	var title *string
 	var status *coord.IntentStatus
 	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch, &s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
-		asJSON{&s.Client}, &s.Excerpt, &s.ExcerptAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
+		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
 		&s.User.ID, &s.User.Email, &s.User.Name, &s.Repo.ID, &s.Repo.FullName, &number, &title, &status)
 	if number != nil {
 		s.Intent = &coord.IntentName{Ref: coord.IntentRef(*number), Number: *number, Title: title, Status: *status}
@@ -67,7 +65,7 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15
 		WHERE id = $1`,
 		s.ID, s.TokenID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
-		js(s.Client), s.Excerpt, s.ExcerptAt, s.LastHeartbeatAt, s.EndedAt)
+		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt)
 	return err
 }
 
@@ -108,6 +106,7 @@ type SessionFilter struct {
 	Intent   string
 	Since    coord.Time // heard of since then
 	Unended  bool
+	Spoken   bool       // with a status
 	Before   coord.Time // keyset: heartbeat and id of the last row
 	BeforeID string
 	Limit    int
@@ -129,6 +128,9 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	}
 	if want.Unended {
 		f.and(`s.ended_at IS NULL`)
+	}
+	if want.Spoken {
+		f.and(`s.status_at IS NOT NULL AND s.status_excerpt IS NOT NULL`)
 	}
 	if want.BeforeID != "" {
 		f.and(`(s.last_heartbeat_at, s.id) < (?, ?)`, want.Before, want.BeforeID)

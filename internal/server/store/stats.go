@@ -124,6 +124,7 @@ var names = []struct{ kind, columns, from string }{
 	{"conflict", `c.id, c.kind, CAST(c.number AS TEXT), ''`, `conflicts c`},
 	{"token", `t.id, t.name, t.id, ''`, `tokens t`},
 	{"invite", `v.id, COALESCE(v.email, v.role), v.id, ''`, `invites v`},
+	{"status", `x.id, x.excerpt, x.id, ''`, `statuses x`},
 	{"webhook", `h.id, h.url, h.id, ''`, `webhooks h`},
 }
 

@@ -41,8 +41,8 @@ type command func(s *story, args []string, kv map[string]string) string
 //	advance 73h                               moves the clock and sweeps
 //	conflicts [WHO] status= intent= repo= mine=; conflict CF-1; intents status=; sessions
 //	call WHO METHOD PATH {json}               any request; see callers. <x*9> repeats x, <list*9> makes items
-//	tool WHO NAME {json}                      any tool call
-//	check|context WHO PATH... contracts=; verdicts WHO repo=; events TYPE
+//	tool WHO NAME {json}                      any tool call; uses: with what it tells the model
+//	check|context WHO PATH... contracts=; verdicts WHO repo=; events TYPE; feed TYPE
 var commands map[string]command
 
 func init() {
@@ -55,7 +55,7 @@ func init() {
 		"declare": (*story).declare, "update": (*story).update, "close": (*story).close, "handoff": (*story).handoff, "adopt": (*story).adopt,
 		"act": (*story).act, "feedback": (*story).feedback, "override": (*story).override, "policy": (*story).policy, "project": (*story).project,
 		"advance": (*story).advance, "conflicts": (*story).conflicts, "conflict": (*story).conflict, "intents": (*story).intents, "intent": (*story).intent,
-		"call": (*story).request, "tool": (*story).callTool, "sessions": (*story).sessions, "check": (*story).check, "context": (*story).context, "verdicts": (*story).verdicts, "events": (*story).events,
+		"call": (*story).request, "tool": (*story).callTool, "uses": (*story).uses, "sessions": (*story).sessions, "check": (*story).check, "context": (*story).context, "verdicts": (*story).verdicts, "events": (*story).events, "feed": (*story).feed,
 	}
 }
 
@@ -341,8 +341,31 @@ func (s *story) adopt(args []string, _ map[string]string) string {
 	return declaredText(out)
 }
 
+// A toolAnswer is what a tool gives a model.
+type toolAnswer struct {
+	IsError           bool
+	Content           []struct{ Text string }
+	StructuredContent json.RawMessage
+}
+
 // tool calls an MCP tool and returns its problem in words, or "".
 func (s *story) tool(a *agent, name string, args map[string]any, to any) string {
+	s.t.Helper()
+	answer := s.toolAnswer(a, name, args)
+	if answer.IsError {
+		var p struct{ Error problem.Body }
+		if err := json.Unmarshal(answer.StructuredContent, &p); err != nil {
+			s.t.Fatal(err)
+		}
+		return problemText(p.Error)
+	}
+	if err := json.NewDecoder(bytes.NewReader(answer.StructuredContent)).Decode(to); err != nil {
+		s.t.Fatalf("%v in %s", err, answer.StructuredContent)
+	}
+	return ""
+}
+
+func (s *story) toolAnswer(a *agent, name string, args map[string]any) toolAnswer {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": args}})
 	if err != nil {
@@ -350,24 +373,27 @@ func (s *story) tool(a *agent, name string, args map[string]any, to any) string 
 	}
 	res := s.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: a.token, Body: body,
 		Header: map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"}}, nil)
-	var answer struct {
-		Result struct {
-			IsError           bool
-			StructuredContent json.RawMessage
-		}
-	}
+	var answer struct{ Result toolAnswer }
 	res.JSON(s.t, &answer)
-	if answer.Result.IsError {
-		var p struct{ Error problem.Body }
-		if err := json.Unmarshal(answer.Result.StructuredContent, &p); err != nil {
+	return answer.Result
+}
+
+// uses shows what a tool's answer tells a model, with the news beside it.
+func (s *story) uses(args []string, _ map[string]string) (out string) {
+	in := map[string]any{}
+	if len(args) > 2 {
+		if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
 			s.t.Fatal(err)
 		}
-		return problemText(p.Error)
 	}
-	if err := json.NewDecoder(bytes.NewReader(answer.Result.StructuredContent)).Decode(to); err != nil {
-		s.t.Fatalf("%v in %s", err, res.Body)
+	for _, part := range s.toolAnswer(s.agent(args[0]), args[1], in).Content {
+		for line := range strings.Lines(part.Text) {
+			if strings.TrimSpace(line) != "" {
+				out += "  " + strings.TrimRight(line, "\n") + "\n"
+			}
+		}
 	}
-	return ""
+	return out
 }
 
 func sessionHeader(a *agent, args []string) map[string]string {

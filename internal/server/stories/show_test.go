@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -155,10 +156,18 @@ func (s *story) sessions(args []string, kv map[string]string) (out string) {
 		if x.Intent != nil {
 			line += " " + x.Intent.Ref
 		}
+		line += statusText(x.StatusText)
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+func statusText(status *string) string {
+	if status == nil {
+		return ""
+	}
+	return " said " + *status
 }
 
 func (s *story) here(a *agent, body map[string]any) map[string]any {
@@ -206,7 +215,7 @@ func (s *story) context(args []string, kv map[string]string) string {
 		if n.Intent != nil {
 			name = n.Intent.Ref + " (" + name + ")"
 		}
-		text += fmt.Sprintf("near %s %s overlaps=%v\n", name, strings.Join(n.Paths, ","), n.Overlaps)
+		text += fmt.Sprintf("near %s %s overlaps=%v%s\n", name, strings.Join(n.Paths, ","), n.Overlaps, statusText(n.StatusText))
 	}
 	for _, c := range out.CrossRepoChanges {
 		text += fmt.Sprintf("change of %s in %s: %s, %s\n", c.Contract, c.Repo.FullName, c.Change, c.Compatibility)
@@ -221,6 +230,25 @@ func (s *story) verdicts(args []string, kv map[string]string) (out string) {
 	}
 	for _, f := range p.Feedback {
 		out += fmt.Sprintf("%s useful=%d false_positive=%d too_late=%d demoted=%v\n", f.Kind, f.Useful, f.FalsePositive, f.TooLate, f.Demoted)
+	}
+	return out
+}
+
+// feed shows events of a type with the names of what they mention.
+func (s *story) feed(args []string, _ map[string]string) (out string) {
+	var page wire.Feed
+	if failed := s.call(s.owner(), "GET", "/v1/feed?type="+args[0], nil, &page, nil); failed != "" {
+		return failed
+	}
+	slices.Reverse(page.Items)
+	for _, e := range page.Items {
+		out += string(e.Type)
+		for _, k := range slices.Sorted(maps.Keys(e.Payload)) {
+			if id, ok := e.Payload[k].(string); ok && page.Refs[id].Label != "" {
+				out += " " + k + "=" + page.Refs[id].Label
+			}
+		}
+		out += "\n"
 	}
 	return out
 }

@@ -14,6 +14,7 @@ export const words: Record<EventType, Words> = {
   "project.deleted": { did: "deleted a project" },
   "session.started": { did: "started a session", tone: "good" },
   "session.ended": { did: "ended a session" },
+  "session.status": { did: "left a status" },
   "intent.drafted": { did: "began work" },
   "intent.declared": { did: "declared an intent", tone: "good" },
   "intent.updated": { did: "changed an intent" },
