@@ -21,8 +21,8 @@ const module = "github.com/svc-hq/svc/"
 
 // The house. A package may import packages on lower floors of its own wing
 // and of core; packages on one floor are strangers. A package below a listed
-// one belongs to it (analysis/rules/golang stands where analysis stands, and
-// the two may import each other).
+// one belongs to it (store/storetest stands where store stands, and the two may
+// import each other).
 var (
 	core = [][]string{
 		{"coord", "problem", "version", "lazy"},
@@ -41,9 +41,12 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"gitrepo", "grammar", "patch", "remote", "login", "companion"},
-		{"shellscan", "bridge"},
-		{"host", "analysis", "workspace"},
+		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict"},
+		{"shellscan", "bridge", "outline", "contract"},
+		{"host", "workspace", "formats", "symbols"},
+		{"extract"},
+		{"references"},
+		{"analysis"},
 		{"hook", "setup", "doctor", "selfupdate", "backtest"},
 		{"cli"},
 	}

@@ -1,7 +1,8 @@
 // Package analysis tells what an edit means: which lines of which version it
 // replaced, which definitions and contracts it touched and whether their users
 // still work, and what it uses that was not used before. Facts leave the
-// machine, code never does; rules lie under rules, one folder per language.
+// machine, code never does. What is found where is decided in the rooms below:
+// outline, extract, symbols, references.
 //
 // Line facts are exact for every file. The rest is best effort: a file that
 // does not parse, is too large or takes too long has line facts alone.
@@ -10,14 +11,17 @@ package analysis
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -37,14 +41,8 @@ type Options struct {
 // DefaultBudget is how long one analysis may take before it is cut short.
 const DefaultBudget = 2 * time.Second
 
-// MaxSource is the size above which a file is not parsed.
-const MaxSource = 1 << 20
-
-// Limits of one file's facts, as the wire has them.
-const (
-	maxPath    = 1024
-	maxPerFile = 5000 // contracts, and references
-)
+// maxPath is the longest path that the wire takes.
+const maxPath = 1024
 
 // WorkingTree compares the files on disk under root, the top folder of a
 // working tree, with the version they started from. Nil paths mean every file
@@ -64,8 +62,8 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	}
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
-	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, tree: &diskTree{ctx: ctx, root: root}}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return readFile(filepath.Join(root, d.Path)) }
+	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, repo: references.Open(references.OnDisk(ctx, root), opts.MetadataOnly)}
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
 	return r.analyze(deltas), nil
 }
 
@@ -84,7 +82,7 @@ type History struct {
 	root    string
 	objects *gitrepo.Objects
 	trees   *gitrepo.Trees
-	cache   *outlineCache
+	cache   *versionCache
 	recent  []comparison // the newest last
 }
 
@@ -117,7 +115,7 @@ func (h *History) deltas(base, side string) ([]gitrepo.Delta, error) {
 // NewHistory prepares to compare versions of the repository at root.
 func NewHistory(ctx context.Context, root string) *History {
 	objects := gitrepo.NewObjects(ctx, root)
-	return &History{ctx: ctx, root: root, objects: objects, trees: gitrepo.NewTrees(ctx, root, objects), cache: newOutlineCache()}
+	return &History{ctx: ctx, root: root, objects: objects, trees: gitrepo.NewTrees(ctx, root, objects), cache: newVersionCache()}
 }
 
 // Between compares two versions, each a commit or a tree.
@@ -127,8 +125,9 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 	if err != nil {
 		return nil, err
 	}
-	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: h.objects, cache: h.cache, tree: &gitTree{ctx: h.ctx, root: h.root, treeish: side, objects: h.objects}}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, MaxSource) }
+	tree := references.InGit(h.ctx, h.root, side, h.objects)
+	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: h.objects, cache: h.cache, repo: references.Open(tree, opts.MetadataOnly)}
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
 	return r.analyze(deltas), nil
 }
 
@@ -148,15 +147,14 @@ type run struct {
 	deadline time.Time
 	objects  *gitrepo.Objects
 	now      func(*gitrepo.Delta) ([]byte, error) // the new content
-	tree     tree
-	cache    *outlineCache
-	modules  moduleCache
+	cache    *versionCache
+	repo     *references.Repo
 }
 
 // analyze turns deltas into facts within the limits.
 func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	a := &coord.Analysis{Files: []coord.FileFacts{}}
-	hunks, symbols := 0, 0
+	hunks, found := 0, 0
 	for i := range deltas {
 		d := &deltas[i]
 		if len(a.Files) == coord.MaxAnalysisFiles && !r.opts.Unlimited {
@@ -176,19 +174,21 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		if !r.opts.LinesOnly && f.Status != coord.FileUnchanged && r.wanted(d, &f) && !r.describe(d, &f) {
 			a.Truncated = true
 		}
-		if n := coord.MaxAnalysisSymbols - symbols; len(f.Symbols) > n && !r.opts.Unlimited {
+		if n := coord.MaxAnalysisSymbols - found; len(f.Symbols) > n && !r.opts.Unlimited {
 			f.Symbols = f.Symbols[:n]
 			a.Truncated = true
 		}
-		symbols += len(f.Symbols)
-		if len(f.Contracts) > maxPerFile {
-			f.Contracts = f.Contracts[:maxPerFile]
+		found += len(f.Symbols)
+		if len(f.Contracts) > contract.MaxPerFile {
+			f.Contracts = f.Contracts[:contract.MaxPerFile]
 			a.Truncated = true
 		}
 		a.Files = append(a.Files, f)
 	}
-	settleMoves(a.Files)
-	r.packageChanges(a.Files)
+	symbols.SettleMoves(a.Files)
+	if !r.opts.LinesOnly {
+		r.repo.PackageChanges(a.Files)
+	}
 	return a
 }
 
@@ -210,7 +210,7 @@ var fileStatuses = map[gitrepo.Status]coord.FileStatus{
 // lineFacts are what git knows of a file.
 func lineFacts(d *gitrepo.Delta) coord.FileFacts {
 	f := coord.FileFacts{
-		Path: wirePath(d.Path), Status: fileStatuses[d.Status], Language: languageOf(d.Path).name, Binary: d.Binary, Generated: generatedPath(d.Path),
+		Path: wirePath(d.Path), Status: fileStatuses[d.Status], Language: rules.LanguageOf(d.Path).Name, Binary: d.Binary, Generated: rules.GeneratedPath(d.Path),
 		Hunks: make([]coord.Hunk, len(d.Hunks)), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{},
 	}
 	if d.OldPath != "" {
@@ -236,16 +236,4 @@ func wirePath(p string) string {
 		return p
 	}
 	return strings.Trim(strconv.QuoteToASCII(p), `"`)
-}
-
-// readFile reads a file that is not too large and not a link.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > MaxSource {
-		return nil, gitrepo.ErrTooLarge
-	}
-	return os.ReadFile(name)
 }

@@ -3,14 +3,12 @@ package analysis
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/svc-hq/svc/internal/await"
 	_ "github.com/svc-hq/svc/internal/chance"
@@ -292,72 +290,6 @@ func TestWithoutGrammars(t *testing.T) {
 	}
 }
 
-// Every rule file must be readable, and every word in a syntax file must be
-// one that its grammar knows.
-func TestRulesAreSound(t *testing.T) {
-	entries, err := os.ReadDir("rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		if _, err := loadMatcher(e.Name()); err != nil {
-			t.Error(err)
-		}
-		for _, g := range grammarsOf(e.Name()) {
-			if !grammar.Supported(g) {
-				continue
-			}
-			s, err := loadSyntax(g)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			checkKinds(t, s, e.Name())
-		}
-	}
-}
-
-func grammarsOf(folder string) []string {
-	switch folder {
-	case "go":
-		return nil
-	case "typescript":
-		return []string{"typescript", "tsx", "javascript"}
-	}
-	return []string{folder}
-}
-
-// checkKinds holds that each node kind is known to one of the folder's grammars.
-func checkKinds(t *testing.T, s *syntax, folder string) {
-	t.Helper()
-	lines, err := ruleLines("rules/" + folder + "/syntax.rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines {
-		kinds := l.words[1:]
-		if l.words[0] == "def" {
-			kinds = kinds[:1]
-		}
-		for _, k := range kinds {
-			known := false
-			for _, g := range grammarsOf(folder) {
-				lang, err := grammar.Load(g)
-				if err != nil {
-					t.Fatal(err)
-				}
-				known = known || len(lang.KindIDs(k)) > 0
-			}
-			if !known {
-				t.Errorf("rules/%s/syntax.rules:%d: no grammar has the kind %q", folder, l.number, k)
-			}
-		}
-	}
-}
-
 // A definition that moved to another file is no break while its old file still
 // offers it.
 func TestADefinitionThatIsHandedOnIsNotBroken(t *testing.T) {
@@ -415,13 +347,4 @@ func TestADefinitionThatMovesWithinItsPackageIsNotBroken(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestIsOneLineAgreesWithOneLine(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.StringOfN(rapid.RuneFrom([]rune("a ()[]{},\t\né")), 0, 12, -1).Draw(t, "text")
-		if isOneLine(s) && joinLines(s) != s {
-			t.Errorf("%q is said to be one line; as one it is %q", s, joinLines(s))
-		}
-	})
 }

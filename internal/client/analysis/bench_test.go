@@ -16,8 +16,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/client/symbols"
 )
 
 // benchLanguages name a fixture with ordinary code for each language.
@@ -55,14 +61,14 @@ func longFile(tb testing.TB, fixture string, n int) (file string, source []byte)
 func BenchmarkTwoThousandLines(b *testing.B) {
 	for _, l := range benchLanguages {
 		file, source := longFile(b, l.fixture, 2000)
-		lang := languageOf(file)
-		if !canRead(lang) {
+		lang := rules.LanguageOf(file)
+		if !outline.CanRead(lang) {
 			continue
 		}
 		half := len(source)/2 + bytes.IndexByte(source[len(source)/2:], '\n')
 		edited := append(append(append([]byte(nil), source[:half]...), "\n\n"...), source[half:]...)
 		b.Run(l.name, func(b *testing.B) {
-			r := &run{opts: Options{}, tree: &diskTree{ctx: b.Context(), root: b.TempDir()}}
+			r := references.Open(references.OnDisk(b.Context(), b.TempDir()), false)
 			var parse, whole time.Duration
 			for b.Loop() {
 				start := ownCPU(b)
@@ -71,15 +77,15 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 				}
 				parse += ownCPU(b) - start
 				start = ownCPU(b)
-				x, y := &side{file: file, lang: lang, source: source}, &side{file: file, lang: lang, source: edited}
-				if err := readSides(x, y, time.Minute); err != nil {
+				x, y := &extract.Side{File: file, Lang: lang, Source: source}, &extract.Side{File: file, Lang: lang, Source: edited}
+				if err := extract.ReadSides(x, y, time.Minute); err != nil {
 					b.Fatal(err)
 				}
-				old, new := x.version, y.version
+				old, new := x.Version, y.Version
 				f := lineFacts(&gitrepo.Delta{Path: file})
-				f.Symbols = symbolFacts(file, old.outline, new.outline, &r.opts)
-				f.Contracts = contractFacts(old, new, &r.opts)
-				f.References = r.references(&f, old, new)
+				f.Symbols = symbols.Facts(file, old.Outline, new.Outline, false)
+				f.Contracts = contract.Facts(old.Contracts, new.Contracts, false, false)
+				f.References = r.References(&f, old, new)
 				whole += ownCPU(b) - start
 			}
 			b.ReportMetric(float64(whole.Microseconds())/1000/float64(b.N), "ms/edit")
@@ -88,12 +94,12 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 	}
 }
 
-func bareParse(b *testing.B, lang language, file string, source []byte) {
-	if lang.name == "go" {
-		parseGo(source, file)
+func bareParse(b *testing.B, lang rules.Language, file string, source []byte) {
+	if lang.Name == "go" {
+		outline.ParseGo(source, file)
 		return
 	}
-	if _, err := grammar.Parse(lang.grammar, source, 0); err != nil {
+	if _, err := grammar.Parse(lang.Grammar, source, 0); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/gittest"
 )
@@ -106,7 +107,7 @@ func testFixture(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	for _, f := range a.Files {
-		if l := languageOf(f.Path); l.grammar != "" && !grammar.Supported(l.grammar) {
+		if l := rules.LanguageOf(f.Path); l.Grammar != "" && !grammar.Supported(l.Grammar) {
 			return // a build without C has line facts alone, which other tests hold
 		}
 	}

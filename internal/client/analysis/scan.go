@@ -5,7 +5,14 @@ import (
 	"sort"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/extract"
+	"github.com/svc-hq/svc/internal/client/formats"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -87,16 +94,16 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	}
 	var files []gitrepo.Entry
 	for _, e := range all {
-		lang := languageOf(e.Path)
-		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
-			!generatedPath(e.Path) && (canRead(lang) || hasFormat(lang, e.Path)) {
+		lang := rules.LanguageOf(e.Path)
+		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
+			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
 			files = append(files, e)
 		}
 	}
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
 	objects := gitrepo.NewObjects(ctx, root)
 	r := &run{opts: Options{MetadataOnly: opts.MetadataOnly}, objects: objects, deadline: time.Now().Add(opts.Budget)}
-	r.tree = &gitTree{ctx: ctx, root: root, treeish: opts.Version, objects: objects}
+	r.repo = references.Open(references.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly)
 	return &scan{opts, r}, files, nil
 }
 
@@ -107,28 +114,26 @@ const scanFileLimit = 5 * time.Second
 func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
 	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
 	f := lineFacts(&d)
-	source, err := s.run.objects.Blob(e.ID, MaxSource)
+	source, err := s.run.objects.Blob(e.ID, references.MaxSource)
 	if err != nil {
 		return f, false
 	}
-	x := &side{file: e.Path, lang: languageOf(e.Path), source: source}
-	if x.read(nil, scanFileLimit) != nil || x.version.generated {
+	x := &extract.Side{File: e.Path, Lang: rules.LanguageOf(e.Path), Source: source}
+	if x.Read(nil, scanFileLimit) != nil || x.Version.Generated {
 		return f, false
 	}
-	s.run.mounted(e.Path, x.version)
-	s.run.protoUses(x.version)
-	s.run.packageUses(x.version)
-	empty := nothing(x.lang.name)
-	f.Parsed = canRead(x.lang) || len(x.version.contracts) > 0
-	for _, sym := range symbolFacts(f.Path, empty.outline, x.version.outline, &s.run.opts) {
+	s.run.repo.Complete(e.Path, x.Version)
+	empty := extract.Nothing(x.Lang.Name)
+	f.Parsed = outline.CanRead(x.Lang) || len(x.Version.Contracts) > 0
+	for _, sym := range symbols.Facts(f.Path, empty.Outline, x.Version.Outline, s.opts.MetadataOnly) {
 		if sym.Exported && len(f.Symbols) < coord.MaxAnalysisSymbols {
 			sym.Change = coord.Same
 			f.Symbols = append(f.Symbols, sym)
 		}
 	}
-	f.Contracts = contractFacts(empty, x.version, &s.run.opts)
-	f.Contracts = f.Contracts[:min(len(f.Contracts), maxPerFile)]
-	f.References = s.run.references(&f, empty, x.version)
+	f.Contracts = contract.Facts(nil, x.Version.Contracts, false, s.opts.MetadataOnly)
+	f.Contracts = f.Contracts[:min(len(f.Contracts), contract.MaxPerFile)]
+	f.References = s.run.repo.References(&f, empty, x.Version)
 	for i := range f.Contracts {
 		f.Contracts[i].Change, f.Contracts[i].Compatibility, f.Contracts[i].Detail = coord.Same, coord.Compatible, nil
 	}

@@ -1,0 +1,418 @@
+// Package contract is what two programs agree on (a route, a table, an event)
+// as one file tells it, and what it means to the others when that changes. It
+// reads no source: formats and extract make contracts.
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/verdict"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// A Contract is one place in a file that provides or uses something that
+// other code agrees on.
+type Contract struct {
+	Key    string // canonical
+	Role   coord.ContractRole
+	Line   int // from 1
+	Shape  Shape
+	Ops    []Operation           // changes that a migration makes, when it does not define
+	Client string                // the variable that a call of a route was made with
+	Call   *coord.Call           // how a definition of a package is called
+	Fields []coord.ContractField // of a use: what it may use, if that is known
+	Fresh  *verdict.Verdict      // what it means that it is new, when that is not harmless
+}
+
+// A Shape is what both sides of a contract must agree on.
+type Shape struct {
+	In, Out []Prop
+	Note    string // what has no fields, such as a handler's signature
+}
+
+// A Prop is a field, parameter or column.
+type Prop struct {
+	Name     string
+	Typ      string
+	Required bool // in: must be given; out: is always there
+	Number   int  // of a protobuf field
+	Enum     []string
+}
+
+// An Operation is a step of a migration that changes a table.
+type Operation struct {
+	Text    string
+	Verdict verdict.Verdict
+	Removes bool   // the whole table
+	column  string // the one whose users fail
+}
+
+// MaxPerFile is how many contracts, and how many references, the wire takes of
+// one file.
+const MaxPerFile = 5000
+
+// New returns a contract, or false when its key is not one.
+func New(key string, role coord.ContractRole, line int) (Contract, bool) {
+	if len(key) > scope.MaxSelector {
+		return Contract{}, false
+	}
+	canonical, err := scope.ParseContract(key)
+	if err != nil {
+		return Contract{}, false
+	}
+	return Contract{Key: canonical, Role: role, Line: line}, true
+}
+
+func (p Prop) String() string {
+	s := p.Name
+	if p.Number != 0 {
+		s = fmt.Sprintf("%d:%s", p.Number, p.Name)
+	}
+	if !p.Required {
+		s += "?"
+	}
+	if p.Typ != "" {
+		s += " " + p.Typ
+	}
+	if len(p.Enum) > 0 {
+		s += " (" + strings.Join(p.Enum, "|") + ")"
+	}
+	return s
+}
+
+func props(ps []Prop) string {
+	out := make([]string, len(ps))
+	for i, p := range ps {
+		out[i] = p.String()
+	}
+	sort.Strings(out)
+	return strings.Join(out, ", ")
+}
+
+// signature is the contract's form as text, the same whatever the order of
+// its fields.
+func (c *Contract) signature() string {
+	_, name, _ := strings.Cut(c.Key, ":")
+	var b strings.Builder
+	b.WriteString(name)
+	if len(c.Shape.In) > 0 {
+		fmt.Fprintf(&b, " (%s)", props(c.Shape.In))
+	}
+	if len(c.Shape.Out) > 0 {
+		fmt.Fprintf(&b, " {%s}", props(c.Shape.Out))
+	}
+	if c.Shape.Note != "" {
+		b.WriteString(" " + c.Shape.Note)
+	}
+	for _, o := range c.Ops {
+		b.WriteString("; " + o.Text)
+	}
+	return b.String()
+}
+
+// merged joins contracts of one key and role: a file may define a route and
+// migrate a table in several places.
+func merged(cs []Contract) (map[string]*Contract, []string) {
+	by := map[string]*Contract{}
+	var order []string
+	for i := range cs {
+		c := cs[i]
+		id := string(c.Role) + " " + c.Key
+		if m := by[id]; m != nil {
+			m.Shape.In = append(slices.Clip(m.Shape.In), c.Shape.In...)
+			m.Shape.Out = append(slices.Clip(m.Shape.Out), c.Shape.Out...)
+			m.Ops = append(slices.Clip(m.Ops), c.Ops...)
+			if m.Fields != nil && c.Fields != nil {
+				m.Fields = append(slices.Clip(m.Fields), c.Fields...)
+			} else {
+				m.Fields = nil
+			}
+			if m.Shape.Note == "" {
+				m.Shape.Note = c.Shape.Note
+			}
+			m.Shape.In, m.Shape.Out = Unique(m.Shape.In), Unique(m.Shape.Out)
+			continue
+		}
+		by[id] = &c
+		order = append(order, id)
+	}
+	return by, order
+}
+
+func Unique(ps []Prop) []Prop {
+	var out []Prop
+	for _, p := range ps {
+		if !slices.ContainsFunc(out, func(q Prop) bool { return q.Name == p.Name && q.Number == p.Number }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Facts compares the contracts of two versions of a file. Those that
+// did not change are listed too: the index learns from them who uses what.
+// halfWritten tells that the new one does not parse, and the old one did.
+func Facts(old, new []Contract, halfWritten, metadataOnly bool) []coord.ContractFacts {
+	out := []coord.ContractFacts{}
+	olds, oldOrder := merged(old)
+	news, newOrder := merged(new)
+	for _, id := range newOrder {
+		out = append(out, fact(olds[id], news[id]))
+	}
+	for _, id := range oldOrder {
+		if news[id] == nil {
+			out = append(out, fact(olds[id], nil))
+		}
+	}
+	explainRenames(out)
+	for i := range out {
+		if halfWritten && out[i].Compatibility == coord.Breaking { // in the middle of an edit
+			out[i].Compatibility = coord.Unknown
+			out[i].Detail = verdict.Detail(*out[i].Detail + "; the file does not parse at the moment")
+		}
+		if metadataOnly {
+			out[i].Signature, out[i].PreviousSignature, out[i].Detail = nil, nil, nil
+			out[i].Fields = coord.HideFields(out[i].Fields)
+		}
+	}
+	return out
+}
+
+// fact compares one contract; either side may be nil.
+func fact(old, new *Contract) coord.ContractFacts {
+	c := new
+	if c == nil {
+		c = old
+	}
+	f := coord.ContractFacts{Key: c.Key, Role: c.Role, Change: coord.Same, Compatibility: coord.Compatible, Line: c.Line}
+	if old != nil {
+		verdict.SetSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, old.signature())
+	}
+	if new != nil {
+		verdict.SetSignatures(&f.Signature, &f.SignatureHash, new.signature())
+	}
+	var v verdict.Verdict
+	switch {
+	case new == nil:
+		f.Change = coord.Removed
+		if c.Role == coord.Provides {
+			v = verdict.Verdict{Compat: coord.Breaking, Detail: "was removed"}
+			if len(c.Ops) > 0 {
+				v = verdict.Verdict{Compat: coord.Unknown, Detail: "a migration was taken back"}
+			}
+		}
+	case old == nil:
+		f.Change = coord.Added
+		if v = operationVerdict(&f, new, 0); new.Fresh != nil {
+			v = *new.Fresh
+		}
+	case old.signature() != new.signature():
+		f.Change = coord.Signature
+		v = compareShapes(old, new)
+		if len(new.Ops) > len(old.Ops) {
+			v = verdict.Worst([]verdict.Verdict{v, operationVerdict(&f, new, len(old.Ops))})
+		}
+	}
+	if v.Compat != "" {
+		f.Compatibility = v.Compat
+	}
+	switch {
+	case c.Role == coord.Uses && len(c.Fields) <= MaxFields:
+		f.Fields = c.Fields
+	case c.Role == coord.Provides && v.Compat == coord.Breaking && new != nil:
+		f.Fields = lostFields(old, new)
+	}
+	if v.Detail != "" {
+		f.Detail = verdict.Detail(v.Detail)
+	}
+	return f
+}
+
+// operationVerdict judges the steps of a new migration: they change a table
+// that was there before.
+func operationVerdict(f *coord.ContractFacts, c *Contract, from int) verdict.Verdict {
+	var vs []verdict.Verdict
+	for _, o := range c.Ops[min(from, len(c.Ops)):] {
+		f.Change = coord.Signature
+		if o.Removes {
+			f.Change = coord.Removed
+		}
+		vs = append(vs, o.Verdict)
+	}
+	return verdict.Worst(vs)
+}
+
+// explainRenames says of a removed route that an added one looks like it.
+func explainRenames(fs []coord.ContractFacts) {
+	for i := range fs {
+		if fs[i].Change != coord.Removed || fs[i].Role != coord.Provides || fs[i].Detail == nil || *fs[i].Detail != "was removed" {
+			continue
+		}
+		var to []string
+		for _, g := range fs {
+			if g.Change == coord.Added && g.Role == coord.Provides && g.Line == fs[i].Line && strings.SplitN(g.Key, ":", 2)[0] == strings.SplitN(fs[i].Key, ":", 2)[0] {
+				to = append(to, g.Key)
+			}
+		}
+		if len(to) == 1 {
+			fs[i].Detail = verdict.Detail("was removed; " + to[0] + " stands in its place")
+		}
+	}
+}
+
+// compareShapes judges a change of what both sides agree on.
+func compareShapes(old, new *Contract) verdict.Verdict {
+	var vs []verdict.Verdict
+	for _, o := range old.Shape.In {
+		n, ok := find(new.Shape.In, o)
+		switch {
+		case !ok:
+			vs = append(vs, verdict.Verdict{Compat: coord.Unknown, Detail: "no longer takes " + o.Name})
+		case n.Required && !o.Required:
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: o.Name + " is now required"})
+		case n.Typ != o.Typ:
+			vs = append(vs, compareWireTypes(o, n, true))
+		case n.Name != o.Name:
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("%s is now called %s", o.Name, n.Name)})
+		}
+		if ok {
+			vs = append(vs, compareEnums(o, n, true)...)
+		}
+	}
+	for _, n := range new.Shape.In {
+		if _, ok := find(old.Shape.In, n); ok {
+			continue
+		}
+		if n.Required {
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: "now requires " + n.Name})
+		} else {
+			vs = append(vs, verdict.Verdict{Compat: coord.Compatible, Detail: "may take " + n.Name})
+		}
+	}
+	for _, o := range old.Shape.Out {
+		n, ok := find(new.Shape.Out, o)
+		switch {
+		case !ok:
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: "no longer has " + o.Name})
+		case n.Typ != o.Typ:
+			vs = append(vs, compareWireTypes(o, n, false))
+		case o.Required && !n.Required:
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: o.Name + " may now be missing"})
+		case n.Name != o.Name:
+			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("%s is now called %s", o.Name, n.Name)})
+		}
+		if ok {
+			vs = append(vs, compareEnums(o, n, false)...)
+		}
+	}
+	for _, n := range new.Shape.Out {
+		if _, ok := find(old.Shape.Out, n); !ok {
+			vs = append(vs, addedColumn(new.Key, n))
+		}
+	}
+	if old.Shape.Note != new.Shape.Note {
+		vs = append(vs, verdict.Verdict{Compat: coord.Unknown, Detail: fmt.Sprintf("was %q, is %q", verdict.Clip(old.Shape.Note), verdict.Clip(new.Shape.Note))})
+	}
+	return verdict.Worst(vs)
+}
+
+// compareEnums: an input must still take every value, and a reader of an
+// output may not know a new one.
+func compareEnums(o, n Prop, input bool) []verdict.Verdict {
+	var vs []verdict.Verdict
+	for _, v := range o.Enum {
+		if len(n.Enum) > 0 && !slices.Contains(n.Enum, v) {
+			c := coord.Compatible
+			if input {
+				c = coord.Breaking
+			}
+			vs = append(vs, verdict.Verdict{Compat: c, Detail: fmt.Sprintf("%s no longer has the value %s", o.Name, v)})
+		}
+	}
+	for _, v := range n.Enum {
+		if len(o.Enum) > 0 && !slices.Contains(o.Enum, v) {
+			c := coord.Unknown
+			if input {
+				c = coord.Compatible
+			}
+			vs = append(vs, verdict.Verdict{Compat: c, Detail: fmt.Sprintf("%s may now be %s", o.Name, v)})
+		}
+	}
+	if len(o.Enum) == 0 && len(n.Enum) > 0 && input {
+		vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: o.Name + " now takes only some values"})
+	}
+	if len(o.Enum) > 0 && len(n.Enum) == 0 && !input {
+		vs = append(vs, verdict.Verdict{Compat: coord.Unknown, Detail: o.Name + " may now be any value"})
+	}
+	return vs
+}
+
+// addedColumn: a column that every insert must name breaks the inserts that
+// do not know it.
+func addedColumn(key string, p Prop) verdict.Verdict {
+	if strings.HasPrefix(key, "db:") && p.Required && strings.HasSuffix(p.Typ, "!") {
+		return verdict.Verdict{Compat: coord.Breaking, Detail: "column " + p.Name + " must now be given"}
+	}
+	return verdict.Verdict{Compat: coord.Compatible, Detail: "now has " + p.Name}
+}
+
+// find looks a prop up by its number when it has one, else by name.
+func find(ps []Prop, p Prop) (Prop, bool) {
+	for _, q := range ps {
+		if p.Number != 0 && q.Number == p.Number || p.Number == 0 && q.Name == p.Name {
+			return q, true
+		}
+	}
+	return Prop{}, false
+}
+
+func compareWireTypes(o, n Prop, input bool) verdict.Verdict {
+	said := fmt.Sprintf("%s was %s, is %s", o.Name, verdict.OrNone(o.Typ), verdict.OrNone(n.Typ))
+	wide := [][2]string{{"integer", "number"}, {"int", "bigint"}, {"int", "long"}, {"integer", "bigint"}, {"varchar", "text"}, {"smallint", "integer"}}
+	for _, w := range wide {
+		if input && o.Typ == w[0] && n.Typ == w[1] || !input && o.Typ == w[1] && n.Typ == w[0] {
+			return verdict.Verdict{Compat: coord.Compatible, Detail: said}
+		}
+	}
+	was, wasFormat, _ := strings.Cut(o.Typ, ":")
+	is, isFormat, _ := strings.Cut(n.Typ, ":")
+	switch {
+	case o.Typ == "" || n.Typ == "":
+		return verdict.Verdict{Compat: coord.Unknown, Detail: said}
+	case was == is && (input && isFormat == "" || !input && wasFormat == ""): // a format more or less
+		return verdict.Verdict{Compat: coord.Compatible, Detail: said}
+	case input && n.Typ == "string" && (strings.HasPrefix(o.Name, "query ") || strings.HasPrefix(o.Name, "header ")):
+		return verdict.Verdict{Compat: coord.Compatible, Detail: said} // it is sent as text anyway
+	}
+	return verdict.Verdict{Compat: coord.Breaking, Detail: said}
+}
+
+// JoinRoute joins two parts of a route by one slash.
+func JoinRoute(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return strings.TrimRight(a, "/") + "/" + strings.TrimLeft(b, "/")
+}
+
+// ColumnOperation judges one step of a migration.
+func ColumnOperation(op, column, to string, required bool) Operation {
+	switch op {
+	case "drop-column":
+		return Operation{Text: "drops " + column, Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is dropped"}, column: column}
+	case "rename-column":
+		return Operation{Text: fmt.Sprintf("renames %s to %s", column, to), Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("column %s is renamed to %s", column, to)}, column: column}
+	case "change-column":
+		return Operation{Text: "changes " + column, Verdict: verdict.Verdict{Compat: coord.Unknown, Detail: "the type of column " + column + " changes"}}
+	case "rename":
+		return Operation{Text: "renames the table to " + to, Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is renamed to " + to}, Removes: true}
+	}
+	if required {
+		return Operation{Text: "adds " + column + " not null", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is added and must be given"}}
+	}
+	return Operation{Text: "adds " + column, Verdict: verdict.Verdict{Compat: coord.Compatible, Detail: "column " + column + " is added"}}
+}

@@ -1,0 +1,334 @@
+// Package extract finds what one file provides and uses, by matching the rules
+// with its outline. What takes a look at other files is in references.
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/formats"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// An extractor finds the contracts of one file.
+type extractor struct {
+	m        *rules.Matcher
+	o        *outline.File
+	active   map[*rules.Rule]bool
+	prefixes map[string]string // of routers, by the variable that holds them
+	clients  map[string]string // base addresses of HTTP clients, by variable
+	scopes   []scoped          // stretches of source whose routes have a prefix
+	consumed map[uint32]bool   // calls that a longer chain spoke for
+	out      []contract.Contract
+}
+
+type scoped struct {
+	span   outline.Span
+	prefix string
+}
+
+func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
+	e := &extractor{m: m, o: o, active: map[*rules.Rule]bool{}, prefixes: map[string]string{}, clients: map[string]string{}, consumed: map[uint32]bool{}}
+	for _, r := range m.Rules {
+		e.active[r] = applies(r, o)
+	}
+	return e
+}
+
+// contracts finds what a file provides and uses.
+func contracts(m *rules.Matcher, o *outline.File) []contract.Contract {
+	e := newExtractor(m, o)
+	e.findPrefixes()
+	for i := range o.Calls {
+		e.atCall(&o.Calls[i])
+	}
+	for i := range o.Marks {
+		e.atMark(&o.Marks[i])
+	}
+	for _, r := range o.Reads {
+		for _, rl := range m.Reads[r.Object] {
+			if rl != nil && e.active[rl] && isSetting(r.Key) {
+				e.add(rl.Contract+":"+r.Key, coord.ContractRole(rl.Role), int(r.Line)+1, contract.Shape{})
+			}
+		}
+	}
+	e.atClasses()
+	e.atExports()
+	for _, t := range o.Texts {
+		e.out = append(e.out, formats.Queries(t)...)
+	}
+	if rules.TestPath(o.Path) { // what a test provides is made up
+		e.out = slices.DeleteFunc(e.out, func(c contract.Contract) bool { return c.Role == coord.Provides })
+	}
+	return e.out
+}
+
+// isSetting tells a name of the environment from other fields of an object.
+func isSetting(s string) bool {
+	return s != "" && strings.ToUpper(s) == s && s[0] != '_' && s != "NODE_ENV"
+}
+
+func (e *extractor) add(key string, role coord.ContractRole, line int, s contract.Shape) {
+	if c, ok := contract.New(key, role, line); ok {
+		c.Shape = s
+		e.out = append(e.out, c)
+	}
+}
+
+// matching yields the active rules that a call sets off.
+func (e *extractor) matching(c *outline.Call, roles ...string) []*rules.Rule {
+	var out []*rules.Rule
+	last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]
+	for _, r := range e.m.Calls[last] {
+		if e.active[r] && slices.Contains(roles, r.Role) && !slices.Contains(out, r) && e.fits(r, c) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// fits checks what a rule says about a call beyond its last name.
+func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
+	if !slices.ContainsFunc(r.Calls, func(p string) bool {
+		return rules.MatchName(p, c.Name) || strings.Contains(p, "()") && strings.Contains(c.Name, "()") && rules.MatchName(p, unchained(c))
+	}) {
+		return false
+	}
+	if recv := r.Options["on"]; recv != "" {
+		object, _, _ := strings.Cut(c.Name, ".")
+		if i := strings.LastIndexByte(c.Name, '.'); i > 0 {
+			object = c.Name[:i]
+		}
+		object = object[strings.LastIndexByte(object, '.')+1:]
+		_, known := e.prefixes[object]
+		if r.Role == "uses" {
+			_, known = e.clients[object]
+		}
+		if !known && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return rules.MatchName(p, strings.ToLower(object)) }) {
+			return false
+		}
+	}
+	if least := r.Options["min"]; least != "" && len(c.Args) < int(least[0]-'0') {
+		return false
+	}
+	if not := r.Options["not-arg"]; not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
+		return v.Call != nil && slices.Contains(strings.Split(not, ","), v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:])
+	}) {
+		return false
+	}
+	if not := r.Options["not-in"]; not != "" && c.Def >= 0 {
+		name := e.o.Defs[c.Def].Name
+		if slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// chained are calls in the middle of a chain that say the same of one route:
+// router.route(path).get(a).post(b).
+var chained = lazy.Regexp(`\.(get|post|put|patch|delete|all)\(\)`)
+
+// unchained is the name without such calls.
+func unchained(c *outline.Call) string {
+	if c.Flat == "" {
+		c.Flat = chained().ReplaceAllString(c.Name, "")
+	}
+	return c.Flat
+}
+
+// findPrefixes learns which routers and which stretches of source add what in
+// front of their routes.
+func (e *extractor) findPrefixes() {
+	o := e.o
+	for i := range o.Assigns {
+		a := &o.Assigns[i]
+		if a.Value.Kind != outline.ValCall || a.Value.Call == nil {
+			continue
+		}
+		for _, r := range e.matching(a.Value.Call, "group") {
+			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
+			parent := e.prefixes[receiver(a.Value.Call.Name)]
+			e.prefixes[a.Name] = contract.JoinRoute(parent, p.first(r.Options["path"]))
+		}
+		for _, r := range e.matching(a.Value.Call, "client") {
+			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
+			e.clients[a.Name] = p.first(r.Options["path"])
+		}
+	}
+	for i := range o.Calls {
+		c := &o.Calls[i]
+		for _, r := range e.matching(c, "provides") {
+			p := place{o: o, rule: r, call: c, def: c.Def}
+			if name := p.first(r.Options["path"]); r.Options["rest"] != "" && name != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
+				e.scopes = append(e.scopes, scoped{c.Span, "/" + name + "/{}"})
+			}
+		}
+		for _, r := range e.matching(c, "scope") {
+			p := place{o: o, rule: r, call: c, def: c.Def}
+			if prefix := p.first(r.Options["path"]); prefix != "" {
+				e.scopes = append(e.scopes, scoped{c.Span, contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)})
+			}
+		}
+		for _, r := range e.matching(c, "mount") {
+			p := place{o: o, rule: r, call: c, def: c.Def}
+			v, ok := p.value(r.Options["var"])
+			if prefix := p.first(r.Options["path"]); ok && v.Kind == outline.ValName && prefix != "" {
+				e.prefixes[v.Text] = contract.JoinRoute(prefix, e.prefixes[v.Text])
+			}
+		}
+	}
+}
+
+// receiver is what a method is called on, when that is a plain name.
+func receiver(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return name[strings.LastIndexByte(name[:i], '.')+1 : i]
+	}
+	return ""
+}
+
+func (e *extractor) atCall(c *outline.Call) {
+	if e.consumed[c.Span.End] {
+		return
+	}
+	for _, r := range e.matching(c, "provides", "uses") {
+		p := &place{o: e.o, rule: r, call: c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1}
+		if c.Inner != nil && len(c.Args) > 0 { // a chain begins further up
+			p.line = int(c.Args[0].Span.Row) + 1
+		}
+		before := len(e.out)
+		switch r.Contract {
+		case "http":
+			recv := rootReceiver(c)
+			if r.Role == "uses" {
+				e.route(p, e.clients[recv])
+				e.remember(before, recv)
+			} else {
+				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), e.prefixes[recv]))
+			}
+		case "db":
+			e.table(p)
+		default:
+			e.named(p)
+		}
+		if len(e.out) > before && c.Inner != nil && strings.Contains(r.Options["path"], "inner.") {
+			for in := c.Inner; in != nil; in = in.Inner {
+				e.consumed[in.Span.End] = true
+			}
+		}
+		if len(e.out) > before {
+			return
+		}
+	}
+}
+
+// remember notes the client that calls were made with, unless it is of this
+// file: another may give it a base address.
+func (e *extractor) remember(from int, client string) {
+	if _, here := e.clients[client]; here {
+		return
+	}
+	for i := from; i < len(e.out); i++ {
+		e.out[i].Client = client
+	}
+}
+
+// rootReceiver is the variable that a chain of calls begins with.
+func rootReceiver(c *outline.Call) string {
+	for c.Inner != nil {
+		c = c.Inner
+	}
+	return receiver(c.Name)
+}
+
+func (e *extractor) scopePrefix(at uint32) string {
+	prefix := ""
+	for _, s := range e.scopes {
+		if s.span.Start < at && at < s.span.End {
+			prefix = contract.JoinRoute(prefix, s.prefix)
+		}
+	}
+	return prefix
+}
+
+func (e *extractor) atMark(m *outline.Mark) {
+	last := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
+	for _, r := range e.m.Marks[last] {
+		if r == nil || !e.active[r] || r.Role != "provides" && r.Role != "uses" || m.Target < 0 || m.Target >= len(e.o.Defs) {
+			continue
+		}
+		if !slices.ContainsFunc(r.Marks, func(p string) bool { return rules.MatchName(p, m.Name) }) {
+			continue
+		}
+		d := e.o.Defs[m.Target]
+		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
+		switch {
+		case r.Contract == "http" && !d.Contain:
+			e.route(p, contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options["prefix"])))
+		case r.Contract == "db" && d.Contain:
+			e.model(p)
+		case r.Contract != "http" && r.Contract != "db":
+			e.named(p)
+		}
+	}
+}
+
+// named adds contracts whose key is a name: events and configuration.
+func (e *extractor) named(p *place) {
+	for _, n := range p.texts(p.rule.Options["name"]) {
+		n = strings.TrimSpace(n)
+		if p.rule.Options["strip-braces"] != "" { // Spring's ${NAME:default}
+			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
+			n, _, _ = strings.Cut(n, ":")
+		}
+		if n == "" || strings.Contains(n, "{}") {
+			continue
+		}
+		if like := p.rule.Options["like"]; like != "" {
+			if ok, err := regexp.MatchString(like, n); err != nil || !ok {
+				continue
+			}
+		}
+		s := contract.Shape{}
+		if v, ok := p.value(p.rule.Options["shape"]); ok && p.rule.Options["shape"] != "" {
+			s.Out = fieldsOf(v)
+		}
+		if p.rule.Contract == "event" { // an address of a queue or topic ends in its name
+			n = n[strings.LastIndexAny(n, "/:")+1:]
+			if p.rule.Options["whole"] != "" {
+				n = p.first(p.rule.Options["name"])
+			}
+		}
+		e.add(p.rule.Contract+":"+n, coord.ContractRole(p.rule.Role), p.line, s)
+	}
+}
+
+// applies tells whether the file has what the rule needs: one of the words
+// among its imports, or in its text when the language has no such imports.
+func applies(r *rules.Rule, o *outline.File) bool {
+	if r.File != nil && !r.File.MatchString(o.Path) {
+		return false
+	}
+	if len(r.Needs) == 0 {
+		return true
+	}
+	for _, im := range o.Imports {
+		for _, n := range r.Needs {
+			if strings.Contains(im.Module+"."+im.Name, n) {
+				return true
+			}
+		}
+	}
+	for _, n := range r.Needs {
+		if text, ok := strings.CutPrefix(n, "text:"); ok && strings.Contains(string(o.Source), text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package extract
+
+import (
+	"bytes"
+	"errors"
+	"path"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/formats"
+	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+)
+
+// A Version is one side of a file, read.
+type Version struct {
+	Outline   *outline.File
+	Contracts []contract.Contract
+	Generated bool
+	Broken    bool // part of it does not parse
+}
+
+// Nothing is the side of a file that does not exist.
+func Nothing(lang string) *Version {
+	return &Version{Outline: &outline.File{Lang: lang, Traits: &outline.Traits{}}}
+}
+
+// A Side is one version of a file while it is read.
+type Side struct {
+	File    string
+	Lang    rules.Language
+	Source  []byte
+	goFile  *outline.GoFile // of Go, if it was parsed together with the other
+	Version *Version        // once it is read
+}
+
+// Fetch gets the source, unless the side was read before or does not exist.
+func (s *Side) Fetch(blob string, content func() ([]byte, error)) bool {
+	if blob == "" {
+		s.Version = Nothing(s.Lang.Name)
+	}
+	if s.Version != nil {
+		return true
+	}
+	var err error
+	s.Source, err = content()
+	return err == nil
+}
+
+// ReadSides reads the two versions of a file, together where that is cheaper.
+func ReadSides(a, b *Side, limit time.Duration) error {
+	if limit <= 0 {
+		return grammar.ErrTimeout
+	}
+	var old, new *grammar.Tree
+	if a.isGo() && b.isGo() {
+		a.goFile, b.goFile = outline.ParseGoPair(a.Source, b.Source, b.File)
+	}
+	if a.needsTree() && b.needsTree() && a.Lang == b.Lang {
+		var err error
+		if old, new, err = grammar.ParsePair(a.Lang.Grammar, a.Source, b.Source, limit); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.Read(old, limit), b.Read(new, limit))
+}
+
+// needsTree tells whether a side has to be parsed with a grammar.
+func (s *Side) needsTree() bool {
+	return s.Version == nil && s.Lang.Grammar != "" && outline.CanRead(s.Lang) && !rules.GeneratedSource(s.Source) && !isBinary(s.Source)
+}
+
+// isGo tells whether a side has to be parsed as Go.
+func (s *Side) isGo() bool {
+	return s.Version == nil && s.Lang.Name == "go" && !rules.GeneratedSource(s.Source) && !isBinary(s.Source)
+}
+
+func isBinary(source []byte) bool { return bytes.IndexByte(source[:min(len(source), 8000)], 0) >= 0 }
+
+// Read makes the version. The tree may be nil: then it is parsed here.
+func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
+	if s.Version != nil {
+		return nil
+	}
+	v := Nothing(s.Lang.Name)
+	if rules.GeneratedSource(s.Source) {
+		v.Generated = true
+		s.Version = v
+		return nil
+	}
+	if formats.Has(s.Lang, s.File) {
+		found, ok := formats.Read(s.Source, s.File, s.Lang)
+		v.Contracts, v.Broken = found, !ok
+	}
+	if outline.CanRead(s.Lang) && !isBinary(s.Source) {
+		m, err := rules.Load(rules.OrName(s.Lang))
+		if err != nil {
+			return err
+		}
+		if v.Outline, err = s.outline(t, m, limit); err != nil {
+			return err
+		}
+		v.Contracts = append(v.Contracts, contracts(m, v.Outline)...)
+		v.Broken = v.Broken || v.Outline.Broken
+	}
+	s.Version = v
+	return nil
+}
+
+func (s *Side) outline(t *grammar.Tree, m *rules.Matcher, limit time.Duration) (*outline.File, error) {
+	if s.Lang.Name == "go" {
+		if s.goFile == nil {
+			s.goFile = outline.ParseGo(s.Source, s.File)
+		}
+		return outline.OfGo(s.goFile, s.Source, s.File, m), nil
+	}
+	syn, err := outline.LoadSyntax(s.Lang.Grammar)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		if t, err = grammar.Parse(s.Lang.Grammar, s.Source, limit); err != nil {
+			return nil, err
+		}
+	}
+	return outline.Of(t, syn, s.Lang.Name, path.Clean(s.File), m), nil
+}

@@ -1,0 +1,268 @@
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// route adds the routes of a place, one per method and path.
+func (e *extractor) route(p *place, prefix string) {
+	role := coord.ContractRole(p.rule.Role)
+	if p.rule.Options["rest"] != "" {
+		e.resource(p, prefix)
+		return
+	}
+	paths := p.texts(p.rule.Options["path"])
+	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
+		paths = []string{""}
+	}
+	methods := p.texts(p.rule.Options["method"])
+	for _, route := range paths {
+		if p.rule.Options["slash"] != "" && !strings.HasPrefix(route, "/") {
+			continue
+		}
+		ms := methods
+		if m, rest, ok := strings.Cut(route, " "); ok && slices.Contains(scope.Methods(), m) { // Go's "GET /x"
+			ms, route = []string{m}, rest
+		}
+		if len(ms) == 0 {
+			ms = []string{scope.AnyMethod}
+		}
+		route, ok := cleanRoute(route, prefix, role)
+		if !ok {
+			continue
+		}
+		route = p.controllerNames(route)
+		s := contract.Shape{}
+		if role == coord.Provides {
+			s = e.handlerShape(p)
+		}
+		for _, m := range ms {
+			if m = strings.ToUpper(m); m == "ALL" || m == "ROUTE" || m == "REQUEST" || m == "USE" || m == "API_ROUTE" {
+				m = scope.AnyMethod
+			} else if m == "DEL" {
+				m = "DELETE"
+			}
+			e.add("http:"+m+" "+route, role, p.line, s)
+		}
+	}
+}
+
+// actions are the routes that a resource has.
+var actions = []struct{ name, method, suffix string }{
+	{"index", "GET", ""}, {"create", "POST", ""}, {"show", "GET", "/{}"}, {"update", "PATCH", "/{}"}, {"update", "PUT", "/{}"}, {"destroy", "DELETE", "/{}"},
+}
+
+// resource adds the routes of a resource, all or those that it names.
+func (e *extractor) resource(p *place, prefix string) {
+	list := func(sel string) []string {
+		v, _ := p.value(sel)
+		return e.o.TextsOf(v)
+	}
+	only, except := list(":only"), list(":except")
+	for _, name := range p.texts(p.rule.Options["path"]) {
+		for _, a := range actions {
+			named := a.name
+			if e.o.Lang == "php" && named == "create" {
+				named = "store"
+			}
+			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) {
+				continue
+			}
+			route, ok := cleanRoute(name+a.suffix, prefix, coord.Provides)
+			if ok {
+				e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{})
+			}
+		}
+	}
+}
+
+var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
+
+// cleanRoute makes a route of what a framework or client was given. A client's
+// must be absolute or begin with a base address; a server's never is.
+func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
+	route = strings.TrimSpace(route)
+	if role == coord.Uses {
+		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
+			route = rest
+		}
+		if prefix != "" && !strings.Contains(route, "://") {
+			route = contract.JoinRoute(strings.TrimPrefix(prefix, "{}"), route)
+		}
+		if !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") || strings.HasPrefix(route, "//") || rules.IsExternal(route) {
+			return "", false
+		}
+		return route, strings.Trim(scope.Route(route), "/{}*") != ""
+	}
+	if strings.Contains(route, "://") || !relative().MatchString(route) {
+		return "", false
+	}
+	route = strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~")
+	return contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), true
+}
+
+// controllerNames fills in what ASP.NET takes from the class and method.
+func (p *place) controllerNames(route string) string {
+	if !strings.Contains(route, "[") || p.mark == nil || p.o.Lang != "csharp" {
+		return route
+	}
+	d := p.o.Defs[p.def]
+	if d.Parent >= 0 {
+		c := p.o.Defs[d.Parent].Name
+		c = strings.TrimSuffix(c[strings.LastIndexByte(c, '.')+1:], "Controller")
+		route = strings.ReplaceAll(route, "[controller]", strings.ToLower(c))
+	}
+	return strings.ReplaceAll(route, "[action]", strings.ToLower(d.Name[strings.LastIndexByte(d.Name, '.')+1:]))
+}
+
+// handlerShape is what a route takes and gives, as far as its handler says:
+// the fields of the objects it replies with, and its typed parameters.
+func (e *extractor) handlerShape(p *place) contract.Shape {
+	var s contract.Shape
+	body := e.handlerSpan(p)
+	if p.mark != nil && p.rule.Options["handler"] == "typed" {
+		s = typedShape(&e.o.Defs[p.def], e.o.Traits)
+	}
+	if body.End == 0 {
+		return s
+	}
+	for i := range e.o.Calls {
+		c := &e.o.Calls[i]
+		if !body.Holds(c.Span.Start) {
+			continue
+		}
+		for _, r := range e.matching(c, "shape") {
+			if r.Contract != "http" {
+				continue
+			}
+			q := place{o: e.o, rule: r, call: c}
+			if v, ok := q.value(r.Options["out"]); ok && v.Kind == outline.ValObject {
+				s.Out = append(s.Out, fieldsOf(v)...)
+			} else if r.Options["out"] == "named" {
+				for _, a := range c.Args {
+					if a.Name != "" {
+						s.Out = append(s.Out, contract.Prop{Name: a.Name, Required: true})
+					}
+				}
+			}
+		}
+	}
+	for _, v := range e.o.Returns {
+		if body.Holds(v.Span.Start) {
+			s.Out = append(s.Out, fieldsOf(v)...)
+		}
+	}
+	s.Out = contract.Unique(s.Out)
+	return s
+}
+
+func fieldsOf(v outline.Value) []contract.Prop {
+	var out []contract.Prop
+	for _, f := range v.Fields {
+		out = append(out, contract.Prop{Name: f.Name, Required: true})
+	}
+	return out
+}
+
+// handlerSpan is where a route's handler stands: a function among the
+// arguments, a definition of that name in the file, or the one the annotation
+// is at.
+func (e *extractor) handlerSpan(p *place) outline.Span {
+	if p.mark != nil {
+		return e.o.Defs[p.def].Span
+	}
+	for i := len(p.call.Args) - 1; i >= 0; i-- {
+		a := p.call.Args[i]
+		switch a.Kind {
+		case outline.ValLambda:
+			return a.Span
+		case outline.ValName:
+			short := a.Text[strings.LastIndexByte(a.Text, '.')+1:]
+			for j := range e.o.Defs {
+				if d := &e.o.Defs[j]; d.HasCall && d.Name[strings.LastIndexByte(d.Name, '.')+1:] == short {
+					return d.Span
+				}
+			}
+		}
+	}
+	return outline.Span{}
+}
+
+// plumbing are parameters that frameworks fill in.
+var plumbing = lazy.Regexp(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
+
+var plumbingType = lazy.Regexp(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
+
+// typedShape takes a handler's parameters and result as the contract.
+func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {
+	d.Full()
+	var s contract.Shape
+	for _, p := range d.Params {
+		if plumbing().MatchString(strings.TrimLeft(p.Name, "$&@")) || plumbingType().MatchString(p.Typ) || p.Rest {
+			continue
+		}
+		s.In = append(s.In, contract.Prop{Name: p.Name, Typ: p.Typ, Required: !p.Optional})
+	}
+	if r := outline.ResultOf(d, tr); r != "" && r != "void" {
+		s.Note = "-> " + r
+	}
+	return s
+}
+
+// atExports finds routes that a framework makes of files and their exports.
+func (e *extractor) atExports() {
+	for _, r := range e.m.Rules {
+		if len(r.Exports) == 0 || !e.active[r] || r.File == nil {
+			continue
+		}
+		found := r.File.FindStringSubmatch(e.o.Path)
+		if len(found) < 2 {
+			continue
+		}
+		for i := range e.o.Defs {
+			d := &e.o.Defs[i]
+			if d.Parent >= 0 || !d.Exported || !slices.Contains(r.Exports, d.Name) && !(slices.Contains(r.Exports, "default") && isDefault(e.o, d)) {
+				continue
+			}
+			p := &place{o: e.o, rule: r, def: i, span: d.Span, line: int(d.Span.Row) + 1}
+			method := scope.AnyMethod
+			if slices.Contains(scope.Methods(), d.Name) {
+				method = d.Name
+			}
+			s := e.exportShape(p)
+			e.add("http:"+method+" "+fileRoute(found[1]), coord.Provides, p.line, s)
+		}
+	}
+}
+
+func (e *extractor) exportShape(p *place) contract.Shape {
+	q := *p
+	q.mark = &outline.Mark{Target: p.def}
+	return e.handlerShape(&q)
+}
+
+// fileRoute makes a route of a path: groups in brackets are not part of it.
+func fileRoute(p string) string {
+	var out []string
+	for elem := range strings.SplitSeq(path.Clean("/"+p), "/") {
+		if strings.HasPrefix(elem, "(") || strings.HasPrefix(elem, "@") || elem == "index" {
+			continue
+		}
+		out = append(out, elem)
+	}
+	return "/" + strings.Trim(strings.Join(out, "/"), "/")
+}
+
+func isDefault(o *outline.File, d *outline.Def) bool {
+	at := int(d.Span.Start)
+	return strings.Contains(string(o.Source[max(0, at-16):at]), "default") || strings.Contains(string(o.Source), "export default "+d.Name)
+}

@@ -1,0 +1,293 @@
+package extract
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/lazy"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// A place is where a rule was set off: a call, an annotation or a definition.
+type place struct {
+	o    *outline.File
+	rule *rules.Rule
+	call *outline.Call
+	mark *outline.Mark
+	def  int // the definition around or at it
+	span outline.Span
+	line int
+}
+
+// first returns the first text that a selector finds, or "".
+func (p *place) first(selector string) string {
+	if all := p.texts(selector); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// texts returns what a selector finds: alternatives are separated by |, and
+// the first that finds something counts.
+func (p *place) texts(selector string) []string {
+	for alt := range strings.SplitSeq(selector, "|") {
+		if out := p.alternative(alt); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+func (p *place) alternative(alt string) []string {
+	switch {
+	case alt == "":
+		return nil
+	case alt[0] == '=':
+		return []string{alt[1:]}
+	case alt == "callee":
+		return []string{p.callee()}
+	case alt == "methods":
+		return p.methodCalls()
+	case alt == "args":
+		var out []string
+		if p.call != nil {
+			for _, a := range p.call.Args {
+				out = append(out, p.o.TextsOf(a)...)
+			}
+		}
+		return out
+	case alt == "joined":
+		return []string{strings.Join(p.alternative("args"), "/")}
+	case alt == "verb1":
+		if p.call != nil && p.call.Inner != nil {
+			n := p.call.Inner.Name
+			return []string{strings.ToUpper(n[strings.LastIndexByte(n, '.')+1:])}
+		}
+		return nil
+	case strings.HasPrefix(alt, "app+"): // Django's table of a model
+		if model := p.first(alt[4:]); model != "" {
+			return []string{djangoApp(p.o.Path) + "_" + strings.ToLower(model)}
+		}
+		return nil
+	case alt == "tablename":
+		return p.tableName()
+	case strings.HasPrefix(alt, "part"):
+		return p.part(alt[4:])
+	case strings.HasPrefix(alt, "field:"):
+		return p.classField(alt[6:])
+	case strings.Contains(alt, "@"):
+		return p.markTexts(alt)
+	case alt == "snake", alt == "snakes", alt == "django", alt == "class":
+		return p.className(alt)
+	}
+	if v, ok := p.value(alt); ok {
+		return p.o.TextsOf(v)
+	}
+	return nil
+}
+
+// value returns the argument that a selector means: 0, -1, :name, 0.field,
+// inner.0.
+func (p *place) value(selector string) (outline.Value, bool) {
+	var args []outline.Value
+	c := p.call
+	switch {
+	case p.mark != nil:
+		args = p.mark.Args
+	case c != nil:
+		args = c.Args
+	}
+	if rest, ok := strings.CutPrefix(selector, "root."); ok && c != nil {
+		for selector = rest; c.Inner != nil; c = c.Inner {
+		}
+		args = c.Args
+	}
+	for c != nil && strings.HasPrefix(selector, "inner.") {
+		selector = selector[len("inner."):]
+		if c = c.Inner; c == nil {
+			return outline.Value{}, false
+		}
+		args = c.Args
+	}
+	return pick(args, selector)
+}
+
+// pick finds an argument: a position among those without a name, or :name;
+// then fields of it after dots.
+func pick(args []outline.Value, selector string) (outline.Value, bool) {
+	head, rest, _ := strings.Cut(selector, ".")
+	v, ok := pickArg(args, head)
+	for ok && rest != "" {
+		head, rest, _ = strings.Cut(rest, ".")
+		if n, err := strconv.Atoi(head); err == nil {
+			if ok = n < len(v.Items); ok {
+				v = v.Items[n]
+			}
+			continue
+		}
+		v, ok = v.Get(head)
+	}
+	return v, ok
+}
+
+func pickArg(args []outline.Value, head string) (outline.Value, bool) {
+	if name, ok := strings.CutPrefix(head, ":"); ok {
+		at := slices.IndexFunc(args, func(v outline.Value) bool { return v.Name == name })
+		if at < 0 {
+			return outline.Value{}, false
+		}
+		return args[at], true
+	}
+	n, err := strconv.Atoi(head)
+	if err != nil {
+		return outline.Value{}, false
+	}
+	var plain []outline.Value
+	for _, a := range args {
+		if a.Name == "" {
+			plain = append(plain, a)
+		}
+	}
+	if n < 0 {
+		n += len(plain)
+	}
+	if n < 0 || n >= len(plain) {
+		return outline.Value{}, false
+	}
+	return plain[n], true
+}
+
+// callee is the last part of what was called, or an annotation's name, in
+// capitals and without the affixes that the rule strips.
+func (p *place) callee() string {
+	name := ""
+	if p.mark != nil {
+		name = p.mark.Name
+	} else if p.call != nil {
+		name = p.call.Name
+	}
+	name = strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:])
+	for affix := range strings.SplitSeq(p.rule.Options["strip"], ",") {
+		if affix == "" {
+			continue
+		}
+		affix = strings.ToUpper(affix)
+		name = strings.TrimSuffix(strings.TrimPrefix(name, affix), affix)
+	}
+	return name
+}
+
+// part is the nth part of the dotted name of what was called, from its end:
+// part1 is the one before the last.
+func (p *place) part(n string) []string {
+	i, err := strconv.Atoi(n)
+	if err != nil || p.call == nil {
+		return nil
+	}
+	parts := strings.Split(p.call.Name, ".")
+	if i >= len(parts) {
+		return nil
+	}
+	return []string{parts[len(parts)-1-i]}
+}
+
+// methodCalls are the HTTP methods among the calls chained in the last
+// argument: get(a).post(b).
+func (p *place) methodCalls() []string {
+	v, ok := p.value("-1")
+	if !ok {
+		return nil
+	}
+	var out []string
+	for c := v.Call; v.Kind == outline.ValCall && c != nil; c = c.Inner {
+		last := strings.ToUpper(c.Name[strings.LastIndexByte(c.Name, '.')+1:])
+		if slices.Contains(scope.Methods(), last) && !slices.Contains(out, last) {
+			out = append(out, last)
+		}
+	}
+	return out
+}
+
+// classField is a text assigned in the class body.
+func (p *place) classField(name string) []string {
+	for _, a := range p.o.Assigns {
+		if a.Name == name && (a.Def == p.def || a.Def >= 0 && p.def >= 0 && p.o.Defs[a.Def].Parent == p.def) {
+			return p.o.TextsOf(a.Value)
+		}
+	}
+	return nil
+}
+
+// markTexts reads @Name, @Name.0, @Name:arg and class@Name...: an argument of
+// an annotation at the same definition, or at the one around it.
+func (p *place) markTexts(alt string) []string {
+	where, rest, _ := strings.Cut(alt, "@")
+	target := p.def
+	if where == "class" {
+		if target < 0 || target >= len(p.o.Defs) {
+			return nil
+		}
+		target = p.o.Defs[target].Parent
+	}
+	end := strings.IndexAny(rest, ".:")
+	name, sel := rest, "0"
+	if end >= 0 {
+		name, sel = rest[:end], strings.TrimPrefix(rest[end:], ".")
+	}
+	for i := range p.o.Marks {
+		m := &p.o.Marks[i]
+		if m.Target != target || target < 0 || m.Name[strings.LastIndexByte(m.Name, '.')+1:] != name {
+			continue
+		}
+		if v, ok := pick(m.Args, sel); ok {
+			return p.o.TextsOf(v)
+		}
+	}
+	return nil
+}
+
+var returned = lazy.Regexp(`return\s+"([^"]+)"`)
+
+// tableName is what a model's TableName method returns.
+func (p *place) tableName() []string {
+	if p.def < 0 {
+		return nil
+	}
+	for _, d := range p.o.Defs {
+		if d.Name == p.o.Defs[p.def].Name+".TableName" {
+			if m := returned().FindStringSubmatch(d.Own); m != nil {
+				return m[1:]
+			}
+		}
+	}
+	return nil
+}
+
+// className makes a table's name from the class.
+func (p *place) className(how string) []string {
+	if p.def < 0 || p.def >= len(p.o.Defs) {
+		return nil
+	}
+	name := p.o.Defs[p.def].Name
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	switch how {
+	case "snake":
+		return []string{outline.Snake(name)}
+	case "snakes":
+		return []string{outline.Plural(outline.Snake(name))}
+	case "django":
+		return []string{djangoApp(p.o.Path) + "_" + strings.ToLower(name)}
+	}
+	return []string{name}
+}
+
+// djangoApp is the app that a file belongs to.
+func djangoApp(file string) string {
+	for _, cut := range []string{"/models.py", "/models/", "/migrations/"} {
+		file, _, _ = strings.Cut(file, cut)
+	}
+	return file[strings.LastIndexByte(file, '/')+1:]
+}

@@ -1,0 +1,434 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/verdict"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// Queries finds what a literal text asks of a database or of a GraphQL
+// service.
+func Queries(t outline.Text) []contract.Contract {
+	head := strings.TrimLeft(t.Value, " \t\r\n(")
+	word := strings.ToLower(head[:max(0, strings.IndexFunc(head+" ", func(r rune) bool { return r < 'A' || r > 'z' }))])
+	switch word {
+	case "query", "mutation", "subscription", "fragment":
+		return operationContracts(t.Value, int(t.Line))
+	}
+	if t.Tag == "gql" || t.Tag == "graphql" {
+		if strings.Contains(t.Value, "type ") {
+			return schemaContracts(t.Value, int(t.Line))
+		}
+		return operationContracts(t.Value, int(t.Line))
+	}
+	if !looksLikeSQL(head) {
+		return nil
+	}
+	return sqlContracts(t.Value, int(t.Line))
+}
+
+var sqlShape = lazy.Regexp(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
+
+// looksLikeSQL tells a statement from a sentence that begins with its verb.
+func looksLikeSQL(s string) bool {
+	m := sqlShape().FindString(s)
+	if m == "" {
+		return false
+	}
+	word := m[:strings.IndexFunc(m+" ", func(r rune) bool { return r < 'A' || r > 'z' })]
+	switch {
+	case strings.ToUpper(word) == word:
+		return true
+	case strings.ToLower(word) != word: // "Select a file from the list"
+		return false
+	case word == "select":
+		return selectList().MatchString(s)
+	}
+	return true
+}
+
+// selectList is what stands between select and from in SQL, but hardly in
+// prose: one thing, or several with commas.
+var selectList = lazy.Regexp(`(?is)^select\s+(distinct\s+)?[^\s,]+(\s+as\s+\w+)?(\s*,\s*[^,]+?)*\s+from\s+["` + "`" + `\[]?\w{2,}`)
+
+// articles follow "from" and "into" in prose.
+var articles = []string{"the", "a", "an", "this", "that", "your", "our", "it", "my", "here", "there", "each", "all", "any", "its", "their"}
+
+// A sqlToken is a word, a quoted name or a sign.
+type sqlToken struct {
+	text string
+	word bool
+	line int // from 0
+}
+
+// sqlTokens splits SQL into tokens, without comments and literals.
+func sqlTokens(s string) []sqlToken {
+	var out []sqlToken
+	line := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\n':
+			line++
+			i++
+		case c == ' ' || c == '\t' || c == '\r':
+			i++
+		case strings.HasPrefix(s[i:], "--") || c == '#' && (i == 0 || s[i-1] == '\n'):
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+		case strings.HasPrefix(s[i:], "/*"):
+			end := strings.Index(s[i:], "*/")
+			if end < 0 {
+				return out
+			}
+			line += strings.Count(s[i:i+end], "\n")
+			i += end + 2
+		case c == '\'':
+			end := min(outline.Quoted(s, i)+1, len(s))
+			line += strings.Count(s[i:end], "\n")
+			out = append(out, sqlToken{text: "''", line: line})
+			i = end
+		case c == '$' && strings.HasPrefix(s[i:], "$$"):
+			end := strings.Index(s[i+2:], "$$")
+			if end < 0 {
+				return out
+			}
+			line += strings.Count(s[i:i+2+end], "\n")
+			i += end + 4
+		case c == '"' || c == '`':
+			end := min(outline.Quoted(s, i), len(s))
+			out = append(out, sqlToken{s[i+1 : end], true, line})
+			i = min(end+1, len(s))
+		case c == '[' && i+1 < len(s) && outline.IsNameByte(s[i+1]):
+			end := strings.IndexByte(s[i:], ']')
+			if end < 0 {
+				return out
+			}
+			out = append(out, sqlToken{s[i+1 : i+end], true, line})
+			i += end + 1
+		case outline.IsNameByte(c) || c == '{':
+			j := i
+			for j < len(s) && (outline.IsNameByte(s[j]) || s[j] == '{' || s[j] == '}') {
+				j++
+			}
+			out = append(out, sqlToken{s[i:j], true, line})
+			i = j
+		default:
+			out = append(out, sqlToken{text: s[i : i+1], line: line})
+			i++
+		}
+	}
+	return out
+}
+
+// A sqlReader reads statements.
+type sqlReader struct {
+	toks   []sqlToken
+	at     int
+	offset int
+	out    []contract.Contract
+	ctes   []string
+}
+
+// sqlContracts finds the tables that statements define, change and use. Lines
+// count from offset.
+func sqlContracts(s string, offset int) []contract.Contract {
+	r := &sqlReader{toks: sqlTokens(s), offset: offset}
+	for r.at < len(r.toks) {
+		r.statement()
+	}
+	return r.out
+}
+
+func (r *sqlReader) peek(n int) string {
+	if r.at+n >= len(r.toks) {
+		return ""
+	}
+	return strings.ToLower(r.toks[r.at+n].text)
+}
+
+// skip moves over the given words where they stand.
+func (r *sqlReader) skip(words ...string) {
+	for slices.Contains(words, r.peek(0)) && r.at < len(r.toks) {
+		r.at++
+	}
+}
+
+func (r *sqlReader) statement() {
+	switch r.peek(0) {
+	case "create":
+		r.at++
+		r.skip("or", "replace", "temp", "temporary", "global", "local", "unlogged", "external")
+		if r.peek(0) == "table" {
+			r.at++
+			r.createTable()
+			return
+		}
+	case "alter":
+		r.at++
+		if r.peek(0) == "table" {
+			r.at++
+			r.alterTable()
+			return
+		}
+	case "drop":
+		r.at++
+		if r.peek(0) == "table" {
+			r.at++
+			r.dropTable()
+			return
+		}
+	case "select", "insert", "update", "delete", "with", "merge", "truncate", "replace":
+		r.query()
+		return
+	}
+	r.toEnd()
+}
+
+func (r *sqlReader) toEnd() {
+	for r.at < len(r.toks) && r.toks[r.at].text != ";" {
+		r.at++
+	}
+	r.at++
+}
+
+// name reads schema.table.
+func (r *sqlReader) name() (string, int) {
+	if r.at >= len(r.toks) || !r.toks[r.at].word {
+		return "", 0
+	}
+	line := r.toks[r.at].line
+	name := r.toks[r.at].text
+	r.at++
+	for r.peek(0) == "." && r.at+1 < len(r.toks) {
+		name += "." + r.toks[r.at+1].text
+		r.at += 2
+	}
+	if strings.ContainsAny(name, "{}$") {
+		return "", line
+	}
+	return name, line
+}
+
+func (r *sqlReader) add(name string, role coord.ContractRole, line int) *contract.Contract {
+	if name == "" {
+		return nil
+	}
+	c, ok := contract.New("db:"+name, role, line+r.offset+1)
+	if !ok {
+		return nil
+	}
+	r.out = append(r.out, c)
+	return &r.out[len(r.out)-1]
+}
+
+// constraints begin a part of a table's definition that is no column.
+var constraints = []string{"primary", "foreign", "unique", "constraint", "check", "key", "index", "exclude", "like", "fulltext"}
+
+func (r *sqlReader) createTable() {
+	r.skip("if", "not", "exists")
+	name, line := r.name()
+	c := r.add(name, coord.Provides, line)
+	if r.peek(0) != "(" || c == nil {
+		r.toEnd()
+		return
+	}
+	r.at++
+	for r.at < len(r.toks) && r.toks[r.at].text != ")" {
+		part := r.definition()
+		if len(part) > 0 && part[0].word && !slices.Contains(constraints, strings.ToLower(part[0].text)) {
+			c.Shape.Out = append(c.Shape.Out, columnProp(part))
+		}
+		if r.peek(0) == "," {
+			r.at++
+		}
+	}
+	r.toEnd()
+}
+
+// definition takes the tokens up to the next comma or the closing bracket.
+func (r *sqlReader) definition() []sqlToken {
+	depth, start := 0, r.at
+	for r.at < len(r.toks) {
+		switch r.toks[r.at].text {
+		case "(":
+			depth++
+		case ")":
+			if depth == 0 {
+				return r.toks[start:r.at]
+			}
+			depth--
+		case ",", ";":
+			if depth == 0 {
+				return r.toks[start:r.at]
+			}
+		}
+		r.at++
+	}
+	return r.toks[start:r.at]
+}
+
+// columnProp reads "name type ...".
+func columnProp(part []sqlToken) contract.Prop {
+	p := contract.Prop{Name: strings.ToLower(part[0].text)}
+	var typ, rest []string
+	for i, t := range part[1:] {
+		word := strings.ToLower(t.text)
+		if slices.Contains([]string{"not", "null", "default", "primary", "unique", "references", "check", "constraint", "generated", "auto_increment", "autoincrement", "collate", "comment", "identity", "on", "as"}, word) && i > 0 || len(rest) > 0 {
+			rest = append(rest, word)
+			continue
+		}
+		typ = append(typ, word)
+	}
+	p.Typ = strings.NewReplacer(" ( ", "(", " )", ")", " , ", ",").Replace(strings.Join(typ, " "))
+	tail := " " + strings.Join(rest, " ") + " "
+	p.Required = strings.Contains(tail, " not null ") || strings.Contains(tail, " primary key ")
+	filled := strings.Contains(tail, " default ") || strings.Contains(tail, " generated ") || strings.Contains(tail, " identity ") || strings.Contains(tail, "increment") || strings.Contains(p.Typ, "serial") || strings.Contains(tail, " primary key ")
+	if p.Required && !filled {
+		p.Typ += "!"
+	}
+	return p
+}
+
+func (r *sqlReader) dropTable() {
+	r.skip("if", "exists")
+	for {
+		name, line := r.name()
+		if c := r.add(name, coord.Provides, line); c != nil {
+			c.Ops = []contract.Operation{{Text: "drops the table", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is dropped"}, Removes: true}}
+		}
+		if r.peek(0) != "," {
+			break
+		}
+		r.at++
+	}
+	r.toEnd()
+}
+
+func (r *sqlReader) alterTable() {
+	r.skip("if", "exists", "only")
+	name, line := r.name()
+	c := r.add(name, coord.Provides, line)
+	if c == nil {
+		r.toEnd()
+		return
+	}
+	for r.at < len(r.toks) && r.peek(0) != ";" {
+		part := r.definition()
+		if op, ok := alteration(part); ok {
+			c.Ops = append(c.Ops, op)
+		}
+		if r.peek(0) == "," || r.peek(0) == ")" {
+			r.at++
+		}
+	}
+	if c.Ops == nil {
+		r.out = r.out[:len(r.out)-1]
+	}
+	r.at++
+}
+
+// alteration reads one step of an ALTER TABLE.
+func alteration(part []sqlToken) (contract.Operation, bool) {
+	var words []string
+	for _, t := range part {
+		words = append(words, strings.ToLower(t.text))
+	}
+	drop := func(n int) { words, part = words[n:], part[n:] }
+	at := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	if len(words) < 2 {
+		return contract.Operation{}, false
+	}
+	verb := words[0]
+	drop(1)
+	if at(0) == "column" {
+		drop(1)
+	}
+	for at(0) == "if" || at(0) == "not" || at(0) == "exists" {
+		drop(1)
+	}
+	switch {
+	case slices.Contains(constraints, at(0)) || at(0) == "":
+		return contract.Operation{}, false
+	case verb == "drop":
+		return contract.ColumnOperation("drop-column", at(0), "", false), true
+	case verb == "rename" && at(0) == "to":
+		return contract.ColumnOperation("rename", "", at(1), false), true
+	case verb == "rename":
+		return contract.ColumnOperation("rename-column", at(0), at(2), false), true
+	case verb == "change":
+		return contract.ColumnOperation("rename-column", at(0), at(1), false), true
+	case verb == "add":
+		return contract.ColumnOperation("add-column", at(0), "", strings.HasSuffix(columnProp(part).Typ, "!")), true
+	case verb == "alter" || verb == "modify":
+		tail := strings.Join(words[1:], " ")
+		switch {
+		case strings.HasPrefix(tail, "set default"), strings.HasPrefix(tail, "drop default"), strings.HasPrefix(tail, "drop not null"):
+			return contract.Operation{Text: "alters " + at(0), Verdict: verdict.Verdict{Compat: coord.Compatible, Detail: "column " + at(0) + " changes its default or takes null"}}, true
+		case strings.HasPrefix(tail, "set not null"):
+			return contract.Operation{Text: "alters " + at(0) + " not null", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + at(0) + " no longer takes null"}}, true
+		}
+		return contract.ColumnOperation("change-column", at(0), "", false), true
+	}
+	return contract.Operation{}, false
+}
+
+// query finds the tables that a statement reads or writes.
+func (r *sqlReader) query() {
+	start, first := r.at, len(r.out)
+	defer func() {
+		fields := columnsIn(r.toks[min(start, len(r.toks)):min(r.at, len(r.toks))], r.offset)
+		for i := first; i < len(r.out); i++ {
+			r.out[i].Fields = fields
+		}
+	}()
+	for r.at < len(r.toks) && r.toks[r.at].text != ";" {
+		word := r.peek(0)
+		switch {
+		case word == "with" || word == "," && r.peek(2) == "as" && r.peek(3) == "(":
+			r.at++
+			r.skip("recursive")
+			if r.peek(1) == "as" || r.peek(1) == "(" {
+				r.ctes = append(r.ctes, r.peek(0))
+			}
+		case word == "from" || word == "join" || word == "into" || word == "update" && r.peek(1) != "set" || word == "truncate":
+			r.at++
+			r.skip("only", "table", "ignore", "lateral")
+			r.used()
+			for word == "from" && r.peek(0) == "," {
+				r.at++
+				r.used()
+			}
+		default:
+			r.at++
+		}
+	}
+	r.at++
+}
+
+// used adds a table in a query, with its alias skipped.
+func (r *sqlReader) used() {
+	if r.peek(0) == "(" || slices.Contains([]string{"select", "set", "values", "unnest", "generate_series"}, r.peek(0)) {
+		return
+	}
+	name, line := r.name()
+	if name == "" || slices.Contains(articles, name) || slices.Contains(r.ctes, strings.ToLower(name)) || r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" && !strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
+		return
+	}
+	r.add(name, coord.Uses, line)
+	r.skip("as")
+	if r.at < len(r.toks) && r.toks[r.at].word && r.at+1 < len(r.toks) && r.toks[r.at+1].text == "," {
+		r.at++
+	}
+}

@@ -1,0 +1,96 @@
+package outline
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// TextsOf reads a value as texts: a literal, a constant of the file, a format,
+// or each of a list.
+func (o *File) TextsOf(v Value) []string {
+	switch v.Kind {
+	case valText, valSymbol:
+		return []string{v.Text}
+	case ValName:
+		name := v.Text
+		if c, ok := o.consts[name]; ok && c.Kind == valText {
+			return []string{c.Text}
+		}
+		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == valText {
+			return []string{c.Text}
+		}
+		if last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:]); slices.Contains(scope.Methods(), strings.TrimPrefix(last, "METHOD")) {
+			return []string{strings.TrimPrefix(last, "METHOD")} // RequestMethod.GET, http.MethodPost
+		}
+	case ValList:
+		var out []string
+		for _, i := range v.Items {
+			out = append(out, o.TextsOf(i)...)
+		}
+		return out
+	case ValCall:
+		if v.Call == nil {
+			return nil
+		}
+		last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]
+		switch last {
+		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String", "to_string", "join", "from", "encodeURI", "uri", "Uri", "Column":
+			for _, a := range v.Call.Args {
+				if ts := o.TextsOf(a); len(ts) > 0 {
+					return []string{filled(ts[0])}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Snake writes UserProfile as user_profile.
+func Snake(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 && (s[i-1] < 'A' || s[i-1] > 'Z' || i+1 < len(s) && s[i+1] >= 'a' && s[i+1] <= 'z') && s[i-1] != '_' {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Plural is the usual English plural, as the frameworks make it.
+func Plural(s string) string {
+	switch {
+	case strings.HasSuffix(s, "person"):
+		return strings.TrimSuffix(s, "person") + "people"
+	case strings.HasSuffix(s, "child"):
+		return s + "ren"
+	case strings.HasSuffix(s, "y") && len(s) > 1 && !strings.ContainsRune("aeiou", rune(s[len(s)-2])):
+		return s[:len(s)-1] + "ies"
+	case strings.HasSuffix(s, "s"), strings.HasSuffix(s, "x"), strings.HasSuffix(s, "z"), strings.HasSuffix(s, "ch"), strings.HasSuffix(s, "sh"):
+		return s + "es"
+	}
+	return s + "s"
+}
+
+// Mentions tells whether the last part of a name stands in the source as a word.
+func Mentions(source []byte, name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	for at := 0; ; {
+		i := bytes.Index(source[at:], []byte(last))
+		if i < 0 {
+			return false
+		}
+		i += at
+		end := i + len(last)
+		if (i == 0 || !IsNameByte(source[i-1])) && (end == len(source) || !IsNameByte(source[end])) {
+			return true
+		}
+		at = end
+	}
+}

@@ -1,0 +1,341 @@
+package outline
+
+import (
+	"strings"
+)
+
+// A Value is what an argument or a constant holds, as far as the source says.
+type Value struct {
+	Kind   valueKind
+	Text   string  // of a text, with {} where something is filled in; else the source, shortened
+	Items  []Value // of a list
+	Fields []field // of an object
+	Call   *Call   // of a call
+	Name   string  // the argument's name, when it goes by name
+	Span   Span
+}
+
+// A field is a named value in an object.
+type field struct {
+	Name  string
+	Value Value
+}
+
+type valueKind uint8
+
+const (
+	valOther valueKind = iota
+	valText
+	ValList
+	ValObject
+	ValCall
+	ValLambda
+	ValName
+	valSymbol // a Ruby symbol or a bare word, as good as a text
+)
+
+// Literal returns a value's text when it is one.
+func (v Value) Literal() (string, bool) {
+	if v.Kind == valText || v.Kind == valSymbol {
+		return v.Text, true
+	}
+	return "", false
+}
+
+// Get returns a field of an object.
+func (v Value) Get(name string) (Value, bool) {
+	for _, f := range v.Fields {
+		if f.Name == name {
+			return f.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// value reads node i.
+func (w *walker) value(i int) Value {
+	return w.valueAt(i, 0)
+}
+
+func (w *walker) valueAt(i, depth int) Value {
+	n := w.t.Nodes[i]
+	v := Value{Span: w.span(i)}
+	if depth > 8 {
+		return v
+	}
+	switch w.s.class[n.Kind] {
+	case kindText:
+		v.Kind, v.Text = valText, w.literal(i)
+	case kindSymbol:
+		v.Kind, v.Text = valSymbol, strings.Trim(w.t.Text(i), ":'\"")
+	case kindJoin:
+		return w.join(i, depth)
+	case kindList:
+		v.Kind = ValList
+		hasPairs := false
+		for c := range w.t.Children(i) {
+			k := w.s.class[w.t.Nodes[c].Kind]
+			if k == kindPair && w.isPair(c) {
+				hasPairs = true
+				w.addField(&v, c, depth)
+				continue
+			}
+			v.Items = append(v.Items, w.valueAt(w.unwrap(c), depth+1))
+		}
+		if hasPairs {
+			v.Kind = ValObject
+		}
+	case kindObject:
+		v.Kind = ValObject
+		for c := range w.t.Children(i) {
+			w.addField(&v, c, depth)
+		}
+	case kindWrap:
+		if c := w.unwrap(i); c != i {
+			return w.valueAt(c, depth+1)
+		}
+		v.Text = short(w.t.Text(i))
+	case kindLambda:
+		v.Kind = ValLambda
+	case kindCall:
+		v.Kind = ValCall
+		v.Call = w.readCall(i)
+		v.Text = short(w.t.Text(i))
+	default:
+		v.Text = short(w.t.Text(i))
+		if IsWord(v.Text) {
+			v.Kind = ValName
+		}
+	}
+	return v
+}
+
+// isPair tells whether a list element has a key: PHP writes both alike.
+func (w *walker) isPair(i int) bool {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	if f.parts["key"] != "" {
+		return w.s.part(w.t, i, f.parts["key"]) >= 0
+	}
+	count := 0
+	for range w.t.Children(i) {
+		count++
+	}
+	return count == 2
+}
+
+// addField adds a pair or a shorthand of an object.
+func (w *walker) addField(v *Value, c, depth int) {
+	f := w.s.forms[w.t.Nodes[c].Kind]
+	switch w.s.class[w.t.Nodes[c].Kind] {
+	case kindShort:
+		name := w.t.Text(c)
+		v.Fields = append(v.Fields, field{name, Value{Kind: ValName, Text: name, Span: w.span(c)}})
+	case kindPair, kindKeyword:
+		key, val := w.pairOf(c, f)
+		if key < 0 {
+			return
+		}
+		name := strings.Trim(w.t.Text(key), "\"'`:")
+		fv := Value{}
+		if val >= 0 {
+			fv = w.valueAt(val, depth+1)
+		}
+		v.Fields = append(v.Fields, field{name, fv})
+	default:
+		if f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
+			if at := w.s.part(w.t, c, f.parts["name"]); at >= 0 { // a method in an object
+				v.Fields = append(v.Fields, field{w.t.Text(at), Value{Kind: ValLambda, Span: w.span(c)}})
+			}
+		}
+	}
+}
+
+// pairOf returns the nodes of a pair's key and value.
+func (w *walker) pairOf(c int, f *form) (key, val int) {
+	key, val = w.s.part(w.t, c, f.parts["key"]), w.s.part(w.t, c, f.parts["value"])
+	if key >= 0 {
+		if val < 0 || val == key {
+			val = -1
+			for k := range w.t.Children(c) {
+				if k != key {
+					val = k
+				}
+			}
+		}
+		return key, val
+	}
+	key, val = -1, -1
+	for k := range w.t.Children(c) {
+		if key < 0 {
+			key = k
+		} else {
+			val = k
+		}
+	}
+	return key, val
+}
+
+// unwrap follows nodes that only hold another, such as PHP's argument.
+func (w *walker) unwrap(i int) int {
+	for range 4 {
+		if w.s.class[w.t.Nodes[i].Kind] != kindWrap && w.s.class[w.t.Nodes[i].Kind] != kindPair {
+			return i
+		}
+		next, count := -1, 0
+		for c := range w.t.Children(i) {
+			if w.s.class[w.t.Nodes[c].Kind] == kindComment {
+				continue
+			}
+			next = c
+			count++
+		}
+		if next < 0 || count > 1 && w.s.class[w.t.Nodes[i].Kind] == kindPair {
+			return i
+		}
+		i = next
+	}
+	return i
+}
+
+// literal is the value of a text node: its parts, with {} for each hole.
+func (w *walker) literal(i int) string {
+	var b strings.Builder
+	parts := false
+	for c := range w.t.Children(i) {
+		n := w.t.Nodes[c]
+		switch w.s.class[n.Kind] {
+		case kindPart:
+			b.Write(w.Source[n.Start:n.End])
+			parts = true
+		case kindHole:
+			b.WriteString("{}")
+			parts = true
+		case kindText, kindWrap: // adjacent texts
+			b.WriteString(w.literal(c))
+			parts = true
+		}
+	}
+	if parts && b.Len() > 2 || b.Len() > 0 && !strings.HasPrefix(b.String(), "{}") {
+		return b.String()
+	}
+	return unquote(w.withHoles(i))
+}
+
+// withHoles is the source of a text whose grammar has no nodes for its parts,
+// with {} for each hole.
+func (w *walker) withHoles(i int) string {
+	var b strings.Builder
+	at := w.t.Nodes[i].Start
+	for j := i + 1; j < int(w.t.Nodes[i].Next); j++ {
+		if n := w.t.Nodes[j]; w.s.class[n.Kind] == kindHole && n.Start >= at {
+			b.Write(w.Source[at:n.Start])
+			b.WriteString("{}")
+			at = n.End
+		}
+	}
+	b.Write(w.Source[at:w.t.Nodes[i].End])
+	return b.String()
+}
+
+// unquote strips the quotes and prefixes that languages put around texts.
+func unquote(s string) string {
+	s = strings.TrimLeft(s, "rRbBuUfFsLc@$#")
+	for _, q := range []string{`"""`, "'''", `"`, "'", "`"} {
+		if strings.HasPrefix(s, q) {
+			return strings.TrimSuffix(strings.TrimPrefix(s, q), q)
+		}
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`)
+}
+
+// join reads a + b, where either side may be a text.
+func (w *walker) join(i, depth int) Value {
+	v := Value{Span: w.span(i)}
+	left, right := -1, -1
+	for c := range w.t.Children(i) {
+		if w.s.class[w.t.Nodes[c].Kind] == kindComment {
+			continue
+		}
+		if left < 0 {
+			left = c
+		} else {
+			right = c
+		}
+	}
+	if left < 0 || right < 0 {
+		return v
+	}
+	op := strings.TrimSpace(string(w.Source[w.t.Nodes[left].End:w.t.Nodes[right].Start]))
+	if op != "+" && op != "." && op != "%" && op != "++" && op != "<>" {
+		v.Text = short(w.t.Text(i))
+		return v
+	}
+	a, b := w.valueAt(left, depth+1), w.valueAt(right, depth+1)
+	if a.Kind != valText && b.Kind != valText {
+		v.Text = short(w.t.Text(i))
+		return v
+	}
+	v.Kind = valText
+	if op == "%" {
+		v.Text = filled(a.Text)
+		return v
+	}
+	v.Text = a.asText(w.consts) + b.asText(w.consts)
+	return v
+}
+
+// asText is a value inside a longer text: a known constant's or {}.
+func (v Value) asText(consts map[string]Value) string {
+	if v.Kind == valText {
+		return v.Text
+	}
+	if c, ok := consts[v.Text]; ok && c.Kind == valText && v.Kind == ValName {
+		return c.Text
+	}
+	return "{}"
+}
+
+// filled replaces the verbs of a format by {}.
+func filled(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		j := i + 1
+		if s[j] == '(' { // python: %(name)s
+			if end := strings.IndexByte(s[j:], ')'); end > 0 {
+				j += end + 1
+			}
+		}
+		for j < len(s) && strings.IndexByte("+-# 0123456789.", s[j]) >= 0 {
+			j++
+		}
+		if j < len(s) && strings.IndexByte("vsdqxTtfgeiuc@", s[j]) >= 0 {
+			b.WriteString("{}")
+			i = j
+			continue
+		}
+		b.WriteByte('%')
+	}
+	return b.String()
+}
+
+// short is the source of a value that is no literal, for names and types.
+func short(s string) string {
+	if len(s) > 120 {
+		return ""
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func IsWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c == '_' || c == '.' || c == '$' || c == ':' || c == '@' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,124 @@
+package references
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// ecmaStems are the paths that an import may mean, without their ending. A
+// package as a whole is none: what it exports goes by its name.
+func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
+	if strings.HasPrefix(module, ".") {
+		return []string{path.Join(path.Dir(o.Path), module)}
+	}
+	for _, a := range r.aliasesAt(path.Dir(o.Path)) {
+		if rest, ok := strings.CutPrefix(module, a.prefix); ok {
+			out = append(out, a.to+rest)
+		}
+	}
+	if strings.HasPrefix(module, "@/") || strings.HasPrefix(module, "~/") {
+		return append(out, path.Join(srcRoot(o.Path), module[2:]))
+	}
+	pkg, _ := importedName(o.Lang, use{module: module})
+	within, ok := strings.CutPrefix(module, pkg+"/")
+	if !ok || !r.isOurs(o, r.ownPackage(o.Path, o.Lang), module) {
+		return out
+	}
+	if dir, ok := r.npmFolder(pkg); ok {
+		out = append(out, path.Join(dir, within), path.Join(dir, "src", within))
+	}
+	return out
+}
+
+// srcRoot is the folder named src, or app, that a file lies in.
+func srcRoot(file string) string {
+	for _, dir := range []string{"src/", "app/"} {
+		if i := strings.Index("/"+file, "/"+dir); i >= 0 {
+			return file[:i+len(dir)-1]
+		}
+	}
+	return "src"
+}
+
+// maxManifests bounds how many are read to find a package.
+const maxManifests = 500
+
+// npmFolder finds a package of the repository.
+func (r *Repo) npmFolder(pkg string) (dir string, ok bool) {
+	if r.modules.npm == nil {
+		r.modules.npm = map[string]string{}
+		all := r.tree.named("package.json")
+		for _, f := range all[:min(len(all), maxManifests)] {
+			if name := npmName(r.tree.read(f)); name != "" && !strings.Contains("/"+f, "/node_modules/") {
+				r.modules.npm[name] = path.Dir(f)
+			}
+		}
+	}
+	dir, ok = r.modules.npm[pkg]
+	return dir, ok
+}
+
+// An alias tells where imports that begin alike lie, as tsconfig.json does.
+type alias struct{ prefix, to string }
+
+// aliasesAt are those of the nearest tsconfig.json that has some.
+func (r *Repo) aliasesAt(dir string) []alias {
+	out, known := r.modules.aliases[dir]
+	if known {
+		return out
+	}
+	out = aliasesOf(r.tree.read(path.Join(dir, "tsconfig.json")), dir)
+	if out == nil && dir != "." && dir != "/" {
+		out = r.aliasesAt(path.Dir(dir))
+	}
+	if r.modules.aliases == nil {
+		r.modules.aliases = map[string][]alias{}
+	}
+	r.modules.aliases[dir] = out
+	return out
+}
+
+// notJSON is what tsconfig.json may have beyond JSON: comments, and a comma
+// after the last. A text is kept as it is.
+var notJSON = lazy.Regexp(`("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?s:.*?)\*/|,(?:\s*[}\]])`)
+
+// aliasesOf reads the aliases that end in a star, and go to one place.
+func aliasesOf(config []byte, dir string) (out []alias) {
+	if config == nil {
+		return nil
+	}
+	for range 2 { // a comma may be the last only without the comment after it
+		config = notJSON().ReplaceAllFunc(config, func(m []byte) []byte {
+			switch m[0] {
+			case '"':
+				return m
+			case ',':
+				return m[1:]
+			}
+			return nil
+		})
+	}
+	var c struct {
+		CompilerOptions struct {
+			BaseURL string
+			Paths   map[string][]string
+		}
+	}
+	_ = json.Unmarshal(config, &c) // what cannot be read has none
+	for from, to := range c.CompilerOptions.Paths {
+		prefix, starred := strings.CutSuffix(from, "*")
+		if !starred || prefix == "" || len(to) != 1 || !strings.HasSuffix(to[0], "*") {
+			continue
+		}
+		target := path.Join(dir, c.CompilerOptions.BaseURL, strings.TrimSuffix(to[0], "*")+"x")
+		out = append(out, alias{prefix, strings.TrimSuffix(target, "x")})
+	}
+	slices.SortFunc(out, func(a, b alias) int { return cmp.Or(len(b.prefix)-len(a.prefix), strings.Compare(a.prefix, b.prefix)) }) // the nearest first
+	return out
+}

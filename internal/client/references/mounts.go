@@ -1,0 +1,231 @@
+package references
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/extract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// Routers are often written in one file and mounted under a prefix in another.
+// The prefix is part of the route, so the files that usually mount are asked.
+
+const (
+	maxMountDepth = 4
+	maxMountFile  = 256 << 10
+	mountLimit    = 200 * time.Millisecond // for one such file
+)
+
+// mountNames are the files that mount routers, without their endings.
+var mountNames = []string{"index", "app", "server", "main", "routes", "router", "api", "urls", "__init__", "asgi", "wsgi", "application"}
+
+var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("), []byte("include(")}
+
+// Complete adds to a file that was read what other files say of it: the
+// prefixes of its routes, and what it uses of generated code and of packages.
+func (r *Repo) Complete(file string, v *extract.Version) {
+	r.mounted(file, v)
+	r.protoUses(v)
+	r.packageUses(v)
+}
+
+// mounted puts the prefix under which other files mount this one in front of
+// the routes that it provides, and base addresses in front of those it calls.
+func (r *Repo) mounted(file string, v *extract.Version) {
+	if r.tree == nil || v.Generated {
+		return
+	}
+	r.based(v)
+	if !slices.ContainsFunc(v.Contracts, isProvidedRoute) {
+		return
+	}
+	prefix, ok := r.mountPrefix(file, 0)
+	if !ok || strings.Trim(prefix, "/") == "" {
+		return
+	}
+	for i, c := range v.Contracts {
+		if !isProvidedRoute(c) {
+			continue
+		}
+		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
+		if moved, ok := contract.New("http:"+method+" "+contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), c.Role, c.Line); ok {
+			v.Contracts[i].Key = moved.Key
+		}
+	}
+}
+
+// based puts the base address of a client that another file makes in front of
+// the routes that are called with it.
+func (r *Repo) based(v *extract.Version) {
+	o := v.Outline
+	for i := range v.Contracts {
+		c := &v.Contracts[i]
+		if c.Client == "" {
+			continue
+		}
+		at := slices.IndexFunc(o.Imports, func(im outline.Imported) bool { return im.Local == c.Client })
+		if at < 0 {
+			continue
+		}
+		im := o.Imports[at]
+		file, name := r.locate(o, use{module: im.Module, name: im.Name})
+		base := scope.Route(strings.TrimPrefix(r.clientBase(file, name), "{}"))
+		if base == "" || base == "/" {
+			continue
+		}
+		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
+		if moved, ok := contract.New("http:"+method+" "+contract.JoinRoute(base, route), c.Role, c.Line); ok {
+			c.Key = moved.Key
+		}
+	}
+}
+
+// clientBase is the base address of an HTTP client that a file defines.
+func (r *Repo) clientBase(file, name string) string {
+	if file == "" {
+		return ""
+	}
+	key := file + "#" + name
+	if known, ok := r.modules.clients[key]; ok {
+		return known
+	}
+	if r.modules.clients == nil {
+		r.modules.clients = map[string]string{}
+	}
+	r.modules.clients[key] = ""
+	if w := r.wiringOf(file); w != nil {
+		r.modules.clients[key] = w.Clients[name]
+	}
+	return r.modules.clients[key]
+}
+
+// wiringOf reads another file as far as prefixes and clients go.
+func (r *Repo) wiringOf(file string) *extract.Wiring {
+	source := r.tree.read(file)
+	if len(source) == 0 || len(source) > maxMountFile {
+		return nil
+	}
+	return extract.Wire(file, source, mountLimit)
+}
+
+func isProvidedRoute(c contract.Contract) bool {
+	return c.Role == coord.Provides && strings.HasPrefix(c.Key, "http:")
+}
+
+// mountPrefix finds under which prefix a file's routes are reached; ok is
+// false when no file mounts it.
+func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
+	if r.modules.mounts == nil {
+		r.modules.mounts = map[string]*string{}
+	}
+	if known, seen := r.modules.mounts[file]; seen {
+		if known == nil {
+			return "", false
+		}
+		return *known, true
+	}
+	r.modules.mounts[file] = nil // also ends a circle
+	lang := rules.LanguageOf(file)
+	if depth == maxMountDepth || lang.Name != "typescript" && lang.Name != "javascript" && lang.Name != "python" || !outline.CanRead(lang) {
+		return "", false
+	}
+	for _, parent := range r.mountCandidates(file) {
+		below, found := r.mountIn(parent, file)
+		if !found {
+			continue
+		}
+		above, _ := r.mountPrefix(parent, depth+1)
+		whole := contract.JoinRoute(above, below)
+		r.modules.mounts[file] = &whole
+		return whole, true
+	}
+	return "", false
+}
+
+// mountCandidates are the files in the folders above that may mount a file.
+func (r *Repo) mountCandidates(file string) []string {
+	var out []string
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range r.tree.list(dir) {
+			stem, _, _ := strings.Cut(name, ".")
+			if full := path.Join(dir, name); full != file && slices.Contains(mountNames, stem) && rules.LanguageOf(name).Name == rules.LanguageOf(file).Name && !rules.TestPath(full) {
+				out = append(out, full)
+			}
+		}
+		if dir == "." {
+			break
+		}
+	}
+	if path.Base(file) == "urls.py" { // Django's project lies beside its apps
+		out = append(out, r.djangoProjects(file)...)
+	}
+	return out
+}
+
+func (r *Repo) djangoProjects(file string) []string {
+	settings := bytes.Index(r.tree.read("manage.py"), []byte("DJANGO_SETTINGS_MODULE"))
+	if settings < 0 {
+		return nil
+	}
+	text := string(r.tree.read("manage.py")[settings:])
+	parts := strings.FieldsFunc(text, func(c rune) bool { return c == '"' || c == '\'' })
+	if len(parts) < 3 {
+		return nil
+	}
+	project, _, _ := strings.Cut(parts[2], ".")
+	if urls := path.Join(project, "urls.py"); urls != file && r.tree.has(urls) {
+		return []string{urls}
+	}
+	return nil
+}
+
+// mountIn finds the prefix under which parent mounts file.
+func (r *Repo) mountIn(parent, file string) (string, bool) {
+	source := r.tree.read(parent)
+	if !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
+		return "", false
+	}
+	w := r.wiringOf(parent)
+	if w == nil {
+		return "", false
+	}
+	for _, m := range w.Mounts {
+		if r.valueFile(w.Outline, m.Router) == file {
+			return m.Prefix, true
+		}
+	}
+	return "", false
+}
+
+// valueFile is the file that an imported router comes from.
+func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
+	switch v.Kind {
+	case outline.ValName:
+		local, member, _ := strings.Cut(v.Text, ".")
+		for _, im := range o.Imports {
+			if im.Local == local {
+				file, _ := r.locate(o, use{module: im.Module, name: im.Name, member: member})
+				return file
+			}
+		}
+	case outline.ValCall:
+		if v.Call == nil || len(v.Call.Args) == 0 {
+			return ""
+		}
+		module, ok := v.Call.Args[0].Literal()
+		switch last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]; {
+		case ok && (last == "require" || last == "include"):
+			file, _ := r.locate(o, use{module: module, member: "x"})
+			return file
+		}
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Rule says what is a contract. rules/README.md describes the options.
+type Rule struct {
+	Framework string
+	Role      string // provides, uses; or scope, group, mount, shape: what helps others
+	Contract  string // http, db, event, config
+	Calls     []string
+	Marks     []string
+	reads     []string
+	Bases     []string
+	Exports   []string
+	File      *regexp.Regexp
+	Needs     []string
+	Options   map[string]string
+}
+
+// A Matcher holds the rules of a language, by what sets them off.
+type Matcher struct {
+	Rules []*Rule
+	Calls map[string][]*Rule // by the last part of the name
+	Marks map[string][]*Rule
+	Reads map[string][]*Rule
+	want  map[string]bool // further calls to keep
+}
+
+// Matching makes a matcher of rules.
+func Matching(rules []*Rule) *Matcher {
+	m := &Matcher{
+		Calls: map[string][]*Rule{},
+		Marks: map[string][]*Rule{},
+		Reads: map[string][]*Rule{},
+		want:  map[string]bool{"require": true},
+	}
+	for _, r := range rules {
+		m.add(r)
+	}
+	return m
+}
+
+var (
+	matcherMu sync.Mutex
+	matchers  = map[string]*Matcher{}
+)
+
+// Load reads all rule files of a language but its syntax, once.
+func Load(lang string) (*Matcher, error) {
+	matcherMu.Lock()
+	defer matcherMu.Unlock()
+	folder := Folder(lang)
+	if m := matchers[folder]; m != nil {
+		return m, nil
+	}
+	files, err := frameworkFiles(lang)
+	if err != nil {
+		return nil, err
+	}
+	var rules []*Rule
+	for _, file := range files {
+		lines, err := Lines(file)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(path.Base(file), ".rules")
+		var needs []string
+		for _, l := range lines {
+			if len(l.Words) > 0 && l.Words[0] == "needs" {
+				needs = l.Words[1:]
+				continue
+			}
+			r, err := parseRule(name, needs, l)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, l.Number, err)
+			}
+			rules = append(rules, r)
+		}
+	}
+	matchers[folder] = Matching(rules)
+	return matchers[folder], nil
+}
+
+var roles = []string{"provides", "uses", "scope", "group", "mount", "client", "shape"}
+var contracts = []string{"http", "db", "event", "config", "gql"}
+
+func parseRule(framework string, needs []string, l Line) (*Rule, error) {
+	if len(l.Words) != 2 || !slices.Contains(roles, l.Words[0]) || !slices.Contains(contracts, l.Words[1]) {
+		return nil, fmt.Errorf("want <role> <contract> and options, not %q", strings.Join(l.Words, " "))
+	}
+	r := &Rule{Framework: framework, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
+	list := func(key string) []string {
+		if v := l.Options[key]; v != "" {
+			return strings.Split(v, ",")
+		}
+		return nil
+	}
+	r.Calls, r.Marks, r.reads, r.Bases, r.Exports = list("call"), list("mark"), list("read"), list("base"), list("export")
+	if f := l.Options["file"]; f != "" {
+		re, err := regexp.Compile(f)
+		if err != nil {
+			return nil, fmt.Errorf("file: %w", err)
+		}
+		r.File = re
+	}
+	if len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports) == 0 {
+		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base= or export=")
+	}
+	return r, nil
+}
+
+func (m *Matcher) add(r *Rule) {
+	m.Rules = append(m.Rules, r)
+	for _, c := range r.Calls {
+		last := c[strings.LastIndexByte(c, '.')+1:]
+		m.Calls[last] = append(m.Calls[last], r)
+	}
+	for _, k := range r.Marks {
+		last := k[strings.LastIndexByte(k, '.')+1:]
+		m.Marks[last] = append(m.Marks[last], r)
+	}
+	for _, o := range r.reads {
+		m.Reads[o] = append(m.Reads[o], r)
+	}
+	if c := r.Options["columns"]; len(r.Marks) > 0 && (c == "fields" || strings.HasPrefix(c, "@")) {
+		for _, k := range columnMarks {
+			m.Marks[k] = append(m.Marks[k], nil)
+		}
+	}
+	for _, key := range []string{"path", "prefix", "table", "method", "columns"} {
+		for _, word := range strings.FieldsFunc(r.Options[key], func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
+			if at := strings.IndexByte(word, '@'); at >= 0 {
+				m.Marks[word[at+1:]] = append(m.Marks[word[at+1:]], nil)
+			}
+		}
+	}
+}
+
+// columnMarks say something of a model's column in every framework.
+var columnMarks = []string{"Column", "JoinColumn", "Transient", "OneToMany", "ManyToMany"}
+
+func (m *Matcher) WantsCall(last string) bool {
+	if m == nil || last == "" {
+		return false
+	}
+	_, ok := m.Calls[last]
+	return ok || m.want[last]
+}
+
+func (m *Matcher) WantsMark(name string) bool {
+	if m == nil {
+		return false
+	}
+	_, ok := m.Marks[name[strings.LastIndexByte(name, '.')+1:]]
+	return ok
+}
+
+func (m *Matcher) WantsRead(object string) bool {
+	if m == nil {
+		return false
+	}
+	_, ok := m.Reads[object]
+	return ok
+}
+
+// MatchName tells whether a dotted name is what a pattern means. * as the
+// first part stands for anything, also for nothing in front of a dot.
+func MatchName(pattern, name string) bool {
+	if rest, ok := strings.CutPrefix(pattern, "*."); ok {
+		return strings.HasSuffix(name, "."+rest)
+	}
+	if rest, ok := strings.CutPrefix(pattern, "?."); ok {
+		return name == rest || strings.HasSuffix(name, "."+rest)
+	}
+	if head, tail, ok := strings.Cut(pattern, "*"); ok {
+		return len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
+	}
+	return pattern == name
+}

@@ -1,0 +1,157 @@
+package symbols
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/verdict"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// takes returns the parameters of a changed definition's overloads, if they
+// alone make it incompatible: then the form of a call decides whether it still
+// works. It returns nil if other uses fail too, or if types would decide.
+func takes(old, new *group, tr *outline.Traits) [][]coord.Param {
+	if len(new.defs) > outline.MaxOverloads {
+		return nil
+	}
+	gone, fresh := changedOverloads(old, new)
+	if len(gone) != len(fresh) && sameLength(gone, new.defs) {
+		return nil
+	}
+	out := make([][]coord.Param, 0, len(new.defs))
+	for _, d := range new.defs {
+		var was *outline.Def
+		if at := slices.Index(fresh, d); at >= 0 && len(gone) == len(fresh) {
+			if was = gone[at]; !decidedByCall(was, d, tr) {
+				return nil
+			}
+		}
+		out = append(out, callerParams(was, d, tr))
+	}
+	return out
+}
+
+// sameLength tells whether an overload that is gone had as many parameters as
+// one that is there: then only types tell which of them a call means.
+func sameLength(gone, left []*outline.Def) bool {
+	for _, g := range gone {
+		if slices.ContainsFunc(left, func(d *outline.Def) bool { return len(d.Full().Params) == len(g.Full().Params) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// decidedByCall tells whether the parameters of a definition changed in a
+// graver way than the rest of it.
+func decidedByCall(old, new *outline.Def, tr *outline.Traits) bool {
+	if !old.HasCall || !new.HasCall || slices.ContainsFunc(append(slices.Clone(old.Params), new.Params...), isPattern) {
+		return false
+	}
+	params, rest := verdict.Worst(compareParams(old.Params, new.Params, tr)), verdict.Worst(compareRest(old, new, tr))
+	return params.Compat == coord.Compatible && rest.Compat == coord.Compatible || verdict.Rank[rest.Compat] < verdict.Rank[params.Compat]
+}
+
+// isPattern tells a parameter that is taken apart in place: its fields count.
+func isPattern(p outline.Param) bool {
+	return strings.HasPrefix(p.Name, "{") || strings.HasPrefix(p.Name, "[")
+}
+
+// callerParams are the parameters as callers see them, compared with what they
+// were; old may be nil.
+func callerParams(old, new *outline.Def, tr *outline.Traits) []coord.Param {
+	params := ownParams(new)
+	out := make([]coord.Param, 0, len(params))
+	var was []outline.Param
+	if old != nil {
+		was = ownParams(old)
+	}
+	oldPos, _ := split(was)
+	place := 0
+	for _, p := range params {
+		q := coord.Param{Optional: p.Optional, Rest: p.Rest, Keyword: p.Keyword}
+		if n := strings.TrimLeft(p.Name, "*&$."); (p.Keyword || tr.NamesMatter) && n != "_" && len(n) <= outline.MaxParamName && outline.IsWord(n) {
+			q.Name = n
+		}
+		before := slices.IndexFunc(was, func(o outline.Param) bool { return o.Name == p.Name && p.Name != "" })
+		if !p.Keyword {
+			if place < len(oldPos) {
+				before, q.Moved = place, moved(oldPos, p, place)
+			}
+			place++
+		}
+		if before >= 0 && before < len(was) {
+			if a, b := each(was[before]), each(p); a != b {
+				q.Changed = compareTypes("", a, b, true, tr).Compat == coord.Breaking
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// each is the type of one argument, also where there may be many.
+func each(p outline.Param) string {
+	if !p.Rest {
+		return p.Typ
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(p.Typ, "..."), "..."), "[]")
+}
+
+// moved tells whether a parameter stood in another place before.
+func moved(old []outline.Param, p outline.Param, place int) bool {
+	return p.Name != "" && old[place].Name != p.Name && slices.ContainsFunc(old, func(o outline.Param) bool { return o.Name == p.Name })
+}
+
+// ownParams leaves out the one that Python's methods get without being asked.
+func ownParams(d *outline.Def) []outline.Param {
+	params := d.Full().Params
+	if len(params) > 0 && d.Parent >= 0 && (params[0].Name == "self" || params[0].Name == "cls") {
+		return params[1:]
+	}
+	return params
+}
+
+// constructors are what languages call the method that makes an object; in the
+// others it is called like its class.
+var constructors = map[string]string{
+	"python": "__init__", "typescript": "constructor", "javascript": "constructor", "php": "__construct", "ruby": "initialize", "swift": "init",
+}
+
+// raiseConstructors tells of a class what its constructor's change means:
+// users call the class.
+func raiseConstructors(out []coord.SymbolFacts, lang string) []coord.SymbolFacts {
+	for i := range out {
+		c := out[i]
+		at := strings.LastIndexByte(c.Key, '.')
+		hash := strings.IndexByte(c.Key, '#')
+		if !c.Exported || c.Change != coord.Signature || c.Compatibility == coord.Compatible || at < hash {
+			continue
+		}
+		class := c.Key[:at]
+		want, ok := constructors[lang]
+		if !ok {
+			want = class[strings.LastIndexAny(class, ".#")+1:]
+		}
+		if c.Key[at+1:] != want {
+			continue
+		}
+		k := slices.IndexFunc(out, func(s coord.SymbolFacts) bool { return s.Key == class })
+		if k >= 0 && (out[k].Change == coord.Removed || out[k].Change == coord.Added || verdict.Rank[out[k].Compatibility] >= verdict.Rank[c.Compatibility]) {
+			continue
+		}
+		c.Key, c.Kind = class, "class"
+		if c.Detail != nil {
+			c.Detail = verdict.Detail("its constructor: " + *c.Detail)
+		}
+		if k < 0 {
+			out = append(out, c)
+		} else {
+			c.Kind, c.Lines = out[k].Kind, out[k].Lines
+			out[k] = c
+		}
+	}
+	return out
+}
