@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -103,16 +103,15 @@ func (a *app) checkPaths(ctx context.Context, here place, args []string, staged 
 		}
 	}
 	if staged {
-		cmd := exec.CommandContext(ctx, "git", "-C", here.Root, "diff", "--cached", "--name-only", "--no-renames", "-z")
-		out, err := cmd.Output()
+		repo, ok := gitrepo.At(here.Root)
+		if !ok {
+			return nil, fmt.Errorf("%s is no working copy of git", here.Root)
+		}
+		names, err := repo.Staged(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("git cannot tell what is staged: %w", err)
 		}
-		for p := range strings.SplitSeq(string(out), "\x00") {
-			if p != "" {
-				paths = append(paths, p)
-			}
-		}
+		paths = append(paths, names...)
 	}
 	if len(paths) > maxCheck {
 		return nil, fmt.Errorf("%d paths are more than one check takes (%d); check folders instead, such as 'src/**'", len(paths), maxCheck)

@@ -6,53 +6,96 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
 
-// repoVariables point git at a repository. We are told the folder, and a hook
-// that git itself started would otherwise inherit those of another one.
-var repoVariables = []string{
-	"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_COMMON_DIR=", "GIT_PREFIX=", "GIT_NAMESPACE=",
-	"GIT_OBJECT_DIRECTORY=", "GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_EXTERNAL_DIFF=", "GIT_DIFF_OPTS=",
-	"GIT_CONFIG_PARAMETERS=", "GIT_GLOB_PATHSPECS=", "GIT_NOGLOB_PATHSPECS=", "GIT_ICASE_PATHSPECS=",
-}
-
 // environment is what every git process of ours runs with: it takes no locks
 // that the agent's own git could trip over, asks nobody anything, fetches
-// nothing, and reads paths literally.
+// nothing, starts nothing and reads paths literally. None of the caller's
+// variables for git stays, for a hook that git itself started would inherit
+// those of another repository; except where the user's own configuration is.
 func environment() []string {
-	env := make([]string, 0, len(os.Environ())+6)
-next:
+	env := make([]string, 0, len(os.Environ())+16)
 	for _, v := range os.Environ() {
-		for _, drop := range repoVariables {
-			if strings.HasPrefix(v, drop) {
-				continue next
-			}
+		if !strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") ||
+			strings.HasPrefix(v, "GIT_CONFIG_SYSTEM=") || strings.HasPrefix(v, "GIT_CONFIG_NOSYSTEM=") || strings.HasPrefix(v, "GIT_EXEC_PATH=") {
+			env = append(env, v)
 		}
-		env = append(env, v)
 	}
-	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_SSH_COMMAND=false", "GIT_ASKPASS=false", "GIT_EDITOR=false", "GIT_PAGER=cat", "GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_LITERAL_PATHSPECS=1", "LC_ALL=C")
 }
 
-// command prepares a git process in root that dies with ctx.
-func command(ctx context.Context, root string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = root
-	cmd.Env = environment()
-	cmd.WaitDelay = 3 * time.Second // a filter that git started may hold the pipe open
+// harmless are the settings with which git starts no program, whatever a
+// configuration says.
+var harmless = []string{
+	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+	"-c", "core.quotePath=false", "-c", "diff.external=", "-c", "diff.trustExitCode=false", "-c", "log.showSignature=false",
+	"-c", "protocol.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+}
+
+// command prepares a git process about the working copy or the git folder at
+// dir, which dies with ctx. Git works from a shelter: it does not get to see
+// the configuration there.
+func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := bare(ctx, dir, args...)
+	repo, ok := At(dir)
+	if !ok {
+		repo, ok = atGitDir(dir)
+	}
+	if !ok {
+		cmd.Err = fmt.Errorf("%s is no working copy of git", dir)
+		return cmd
+	}
+	env, err := repo.sheltered()
+	if err != nil {
+		cmd.Err = err
+	}
+	cmd.Env = append(cmd.Env, env...)
 	return cmd
 }
 
-// output runs git and returns what it wrote.
-func output(ctx context.Context, root string, args ...string) ([]byte, error) {
-	cmd := command(ctx, root, args...)
+// bare prepares a git process that reads the repository's own references and
+// therefore its configuration. It is for commands that touch neither working
+// tree nor index, where no setting makes git start a program.
+func bare(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, harmless...), args...)...)
+	cmd.Dir = dir
+	cmd.Env = environment()
+	cmd.WaitDelay = 3 * time.Second // somebody may hold the pipe open
+	return cmd
+}
+
+// atGitDir returns the repository whose git folder is dir itself.
+func atGitDir(dir string) (*Repo, bool) {
+	if info, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	common := dir
+	if c := readLine(filepath.Join(dir, "commondir")); c != "" {
+		common = absolute(dir, c)
+	}
+	if info, err := os.Stat(filepath.Join(common, "objects")); err != nil || !info.IsDir() {
+		return nil, false
+	}
+	return &Repo{Root: dir, GitDir: dir, CommonDir: common}, true
+}
+
+// output runs git from a shelter and returns what it wrote.
+func output(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return run(ctx, args[0], command(ctx, dir, args...))
+}
+
+// run returns what a command wrote.
+func run(ctx context.Context, what string, cmd *exec.Cmd) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, gitError(ctx, args[0], stderr.String(), err)
+		return nil, gitError(ctx, what, stderr.String(), err)
 	}
 	return out, nil
 }

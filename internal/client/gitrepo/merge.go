@@ -32,8 +32,8 @@ var mergeConfig = []string{
 // MergePairs merges pairs of commits through one process and returns what
 // became of each, in order. What git writes goes to scratch, a folder of the
 // caller's, never into the repository. The git folder is where git runs, so
-// that no attributes apply and no merge driver is started. When git stops
-// early, as at an object that is missing, the merges so far are returned with
+// that no attributes of files apply, and a shelter is what it sees, so that no
+// merge driver of the repository's is started. When git stops early, as at an object that is missing, the merges so far are returned with
 // the error.
 func (r *Repo) MergePairs(ctx context.Context, scratch string, pairs [][2]string) ([]Merge, error) {
 	if len(pairs) == 0 {
@@ -179,7 +179,7 @@ func FindGit(ctx context.Context, dir string) (*Repo, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	out, err := output(ctx, dir, "rev-parse", "--absolute-git-dir", "--path-format=absolute", "--git-common-dir")
+	out, err := run(ctx, "rev-parse", bare(ctx, dir, "rev-parse", "--absolute-git-dir", "--path-format=absolute", "--git-common-dir"))
 	if err != nil {
 		return nil, err
 	}

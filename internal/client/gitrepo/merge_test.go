@@ -44,7 +44,8 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := gittest.Run(t, dir, "count-objects", "-v")
-	got, err := repo.MergePairs(t.Context(), t.TempDir(), [][2]string{{"one", "three"}, {"one", "two"}, {"two", "three"}})
+	one, two, three := repo.Ref("refs/heads/one"), repo.Ref("refs/heads/two"), repo.Ref("refs/heads/three")
+	got, err := repo.MergePairs(t.Context(), t.TempDir(), [][2]string{{one, three}, {one, two}, {two, three}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "driver-ran")); err == nil {
 		t.Error("a merge driver was started")
 	}
-	some, err := repo.MergePairs(t.Context(), t.TempDir(), [][2]string{{"one", "three"}, {"one", "nobody"}, {"two", "three"}})
+	some, err := repo.MergePairs(t.Context(), t.TempDir(), [][2]string{{one, three}, {one, "nobody"}, {two, three}})
 	if err == nil || !strings.Contains(err.Error(), "nobody") || len(some) > 1 {
 		t.Errorf("%+v, %v", some, err)
 	}

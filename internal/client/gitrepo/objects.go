@@ -177,11 +177,5 @@ func Files(ctx context.Context, root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []string
-	for f := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if f != "" {
-			files = append(files, f)
-		}
-	}
-	return files, nil
+	return nulTexts(out), nil
 }

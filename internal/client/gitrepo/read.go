@@ -4,9 +4,8 @@
 package gitrepo
 
 import (
-	"bufio"
 	"bytes"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +63,7 @@ func At(dir string) (*Repo, bool) {
 		}
 		gitDir = absolute(dir, target)
 	}
-	if _, err := os.Stat(filepath.Join(gitDir, "HEAD")); err != nil {
+	if info, err := os.Lstat(filepath.Join(gitDir, "HEAD")); err != nil || !info.Mode().IsRegular() {
 		return nil, false
 	}
 	common := gitDir
@@ -113,19 +112,23 @@ func (r *Repo) Ref(name string) string {
 // packedRef looks name up in packed-refs, where git moves references that do
 // not change often.
 func (r *Repo) packedRef(name string) string {
-	f, err := os.Open(filepath.Join(r.CommonDir, "packed-refs"))
+	data, err := readPlain(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	want := []byte(" " + name)
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if id, ok := bytes.CutSuffix(lines.Bytes(), want); ok {
-			return commitID(string(id))
+	want := []byte(" " + name + "\n")
+	for from := 0; ; {
+		at := bytes.Index(data[from:], want)
+		if at < 0 {
+			return ""
 		}
+		at += from
+		start := bytes.LastIndexByte(data[:at], '\n') + 1
+		if id := commitID(string(data[start:at])); id != "" {
+			return id
+		}
+		from = at + 1
 	}
-	return ""
 }
 
 // DefaultBranch returns the branch that a clone of origin checks out, as
@@ -147,24 +150,11 @@ func (r *Repo) DefaultBranch() string {
 // Remotes returns the remotes with a URL, origin first, the others in the
 // order of the configuration.
 func (r *Repo) Remotes() []Remote {
-	data, err := readSmall(filepath.Join(r.CommonDir, "config"), 1<<20)
-	if err != nil {
-		return nil
-	}
 	var out []Remote
-	remote := ""
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			remote = remoteSection(line)
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if remote == "" || !ok || !strings.EqualFold(strings.TrimSpace(key), "url") {
-			continue
-		}
-		if url := configValue(value); url != "" {
-			out = append(out, Remote{remote, url})
+	for _, set := range r.settings() {
+		name, isURL := strings.CutSuffix(set.name, ".url")
+		if name, isRemote := strings.CutPrefix(name, "remote."); isURL && isRemote && set.value != "" {
+			out = append(out, Remote{name, set.value})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Remote) int {
@@ -178,16 +168,6 @@ func rank(r Remote) int {
 		return 0
 	}
 	return 1
-}
-
-// remoteSection returns the name in [remote "name"], or "" for other sections.
-func remoteSection(line string) string {
-	line = strings.TrimSuffix(strings.TrimPrefix(line, "["), "]")
-	kind, name, ok := strings.Cut(line, " ")
-	if !ok || !strings.EqualFold(kind, "remote") {
-		return ""
-	}
-	return strings.Trim(strings.TrimSpace(name), `"`)
 }
 
 // configValue undoes the quoting of a configuration value and drops a comment
@@ -214,19 +194,13 @@ func configValue(s string) string {
 // LastCommitted reports whether the newest movement of HEAD made a commit
 // (rather than checked out, pulled or reset), and which commit came before.
 func (r *Repo) LastCommitted() (before string, ok bool) {
-	f, err := os.Open(filepath.Join(r.GitDir, "logs", "HEAD"))
+	f, size, err := openPlain(filepath.Join(r.GitDir, "logs", "HEAD"), math.MaxInt64)
 	if err != nil {
 		return "", false
 	}
-	defer f.Close()
-	const tail = 4096 // a line is two ids, a name and a subject
-	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > tail {
-		_, _ = f.Seek(-tail, io.SeekEnd)
-	} else {
-		_, _ = f.Seek(0, io.SeekStart)
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
+	defer closePlain(f)
+	data := make([]byte, min(size, 4096)) // a line is two ids, a name and a subject
+	if _, err := readAt(f, data, size-int64(len(data))); err != nil {
 		return "", false
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
@@ -258,19 +232,10 @@ func absolute(base, path string) string {
 
 // readLine returns the first line of a small file, or "".
 func readLine(name string) string {
-	data, err := readSmall(name, 4096)
+	data, err := readPlain(name, maxLine)
 	if err != nil {
 		return ""
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSpace(line)
-}
-
-func readSmall(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
 }

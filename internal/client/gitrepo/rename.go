@@ -1,12 +1,12 @@
 package gitrepo
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // findRenames looks for the old names of new files. A new file may be an old
@@ -71,29 +71,22 @@ func (w *worktree) copyIndex() (string, error) {
 		return "", fmt.Errorf("copy the index: %w", err)
 	}
 	defer dst.Close()
-	src, err := os.Open(filepath.Join(gitDir(w.root), "index"))
-	if err != nil { // no index yet: git makes one
+	repo, ok := At(w.root)
+	if !ok {
+		os.Remove(dst.Name())
+		return "", fmt.Errorf("copy the index: %s is no working copy", w.root)
+	}
+	data, err := readPlain(filepath.Join(repo.GitDir, "index"), maxIndex)
+	if errors.Is(err, fs.ErrNotExist) { // no index yet: git makes one
 		os.Remove(dst.Name())
 		return dst.Name(), nil
 	}
-	defer src.Close()
-	if _, err := io.Copy(dst, src); err != nil {
+	if err == nil {
+		_, err = dst.Write(data)
+	}
+	if err != nil {
 		os.Remove(dst.Name())
 		return "", fmt.Errorf("copy the index: %w", err)
 	}
 	return dst.Name(), nil
-}
-
-// gitDir is where git keeps the state of the working tree at root.
-func gitDir(root string) string {
-	dir := filepath.Join(root, ".git")
-	text, err := os.ReadFile(dir)
-	if err != nil {
-		return dir
-	}
-	link := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-	if filepath.IsAbs(link) {
-		return link
-	}
-	return filepath.Join(root, link)
 }

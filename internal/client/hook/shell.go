@@ -262,7 +262,8 @@ func dirty(ctx context.Context, p string) []string {
 	defer cancel()
 	p = realPath(p)
 	var out []string
-	for _, name := range status(ctx, repo.Root) {
+	names, _ := repo.Status(ctx)
+	for _, name := range names {
 		f := filepath.Join(repo.Root, filepath.FromSlash(name))
 		if f == p || strings.HasPrefix(f, p+string(filepath.Separator)) {
 			out = append(out, f)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 )
 
 // A spool keeps what has to outlive one run, in the temp folder: context for
@@ -36,7 +38,7 @@ func openSpool(temp, tool, session string) *spool {
 		temp = os.TempDir()
 	}
 	base := filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
-	if info, err := os.Lstat(base); err == nil && !isPrivate(info) {
+	if info, err := os.Lstat(base); err == nil && !gitrepo.Private(info) {
 		return &spool{} // somebody else made it
 	}
 	return &spool{base: base, session: filepath.Join(base, hashed(tool, session)[:32])}

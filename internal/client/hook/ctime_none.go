@@ -7,7 +7,4 @@ import (
 	"time"
 )
 
-// isPrivate trusts the temp folder, which is the user's own here.
-func isPrivate(info fs.FileInfo) bool { return info.IsDir() }
-
 func changedAt(info fs.FileInfo) time.Time { return info.ModTime() }
