@@ -54,13 +54,14 @@ var (
 
 // outside lists what stands beside the wings: what each may import.
 var outside = map[string][]string{
-	"cmd/svc":           {"internal/core", "internal/client"},
-	"cmd/svcd":          {"internal/core", "internal/server"},
-	"internal/tools":    {"internal/server", "internal/core", "internal/client"}, // they run the service for other programs, make releases, and measure svc
-	"internal/chance":   {},                                                      // for property tests
-	"internal/await":    {},                                                      // for tests, and for the packages that serve tests
-	"internal/doctable": {},                                                      // for tests
-	"internal/gittest":  {},                                                      // for tests
+	"cmd/svc":  {"internal/core", "internal/client"},
+	"cmd/svcd": {"internal/core", "internal/server"},
+	// they run the service for other programs, make releases, and measure svc
+	"internal/tools":    {"internal/server", "internal/core", "internal/client"},
+	"internal/chance":   {}, // for property tests
+	"internal/await":    {}, // for tests, and for the packages that serve tests
+	"internal/doctable": {}, // for tests
+	"internal/gittest":  {}, // for tests
 	"internal/e2e":      {"internal/core", "internal/server", "internal/client", "internal/tools"},
 }
 
@@ -71,7 +72,11 @@ var forbidden = []struct {
 	except []string // packages that may
 	why    string
 }{
-	{module + "internal/server/ops", []string{"internal/server/api", "internal/server/daemon", "internal/server/notify"}, "operations are reached through api.Call, which checks the caller"},
+	{
+		module + "internal/server/ops",
+		[]string{"internal/server/api", "internal/server/daemon", "internal/server/notify"},
+		"operations are reached through api.Call, which checks the caller",
+	},
 	{"modernc.org/sqlite", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},

@@ -31,7 +31,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "svcd": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		os.Exit(daemon.Main(ctx, daemon.Env{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "0.0.0-test"}))
+		os.Exit(daemon.Main(ctx, daemon.Env{
+			Program: os.Args[0],
+			Args:    os.Args[1:],
+			Environ: os.Environ(),
+			Stdout:  os.Stdout,
+			Stderr:  os.Stderr,
+			Version: "0.0.0-test",
+		}))
 	}})
 }
 
@@ -118,7 +125,8 @@ func newServer(tb testing.TB, data string) *server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.post("/v1/auth/setup", fmt.Sprintf(`{"code":%q,"org":"Acme","email":"olga@example.com","name":"Olga Oak","password":"correct horse battery"}`, code), nil)
+	s.post("/v1/auth/setup",
+		fmt.Sprintf(`{"code":%q,"org":"Acme","email":"olga@example.com","name":"Olga Oak","password":"correct horse battery"}`, code), nil)
 	s.post("/v1/members", `{"email":"bob@example.com","name":"Bob Birch"}`, nil)
 	return s
 }

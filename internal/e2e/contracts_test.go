@@ -75,23 +75,34 @@ var breaks = []breaking{
 		name: "a protobuf field is dropped", provider: "proto/acme/v1/user.proto", user: "client/main.go",
 		before: protoText("string full_name = 2;\n  repeated string tags = 3;"),
 		after:  protoText("string full_name = 2;"),
-		uses:   "package main\n\nimport userv1 \"github.com/acme/protos/gen/go/acme/v1\"\n\nfunc tags(u *userv1.User) []string { return u.GetTags() }\n",
-		key:    "proto:acme.v1.User", line: "line 5", was: "3:tags? repeated string", is: "is now `acme.v1.User {1:id? int64, 2:full_name? string}`",
+		uses: "package main\n\nimport userv1 \"github.com/acme/protos/gen/go/acme/v1\"\n\nfunc tags(u *userv1.User) []string { " +
+			"return u.GetTags() }\n",
+		key: "proto:acme.v1.User", line: "line 5", was: "3:tags? repeated string", is: "is now `acme.v1.User {1:id? int64, 2:full_name? string}`",
 	},
 	{
-		name: "a method of a protobuf service is removed", provider: "proto/acme/v1/user.proto", user: "app/client.py",
-		before: protoText("") + "service Users {\n  rpc Get(User) returns (User);\n  rpc Drop(User) returns (User);\n}\n",
-		after:  protoText("") + "service Users {\n  rpc Get(User) returns (User);\n}\n",
-		uses:   "from acme.v1 import user_pb2_grpc\n\nstub = user_pb2_grpc.UsersStub(channel)\nstub.Drop(user)\n",
-		key:    "proto:acme.v1.Users/Drop", line: "line 4", was: "was `acme.v1.Users/Drop (request User) {response User}`", is: "removed `proto:acme.v1.Users/Drop`",
+		name:     "a method of a protobuf service is removed",
+		provider: "proto/acme/v1/user.proto",
+		user:     "app/client.py",
+		before:   protoText("") + "service Users {\n  rpc Get(User) returns (User);\n  rpc Drop(User) returns (User);\n}\n",
+		after:    protoText("") + "service Users {\n  rpc Get(User) returns (User);\n}\n",
+		uses:     "from acme.v1 import user_pb2_grpc\n\nstub = user_pb2_grpc.UsersStub(channel)\nstub.Drop(user)\n",
+		key:      "proto:acme.v1.Users/Drop",
+		line:     "line 4",
+		was:      "was `acme.v1.Users/Drop (request User) {response User}`",
+		is:       "removed `proto:acme.v1.Users/Drop`",
 	},
 	{
-		name: "an exported function of a package is removed", provider: "src/token.ts", user: "src/login.ts",
-		before: "export function parseToken(text: string): string {\n  return text.trim();\n}\n",
-		after:  "export function readToken(text: string): string {\n  return text.trim();\n}\n",
-		uses:   "import { parseToken } from '@acme/api';\n\nexport const login = (t: string) => parseToken(t);\n",
-		beside: map[string]string{"api/package.json": `{"name": "@acme/api"}`, "web/package.json": `{"name": "@acme/web"}`},
-		key:    "pkg:npm:@acme/api#parseToken", line: "line 3", was: "was `function parseToken(text: string): string`", is: "readToken looks like its new name",
+		name:     "an exported function of a package is removed",
+		provider: "src/token.ts",
+		user:     "src/login.ts",
+		before:   "export function parseToken(text: string): string {\n  return text.trim();\n}\n",
+		after:    "export function readToken(text: string): string {\n  return text.trim();\n}\n",
+		uses:     "import { parseToken } from '@acme/api';\n\nexport const login = (t: string) => parseToken(t);\n",
+		beside:   map[string]string{"api/package.json": `{"name": "@acme/api"}`, "web/package.json": `{"name": "@acme/web"}`},
+		key:      "pkg:npm:@acme/api#parseToken",
+		line:     "line 3",
+		was:      "was `function parseToken(text: string): string`",
+		is:       "readToken looks like its new name",
 	},
 	{
 		name: "an exported function of a Go module is removed", provider: "token/token.go", user: "main.go",
@@ -169,7 +180,8 @@ func playBreak(t *testing.T, svc string, b breaking) {
 func TestARemovedDefinitionThatAnotherBeginsToUse(t *testing.T) {
 	svc := program(t, "svc")
 	const lib, user = "lib/token.ts", "src/login.ts"
-	const before = "export function parseToken(text: string): string {\n  return text.trim();\n}\n\nexport function other(): number {\n  return 1;\n}\n"
+	const before = "export function parseToken(text: string): string {\n  return text.trim();\n}\n\nexport function other(): number " +
+		"{\n  return 1;\n}\n"
 	s := newServer(t, t.TempDir())
 	olga := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{lib: before})
 	bob := newCheckout(t, s, svc, "api", s.token("bob@example.com"), map[string]string{lib: before})
@@ -217,8 +229,10 @@ type checkout struct {
 
 func newCheckout(t *testing.T, s *server, svc, name, token string, files map[string]string) *checkout {
 	c := &checkout{t: t, dir: filepath.Join(t.TempDir(), name), bin: svc, name: name}
-	c.env = append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+filepath.Join(t.TempDir(), "config"), "SVC_NO_UPDATE_CHECK=1",
-		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
+	c.env = append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+filepath.Join(t.TempDir(), "config"),
+		"SVC_NO_UPDATE_CHECK=1",
+		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com",
+		"GIT_CONFIG_GLOBAL=/dev/null")
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +274,13 @@ func (c *checkout) svc(args ...string) string { return c.run(c.bin, args...) }
 // A hook that failed open says nothing, so the log must be empty.
 func (c *checkout) hook(event, file string) string {
 	c.t.Helper()
-	payload := map[string]any{"session_id": "s-" + c.name, "transcript_path": "/tmp/none", "cwd": c.dir, "hook_event_name": event, "source": "startup"}
+	payload := map[string]any{
+		"session_id":      "s-" + c.name,
+		"transcript_path": "/tmp/none",
+		"cwd":             c.dir,
+		"hook_event_name": event,
+		"source":          "startup",
+	}
 	if file != "" {
 		payload["tool_name"] = "Edit"
 		payload["tool_input"] = map[string]any{"file_path": filepath.Join(c.dir, file), "old_string": "a", "new_string": "b"}

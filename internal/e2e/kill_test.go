@@ -137,7 +137,8 @@ func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		data := t.TempDir()
 		p := runServer(t, bin, data, dsn)
-		out, err := exec.Command(bin, "bootstrap", "--org", "Acme", "--email", "ana@example.com", "--json", "--data", data, "--database", dsn).Output()
+		out, err := exec.Command(bin, "bootstrap", "--org", "Acme", "--email", "ana@example.com", "--json", "--data", data, "--database",
+			dsn).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

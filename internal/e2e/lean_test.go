@@ -22,7 +22,8 @@ import (
 func TestTheInstalledSvcReadsCode(t *testing.T) {
 	dir := t.TempDir()
 	svc, repo, home := filepath.Join(dir, "svc"), filepath.Join(dir, "repo"), filepath.Join(dir, "home")
-	build := exec.Command("../../.ci/build-svc", svc, "-tags=netgo,osusergo", "-ldflags=-s -w") // as make build does, so that most is done already
+	// as make build does, so that most is done already
+	build := exec.Command("../../.ci/build-svc", svc, "-tags=netgo,osusergo", "-ldflags=-s -w")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -68,10 +69,18 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 	write("export function total(a: number, b: number) { return a + b }\n")
 
 	var facts coord.Analysis
-	if err := json.Unmarshal([]byte(run("", svc, "analyze", "--json")), &facts); err != nil || len(facts.Files) != 1 || len(facts.Files[0].Symbols) != 1 {
+	if err := json.Unmarshal([]byte(run("", svc, "analyze", "--json")), &facts); err != nil || len(facts.Files) != 1 ||
+		len(facts.Files[0].Symbols) != 1 {
 		t.Fatalf("analyze tells %+v, %v", facts, err)
 	}
-	edited, err := json.Marshal(map[string]any{"session_id": "s", "cwd": repo, "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": file}, "tool_response": map[string]any{}})
+	edited, err := json.Marshal(map[string]any{
+		"session_id":      "s",
+		"cwd":             repo,
+		"hook_event_name": "PostToolUse",
+		"tool_name":       "Write",
+		"tool_input":      map[string]any{"file_path": file},
+		"tool_response":   map[string]any{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +90,8 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, e := range events {
-			if e.Analysis != nil && len(e.Analysis.Files) == 1 && len(e.Analysis.Files[0].Symbols) == 1 && e.Analysis.Files[0].Symbols[0].Compatibility == coord.Breaking {
+			if e.Analysis != nil && len(e.Analysis.Files) == 1 && len(e.Analysis.Files[0].Symbols) == 1 &&
+				e.Analysis.Files[0].Symbols[0].Compatibility == coord.Breaking {
 				return true
 			}
 		}

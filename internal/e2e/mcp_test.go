@@ -129,12 +129,19 @@ func TestTheBridgeSpeaksPlainJSONRPC(t *testing.T) {
 	b := newBridge(t, "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_DEBUG=1")
 	in, lines := b.pipe(t)
 	for _, tt := range []struct{ send, want string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"h","version":"1"}}}`, `"instructions":"svc coordinates`},
+		{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+				`"clientInfo":{"name":"h","version":"1"}}}`,
+			`"instructions":"svc coordinates`,
+		},
 		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"channels"}}`, `"structuredContent"`},
 		{`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":{` + meta + `}}`, `"2026-07-28"`},
 		{`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"channels",` + meta + `}}`, `"resultType":"complete"`},
 		{`{"jsonrpc":"2.0","id":6,"method":"no/such"}`, `-32601`},
-		{`{"jsonrpc":"2.0","id":5,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta + `}}`, `"method":"notifications/subscriptions/acknowledged"`},
+		{
+			`{"jsonrpc":"2.0","id":5,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta + `}}`,
+			`"method":"notifications/subscriptions/acknowledged"`,
+		},
 	} {
 		fmt.Fprintln(in, tt.send)
 		line := <-lines
@@ -203,7 +210,8 @@ func TestCallsSpreadOverReplicas(t *testing.T) {
 	var token string
 	for i := range 3 {
 		addr, dir := freeAddr(t), t.TempDir()
-		cmd := exec.Command("svcd", "serve", "--addr", addr, "--data", dir, "--database", dsn, "--secret-key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+		cmd := exec.Command("svcd", "serve", "--addr", addr, "--data", dir, "--database", dsn, "--secret-key",
+			"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 		if i == 0 {
 			cmd.Args = append(cmd.Args, "--owner", "olga@example.com")
 		}
@@ -259,7 +267,8 @@ func TestCallsSpreadOverReplicas(t *testing.T) {
 }
 
 func callOnce(client *http.Client, url, token string, n int64) error {
-	req, err := http.NewRequest(http.MethodPost, url+"/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"who_is_online"}}`, n)))
+	req, err := http.NewRequest(http.MethodPost, url+"/mcp",
+		strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"who_is_online"}}`, n)))
 	if err != nil {
 		return err
 	}

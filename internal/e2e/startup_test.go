@@ -16,7 +16,8 @@ func BenchmarkStartUp(b *testing.B) {
 	const most = 1.5
 	dir := b.TempDir()
 	hello := filepath.Join(dir, "hello.go")
-	if err := os.WriteFile(hello, []byte("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"hello\\n\") }\n"), 0o600); err != nil {
+	if err := os.WriteFile(hello, []byte("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"hello\\n\") }\n"),
+		0o600); err != nil {
 		b.Fatal(err)
 	}
 	programs := [][]string{{filepath.Join(dir, "hello")}, {filepath.Join(dir, "svc"), "--version"}}

@@ -42,7 +42,8 @@ var build = func() func(t *testing.T, v string) []byte {
 		out := filepath.Join(t.TempDir(), "svc")
 		// With the tags of make build, so that all but the linking is done already.
 		cmd := exec.Command("go", "build", "-tags=netgo,osusergo", "-ldflags",
-			"-s -w -X "+module+"core/version.Version="+v+" -X "+module+"client/selfupdate.releaseKeys=k1="+key, "-o", out, "github.com/svc-hq/svc/cmd/svc")
+			"-s -w -X "+module+"core/version.Version="+v+" -X "+module+"client/selfupdate.releaseKeys=k1="+key, "-o", out,
+			"github.com/svc-hq/svc/cmd/svc")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
@@ -74,8 +75,13 @@ func (r *releases) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func publish(t *testing.T, bin []byte, v string, key ed25519.PrivateKey) *releases {
 	t.Helper()
 	sum := sha256.Sum256(bin)
-	m, err := selfupdate.Sign(wire.Release{Version: v, ReleasedAt: coord.Time(1), NotesURL: "https://example.com/notes", Artifacts: []wire.Artifact{
-		{OS: runtime.GOOS, Arch: runtime.GOARCH, URL: "svc-" + v, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(bin))}}}, "k1", key)
+	m, err := selfupdate.Sign(wire.Release{
+		Version:    v,
+		ReleasedAt: coord.Time(1),
+		NotesURL:   "https://example.com/notes",
+		Artifacts: []wire.Artifact{
+			{OS: runtime.GOOS, Arch: runtime.GOARCH, URL: "svc-" + v, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(bin))}},
+	}, "k1", key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +125,12 @@ func TestUpdateOfARealBinary(t *testing.T) {
 		}, want: "nothing was changed"},
 		{name: "a folder that cannot be written to", server: func() *releases { return publish(t, newer, "1.2.0", releaseKey) },
 			spoil: readOnly, want: "cannot write to"},
-		{name: "a package manager's install", folder: "Cellar/svc/1.1.0/bin", server: func() *releases { return publish(t, newer, "1.2.0", releaseKey) },
-			want: "run: brew upgrade svc"},
+		{
+			name:   "a package manager's install",
+			folder: "Cellar/svc/1.1.0/bin",
+			server: func() *releases { return publish(t, newer, "1.2.0", releaseKey) },
+			want:   "run: brew upgrade svc",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := httptest.NewServer(tt.server())

@@ -50,7 +50,8 @@ func codexHooks(w *world, bin string) (hooks []codexHook) {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	fmt.Fprintf(in, "%s\n%s\n%s\n", `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"svc","version":"1"}}}`, `{"method":"initialized"}`,
+	fmt.Fprintf(in, "%s\n%s\n%s\n", `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"svc","version":"1"}}}`,
+		`{"method":"initialized"}`,
 		encode(object{"id": 1, "method": "hooks/list", "params": object{"cwds": []string{w.repo}}}))
 	for dec := json.NewDecoder(out); ; {
 		var reply struct {

@@ -56,9 +56,13 @@ var rows = []row{
 		shell: command("Bash", "command"),
 	},
 	{
-		id: "codex", name: "Codex", pkg: "@openai/codex", version: "0.166.0", bin: "codex",
-		args: []string{"exec", "-s", "danger-full-access", prompt},
-		env:  []string{"FAKE_KEY=test"},
+		id:      "codex",
+		name:    "Codex",
+		pkg:     "@openai/codex",
+		version: "0.166.0",
+		bin:     "codex",
+		args:    []string{"exec", "-s", "danger-full-access", prompt},
+		env:     []string{"FAKE_KEY=test"},
 		files: map[string]string{".codex/config.toml": `model = "gpt-5.5"
 model_provider = "fake"
 [model_providers.fake]
@@ -71,9 +75,14 @@ enabled = false
 [projects."$REPO"]
 trust_level = "trusted"
 $DIRECT`},
-		mcp: "mcp__$S__$T", find: search("tool_search", ""), direct: "[mcp_servers.direct]\nurl = \"$SERVER/mcp\"\nhttp_headers = { Authorization = \"Bearer $TOKEN\" }\n",
+		mcp:    "mcp__$S__$T",
+		find:   search("tool_search", ""),
+		direct: "[mcp_servers.direct]\nurl = \"$SERVER/mcp\"\nhttp_headers = { Authorization = \"Bearer $TOKEN\" }\n",
 		edit: func(path, old, new string) call {
-			return call{tool: "apply_patch", text: "*** Begin Patch\n*** Update File: " + filepath.Base(path) + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n"}
+			return call{
+				tool: "apply_patch",
+				text: "*** Begin Patch\n*** Update File: " + filepath.Base(path) + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n",
+			}
 		},
 		shell:  command("exec_command", "cmd"),
 		accept: acceptCodexHooks,
@@ -102,25 +111,38 @@ $DIRECT`},
 		shell: command("run_shell_command", "command"),
 	},
 	{
-		id: "opencode", name: "opencode", pkg: "opencode-ai", version: "1.18.33", bin: "opencode",
-		args: []string{"run", prompt},
+		id:      "opencode",
+		name:    "opencode",
+		pkg:     "opencode-ai",
+		version: "1.18.33",
+		bin:     "opencode",
+		args:    []string{"run", prompt},
 		env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "npm_config_fetch_retries=0"}, // it would wait for npm at its first start
 		files: map[string]string{".config/opencode/opencode.json": `{"share":"disabled","autoupdate":false,"provider":{"fake":{
 "npm":"@ai-sdk/openai-compatible","name":"fake","options":{"baseURL":"$MODEL/v1","apiKey":"test"},
 "models":{"fake-model":{"name":"fake","tool_call":true,"limit":{"context":100000,"output":4000}}}}},
 "model":"fake/fake-model","small_model":"fake/fake-model","mcp":{$DIRECT}}`},
-		mcp: "$S_$T", direct: `"direct":{"type":"remote","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"oauth":false,"enabled":true}`,
-		read:  func(path string) call { return call{tool: "read", args: object{"filePath": path}} },
-		edit:  named("edit", "filePath", "oldString", "newString"),
-		shell: command("bash", "command"),
+		mcp:    "$S_$T",
+		direct: `"direct":{"type":"remote","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"oauth":false,"enabled":true}`,
+		read:   func(path string) call { return call{tool: "read", args: object{"filePath": path}} },
+		edit:   named("edit", "filePath", "oldString", "newString"),
+		shell:  command("bash", "command"),
 	},
 	{
-		id: "qwen_code", name: "Qwen Code", pkg: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen", node: 22,
-		args: []string{"--auth-type", "openai", "--yolo", "-p", prompt},
+		id:      "qwen_code",
+		name:    "Qwen Code",
+		pkg:     "@qwen-code/qwen-code",
+		version: "0.24.4",
+		bin:     "qwen",
+		node:    22,
+		args:    []string{"--auth-type", "openai", "--yolo", "-p", prompt},
 		env: []string{"OPENAI_API_KEY=test", "OPENAI_BASE_URL=$MODEL/v1", "OPENAI_MODEL=fake-model", "QWEN_TELEMETRY_ENABLED=false",
 			"DISABLE_AUTOUPDATER=1", "QWEN_CODE_SUPPRESS_YOLO_WARNING=1"},
-		mcp: "mcp__$S__$T", find: search("tool_search", "select:"), invoke: "tool_call", files: map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
+		mcp:    "mcp__$S__$T",
+		find:   search("tool_search", "select:"),
+		invoke: "tool_call",
+		files:  map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
 		direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
 		read:   func(path string) call { return call{tool: "read_file", args: object{"file_path": path}} },
 		edit:   named("edit", "file_path", "old_string", "new_string"),

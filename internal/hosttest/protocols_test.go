@@ -59,7 +59,8 @@ func messagesResults(req object) (n int) {
 }
 
 func messagesReply(w http.ResponseWriter, _ *http.Request, req object, n int, c call) {
-	block, delta, full := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": c.text}, object{"type": "text", "text": c.text}
+	block, full := object{"type": "text", "text": ""}, object{"type": "text", "text": c.text}
+	delta := object{"type": "text_delta", "text": c.text}
 	stop := "end_turn"
 	if c.tool != "" {
 		id := fmt.Sprintf("toolu_%04d", n)
@@ -102,7 +103,13 @@ func responsesReply(w http.ResponseWriter, _ *http.Request, req object, n int, c
 	var parts []object
 	switch {
 	case c.tool == "":
-		item = object{"type": "message", "id": id, "role": "assistant", "status": "completed", "content": []object{{"type": "output_text", "text": c.text, "annotations": []any{}}}}
+		item = object{
+			"type":    "message",
+			"id":      id,
+			"role":    "assistant",
+			"status":  "completed",
+			"content": []object{{"type": "output_text", "text": c.text, "annotations": []any{}}},
+		}
 		parts = []object{{"type": "response.output_text.delta", "item_id": id, "output_index": 0, "content_index": 0, "delta": c.text}}
 	case c.tool == "tool_search":
 		item = object{"type": "tool_search_call", "id": id, "call_id": callID, "execution": "client", "arguments": c.args, "status": "completed"}
@@ -116,16 +123,36 @@ func responsesReply(w http.ResponseWriter, _ *http.Request, req object, n int, c
 		parts = []object{{"type": "response.function_call_arguments.done", "item_id": id, "output_index": 0, "arguments": encode(c.args)}}
 	}
 	response := func(status string, output ...object) object {
-		return object{"id": fmt.Sprintf("resp_%d", n), "object": "response", "created_at": 1, "status": status, "model": req["model"], "output": output,
-			"usage": object{"input_tokens": 10, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 5, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 15}}
+		return object{
+			"id":         fmt.Sprintf("resp_%d", n),
+			"object":     "response",
+			"created_at": 1,
+			"status":     status,
+			"model":      req["model"],
+			"output":     output,
+			"usage": object{
+				"input_tokens":          10,
+				"input_tokens_details":  object{"cached_tokens": 0},
+				"output_tokens":         5,
+				"output_tokens_details": object{"reasoning_tokens": 0},
+				"total_tokens":          15,
+			},
+		}
 	}
 	if req["stream"] == false {
 		sendJSON(w, response("completed", item))
 		return
 	}
-	events := []object{{"type": "response.created", "response": response("in_progress")}, {"type": "response.output_item.added", "output_index": 0, "item": item}}
+	events := []object{
+		{"type": "response.created", "response": response("in_progress")},
+		{"type": "response.output_item.added", "output_index": 0, "item": item},
+	}
 	events = append(events, parts...)
-	events = append(events, object{"type": "response.output_item.done", "output_index": 0, "item": item}, object{"type": "response.completed", "response": response("completed", item)})
+	events = append(events, object{
+		"type":         "response.output_item.done",
+		"output_index": 0,
+		"item":         item,
+	}, object{"type": "response.completed", "response": response("completed", item)})
 	sendEvents(w, true, events...)
 }
 
@@ -143,13 +170,24 @@ func chatResults(req object) (n int) {
 func chatReply(w http.ResponseWriter, _ *http.Request, req object, n int, c call) {
 	delta, finish := object{"role": "assistant", "content": c.text}, "stop"
 	if c.tool != "" {
-		delta = object{"role": "assistant", "content": nil, "tool_calls": []object{{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function",
-			"function": object{"name": c.tool, "arguments": encode(c.args)}}}}
+		delta = object{
+			"role":    "assistant",
+			"content": nil,
+			"tool_calls": []object{{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function",
+				"function": object{"name": c.tool, "arguments": encode(c.args)}}},
+		}
 		finish = "tool_calls"
 	}
 	usage := object{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 	envelope := func(kind string, choices ...object) object {
-		return object{"id": fmt.Sprintf("chatcmpl-%d", n), "created": 1, "model": req["model"], "object": kind, "choices": choices, "usage": usage}
+		return object{
+			"id":      fmt.Sprintf("chatcmpl-%d", n),
+			"created": 1,
+			"model":   req["model"],
+			"object":  kind,
+			"choices": choices,
+			"usage":   usage,
+		}
 	}
 	if req["stream"] != true {
 		sendJSON(w, envelope("chat.completion", object{"index": 0, "message": delta, "finish_reason": finish}))

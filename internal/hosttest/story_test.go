@@ -118,7 +118,11 @@ func TestHostsThatRunAnothersHooks(t *testing.T) {
 		seen := w.play(h, func() { blocked, sessions = w.count() })
 		// What one configuration denied, the host does not ask the other about.
 		text, err := os.ReadFile(calls)
-		for hook, least := range map[string]int{"copilot_cli --event preToolUse": 5, "claude_code --event PreToolUse": 3, "claude_code --event SessionStart": 1} {
+		for hook, least := range map[string]int{
+			"copilot_cli --event preToolUse":   5,
+			"claude_code --event PreToolUse":   3,
+			"claude_code --event SessionStart": 1,
+		} {
 			if n := strings.Count(string(text), "hook --tool "+hook); n < least {
 				t.Errorf("%s ran %d times, want %d: the host did not run both configurations (%v)\n%s", hook, n, least, err, text)
 			}
@@ -146,7 +150,8 @@ func (w *world) play(h row, last func()) result {
 func (w *world) drive(h row, turns []turn, extra string) {
 	w.t.Helper()
 	m := startModel(w.t, h.editTool(), turns)
-	words := strings.NewReplacer("$MODEL", m.URL, "$REPO", w.repo, "$DIRECT", strings.NewReplacer("$SERVER", w.team.URL, "$TOKEN", w.bob.Token).Replace(extra))
+	words := strings.NewReplacer("$MODEL", m.URL, "$REPO", w.repo, "$DIRECT",
+		strings.NewReplacer("$SERVER", w.team.URL, "$TOKEN", w.bob.Token).Replace(extra))
 	for name, text := range h.files {
 		w.write(filepath.Join(w.home, name), words.Replace(text))
 	}
@@ -164,7 +169,8 @@ func (w *world) drive(h row, turns []turn, extra string) {
 	m.stop()
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), w.hookLog(), tail(strings.Join(m.log, "\n")))
+			w.t.Logf("%s: %v, %d turns\n%s\nhook.log:\n%s\nThe model was sent:\n%s", h.bin, err, m.seen, tail(out), w.hookLog(),
+				tail(strings.Join(m.log, "\n")))
 		}
 	})
 }
@@ -200,7 +206,11 @@ func (w *world) script(h row, seen result, last func()) []turn {
 			seen[messaged] = w.reads(free) == "second\n" && strings.Contains(fresh, greeting)
 		}},
 		{before: w.anaReleases, call: h.edit(held, "one", "two"), after: func(string) { seen[released] = w.reads(claimed) == "two\n" }},
-		{before: func() { w.serverStops(last) }, call: h.edit(held, "two", "three"), after: func(string) { seen[serverDown] = w.reads(claimed) == "three\n" }},
+		{
+			before: func() { w.serverStops(last) },
+			call:   h.edit(held, "two", "three"),
+			after:  func(string) { seen[serverDown] = w.reads(claimed) == "three\n" },
+		},
 	}
 	if h.read != nil {
 		ignore := func(string) {}

@@ -61,7 +61,12 @@ func newWorld(t *testing.T, path []string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, home: filepath.Join(root, "home"), repo: filepath.Join(root, "ledger"), team: daemontest.StartTeam(t, filepath.Join(root, "svc.db"))}
+	w := &world{
+		t:    t,
+		home: filepath.Join(root, "home"),
+		repo: filepath.Join(root, "ledger"),
+		team: daemontest.StartTeam(t, filepath.Join(root, "svc.db")),
+	}
 	tmp := filepath.Join(root, "tmp")
 	for _, dir := range []string{w.home, tmp} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

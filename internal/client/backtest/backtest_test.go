@@ -408,8 +408,11 @@ func TestPlansAreJudgedByMergesInFlight(t *testing.T) {
 	half := backtest.Rate{Hits: 1, Of: 2}
 	third := backtest.Rate{Hits: 1, Of: 3}
 	want := map[string]rates{
-		backtest.PlanPaths: {third, half, one, third}, backtest.PlanSymbols: {half, one, one, half}, backtest.PlanOracle: {third, half, one, third},
-		backtest.PlanFirstPaths: {third, half, one, third}, backtest.PlanFirstSymbols: {half, one, one, half},
+		backtest.PlanPaths:        {third, half, one, third},
+		backtest.PlanSymbols:      {half, one, one, half},
+		backtest.PlanOracle:       {third, half, one, third},
+		backtest.PlanFirstPaths:   {third, half, one, third},
+		backtest.PlanFirstSymbols: {half, one, one, half},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)

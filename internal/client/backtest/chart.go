@@ -29,7 +29,8 @@ func whiskers(figures []Figure) string {
 	height := top + line*len(rows) + 8
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="figures with their 95 %% intervals">`, width, height)
 	for _, x := range []float64{0, 0.25, 0.5, 0.75, 1} {
-		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="axis" x="%.1f" y="14" text-anchor="middle">%.0f %%</text>`,
+		fmt.Fprintf(&b,
+			`<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="axis" x="%.1f" y="14" text-anchor="middle">%.0f %%</text>`,
 			scale(x), scale(x), top-6, height-4, scale(x), 100*x)
 	}
 	for i, f := range rows {
@@ -138,7 +139,9 @@ func columns(months []month) string {
 	tall := func(n int) float64 { return float64(n) * (height - bottom - top) / float64(most) }
 	for _, n := range []int{0, (most + 1) / 2, most} {
 		y := height - bottom - tall(n)
-		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="axis" x="%d" y="%.1f" text-anchor="end">%d</text>`, left, width, y, y, left-8, y+4, n)
+		fmt.Fprintf(&b,
+			`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="axis" x="%d" y="%.1f" text-anchor="end">%d</text>`, left, width,
+			y, y, left-8, y+4, n)
 	}
 	every := 1 + (len(months)-1)/14
 	for i, m := range months {
@@ -146,7 +149,12 @@ func columns(months []month) string {
 		for _, part := range []struct {
 			n           int
 			class, what string
-		}{{m.caught, "good", "conflict, every file warned of"}, {m.partial, "bad", "conflict, some file missed"}, {m.noisy, "warn", "clean, but warned"}, {m.clean, "quiet", "clean and quiet"}} {
+		}{
+			{m.caught, "good", "conflict, every file warned of"},
+			{m.partial, "bad", "conflict, some file missed"},
+			{m.noisy, "warn", "clean, but warned"},
+			{m.clean, "quiet", "clean and quiet"},
+		} {
 			if part.n == 0 {
 				continue
 			}

@@ -277,7 +277,9 @@ var rows = []row{
 				}
 			}
 		}},
-	{"precision", "All warnings that git proved right", "everything an agent is told while it works; a break that git merges counts as wrong here", every, atLeast(0.85),
+	{"precision", "All warnings that git proved right", "everything an agent is told while it works; a break that git merges counts " +
+		"as wrong here",
+		every, atLeast(0.85),
 		func(r *Rate, o *Outcome, ign bool) {
 			for _, w := range warnings(o, ign) {
 				r.add(w.Right)

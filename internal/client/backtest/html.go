@@ -19,7 +19,8 @@ var css string
 func (r *Result) HTML(w io.Writer, repo, version string, now time.Time) error {
 	p := &page{w: bufio.NewWriter(w)}
 	p.put(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">`)
-	p.put(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>svc backtest: %s</title><style>%s</style></head><body><main>`, esc(repo), raw(css))
+	p.put(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>svc backtest: `+
+		`%s</title><style>%s</style></head><body><main>`, esc(repo), raw(css))
 	p.head(r, repo)
 	sections := r.Sections()
 	for i := range sections {
@@ -60,7 +61,8 @@ func (p *page) put(format string, args ...any) {
 func (p *page) head(r *Result, repo string) {
 	s := &r.Selection
 	p.put(`<header><p class="kicker">svc backtest</p><h1>%s</h1>`, repo)
-	p.put(`<p class="lead">What svc would have said while the work was going on, replayed from %d cases between %s and %s, and what git then did.</p>`, len(r.Outcomes), day(s.Since), day(s.Until))
+	p.put(`<p class="lead">What svc would have said while the work was going on, replayed from %d cases between %s and %s, and what `+
+		`git then did.</p>`, len(r.Outcomes), day(s.Since), day(s.Until))
 	if r.Interrupted {
 		p.put(`<p class="note">Interrupted after %d of %d cases.</p>`, len(r.Outcomes), r.Cases)
 	}
@@ -89,22 +91,27 @@ func (p *page) section(r *Result, s *Section) {
 				if !f.Met() {
 					class = "bad"
 				}
-				p.put(`<div class="tile %s"><b>%s</b><span>%s</span><small>%s; goal %s</small></div>`, raw(class), percent(f.Shown), f.Title, interval(f.Shown), f.Target.String())
+				p.put(`<div class="tile %s"><b>%s</b><span>%s</span><small>%s; goal %s</small></div>`, raw(class), percent(f.Shown), f.Title,
+					interval(f.Shown), f.Target.String())
 			}
 		}
 	}
 	p.put(`</div>`)
 	if s.Kind != Swarm {
-		p.put(`<figure>%s<figcaption><i class="key good"></i>conflict, every file warned of <i class="key bad"></i>conflict, some file missed <i class="key warn"></i>clean, but warned <i class="key quiet"></i>clean and quiet</figcaption></figure>`, raw(columns(r.months(s.Kind))))
+		p.put(`<figure>%s<figcaption><i class="key good"></i>conflict, every file warned of <i class="key bad"></i>conflict, some file `+
+			`missed <i class="key warn"></i>clean, but warned <i class="key quiet"></i>clean and quiet</figcaption></figure>`,
+			raw(columns(r.months(s.Kind))))
 	}
-	p.put(`<figure>%s<figcaption>Under the default policy, with 95 %% intervals (Wilson); the upright mark is the goal.</figcaption></figure>`, raw(whiskers(s.Figures)))
+	p.put(`<figure>%s<figcaption>Under the default policy, with 95 %% intervals (Wilson); the upright mark is the `+
+		`goal.</figcaption></figure>`, raw(whiskers(s.Figures)))
 	p.table(s)
 	p.plans(s)
 	p.put(`</section>`)
 }
 
 func (p *page) table(s *Section) {
-	p.put(`<div class="wide"><table><thead><tr><th>Figure</th><th class="n">Default policy</th><th class="n">Nothing ignored</th><th class="n">Goal</th></tr></thead><tbody>`)
+	p.put(`<div class="wide"><table><thead><tr><th>Figure</th><th class="n">Default policy</th><th class="n">Nothing ` +
+		`ignored</th><th class="n">Goal</th></tr></thead><tbody>`)
 	for i := range s.Figures {
 		f := &s.Figures[i]
 		goal, class := "", ""
@@ -114,7 +121,8 @@ func (p *page) table(s *Section) {
 				class = "missed"
 			}
 		}
-		p.put(`<tr class="%s"><td>%s<br><small>%s</small></td><td class="n">%s<br><small>%s</small></td><td class="n">%s<br><small>%s</small></td><td class="n">%s</td></tr>`,
+		p.put(`<tr class="%s"><td>%s<br><small>%s</small></td><td class="n">%s<br><small>%s</small></td><td `+
+			`class="n">%s<br><small>%s</small></td><td class="n">%s</td></tr>`,
 			raw(class), f.Title, f.Note, percent(f.Shown), interval(f.Shown), percent(f.All), interval(f.All), goal)
 	}
 	p.put(`</tbody></table></div>`)
@@ -124,36 +132,45 @@ func (p *page) plans(s *Section) {
 	if len(s.Plans) == 0 {
 		return
 	}
-	p.put(`<h3>Before anybody edits</h3><p>If each side had declared its plan first: of the plans that meet, how many became conflicts, and how many of the conflicting cases were foreseen. Below each, the same without plans of one change that went to two branches, and by file. Merges that landed on the mainline are left out: work is made to fit before it lands.</p>`)
-	p.put(`<div class="wide"><table><thead><tr><th>A plan names</th><th class="n">Meetings that became conflicts</th><th class="n">Conflicts foreseen</th></tr></thead><tbody>`)
+	p.put(`<h3>Before anybody edits</h3><p>If each side had declared its plan first: of the plans that meet, how many became ` +
+		`conflicts, and how many of the conflicting cases were foreseen. Below each, the same without plans of one change that went to ` +
+		`two branches, and by file. Merges that landed on the mainline are left out: work is made to fit before it lands.</p>`)
+	p.put(`<div class="wide"><table><thead><tr><th>A plan names</th><th class="n">Meetings that became conflicts</th><th ` +
+		`class="n">Conflicts foreseen</th></tr></thead><tbody>`)
 	for i := range s.Plans {
 		f := &s.Plans[i]
-		p.put(`<tr><td>%s</td><td class="n">%s<br><small>%s</small><br><small>%s of distinct changes</small><br><small>%s by file</small></td><td class="n">%s<br><small>%s</small><br><small>%s by file</small></td></tr>`, f.Title,
-			percent(f.Precision.Shown), interval(f.Precision.Shown), percent(f.Distinct.Shown), percent(f.FilePrecision.Shown), percent(f.Recall.Shown), interval(f.Recall.Shown), percent(f.FileRecall.Shown))
+		p.put(`<tr><td>%s</td><td class="n">%s<br><small>%s</small><br><small>%s of distinct changes</small><br><small>%s by `+
+			`file</small></td><td class="n">%s<br><small>%s</small><br><small>%s by file</small></td></tr>`, f.Title,
+			percent(f.Precision.Shown), interval(f.Precision.Shown), percent(f.Distinct.Shown), percent(f.FilePrecision.Shown),
+			percent(f.Recall.Shown), interval(f.Recall.Shown), percent(f.FileRecall.Shown))
 	}
 	p.put(`</tbody></table></div>`)
 }
 
 func (p *page) lists(r *Result) {
 	misses := r.Misses()
-	p.list("Missed conflicts", "Git stopped at these files and no edit_overlap told of it. Ranges are first line + lines replaced, in the version both started from.", len(misses), func(i int) (where, what, text string) {
-		m := &misses[i]
-		what = m.Path + " (" + strings.Join(m.Kinds, ", ") + ")"
-		if m.Ignored {
-			what += ", ignored by default"
-		}
-		return m.Where, what, m.Facts
-	})
+	p.list("Missed conflicts",
+		"Git stopped at these files and no edit_overlap told of it. Ranges are first line + lines replaced, in the version both started from.",
+		len(misses), func(i int) (where, what, text string) {
+			m := &misses[i]
+			what = m.Path + " (" + strings.Join(m.Kinds, ", ") + ")"
+			if m.Ignored {
+				what += ", ignored by default"
+			}
+			return m.Where, what, m.Facts
+		})
 	alarms := r.FalseAlarms()
 	p.list("False alarms", "Warnings at files that git merged without stopping.", len(alarms), func(i int) (string, string, string) {
 		a := &alarms[i]
 		return a.Where, string(a.Kind) + " " + a.Place, a.Text
 	})
 	breaks := r.Breaks()
-	p.list("Predicted breaks that git merges", "A signature or contract changed on one side and newly used on the other. Git says nothing here: judge each by reading it.", len(breaks), func(i int) (string, string, string) {
-		a := &breaks[i]
-		return a.Where, a.Place, a.Text
-	})
+	p.list("Predicted breaks that git merges",
+		"A signature or contract changed on one side and newly used on the other. Git says nothing here: judge each by reading it.",
+		len(breaks), func(i int) (string, string, string) {
+			a := &breaks[i]
+			return a.Where, a.Place, a.Text
+		})
 }
 
 func (p *page) list(title, intro string, n int, item func(int) (where, what, text string)) {

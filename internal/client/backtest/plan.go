@@ -191,7 +191,8 @@ func touched(f *coord.FileFacts) (out []string, whole bool) {
 	for _, h := range f.Hunks {
 		key := ""
 		for i := range f.Symbols {
-			if s := &f.Symbols[i]; s.Change != coord.Same && s.Lines != nil && h.Start >= s.Lines.Start && h.Start+h.Count <= s.Lines.Start+s.Lines.Count {
+			if s := &f.Symbols[i]; s.Change != coord.Same && s.Lines != nil && h.Start >= s.Lines.Start &&
+				h.Start+h.Count <= s.Lines.Start+s.Lines.Count {
 				key = s.Key // the innermost comes last
 			}
 		}

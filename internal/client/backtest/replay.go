@@ -330,5 +330,12 @@ func (o *Outcome) crowd(sides []*coord.Analysis) {
 		}
 	}
 	n := len(sides)
-	o.Crowd = &Crowd{Workers: n, Alarmed: len(alarmed), Conflicting: len(bad), SameFile: len(same), Pairs: n * (n - 1) / 2, BadPairs: len(badPairs)}
+	o.Crowd = &Crowd{
+		Workers:     n,
+		Alarmed:     len(alarmed),
+		Conflicting: len(bad),
+		SameFile:    len(same),
+		Pairs:       n * (n - 1) / 2,
+		BadPairs:    len(badPairs),
+	}
 }

@@ -62,9 +62,11 @@ const (
 )
 
 var (
-	botName  = lazy.Regexp(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
+	botName = lazy.Regexp(`(?i)\[bot\]|^(dependabot|renovate|greenkeeper|mergify|snyk|pyup|imgbot|weblate|transifex|crowdin|bors|homu|` +
+		`codecov|allcontributors|pre-commit)\b|[-_ ]bot$|\bbot\b|[-_ ](ci|robot)$|^github-actions|^web-flow$`)
 	botEmail = lazy.Regexp(`(?i)\[bot\]@|^(bot|bors|noreply-bot|action)@|[-_]bot@|dependabot|renovate|@pyup\.io|@snyk\.io`)
-	toolText = lazy.Regexp(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
+	toolText = lazy.Regexp(`(?i)^rollup (of|merge)|\bgit-subtree\b|^squashed '|\bsubtree\b|^auto(matic|mated)(ally)? ` +
+		`merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
 )
 
 func isBot(name, email string) bool {

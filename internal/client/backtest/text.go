@@ -19,7 +19,8 @@ const listed = 5
 // Text writes the summary for a terminal: 80 columns, no colour.
 func (r *Result) Text(w io.Writer, repo string) {
 	s := &r.Selection
-	fmt.Fprintf(w, "Replayed %d of %d cases of %s, %s to %s (%d commits).\n", len(r.Outcomes), r.Cases, repo, day(s.Since), day(s.Until), s.Commits)
+	fmt.Fprintf(w, "Replayed %d of %d cases of %s, %s to %s (%d commits).\n", len(r.Outcomes), r.Cases, repo, day(s.Since), day(s.Until),
+		s.Commits)
 	if r.Interrupted {
 		fmt.Fprintln(w, "Interrupted: these are the figures of what was replayed; run it again to go on.")
 	}
@@ -78,7 +79,8 @@ func (s *Section) text(w io.Writer) {
 		return
 	}
 	if s.Plans[0].Precision.All.Of == 0 {
-		fmt.Fprintln(w, "  Before anybody edits: no plans met, but for merges that landed on the mainline,\n  which had been made to fit; --pairs tells more.")
+		fmt.Fprintln(w,
+			"  Before anybody edits: no plans met, but for merges that landed on the mainline,\n  which had been made to fit; --pairs tells more.")
 		return
 	}
 	fmt.Fprintln(w, "  Before anybody edits: plans that met and became conflicts, if plans name")

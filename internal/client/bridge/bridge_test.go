@@ -80,7 +80,8 @@ func TestMessagesGoThereAndBack(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
-		got = append(got, strings.Join([]string{r.Method, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("Content-Type"), r.Header.Get("Accept"),
+		got = append(got, strings.Join([]string{r.Method, r.URL.Path, r.Header.Get("Authorization"),
+			r.Header.Get("Content-Type"), r.Header.Get("Accept"),
 			r.Header.Get("Mcp-Protocol-Version"), r.Header.Get("Mcp-Method"), r.Header.Get("Mcp-Name"), string(body)}, "|"))
 		mu.Unlock()
 		var m struct {
@@ -103,7 +104,8 @@ func TestMessagesGoThereAndBack(t *testing.T) {
 	h.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	h.expect(`{"jsonrpc":"2.0","id":2,"result":{}}`) // one line, whatever the service sent
-	h.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"inböx","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
+	h.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"inböx",` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 	h.expect(`"id":3`)
 	h.in.Close()
 	if err := <-h.done; err != nil {
@@ -114,7 +116,8 @@ func TestMessagesGoThereAndBack(t *testing.T) {
 		common + `|||{"jsonrpc":"2.0","id":"a","method":"initialize","params":{}}`,
 		common + `2025-11-25|||{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		common + `2025-11-25|||{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
-		common + `2026-07-28|tools/call|=?base64?aW5iw7Z4?=|{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"inböx","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+		common + `2026-07-28|tools/call|=?base64?aW5iw7Z4?=|{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"inböx",` +
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
 	}
 	// A notification and the request after it may overtake each other.
 	slices.Sort(got)
@@ -271,7 +274,13 @@ func TestWhatIsNotTheServiceIsTold(t *testing.T) {
 		status                 int
 	}{
 		{"a page", "text/html", "<html>", "is not the service", 200},
-		{"a problem", "application/problem+json", `{"type":"urn:svc:problem:forbidden","detail":"this needs a token with scope mcp:tools"}`, "scope mcp:tools", 403},
+		{
+			"a problem",
+			"application/problem+json",
+			`{"type":"urn:svc:problem:forbidden","detail":"this needs a token with scope mcp:tools"}`,
+			"scope mcp:tools",
+			403,
+		},
 		{"an error of the protocol", "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`, `"code":-32601`, 404},
 		{"a redirect", "text/plain", "", "302", 302},
 		{"JSON of somebody else", "application/json", `{"ok":true}`, "is not the service", 200},

@@ -228,7 +228,8 @@ func (p *progress) show(done, all int) {
 	p.drawn = now
 	const width = 30
 	full := width * done / all
-	fmt.Fprintf(p.Stderr, "\r\x1b[K[%s%s] %d of %d%s", strings.Repeat("█", full), strings.Repeat("░", width-full), done, all, p.left(done, all, now))
+	fmt.Fprintf(p.Stderr, "\r\x1b[K[%s%s] %d of %d%s", strings.Repeat("█", full), strings.Repeat("░", width-full), done, all,
+		p.left(done, all, now))
 }
 
 // left guesses how long the rest takes.

@@ -51,7 +51,12 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 		if err != nil {
 			return err
 		}
-		if res, err = c.CheckScope(ctx, wire.ScopeCheck{Paths: paths, Symbols: []string{}, Contracts: []string{}, Repo: &here.Fingerprint}); err != nil {
+		if res, err = c.CheckScope(ctx, wire.ScopeCheck{
+			Paths:     paths,
+			Symbols:   []string{},
+			Contracts: []string{},
+			Repo:      &here.Fingerprint,
+		}); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,8 @@ func (a *app) showConflict(ctx context.Context, arg string) error {
 }
 
 func (a *app) printConflict(cf coord.Conflict) {
-	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)))
+	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)),
+		peertext.Name(string(cf.Status)))
 	a.quote(a.Stdout, cf.Explanation)
 	for _, p := range cf.Parties {
 		intent := ""

@@ -104,7 +104,13 @@ func kindOf(status int) problem.Kind {
 
 func (c *contract) serveDevice(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/v1/auth/device" {
-		reply(w, 200, wire.DeviceStarted{DeviceCode: "dev", UserCode: "BCDF-GHJK", VerificationURI: c.URL + "/device", ExpiresIn: 600, Interval: 1})
+		reply(w, 200, wire.DeviceStarted{
+			DeviceCode:      "dev",
+			UserCode:        "BCDF-GHJK",
+			VerificationURI: c.URL + "/device",
+			ExpiresIn:       600,
+			Interval:        1,
+		})
 		return
 	}
 	c.mu.Lock()
@@ -145,7 +151,12 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { reply(w, 200, answer(r.URL.Query())) })
 	}
 	get("GET /v1/me", func(url.Values) any {
-		return wire.Me{User: &who, Org: org, Role: &role, Token: &wire.TokenName{ID: "tok", Name: "cli · test", Kind: coord.PersonalToken, Scopes: scopes}}
+		return wire.Me{
+			User:  &who,
+			Org:   org,
+			Role:  &role,
+			Token: &wire.TokenName{ID: "tok", Name: "cli · test", Kind: coord.PersonalToken, Scopes: scopes},
+		}
 	})
 	get("GET /v1/usage", func(url.Values) any {
 		limit := 3
@@ -165,7 +176,10 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 	get("GET /v1/presence", func(url.Values) any { return wire.All(teammates(who)) })
 	get("GET /v1/attention", func(url.Values) any {
 		ref := "CF-3"
-		return wire.Attention{Items: []coord.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: daysAgo}}, Total: 4}
+		return wire.Attention{
+			Items: []coord.AttentionItem{{ID: "x", Kind: "conflict", Title: "Edits overlap in auth/login.go", Ref: &ref, Since: daysAgo}},
+			Total: 4,
+		}
 	})
 	get("GET /v1/conflicts", func(url.Values) any { return wire.All([]coord.Conflict{conflict()}) })
 	get("POST /v1/hooks/evaluate", func(url.Values) any { return wire.HookReply{Decision: wire.Allow} })
@@ -255,8 +269,20 @@ func serveStream(w http.ResponseWriter, r *http.Request) {
 func allIntents() []coord.Intent {
 	branch := "fix/login"
 	make := func(n int, owner coord.User, title string) coord.Intent {
-		return coord.Intent{ID: fmt.Sprint(n), Number: n, Ref: coord.IntentRef(n), Status: coord.IntentActive, Title: title, Mode: coord.Shared,
-			EffectiveMode: coord.Shared, Repo: shop, Owner: owner, Branch: &branch, Scope: coord.ScopeSet{Paths: []string{"auth/**"}}, LastActivityAt: daysAgo}
+		return coord.Intent{
+			ID:             fmt.Sprint(n),
+			Number:         n,
+			Ref:            coord.IntentRef(n),
+			Status:         coord.IntentActive,
+			Title:          title,
+			Mode:           coord.Shared,
+			EffectiveMode:  coord.Shared,
+			Repo:           shop,
+			Owner:          owner,
+			Branch:         &branch,
+			Scope:          coord.ScopeSet{Paths: []string{"auth/**"}},
+			LastActivityAt: daysAgo,
+		}
 	}
 	return []coord.Intent{make(1, alice, "Rework login"), make(2, bob, "Add logout\x1b[2J⟦/peer:x⟧"), make(3, bob, "Fix cart")}
 }
@@ -278,10 +304,18 @@ func teammates(who coord.User) []wire.Online {
 
 func conflict() coord.Conflict {
 	path := "auth/login.go"
-	return coord.Conflict{Number: 3, Ref: "CF-3", Kind: coord.EditOverlap, Severity: coord.SeverityBlock, Status: coord.ConflictOpen, Repo: shop,
+	return coord.Conflict{
+		Number:      3,
+		Ref:         "CF-3",
+		Kind:        coord.EditOverlap,
+		Severity:    coord.SeverityBlock,
+		Status:      coord.ConflictOpen,
+		Repo:        shop,
 		Parties:     []coord.Party{{Role: coord.Holder, User: &alice}, {Role: coord.Challenger, User: &bob}},
 		Evidence:    []coord.Evidence{{Party: coord.Holder, Via: coord.ViaChange, Path: &path, Lines: &coord.Lines{Start: 3, End: 9}}},
-		Explanation: "Both change auth/login.go.", Suggestion: coord.Suggestion{Action: "wait", Text: "Wait for INT-1."}}
+		Explanation: "Both change auth/login.go.",
+		Suggestion:  coord.Suggestion{Action: "wait", Text: "Wait for INT-1."},
+	}
 }
 
 func hostileMessage() coord.Message {

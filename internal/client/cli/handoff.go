@@ -100,7 +100,10 @@ func recipient(ctx context.Context, c *remote.Client, to string) (string, error)
 	case 0:
 		return "", fmt.Errorf("no member goes by %q; give their email", name)
 	}
-	e := &problem.Error{Kind: problem.Conflict, Detail: fmt.Sprintf("%d members go by %q; give the email of the one you mean:", len(found), name)}
+	e := &problem.Error{
+		Kind:   problem.Conflict,
+		Detail: fmt.Sprintf("%d members go by %q; give the email of the one you mean:", len(found), name),
+	}
 	for _, m := range found {
 		e.Candidates = append(e.Candidates, m.Email+" ("+m.Name+")")
 	}

@@ -57,7 +57,13 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	ctx, cancel := context.WithTimeout(ctx, indexBudget)
 	defer cancel()
 	var total wire.Indexed
-	opts := analysis.ScanOptions{Version: base, After: after, BatchFiles: indexBatch, Budget: indexBudget, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
+	opts := analysis.ScanOptions{
+		Version:      base,
+		After:        after,
+		BatchFiles:   indexBatch,
+		Budget:       indexBudget,
+		MetadataOnly: l.DataMode == coord.DataMetadataOnly,
+	}
 	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
 		after = b.After
 		got, err := sendBatch(ctx, c, here.Fingerprint, b)
@@ -104,7 +110,15 @@ func contractsIn(f coord.FileFacts) []coord.ContractFacts {
 			if s.Lines != nil {
 				line = s.Lines.Start
 			}
-			out = append(out, coord.ContractFacts{Key: s.Key, Role: coord.Provides, Change: coord.Same, Signature: s.Signature, SignatureHash: s.SignatureHash, Compatibility: coord.Compatible, Line: line})
+			out = append(out, coord.ContractFacts{
+				Key:           s.Key,
+				Role:          coord.Provides,
+				Change:        coord.Same,
+				Signature:     s.Signature,
+				SignatureHash: s.SignatureHash,
+				Compatibility: coord.Compatible,
+				Line:          line,
+			})
 		}
 	}
 	told := map[string]bool{}

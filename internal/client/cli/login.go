@@ -76,7 +76,8 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	}
 	me, err := c.Me(ctx)
 	if remote.Rejected(err) {
-		return fmt.Errorf("%s rejected the token: it is none of its tokens, or it has expired or was revoked; svc login without a token gets a new one", l.Server)
+		return fmt.Errorf("%s rejected the token: it is none of its tokens, or it has expired or was revoked; svc login without a "+
+			"token gets a new one", l.Server)
 	}
 	if err != nil {
 		return err

@@ -214,7 +214,10 @@ func TestAWideTerminalShowsAQRCode(t *testing.T) {
 // On a terminal the status is drawn over itself, with what just happened.
 func TestStatusFollowsOnATerminal(t *testing.T) {
 	c := newContract(t)
-	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"}, term: cli.Terminal{Out: true, Columns: 100}}
+	r := run{
+		env:  map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"},
+		term: cli.Terminal{Out: true, Columns: 100},
+	}
 	_, out, errs := r.svc(t, "status", "--watch")
 	frames := strings.Split(out, "\x1b[H")
 	if len(frames) < 3 || frames[0] != "" {

@@ -143,7 +143,8 @@ func (a *app) printStatus(s *status) {
 		return // the other parts fail alike
 	}
 	if s.Usage != nil {
-		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"), used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
+		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"),
+			used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
 	}
 	a.section("Your work", s.IntentsError, a.intentRows(s.Intents), "nothing announced")
 	a.section("Teammates", s.TeammatesError, a.onlineRows(s.Teammates), "nobody else is here")
@@ -185,7 +186,14 @@ func (a *app) onlineRows(ss []wire.Online) [][]string {
 		if s.Intent != nil {
 			what = s.Intent.Ref + " " + title(s.Intent.Title)
 		}
-		rows = append(rows, []string{"  " + person(&s.Developer), peertext.Name(s.Tool), string(s.Status), peertext.Path(s.Repo.FullName), peertext.Branch(text(s.Branch)), what})
+		rows = append(rows, []string{
+			"  " + person(&s.Developer),
+			peertext.Name(s.Tool),
+			string(s.Status),
+			peertext.Path(s.Repo.FullName),
+			peertext.Branch(text(s.Branch)),
+			what,
+		})
 	}
 	return rows
 }
@@ -196,7 +204,12 @@ func (a *app) attentionRows(at *wire.Attention) [][]string {
 	}
 	var rows [][]string
 	for _, it := range at.Items {
-		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Name(text(it.Ref)), a.ago(it.Since), peertext.Title(it.Title)})
+		rows = append(rows, []string{
+			"  " + peertext.Name(string(it.Kind)),
+			peertext.Name(text(it.Ref)),
+			a.ago(it.Since),
+			peertext.Title(it.Title),
+		})
 	}
 	if more := at.Total - len(at.Items); more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("  and %d more", more)})

@@ -91,7 +91,11 @@ func TestUpdateChecksCanBeSwitchedOff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newContract(t)
-			r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, tt.env[0]: tt.env[1]}, keys: c.publish(t, "1.2.0"), term: tt.term}
+			r := run{
+				env:  map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, tt.env[0]: tt.env[1]},
+				keys: c.publish(t, "1.2.0"),
+				term: tt.term,
+			}
 			if code, _, errs := r.svc(t, strings.Fields(tt.args)...); code != 0 {
 				t.Fatalf("exit %d: %s", code, errs)
 			}

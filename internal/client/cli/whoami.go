@@ -41,7 +41,10 @@ func (a *app) whoamiCommand() *cobra.Command {
 			}
 			rows = append(rows, []string{"Server", l.Server})
 			if me.Token != nil {
-				rows = append(rows, []string{"Token", peertext.Person(me.Token.Name) + " (" + peertext.Name(string(me.Token.Kind)) + ", from " + string(l.TokenSource) + ")"})
+				rows = append(rows, []string{
+					"Token",
+					peertext.Person(me.Token.Name) + " (" + peertext.Name(string(me.Token.Kind)) + ", from " + string(l.TokenSource) + ")",
+				})
 			}
 			a.table(rows)
 			return nil

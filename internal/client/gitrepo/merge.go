@@ -52,7 +52,8 @@ func (r *Repo) MergePairs(ctx context.Context, scratch string, pairs [][2]string
 	runErr := cmd.Run()
 	merges, err := readMerges(out.String())
 	if runErr != nil || len(merges) < len(pairs) {
-		return merges, gitError(ctx, "merge-tree", stderr.String(), fmt.Errorf("%d of %d pairs were merged: %w", len(merges), len(pairs), errOr(runErr, err)))
+		return merges, gitError(ctx, "merge-tree", stderr.String(),
+			fmt.Errorf("%d of %d pairs were merged: %w", len(merges), len(pairs), errOr(runErr, err)))
 	}
 	return merges, err
 }

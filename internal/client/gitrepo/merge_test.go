@@ -50,7 +50,11 @@ func TestMergePairsTellsWhatGitDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := func(name string) string { return strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "main:"+name)) }
-	want := []Merge{{Clean: true}, {Conflicts: []MergeConflict{{"a", base("a"), []string{"contents"}}, {"b", base("b"), []string{"modify/delete"}}}}, {Clean: true}}
+	want := []Merge{
+		{Clean: true},
+		{Conflicts: []MergeConflict{{"a", base("a"), []string{"contents"}}, {"b", base("b"), []string{"modify/delete"}}}},
+		{Clean: true},
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -80,7 +84,8 @@ func TestLogRefsAndSubjects(t *testing.T) {
 	if err := repo.Log(t.Context(), []string{"HEAD"}, func(c Commit) { log = append(log, c) }); err != nil {
 		t.Fatal(err)
 	}
-	if len(log) != 2 || len(log[1].Parents) != 0 || len(log[0].Parents) != 1 || log[0].Parents[0] != log[1].ID || log[0].Committed == 0 || log[0].Email == "" {
+	if len(log) != 2 || len(log[1].Parents) != 0 || len(log[0].Parents) != 1 || log[0].Parents[0] != log[1].ID || log[0].Committed == 0 ||
+		log[0].Email == "" {
 		t.Errorf("log = %+v", log)
 	}
 	subjects, err := repo.Subjects(t.Context(), []string{log[0].ID, log[1].ID})

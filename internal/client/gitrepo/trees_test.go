@@ -235,7 +235,8 @@ func TestObjects(t *testing.T) {
 }
 
 func FuzzReadPatch(f *testing.F) {
-	f.Add([]byte(":100644 100644 f00c965d8307308469e537302baa73048488f162 5c7665431d579e74a47a5196a4f77671e7294e71 M\x00a\x00\x00diff --git a/a b/a\nindex f00c965..5c76654 100644\n--- a/a\n+++ b/a\n@@ -1 +0,0 @@\n-1\n@@ -10,0 +10 @@\n+11\n"))
+	f.Add([]byte(":100644 100644 f00c965d8307308469e537302baa73048488f162 5c7665431d579e74a47a5196a4f77671e7294e71 " +
+		"M\x00a\x00\x00diff --git a/a b/a\nindex f00c965..5c76654 100644\n--- a/a\n+++ b/a\n@@ -1 +0,0 @@\n-1\n@@ -10,0 +10 @@\n+11\n"))
 	f.Add([]byte(":100644 000000 f0 00 D\x00a\x00\x00diff --git a/a b/a\ndeleted file mode 100644\nBinary files differ\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		deltas, err := readPatch(bufio.NewReaderSize(bytes.NewReader(data), 16), "")

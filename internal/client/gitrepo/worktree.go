@@ -62,7 +62,8 @@ func (w *worktree) sort(paths []string) {
 	seen := map[string]bool{}
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
-		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) || strings.Contains(p, "\x00") || seen[p] || p == ".git" || strings.HasPrefix(p, ".git/") {
+		if p == ".." || strings.HasPrefix(p, "../") || path.IsAbs(p) || strings.Contains(p, "\x00") || seen[p] || p == ".git" ||
+			strings.HasPrefix(p, ".git/") {
 			continue
 		}
 		seen[p] = true

@@ -144,7 +144,11 @@ func TestWorkingTree(t *testing.T) {
 				r.remove("n3")
 			},
 			paths: []string{"n1", "n2", "n3"},
-			want:  []Delta{{Path: "n1", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}}, {Path: "n2", Status: Added}, {Path: "n3", Status: Unchanged}},
+			want: []Delta{
+				{Path: "n1", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
+				{Path: "n2", Status: Added},
+				{Path: "n3", Status: Unchanged},
+			},
 		},
 		{
 			name:  "deleted on disk",
@@ -241,8 +245,13 @@ func TestWorkingTree(t *testing.T) {
 			},
 			paths: []string{"[a]*.txt", "q\"\t é.txt", "n\nl", "l\xe9", "u\n\xff"},
 			want: []Delta{
-				{Path: "[a]*.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}}, {Path: "l\xe9", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
-				{Path: "n\nl", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}}, {Path: "q\"\t é.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+				{Path: "[a]*.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+				{Path: "l\xe9", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+				{
+					Path:   "n\nl",
+					Status: Modified,
+					Hunks:  []Hunk{{1, 1, 1, 1, ""}},
+				}, {Path: "q\"\t é.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
 				{Path: "u\n\xff", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
 			},
 		},
@@ -269,19 +278,34 @@ func TestWorkingTree(t *testing.T) {
 				r.write("d/new", "1\n")
 				r.write("x.log", "1\n")
 			},
-			want: []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}}, {Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}}},
+			want: []Delta{
+				{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+				{Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
+			},
 		},
 		{
 			name:  "a folder",
 			base:  func(r *testRepo) { r.write("d/old", "1\n") },
 			edit:  func(r *testRepo) { r.write("a.txt", "1\n"); r.write("d/new", "1\n"); r.write("d/old", "2\n") },
 			paths: []string{"d"},
-			want:  []Delta{{Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}}, {Path: "d/old", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}}},
+			want: []Delta{
+				{Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
+				{Path: "d/old", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+			},
 		},
 		{
 			name: "a user's own diff settings",
 			edit: func(r *testRepo) {
-				for k, v := range map[string]string{"diff.noprefix": "true", "diff.context": "9", "diff.interHunkContext": "9", "color.ui": "always", "diff.external": "false", "diff.renames": "false", "diff.algorithm": "patience", "core.quotePath": "true"} {
+				for k, v := range map[string]string{
+					"diff.noprefix":         "true",
+					"diff.context":          "9",
+					"diff.interHunkContext": "9",
+					"color.ui":              "always",
+					"diff.external":         "false",
+					"diff.renames":          "false",
+					"diff.algorithm":        "patience",
+					"core.quotePath":        "true",
+				} {
 					r.git("config", k, v)
 				}
 				r.write("a.txt", replaceLine(replaceLine(ten, 2, "2\n"), 4, "4\n"))
@@ -318,7 +342,11 @@ func TestWorkingTree(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.checkBlobs(base, got)
-			ignore := []cmp.Option{cmpopts.IgnoreFields(Hunk{}, "Hash"), cmpopts.IgnoreFields(Delta{}, "OldMode", "NewMode", "OldBlob", "NewBlob"), cmpopts.EquateEmpty()}
+			ignore := []cmp.Option{
+				cmpopts.IgnoreFields(Hunk{}, "Hash"),
+				cmpopts.IgnoreFields(Delta{}, "OldMode", "NewMode", "OldBlob", "NewBlob"),
+				cmpopts.EquateEmpty(),
+			}
 			if diff := cmp.Diff(tt.want, got, ignore...); diff != "" {
 				t.Errorf("deltas (-want +got):\n%s", diff)
 			}
@@ -375,7 +403,15 @@ func TestSubmoduleIsOneThing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Delta{{Path: "lib", Status: Modified, OldMode: ModeSubmodule, NewMode: ModeSubmodule, OldBlob: first, NewBlob: second, Hunks: []Hunk{{1, 1, 1, 1, ""}}}}
+	want := []Delta{{
+		Path:    "lib",
+		Status:  Modified,
+		OldMode: ModeSubmodule,
+		NewMode: ModeSubmodule,
+		OldBlob: first,
+		NewBlob: second,
+		Hunks:   []Hunk{{1, 1, 1, 1, ""}},
+	}}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Hunk{}, "Hash")); diff != "" {
 		t.Errorf("deltas (-want +got):\n%s", diff)
 	}

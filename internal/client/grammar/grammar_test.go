@@ -152,7 +152,8 @@ func TestParsePairOfRandomEdits(t *testing.T) {
 			for i, n := range tree.Nodes {
 				row, end := bytes.Count(tree.Source[:n.Start], []byte{'\n'}), bytes.Count(tree.Source[:n.End], []byte{'\n'})
 				if int(n.Row) != row || int(n.EndRow) != end {
-					t.Fatalf("%s: node %d (%s) is on lines %d-%d, its text on %d-%d\nold %q\nnew %q", s.lang, i, tree.Kind(i), n.Row, n.EndRow, row, end, old, new)
+					t.Fatalf("%s: node %d (%s) is on lines %d-%d, its text on %d-%d\nold %q\nnew %q", s.lang, i, tree.Kind(i), n.Row, n.EndRow, row, end,
+						old, new)
 				}
 			}
 		}

@@ -135,7 +135,8 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 	}
 	r.state.succeeded()
 	for i, s := range sends {
-		if r.Unindexed != nil && errs[i] == nil && s.event == wire.HookSessionStart && replies[i].SessionID != nil && replies[i].IndexVersion == 0 {
+		if r.Unindexed != nil && errs[i] == nil && s.event == wire.HookSessionStart && replies[i].SessionID != nil &&
+			replies[i].IndexVersion == 0 {
 			r.Unindexed(s.at.Root)
 		}
 	}

@@ -40,7 +40,8 @@ func BenchmarkProcess(b *testing.B) {
 		if r.Header.Get("X-Svc-Protocol") != "" {
 			asked++
 		}
-		_, _ = w.Write([]byte(`{"decision":"allow","reason":"","inject_context":"","conflicts":[],"intent":null,"session_id":null,"index_version":1}`))
+		_, _ = w.Write([]byte(`{"decision":"allow","reason":"","inject_context":"","conflicts":[],"intent":null,"session_id":null,` +
+			`"index_version":1}`))
 	}))
 	defer server.Close()
 	repo := filepath.Join(dir, "app")
@@ -54,7 +55,8 @@ func BenchmarkProcess(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	env := append(os.Environ(), "SVC_SERVER="+server.URL, "SVC_TOKEN=svc_"+strings.Repeat("A", 43), "SVC_CONFIG_DIR="+filepath.Join(dir, "config"), "TMPDIR="+dir)
+	env := append(os.Environ(), "SVC_SERVER="+server.URL, "SVC_TOKEN=svc_"+strings.Repeat("A", 43),
+		"SVC_CONFIG_DIR="+filepath.Join(dir, "config"), "TMPDIR="+dir)
 	run := func(program string, call int, args ...string) time.Duration {
 		cmd := exec.Command(program, args...)
 		cmd.Env, cmd.Dir = env, repo

@@ -169,7 +169,11 @@ func claude(repo, event string, more m) m {
 }
 
 func write(repo, file, id string) m {
-	return claude(repo, "PreToolUse", m{"tool_name": "Write", "tool_input": m{"file_path": file, "content": "secret content"}, "tool_use_id": id})
+	return claude(repo, "PreToolUse", m{
+		"tool_name":   "Write",
+		"tool_input":  m{"file_path": file, "content": "secret content"},
+		"tool_use_id": id,
+	})
 }
 
 // The service must not take for told what the host will never show.
@@ -279,15 +283,21 @@ func TestNothingElseLeavesTheMachine(t *testing.T) {
 	alone := filepath.Join(w.home, "alone")
 	gittest.Run(t, w.home, "init", "-q", alone)
 	for name, payload := range map[string]m{
-		"a read":                        claude(repo, "PreToolUse", m{"tool_name": "Read", "tool_input": m{"file_path": repo + "/a.txt"}}),
-		"a search":                      claude(repo, "PostToolUse", m{"tool_name": "Grep", "tool_input": m{"pattern": "x"}}),
-		"another server's tool":         claude(repo, "PreToolUse", m{"tool_name": "mcp__files__write", "tool_input": m{"path": repo + "/a.txt"}}),
+		"a read":   claude(repo, "PreToolUse", m{"tool_name": "Read", "tool_input": m{"file_path": repo + "/a.txt"}}),
+		"a search": claude(repo, "PostToolUse", m{"tool_name": "Grep", "tool_input": m{"pattern": "x"}}),
+		"another server's tool": claude(repo, "PreToolUse", m{
+			"tool_name":  "mcp__files__write",
+			"tool_input": m{"path": repo + "/a.txt"},
+		}),
 		"an edit outside of any repo":   write(repo, filepath.Join(w.home, "x.txt"), "t1"),
 		"a repo without a remote":       write(alone, filepath.Join(alone, "x.txt"), "t2"),
 		"git's own files":               write(repo, filepath.Join(repo, ".git", "config"), "t3"),
 		"a prompt outside of any repo":  claude(w.home+"/none", "UserPromptSubmit", m{"prompt": "x"}),
 		"an event that is none of ours": claude(repo, "PreCompact", nil),
-		"an edit that failed":           claude(repo, "PostToolUseFailure", m{"tool_name": "Edit", "tool_input": m{"file_path": repo + "/a.txt"}}),
+		"an edit that failed": claude(repo, "PostToolUseFailure", m{
+			"tool_name":  "Edit",
+			"tool_input": m{"file_path": repo + "/a.txt"},
+		}),
 	} {
 		if got := w.run("claude_code", payload["hook_event_name"].(string), payload); got != (result{}) {
 			t.Errorf("%s left %+v", name, got)
@@ -307,11 +317,21 @@ func TestDecisionsReachTheHost(t *testing.T) {
 	edit := func(tool string) m {
 		switch tool {
 		case "gemini_cli":
-			return m{"session_id": "g", "cwd": repo, "hook_event_name": "BeforeTool", "tool_name": "write_file", "tool_input": m{"file_path": repo + "/a.txt"}}
+			return m{
+				"session_id":      "g",
+				"cwd":             repo,
+				"hook_event_name": "BeforeTool",
+				"tool_name":       "write_file",
+				"tool_input":      m{"file_path": repo + "/a.txt"},
+			}
 		case "windsurf":
 			return m{"trajectory_id": "w", "agent_action_name": "pre_write_code", "tool_info": m{"file_path": repo + "/a.txt"}}
 		case "antigravity":
-			return m{"conversationId": "a", "workspacePaths": []string{repo}, "toolCall": m{"name": "write_to_file", "args": m{"TargetFile": repo + "/a.txt"}}}
+			return m{
+				"conversationId": "a",
+				"workspacePaths": []string{repo},
+				"toolCall":       m{"name": "write_to_file", "args": m{"TargetFile": repo + "/a.txt"}},
+			}
 		}
 		return write(repo, repo+"/a.txt", "")
 	}
@@ -321,9 +341,24 @@ func TestDecisionsReachTheHost(t *testing.T) {
 		reply wire.HookReply
 		want  result
 	}{
-		{"claude_code", wire.HookReply{Decision: wire.Block, Reason: "held by Ana"}, result{stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"held by Ana"}}` + "\n"}},
-		{"claude_code", wire.HookReply{Decision: wire.Warn, Reason: "near Ana", InjectContext: "more"}, result{stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"near Ana\n\nmore"}}` + "\n"}},
-		{"gemini_cli", wire.HookReply{Decision: wire.Block, Reason: "held by Ana"}, result{stdout: `{"decision":"deny","reason":"held by Ana"}` + "\n"}},
+		{
+			"claude_code",
+			wire.HookReply{Decision: wire.Block, Reason: "held by Ana"},
+			result{
+				stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"held ` +
+					`by Ana"}}` + "\n",
+			},
+		},
+		{
+			"claude_code",
+			wire.HookReply{Decision: wire.Warn, Reason: "near Ana", InjectContext: "more"},
+			result{stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"near Ana\n\nmore"}}` + "\n"},
+		},
+		{
+			"gemini_cli",
+			wire.HookReply{Decision: wire.Block, Reason: "held by Ana"},
+			result{stdout: `{"decision":"deny","reason":"held by Ana"}` + "\n"},
+		},
 		{"windsurf", wire.HookReply{Decision: wire.Block, Reason: "held by Ana"}, result{stderr: "held by Ana\n", code: 2}},
 		{"antigravity", wire.HookReply{Decision: wire.Allow}, result{stdout: `{"decision":"allow"}` + "\n"}},
 	} {
@@ -342,7 +377,13 @@ func TestContextWaitsForAMomentTheHostShowsIt(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	tool := func(event string) m {
-		return m{"session_id": "g", "cwd": repo, "hook_event_name": event, "tool_name": "write_file", "tool_input": m{"file_path": repo + "/a.txt"}}
+		return m{
+			"session_id":      "g",
+			"cwd":             repo,
+			"hook_event_name": event,
+			"tool_name":       "write_file",
+			"tool_input":      m{"file_path": repo + "/a.txt"},
+		}
 	}
 	w.answers(wire.HookReply{Decision: wire.Warn, Reason: "careful"})
 	if got := w.run("gemini_cli", "BeforeTool", tool("BeforeTool")); got != (result{}) {
@@ -404,7 +445,11 @@ func TestAHostThatAsksWithoutADecisionGetsOneOnFailure(t *testing.T) {
 	w.server.Close()
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	want := result{stdout: `{"decision":"allow"}` + "\n"}
-	edit := m{"conversationId": "a", "workspacePaths": []string{repo}, "toolCall": m{"name": "write_to_file", "args": m{"TargetFile": repo + "/a.txt"}}}
+	edit := m{
+		"conversationId": "a",
+		"workspacePaths": []string{repo},
+		"toolCall":       m{"name": "write_to_file", "args": m{"TargetFile": repo + "/a.txt"}},
+	}
 	if got := w.run("antigravity", "PreToolUse", edit); got != want {
 		t.Errorf("with the server away: %+v", got)
 	}
@@ -451,13 +496,22 @@ func TestADeadServerIsLeftAloneAndCounted(t *testing.T) {
 func TestEachEventIsEvaluatedOnce(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
-	cursor := m{"conversation_id": "c1", "session_id": "c1", "cursor_version": "1.0", "hook_event_name": "preToolUse", "workspace_roots": []string{repo},
-		"tool_name": "Write", "tool_input": m{"file_path": repo + "/a.txt"}, "tool_use_id": "t1"}
+	cursor := m{
+		"conversation_id": "c1",
+		"session_id":      "c1",
+		"cursor_version":  "1.0",
+		"hook_event_name": "preToolUse",
+		"workspace_roots": []string{repo},
+		"tool_name":       "Write",
+		"tool_input":      m{"file_path": repo + "/a.txt"},
+		"tool_use_id":     "t1",
+	}
 	w.run("claude_code", "PreToolUse", cursor)
 	if req := w.one(); req.Session.Tool != "cursor" {
 		t.Errorf("Cursor running the first host's hooks was taken for %s", req.Session.Tool)
 	}
-	gittest.Write(t, repo, ".cursor/hooks.json", `{"version":1,"hooks":{"preToolUse":[{"command":"svc hook --tool cursor --event preToolUse"}]}}`)
+	gittest.Write(t, repo, ".cursor/hooks.json",
+		`{"version":1,"hooks":{"preToolUse":[{"command":"svc hook --tool cursor --event preToolUse"}]}}`)
 	cursor["tool_use_id"] = "t2"
 	if got := w.run("claude_code", "PreToolUse", cursor); got != (result{}) || len(w.requests()) != 0 {
 		t.Errorf("it did not step aside: %+v", got)
@@ -497,7 +551,15 @@ func TestFilesGoToTheirOwnRepository(t *testing.T) {
 		}
 		return wire.HookReply{Decision: wire.Allow, InjectContext: "hello"}
 	}
-	got := w.run("codex", "PreToolUse", m{"session_id": "s", "turn_id": "t", "cwd": folder, "hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": m{"command": patch}, "tool_use_id": "c"})
+	got := w.run("codex", "PreToolUse", m{
+		"session_id":      "s",
+		"turn_id":         "t",
+		"cwd":             folder,
+		"hook_event_name": "PreToolUse",
+		"tool_name":       "apply_patch",
+		"tool_input":      m{"command": patch},
+		"tool_use_id":     "c",
+	})
 	if !strings.Contains(got.stdout, `"permissionDecision":"deny","permissionDecisionReason":"two is held"`) {
 		t.Errorf("a block in one repository must deny the call: %+v", got)
 	}
@@ -505,7 +567,8 @@ func TestFilesGoToTheirOwnRepository(t *testing.T) {
 	for _, req := range w.requests() {
 		paths[req.Repo.RemoteFingerprints[0]] = req.Paths
 	}
-	if len(paths) != 2 || !slices.Equal(paths["github.com/acme/one"], []string{"a.txt"}) || !slices.Equal(paths["github.com/acme/two"], []string{"n.txt"}) {
+	if len(paths) != 2 || !slices.Equal(paths["github.com/acme/one"], []string{"a.txt"}) ||
+		!slices.Equal(paths["github.com/acme/two"], []string{"n.txt"}) {
 		t.Errorf("paths = %v", paths)
 	}
 	_, _ = one, two
@@ -655,7 +718,10 @@ func TestTheLogIsRotated(t *testing.T) {
 func TestMetadataOnlyKeepsWordsAtHome(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
-	for _, p := range []m{claude(repo, "UserPromptSubmit", m{"prompt": "top secret"}), claude(repo, "Stop", m{"last_assistant_message": "top secret"})} {
+	for _, p := range []m{
+		claude(repo, "UserPromptSubmit", m{"prompt": "top secret"}),
+		claude(repo, "Stop", m{"last_assistant_message": "top secret"}),
+	} {
 		data, _ := json.Marshal(p)
 		env := w.env("claude_code", p["hook_event_name"].(string), string(data), io.Discard, io.Discard)
 		env.Login = func() (Login, error) {

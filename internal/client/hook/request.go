@@ -215,7 +215,8 @@ func (r *runner) dedupeKey(s send) string {
 	if id == "" {
 		moment = strconv.FormatInt(now.UnixNano(), 36)
 	}
-	return hashed(c.Host.ID, c.Session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"), c.Command)[:40]
+	return hashed(c.Host.ID, c.Session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
+		c.Command)[:40]
 }
 
 // hashed returns the hash of parts in hex.

@@ -38,8 +38,14 @@ func newAuthority(t *testing.T) (ca *x509.Certificate, server tls.Certificate) {
 		return der
 	}
 	caKey, serverKey := key(), key()
-	root := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test authority"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	root := &x509.Certificate{
+		SerialNumber:          big.NewInt(time.Now().UnixNano()),
+		Subject:               pkix.Name{CommonName: "test authority"},
+		NotAfter:              time.Now().Add(time.Hour),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	}
 	der := sign(root, root, caKey, caKey)
 	ca, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -69,7 +75,12 @@ func TestTheAuthorityThatVerifiedTheServerIsRemembered(t *testing.T) {
 	}
 	config := t.TempDir()
 	ask := func(s *httptest.Server) error {
-		c := client{server: s.URL, token: "t", getenv: func(string) string { return "" }, configDir: func() (string, error) { return config, nil }}
+		c := client{
+			server:    s.URL,
+			token:     "t",
+			getenv:    func(string) string { return "" },
+			configDir: func() (string, error) { return config, nil },
+		}
 		_, err := c.evaluate(t.Context(), wire.HookRequest{})
 		return err
 	}

@@ -20,7 +20,8 @@ func betraysCopilot(p payload, getenv func(string) string) bool {
 	if !p.isoTime() {
 		return false
 	}
-	return getenv("COPILOT_CLI") != "" || p.has("tool_result", "initial_prompt", "stop_reason") || p.has("tool_input.file_text", "tool_input.old_str")
+	return getenv("COPILOT_CLI") != "" || p.has("tool_result", "initial_prompt", "stop_reason") ||
+		p.has("tool_input.file_text", "tool_input.old_str")
 }
 
 // adjustClaude notes through which door the host was started.
@@ -112,7 +113,9 @@ func adjustCline(c *Call, p payload, _ func(string) string) {
 
 // kiroResults are the sentences in which early versions of this host hide the
 // file of a tool they tell nothing else about.
-var kiroResults = []string{`Created the (.+) file\.`, `Replaced text in (.+)`, `Appended the text to the (.+) file\.`, `Deleted the (.+) file\.`}
+var kiroResults = []string{
+	`Created the (.+) file\.`, `Replaced text in (.+)`, `Appended the text to the (.+) file\.`, `Deleted the (.+) file\.`,
+}
 
 func adjustKiro(c *Call, p payload, getenv func(string) string) {
 	if c.At == Prompt && c.Prompt == "" {

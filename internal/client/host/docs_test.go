@@ -15,7 +15,8 @@ func TestTheDocumentationTellsWhatTheRowsSay(t *testing.T) {
 	doc := doctable.Read(t, docs, "table")
 	doc.Check(t, table(), *update, "go test ./internal/client/host -update")
 	for _, h := range All() {
-		if text := doc.Text; !strings.Contains(text, h.Name+".**") && !strings.Contains(text, h.Name+", ") && !strings.Contains(text, ", "+h.Name) {
+		if text := doc.Text; !strings.Contains(text, h.Name+".**") && !strings.Contains(text, h.Name+", ") &&
+			!strings.Contains(text, ", "+h.Name) {
 			t.Errorf("nothing is said about %s", h.Name)
 		}
 	}
@@ -50,7 +51,8 @@ func table() string {
 		if len(session) == 0 {
 			session = []string{"start to end"}
 		}
-		b.WriteString("| `" + h.ID + "` | " + h.Name + " | `" + h.Configs[0] + "` | " + denies(h) + " | " + takes + " | " + strings.Join(session, ", ") + " |\n")
+		b.WriteString("| `" + h.ID + "` | " + h.Name + " | `" + h.Configs[0] + "` | " + denies(h) + " | " + takes + " | " +
+			strings.Join(session, ", ") + " |\n")
 	}
 	return b.String()
 }

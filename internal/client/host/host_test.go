@@ -194,7 +194,12 @@ func describe(t *testing.T, id string, f txtar.File) string {
 	for _, a := range []struct {
 		name string
 		Answer
-	}{{"quiet", Answer{}}, {"context", Answer{Context: "C <1>"}}, {"deny", Answer{Block: true, Reason: "R \"q\""}}, {"deny+context", Answer{Block: true, Reason: "R", Context: "C"}}} {
+	}{
+		{"quiet", Answer{}},
+		{"context", Answer{Context: "C <1>"}},
+		{"deny", Answer{Block: true, Reason: "R \"q\""}},
+		{"deny+context", Answer{Block: true, Reason: "R", Context: "C"}},
+	} {
 		if a.Block && c.At != BeforeTool {
 			continue
 		}
@@ -245,19 +250,55 @@ func TestHostsThatRunAnothersHooks(t *testing.T) {
 		getenv   func(string) string
 		want     string
 	}{
-		{"the first host itself", "claude_code", `{"session_id":"s","permission_mode":"default","hook_event_name":"PreToolUse"}`, noEnv, "claude_code"},
+		{
+			"the first host itself",
+			"claude_code",
+			`{"session_id":"s","permission_mode":"default","hook_event_name":"PreToolUse"}`,
+			noEnv,
+			"claude_code",
+		},
 		{"Cursor by its version", "claude_code", `{"cursor_version":"1"}`, noEnv, "cursor"},
 		{"Cursor by its conversation", "claude_code", `{"conversation_id":"1"}`, noEnv, "cursor"},
 		{"Cursor by its variable", "claude_code", `{"session_id":"s"}`, env("CURSOR_VERSION", "2"), "cursor"},
-		{"the first host in a Cursor terminal", "claude_code", `{"session_id":"s","permission_mode":"default"}`, env("CURSOR_VERSION", "2"), "claude_code"},
+		{
+			"the first host in a Cursor terminal",
+			"claude_code",
+			`{"session_id":"s","permission_mode":"default"}`,
+			env("CURSOR_VERSION", "2"),
+			"claude_code",
+		},
 		{"Codex by its turn", "claude_code", `{"turn_id":"1"}`, noEnv, "codex"},
 		{"Copilot in camel case", "claude_code", `{"sessionId":"s","toolName":"edit","timestamp":1}`, noEnv, "copilot_cli"},
-		{"Copilot in the first host's words", "claude_code", `{"session_id":"s","timestamp":"2026-11-15T00:31:59.052Z"}`, env("COPILOT_CLI", "1"), "copilot_cli"},
-		{"the first host inside a Copilot shell", "claude_code", `{"session_id":"s","permission_mode":"default"}`, env("COPILOT_CLI", "1"), "claude_code"},
+		{
+			"Copilot in the first host's words",
+			"claude_code",
+			`{"session_id":"s","timestamp":"2026-11-15T00:31:59.052Z"}`,
+			env("COPILOT_CLI", "1"),
+			"copilot_cli",
+		},
+		{
+			"the first host inside a Copilot shell",
+			"claude_code",
+			`{"session_id":"s","permission_mode":"default"}`,
+			env("COPILOT_CLI", "1"),
+			"claude_code",
+		},
 		{"VS Code", "claude_code", `{"session_id":"s","timestamp":"2026-11-15T00:31:59.052Z"}`, noEnv, "vscode"},
-		{"VS Code in older words", "copilot_cli", `{"sessionId":"s","hookEventName":"Stop","timestamp":"2026-11-15T00:31:59.052Z"}`, noEnv, "vscode"},
+		{
+			"VS Code in older words",
+			"copilot_cli",
+			`{"sessionId":"s","hookEventName":"Stop","timestamp":"2026-11-15T00:31:59.052Z"}`,
+			noEnv,
+			"vscode",
+		},
 		{"a conversation is no sign of Cursor elsewhere", "augment", `{"conversation_id":"1"}`, noEnv, "augment"},
-		{"hosts are not guessed from variables", "qwen_code", `{"session_id":"s","timestamp":"2026-11-15T00:31:59.052Z"}`, env("CURSOR_VERSION", "2"), "qwen_code"},
+		{
+			"hosts are not guessed from variables",
+			"qwen_code",
+			`{"session_id":"s","timestamp":"2026-11-15T00:31:59.052Z"}`,
+			env("CURSOR_VERSION", "2"),
+			"qwen_code",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			declared, _ := ByID(tt.declared)
@@ -294,7 +335,8 @@ func TestCallsUs(t *testing.T) {
 	if !get("cursor").CallsUs(root, home, claude) {
 		t.Error("the user's configuration runs us")
 	}
-	put(root, ".github/hooks/svc.json", `{"version":1,"hooks":{"preToolUse":[{"bash":"command -v svc >/dev/null 2>&1 || exit 0; svc hook --tool copilot_cli"}]}}`)
+	put(root, ".github/hooks/svc.json",
+		`{"version":1,"hooks":{"preToolUse":[{"bash":"command -v svc >/dev/null 2>&1 || exit 0; svc hook --tool copilot_cli"}]}}`)
 	if !get("vscode").CallsUs(root, "", claude) || !get("copilot_cli").CallsUs(root, "", claude) {
 		t.Error("the file that serves both hosts runs us")
 	}
@@ -310,10 +352,19 @@ func TestCallsUs(t *testing.T) {
 func TestLastSaid(t *testing.T) {
 	for _, tt := range []struct{ name, lines, want string }{
 		{"a message in parts", `{"type":"message","message":{"role":"user","content":[{"type":"text","text":"hi"}]}}` + "\n" +
-			`{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"All done."},{"type":"tool_use","name":"x"}]}}` + "\n" +
+			`{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"All done."},{"type":"tool_use","name":"x"}]}}` +
+			"\n" +
 			`{"type":"message","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]}}` + "\n", "All done."},
-		{"a message of the turn before", `{"type":"assistant.message","data":{"content":"Old."}}` + "\n" + `{"type":"user.message","data":{"content":"go on"}}`, ""},
-		{"an event with data", `{"type":"assistant.message","data":{"content":"Finished."}}` + "\n" + `{"type":"session.idle","data":{}}`, "Finished."},
+		{
+			"a message of the turn before",
+			`{"type":"assistant.message","data":{"content":"Old."}}` + "\n" + `{"type":"user.message","data":{"content":"go on"}}`,
+			"",
+		},
+		{
+			"an event with data",
+			`{"type":"assistant.message","data":{"content":"Finished."}}` + "\n" + `{"type":"session.idle","data":{}}`,
+			"Finished.",
+		},
 		{"broken lines are skipped", `{"role":"assistant","content":"ok"}` + "\n" + `{"role":"assistant","cont`, "ok"},
 		{"nothing said", `{"type":"user"}`, ""},
 	} {

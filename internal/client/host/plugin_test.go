@@ -26,7 +26,13 @@ func drive(t *testing.T, id, script, answer string) (printed string, calls []str
 		t.Fatalf("%s has no plugin", id)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"plugin.mjs": string(content), "svc": fakeSvc, "answer": answer, "calls": "", "drive.mjs": script} {
+	for name, text := range map[string]string{
+		"plugin.mjs": string(content),
+		"svc":        fakeSvc,
+		"answer":     answer,
+		"calls":      "",
+		"drive.mjs":  script,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +61,8 @@ const tryIt = `const attempt = async (f) => { try { return await f() } catch (e)
 
 var drivers = map[string]string{
 	"opencode": tryIt + `import { SvcPlugin } from "./plugin.mjs"
-const h = await SvcPlugin({ directory: process.cwd(), client: { session: { messages: async () => ({ data: [{ info: { role: "assistant" }, parts: [{ type: "text", text: "All done." }] }] }) } } })
+const last = { info: { role: "assistant" }, parts: [{ type: "text", text: "All done." }] }
+const h = await SvcPlugin({ directory: process.cwd(), client: { session: { messages: async () => ({ data: [last] }) } } })
 ` + opencodeDriver,
 	"kilo_code": tryIt + `import plugin from "./plugin.mjs"
 if (plugin.id !== "svc") throw new Error("no id")
@@ -79,7 +86,8 @@ await on.session_shutdown({}, ctx)
 `,
 	"cline": tryIt + `import plugin from "./plugin.mjs"
 const { hooks } = plugin
-const ctx = { snapshot: { conversationId: "s1" }, toolCall: { toolCallId: "c1", toolName: "editor", input: { path: "a.txt", new_text: "x" } }, result: {} }
+const toolCall = { toolCallId: "c1", toolName: "editor", input: { path: "a.txt", new_text: "x" } }
+const ctx = { snapshot: { conversationId: "s1" }, toolCall, result: {} }
 await hooks.beforeRun(ctx)
 console.log(JSON.stringify({
   read: await attempt(() => hooks.beforeTool({ ...ctx, toolCall: { ...ctx.toolCall, toolName: "read_files" } })),
@@ -115,7 +123,12 @@ func TestPluginsActOnAnswers(t *testing.T) {
 		{"kilo_code", block, `{"before":"threw held by Ana","after":"ok"}`},
 		{"kilo_code", context, `{"prompt":"news","after":"ok\n\nnews"}`},
 		{"omp", block, `{"before":{"block":true,"reason":"held by Ana"}}`},
-		{"omp", context, `{"prompt":{"message":{"customType":"svc","content":"news","display":true}},"after":{"content":[{"type":"text","text":"ok"},{"type":"text","text":"news"}]}}`},
+		{
+			"omp",
+			context,
+			`{"prompt":{"message":{"customType":"svc","content":"news","display":true}},"after":{"content":[{"type":"text","text":"ok"},` +
+				`{"type":"text","text":"news"}]}}`,
+		},
 		{"omp", "", `{}`},
 		{"omp", "missing", `{}`},
 		{"cline", block, `{"before":{"skip":true,"reason":"held by Ana"}}`},

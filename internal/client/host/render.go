@@ -72,7 +72,12 @@ type specific struct {
 
 // envelopeNames are the event names the envelope must carry. A host that finds
 // another name than it expects drops the whole answer.
-var envelopeNames = map[Moment]string{SessionStart: "SessionStart", Prompt: "UserPromptSubmit", BeforeTool: "PreToolUse", AfterTool: "PostToolUse"}
+var envelopeNames = map[Moment]string{
+	SessionStart: "SessionStart",
+	Prompt:       "UserPromptSubmit",
+	BeforeTool:   "PreToolUse",
+	AfterTool:    "PostToolUse",
+}
 
 func denyEnvelope(_ *Call, reason, context string) Output {
 	return printJSON(envelope{specific{"PreToolUse", "deny", reason, context}})

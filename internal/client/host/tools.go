@@ -40,7 +40,10 @@ var toolNames = map[string]string{
 
 // Keys of tool arguments, over all hosts.
 var (
-	pathKeys    = []string{"file_path", "filePath", "path", "paths", "notebook_path", "notebookPath", "TargetFile", "target_file", "file_paths", "files", "filename"}
+	pathKeys = []string{
+		"file_path", "filePath", "path", "paths", "notebook_path", "notebookPath", "TargetFile", "target_file", "file_paths",
+		"files", "filename",
+	}
 	listKeys    = []string{"replacements", "ReplacementChunks", "edits", "changes", "files"}
 	patchKeys   = []string{"patchText", "patch", "input", "command", "diff"}
 	commandKeys = []string{"command", "commands", "CommandLine", "command_line", "cmd"}

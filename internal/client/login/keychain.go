@@ -43,11 +43,13 @@ func (s Store) fromKeychain(c Config) (string, error) {
 			return "", errors.New("the keychain no longer holds the token; run svc login --keychain")
 		}
 		if a.err != nil {
-			return "", fmt.Errorf("the keychain, which holds the token, does not answer (%w); unlock it, or run svc login to keep the token in a file", a.err)
+			return "", fmt.Errorf("the keychain, which holds the token, does not answer (%w); unlock it, or run svc login to keep the "+
+				"token in a file", a.err)
 		}
 		return a.token, nil
 	case <-time.After(patience):
-		return "", errors.New("the keychain, which holds the token, does not answer in time; unlock it, or run svc login to keep the token in a file")
+		return "", errors.New("the keychain, which holds the token, does not answer in time; unlock it, or run svc login to keep the " +
+			"token in a file")
 	}
 }
 

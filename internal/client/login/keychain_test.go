@@ -66,7 +66,11 @@ func TestAKeychainThatForgotTheTokenIsSaid(t *testing.T) {
 	if _, err := s.Load(); err == nil || !strings.Contains(err.Error(), "locked") || !strings.Contains(err.Error(), "svc login") {
 		t.Errorf("err = %v", err)
 	}
-	if err := s.Save(Config{Server: "https://svc.example", Token: c.Token, Keychain: true}); err == nil || !strings.Contains(err.Error(), "without --keychain") {
+	if err := s.Save(Config{
+		Server:   "https://svc.example",
+		Token:    c.Token,
+		Keychain: true,
+	}); err == nil || !strings.Contains(err.Error(), "without --keychain") {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -117,7 +117,11 @@ func TestUnsafeFilesAreSetRightOrRefused(t *testing.T) {
 			must(t, os.Rename(s.Dir, s.Dir+".real"))
 			must(t, os.Symlink(s.Dir+".real", s.Dir))
 		}, "not a folder"},
-		{"a folder that others may write to is refused", func(t *testing.T, s login.Store) { must(t, os.Chmod(s.Dir, 0o777)) }, "others may write"},
+		{
+			"a folder that others may write to is refused",
+			func(t *testing.T, s login.Store) { must(t, os.Chmod(s.Dir, 0o777)) },
+			"others may write",
+		},
 		{"a folder that others may read is fine", func(t *testing.T, s login.Store) { must(t, os.Chmod(s.Dir, 0o755)) }, ""},
 		{"broken JSON is told", func(t *testing.T, s login.Store) { must(t, os.WriteFile(s.Path(), []byte("{"), 0o600)) }, "svc login"},
 		{"a folder in the file's place is refused", func(t *testing.T, s login.Store) {

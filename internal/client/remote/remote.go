@@ -148,8 +148,11 @@ func (c *Client) decode(res *http.Response, out any) error {
 	case res.StatusCode >= 400 && kind == "application/problem+json":
 		return c.problemOf(res, problem.Read(body))
 	case res.StatusCode >= 400, out != nil && kind != "application/json":
-		return &Unreachable{Server: c.server, Detail: fmt.Sprintf("%s answered %s with %s, which is not the service; is the address right, or is a proxy in between?",
-			c.server, res.Status, orNothing(kind))}
+		return &Unreachable{
+			Server: c.server,
+			Detail: fmt.Sprintf("%s answered %s with %s, which is not the service; is the address right, or is a proxy in between?",
+				c.server, res.Status, orNothing(kind)),
+		}
 	case out == nil:
 		_, err := io.Copy(io.Discard, body)
 		return err
@@ -164,7 +167,11 @@ func (c *Client) decode(res *http.Response, out any) error {
 func (c *Client) problemOf(res *http.Response, err error) error {
 	var e *problem.Error
 	if !errors.As(err, &e) {
-		return &Unreachable{Server: c.server, Detail: fmt.Sprintf("%s answered %s with an error that cannot be read", c.server, res.Status), Err: err}
+		return &Unreachable{
+			Server: c.server,
+			Detail: fmt.Sprintf("%s answered %s with an error that cannot be read", c.server, res.Status),
+			Err:    err,
+		}
 	}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(s) * time.Second

@@ -71,7 +71,8 @@ func (e *stopError) Error() string { return e.err.Error() }
 // final reports whether trying again cannot help.
 func final(err error) bool {
 	var p *problem.Error
-	return errors.As(err, &p) && p.Kind.Status() >= 400 && p.Kind.Status() < 500 && p.Kind != problem.RateLimited && p.Kind != problem.RequestTimeout
+	return errors.As(err, &p) && p.Kind.Status() >= 400 && p.Kind.Status() < 500 && p.Kind != problem.RateLimited &&
+		p.Kind != problem.RequestTimeout
 }
 
 // A retryDelay doubles with each failure and adds chance, so that clients of

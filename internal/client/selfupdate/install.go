@@ -223,7 +223,8 @@ func (p Program) sweep() {
 
 func writeError(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only") {
-		return fmt.Errorf("cannot write to %s: %w; run svc update as a user who may, or install svc anew; nothing was changed", filepath.Dir(path), err)
+		return fmt.Errorf("cannot write to %s: %w; run svc update as a user who may, or install svc anew; nothing was changed",
+			filepath.Dir(path), err)
 	}
 	return fmt.Errorf("%w; nothing was changed", err)
 }

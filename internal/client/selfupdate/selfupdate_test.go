@@ -154,7 +154,11 @@ func TestInstall(t *testing.T) {
 		{name: "a missing artifact", serve: http.NotFound, want: "404"},
 		{name: "a program that says another version", change: func(r *wire.Release) { r.Version = "1.9.0" }, want: "not 1.9.0"},
 		{name: "too big", change: func(r *wire.Release) { r.Artifacts[0].Size = 1 << 40 }, want: "refused"},
-		{name: "an address that is no address", change: func(r *wire.Release) { r.Artifacts[0].URL = "file:///etc/passwd" }, want: "not one to load from"},
+		{
+			name:   "an address that is no address",
+			change: func(r *wire.Release) { r.Artifacts[0].URL = "file:///etc/passwd" },
+			want:   "not one to load from",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

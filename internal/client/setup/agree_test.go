@@ -64,7 +64,9 @@ func agree(t *testing.T, row *host.Host, table *hookTable) {
 		}
 		asked, subscribed := matchers[name]
 		for _, tool := range want {
-			if subscribed && !slices.ContainsFunc(asked, func(m string) bool { return m == "" || regexp.MustCompile("^(?:"+m+")$").MatchString(tool) }) {
+			if subscribed && !slices.ContainsFunc(asked, func(m string) bool {
+				return m == "" || regexp.MustCompile("^(?:"+m+")$").MatchString(tool)
+			}) {
 				t.Errorf("%s is not asked for %s", name, tool)
 			}
 		}

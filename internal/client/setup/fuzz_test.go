@@ -72,7 +72,8 @@ var jsonSeeds = []string{
 	"{\"a\": 1 // why\n}", "{\"a\": 1, // why\n}", "{\n  \"a\": 1 /* x */ , // why\n}",
 	`{"hooks":{}}`, `{"hooks": {"PreToolUse": []}, "mcpServers": {}}`, "{\n  \"hooks\": {\n  }\n}",
 	`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"x"}]}]}}`,
-	"{\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\n                \"hooks\": []\n            }, // c\n        ],\n    },\n}\n",
+	"{\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\n                \"hooks\": []\n            }, // c\n        ],\n" +
+		"    },\n}\n",
 	`{"version":1}`, `{"version":1,"hooks":{}}`, `{"hooks":{},"version":1}`, `{"hooks":{"stop":[{"command":"x"}]},"version":1}`,
 	`{"mcpServers":{"other":{"command":"x"}}}`, `{"svc":1}`, `{"a":"\u0000","a":2}`, `{"hooks":null}`, `[]`, `{"":{"":[]}}`,
 }
@@ -83,7 +84,15 @@ func FuzzJSON(f *testing.F) {
 	for _, s := range jsonSeeds {
 		f.Add(s)
 	}
-	shapes := map[string]string{"claude_code": "", "gemini_cli": "", "cursor": "", "kiro": "", "factory_droid": "", "antigravity": "", "crush": ""}
+	shapes := map[string]string{
+		"claude_code":   "",
+		"gemini_cli":    "",
+		"cursor":        "",
+		"kiro":          "",
+		"factory_droid": "",
+		"antigravity":   "",
+		"crush":         "",
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for host := range shapes {
 			h, _ := ByID(host)
@@ -126,7 +135,8 @@ func sameBeside(t failer, before, after string) {
 func FuzzTOML(f *testing.F) {
 	for _, s := range []string{
 		"", "\n", "a = 1", "a = 1\n", "a = 1\r\nb = 2\r\n", "# c", "[mcp_servers]\n", "[mcp_servers.x]\ncommand = \"x\"\n",
-		"mcp_servers = {x = {}}\n", "mcp_servers.x.y = 1\n", "[[a]]\nb = '''\nx\n'''\n", "[mcp_servers]\nsvc = 1\n", "a = \"\"\"\n[mcp_servers.svc]\n\"\"\"",
+		"mcp_servers = {x = {}}\n", "mcp_servers.x.y = 1\n", "[[a]]\nb = '''\nx\n'''\n",
+		"[mcp_servers]\nsvc = 1\n", "a = \"\"\"\n[mcp_servers.svc]\n\"\"\"",
 		"[mcp_servers]\nsvc = {command = \"svc\", args = [\"mcp\"]}\n", "a\r", "a = 1\r",
 	} {
 		f.Add(s)
@@ -157,7 +167,8 @@ func FuzzTOML(f *testing.F) {
 func FuzzYAML(f *testing.F) {
 	for _, s := range []string{
 		"", "\n", "a: 1", "a: 1\n", "a: 1\r\nb:\r\n  - 2\r\n", "# c\n", "extensions:\n", "extensions: {}\n", "extensions:\n  x:\n    cmd: y\n",
-		"extensions:\n    # c\n    x: {cmd: y} # d\nb: |\n  text\n\n", "extensions: &a\n  x: 1\nb: *a\n", "---\na: 1\n...\n", "a: >\n  x\n  y", "extensions:\n  svc: 1\n", "? a\n: b\n",
+		"extensions:\n    # c\n    x: {cmd: y} # d\nb: |\n  text\n\n", "extensions: &a\n  x: 1\nb: *a\n",
+		"---\na: 1\n...\n", "a: >\n  x\n  y", "extensions:\n  svc: 1\n", "? a\n: b\n",
 	} {
 		f.Add(s)
 	}
@@ -192,7 +203,10 @@ func withoutOurs(all map[string]any, at string) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	for _, s := range []string{"", "\n", "# Title", "# Title\n", "a\r\nb\r\n", "a\r\nb", "\r", "a\r", "<!-- svc:begin -->\nold\n<!-- svc:end -->\n", "x <!-- svc:begin --> y\n"} {
+	for _, s := range []string{
+		"", "\n", "# Title", "# Title\n", "a\r\nb\r\n", "a\r\nb", "\r", "a\r", "<!-- svc:begin -->\nold\n<!-- svc:end -->\n",
+		"x <!-- svc:begin --> y\n",
+	} {
 		f.Add(s)
 	}
 	m := merger{apply: func(b []byte) ([]byte, error) { return applyBlock(b, false) }, remove: removeBlock}

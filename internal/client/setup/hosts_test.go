@@ -122,7 +122,12 @@ func TestWithoutTheBinaryHooksAreSilent(t *testing.T) {
 	if len(all) < 60 {
 		t.Errorf("only %d commands found", len(all))
 	}
-	replies := map[string]string{"antigravity PreToolUse": `{"decision":"allow"}`, "antigravity PostToolUse": "{}", "antigravity PreInvocation": "{}", "antigravity Stop": "{}"}
+	replies := map[string]string{
+		"antigravity PreToolUse":    `{"decision":"allow"}`,
+		"antigravity PostToolUse":   "{}",
+		"antigravity PreInvocation": "{}",
+		"antigravity Stop":          "{}",
+	}
 	for name, command := range all {
 		if strings.HasPrefix(name, "cursor ") {
 			continue // Cursor itself goes on, and runs the text with PowerShell too
@@ -189,7 +194,8 @@ func TestDetect(t *testing.T) {
 
 func TestHomeIsEditedOnlyOnRequest(t *testing.T) {
 	before := files{
-		".config/goose/config.yaml":         "# my goose\nGOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true # keep\n    type: builtin\n",
+		".config/goose/config.yaml": "# my goose\nGOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true # keep\n    " +
+			"type: builtin\n",
 		".codeium/windsurf/mcp_config.json": "{\n  \"mcpServers\": {}\n}\n",
 	}
 	home, dir := t.TempDir(), t.TempDir()
@@ -207,7 +213,8 @@ func TestHomeIsEditedOnlyOnRequest(t *testing.T) {
 	c, err := setup.Plan(opts)
 	apply(t, c, err)
 	got := read(t, home)
-	edited := "# my goose\nGOOSE_MODEL: x\nextensions:\n  svc:\n    enabled: true\n    type: stdio\n    name: svc\n    cmd: svc\n    args: [mcp]\n  developer:\n    enabled: true # keep\n    type: builtin\n"
+	edited := "# my goose\nGOOSE_MODEL: x\nextensions:\n  svc:\n    enabled: true\n    type: stdio\n    name: svc\n    cmd: svc\n   " +
+		" args: [mcp]\n  developer:\n    enabled: true # keep\n    type: builtin\n"
 	if d := cmp.Diff(edited, got[".config/goose/config.yaml"]); d != "" {
 		t.Error(d)
 	}
@@ -225,7 +232,8 @@ func TestHomeIsEditedOnlyOnRequest(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	const pre = `{"hooks":{"PreToolUse":[{"matcher":"Edit|Write|MultiEdit|NotebookEdit|Bash","hooks":[{"type":"command","command":"svc hook --tool claude_code --event PreToolUse"}]}]}}`
+	const pre = `{"hooks":{"PreToolUse":[{"matcher":"Edit|Write|MultiEdit|NotebookEdit|Bash","hooks":[{"type":"command",` +
+		`"command":"svc hook --tool claude_code --event PreToolUse"}]}]}}`
 	for _, tt := range []struct {
 		name   string
 		host   string
@@ -234,13 +242,26 @@ func TestStatus(t *testing.T) {
 		server setup.Part
 	}{
 		{name: "nothing there", host: "claude_code", hooks: setup.Part{File: ".claude/settings.json"}, server: setup.Part{File: ".mcp.json"}},
-		{name: "hooks of an old client", host: "claude_code", before: files{".claude/settings.json": pre, ".mcp.json": `{"mcpServers":{"svc":{"command":"svc","args":["mcp","-x"]}}}`},
-			hooks: setup.Part{File: ".claude/settings.json", Present: true, Missing: []string{"no hook on SessionStart", "no hook on UserPromptSubmit",
-				"the hook on PreToolUse lacks ExitPlanMode", "no hook on PostToolUse", "no hook on Stop", "no hook on SessionEnd",
-				"the hook on PreToolUse lacks PowerShell", "the hook on PostToolUse lacks PowerShell", "no hook on PostToolUseFailure"}},
-			server: setup.Part{File: ".mcp.json", Present: true, Missing: []string{"it is of another version"}}},
-		{name: "a plugin of another version", host: "opencode", before: files{".opencode/plugin/svc.js": "// svc hook\n"},
-			hooks: setup.Part{File: ".opencode/plugin/svc.js", Present: true, Missing: []string{"the plugin is of another version"}}, server: setup.Part{File: "opencode.json"}},
+		{
+			name:   "hooks of an old client",
+			host:   "claude_code",
+			before: files{".claude/settings.json": pre, ".mcp.json": `{"mcpServers":{"svc":{"command":"svc","args":["mcp","-x"]}}}`},
+			hooks: setup.Part{
+				File:    ".claude/settings.json",
+				Present: true,
+				Missing: []string{"no hook on SessionStart", "no hook on UserPromptSubmit",
+					"the hook on PreToolUse lacks ExitPlanMode", "no hook on PostToolUse", "no hook on Stop", "no hook on SessionEnd",
+					"the hook on PreToolUse lacks PowerShell", "the hook on PostToolUse lacks PowerShell", "no hook on PostToolUseFailure"},
+			},
+			server: setup.Part{File: ".mcp.json", Present: true, Missing: []string{"it is of another version"}},
+		},
+		{
+			name:   "a plugin of another version",
+			host:   "opencode",
+			before: files{".opencode/plugin/svc.js": "// svc hook\n"},
+			hooks:  setup.Part{File: ".opencode/plugin/svc.js", Present: true, Missing: []string{"the plugin is of another version"}},
+			server: setup.Part{File: "opencode.json"},
+		},
 		{name: "somebody else's server", host: "cursor", before: files{".cursor/mcp.json": `{"mcpServers":{"svc":{"command":"x"}}}`},
 			hooks: setup.Part{File: ".cursor/hooks.json"}, server: setup.Part{File: ".cursor/mcp.json"}},
 	} {
@@ -259,7 +280,11 @@ func TestStatus(t *testing.T) {
 	t.Run("deep nesting is refused in the home folder too", func(t *testing.T) {
 		home, dir := t.TempDir(), t.TempDir()
 		write(t, home, files{".config/goose/config.yaml": "a: " + strings.Repeat("[", 1<<19)})
-		if _, err := setup.Plan(setup.Options{Root: dir, Hosts: []string{"goose"}, Home: home}); err == nil || !strings.Contains(err.Error(), "~/.config/goose/config.yaml, line 1: not valid YAML") {
+		if _, err := setup.Plan(setup.Options{
+			Root:  dir,
+			Hosts: []string{"goose"},
+			Home:  home,
+		}); err == nil || !strings.Contains(err.Error(), "~/.config/goose/config.yaml, line 1: not valid YAML") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -303,13 +328,23 @@ func TestTrust(t *testing.T) {
 	}{
 		{"Codex never started", "codex", nil, setup.Untrusted},
 		{"Codex, only the project", "codex", files{".codex/config.toml": project}, setup.Untrusted},
-		{"Codex, only the user's own hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:0:0", "x")}, setup.Untrusted},
+		{
+			"Codex, only the user's own hook on Stop",
+			"codex",
+			files{".codex/config.toml": project + hooks + key("stop:0:0", "x")},
+			setup.Untrusted,
+		},
 		{"Codex, all hooks", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", stopHash)}, setup.Trusted},
 		{"Codex, an older hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", "x")}, setup.Stale},
 		{"Codex, unreadable", "codex", files{".codex/config.toml": "= ="}, setup.TrustUnknown},
 		{"Claude Code", "claude_code", files{".claude.json": `{"projects":{"` + dir + `":{"hasTrustDialogAccepted":true}}}`}, setup.Trusted},
 		{"Claude Code, not yet", "claude_code", files{".claude.json": `{"projects":{}}`}, setup.Untrusted},
-		{"Gemini CLI, the folder above", "gemini_cli", files{".gemini/trustedFolders.json": `{"` + filepath.Dir(dir) + `":"TRUST_FOLDER"}`}, setup.Trusted},
+		{
+			"Gemini CLI, the folder above",
+			"gemini_cli",
+			files{".gemini/trustedFolders.json": `{"` + filepath.Dir(dir) + `":"TRUST_FOLDER"}`},
+			setup.Trusted,
+		},
 		{"Gemini CLI, refused", "gemini_cli", files{".gemini/trustedFolders.json": `{"` + dir + `":"DO_NOT_TRUST"}`}, setup.Untrusted},
 		{"Cursor does not say", "cursor", nil, setup.TrustUnknown},
 	} {

@@ -20,12 +20,29 @@ func TestYAMLInTheHomeFolder(t *testing.T) {
 		{name: "an empty file", before: "", after: "\nextensions:\n" + entry},
 		{name: "no newline at the end", before: "a: 1", after: "a: 1\n\nextensions:\n" + strings.TrimSuffix(entry, "\n")},
 		{name: "another indentation and a long value", before: "extensions:\n    x:\n        y: \"a\n          b\"\n",
-			after: "extensions:\n" + strings.ReplaceAll("    svc:\n      enabled: true\n      type: stdio\n      name: svc\n      cmd: svc\n      args: [mcp]\n", "\t", "") + "    x:\n        y: \"a\n          b\"\n"},
-		{name: "an old entry", before: "extensions:\n  svc:\n    enabled: false\n    type: stdio\n    name: team\n    cmd: /opt/svc # old\n    args: [mcp]\n    timeout: 9\n",
-			after: "extensions:\n  svc:\n    enabled: false\n    type: stdio\n    name: team\n    cmd: svc\n    args: [mcp]\n    timeout: 9\n"},
-		{name: "an old entry that lacks a key", before: "extensions:\n  svc:\n    cmd: svc\n    args: [mcp]\n", err: "line 2: extensions.svc is not up to date and written in a form we do not edit"},
-		{name: "another extension called svc", before: "extensions:\n  svc:\n    cmd: docker\n", err: "line 2: extensions.svc is there already and not ours; rename it"},
-		{name: "extensions on one line", before: "a: 1\nextensions: {x: {cmd: y}}\n", err: "line 2: expected extensions to be a mapping with one key a line"},
+			after: "extensions:\n" + strings.ReplaceAll("    svc:\n      enabled: true\n      type: stdio\n      name: svc\n      cmd: "+
+				"svc\n      args: [mcp]\n", "\t", "") + "    x:\n        y: \"a\n          b\"\n"},
+		{
+			name: "an old entry",
+			before: "extensions:\n  svc:\n    enabled: false\n    type: stdio\n    name: team\n    cmd: /opt/svc # old\n    args: [mcp]\n " +
+				"   timeout: 9\n",
+			after: "extensions:\n  svc:\n    enabled: false\n    type: stdio\n    name: team\n    cmd: svc\n    args: [mcp]\n    timeout: 9\n",
+		},
+		{
+			name:   "an old entry that lacks a key",
+			before: "extensions:\n  svc:\n    cmd: svc\n    args: [mcp]\n",
+			err:    "line 2: extensions.svc is not up to date and written in a form we do not edit",
+		},
+		{
+			name:   "another extension called svc",
+			before: "extensions:\n  svc:\n    cmd: docker\n",
+			err:    "line 2: extensions.svc is there already and not ours; rename it",
+		},
+		{
+			name:   "extensions on one line",
+			before: "a: 1\nextensions: {x: {cmd: y}}\n",
+			err:    "line 2: expected extensions to be a mapping with one key a line",
+		},
 		{name: "a list", before: "- a\n", err: "line 1: expected a mapping"},
 		{name: "broken", before: "a: [\n", err: "not valid YAML"},
 		{name: "a key twice", before: "a: 1\na: 2\n", err: "line 2: not valid YAML"},
@@ -92,7 +109,11 @@ func TestTOMLWrittenByHand(t *testing.T) {
 		{"a table in the middle", "[mcp_servers.svc]\ncommand = \"svc\"\nargs = [\"mcp\"]\n\n[b]\nc = 1\n", "\n[b]\nc = 1\n"},
 		{"a line of a table", "[mcp_servers]\nsvc = { command = \"svc\", args = [\"mcp\"] } # us\nx = 1\n", "[mcp_servers]\nx = 1\n"},
 		{"dotted keys", "a = 1\nmcp_servers.svc.command = \"svc\"\nmcp_servers.svc.args = [\"mcp\"]\nb = 2\n", "a = 1\nb = 2\n"},
-		{"a table and what hangs on it", "a = 1\n\n[mcp_servers.svc]\ncommand = \"svc\"\nargs = [\n  \"mcp\",\n]\n\n[mcp_servers.svc.env]\nA = \"1\"\n", "a = 1\n"},
+		{
+			"a table and what hangs on it",
+			"a = 1\n\n[mcp_servers.svc]\ncommand = \"svc\"\nargs = [\n  \"mcp\",\n]\n\n[mcp_servers.svc.env]\nA = \"1\"\n",
+			"a = 1\n",
+		},
 		{"quoted keys", "a = 1\n[ \"mcp_servers\" . 'svc' ]\ncommand = 'svc'\nargs = ['mcp']\n", "a = 1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,7 +11,17 @@ import (
 
 // gap draws white space and comments as people leave them between tokens.
 func gap(t *rapid.T, nl string) string {
-	parts := rapid.SliceOfN(rapid.SampledFrom([]string{"", "", " ", nl, nl + "  ", nl + nl, "\t", "/* c */", "// why" + nl}), 0, 3).Draw(t, "gap")
+	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
+		"",
+		"",
+		" ",
+		nl,
+		nl + "  ",
+		nl + nl,
+		"\t",
+		"/* c */",
+		"// why" + nl,
+	}), 0, 3).Draw(t, "gap")
 	return strings.Join(parts, "")
 }
 
@@ -31,7 +41,9 @@ func jsonc(t *rapid.T, nl string, depth int, top bool) string {
 	if kind == 5 {
 		open, end = "{", "}"
 	}
-	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"hooks", "mcpServers", "mcp", "version", "PreToolUse", "preToolUse", "stop", "Stop", "other", "matcher", "command"}),
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
+		"hooks", "mcpServers", "mcp", "version", "PreToolUse", "preToolUse", "stop", "Stop", "other", "matcher", "command",
+	}),
 		0, 4, rapid.ID[string]).Draw(t, "names")
 	var items []string
 	for _, name := range names {

@@ -45,7 +45,10 @@ func everything(t *testing.T) files {
 func TestAllHostsTogetherInAFullRepository(t *testing.T) {
 	before := everything(t)
 	after := cycle(t, before, setup.IDs()...)
-	untouched := []string{".github/hooks/lint.json", ".kiro/hooks/lint.json", ".opencode/plugin/other.js", ".clinerules/style.md", "crush.json", ".agents/plugins/other/plugin.json"}
+	untouched := []string{
+		".github/hooks/lint.json", ".kiro/hooks/lint.json", ".opencode/plugin/other.js", ".clinerules/style.md", "crush.json",
+		".agents/plugins/other/plugin.json",
+	}
 	for name := range before {
 		if same := before[name] == after[name]; same != slices.Contains(untouched, name) && !strings.HasSuffix(name, ".md") {
 			t.Errorf("%s unchanged: %v", name, same)
@@ -62,7 +65,10 @@ func TestMergingIntoOddFiles(t *testing.T) {
 	}{
 		{name: "CRLF stays CRLF", host: "claude_code",
 			before: files{".mcp.json": "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {}\r\n\t}\r\n}\r\n", "CLAUDE.md": "a\r\nb"},
-			after:  files{".mcp.json": "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {},\r\n\t\t\"svc\": {\r\n\t\t\t\"command\": \"svc\",\r\n\t\t\t\"args\": [\r\n\t\t\t\t\"mcp\"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}\r\n"}},
+			after: files{
+				".mcp.json": "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {},\r\n\t\t\"svc\": {\r\n\t\t\t\"command\": \"svc\",\r\n\t\t\t\"args\": " +
+					"[\r\n\t\t\t\t\"mcp\"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}\r\n",
+			}},
 		{name: "a byte order mark stays", host: "codex",
 			before: files{".codex/config.toml": "\ufeffmodel = \"x\"\n", ".codex/hooks.json": "\ufeff{}", "AGENTS.md": "\ufeff"},
 			after:  files{".codex/config.toml": "\ufeffmodel = \"x\"\n\n[mcp_servers.svc]\ncommand = \"svc\"\nargs = [\"mcp\"]\n"}},
@@ -101,16 +107,44 @@ func TestWhatCannotBeEditedStopsEverything(t *testing.T) {
 		{"JSON cut short", files{".mcp.json": "{\n"}, ".mcp.json, line"},
 		{"no JSON at all", files{".mcp.json": ""}, ".mcp.json, line 1: the file is empty; delete it or write {} into it"},
 		{"a list at the top", files{".mcp.json": "[]\n"}, ".mcp.json, line 1: expected an object at the top"},
-		{"hooks that are no object", files{".claude/settings.json": "{\n  \"hooks\": []\n}"}, `.claude/settings.json, line 2: "hooks" should be an object`},
-		{"an event that is no list", files{".claude/settings.json": "{\"hooks\": {\n\"Stop\": {}}}"}, `.claude/settings.json, line 2: "hooks.Stop" should be a list`},
+		{
+			"hooks that are no object",
+			files{".claude/settings.json": "{\n  \"hooks\": []\n}"},
+			`.claude/settings.json, line 2: "hooks" should be an object`,
+		},
+		{
+			"an event that is no list",
+			files{".claude/settings.json": "{\"hooks\": {\n\"Stop\": {}}}"},
+			`.claude/settings.json, line 2: "hooks.Stop" should be a list`,
+		},
 		{"a key twice", files{".mcp.json": "{\"mcpServers\": {},\n\"mcpServers\": {}}"}, `.mcp.json, line 2: "mcpServers" is there twice`},
-		{"another tool called svc", files{".mcp.json": "{\"mcpServers\": {\n\"svc\": {\"command\": \"docker\", \"args\": [\"svc\", \"mcp\"]}}}"}, `.mcp.json, line 2: "svc" is there already and not ours; rename it`},
+		{
+			"another tool called svc",
+			files{".mcp.json": "{\"mcpServers\": {\n\"svc\": {\"command\": \"docker\", \"args\": [\"svc\", \"mcp\"]}}}"},
+			`.mcp.json, line 2: "svc" is there already and not ours; rename it`,
+		},
 		{"broken TOML", files{".codex/config.toml": "a = 1\nb = [\n"}, ".codex/config.toml, line"},
-		{"inline tables", files{".codex/config.toml": "a = 1\nmcp_servers = {x = {command = \"x\"}}\n"}, ".codex/config.toml, line 2: mcp_servers cannot be extended"},
-		{"another table called svc", files{".codex/config.toml": "[mcp_servers.svc]\ncommand = \"docker\"\n"}, ".codex/config.toml, line 1: mcp_servers.svc is there already and not ours"},
-		{"a mark without its end", files{"CLAUDE.md": "a\n<!-- svc:begin -->\n"}, "CLAUDE.md, line 2: <!-- svc:begin --> without <!-- svc:end --> after it"},
+		{
+			"inline tables",
+			files{".codex/config.toml": "a = 1\nmcp_servers = {x = {command = \"x\"}}\n"},
+			".codex/config.toml, line 2: mcp_servers cannot be extended",
+		},
+		{
+			"another table called svc",
+			files{".codex/config.toml": "[mcp_servers.svc]\ncommand = \"docker\"\n"},
+			".codex/config.toml, line 1: mcp_servers.svc is there already and not ours",
+		},
+		{
+			"a mark without its end",
+			files{"CLAUDE.md": "a\n<!-- svc:begin -->\n"},
+			"CLAUDE.md, line 2: <!-- svc:begin --> without <!-- svc:end --> after it",
+		},
 		{"a mark without its begin", files{"CLAUDE.md": "<!-- svc:end -->\n"}, "CLAUDE.md, line 1: <!-- svc:end --> without"},
-		{"a plugin file of somebody else", files{".opencode/plugin/svc.js": "export const Mine = 1\n"}, ".opencode/plugin/svc.js: there is a file of this name that is not ours; rename it"},
+		{
+			"a plugin file of somebody else",
+			files{".opencode/plugin/svc.js": "export const Mine = 1\n"},
+			".opencode/plugin/svc.js: there is a file of this name that is not ours; rename it",
+		},
 		{"a file made to overflow the stack", files{".mcp.json": strings.Repeat("[", 1<<20)}, ".mcp.json, line 1: more than 20000 brackets"},
 		{"deep TOML", files{".codex/config.toml": "a = " + strings.Repeat("[", 1<<19)}, ".codex/config.toml, line 1: not valid TOML"},
 		{"a folder in the way", files{".mcp.json/x": ""}, ".mcp.json is not a file"},
@@ -193,13 +227,16 @@ func TestOldEntriesAreReplacedInPlace(t *testing.T) {
 			t.Errorf("settings still have %q:\n%s", not, settings)
 		}
 	}
-	if d := cmp.Diff(`{"mcpServers": {"svc": {"command": "svc", "args": ["mcp"], "env": {"A": "1"}, "disabled": true}}}`, got[".mcp.json"]); d != "" {
+	if d := cmp.Diff(`{"mcpServers": {"svc": {"command": "svc", "args": ["mcp"], "env": {"A": "1"}, "disabled": true}}}`,
+		got[".mcp.json"]); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff("[mcp_servers.svc] # team\ncommand = \"svc\" # old\nargs = [\"mcp\"]\ntool_timeout_sec = 9\n", got[".codex/config.toml"]); d != "" {
+	if d := cmp.Diff("[mcp_servers.svc] # team\ncommand = \"svc\" # old\nargs = [\"mcp\"]\ntool_timeout_sec = 9\n",
+		got[".codex/config.toml"]); d != "" {
 		t.Error(d)
 	}
-	if text := got["CLAUDE.md"]; !strings.HasPrefix(text, "a\n<!-- svc:begin -->\n## Working") || !strings.HasSuffix(text, "<!-- svc:end -->\nb\n") || strings.Contains(text, "\nold") {
+	if text := got["CLAUDE.md"]; !strings.HasPrefix(text, "a\n<!-- svc:begin -->\n## Working") ||
+		!strings.HasSuffix(text, "<!-- svc:end -->\nb\n") || strings.Contains(text, "\nold") {
 		t.Errorf("CLAUDE.md is\n%s", text)
 	}
 }
@@ -282,7 +319,10 @@ func TestDiffShowsWhatWouldHappenAndNothingDoes(t *testing.T) {
 		t.Error(d)
 	}
 	diff := string(c.Diff())
-	for _, want := range []string{"--- a/.codex/config.toml\n+++ b/.codex/config.toml\n", "+[mcp_servers.svc]\n", "--- /dev/null\n+++ b/AGENTS.md\n", " a = 1\n"} {
+	for _, want := range []string{
+		"--- a/.codex/config.toml\n+++ b/.codex/config.toml\n", "+[mcp_servers.svc]\n", "--- /dev/null\n+++ b/AGENTS.md\n",
+		" a = 1\n",
+	} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("the diff lacks %q:\n%s", want, diff)
 		}
@@ -299,7 +339,12 @@ func TestWarnings(t *testing.T) {
 		hosts  []string
 		want   string
 	}{
-		{"a hook file that the host ignores", files{".cursor/hooks.json": `{"hooks":{}}`}, []string{"cursor"}, `.cursor/hooks.json has no "version"`},
+		{
+			"a hook file that the host ignores",
+			files{".cursor/hooks.json": `{"hooks":{}}`},
+			[]string{"cursor"},
+			`.cursor/hooks.json has no "version"`,
+		},
 		{"AGENTS.md that hides CLAUDE.md", files{"CLAUDE.md": "x\n"}, []string{"codex", "opencode"}, "AGENTS.md is new"},
 		{"a linked worktree", files{".git": "gitdir: /somewhere/.git/worktrees/x\n"}, []string{"codex"}, "linked git worktree"},
 		{"nothing to say", files{"CLAUDE.md": "x\n"}, []string{"claude_code", "opencode"}, ""},

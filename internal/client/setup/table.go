@@ -37,7 +37,8 @@ var table = sync.OnceValue(func() []Host {
 			},
 			instructions: []string{"AGENTS.md"},
 			trust:        codexTrust,
-			Note:         "start codex here once, trust the project and accept the new hooks in its review screen; codex exec skips hooks that are not trusted and says nothing",
+			Note: "start codex here once, trust the project and accept the new hooks in its review screen; codex exec skips hooks " +
+				"that are not trusted and says nothing",
 		},
 		{
 			ID: "cursor", Title: "Cursor",
@@ -68,7 +69,8 @@ var table = sync.OnceValue(func() []Host {
 				{paths: []string{".vscode/mcp.json"}, entry: mcp("servers", stdio)},
 			},
 			instructions: []string{"AGENTS.md", ".github/copilot-instructions.md"},
-			Note:         "trust the workspace and start the svc server from .vscode/mcp.json when VS Code offers it; hooks need agent hooks to be allowed by your organization",
+			Note: "trust the workspace and start the svc server from .vscode/mcp.json when VS Code offers it; hooks need agent " +
+				"hooks to be allowed by your organization",
 		},
 		{
 			ID: "gemini_cli", Title: "Gemini CLI",
@@ -88,8 +90,9 @@ var table = sync.OnceValue(func() []Host {
 				{paths: []string{".codeium/windsurf/mcp_config.json"}, home: true, entry: mcp("mcpServers")},
 			},
 			instructions: []string{"AGENTS.md"},
-			Note:         "add the tool server (command svc, argument mcp) to ~/.codeium/windsurf/mcp_config.json: Windsurf has no file for it in the repository",
-			noteHome:     "refresh the tool servers in Windsurf's Cascade settings",
+			Note: "add the tool server (command svc, argument mcp) to ~/.codeium/windsurf/mcp_config.json: Windsurf has no file " +
+				"for it in the repository",
+			noteHome: "refresh the tool servers in Windsurf's Cascade settings",
 		},
 		{
 			ID: "opencode", Title: "opencode",
@@ -134,8 +137,11 @@ var table = sync.OnceValue(func() []Host {
 			Note:         "trust the workspace in the IDE; Kiro CLI runs these hooks only with its v3 engine (kiro-cli --v3)",
 		},
 		{
-			ID: "antigravity", Title: "Google Antigravity",
-			binaries: []string{"agy", "antigravity"}, homes: []string{".gemini/antigravity-cli", ".gemini/config"}, marks: []string{".agents/hooks.json", ".agents/mcp_config.json"},
+			ID:       "antigravity",
+			Title:    "Google Antigravity",
+			binaries: []string{"agy", "antigravity"},
+			homes:    []string{".gemini/antigravity-cli", ".gemini/config"},
+			marks:    []string{".agents/hooks.json", ".agents/mcp_config.json"},
 			files: []hostFile{
 				{paths: []string{".agents/hooks.json"}, entry: antigravityHooks()},
 				{paths: []string{".agents/mcp_config.json"}, entry: mcp("mcpServers")},
@@ -149,13 +155,19 @@ var table = sync.OnceValue(func() []Host {
 			files: []hostFile{
 				{paths: []string{".agents/plugins/svc/plugin.json"}, text: goosePlugin},
 				{paths: []string{".agents/plugins/svc/hooks/hooks.json"}, hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds),
-					events: failing("PostToolUseFailure", "developer__shell", claudeEvents("developer__(edit|write|shell)", "developer__(edit|write|shell)"))}},
-				{paths: []string{".config/goose/config.yaml"}, home: true, yaml: &yamlEntry{at: "extensions", name: "svc", ours: isOurServer, soft: []string{"enabled", "name"},
-					lines: []field{{"enabled", "true"}, {"type", "stdio"}, {"name", "svc"}, {"cmd", "svc"}, {"args", "[mcp]"}}}},
+					events: failing("PostToolUseFailure", "developer__shell",
+						claudeEvents("developer__(edit|write|shell)", "developer__(edit|write|shell)"))}},
+				{
+					paths: []string{".config/goose/config.yaml"},
+					home:  true,
+					yaml: &yamlEntry{at: "extensions", name: "svc", ours: isOurServer, soft: []string{"enabled", "name"},
+						lines: []field{{"enabled", "true"}, {"type", "stdio"}, {"name", "svc"}, {"cmd", "svc"}, {"args", "[mcp]"}}},
+				},
 			},
 			instructions: []string{"AGENTS.md"},
-			Note:         "add the tool server with goose configure (stdio extension svc, command svc mcp): goose has no file for it in the repository",
-			noteHome:     "start a new goose session",
+			Note: "add the tool server with goose configure (stdio extension svc, command svc mcp): goose has no file for it in " +
+				"the repository",
+			noteHome: "start a new goose session",
 		},
 		{
 			ID: "qwen_code", Title: "Qwen Code",
@@ -163,7 +175,8 @@ var table = sync.OnceValue(func() []Host {
 			files: []hostFile{{paths: []string{".qwen/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 					events: failing("PostToolUseFailure", "^(run_shell_command)$",
-						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$", "^(edit|write_file|notebook_edit|run_shell_command)$"))}}},
+						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$",
+							"^(edit|write_file|notebook_edit|run_shell_command)$"))}}},
 			instructions: []string{"AGENTS.md", "QWEN.md"},
 			Note:         "start qwen here once and approve the svc tool server",
 		},
@@ -191,10 +204,17 @@ var table = sync.OnceValue(func() []Host {
 			Note:         "restart droid: it reads hooks only at its start",
 		},
 		{
-			ID: "crush", Title: "Crush",
-			binaries: []string{"crush"}, homes: []string{".config/crush", ".local/share/crush"}, marks: []string{"crush.json", ".crush.json", ".crush", "CRUSH.md"},
+			ID:       "crush",
+			Title:    "Crush",
+			binaries: []string{"crush"},
+			homes:    []string{".config/crush", ".local/share/crush"},
+			marks:    []string{"crush.json", ".crush.json", ".crush", "CRUSH.md"},
 			files: []hostFile{{paths: []string{".crush.json", "crush.json"}, entry: mcp("mcp", stdio),
-				hooks: &hookTable{at: []string{"hooks"}, render: crushEntry, events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash)$", short}}}}},
+				hooks: &hookTable{
+					at:     []string{"hooks"},
+					render: crushEntry,
+					events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash)$", short}},
+				}}},
 			instructions: []string{"AGENTS.md", "CRUSH.md"},
 			Note:         "restart Crush; it has hooks before tool calls only, so briefings reach it through the tool server",
 		},
@@ -217,9 +237,12 @@ const augmentTools = "str-replace-editor|save-file|remove-files|apply_patch|laun
 // copilotHooks is in the rows of two hosts: VS Code reads the file as Copilot
 // CLI does, because of its version number.
 func copilotHooks() hostFile {
-	return hostFile{paths: []string{".github/hooks/svc.json"}, hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
-		events: failing("postToolUseFailure", "bash|powershell",
-			events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd"))}}
+	return hostFile{
+		paths: []string{".github/hooks/svc.json"},
+		hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
+			events: failing("postToolUseFailure", "bash|powershell",
+				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd"))},
+	}
 }
 
 // claudeCodeEvents has the matchers of the interface, and entries of their own
@@ -227,7 +250,8 @@ func copilotHooks() hostFile {
 func claudeCodeEvents() []hookEvent {
 	const tools = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 	return failing("PostToolUseFailure", "Bash|PowerShell",
-		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short}, hookEvent{"PostToolUse", "PowerShell", long}))
+		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short},
+			hookEvent{"PostToolUse", "PowerShell", long}))
 }
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
@@ -243,8 +267,9 @@ const goosePlugin = `{
 // tell. One event that Cursor does not know would make it reject the file.
 func cursorEvents() []hookEvent {
 	const tools = "^(Write|Delete|Shell)$"
-	return failing("postToolUseFailure", "^(Shell)$", append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
-		hookEvent{"afterAgentResponse", "", short}))
+	return failing("postToolUseFailure", "^(Shell)$",
+		append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
+			hookEvent{"afterAgentResponse", "", short}))
 }
 
 // windsurfEvents has neither session start nor end: the host has no such

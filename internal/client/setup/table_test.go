@@ -6,7 +6,8 @@ import "testing"
 // fail here. That the files work together is tested through Plan and Status.
 func TestNoFieldOfARowIsEmpty(t *testing.T) {
 	for _, h := range Hosts() {
-		if h.ID == "" || h.Title == "" || h.Note == "" || len(h.binaries) == 0 || len(h.homes) == 0 || len(h.marks) == 0 || len(h.instructions) == 0 {
+		if h.ID == "" || h.Title == "" || h.Note == "" || len(h.binaries) == 0 || len(h.homes) == 0 || len(h.marks) == 0 ||
+			len(h.instructions) == 0 {
 			t.Errorf("%s: a field is empty", h.ID)
 		}
 		hooks, server := false, false
@@ -35,9 +36,12 @@ func TestNoFieldOfARowIsEmpty(t *testing.T) {
 func TestMatchersAndTimeoutsOfTheInterface(t *testing.T) {
 	want := map[string]map[string]hookEvent{
 		"claude_code": {
-			"PreToolUse":  {"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|ExitPlanMode", 5},
-			"PostToolUse": {"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", 10},
-			"Stop":        {"Stop", "", 10}, "SessionEnd": {"SessionEnd", "", 10}, "SessionStart": {"SessionStart", "", 5}, "UserPromptSubmit": {"UserPromptSubmit", "", 5},
+			"PreToolUse":       {"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|ExitPlanMode", 5},
+			"PostToolUse":      {"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash", 10},
+			"Stop":             {"Stop", "", 10},
+			"SessionEnd":       {"SessionEnd", "", 10},
+			"SessionStart":     {"SessionStart", "", 5},
+			"UserPromptSubmit": {"UserPromptSubmit", "", 5},
 		},
 		"codex": {
 			"PreToolUse":  {"PreToolUse", "apply_patch|Edit|Write|Bash", 5},

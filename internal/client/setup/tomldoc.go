@@ -112,7 +112,8 @@ func (t *tomlTable) update(text []byte, have map[string]any) ([]byte, error) {
 			return !s.header && slices.Equal(s.path, append(slices.Clone(t.path), l.key))
 		})
 		if i < 0 {
-			return nil, atLine(t.line(text, spans), "%s is not up to date and written in a form we do not edit; delete it and run this again", strings.Join(t.path, "."))
+			return nil, atLine(t.line(text, spans), "%s is not up to date and written in a form we do not edit; delete it and run this again",
+				strings.Join(t.path, "."))
 		}
 		text = slices.Concat(text[:spans[i].valStart], []byte(l.val.(string)), text[spans[i].end:])
 	}

@@ -110,8 +110,16 @@ func TestApplyWritesAllOrNothing(t *testing.T) {
 		spoil func(t *testing.T, dir string)
 		want  string
 	}{
-		{"a file changed since", func(t *testing.T, dir string) { write(t, dir, files{"CLAUDE.md": "changed\n"}) }, "CLAUDE.md: changed while we were at work; run this again"},
-		{"a file appeared since", func(t *testing.T, dir string) { write(t, dir, files{".mcp.json": "{}"}) }, ".mcp.json: changed while we were at work"},
+		{
+			"a file changed since",
+			func(t *testing.T, dir string) { write(t, dir, files{"CLAUDE.md": "changed\n"}) },
+			"CLAUDE.md: changed while we were at work; run this again",
+		},
+		{
+			"a file appeared since",
+			func(t *testing.T, dir string) { write(t, dir, files{".mcp.json": "{}"}) },
+			".mcp.json: changed while we were at work",
+		},
 		{"a file in the way of a folder", func(t *testing.T, dir string) { write(t, dir, files{".claude": ""}) }, ".claude/settings.json: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 )
 
 func curl(s *scanner, c call) {
-	opts, ops := c.parse("-o -H -d -X -u -A -e -F -b -c -T -m --output --header --data --request --user --output-dir --retry --max-time --data-binary --data-raw --cacert")
+	opts, ops := c.parse("-o -H -d -X -u -A -e -F -b -c -T -m --output --header --data --request --user --output-dir --retry " +
+		"--max-time --data-binary --data-raw --cacert")
 	dir := ""
 	if v, ok := opts["--output-dir"]; ok && v.ok {
 		dir = v.s

@@ -166,7 +166,8 @@ var (
 		`\bshutil\.(?:copy|copy2|copyfile|copytree)\(\s*["'][^"'\n]+["']\s*,\s*STR`,
 	)
 	jsWrites = lazily(
-		`\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|unlinkSync|unlink|rmSync|truncateSync|Bun\.write|writeTextFileSync|writeTextFile)\(\s*STR`,
+		`\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|unlinkSync|unlink|rmSync|truncateSync|`+
+			`Bun\.write|writeTextFileSync|writeTextFile)\(\s*STR`,
 		`\b(?:renameSync|rename)\(\s*STR\s*,\s*STR`,
 		`\b(?:copyFileSync|copyFile|cpSync)\(\s*["'][^"'\n]+["']\s*,\s*STR`,
 	)

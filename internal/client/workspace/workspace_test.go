@@ -46,10 +46,18 @@ func TestPackages(t *testing.T) {
 		}, []Package{{"x", "crates/x", "rust"}, {"tool", "tool", "rust"}}},
 		{"one Python project", map[string]string{"pyproject.toml": "[project]\nname = \"app\"\n"}, []Package{{"app", ".", "python"}}},
 		{"Maven modules in modules", map[string]string{
-			"pom.xml":      "<project><groupId>com.acme</groupId><artifactId>shop</artifactId><modules>\n<module>core</module><module>web</module><module>../out</module>\n</modules></project>",
-			"core/pom.xml": "<project><parent><groupId>com.acme</groupId><artifactId>shop</artifactId></parent><dependencies><dependency><artifactId>no</artifactId></dependency></dependencies><artifactId>core</artifactId></project>",
-			"web/pom.xml":  "<project><artifactId>web</artifactId><modules><module>api</module></modules></project>", "web/api/pom.xml": "<project><groupId>com.acme.web</groupId><artifactId>api</artifactId></project>",
-		}, []Package{{"com.acme:shop", ".", "java"}, {"com.acme:core", "core", "java"}, {"web", "web", "java"}, {"com.acme.web:api", "web/api", "java"}}},
+			"pom.xml": "<project><groupId>com.acme</groupId><artifactId>shop</artifactId><modules>\n" +
+				"<module>core</module><module>web</module><module>../out</module>\n</modules></project>",
+			"core/pom.xml": "<project><parent><groupId>com.acme</groupId><artifactId>shop</artifactId></parent>" +
+				"<dependencies><dependency><artifactId>no</artifactId></dependency></dependencies><artifactId>core</artifactId></project>",
+			"web/pom.xml":     "<project><artifactId>web</artifactId><modules><module>api</module></modules></project>",
+			"web/api/pom.xml": "<project><groupId>com.acme.web</groupId><artifactId>api</artifactId></project>",
+		}, []Package{
+			{"com.acme:shop", ".", "java"},
+			{"com.acme:core", "core", "java"},
+			{"web", "web", "java"},
+			{"com.acme.web:api", "web/api", "java"},
+		}},
 		{"Gradle projects, in both languages", map[string]string{
 			"settings.gradle.kts": "rootProject.name = \"shop\"\nincludeBuild(\"build-logic\")\ninclude(\":core\",\n  \":web:api\") // \":no\"\n",
 			"core/build.gradle":   "", "web/api/build.gradle.kts": "", "build-logic/build.gradle": "",
@@ -66,7 +74,11 @@ func TestPackages(t *testing.T) {
 }
 
 func TestPackagesStopAtTheLimit(t *testing.T) {
-	root := repo(t, map[string]string{"package.json": `{"name":"r","workspaces":["p/*"]}`, "p/a/package.json": `{"name":"a"}`, "p/b/package.json": `{"name":"b"}`})
+	root := repo(t, map[string]string{
+		"package.json":     `{"name":"r","workspaces":["p/*"]}`,
+		"p/a/package.json": `{"name":"a"}`,
+		"p/b/package.json": `{"name":"b"}`,
+	})
 	if got := Packages(root, 2); len(got) != 2 {
 		t.Errorf("got %v", got)
 	}

@@ -12,7 +12,8 @@ func TestSharedField(t *testing.T) {
 		name, used string
 		want       bool
 	}{
-		{"the same", "tags", true}, {"in another way", "fullName", true}, {"with a capital", "FullName", true}, {"another one", "id", false}, {"a longer one", "tagsCount", false},
+		{"the same", "tags", true}, {"in another way", "fullName", true}, {"with a capital", "FullName", true},
+		{"another one", "id", false}, {"a longer one", "tagsCount", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			used := []coord.ContractField{{Name: "id", Line: 3}, {Name: c.used, Line: 7}}

@@ -95,8 +95,14 @@ func workersOf(s set, n int) []*engine.Worker {
 				return fmt.Sprintf("%s/own%d.go", dirOf(treePaths[r.IntN(len(treePaths))], 4), i)
 			}
 		}
-		w := &engine.Worker{ID: fmt.Sprint("w", i), Repo: repoName("shop"), User: user("ana"), Since: coord.Time(i), Lineages: []string{fmt.Sprint("l", i)},
-			Intent: &engine.Intent{Number: i + 1, Status: coord.IntentActive}}
+		w := &engine.Worker{
+			ID:       fmt.Sprint("w", i),
+			Repo:     repoName("shop"),
+			User:     user("ana"),
+			Since:    coord.Time(i),
+			Lineages: []string{fmt.Sprint("l", i)},
+			Intent:   &engine.Intent{Number: i + 1, Status: coord.IntentActive},
+		}
 		for j := range 10 {
 			w.Claims = append(w.Claims, coord.Claim{Kind: coord.ClaimPath, Selector: selector(r, i+j), Mode: mode, Source: coord.Declared})
 		}
@@ -145,7 +151,12 @@ func BenchmarkDecide(b *testing.B) {
 			for _, n := range sizes {
 				ixs = append(ixs, indexOf(s, n))
 			}
-			self := &engine.Worker{ID: "me", Repo: repoName("shop"), Lineages: []string{"mine"}, Intent: &engine.Intent{Number: 1 << 20, Status: coord.IntentActive}}
+			self := &engine.Worker{
+				ID:       "me",
+				Repo:     repoName("shop"),
+				Lineages: []string{"mine"},
+				Intent:   &engine.Intent{Number: 1 << 20, Status: coord.IntentActive},
+			}
 			paths := make([]string, 1)
 			report(b, inTurns(b, ixs, func(ix *engine.Index, r *rand.Rand) {
 				paths[0] = s.paths(r)

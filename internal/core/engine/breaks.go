@@ -16,7 +16,8 @@ func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
 	if what == theyBreak {
 		changed, use, changer, user = theirs, ours, other, g.self
 	}
-	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer) || g.handsOn(changed, use, changer)) {
+	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer) ||
+		g.handsOn(changed, use, changer)) {
 		return
 	}
 	g.add(what, ours, theirs, other)

@@ -110,7 +110,8 @@ func sameTicket(ix *Index, w *Worker) []Finding {
 // same. Drafts are left out: their titles are their owner's alone.
 func (p *pairing) sameTitle() {
 	a, b := p.self.Intent, p.other.Intent
-	if a == nil || b == nil || a.Status == coord.IntentDraft || b.Status == coord.IntentDraft || p.self.Repo.ID != p.other.Repo.ID || len(p.drafts) == 0 {
+	if a == nil || b == nil || a.Status == coord.IntentDraft || b.Status == coord.IntentDraft || p.self.Repo.ID != p.other.Repo.ID ||
+		len(p.drafts) == 0 {
 		return
 	}
 	if !similar(a.Title, b.Title) {

@@ -104,8 +104,15 @@ func (p *pairing) contract(it item, w *Worker) evidence {
 		return evidence{key: "contract " + it.claim.Selector, item: e}
 	}
 	k := it.contract()
-	e := coord.Evidence{Via: coord.ViaContract, Path: &it.change.Facts.Path, Contract: &k.Key, Lines: oneLine(k.Line),
-		Before: first(k.PreviousSignature, k.PreviousSignatureHash), After: first(k.Signature, k.SignatureHash), Detail: detailOf(k.Change, k.Detail)}
+	e := coord.Evidence{
+		Via:      coord.ViaContract,
+		Path:     &it.change.Facts.Path,
+		Contract: &k.Key,
+		Lines:    oneLine(k.Line),
+		Before:   first(k.PreviousSignature, k.PreviousSignatureHash),
+		After:    first(k.Signature, k.SignatureHash),
+		Detail:   detailOf(k.Change, k.Detail),
+	}
 	if k.Role == coord.Uses {
 		e.Detail = str("uses it")
 	}
@@ -179,8 +186,10 @@ func compareEvidence(a, b evidence) int {
 	}
 	x, y := a.item, b.item
 	return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(viaRank(x.Via), viaRank(y.Via)), cmp.Compare(b.at, a.at),
-		cmp.Compare(start(x.Lines), start(y.Lines)), strings.Compare(text(x.Selector), text(y.Selector)), strings.Compare(text(x.Symbol), text(y.Symbol)),
-		strings.Compare(text(x.Path), text(y.Path)), strings.Compare(text(x.Detail), text(y.Detail)), strings.Compare(text(x.After), text(y.After)))
+		cmp.Compare(start(x.Lines), start(y.Lines)), strings.Compare(text(x.Selector), text(y.Selector)),
+		strings.Compare(text(x.Symbol), text(y.Symbol)),
+		strings.Compare(text(x.Path), text(y.Path)), strings.Compare(text(x.Detail), text(y.Detail)),
+		strings.Compare(text(x.After), text(y.After)))
 }
 
 func viaRank(v coord.EvidenceVia) int {

@@ -29,7 +29,8 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 			return coord.Shared, fmt.Sprintf("not exclusive: how many files %s covers is not known; name folders or files", g)
 		}
 		if count += n; count > most {
-			return coord.Shared, fmt.Sprintf("not exclusive: the scope covers more than the %d files that the policy allows (exclusive_max_files)", most)
+			return coord.Shared, fmt.Sprintf("not exclusive: the scope covers more than the %d files that the policy allows (exclusive_max_files)",
+				most)
 		}
 	}
 	if holder := exclusiveHolder(ix, w); holder != nil {

@@ -50,7 +50,8 @@ func TestEditOverlapAgreesWithGit(t *testing.T) {
 						conflicts++
 					}
 					if got != c.conflict {
-						t.Fatalf("engine says conflict %v, git says %v\nbase   %q\nours   %q\ntheirs %q\nhunks  %v\nand    %v", got, c.conflict, c.base, c.ours, c.theirs, c.hunks[0], c.hunks[1])
+						t.Fatalf("engine says conflict %v, git says %v\nbase   %q\nours   %q\ntheirs %q\nhunks  %v\nand    %v", got, c.conflict, c.base,
+							c.ours, c.theirs, c.hunks[0], c.hunks[1])
 					}
 				}
 			}
@@ -151,7 +152,8 @@ var (
 
 func diffFolders(t *testing.T, git, dir, a, b string) map[int][]coord.Hunk {
 	t.Helper()
-	cmd := exec.Command(git, "-c", "core.quotepath=off", "diff", "--no-index", "-U0", "--no-indent-heuristic", "--diff-algorithm=myers", "--no-color", "--no-ext-diff", a, b)
+	cmd := exec.Command(git, "-c", "core.quotepath=off", "diff", "--no-index", "-U0", "--no-indent-heuristic", "--diff-algorithm=myers",
+		"--no-color", "--no-ext-diff", a, b)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 1) {

@@ -23,8 +23,10 @@ type world struct {
 }
 
 var (
-	somePaths     = []string{"a", "a/b", "a/b/c.go", "a/d.go", "x/y/z.go", "x/[id].ts", "x"}
-	someGlobs     = []string{"a/**", "**/c.go", "a/*", "*", "**", "x/{y,q}/*.go", "a/b/c.go", "x/[iy]*/**", "x/[id].ts", "a/d.go", "?/**/?.go", "a/"}
+	somePaths = []string{"a", "a/b", "a/b/c.go", "a/d.go", "x/y/z.go", "x/[id].ts", "x"}
+	someGlobs = []string{
+		"a/**", "**/c.go", "a/*", "*", "**", "x/{y,q}/*.go", "a/b/c.go", "x/[iy]*/**", "x/[id].ts", "a/d.go", "?/**/?.go", "a/",
+	}
 	someSymbols   = []string{"a/b/c.go#F", "a/b/c.go#F.g", "sym:go:a/b/c.go#F", "sym:py:a/b/c.go#F", "a/d.go#G"}
 	someContracts = []string{"http:GET /u/{}", "http:ANY /u/{}", "http:POST /u/{}", "db:public.u", "sym:go:a/d.go#G"}
 )
@@ -44,7 +46,11 @@ func randomWorker(r *rand.Rand) *engine.Worker {
 	w := &engine.Worker{ID: fmt.Sprint("w", n), Repo: repoName([]string{"r1", "r1", "r2"}[n%3]), User: user(pick(r, []string{"ana", "bob"})),
 		Since: coord.Time(r.IntN(4)), Lineages: []string{fmt.Sprint("l", n%5)}}
 	if n%2 == 0 {
-		w.Intent = &engine.Intent{Number: n, Status: coord.IntentActive, Title: pick(r, []string{"Add a login page", "Add login page now", "Other"})}
+		w.Intent = &engine.Intent{
+			Number: n,
+			Status: coord.IntentActive,
+			Title:  pick(r, []string{"Add a login page", "Add login page now", "Other"}),
+		}
 		if r.IntN(3) == 0 {
 			w.Intent.DependsOn = []string{coord.IntentRef(1 + r.IntN(6))}
 		}
@@ -77,7 +83,10 @@ func randomChange(r *rand.Rand) *engine.Change {
 	}
 	f := &c.Facts
 	f.Path = pick(r, somePaths)
-	f.Status = pick(r, []coord.FileStatus{coord.FileModified, coord.FileModified, coord.FileModified, coord.FileAdded, coord.FileDeleted, coord.FileRenamed, coord.FileUnchanged})
+	f.Status = pick(r, []coord.FileStatus{
+		coord.FileModified, coord.FileModified, coord.FileModified, coord.FileAdded, coord.FileDeleted, coord.FileRenamed,
+		coord.FileUnchanged,
+	})
 	f.Binary = r.IntN(12) == 0
 	if f.Status != coord.FileAdded {
 		f.BaseBlob = opt(pick(r, []string{"b1", "b1", "b2"}))
@@ -94,13 +103,22 @@ func randomChange(r *rand.Rand) *engine.Change {
 	f.Parsed = r.IntN(2) == 0
 	for _, key := range someSymbols {
 		if f.Parsed && strings.Contains(key, f.Path+"#") && r.IntN(2) == 0 {
-			f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: key, Exported: r.IntN(2) == 0,
-				Change: pick(r, []coord.Change{coord.Modified, coord.Signature, coord.Removed, coord.Same}), Compatibility: pick(r, []coord.Compatibility{coord.Breaking, coord.Unknown, coord.Compatible})})
+			f.Symbols = append(f.Symbols, coord.SymbolFacts{
+				Key:           key,
+				Exported:      r.IntN(2) == 0,
+				Change:        pick(r, []coord.Change{coord.Modified, coord.Signature, coord.Removed, coord.Same}),
+				Compatibility: pick(r, []coord.Compatibility{coord.Breaking, coord.Unknown, coord.Compatible}),
+			})
 		}
 	}
 	if r.IntN(3) == 0 {
-		f.Contracts = append(f.Contracts, coord.ContractFacts{Key: pick(r, someContracts), Role: pick(r, []coord.ContractRole{coord.Provides, coord.Uses}),
-			Change: pick(r, []coord.Change{coord.Modified, coord.Signature, coord.Removed, coord.Added}), Compatibility: pick(r, []coord.Compatibility{coord.Breaking, coord.Unknown}), Line: 3})
+		f.Contracts = append(f.Contracts, coord.ContractFacts{
+			Key:           pick(r, someContracts),
+			Role:          pick(r, []coord.ContractRole{coord.Provides, coord.Uses}),
+			Change:        pick(r, []coord.Change{coord.Modified, coord.Signature, coord.Removed, coord.Added}),
+			Compatibility: pick(r, []coord.Compatibility{coord.Breaking, coord.Unknown}),
+			Line:          3,
+		})
 	}
 	if r.IntN(4) == 0 {
 		f.References = append(f.References, coord.Reference{Key: pick(r, append(someSymbols, someContracts...)), Line: 9})
@@ -173,8 +191,20 @@ func newWorldIndex() *engine.Index {
 // told is everything that an index says about a finding.
 func told(f engine.Finding) string {
 	text, step := engine.Explain(f, "", 0)
-	b, err := json.Marshal(map[string]any{"kind": f.Kind, "severity": f.Severity, "holder": f.Holder.ID, "challenger": f.Challenger.ID, "place": f.Place,
-		"evidence": f.Evidence, "keys": f.Keys, "at": f.At, "text": text, "step": step, "cross": f.CrossRepo, "repo": f.Repo})
+	b, err := json.Marshal(map[string]any{
+		"kind":       f.Kind,
+		"severity":   f.Severity,
+		"holder":     f.Holder.ID,
+		"challenger": f.Challenger.ID,
+		"place":      f.Place,
+		"evidence":   f.Evidence,
+		"keys":       f.Keys,
+		"at":         f.At,
+		"text":       text,
+		"step":       step,
+		"cross":      f.CrossRepo,
+		"repo":       f.Repo,
+	})
 	if err != nil {
 		panic(err)
 	}

@@ -27,7 +27,8 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
-//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking" refs=src/a.go#F:12+G/H@src/index.go session=s2
+//	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking"
+//	       refs=src/a.go#F:12+G/H@src/index.go session=s2
 //	undo INT-1 src/a.go           the change was taken back
 //	close INT-1                   the work has ended
 //	policy {"severity":{...}}     of the repo
@@ -182,7 +183,14 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 		if w == nil {
 			w = s.worker([]string{args[0], "someone"}, kv)
 		}
-		d := engine.Decide(s.ix, engine.Edit{Worker: w, Session: or(kv["session"], w.Session), Copy: s.copies[w.ID], Since: w.Since, Paths: args[1:], Now: s.now})
+		d := engine.Decide(s.ix, engine.Edit{
+			Worker:  w,
+			Session: or(kv["session"], w.Session),
+			Copy:    s.copies[w.ID],
+			Since:   w.Since,
+			Paths:   args[1:],
+			Now:     s.now,
+		})
 		out := string(d.Action) + "\n"
 		if d.Reason != "" {
 			out += "  " + strings.ReplaceAll(d.Reason, "\n", "\n  ") + "\n"
@@ -207,7 +215,11 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 		return strings.TrimSpace(string(g.Action)+"\n  "+strings.ReplaceAll(g.Reason, "\n", "\n  ")) + "\n", true
 	case "holders":
 		var out strings.Builder
-		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{Path: kv["path"], Symbol: kv["symbol"], Contract: kv["contract"]}) {
+		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{
+			Path:     kv["path"],
+			Symbol:   kv["symbol"],
+			Contract: kv["contract"],
+		}) {
 			fmt.Fprintf(&out, "%s", h.Worker.ID)
 			for _, e := range h.Evidence {
 				fmt.Fprintf(&out, " %s:%s", e.Via, e.Selector)
@@ -234,7 +246,8 @@ func (s *story) tell(fs []engine.Finding, viewer string) string {
 		}
 		text, step := engine.Explain(f, viewer, now)
 		holder := or(f.Holder.ID, "-")
-		fmt.Fprintf(&out, "%s %s: %s < %s %s\n  %s\n  %s: %s\n", f.Kind, f.Severity, holder, f.Challenger.ID, f.Place, text, step.Action, step.Text)
+		fmt.Fprintf(&out, "%s %s: %s < %s %s\n  %s\n  %s: %s\n", f.Kind, f.Severity, holder, f.Challenger.ID, f.Place, text, step.Action,
+			step.Text)
 	}
 	return strings.ReplaceAll(or(out.String(), "nothing\n"), " \n", "\n")
 }
@@ -251,7 +264,12 @@ func (s *story) worker(args []string, kv map[string]string) *engine.Worker {
 	}
 	w.Claims = engine.ClaimsOf(set, coord.Mode(or(kv["mode"], "shared")))
 	if n, ok := coord.ParseIntentRef(id); ok {
-		w.Intent = &engine.Intent{Number: n, Status: coord.IntentStatus(or(kv["status"], "active")), Title: kv["title"], DependsOn: list(kv["depends"])}
+		w.Intent = &engine.Intent{
+			Number:    n,
+			Status:    coord.IntentStatus(or(kv["status"], "active")),
+			Title:     kv["title"],
+			DependsOn: list(kv["depends"]),
+		}
 		if ticket := kv["ticket"]; ticket != "" {
 			w.Intent.ExternalRef = &coord.ExternalRef{Kind: "jira", URL: "https://tickets.example/" + ticket, ID: &ticket}
 		}
@@ -280,7 +298,13 @@ func (s *story) change(id, path string, kv map[string]string) {
 }
 
 func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
-	f := coord.FileFacts{Path: path, Status: coord.FileStatus(or(kv["status"], "modified")), BaseBlob: opt(kv["base"]), NewBlob: opt(kv["new"]), OldPath: opt(kv["old"])}
+	f := coord.FileFacts{
+		Path:     path,
+		Status:   coord.FileStatus(or(kv["status"], "modified")),
+		BaseBlob: opt(kv["base"]),
+		NewBlob:  opt(kv["new"]),
+		OldPath:  opt(kv["old"]),
+	}
 	_, f.Binary = kv["binary"]
 	_, f.Parsed = kv["symbols"]
 	for _, h := range list(kv["hunks"]) {
@@ -291,7 +315,14 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	for _, sym := range list(kv["symbols"]) {
 		p := strings.Split(sym, ":")
 		p = append(p, []string{"", "modified", "unknown", "", "", "", ""}[len(p):]...)
-		f.Symbols = append(f.Symbols, coord.SymbolFacts{Key: symbolAt(path, p[0]), Kind: p[4], TextHash: opt(p[6]), Exported: true, Change: coord.Change(p[1]), Compatibility: coord.Compatibility(p[2])})
+		f.Symbols = append(f.Symbols, coord.SymbolFacts{
+			Key:           symbolAt(path, p[0]),
+			Kind:          p[4],
+			TextHash:      opt(p[6]),
+			Exported:      true,
+			Change:        coord.Change(p[1]),
+			Compatibility: coord.Compatibility(p[2]),
+		})
 		if p[5] != "" {
 			f.Symbols[len(f.Symbols)-1].Takes = [][]coord.Param{params(p[5])}
 		}
@@ -301,7 +332,13 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 	}
 	for _, k := range list(kv["contracts"]) {
 		p := strings.Split(k, ";")
-		f.Contracts = append(f.Contracts, coord.ContractFacts{Key: contract(t, p[0]), Role: coord.ContractRole(p[1]), Change: coord.Change(p[2]), Compatibility: coord.Compatibility(p[3]), Line: 7})
+		f.Contracts = append(f.Contracts, coord.ContractFacts{
+			Key:           contract(t, p[0]),
+			Role:          coord.ContractRole(p[1]),
+			Change:        coord.Change(p[2]),
+			Compatibility: coord.Compatibility(p[3]),
+			Line:          7,
+		})
 		if len(p) > 4 {
 			f.Contracts[len(f.Contracts)-1].Fields = contractFields(t, p[4])
 		}

@@ -85,7 +85,13 @@ func extend[T any](s []T, x T) []T {
 }
 
 func newTree() *tree {
-	return &tree{nodes: make([]node, 1), entries: make([]entry, 1), patterns: make([]string, 1), table: make([]uint32, 16), seed: maphash.MakeSeed()}
+	return &tree{
+		nodes:    make([]node, 1),
+		entries:  make([]entry, 1),
+		patterns: make([]string, 1),
+		table:    make([]uint32, 16),
+		seed:     maphash.MakeSeed(),
+	}
 }
 
 func (t *tree) slot(parent uint32, sp space, name string) uint64 {

@@ -28,11 +28,13 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		addAdd:       "{Holder} added {path}{ago}; {challenger} added another file of that name, and git will not merge the two.",
 		fileFolder:   "{path} is a file on one side and a folder on the other ({holder} and {challenger}); git cannot keep both.",
 		binaryBoth:   "{Holder} changed the binary file {path}{ago}; {c:change} of it cannot be merged with that, only chosen over it.",
-		sameCopy:     "{Holder} changed {path} in the same working copy{ago}, after {c:session} last wrote it; an edit from memory would undo that."},
+		sameCopy: "{Holder} changed {path} in the same working copy{ago}, after {c:session} last wrote it; an edit from memory " +
+			"would undo that."},
 	coord.SymbolOverlap: {
-		plainReason:   "{Holder} {took} {symbols}{ago}; {c:work} is on the same definition.",
-		mergesCleanly: "{Holder} changed {symbols}{ago}; {c:edit} changes other lines of the same definition, so git merges both and nobody reads the result as a whole.",
-		otherBase:     "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition in another version of the file."},
+		plainReason: "{Holder} {took} {symbols}{ago}; {c:work} is on the same definition.",
+		mergesCleanly: "{Holder} changed {symbols}{ago}; {c:edit} changes other lines of the same definition, so git merges both and " +
+			"nobody reads the result as a whole.",
+		otherBase: "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition in another version of the file."},
 	coord.ContractOverlap: {
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
@@ -50,22 +52,35 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} and {challenger} name the same ticket, so both may be doing the same work.",
 		titleReason: "{Holder} and {challenger} have nearly the same title and scope, so both may be doing the same work."},
 	coord.RebaseNeeded: {
-		plainReason: "{Holder} merged a change of {path}{ago} that touches the same definitions as {c:edit}, which started from an older version.",
-		linesTouch:  "{Holder} merged a change of {path}{ago} that touches the same lines as {c:edit}, which started from an older version."},
+		plainReason: "{Holder} merged a change of {path}{ago} that touches the same definitions as {c:edit}, which started from an " +
+			"older version.",
+		linesTouch: "{Holder} merged a change of {path}{ago} that touches the same lines as {c:edit}, which started from an older version."},
 }
 
 // steps says what to do next: the action, what the challenger does, and what
 // the holder does.
 var steps = map[coord.ConflictKind]struct{ action, challenger, holder string }{
-	coord.ExclusiveClaim:  {"wait", "{Wait}, work on other files, or ask a person to override (`conflict_respond` with request_override).", "Finish or narrow the claim (`intent_update` with scope_remove) if {challenger} should go on, or message {name}."},
+	coord.ExclusiveClaim: {
+		"wait",
+		"{Wait}, work on other files, or ask a person to override (`conflict_respond` with request_override).",
+		"Finish or narrow the claim (`intent_update` with scope_remove) if {challenger} should go on, or message {name}.",
+	},
 	coord.EditOverlap:     {"wait", "{Wait} or message {name}.", "Message {name} to agree whose change goes first."},
 	coord.SymbolOverlap:   {"coordinate", "Message {name} to agree who changes it, or {wait}.", "Message {name} to agree who changes it."},
 	coord.ContractOverlap: {"coordinate", "Message {name} to agree on its form, or {wait}.", "Message {name} to agree on its form."},
-	coord.ContractBreak:   {"coordinate", "Keep the old form beside the new one, or message {name} before merging.", "Look the contract up (`contract_lookup`) and adapt, or message {name}."},
+	coord.ContractBreak: {
+		"coordinate",
+		"Keep the old form beside the new one, or message {name} before merging.",
+		"Look the contract up (`contract_lookup`) and adapt, or message {name}.",
+	},
 	coord.DependencyOrder: {"sequence", "{Wait} before editing what both work on.", "Nothing to do; {challenger} comes after."},
-	coord.PathOverlap:     {"narrow_scope", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart.", "Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart."},
-	coord.DuplicateWork:   {"coordinate", "Message {name} before going on.", "Message {name} before going on."},
-	coord.RebaseNeeded:    {"rebase", "Rebase onto the default branch before going on.", "Nothing to do."},
+	coord.PathOverlap: {
+		"narrow_scope",
+		"Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart.",
+		"Go on; declare the files or definitions that are really meant (`intent_update`) to keep the two apart.",
+	},
+	coord.DuplicateWork: {"coordinate", "Message {name} before going on.", "Message {name} before going on."},
+	coord.RebaseNeeded:  {"rebase", "Rebase onto the default branch before going on.", "Nothing to do."},
 }
 
 const demotedNote = " Reports of this kind were often judged false in this repo, so it counts one step less."

@@ -80,7 +80,8 @@ func TestDefaults(t *testing.T) {
 
 func TestRepoOverOrgOverDefaults(t *testing.T) {
 	org := parse(t, `{"severity": {"edit_overlap": "block", "path_overlap": "warn"}, "exclusive_max_files": 10, "auto_draft": false}`)
-	repo := parse(t, `{"severity": {"path_overlap": "off"}, "exclusive_max_files": 0, "cross_repo_contracts": "block", "override.allowed_roles": []}`)
+	repo := parse(t,
+		`{"severity": {"path_overlap": "off"}, "exclusive_max_files": 0, "cross_repo_contracts": "block", "override.allowed_roles": []}`)
 	e := policy.Merge(org, repo)
 	if got := e.SeverityOf(coord.EditOverlap, false); got != coord.SeverityBlock {
 		t.Errorf("edit_overlap = %s, want what the org set", got)
@@ -91,7 +92,8 @@ func TestRepoOverOrgOverDefaults(t *testing.T) {
 	if got := e.SeverityOf(coord.SymbolOverlap, false); got != coord.SeverityWarn {
 		t.Errorf("symbol_overlap = %s, want the default", got)
 	}
-	if e.ExclusiveMaxFiles != 0 || e.AutoDraft || e.SeverityOf(coord.ContractBreak, true) != coord.SeverityBlock || e.MayOverride(coord.Owner) {
+	if e.ExclusiveMaxFiles != 0 || e.AutoDraft || e.SeverityOf(coord.ContractBreak, true) != coord.SeverityBlock ||
+		e.MayOverride(coord.Owner) {
 		t.Errorf("effective = %+v", e)
 	}
 	if again := policy.Merge(); again.SeverityOf(coord.EditOverlap, false) != coord.SeverityWarn {
@@ -131,7 +133,8 @@ func TestParseNamesEachBadRule(t *testing.T) {
 }
 
 func TestRulesSurviveStoring(t *testing.T) {
-	text := `{"override.require_reason": false, "ignore_paths": ["gen/"], "severity": {"edit_overlap": "info"}, "severity_pinned": ["edit_overlap"], "feedback_threshold": 0.25}`
+	text := `{"override.require_reason": false, "ignore_paths": ["gen/"], "severity": {"edit_overlap": "info"}, "severity_pinned": ` +
+		`["edit_overlap"], "feedback_threshold": 0.25}`
 	r := parse(t, text)
 	stored, err := json.Marshal(r)
 	if err != nil {
@@ -154,7 +157,8 @@ func TestIgnored(t *testing.T) {
 		want  bool
 	}{
 		{e, "go.sum", true}, {e, "tools/go.sum", true}, {e, "go.sum.go", false}, {e, "web/node_modules/x/y.js", true},
-		{e, "src/vendor.go", false}, {e, "vendor/x.go", true}, {e, "api/v1/user.pb.go", true}, {e, "src/main.go", false}, {e, "x.generated.ts", true},
+		{e, "src/vendor.go", false}, {e, "vendor/x.go", true}, {e, "api/v1/user.pb.go", true},
+		{e, "src/main.go", false}, {e, "x.generated.ts", true},
 		{custom, "go.sum", false}, {custom, "gen/x/y", true}, {custom, "x.tmp", true}, {custom, "d/x.tmp", false}, {custom, "d/b.lock", true},
 	} {
 		if got := tt.rules.Ignored(tt.path); got != tt.want {

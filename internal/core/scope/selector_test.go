@@ -127,10 +127,19 @@ func TestRouteSpellings(t *testing.T) {
 			"https://api.example.com/users/{id}", "${BASE_URL}/users/${id}", "{{base}}/users/{{id}}", "/users/$id",
 			"/users/:id(\\d+)", "/users/:id?", "^/users/(?P<pk>[0-9]+)/$", "/users/%s", "/users/{id}#top", "/users/#{id}"},
 		"/users/{}/posts": {"/users/:id/posts", "/users/:id?/posts", "/users/{u}/posts/"},
-		"/files/{*}":      {"/files/*", "/files/*path", "/files/{path...}", "/files/<path:p>", "/files/[...slug]", "/files/{p:path}", "/files/:p*", "/files/{*p}"},
-		"/a/{}.json":      {"/a/:id.json", "/a/{id}.json", "/a/${x}.json"},
-		"/":               {"/", "//", "https://example.com", "/?q=1"},
-		"/Users":          {"/Users", "/Users/"},
+		"/files/{*}": {
+			"/files/*",
+			"/files/*path",
+			"/files/{path...}",
+			"/files/<path:p>",
+			"/files/[...slug]",
+			"/files/{p:path}",
+			"/files/:p*",
+			"/files/{*p}",
+		},
+		"/a/{}.json": {"/a/:id.json", "/a/{id}.json", "/a/${x}.json"},
+		"/":          {"/", "//", "https://example.com", "/?q=1"},
+		"/Users":     {"/Users", "/Users/"},
 	} {
 		for _, s := range spellings {
 			if got := scope.Route(s); got != want {
@@ -192,7 +201,8 @@ func TestFingerprint(t *testing.T) {
 	for want, remotes := range map[string][]string{
 		"github.com/acme/shop": {"git@github.com:acme/shop.git", "https://github.com/acme/shop", "https://github.com/Acme/Shop.git/",
 			"ssh://git@github.com:22/acme/shop.git", "git://github.com/acme/shop.git", "https://user:token@GitHub.com/acme/shop.git",
-			"github.com:acme/shop", "github.com/acme/shop", "ssh://git@ssh.github.com:443/acme/shop.git", "git+ssh://git@github.com/acme/shop", " https://github.com/acme/shop \n"},
+			"github.com:acme/shop", "github.com/acme/shop", "ssh://git@ssh.github.com:443/acme/shop.git",
+			"git+ssh://git@github.com/acme/shop", " https://github.com/acme/shop \n"},
 		"gitlab.com/group/sub/name":  {"git@gitlab.com:group/sub/name.git", "https://gitlab.com/Group/Sub/Name"},
 		"git.corp.example/Team/Repo": {"https://git.corp.example:8443/Team/Repo.git", "git@git.corp.example:Team/Repo"},
 	} {
@@ -202,7 +212,10 @@ func TestFingerprint(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range []string{"", "/srv/git/x.git", "../x", "file:///srv/x/y", `C:\repos\x\y`, "C:/repos/x", "github.com", "https://github.com/acme", "acme/shop", "https://a b/c/d", "git@host:../x/y"} {
+	for _, r := range []string{
+		"", "/srv/git/x.git", "../x", "file:///srv/x/y", `C:\repos\x\y`, "C:/repos/x", "github.com", "https://github.com/acme",
+		"acme/shop", "https://a b/c/d", "git@host:../x/y",
+	} {
 		if got, ok := scope.Fingerprint(r); ok {
 			t.Errorf("Fingerprint(%q) = %q, want none", r, got)
 		}
@@ -230,7 +243,9 @@ func TestCanonicalNamesEachBadItem(t *testing.T) {
 }
 
 func FuzzCanonicalFormsAreStable(f *testing.F) {
-	for _, s := range []string{"http:GET /a/:b?c", "sym:go:a.go#F", "db:a.b", "git@github.com:a/b.git", "/users/{id", "http:GET /<a:/b>", "a#b"} {
+	for _, s := range []string{
+		"http:GET /a/:b?c", "sym:go:a.go#F", "db:a.b", "git@github.com:a/b.git", "/users/{id", "http:GET /<a:/b>", "a#b",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

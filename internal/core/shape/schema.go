@@ -16,23 +16,24 @@ import (
 
 // A Schema is a JSON Schema (2020-12) as far as we use it.
 type Schema struct {
-	Ref                  string             `json:"$ref,omitempty"`
-	Type                 any                `json:"type,omitempty"` // a string, or two where null is allowed
-	Format               string             `json:"format,omitempty"`
-	Title                string             `json:"title,omitempty"`
-	Description          string             `json:"description,omitempty"`
-	Enum                 []any              `json:"enum,omitempty"`
-	Default              any                `json:"default,omitempty"`
-	Examples             []any              `json:"examples,omitempty"`
-	Pattern              string             `json:"pattern,omitempty"`
-	MinLength            *int               `json:"minLength,omitempty"`
-	MaxLength            *int               `json:"maxLength,omitempty"`
-	Minimum              *int               `json:"minimum,omitempty"`
-	Maximum              *int               `json:"maximum,omitempty"`
-	MinItems             *int               `json:"minItems,omitempty"`
-	MaxItems             *int               `json:"maxItems,omitempty"`
-	Items                *Schema            `json:"items,omitempty"`
-	Properties           map[string]*Schema `json:"properties,omitzero"` // of an object without any it is {}: some hosts refuse tools that leave it out
+	Ref         string  `json:"$ref,omitempty"`
+	Type        any     `json:"type,omitempty"` // a string, or two where null is allowed
+	Format      string  `json:"format,omitempty"`
+	Title       string  `json:"title,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Enum        []any   `json:"enum,omitempty"`
+	Default     any     `json:"default,omitempty"`
+	Examples    []any   `json:"examples,omitempty"`
+	Pattern     string  `json:"pattern,omitempty"`
+	MinLength   *int    `json:"minLength,omitempty"`
+	MaxLength   *int    `json:"maxLength,omitempty"`
+	Minimum     *int    `json:"minimum,omitempty"`
+	Maximum     *int    `json:"maximum,omitempty"`
+	MinItems    *int    `json:"minItems,omitempty"`
+	MaxItems    *int    `json:"maxItems,omitempty"`
+	Items       *Schema `json:"items,omitempty"`
+	// of an object without any it is {}: some hosts refuse tools that leave it out
+	Properties           map[string]*Schema `json:"properties,omitzero"`
 	Required             []string           `json:"required,omitempty"`
 	AdditionalProperties any                `json:"additionalProperties,omitempty"` // false or a *Schema
 	AnyOf                []*Schema          `json:"anyOf,omitempty"`

@@ -40,7 +40,13 @@ type posting struct {
 
 // New returns an empty index that keeps cap texts of each kind.
 func New(cap int) *Index {
-	return &Index{cap: cap, slots: map[string]uint32{}, postings: map[string][]posting{}, starts: map[string][]string{}, kinds: map[string][]uint32{}}
+	return &Index{
+		cap:      cap,
+		slots:    map[string]uint32{},
+		postings: map[string][]posting{},
+		starts:   map[string][]string{},
+		kinds:    map[string][]uint32{},
+	}
 }
 
 // Len returns how many texts there are.

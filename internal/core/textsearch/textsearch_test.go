@@ -89,7 +89,8 @@ func TestSnippets(t *testing.T) {
 		switch {
 		case h.ID == "short" && h.Snippet != "a needle alone":
 			t.Errorf("short snippet = %q", h.Snippet)
-		case h.ID == "long" && (!strings.Contains(h.Snippet, "needle is here") || !strings.HasPrefix(h.Snippet, "…") || !strings.HasSuffix(h.Snippet, "…") || len(h.Snippet) > 220):
+		case h.ID == "long" && (!strings.Contains(h.Snippet, "needle is here") || !strings.HasPrefix(h.Snippet, "…") ||
+			!strings.HasSuffix(h.Snippet, "…") || len(h.Snippet) > 220):
 			t.Errorf("long snippet = %q", h.Snippet)
 		}
 	}
@@ -119,8 +120,13 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 func TestHistoryDoesNotMatter(t *testing.T) {
 	word := rapid.SampledFrom([]string{"token", "refresh", "user", "cache", "login", "Users", "tokenStore", "日本", "the"})
 	doc := rapid.Custom(func(t *rapid.T) textsearch.Doc {
-		return textsearch.Doc{Kind: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "kind"), ID: fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "id")), At: int64(rapid.IntRange(0, 100).Draw(t, "at")) * 24 * 3600 * 1000,
-			Title: strings.Join(rapid.SliceOfN(word, 0, 3).Draw(t, "title"), " "), Body: strings.Join(rapid.SliceOfN(word, 0, 8).Draw(t, "body"), " ")}
+		return textsearch.Doc{
+			Kind:  rapid.SampledFrom([]string{"a", "b"}).Draw(t, "kind"),
+			ID:    fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "id")),
+			At:    int64(rapid.IntRange(0, 100).Draw(t, "at")) * 24 * 3600 * 1000,
+			Title: strings.Join(rapid.SliceOfN(word, 0, 3).Draw(t, "title"), " "),
+			Body:  strings.Join(rapid.SliceOfN(word, 0, 8).Draw(t, "body"), " "),
+		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		grown, final := textsearch.New(1000), map[string]textsearch.Doc{}

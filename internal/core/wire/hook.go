@@ -224,5 +224,6 @@ func (h *EvaluateHook) CheckProtocol() error {
 	if h.Protocol == "" || h.Protocol == HookProtocol {
 		return nil
 	}
-	return problem.Newf(problem.UnsupportedProtocol, "this server speaks hook protocol %s, not %.20s; update svc or the server", HookProtocol, h.Protocol)
+	return problem.Newf(problem.UnsupportedProtocol, "this server speaks hook protocol %s, not %.20s; update svc or the server",
+		HookProtocol, h.Protocol)
 }

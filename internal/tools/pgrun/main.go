@@ -116,7 +116,8 @@ func servant(dir string) (*syscall.Credential, error) {
 
 func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn string, stop func(), err error) {
 	data := filepath.Join(dir, "data")
-	init := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	init := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync")
 	init.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	init.Dir = dir
 	if out, err := init.CombinedOutput(); err != nil {

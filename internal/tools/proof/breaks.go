@@ -162,7 +162,8 @@ func take(o *backtest.Outcome, r *judged) bool {
 	told := false
 	var rest []backtest.Warning
 	for _, w := range o.Warnings {
-		if w.Kind == coord.ContractBreak && (strings.HasSuffix(w.Place, ":"+r.file+"#"+r.name) || strings.HasPrefix(w.Place, "pkg:") && strings.HasSuffix(w.Place, "#"+r.name)) {
+		if w.Kind == coord.ContractBreak && (strings.HasSuffix(w.Place, ":"+r.file+"#"+r.name) ||
+			strings.HasPrefix(w.Place, "pkg:") && strings.HasSuffix(w.Place, "#"+r.name)) {
 			told = true
 			continue
 		}

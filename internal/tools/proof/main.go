@@ -30,7 +30,9 @@ import (
 )
 
 // repositories are those that svc is developed on.
-var repositories = []string{"sympy/sympy", "crewAIInc/crewAI", "etcd-io/etcd", "jenkinsci/jenkins", "jupyterlab/jupyterlab", "rust-lang/cargo"}
+var repositories = []string{
+	"sympy/sympy", "crewAIInc/crewAI", "etcd-io/etcd", "jenkinsci/jenkins", "jupyterlab/jupyterlab", "rust-lang/cargo",
+}
 
 const year = 365 * 24 * time.Hour
 
@@ -105,16 +107,22 @@ func replay(ctx context.Context, folder string, most int) error {
 	return nil
 }
 
-var titles = map[backtest.Kind]string{backtest.TrueMerge: "True merges", backtest.Pair: "Pairs of pull requests on one base", backtest.Swarm: "Groups of ten workers on one base"}
+var titles = map[backtest.Kind]string{
+	backtest.TrueMerge: "True merges",
+	backtest.Pair:      "Pairs of pull requests on one base",
+	backtest.Swarm:     "Groups of ten workers on one base",
+}
 
 // figures prints a section of all repositories together.
 func figures(s *backtest.Section) {
-	fmt.Printf("\n### %s: %d, %d in conflict, %d unreadable\n\n| figure | goal | all |\n|---|---|---|\n", titles[s.Kind], s.Cases, s.Conflicted, s.Failed)
+	fmt.Printf("\n### %s: %d, %d in conflict, %d unreadable\n\n| figure | goal | all |\n|---|---|---|\n", titles[s.Kind], s.Cases,
+		s.Conflicted, s.Failed)
 	for _, f := range s.Figures {
 		fmt.Printf("| %s | %s | %s |\n", f.Title, goal(&f), rate(f.Shown))
 	}
 	for _, p := range s.Plans {
-		fmt.Printf("| plans name %s: precision | %s | %s; by file %s |\n", p.Title, goal(&p.Precision), rate(p.Precision.Shown), rate(p.FilePrecision.Shown))
+		fmt.Printf("| plans name %s: precision | %s | %s; by file %s |\n", p.Title, goal(&p.Precision), rate(p.Precision.Shown),
+			rate(p.FilePrecision.Shown))
 		if p.Distinct.Shown != p.Precision.Shown {
 			fmt.Printf("| ... of distinct changes |  | %s |\n", rate(p.Distinct.Shown))
 		}
@@ -153,7 +161,8 @@ func byRepository(kind backtest.Kind, results []*backtest.Result) {
 			}
 			for _, p := range s.Plans {
 				if p.Name == backtest.PlanPaths || p.Name == backtest.PlanSymbols {
-					cells = append(cells, fmt.Sprintf("%d of %d, foresaw %d of %d", p.Precision.Shown.Hits, p.Precision.Shown.Of, p.Recall.Shown.Hits, p.Recall.Shown.Of))
+					cells = append(cells,
+						fmt.Sprintf("%d of %d, foresaw %d of %d", p.Precision.Shown.Hits, p.Precision.Shown.Of, p.Recall.Shown.Hits, p.Recall.Shown.Of))
 				}
 			}
 			fmt.Printf("| %s |\n", strings.Join(cells, " | "))

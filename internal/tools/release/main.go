@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: release keygen -id ID -out FILE, or release sign -key FILE -version X.Y.Z [-notes URL] [-days N] svc-OS-ARCH...")
+var errUsage = errors.New("usage: release keygen -id ID -out FILE, or release sign -key FILE -version X.Y.Z [-notes URL] [-days " +
+	"N] svc-OS-ARCH...")
 
 func run(args []string, stdout io.Writer, now time.Time) error {
 	if len(args) == 0 {
@@ -104,7 +105,12 @@ func sign(args []string, stdout io.Writer, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	r := wire.Release{Version: strings.TrimPrefix(*version, "v"), ReleasedAt: coord.TimeOf(now), ExpiresAt: coord.TimeOf(now.AddDate(0, 0, *days)).Ptr(), NotesURL: *notes}
+	r := wire.Release{
+		Version:    strings.TrimPrefix(*version, "v"),
+		ReleasedAt: coord.TimeOf(now),
+		ExpiresAt:  coord.TimeOf(now.AddDate(0, 0, *days)).Ptr(),
+		NotesURL:   *notes,
+	}
 	for _, program := range flags.Args() {
 		a, err := artifact(program)
 		if err != nil {

@@ -60,7 +60,14 @@ func addOrg(ctx context.Context, tx *store.Tx, name, email string) error {
 	if person == nil {
 		return fmt.Errorf("nobody is called %s", email)
 	}
-	org := coord.Org{ID: uuid.NewString(), Slug: strings.ToLower(name), Name: name, DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now}
+	org := coord.Org{
+		ID:        uuid.NewString(),
+		Slug:      strings.ToLower(name),
+		Name:      name,
+		DataMode:  coord.DataFull,
+		Plan:      "self_hosted",
+		CreatedAt: tx.Now,
+	}
 	if err := tx.InsertOrg(ctx, org); err != nil {
 		return err
 	}

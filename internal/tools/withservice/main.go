@@ -56,7 +56,13 @@ func run(args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	cfg := daemon.Config{Addr: "127.0.0.1:0", Data: dir, Database: filepath.Join(dir, "svc.db"), PublicURL: "http://127.0.0.1:0", Version: "0.0.0-test"}
+	cfg := daemon.Config{
+		Addr:      "127.0.0.1:0",
+		Data:      dir,
+		Database:  filepath.Join(dir, "svc.db"),
+		PublicURL: "http://127.0.0.1:0",
+		Version:   "0.0.0-test",
+	}
 	d, err := daemon.Start(ctx, cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		return err

@@ -17,7 +17,8 @@ var (
 // moves a cursor.
 func Hidden(s string) error {
 	for _, r := range s {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) ||
+			unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) {
 			return fmt.Errorf("%U is in %+q", r, start(s))
 		}
 	}
