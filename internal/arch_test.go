@@ -25,7 +25,7 @@ const module = "github.com/svc-hq/svc/"
 // import each other).
 var (
 	core = [][]string{
-		{"coord", "problem", "version", "lazy"},
+		{"coord", "problem", "version", "lazy", "excerpt"},
 		{"scope", "plan", "peertext", "shape", "textsearch"},
 		{"policy"},
 		{"engine", "wire"},

@@ -1,7 +1,7 @@
 // Package backtest replays a repository's own history through the real
 // analysis and the real engine and compares what svc would have said with
 // what git did: what would it have caught here, and how often would it have
-// cried wolf? It needs no server, sends nothing and leaves the repository as
+// cried wolf. It needs no server, sends nothing and leaves the repository as
 // it is.
 //
 // Choose picks cases from the history, a pool replays them, and Figures counts

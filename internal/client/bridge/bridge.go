@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxMessage  = 4 << 20          // what the endpoint takes, and more than any tool needs
+	maxMessage  = 4 << 20          // more than the endpoint takes (1 MiB), so that its own refusal reaches the host
 	maxInFlight = 32               // hosts ask for a handful at once
 	drain       = 10 * time.Second // for answers still on their way when the input ends
 )

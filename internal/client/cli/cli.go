@@ -1,5 +1,6 @@
 // Package cli is the command-line client: one file per command. It decides
-// what a person sees; what is done is decided in the packages below it.
+// what a person sees; what is done is decided in the packages below it. It
+// holds no rule of the service: what a command may do, the server says.
 package cli
 
 import (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
@@ -58,9 +59,7 @@ func (a *app) table(rows [][]string) {
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimRight(line, " \n")
 		if n := a.Terminal.Columns; n > 0 {
-			if r := []rune(line); len(r) > n {
-				line = string(r[:n-1]) + "…"
-			}
+			line = excerpt.Dots(line, n)
 		}
 		fmt.Fprintln(a.Stdout, line)
 	}

@@ -6,7 +6,8 @@
 // grammars' C, and a lean one without, which holds the first as a compressed
 // file and unpacks it into the user's cache when code is to be read. It stays
 // one file to install and to update. A svc that go build made carries nothing
-// and has the grammars itself.
+// and has the grammars itself. It must not be reached by a hook that reads no
+// code: unpacking is what the lean one saves.
 package companion
 
 import (

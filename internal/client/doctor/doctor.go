@@ -1,5 +1,6 @@
 // Package doctor examines whether svc can do its work on this machine. Each
-// check is a row; a check that fails says what to type.
+// check is a row; a check that fails says what to type. It changes nothing
+// unless asked to mend, and then only what is ours.
 package doctor
 
 import (

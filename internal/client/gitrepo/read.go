@@ -1,6 +1,3 @@
-// Package gitrepo answers questions about a git working copy. What is in this
-// file is read straight from the .git folder: a hook runs before every edit,
-// and starting git would cost more than everything else it does.
 package gitrepo
 
 import (
@@ -11,6 +8,10 @@ import (
 	"slices"
 	"strings"
 )
+
+// What is in this file is read straight from the .git folder: a hook runs
+// before every edit, and starting git would cost more than everything else it
+// does.
 
 // A Repo is a working copy on disk. Its fields are absolute paths.
 type Repo struct {

@@ -307,8 +307,9 @@ func newLines(r io.Reader) Hunk {
 	return h
 }
 
-// maxArguments keeps a command line below what every system takes.
-const maxArguments = 100 << 10
+// maxArguments keeps a command line below what every system takes; Windows
+// takes the least, 32,767 characters with the program's path in it.
+const maxArguments = 30 << 10
 
 // hashObjects returns the ids that git would give the files.
 func (w *worktree) hashObjects(paths []string) ([]string, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -231,16 +232,5 @@ func (r *runner) dir() string {
 
 // clip returns at most n characters of s, as valid text.
 func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
-	}
-	count := 0
-	for i := range s {
-		if count == n {
-			return s[:i]
-		}
-		count++
-	}
-	return s
+	return excerpt.Chars(strings.ToValidUTF8(s, "\uFFFD"), n)
 }

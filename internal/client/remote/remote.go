@@ -1,6 +1,7 @@
 // Package remote calls the service's REST API. Every failure comes back as an
 // error that a person can act on: a problem of the service as *problem.Error,
-// everything that kept the service from answering as *Unreachable.
+// everything that kept the service from answering as *Unreachable. It prints
+// nothing, keeps nothing and repeats no request that may have been done.
 package remote
 
 import (

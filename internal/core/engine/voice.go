@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 // A voice speaks about one finding to one reader.
@@ -329,10 +330,7 @@ func oneLineOf(s string, most int) string {
 		}
 		return r
 	}, s)), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
+	return excerpt.Dots(s, most)
 }
 
 func upper(s string) string {

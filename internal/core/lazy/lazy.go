@@ -1,6 +1,8 @@
 // Package lazy makes values when they are first used. Agents start svc at every
 // edit, and svc hook uses few of the tables and expressions that are linked
 // into it: what all starts would pay for at once, only those pay that need it.
+// It is for tables and expressions that cannot fail; nothing made here may
+// depend on the machine or the time.
 package lazy
 
 import (

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 // Notice is the one sentence that stands before peer text.
@@ -39,7 +41,7 @@ func NewMarker(random io.Reader) Marker { return Marker{random} }
 // of it are shown; a cut is told after the end mark.
 func (m Marker) Block(text string, max int) string {
 	clean := Clean(text)
-	shown := Cut(clean, max)
+	shown := excerpt.Bytes(clean, max)
 	tag, err := m.tag(shown)
 	if err != nil {
 		return withheld
@@ -86,7 +88,7 @@ func (m Marker) Injection(items []Item, more string) string {
 			b.WriteString("\n" + it.Head)
 		}
 		b.WriteString("\n" + m.Block(items[shown].Text, left))
-		left -= len(Cut(Clean(items[shown].Text), left))
+		left -= len(excerpt.Bytes(Clean(items[shown].Text), left))
 	}
 	if rest := len(items) - shown; rest > 0 {
 		fmt.Fprintf(&b, "\n(%d more not shown; %s)", rest, more)

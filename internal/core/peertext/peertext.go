@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 // Limits of the one-line forms, in bytes.
@@ -43,9 +45,9 @@ func Line(s string, max int) string {
 	}
 	const dots = "…"
 	if max < len(dots) {
-		return Cut(s, max)
+		return excerpt.Bytes(s, max)
 	}
-	return Cut(s, max-len(dots)) + dots
+	return excerpt.Bytes(s, max-len(dots)) + dots
 }
 
 // Name makes s an agent's or tool's name: letters, digits, dot, underscore
@@ -60,7 +62,7 @@ func Name(s string) string {
 			b.WriteByte('-')
 		}
 	}
-	if name := strings.Trim(Cut(b.String(), MaxName), "-"); name != "" {
+	if name := strings.Trim(excerpt.Bytes(b.String(), MaxName), "-"); name != "" {
 		return name
 	}
 	return "unnamed"
@@ -80,21 +82,6 @@ func Datamark(s string) string {
 }
 
 const mark = "│ "
-
-// Cut returns the longest prefix of s that has at most max bytes and ends
-// between two characters.
-func Cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	if max < 0 {
-		max = 0
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max]
-}
 
 // maxMarks is how many combining marks may sit on one character.
 const maxMarks = 3

@@ -1,4 +1,5 @@
-// Package plan says what each plan allows.
+// Package plan says what each plan allows. It counts nothing and refuses
+// nothing: the operations compare it with what is used.
 package plan
 
 // Names of the plans. A server without billing runs every org as SelfHosted.

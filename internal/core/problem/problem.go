@@ -1,5 +1,6 @@
 // Package problem is the service's one error type. It becomes an RFC 9457
-// body over REST and a structured tool error over MCP.
+// body over REST and a structured tool error over MCP. Its texts are read by
+// people and models: never an internal cause, a query or a secret in them.
 package problem
 
 import (

@@ -1,7 +1,7 @@
 // Package scope reads and compares what work is about: paths and globs,
 // symbols and contract keys, and the fingerprints of repositories. It decides
-// whether two selectors can mean the same code; who holds them and what
-// follows is the engine's matter.
+// whether two selectors can mean the same code, and nothing more: who holds
+// them and what follows is the engine's matter.
 //
 // Every selector has one canonical form, so that equal things are equal
 // strings. Parsing canonical text gives the same text again.

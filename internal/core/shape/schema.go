@@ -1,6 +1,7 @@
 // Package shape reads the struct tags of the wire types into JSON schemas and
 // validates decoded JSON against them. A limit is written once, on the type:
-// validation, the API document and the tools' schemas come from here.
+// validation, the API document and the tools' schemas come from here. It knows
+// no type of ours and no rule between two fields; those are the operation's.
 package shape
 
 import (

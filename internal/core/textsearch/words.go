@@ -1,6 +1,7 @@
 // Package textsearch finds short texts by their words, ranked by match and
 // recency. An Index lives in memory and all arithmetic is on whole numbers, so
-// the same texts give the same order wherever they came from.
+// the same texts give the same order wherever they came from. It does not
+// know who may read a text: whoever asks filters what is found.
 package textsearch
 
 import (

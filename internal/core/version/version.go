@@ -1,5 +1,6 @@
 // Package version says which version this build is. Both programs print it
-// and send it along.
+// and send it along. Nothing may decide by it but whether to offer an update:
+// what a peer can do is asked of the peer.
 package version
 
 import "runtime"

@@ -1,7 +1,7 @@
 // Package wire holds the shapes of requests and replies, and the hook
 // protocol, shared by server and client. Limits are written here once, as
 // struct tags: validation, the API document and the tools' schemas derive
-// from them.
+// from them. No behaviour belongs here, and no shape that only one side knows.
 //
 // Tags: minLength, maxLength (characters), minItems, maxItems, itemMinLength,
 // itemMaxLength, minimum, maximum, enum (comma-separated), default, format,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
@@ -88,7 +89,7 @@ func clean(s, how string) string {
 	case how == "person":
 		return peertext.Person(s)
 	case how == "text": // our own lines around cleaned names
-		return peertext.Cut(peertext.Clean(s), maxBlock)
+		return excerpt.Bytes(peertext.Clean(s), maxBlock)
 	case how == "clean": // our own words around cleaned names
 		return peertext.Line(s, maxBlock)
 	case how == "line":

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -28,7 +29,7 @@ func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	s = string([]rune(s)[:most-utf8.RuneCountInString(more)])
+	s = excerpt.Chars(s, most-utf8.RuneCountInString(more))
 	if open := strings.LastIndex(s, "⟦peer:"); open > strings.LastIndex(s, "⟦/peer:") {
 		s = s[:open]
 	} else if open := strings.LastIndex(s, "⟦/"); open >= 0 && !strings.Contains(s[open:], "⟧") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/textsearch"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -51,7 +52,7 @@ func join(parts ...*string) string {
 	var out []string
 	for _, p := range parts {
 		if p != nil && *p != "" {
-			out = append(out, peertext.Cut(*p, maxPlan))
+			out = append(out, excerpt.Bytes(*p, maxPlan))
 		}
 	}
 	return strings.Join(out, "\n")

@@ -5,7 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 var (
@@ -47,8 +48,8 @@ func Marked(s string) error {
 }
 
 func start(s string) string {
-	if utf8.RuneCountInString(s) > 200 {
-		return string([]rune(s)[:200])
+	if cut := excerpt.Chars(s, 200); cut != s {
+		return cut
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 // Package corpus holds hostile texts for tests: whatever shows peer text runs
 // them all through its sink. Each class is a file; each case is a quoted Go
-// string, then, after "=>", what peertext.Clean makes of it.
+// string, then, after "=>", what peertext.Clean makes of it. Only tests may
+// import it.
 package corpus
 
 import (

@@ -1,0 +1,137 @@
+package internal_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/excerpt"
+)
+
+// widest is the longest line of Go that two files beside each other show.
+const widest = 140
+
+// wide lists the folders that still have longer lines. Take a folder out once
+// it is clean; nothing is ever put in.
+var wide = []string{
+	"internal/server",
+	"internal/client/analysis",
+}
+
+// structTag ends a line that Go has no way to break.
+var structTag = regexp.MustCompile("^\\s*[A-Za-z]\\w*\\s.*`[a-z]+:\".*\"`(?:\\s*//.*)?$")
+
+func TestLinesAreNarrow(t *testing.T) {
+	stillWide := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".go":
+			checkWidth(t, path, stillWide)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range wide {
+		if !stillWide[folder] {
+			t.Errorf("%s has no line over %d columns any more: take it off the list in internal/readable_test.go", folder, widest)
+		}
+	}
+}
+
+func checkWidth(t *testing.T, path string, stillWide map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = strings.TrimPrefix(filepath.ToSlash(path), "../")
+	at := slices.IndexFunc(wide, func(folder string) bool { return strings.HasPrefix(path, folder+"/") })
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		switch columns := utf8.RuneCountInString(line); {
+		case columns <= widest || structTag.MatchString(line):
+		case at >= 0:
+			stillWide[wide[at]] = true
+		default:
+			t.Errorf("%s:%d has %d columns; %d are enough (one field a line)", path, n, columns, widest)
+		}
+	}
+}
+
+// A bound is a word of a sentence that says what a package leaves to others.
+var bound = regexp.MustCompile(`(?i)\b(not|no|never|nothing|none|neither|only|cannot|leaves|without|strangers)\b`)
+
+// A package comment says what the package is for, and in another sentence
+// what it may not do or leaves to others: the first draws things in, the
+// second keeps things out.
+func TestPackageCommentsSayWhatAPackageMayNotDo(t *testing.T) {
+	for _, p := range packages(t) {
+		at, ok := placeOf(p.path())
+		if !ok || at.wing == "server" { // while it is being split
+			continue
+		}
+		texts := packageComments(t, p)
+		if len(texts) != 1 {
+			t.Errorf("%s has %d package comments; one is enough", p.path(), len(texts))
+			continue
+		}
+		what, rest, _ := strings.Cut(strings.ReplaceAll(texts[0], "\n", " "), ". ")
+		switch {
+		case !strings.HasPrefix(what, "Package "+p.Name+" "):
+			t.Errorf("%s: the package comment begins with %q", p.path(), excerpt.Chars(what, 40))
+		case !bound.MatchString(rest):
+			t.Errorf("%s: the package comment does not say what it may not do, or leaves to others", p.path())
+		}
+	}
+}
+
+func packageComments(t *testing.T, p pkg) (texts []string) {
+	t.Helper()
+	for _, f := range slices.Concat(p.GoFiles, p.CgoFiles) {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file.Doc != nil {
+			texts = append(texts, file.Doc.Text())
+		}
+	}
+	return texts
+}
+
+// The drawing names every package that stands on a floor.
+func TestTheDrawingNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, drawing, _ := strings.Cut(string(text), "```\n")
+	drawing, _, _ = strings.Cut(drawing, "```\n")
+	named := map[string]bool{}
+	for _, word := range strings.FieldsFunc(drawing, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		named[word] = true
+	}
+	for wing, floors := range map[string][][]string{"core": core, "server": server, "client": client} {
+		for _, name := range slices.Concat(floors...) {
+			if !named[name] {
+				t.Errorf("ARCHITECTURE.md leaves out %s/%s", wing, name)
+			}
+		}
+	}
+}
