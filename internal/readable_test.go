@@ -23,7 +23,6 @@ const widest = 140
 // it is clean; nothing is ever put in.
 var wide = []string{
 	"internal/server",
-	"internal/client/analysis",
 }
 
 // structTag ends a line that Go has no way to break.

@@ -62,7 +62,12 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	}
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
-	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: objects, repo: references.Open(references.OnDisk(ctx, root), opts.MetadataOnly)}
+	r := &run{
+		opts:     opts,
+		deadline: start.Add(opts.budget()),
+		objects:  objects,
+		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
+	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
 	return r.analyze(deltas), nil
 }
@@ -126,7 +131,13 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 		return nil, err
 	}
 	tree := references.InGit(h.ctx, h.root, side, h.objects)
-	r := &run{opts: opts, deadline: start.Add(opts.budget()), objects: h.objects, cache: h.cache, repo: references.Open(tree, opts.MetadataOnly)}
+	r := &run{
+		opts:     opts,
+		deadline: start.Add(opts.budget()),
+		objects:  h.objects,
+		cache:    h.cache,
+		repo:     references.Open(tree, opts.MetadataOnly),
+	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
 	return r.analyze(deltas), nil
 }
@@ -210,8 +221,15 @@ var fileStatuses = map[gitrepo.Status]coord.FileStatus{
 // lineFacts are what git knows of a file.
 func lineFacts(d *gitrepo.Delta) coord.FileFacts {
 	f := coord.FileFacts{
-		Path: wirePath(d.Path), Status: fileStatuses[d.Status], Language: rules.LanguageOf(d.Path).Name, Binary: d.Binary, Generated: rules.GeneratedPath(d.Path),
-		Hunks: make([]coord.Hunk, len(d.Hunks)), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{},
+		Path:       wirePath(d.Path),
+		Status:     fileStatuses[d.Status],
+		Language:   rules.LanguageOf(d.Path).Name,
+		Binary:     d.Binary,
+		Generated:  rules.GeneratedPath(d.Path),
+		Hunks:      make([]coord.Hunk, len(d.Hunks)),
+		Symbols:    []coord.SymbolFacts{},
+		Contracts:  []coord.ContractFacts{},
+		References: []coord.Reference{},
 	}
 	if d.OldPath != "" {
 		old := wirePath(d.OldPath)

@@ -28,7 +28,8 @@ import (
 
 // benchLanguages name a fixture with ordinary code for each language.
 var benchLanguages = []struct{ name, fixture string }{
-	{"go", "go/functions"}, {"typescript", "typescript/types"}, {"tsx", "typescript/broken"}, {"javascript", "typescript/express"}, {"python", "python/functions"},
+	{"go", "go/functions"}, {"typescript", "typescript/types"}, {"tsx", "typescript/broken"},
+	{"javascript", "typescript/express"}, {"python", "python/functions"},
 	{"java", "java/classes"}, {"kotlin", "kotlin/classes"}, {"csharp", "csharp/classes"}, {"rust", "rust/items"}, {"ruby", "ruby/classes"},
 	{"php", "php/classes"}, {"c", "c/source"}, {"cpp", "cpp/classes"}, {"swift", "swift/types"}, {"scala", "scala/types"},
 }
@@ -51,7 +52,8 @@ func longFile(tb testing.TB, fixture string, n int) (file string, source []byte)
 		if i > 0 {
 			part = headLine.ReplaceAllString(part, "")
 		}
-		b.WriteString(strings.NewReplacer("User", fmt.Sprintf("User%d", i), "load", fmt.Sprintf("load%d", i), "Parse", fmt.Sprintf("Parse%d", i)).Replace(part))
+		b.WriteString(strings.NewReplacer("User", fmt.Sprintf("User%d", i), "load", fmt.Sprintf("load%d", i), "Parse",
+			fmt.Sprintf("Parse%d", i)).Replace(part))
 	}
 	return strings.TrimPrefix(base.Name, "base/"), []byte(b.String())
 }

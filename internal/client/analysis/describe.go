@@ -20,7 +20,8 @@ import (
 // reports false when time ran out.
 func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 	lang := rules.LanguageOf(d.Path)
-	if d.Binary || f.Generated || d.NewMode == gitrepo.ModeSymlink || d.NewMode == gitrepo.ModeSubmodule || d.OldMode == gitrepo.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang, d.Path) {
+	if d.Binary || f.Generated || d.NewMode == gitrepo.ModeSymlink || d.NewMode == gitrepo.ModeSubmodule ||
+		d.OldMode == gitrepo.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang, d.Path) {
 		return true
 	}
 	if time.Now().After(r.deadline) {
@@ -41,7 +42,8 @@ func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 	f.Parsed = outline.CanRead(lang) || len(old.Contracts)+len(new.Contracts) > 0
 	f.Symbols = symbols.Facts(f.Path, old.Outline, new.Outline, r.opts.MetadataOnly)
 	if f.OldPath != nil && d.OldPath != d.Path {
-		f.Symbols = symbols.AtOldPath(f.Symbols, symbols.LeftBehind(d.OldPath, d.Path, old.Outline, r.opts.MetadataOnly), d.OldPath, old.Outline.Lang)
+		f.Symbols = symbols.AtOldPath(f.Symbols, symbols.LeftBehind(d.OldPath, d.Path, old.Outline, r.opts.MetadataOnly), d.OldPath,
+			old.Outline.Lang)
 	}
 	f.Contracts = contract.Facts(old.Contracts, new.Contracts, new.Broken && !old.Broken, r.opts.MetadataOnly)
 	f.References = r.repo.References(f, old, new)

@@ -95,7 +95,8 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	var files []gitrepo.Entry
 	for _, e := range all {
 		lang := rules.LanguageOf(e.Path)
-		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink && e.Mode != gitrepo.ModeSubmodule &&
+		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink &&
+			e.Mode != gitrepo.ModeSubmodule &&
 			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
 			files = append(files, e)
 		}

@@ -254,7 +254,8 @@ func explainRenames(fs []coord.ContractFacts) {
 		}
 		var to []string
 		for _, g := range fs {
-			if g.Change == coord.Added && g.Role == coord.Provides && g.Line == fs[i].Line && strings.SplitN(g.Key, ":", 2)[0] == strings.SplitN(fs[i].Key, ":", 2)[0] {
+			if g.Change == coord.Added && g.Role == coord.Provides && g.Line == fs[i].Line &&
+				strings.SplitN(g.Key, ":", 2)[0] == strings.SplitN(fs[i].Key, ":", 2)[0] {
 				to = append(to, g.Key)
 			}
 		}
@@ -315,7 +316,10 @@ func compareShapes(old, new *Contract) verdict.Verdict {
 		}
 	}
 	if old.Shape.Note != new.Shape.Note {
-		vs = append(vs, verdict.Verdict{Compat: coord.Unknown, Detail: fmt.Sprintf("was %q, is %q", verdict.Clip(old.Shape.Note), verdict.Clip(new.Shape.Note))})
+		vs = append(vs, verdict.Verdict{
+			Compat: coord.Unknown,
+			Detail: fmt.Sprintf("was %q, is %q", verdict.Clip(old.Shape.Note), verdict.Clip(new.Shape.Note)),
+		})
 	}
 	return verdict.Worst(vs)
 }
@@ -372,7 +376,14 @@ func find(ps []Prop, p Prop) (Prop, bool) {
 
 func compareWireTypes(o, n Prop, input bool) verdict.Verdict {
 	said := fmt.Sprintf("%s was %s, is %s", o.Name, verdict.OrNone(o.Typ), verdict.OrNone(n.Typ))
-	wide := [][2]string{{"integer", "number"}, {"int", "bigint"}, {"int", "long"}, {"integer", "bigint"}, {"varchar", "text"}, {"smallint", "integer"}}
+	wide := [][2]string{
+		{"integer", "number"},
+		{"int", "bigint"},
+		{"int", "long"},
+		{"integer", "bigint"},
+		{"varchar", "text"},
+		{"smallint", "integer"},
+	}
 	for _, w := range wide {
 		if input && o.Typ == w[0] && n.Typ == w[1] || !input && o.Typ == w[1] && n.Typ == w[0] {
 			return verdict.Verdict{Compat: coord.Compatible, Detail: said}
@@ -403,16 +414,34 @@ func JoinRoute(a, b string) string {
 func ColumnOperation(op, column, to string, required bool) Operation {
 	switch op {
 	case "drop-column":
-		return Operation{Text: "drops " + column, Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is dropped"}, column: column}
+		return Operation{
+			Text:    "drops " + column,
+			Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is dropped"},
+			column:  column,
+		}
 	case "rename-column":
-		return Operation{Text: fmt.Sprintf("renames %s to %s", column, to), Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("column %s is renamed to %s", column, to)}, column: column}
+		return Operation{
+			Text:    fmt.Sprintf("renames %s to %s", column, to),
+			Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("column %s is renamed to %s", column, to)},
+			column:  column,
+		}
 	case "change-column":
-		return Operation{Text: "changes " + column, Verdict: verdict.Verdict{Compat: coord.Unknown, Detail: "the type of column " + column + " changes"}}
+		return Operation{
+			Text:    "changes " + column,
+			Verdict: verdict.Verdict{Compat: coord.Unknown, Detail: "the type of column " + column + " changes"},
+		}
 	case "rename":
-		return Operation{Text: "renames the table to " + to, Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is renamed to " + to}, Removes: true}
+		return Operation{
+			Text:    "renames the table to " + to,
+			Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is renamed to " + to},
+			Removes: true,
+		}
 	}
 	if required {
-		return Operation{Text: "adds " + column + " not null", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is added and must be given"}}
+		return Operation{
+			Text:    "adds " + column + " not null",
+			Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + column + " is added and must be given"},
+		}
 	}
 	return Operation{Text: "adds " + column, Verdict: verdict.Verdict{Compat: coord.Compatible, Detail: "column " + column + " is added"}}
 }

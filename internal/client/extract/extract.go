@@ -1,5 +1,5 @@
 // Package extract finds what one file provides and uses, by matching the rules
-// with its outline. What takes a look at other files is in references.
+// with its outline. It never looks at another file: that is for references.
 package extract
 
 import (
@@ -33,7 +33,14 @@ type scoped struct {
 }
 
 func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
-	e := &extractor{m: m, o: o, active: map[*rules.Rule]bool{}, prefixes: map[string]string{}, clients: map[string]string{}, consumed: map[uint32]bool{}}
+	e := &extractor{
+		m:        m,
+		o:        o,
+		active:   map[*rules.Rule]bool{},
+		prefixes: map[string]string{},
+		clients:  map[string]string{},
+		consumed: map[uint32]bool{},
+	}
 	for _, r := range m.Rules {
 		e.active[r] = applies(r, o)
 	}
@@ -165,7 +172,9 @@ func (e *extractor) findPrefixes() {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
-			if name := p.first(r.Options["path"]); r.Options["rest"] != "" && name != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
+			if name := p.first(r.Options["path"]); r.Options["rest"] != "" && name != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
+				return v.Kind == outline.ValLambda
+			}) {
 				e.scopes = append(e.scopes, scoped{c.Span, "/" + name + "/{}"})
 			}
 		}

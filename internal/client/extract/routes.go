@@ -58,7 +58,8 @@ func (e *extractor) route(p *place, prefix string) {
 
 // actions are the routes that a resource has.
 var actions = []struct{ name, method, suffix string }{
-	{"index", "GET", ""}, {"create", "POST", ""}, {"show", "GET", "/{}"}, {"update", "PATCH", "/{}"}, {"update", "PUT", "/{}"}, {"destroy", "DELETE", "/{}"},
+	{"index", "GET", ""}, {"create", "POST", ""}, {"show", "GET", "/{}"}, {"update", "PATCH", "/{}"},
+	{"update", "PUT", "/{}"}, {"destroy", "DELETE", "/{}"},
 }
 
 // resource adds the routes of a resource, all or those that it names.
@@ -198,9 +199,11 @@ func (e *extractor) handlerSpan(p *place) outline.Span {
 }
 
 // plumbing are parameters that frameworks fill in.
-var plumbing = lazy.Regexp(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|bindingresult|background_tasks|cancellationtoken|ct)$`)
+var plumbing = lazy.Regexp(`(?i)^(self|cls|this|req|request|res|response|reply|next|ctx|context|db|session|principal|model|` +
+	`bindingresult|background_tasks|cancellationtoken|ct)$`)
 
-var plumbingType = lazy.Regexp(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|Model$|Pageable|Authentication`)
+var plumbingType = lazy.Regexp(`Request\b|Response\b|Session|Context|Principal|CancellationToken|Depends|BackgroundTasks|` +
+	`Model$|Pageable|Authentication`)
 
 // typedShape takes a handler's parameters and result as the contract.
 func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {

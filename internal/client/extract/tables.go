@@ -33,7 +33,11 @@ func (e *extractor) table(p *place) {
 	case "alter":
 		c.Ops = e.alterations(p)
 	case "drop":
-		c.Ops = []contract.Operation{{Text: "drops the table", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is dropped"}, Removes: true}}
+		c.Ops = []contract.Operation{{
+			Text:    "drops the table",
+			Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is dropped"},
+			Removes: true,
+		}}
 	default:
 		if column != "" || op == "rename" {
 			c.Ops = []contract.Operation{contract.ColumnOperation(op, column, p.first(p.rule.Options["to"]), required(p.call))}

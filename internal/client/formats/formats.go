@@ -137,7 +137,8 @@ func readPrisma(source []byte, _ string) ([]contract.Contract, bool) {
 			if n := prismaMap().FindStringSubmatch(m[5]); n != nil {
 				p.Name = n[1]
 			}
-			if p.Required && !strings.Contains(m[5], "@default") && !strings.Contains(m[5], "@id") && !strings.Contains(m[5], "@updatedAt") && m[3] == "" {
+			if p.Required && !strings.Contains(m[5], "@default") && !strings.Contains(m[5], "@id") && !strings.Contains(m[5], "@updatedAt") &&
+				m[3] == "" {
 				p.Typ += "!"
 			}
 			cols = append(cols, p)

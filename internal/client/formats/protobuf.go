@@ -300,7 +300,10 @@ func (r *protoReader) service() {
 		}
 		out := r.inBrackets()
 		if at := r.add(name+"/"+method, line); at >= 0 {
-			r.out[at].Shape = contract.Shape{In: []contract.Prop{{Name: "request", Typ: in, Required: true}}, Out: []contract.Prop{{Name: "response", Typ: out, Required: true}}}
+			r.out[at].Shape = contract.Shape{
+				In:  []contract.Prop{{Name: "request", Typ: in, Required: true}},
+				Out: []contract.Prop{{Name: "response", Typ: out, Required: true}},
+			}
 		}
 		if r.peek() == "{" {
 			r.block()

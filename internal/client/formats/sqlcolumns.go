@@ -10,10 +10,13 @@ import (
 
 // valueSigns stand before a value in SQL, where something filled in is no
 // column.
-var valueSigns = []string{"=", "<", ">", "(", ",", "like", "ilike", "in", "limit", "offset", "between", "and", "values", "returning", "+", "-"}
+var valueSigns = []string{
+	"=", "<", ">", "(", ",", "like", "ilike", "in", "limit", "offset", "between", "and", "values", "returning", "+", "-",
+}
 
 // sqlWords are those of the language that nearly every statement has.
-var sqlWords = strings.Fields("select distinct from where join left right inner outer cross on as and or not null is in like between exists order group by having limit offset asc desc " +
+var sqlWords = strings.Fields("select distinct from where join left right inner outer cross on as and or not null is in like " +
+	"between exists order group by having limit offset asc desc " +
 	"insert into values returning update set delete case when then else end union all with count sum min max avg coalesce")
 
 // columnsIn are the names in a statement, of which columns are some; nil if it
@@ -31,7 +34,9 @@ func columnsIn(toks []sqlToken, line int) []coord.ContractField {
 		switch {
 		case t.text == "*" && before != "(", strings.HasPrefix(t.text, "{") && (i < from || !slices.Contains(valueSigns, before)):
 			return nil
-		case name == "into" && i+2 < len(toks) && !slices.ContainsFunc(toks[i+1:min(len(toks), i+5)], func(t sqlToken) bool { return t.text == "(" }):
+		case name == "into" && i+2 < len(toks) && !slices.ContainsFunc(toks[i+1:min(len(toks), i+5)], func(t sqlToken) bool {
+			return t.text == "("
+		}):
 			return nil // an insert into all columns
 		case t.word && !seen[name] && outline.IsWord(name) && name[0] > '9' && !slices.Contains(sqlWords, name):
 			seen[name] = true

@@ -32,7 +32,9 @@ func Queries(t outline.Text) []contract.Contract {
 	return sqlContracts(t.Value, int(t.Line))
 }
 
-var sqlShape = lazy.Regexp(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
+var sqlShape = lazy.Regexp(`(?is)^(select\b.+\bfrom\b|insert\s+into\b|update\s+\S+(\s+(as\s+)?\w+)?\s+set\b|` +
+	`delete\s+from\b|create\s+(unique\s+|temp(orary)?\s+|or\s+replace\s+)*(table|index|view)\b|` +
+	`alter\s+table\b|drop\s+(table|view|index)\b|with\s+(recursive\s+)?\w+.*\bas\s*\(|truncate\s+|merge\s+into\b|replace\s+into\b)`)
 
 // looksLikeSQL tells a statement from a sentence that begins with its verb.
 func looksLikeSQL(s string) bool {
@@ -280,7 +282,10 @@ func columnProp(part []sqlToken) contract.Prop {
 	var typ, rest []string
 	for i, t := range part[1:] {
 		word := strings.ToLower(t.text)
-		if slices.Contains([]string{"not", "null", "default", "primary", "unique", "references", "check", "constraint", "generated", "auto_increment", "autoincrement", "collate", "comment", "identity", "on", "as"}, word) && i > 0 || len(rest) > 0 {
+		if slices.Contains([]string{
+			"not", "null", "default", "primary", "unique", "references", "check", "constraint", "generated", "auto_increment",
+			"autoincrement", "collate", "comment", "identity", "on", "as",
+		}, word) && i > 0 || len(rest) > 0 {
 			rest = append(rest, word)
 			continue
 		}
@@ -289,7 +294,8 @@ func columnProp(part []sqlToken) contract.Prop {
 	p.Typ = strings.NewReplacer(" ( ", "(", " )", ")", " , ", ",").Replace(strings.Join(typ, " "))
 	tail := " " + strings.Join(rest, " ") + " "
 	p.Required = strings.Contains(tail, " not null ") || strings.Contains(tail, " primary key ")
-	filled := strings.Contains(tail, " default ") || strings.Contains(tail, " generated ") || strings.Contains(tail, " identity ") || strings.Contains(tail, "increment") || strings.Contains(p.Typ, "serial") || strings.Contains(tail, " primary key ")
+	filled := strings.Contains(tail, " default ") || strings.Contains(tail, " generated ") || strings.Contains(tail, " identity ") ||
+		strings.Contains(tail, "increment") || strings.Contains(p.Typ, "serial") || strings.Contains(tail, " primary key ")
 	if p.Required && !filled {
 		p.Typ += "!"
 	}
@@ -301,7 +307,11 @@ func (r *sqlReader) dropTable() {
 	for {
 		name, line := r.name()
 		if c := r.add(name, coord.Provides, line); c != nil {
-			c.Ops = []contract.Operation{{Text: "drops the table", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is dropped"}, Removes: true}}
+			c.Ops = []contract.Operation{{
+				Text:    "drops the table",
+				Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "the table is dropped"},
+				Removes: true,
+			}}
 		}
 		if r.peek(0) != "," {
 			break
@@ -375,9 +385,15 @@ func alteration(part []sqlToken) (contract.Operation, bool) {
 		tail := strings.Join(words[1:], " ")
 		switch {
 		case strings.HasPrefix(tail, "set default"), strings.HasPrefix(tail, "drop default"), strings.HasPrefix(tail, "drop not null"):
-			return contract.Operation{Text: "alters " + at(0), Verdict: verdict.Verdict{Compat: coord.Compatible, Detail: "column " + at(0) + " changes its default or takes null"}}, true
+			return contract.Operation{
+				Text:    "alters " + at(0),
+				Verdict: verdict.Verdict{Compat: coord.Compatible, Detail: "column " + at(0) + " changes its default or takes null"},
+			}, true
 		case strings.HasPrefix(tail, "set not null"):
-			return contract.Operation{Text: "alters " + at(0) + " not null", Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + at(0) + " no longer takes null"}}, true
+			return contract.Operation{
+				Text:    "alters " + at(0) + " not null",
+				Verdict: verdict.Verdict{Compat: coord.Breaking, Detail: "column " + at(0) + " no longer takes null"},
+			}, true
 		}
 		return contract.ColumnOperation("change-column", at(0), "", false), true
 	}
@@ -423,7 +439,9 @@ func (r *sqlReader) used() {
 		return
 	}
 	name, line := r.name()
-	if name == "" || slices.Contains(articles, name) || slices.Contains(r.ctes, strings.ToLower(name)) || r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" && !strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
+	if name == "" || slices.Contains(articles, name) || slices.Contains(r.ctes, strings.ToLower(name)) ||
+		r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" &&
+			!strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
 		return
 	}
 	r.add(name, coord.Uses, line)

@@ -6,7 +6,10 @@ import (
 )
 
 func FuzzParams(f *testing.F) {
-	for _, s := range []string{"(a: number, b = 2)", "(int a, const char *b)", "a, *rest, key:, opt: 2, &blk", "(x: &'a [i32], f: F)", "({ a, b }, ...c)", "(Map<String, List<Int>> m)"} {
+	for _, s := range []string{
+		"(a: number, b = 2)", "(int a, const char *b)", "a, *rest, key:, opt: 2, &blk", "(x: &'a [i32], f: F)",
+		"({ a, b }, ...c)", "(Map<String, List<Int>> m)",
+	} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

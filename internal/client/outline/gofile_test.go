@@ -72,7 +72,9 @@ func TestGoPairAgreesWithEachAlone(t *testing.T) {
 		old := strings.SplitAfter(rapid.SampledFrom(files).Draw(t, "file"), "\n")
 		from := rapid.IntRange(0, len(old)).Draw(t, "from")
 		to := min(len(old), from+rapid.IntRange(0, 4).Draw(t, "lines"))
-		fresh := rapid.SliceOfN(rapid.SampledFrom(append([]string{"\n", "}\n", "/*\n", "`\n", "func x() {\n", "var y = z(1)\n", "import \"os\"\n", "}; func q() {}\n", "//line b.go:3\n"}, old...)), 0, 4).Draw(t, "fresh")
+		fresh := rapid.SliceOfN(rapid.SampledFrom(append([]string{
+			"\n", "}\n", "/*\n", "`\n", "func x() {\n", "var y = z(1)\n", "import \"os\"\n", "}; func q() {}\n", "//line b.go:3\n",
+		}, old...)), 0, 4).Draw(t, "fresh")
 		check(t, strings.Join(old, ""), strings.Join(old[:from], "")+strings.Join(fresh, "")+strings.Join(old[to:], ""))
 	})
 }

@@ -42,7 +42,15 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 	if len(f.decls) == 0 {
 		return o
 	}
-	g := &goReader{File: o, here: f.decls[0].from, want: want, whole: string(source), local: map[string]bool{}, form: map[token.Pos]*coord.Call{}, declared: maps.Clone(goPredeclared)}
+	g := &goReader{
+		File:     o,
+		here:     f.decls[0].from,
+		want:     want,
+		whole:    string(source),
+		local:    map[string]bool{},
+		form:     map[token.Pos]*coord.Call{},
+		declared: maps.Clone(goPredeclared),
+	}
 	for _, im := range f.imports {
 		g.imported(im)
 	}
@@ -129,7 +137,15 @@ func (g *goReader) decl(d ast.Decl) {
 }
 
 func (g *goReader) function(d *ast.FuncDecl) {
-	f := Def{Name: d.Name.Name, Kind: "function", Parent: -1, Span: g.span(d), nameAt: g.offset(d.Name.Pos()), HasCall: true, Exported: d.Name.IsExported()}
+	f := Def{
+		Name:     d.Name.Name,
+		Kind:     "function",
+		Parent:   -1,
+		Span:     g.span(d),
+		nameAt:   g.offset(d.Name.Pos()),
+		HasCall:  true,
+		Exported: d.Name.IsExported(),
+	}
 	if d.Recv != nil && len(d.Recv.List) > 0 {
 		recv := cleanName(g.text(d.Recv.List[0].Type.Pos(), d.Recv.List[0].Type.End()))
 		f.Name, f.Kind = recv+"."+f.Name, "method"
@@ -238,7 +254,14 @@ func (g *goReader) typ(d *ast.GenDecl, s *ast.TypeSpec) {
 
 // member is a field of a struct or a method of an interface.
 func (g *goReader) member(of Def, parent int, m *ast.Field, n *ast.Ident) Def {
-	f := Def{Name: of.Name + "." + n.Name, Kind: "field", Parent: parent, Span: g.span(m), nameAt: g.offset(n.Pos()), Exported: of.Exported && n.IsExported()}
+	f := Def{
+		Name:     of.Name + "." + n.Name,
+		Kind:     "field",
+		Parent:   parent,
+		Span:     g.span(m),
+		nameAt:   g.offset(n.Pos()),
+		Exported: of.Exported && n.IsExported(),
+	}
 	f.after = g.text(m.Type.Pos(), m.Type.End())
 	f.Head = n.Name + " " + f.after
 	if ft, ok := m.Type.(*ast.FuncType); ok && of.Kind == "interface" {
@@ -260,7 +283,15 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 		kind = "constant"
 	}
 	for i, n := range s.Names {
-		f := Def{Name: n.Name, Kind: kind, Parent: -1, Span: g.span(s), nameAt: g.offset(n.Pos()), Exported: n.IsExported(), Before: d.Tok.String()}
+		f := Def{
+			Name:     n.Name,
+			Kind:     kind,
+			Parent:   -1,
+			Span:     g.span(s),
+			nameAt:   g.offset(n.Pos()),
+			Exported: n.IsExported(),
+			Before:   d.Tok.String(),
+		}
 		if s.Type != nil {
 			f.after = g.text(s.Type.Pos(), s.Type.End())
 		}
@@ -374,7 +405,8 @@ func (g *goReader) declareExprs(exprs ...ast.Expr) {
 // goPredeclared are the names of the language itself.
 var goPredeclared = func() map[string]bool {
 	out := map[string]bool{}
-	for _, n := range strings.Fields("any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr " +
+	for _, n := range strings.Fields("any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 " +
+		"int64 rune string uint uint8 uint16 uint32 uint64 uintptr " +
 		"true false iota nil append cap clear close complex copy delete imag len make max min new panic print println real recover _") {
 		out[n] = true
 	}

@@ -33,7 +33,8 @@ func parseParam(s string, tr *Traits) Param {
 	head, _, hasDefault := cutTop(s, '=')
 	head = strings.TrimSpace(head)
 	p.Optional = hasDefault
-	if strings.HasPrefix(head, "...") || strings.HasPrefix(head, "*") && !strings.Contains(head, " ") || strings.HasPrefix(head, "&") && tr.NameFirst && !strings.Contains(head, "self") {
+	if strings.HasPrefix(head, "...") || strings.HasPrefix(head, "*") && !strings.Contains(head, " ") ||
+		strings.HasPrefix(head, "&") && tr.NameFirst && !strings.Contains(head, "self") {
 		p.Rest = true
 	}
 	if strings.Contains(head, "...") && !tr.Starred { // Python writes it in types
@@ -46,7 +47,10 @@ func parseParam(s string, tr *Traits) Param {
 		if colon && tr.keywords { // Ruby's "key:" is required, "key: 2" has a default
 			p.Keyword, p.Optional, p.Typ = true, p.Typ != "", ""
 		}
-		for _, word := range []string{"public ", "private ", "protected ", "readonly ", "override ", "val ", "var ", "mut ", "ref ", "vararg ", "using ", "implicit "} {
+		for _, word := range []string{
+			"public ", "private ", "protected ", "readonly ", "override ", "val ", "var ", "mut ", "ref ", "vararg ", "using ",
+			"implicit ",
+		} {
 			p.Name = strings.TrimPrefix(p.Name, word)
 		}
 		if label, _, two := strings.Cut(p.Name, " "); two && tr.labels { // Swift's callers see the first

@@ -7,8 +7,10 @@ import (
 
 // Passive words of a header change nothing for callers.
 var Passive = []string{"public", "protected", "internal", "export", "default", "override", "final", "open", "virtual", "inline",
-	"pub", "function", "func", "fun", "def", "fn", "const", "let", "var", "val", "readonly", "private", "declare", "extern", "unsafe", "suspend",
-	"sealed", "partial", "data", "new", "async", "static", "abstract", "constexpr", "explicit", "mutating", "required", "convenience", "implicit", "lazy", "type", "class", "struct", "interface", "enum", "trait"}
+	"pub", "function", "func", "fun", "def", "fn", "const", "let", "var", "val",
+	"readonly", "private", "declare", "extern", "unsafe", "suspend",
+	"sealed", "partial", "data", "new", "async", "static", "abstract", "constexpr",
+	"explicit", "mutating", "required", "convenience", "implicit", "lazy", "type", "class", "struct", "interface", "enum", "trait"}
 
 func ResultText(d *Def) string {
 	s := d.after

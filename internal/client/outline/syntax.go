@@ -141,8 +141,19 @@ var acts = map[string]act{
 }
 
 var valueKinds = map[string]kind{
-	"text": kindText, "part": kindPart, "hole": kindHole, "join": kindJoin, "list": kindList, "object": kindObject,
-	"pair": kindPair, "short": kindShort, "keyword": kindKeyword, "wrap": kindWrap, "lambda": kindLambda, "symbol": kindSymbol, "spread": kindSpread,
+	"text":    kindText,
+	"part":    kindPart,
+	"hole":    kindHole,
+	"join":    kindJoin,
+	"list":    kindList,
+	"object":  kindObject,
+	"pair":    kindPair,
+	"short":   kindShort,
+	"keyword": kindKeyword,
+	"wrap":    kindWrap,
+	"lambda":  kindLambda,
+	"symbol":  kindSymbol,
+	"spread":  kindSpread,
 }
 
 func (s *syntax) add(l rules.Line) error {

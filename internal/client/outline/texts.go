@@ -22,7 +22,8 @@ func (o *File) TextsOf(v Value) []string {
 		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == valText {
 			return []string{c.Text}
 		}
-		if last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:]); slices.Contains(scope.Methods(), strings.TrimPrefix(last, "METHOD")) {
+		if last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:]); slices.Contains(scope.Methods(),
+			strings.TrimPrefix(last, "METHOD")) {
 			return []string{strings.TrimPrefix(last, "METHOD")} // RequestMethod.GET, http.MethodPost
 		}
 	case ValList:
@@ -37,7 +38,8 @@ func (o *File) TextsOf(v Value) []string {
 		}
 		last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]
 		switch last {
-		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String", "to_string", "join", "from", "encodeURI", "uri", "Uri", "Column":
+		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String",
+			"to_string", "join", "from", "encodeURI", "uri", "Uri", "Column":
 			for _, a := range v.Call.Args {
 				if ts := o.TextsOf(a); len(ts) > 0 {
 					return []string{filled(ts[0])}
@@ -72,7 +74,8 @@ func Plural(s string) string {
 		return s + "ren"
 	case strings.HasSuffix(s, "y") && len(s) > 1 && !strings.ContainsRune("aeiou", rune(s[len(s)-2])):
 		return s[:len(s)-1] + "ies"
-	case strings.HasSuffix(s, "s"), strings.HasSuffix(s, "x"), strings.HasSuffix(s, "z"), strings.HasSuffix(s, "ch"), strings.HasSuffix(s, "sh"):
+	case strings.HasSuffix(s,
+		"s"), strings.HasSuffix(s, "x"), strings.HasSuffix(s, "z"), strings.HasSuffix(s, "ch"), strings.HasSuffix(s, "sh"):
 		return s + "es"
 	}
 	return s + "s"

@@ -175,7 +175,8 @@ func declaresC(text []byte, name string) bool {
 		head := bytes.TrimSpace(line)
 		switch {
 		case bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("*")), bytes.HasPrefix(head, []byte("/*")):
-		case hasWord(head, "define"), hasWord(head, "struct"), hasWord(head, "class"), hasWord(head, "enum"), hasWord(head, "union"), hasWord(head, "using"):
+		case hasWord(head,
+			"define"), hasWord(head, "struct"), hasWord(head, "class"), hasWord(head, "enum"), hasWord(head, "union"), hasWord(head, "using"):
 			return true
 		case text[end] == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !hasWord(head, "return"), // int name(
 			text[end] == ';' && (hasWord(head, "typedef") || bytes.HasPrefix(head, []byte("}"))):
@@ -185,7 +186,9 @@ func declaresC(text []byte, name string) bool {
 }
 
 func hasWord(s []byte, word string) bool {
-	return slices.ContainsFunc(bytes.FieldsFunc(s, func(r rune) bool { return !outline.IsNameByte(byte(r)) }), func(w []byte) bool { return string(w) == word })
+	return slices.ContainsFunc(bytes.FieldsFunc(s, func(r rune) bool { return !outline.IsNameByte(byte(r)) }), func(w []byte) bool {
+		return string(w) == word
+	})
 }
 
 // namespaceOf is the namespace that a header opens first, with a dot.

@@ -119,6 +119,7 @@ func aliasesOf(config []byte, dir string) (out []alias) {
 		target := path.Join(dir, c.CompilerOptions.BaseURL, strings.TrimSuffix(to[0], "*")+"x")
 		out = append(out, alias{prefix, strings.TrimSuffix(target, "x")})
 	}
-	slices.SortFunc(out, func(a, b alias) int { return cmp.Or(len(b.prefix)-len(a.prefix), strings.Compare(a.prefix, b.prefix)) }) // the nearest first
+	// the nearest first
+	slices.SortFunc(out, func(a, b alias) int { return cmp.Or(len(b.prefix)-len(a.prefix), strings.Compare(a.prefix, b.prefix)) })
 	return out
 }

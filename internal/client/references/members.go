@@ -56,7 +56,9 @@ var destructured = lazy.Regexp(`(?m)\{[^{}:;]*\}\s*=[^=>]|\(\s*\{[^{}:;]*\}\s*[:
 // too.
 func accessed(name string) []string {
 	out := []string{name}
-	for _, verb := range []string{"get", "set", "has", "clear", "add", "Get", "Set", "Has", "Clear", "Add", "get_", "set_", "has_", "clear_", "add_"} {
+	for _, verb := range []string{
+		"get", "set", "has", "clear", "add", "Get", "Set", "Has", "Clear", "Add", "get_", "set_", "has_", "clear_", "add_",
+	} {
 		field, ok := strings.CutPrefix(name, verb)
 		if !ok || field == "" || !strings.HasSuffix(verb, "_") && (field[0] < 'A' || field[0] > 'Z') {
 			continue

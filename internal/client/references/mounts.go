@@ -156,7 +156,8 @@ func (r *Repo) mountCandidates(file string) []string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		for _, name := range r.tree.list(dir) {
 			stem, _, _ := strings.Cut(name, ".")
-			if full := path.Join(dir, name); full != file && slices.Contains(mountNames, stem) && rules.LanguageOf(name).Name == rules.LanguageOf(file).Name && !rules.TestPath(full) {
+			if full := path.Join(dir, name); full != file && slices.Contains(mountNames, stem) &&
+				rules.LanguageOf(name).Name == rules.LanguageOf(file).Name && !rules.TestPath(full) {
 				out = append(out, full)
 			}
 		}

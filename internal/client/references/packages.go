@@ -22,7 +22,15 @@ import (
 
 // registries are what languages' packages are published to.
 var registries = map[string]string{
-	"typescript": "npm", "javascript": "npm", "go": "go", "python": "pypi", "java": "maven", "kotlin": "maven", "scala": "maven", "rust": "cargo", "php": "composer",
+	"typescript": "npm",
+	"javascript": "npm",
+	"go":         "go",
+	"python":     "pypi",
+	"java":       "maven",
+	"kotlin":     "maven",
+	"scala":      "maven",
+	"rust":       "cargo",
+	"php":        "composer",
 }
 
 func packageKey(lang, pkg, name string) string {
@@ -173,7 +181,9 @@ func (r *Repo) findPackage(file, dir, lang string) string {
 		}
 		return path.Join(m.name, strings.TrimPrefix(strings.TrimPrefix(dir, m.dir), "/"))
 	case "cargo":
-		return r.manifestName(dir, "Cargo.toml", func(b []byte) string { return strings.ReplaceAll(submatch(cargoName().FindSubmatch(b)), "-", "_") })
+		return r.manifestName(dir, "Cargo.toml", func(b []byte) string {
+			return strings.ReplaceAll(submatch(cargoName().FindSubmatch(b)), "-", "_")
+		})
 	case "pypi":
 		return r.pythonPackage(file, dir)
 	case "maven":
@@ -222,7 +232,9 @@ func (r *Repo) pythonPackage(_, dir string) string {
 	if top != "" {
 		return top
 	}
-	return r.manifestName(dir, "pyproject.toml", func(b []byte) string { return strings.ReplaceAll(submatch(projectName().FindSubmatch(b)), "-", "_") })
+	return r.manifestName(dir, "pyproject.toml", func(b []byte) string {
+		return strings.ReplaceAll(submatch(projectName().FindSubmatch(b)), "-", "_")
+	})
 }
 
 // PackageChanges tells of changed exports what that means to the users of
@@ -242,7 +254,8 @@ func (r *Repo) PackageChanges(files []coord.FileFacts) {
 	for i := range files {
 		f := &files[i]
 		r.eachExport(f, func(key string, s *coord.SymbolFacts) {
-			if s.Change == coord.Added || s.Change == coord.Modified || s.Compatibility == coord.Compatible || arrived[key] || len(f.Contracts) >= contract.MaxPerFile {
+			if s.Change == coord.Added || s.Change == coord.Modified || s.Compatibility == coord.Compatible || arrived[key] ||
+				len(f.Contracts) >= contract.MaxPerFile {
 				return
 			}
 			c, ok := contract.New(key, coord.Provides, 1)
@@ -252,8 +265,19 @@ func (r *Repo) PackageChanges(files []coord.FileFacts) {
 			if s.Lines != nil {
 				c.Line = s.Lines.Start
 			}
-			f.Contracts = append(f.Contracts, coord.ContractFacts{Key: c.Key, Role: coord.Provides, Change: s.Change, Compatibility: s.Compatibility, Detail: s.Detail, Line: c.Line, Takes: s.Takes,
-				Signature: s.Signature, SignatureHash: s.SignatureHash, PreviousSignature: s.PreviousSignature, PreviousSignatureHash: s.PreviousSignatureHash})
+			f.Contracts = append(f.Contracts, coord.ContractFacts{
+				Key:                   c.Key,
+				Role:                  coord.Provides,
+				Change:                s.Change,
+				Compatibility:         s.Compatibility,
+				Detail:                s.Detail,
+				Line:                  c.Line,
+				Takes:                 s.Takes,
+				Signature:             s.Signature,
+				SignatureHash:         s.SignatureHash,
+				PreviousSignature:     s.PreviousSignature,
+				PreviousSignatureHash: s.PreviousSignatureHash,
+			})
 		})
 	}
 }

@@ -92,7 +92,8 @@ func protoContracts(o *outline.File, pkg, name string, n outline.Name) (out []co
 }
 
 // protoServices are the names that generators give to clients of a service.
-var protoServices = lazy.Regexp(`^(?:New)?(\w+?)(?:ServiceClientImpl|PromiseClient|ClientImpl|CoroutineStub|BlockingStub|FutureStub|Stub|GrpcKt|Grpc|Client|Definition)$|^(\w+Service)$`)
+var protoServices = lazy.Regexp(`^(?:New)?(\w+?)(?:ServiceClientImpl|PromiseClient|ClientImpl|CoroutineStub|BlockingStub|FutureStub|` +
+	`Stub|GrpcKt|Grpc|Client|Definition)$|^(\w+Service)$`)
 
 // protoService returns the service that a generated name is a client of.
 func protoService(name string) string {
@@ -127,7 +128,8 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 		token = `(?:` + token + `|` + regexp.QuoteMeta(local) + `)`
 	}
 	assigned := regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*(?::=|=|:)\s*[^=;\n]*\b` + token + `\b`)
-	declared := regexp.MustCompile(`\b(?:[A-Za-z_$][\w$]*\s+(?:\*?[A-Za-z_]\w*\.)?` + token + `\b|` + token + `(?:\.\w+)?(?:<[^>\n]*>)?\s+[A-Za-z_$][\w$]*)`)
+	declared := regexp.MustCompile(`\b(?:[A-Za-z_$][\w$]*\s+(?:\*?[A-Za-z_]\w*\.)?` + token + `\b|` + token +
+		`(?:\.\w+)?(?:<[^>\n]*>)?\s+[A-Za-z_$][\w$]*)`)
 	holders := map[string]bool{}
 	for _, m := range assigned.FindAllSubmatch(o.Source, 200) {
 		holders[string(m[1])] = true
@@ -150,7 +152,16 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 var clientCall = lazy.Regexp(`([A-Za-z_$][\w$]*)\s*\.\s*([A-Za-z]\w*)\s*\(`)
 
 // notMethods are what every client has.
-var notMethods = map[string]bool{"close": true, "Close": true, "withDeadlineAfter": true, "withInterceptors": true, "newBlockingStub": true, "newStub": true, "newFutureStub": true, "newBuilder": true}
+var notMethods = map[string]bool{
+	"close":             true,
+	"Close":             true,
+	"withDeadlineAfter": true,
+	"withInterceptors":  true,
+	"newBlockingStub":   true,
+	"newStub":           true,
+	"newFutureStub":     true,
+	"newBuilder":        true,
+}
 
 // camel makes list_users listUsers; generators write a method's name as their
 // language likes.
@@ -273,7 +284,8 @@ func (r *Repo) protoImportJVM(o *outline.File, im outline.Imported) (protoModule
 }
 
 // protoWritten are how generators write the package into what they make.
-var protoWritten = lazy.Regexp(`\(package ([\w.]+)|protobufPackage = "([\w.]+)"|"/([\w.]+)\.\w+/\w+"|'/([\w.]+)\.\w+/\w+'|ServiceName: *"([\w.]+)\.\w+"|Name = "([\w.]+)\.\w+"`)
+var protoWritten = lazy.Regexp(`\(package ([\w.]+)|protobufPackage = ` +
+	`"([\w.]+)"|"/([\w.]+)\.\w+/\w+"|'/([\w.]+)\.\w+/\w+'|ServiceName: *"([\w.]+)\.\w+"|Name = "([\w.]+)\.\w+"`)
 
 // protoPackage returns the package of generated code: as it says, or as its
 // folder is called.
@@ -287,7 +299,10 @@ func (r *Repo) protoPackage(file, dir string) string {
 }
 
 // outside are folders that stand before those of a package.
-var outside = []string{"", ".", "..", "gen", "generated", "genproto", "proto", "protos", "protobuf", "pb", "stubs", "grpc", "go", "ts", "js", "es", "web", "python", "py", "java", "src", "lib", "dist", "internal", "pkg", "node_modules", "packages", "apps"}
+var outside = []string{
+	"", ".", "..", "gen", "generated", "genproto", "proto", "protos", "protobuf", "pb", "stubs", "grpc", "go", "ts", "js",
+	"es", "web", "python", "py", "java", "src", "lib", "dist", "internal", "pkg", "node_modules", "packages", "apps",
+}
 
 // protoPath makes a package of the folder that generated code lies in.
 func protoPath(dir string) string {

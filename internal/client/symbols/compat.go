@@ -111,7 +111,10 @@ func compareParam(old, new outline.Param, tr *outline.Traits) []verdict.Verdict 
 		if tr.NamesMatter && !old.Rest {
 			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: fmt.Sprintf("parameter %s is now %s", old.Name, called(new))})
 		} else if strings.HasPrefix(old.Name, "{") {
-			vs = append(vs, verdict.Verdict{Compat: coord.Unknown, Detail: fmt.Sprintf("parameter %s is now %s", verdict.Clip(old.Name), verdict.Clip(called(new)))})
+			vs = append(vs, verdict.Verdict{
+				Compat: coord.Unknown,
+				Detail: fmt.Sprintf("parameter %s is now %s", verdict.Clip(old.Name), verdict.Clip(called(new))),
+			})
 		} else if old.Typ != "" && old.Typ == new.Typ || old.Typ == new.Typ && !tr.Typed {
 			vs = append(vs, verdict.Verdict{Compat: coord.Compatible, Detail: fmt.Sprintf("parameter %s renamed to %s", old.Name, called(new))})
 		}

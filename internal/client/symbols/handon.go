@@ -86,7 +86,8 @@ func SettleMoves(files []coord.FileFacts) {
 // LeftBehind tells of the visible definitions of a renamed file that they are
 // gone from where they were, unless users find them all the same.
 func LeftBehind(from, to string, old *outline.File, metadataOnly bool) (out []coord.SymbolFacts) {
-	if packaged[old.Lang] && path.Dir(from) == path.Dir(to) || old.Lang == "csharp" || old.Lang == "swift" || moduleStem(from) == moduleStem(to) {
+	if packaged[old.Lang] && path.Dir(from) == path.Dir(to) || old.Lang == "csharp" || old.Lang == "swift" ||
+		moduleStem(from) == moduleStem(to) {
 		return nil
 	}
 	by, order := groups(old)
@@ -95,8 +96,15 @@ func LeftBehind(from, to string, old *outline.File, metadataOnly bool) (out []co
 		if !g.exported() && (packaged[old.Lang] || !seenInPackage(old.Lang, g)) {
 			continue
 		}
-		f := coord.SymbolFacts{Key: Key(old.Lang, from, n), Kind: g.defs[0].Kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Breaking,
-			Detail: verdict.Detail("was removed; it is in " + to + " now"), Lines: linesOf(g)}
+		f := coord.SymbolFacts{
+			Key:           Key(old.Lang, from, n),
+			Kind:          g.defs[0].Kind,
+			Exported:      g.exported(),
+			Change:        coord.Removed,
+			Compatibility: coord.Breaking,
+			Detail:        verdict.Detail("was removed; it is in " + to + " now"),
+			Lines:         linesOf(g),
+		}
 		verdict.SetSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, g.signature())
 		if metadataOnly {
 			f.PreviousSignature, f.Detail = nil, nil

@@ -96,7 +96,13 @@ func Facts(path string, old, new *outline.File, metadataOnly bool) []coord.Symbo
 		if halfWritten && outline.Mentions(new.Source, n) {
 			continue // it is probably still there, in the part that does not parse
 		}
-		f := coord.SymbolFacts{Key: Key(old.Lang, path, n), Kind: g.defs[0].Kind, Exported: g.exported(), Change: coord.Removed, Compatibility: coord.Compatible}
+		f := coord.SymbolFacts{
+			Key:           Key(old.Lang, path, n),
+			Kind:          g.defs[0].Kind,
+			Exported:      g.exported(),
+			Change:        coord.Removed,
+			Compatibility: coord.Compatible,
+		}
 		switch {
 		case !g.exported() && !seenInPackage(old.Lang, g):
 		case handedOn(new, n):
@@ -116,7 +122,13 @@ func Facts(path string, old, new *outline.File, metadataOnly bool) []coord.Symbo
 			continue
 		}
 		g := news[n]
-		f := coord.SymbolFacts{Key: Key(new.Lang, path, n), Kind: g.defs[0].Kind, Exported: g.exported(), Change: coord.Added, Compatibility: coord.Compatible}
+		f := coord.SymbolFacts{
+			Key:           Key(new.Lang, path, n),
+			Kind:          g.defs[0].Kind,
+			Exported:      g.exported(),
+			Change:        coord.Added,
+			Compatibility: coord.Compatible,
+		}
 		verdict.SetSignatures(&f.Signature, &f.SignatureHash, g.signature())
 		f.TextHash = g.textHash()
 		out = append(out, f)
@@ -166,7 +178,14 @@ func changedSymbol(old, new *group, tr *outline.Traits) (coord.SymbolFacts, bool
 	if len(old.defs) == len(new.defs) && old.exported() == new.exported() && old.own() == new.own() {
 		return coord.SymbolFacts{}, false
 	}
-	f := coord.SymbolFacts{Kind: new.defs[0].Kind, Exported: old.exported() || new.exported(), Change: coord.Modified, Compatibility: coord.Compatible, Lines: linesOf(old), TextHash: new.textHash()}
+	f := coord.SymbolFacts{
+		Kind:          new.defs[0].Kind,
+		Exported:      old.exported() || new.exported(),
+		Change:        coord.Modified,
+		Compatibility: coord.Compatible,
+		Lines:         linesOf(old),
+		TextHash:      new.textHash(),
+	}
 	own := old.own() != new.own()
 	if tr.Starred {
 		// Of Python's overloads callers meet the last, which does the work.

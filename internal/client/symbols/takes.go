@@ -72,7 +72,8 @@ func callerParams(old, new *outline.Def, tr *outline.Traits) []coord.Param {
 	place := 0
 	for _, p := range params {
 		q := coord.Param{Optional: p.Optional, Rest: p.Rest, Keyword: p.Keyword}
-		if n := strings.TrimLeft(p.Name, "*&$."); (p.Keyword || tr.NamesMatter) && n != "_" && len(n) <= outline.MaxParamName && outline.IsWord(n) {
+		if n := strings.TrimLeft(p.Name, "*&$."); (p.Keyword ||
+			tr.NamesMatter) && n != "_" && len(n) <= outline.MaxParamName && outline.IsWord(n) {
 			q.Name = n
 		}
 		before := slices.IndexFunc(was, func(o outline.Param) bool { return o.Name == p.Name && p.Name != "" })
@@ -117,7 +118,12 @@ func ownParams(d *outline.Def) []outline.Param {
 // constructors are what languages call the method that makes an object; in the
 // others it is called like its class.
 var constructors = map[string]string{
-	"python": "__init__", "typescript": "constructor", "javascript": "constructor", "php": "__construct", "ruby": "initialize", "swift": "init",
+	"python":     "__init__",
+	"typescript": "constructor",
+	"javascript": "constructor",
+	"php":        "__construct",
+	"ruby":       "initialize",
+	"swift":      "init",
 }
 
 // raiseConstructors tells of a class what its constructor's change means:
@@ -139,7 +145,8 @@ func raiseConstructors(out []coord.SymbolFacts, lang string) []coord.SymbolFacts
 			continue
 		}
 		k := slices.IndexFunc(out, func(s coord.SymbolFacts) bool { return s.Key == class })
-		if k >= 0 && (out[k].Change == coord.Removed || out[k].Change == coord.Added || verdict.Rank[out[k].Compatibility] >= verdict.Rank[c.Compatibility]) {
+		if k >= 0 && (out[k].Change == coord.Removed || out[k].Change == coord.Added ||
+			verdict.Rank[out[k].Compatibility] >= verdict.Rank[c.Compatibility]) {
 			continue
 		}
 		c.Key, c.Kind = class, "class"
