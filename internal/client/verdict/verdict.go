@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 // A Verdict is a compatibility with its reason in words.
@@ -47,7 +48,7 @@ func OrNone(s string) string {
 
 func Clip(s string) string {
 	if len(s) > 80 {
-		return s[:77] + "..."
+		return excerpt.Bytes(s, 77) + "..."
 	}
 	return s
 }
@@ -61,7 +62,7 @@ func SetSignatures(text, hash **string, s string) {
 	h := HashText(s)
 	*hash = &h
 	if len(s) > maxSignature {
-		s = strings.ToValidUTF8(s[:maxSignature], "")
+		s = excerpt.Bytes(s, maxSignature)
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	*text = &s
@@ -74,7 +75,7 @@ func HashText(s string) string {
 
 func Detail(s string) *string {
 	if len(s) > maxDetail {
-		s = strings.ToValidUTF8(s[:maxDetail-3], "") + "..."
+		s = excerpt.Bytes(s, maxDetail-3) + "..."
 	}
 	return &s
 }
