@@ -48,7 +48,10 @@ func (r *Repo) upstreams(defaultBranch string) []string {
 	if defaultBranch != "" {
 		return []string{"refs/remotes/origin/" + defaultBranch, "refs/heads/" + defaultBranch}
 	}
-	return []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"}
+	return []string{
+		"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+		"refs/heads/master",
+	}
 }
 
 // headCommit returns the commit that is checked out, or "" where there is none

@@ -81,7 +81,9 @@ type NamedRef struct{ Name, Commit string }
 // Refs returns the references that match any of the patterns of git
 // for-each-ref and lead to a commit.
 func (r *Repo) Refs(ctx context.Context, patterns []string) ([]NamedRef, error) {
-	args := append([]string{"for-each-ref", "--format=%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)", "--"}, patterns...)
+	args := append([]string{
+		"for-each-ref", "--format=%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)", "--",
+	}, patterns...)
 	out, err := run(ctx, "for-each-ref", bare(ctx, r.GitDir, args...))
 	if err != nil {
 		return nil, err

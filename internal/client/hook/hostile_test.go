@@ -41,7 +41,11 @@ func TestAHostileWorkingCopy(t *testing.T) {
 		gittest.Run(t, repo, "config", "filter.x.clean", "touch '"+marker+"'; cat")
 		gittest.Write(t, repo, ".gitattributes", "* filter=x\n")
 		for _, event := range []string{"PreToolUse", "PostToolUse"} {
-			w.run("claude_code", event, claude(repo, event, m{"tool_name": "Bash", "tool_input": m{"command": "make && git checkout -- ."}, "tool_use_id": "t"}))
+			w.run("claude_code", event, claude(repo, event, m{
+				"tool_name":   "Bash",
+				"tool_input":  m{"command": "make && git checkout -- ."},
+				"tool_use_id": "t",
+			}))
 			gittest.Write(t, repo, "a.txt", "new\n")
 		}
 		if _, err := os.Stat(marker); err == nil {
