@@ -12,7 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
-	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -20,21 +19,6 @@ const (
 	maxNearby      = 20
 	maxNearbyPaths = 20
 )
-
-// worker returns the caller as the engine sees them at a place: their session's
-// intent, their session, or nobody who is at work yet.
-func (p place) worker(ix *engine.Index, who coord.Caller) *engine.Worker {
-	if p.session != nil {
-		if p.session.IntentID != nil {
-			if w := ix.Worker(*p.session.IntentID); w != nil {
-				return w
-			}
-		}
-		return live.SessionWorker(*p.session)
-	}
-	// An id that nobody has, or the engine would take them for merged work.
-	return &engine.Worker{ID: "caller", Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
-}
 
 // CheckScope tells what some work would collide with. It writes nothing.
 func (s *Service) CheckScope(ctx context.Context, who coord.Caller, in wire.ScopeCheck) (out wire.ScopeChecked, err error) {

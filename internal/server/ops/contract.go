@@ -359,28 +359,6 @@ func (c *change) reuse(ctx context.Context, repo coord.Repo, path string) error 
 	return err
 }
 
-// learn takes over from an edit what its base provided and used: the default
-// branch's state, not the edit's.
-func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
-	if len(f.Contracts) == 0 || f.Status == coord.FileAdded {
-		return nil
-	}
-	path := basePath(f)
-	for _, k := range f.Contracts {
-		if k.Change == coord.Added {
-			continue
-		}
-		text, hash := k.PreviousSignature, k.PreviousSignatureHash
-		if k.Change == coord.Same || hash == nil {
-			text, hash = k.Signature, k.SignatureHash
-		}
-		if err := h.saveFact(ctx, h.repo, path, k, text, hash, false); err != nil {
-			return err
-		}
-	}
-	return h.reuse(ctx, h.repo, path)
-}
-
 // land takes over what merged work did to contracts.
 func (c *change) land(ctx context.Context, repo coord.RepoName, f coord.FileFacts) error {
 	full := coord.Repo{ID: repo.ID, FullName: repo.FullName}
@@ -402,4 +380,12 @@ func (c *change) land(ctx context.Context, repo coord.RepoName, f coord.FileFact
 		}
 	}
 	return c.reuse(ctx, full, f.Path)
+}
+
+// canonicalKey leaves what it cannot read as it is: it meets nothing then.
+func canonicalKey(key string) string {
+	if k, err := scope.ParseContract(key); err == nil {
+		return k
+	}
+	return key
 }

@@ -57,48 +57,6 @@ func (s *Service) deliverQuestions(ctx context.Context, tx *store.Tx, session st
 	return tx.TellQuestions(ctx, session.ID, questions)
 }
 
-// maxToolNews bounds what is told beside a tool's answer, in characters.
-const maxToolNews = 3000
-
-// News returns what waits for the agent that called a tool, in words, and
-// notes it as told. It is empty where it is not sure which agent that is. It
-// also notes that the agent is at work, whatever its hooks do.
-func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err error) {
-	var sess *store.SessionRow
-	waits := false
-	err = s.read(ctx, func(tx *store.Tx) error {
-		if sess, err = onlyAgent(recentSessions(ctx, tx, who)); err != nil || sess == nil {
-			return err
-		}
-		waits, err = tx.HasNews(ctx, *sess, tx.Now.Add(-quietAfter))
-		return err
-	})
-	if err != nil || sess == nil {
-		return "", err
-	}
-	s.toolCalls.note(who.OrgID, sess.ID, s.store.Now())
-	if !waits {
-		return "", nil
-	}
-	err = s.alter(ctx, who, func(c *change) error {
-		h := &hook{change: c, session: *sess, brief: newBrief(nil)}
-		for _, add := range []func(context.Context) error{h.messageNews, h.answerNews, h.questionNews} {
-			if err := add(ctx); err != nil {
-				return err
-			}
-		}
-		var told []toldItem
-		text, told = h.brief.render(maxToolNews)
-		for _, t := range told {
-			if err := t.then(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return text, err
-}
-
 func questionsOf(rows []store.QuestionRow) []coord.Question {
 	out := make([]coord.Question, len(rows))
 	for i, q := range rows {

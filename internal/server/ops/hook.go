@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/plan"
@@ -15,9 +14,6 @@ import (
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
-
-// HookReplyKept is how long a retry of an event gets the same answer.
-const HookReplyKept = 48 * time.Hour
 
 // A hookEvent is an event with who sent it and from which repo.
 type hookEvent struct {
@@ -215,13 +211,6 @@ func providerOf(host string) coord.Provider {
 		}
 	}
 	return coord.Generic
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // describe writes what an event tells of its session into s, and reports

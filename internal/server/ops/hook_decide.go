@@ -2,11 +2,8 @@ package ops
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -251,60 +248,4 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
 	return reply, h.tell(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
 		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
-}
-
-// beats notes when sessions were heard of, to be written together.
-type beats struct {
-	mu sync.Mutex
-	at map[string]map[string]coord.Time // by org and session
-}
-
-func (b *beats) note(org, session string, at coord.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.at == nil {
-		b.at = map[string]map[string]coord.Time{}
-	}
-	if b.at[org] == nil {
-		b.at[org] = map[string]coord.Time{}
-	}
-	b.at[org][session] = max(b.at[org][session], at)
-}
-
-func (b *beats) take() map[string]map[string]coord.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := b.at
-	b.at = nil
-	return out
-}
-
-// FlushBeats writes the noted heartbeats, as activity of the sessions and of
-// their intents, and the noted tool calls.
-func (s *Service) FlushBeats(ctx context.Context) error {
-	return errors.Join(s.flush(ctx, &s.beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.toolCalls, (*store.Tx).TouchTool))
-}
-
-// flush writes what was noted of each org. What cannot be written now is
-// noted again, and keeps no other org from being written.
-func (s *Service) flush(ctx context.Context, b *beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
-	var failed []error
-	for org, sessions := range b.take() {
-		err := s.store.Write(ctx, org, func(tx *store.Tx) error {
-			for id, at := range sessions {
-				if err := write(tx, ctx, id, at); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err == nil {
-			continue
-		}
-		failed = append(failed, fmt.Errorf("org %s: %w", org, err))
-		for id, at := range sessions {
-			b.note(org, id, at)
-		}
-	}
-	return errors.Join(failed...)
 }

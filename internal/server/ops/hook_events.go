@@ -296,14 +296,6 @@ func canonical(f *coord.FileFacts) {
 	}
 }
 
-// canonicalKey leaves what it cannot read as it is: it meets nothing then.
-func canonicalKey(key string) string {
-	if k, err := scope.ParseContract(key); err == nil {
-		return k
-	}
-	return key
-}
-
 // basePath returns a file's name before the edit.
 func basePath(f coord.FileFacts) string {
 	if f.OldPath != nil {
@@ -425,4 +417,26 @@ func (h *hook) ended(ctx context.Context) error {
 	}
 	_, err := h.settle(ctx, h.worker())
 	return err
+}
+
+// learn takes over from an edit what its base provided and used: the default
+// branch's state, not the edit's.
+func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
+	if len(f.Contracts) == 0 || f.Status == coord.FileAdded {
+		return nil
+	}
+	path := basePath(f)
+	for _, k := range f.Contracts {
+		if k.Change == coord.Added {
+			continue
+		}
+		text, hash := k.PreviousSignature, k.PreviousSignatureHash
+		if k.Change == coord.Same || hash == nil {
+			text, hash = k.Signature, k.SignatureHash
+		}
+		if err := h.saveFact(ctx, h.repo, path, k, text, hash, false); err != nil {
+			return err
+		}
+	}
+	return h.reuse(ctx, h.repo, path)
 }

@@ -20,7 +20,7 @@ func lapses(i store.IntentRow, p *policy.Effective) coord.Time {
 	case i.ClosedAt != nil:
 		return *i.ClosedAt
 	case i.Status == coord.IntentInReview || i.Status == coord.IntentBlocked && i.Resume == coord.IntentInReview:
-		return i.LastActivityAt.Add(time.Duration(p.ReviewExpireDays) * day)
+		return i.LastActivityAt.Add(time.Duration(p.ReviewExpireDays) * 24 * time.Hour)
 	}
 	return i.LastActivityAt.Add(time.Duration(p.IntentExpireHours) * time.Hour)
 }

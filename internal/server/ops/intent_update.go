@@ -47,7 +47,7 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 // revise changes a live intent and returns its conflicts.
 func (c *change) revise(ctx context.Context, i *store.IntentRow, patch wire.IntentPatch, note *string) ([]coord.Conflict, error) {
 	was := i.Status
-	deps, err := c.patch(ctx, i, patch)
+	deps, err := c.applyPatch(ctx, i, patch)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,9 @@ func closedIntent(i store.IntentRow) error {
 	return problem.Newf(problem.Conflict, "%s is closed (%s); declare a new intent", i.Ref, i.Status)
 }
 
-// patch writes what changes into an intent. It returns the new dependencies,
+// applyPatch writes what changes into an intent. It returns the new dependencies,
 // or nil if they stay.
-func (c *change) patch(ctx context.Context, i *store.IntentRow, p wire.IntentPatch) ([]store.Dependency, error) {
+func (c *change) applyPatch(ctx context.Context, i *store.IntentRow, p wire.IntentPatch) ([]store.Dependency, error) {
 	if p.Title != nil {
 		if i.Title = strings.TrimSpace(*p.Title); i.Title == "" {
 			return nil, problem.InvalidField("title", "must not be blank")

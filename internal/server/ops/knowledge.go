@@ -44,8 +44,8 @@ const (
 )
 
 // sources are where facts come from. Each looks in the given repos.
-var sources = []func(*change, context.Context, []string, string) ([]fact, error){
-	(*change).liveFacts, (*change).mergedFacts, (*change).indexedFacts,
+var sources = []func(context.Context, *change, []string, string) ([]fact, error){
+	liveFacts, mergedFacts, indexedFacts,
 }
 
 // facts returns what is known of a key in some repos, the closest first, and
@@ -53,7 +53,7 @@ var sources = []func(*change, context.Context, []string, string) ([]fact, error)
 func (c *change) facts(ctx context.Context, repos []string, key string) ([]fact, error) {
 	var out []fact
 	for _, look := range sources {
-		found, err := look(c, ctx, repos, key)
+		found, err := look(ctx, c, repos, key)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func tellFacts(key string, facts []fact) string {
 }
 
 // liveFacts are those of work under way.
-func (c *change) liveFacts(_ context.Context, repos []string, key string) (out []fact, err error) {
+func liveFacts(_ context.Context, c *change, repos []string, key string) (out []fact, err error) {
 	for _, repo := range repos {
 		for _, id := range c.live.Workers(repo) {
 			w := c.live.Worker(id)
@@ -237,7 +237,7 @@ func details(compat coord.Compatibility, detail, now, before *string) string {
 }
 
 // mergedFacts are those of merged work: the latest of each.
-func (c *change) mergedFacts(ctx context.Context, repos []string, key string) (out []fact, err error) {
+func mergedFacts(ctx context.Context, c *change, repos []string, key string) (out []fact, err error) {
 	rows, err := c.Merged(ctx, c.who.OrgID, c.Now.Add(-mergedFor))
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ const maxPlaces = 3
 
 // indexedFacts are those of the contract index: who provides a contract, who
 // changed it last, and which repos use it.
-func (c *change) indexedFacts(ctx context.Context, repos []string, key string) (out []fact, err error) {
+func indexedFacts(ctx context.Context, c *change, repos []string, key string) (out []fact, err error) {
 	if _, err := scope.ParseContract(key); err != nil {
 		return nil, nil // a symbol: the index knows only contracts
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -34,17 +33,4 @@ func (s *Service) queueMail(ctx context.Context, tx *store.Tx, org string, m bul
 		return err
 	}
 	return firstError(tx.InsertMail(ctx, id, org, sealed), jobs.Add(ctx, tx, jobs.New{Kind: JobMail, Org: org, Payload: MailJob{id}}))
-}
-
-// mailInvite mails an invite to whom it is made out, where mail is configured.
-func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller, i coord.Invite) error {
-	if !i.EmailSent {
-		return nil
-	}
-	org, err := tx.Org(ctx, i.OrgID)
-	if err != nil {
-		return err
-	}
-	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: *i.URL, ExpiresAt: i.ExpiresAt})
-	return s.queueMail(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -278,4 +279,17 @@ func (s *Service) RevokeInvite(ctx context.Context, who coord.Caller, in wire.ID
 		return tell(ctx, tx, who, coord.EventInviteRevoked, i.ID, "", nil)
 	})
 	return out, err
+}
+
+// mailInvite mails an invite to whom it is made out, where mail is configured.
+func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller, i coord.Invite) error {
+	if !i.EmailSent {
+		return nil
+	}
+	org, err := tx.Org(ctx, i.OrgID)
+	if err != nil {
+		return err
+	}
+	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: *i.URL, ExpiresAt: i.ExpiresAt})
+	return s.queueMail(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
 }

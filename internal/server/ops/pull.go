@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,28 +26,6 @@ type sender struct {
 	source   string                                 // in whose name receipts are noted
 	app      string                                 // the GitHub App; empty for none
 	note     func(context.Context, *store.Tx) error // that something came
-}
-
-func ignored(format string, args ...any) wire.HookReceipt {
-	return wire.HookReceipt{Status: "ignored", Reason: fmt.Sprintf(format, args...)}
-}
-
-func done(format string, args ...any) wire.HookReceipt {
-	return wire.HookReceipt{Status: "done", Reason: fmt.Sprintf(format, args...)}
-}
-
-// refuseHook logs why a webhook was refused and returns what its sender is
-// told.
-func (s *Service) refuseHook(ctx context.Context, provider, delivery string, err error) error {
-	for _, known := range []error{githost.ErrUnsigned, githost.ErrForged, githost.ErrStale} {
-		if errors.Is(err, known) {
-			err = problem.Newf(problem.Forbidden, "this webhook is refused: %v", known)
-		}
-	}
-	if problem.KindOf(err) != problem.Internal { // which is logged where it is answered
-		s.logger.WarnContext(ctx, "refused a webhook", "provider", provider, "delivery", delivery, "reason", err.Error())
-	}
-	return err
 }
 
 // hear takes a verified webhook: once, whatever name it comes under, and in
@@ -76,7 +53,7 @@ func (s *Service) hear(ctx context.Context, from sender, body []byte, e githost.
 			if err := from.note(ctx, c.Tx); err != nil {
 				return err
 			}
-			out, err = c.hear(ctx, from, e)
+			out, err = c.actOn(ctx, from, e)
 			return err
 		})
 	}
@@ -86,7 +63,7 @@ func (s *Service) hear(ctx context.Context, from sender, body []byte, e githost.
 	return out, err
 }
 
-func (c *change) hear(ctx context.Context, from sender, e githost.Event) (wire.HookReceipt, error) {
+func (c *change) actOn(ctx context.Context, from sender, e githost.Event) (wire.HookReceipt, error) {
 	if e.Installed != nil {
 		return c.installed(ctx, from, *e.Installed)
 	}

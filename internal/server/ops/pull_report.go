@@ -20,6 +20,9 @@ import (
 // conflicts.
 const JobPull = "pull"
 
+// maxReported bounds how many conflicts of an intent a report looks at.
+const maxReported = 200
+
 // A PullJob says which pull request.
 type PullJob struct {
 	Pull string `json:"pull"`
@@ -170,7 +173,7 @@ func pullConflicts(ctx context.Context, tx *store.Tx, p store.Pull) (out []store
 			return nil, err
 		}
 		var rows []store.ConflictRow
-		rows, err = tx.Conflicts(ctx, p.OrgID, store.ConflictFilter{Worker: i.ID, Limit: maxPerKind})
+		rows, err = tx.Conflicts(ctx, p.OrgID, store.ConflictFilter{Worker: i.ID, Limit: maxReported})
 		for _, c := range rows {
 			known := slices.ContainsFunc(out, func(x store.ConflictRow) bool { return x.ID == c.ID })
 			if !known && c.Severity.Rank() >= coord.SeverityWarn.Rank() {

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -152,4 +154,19 @@ func (s *Service) locate(ctx context.Context, tx *store.Tx, who coord.Caller, se
 func statusOf(tx *store.Tx, rules map[string]policy.Rules, s store.SessionRow) coord.SessionStatus {
 	p := policy.Merge(rules[""], rules[s.Repo.ID])
 	return coord.StatusAt(tx.Now, s.LastHeartbeatAt, s.EndedAt, p.SessionIdleMinutes)
+}
+
+// worker returns the caller as the engine sees them at a place: their session's
+// intent, their session, or nobody who is at work yet.
+func (p place) worker(ix *engine.Index, who coord.Caller) *engine.Worker {
+	if p.session != nil {
+		if p.session.IntentID != nil {
+			if w := ix.Worker(*p.session.IntentID); w != nil {
+				return w
+			}
+		}
+		return live.SessionWorker(*p.session)
+	}
+	// An id that nobody has, or the engine would take them for merged work.
+	return &engine.Worker{ID: "caller", Repo: coord.RepoName{ID: p.repo.ID, FullName: p.repo.FullName}, User: who.User()}
 }

@@ -334,3 +334,28 @@ func (c *change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Block
 	}
 	return by, nil
 }
+
+// endSession ends a session that does not say so itself, and settles what it
+// was part of.
+func (c *change) endSession(ctx context.Context, x store.SessionRow, at coord.Time, payload map[string]any) error {
+	if err := c.EndSession(ctx, x.ID, at); err != nil {
+		return err
+	}
+	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, payload); err != nil {
+		return err
+	}
+	c.live.RemoveWorker(x.ID)
+	if x.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.who.OrgID, *x.IntentID)
+		if err != nil {
+			return err
+		}
+		if err := c.putIntent(ctx, i); err != nil {
+			return err
+		}
+		_, err = c.settle(ctx, i.ID)
+		return err
+	}
+	_, err := c.settle(ctx, x.ID)
+	return err
+}

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -81,17 +80,6 @@ func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) 
 	out, err := s.signedIn(ctx, user)
 	out.Secret = secret.Text
 	return out, err
-}
-
-// clip cuts s to at most n bytes, between characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // tellOrgs logs a sign-in in every org of a person.
@@ -180,13 +168,4 @@ func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.
 		}
 		return tx.DeleteWebSessions(ctx, who.UserID, who.CookieID)
 	})
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -84,31 +84,6 @@ func (c *change) expireSession(ctx context.Context, x store.SessionRow) error {
 	return c.endSession(ctx, x, x.LastHeartbeatAt.Add(expiry), map[string]any{"tool": x.Tool, "expired": true})
 }
 
-// endSession ends a session that does not say so itself, and settles what it
-// was part of.
-func (c *change) endSession(ctx context.Context, x store.SessionRow, at coord.Time, payload map[string]any) error {
-	if err := c.EndSession(ctx, x.ID, at); err != nil {
-		return err
-	}
-	if err := c.tell(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, payload); err != nil {
-		return err
-	}
-	c.live.RemoveWorker(x.ID)
-	if x.IntentID != nil {
-		i, err := c.IntentByID(ctx, c.who.OrgID, *x.IntentID)
-		if err != nil {
-			return err
-		}
-		if err := c.putIntent(ctx, i); err != nil {
-			return err
-		}
-		_, err = c.settle(ctx, i.ID)
-		return err
-	}
-	_, err := c.settle(ctx, x.ID)
-	return err
-}
-
 // maxExpired bounds what one sweep of an org ends: the next one goes on.
 const maxExpired = 500
 
@@ -139,3 +114,6 @@ func (c *change) expired(ctx context.Context, org string) (out []store.IntentRow
 		}
 	}
 }
+
+// HookReplyKept is how long a retry of an event gets the same answer.
+const HookReplyKept = 48 * time.Hour
