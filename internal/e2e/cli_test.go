@@ -121,7 +121,7 @@ func newServer(tb testing.TB, data string) *server {
 	s := &server{tb: tb, data: data, addr: "127.0.0.1:0", web: &http.Client{Jar: jar}}
 	s.start()
 	tb.Cleanup(func() { s.stop() })
-	code, err := s.d.Ops.NewSetupCode(tb.Context())
+	code, err := s.d.Ops.People.NewSetupCode(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}

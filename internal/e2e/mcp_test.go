@@ -105,12 +105,12 @@ func TestAHostTalksThroughTheBridge(t *testing.T) {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait_seconds": 50}})
 		done <- err
 	}()
-	await.True(t, "the wait to be open", func() bool { return s.d.Ops.OpenWaits() == 1 })
+	await.True(t, "the wait to be open", func() bool { return s.d.Ops.Moments.OpenWaits() == 1 })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("the cancelled call: %v", err)
 	}
-	await.True(t, "the wait to end", func() bool { return s.d.Ops.OpenWaits() == 0 })
+	await.True(t, "the wait to end", func() bool { return s.d.Ops.Moments.OpenWaits() == 0 })
 
 	// A restart of the server is not felt.
 	s.stop()

@@ -14,6 +14,13 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/forge"
+	"github.com/svc-hq/svc/internal/server/ops/moments"
+	"github.com/svc-hq/svc/internal/server/ops/money"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
+	"github.com/svc-hq/svc/internal/server/ops/people"
+	"github.com/svc-hq/svc/internal/server/ops/talk"
+	"github.com/svc-hq/svc/internal/server/ops/work"
 )
 
 // A Door says who may knock at all.
@@ -61,32 +68,59 @@ const DefaultMaxBody = 1 << 20
 type Runner struct {
 	Input  reflect.Type
 	Output reflect.Type
-	call   func(context.Context, *ops.Service, coord.Caller, func(any) error) (any, error)
+	call   func(context.Context, *ops.Rooms, coord.Caller, func(any) error) (any, error)
 }
 
-func run[In, Out any](f func(*ops.Service, context.Context, coord.Caller, In) (Out, error)) Runner {
+// A room is a service whose methods the table may bind.
+type room interface {
+	*people.Service | *money.Service | *work.Service | *talk.Service | *moments.Service | *forge.Service | *outgoing.Service
+}
+
+// in returns the room of type R.
+func in[R room](all *ops.Rooms) (r R) {
+	switch r := any(&r).(type) {
+	case **people.Service:
+		*r = all.People
+	case **money.Service:
+		*r = all.Money
+	case **work.Service:
+		*r = all.Work
+	case **talk.Service:
+		*r = all.Talk
+	case **moments.Service:
+		*r = all.Moments
+	case **forge.Service:
+		*r = all.Forge
+	case **outgoing.Service:
+		*r = all.Outgoing
+	}
+	return r
+}
+
+// run binds a method of a room's service.
+func run[R room, In, Out any](f func(R, context.Context, coord.Caller, In) (Out, error)) Runner {
 	return Runner{
 		Input:  reflect.TypeFor[In](),
 		Output: reflect.TypeFor[Out](),
-		call: func(ctx context.Context, s *ops.Service, who coord.Caller, decode func(any) error) (any, error) {
-			var in In
-			if err := decode(&in); err != nil {
+		call: func(ctx context.Context, all *ops.Rooms, who coord.Caller, decode func(any) error) (any, error) {
+			var input In
+			if err := decode(&input); err != nil {
 				return nil, err
 			}
-			return f(s, ctx, who, in)
+			return f(in[R](all), ctx, who, input)
 		},
 	}
 }
 
 // An API runs operations for those who may.
 type API struct {
-	ops     *ops.Service
+	ops     *ops.Rooms
 	Schemas *shape.Registry
 	inputs  map[string]*Inputs // by key of the op
 }
 
 // New returns an API to the operations of s.
-func New(s *ops.Service) *API {
+func New(s *ops.Rooms) *API {
 	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]*Inputs{}}
 	for _, op := range Table {
 		a.inputs[op.Key()] = a.inputsOf(op)
@@ -148,7 +182,7 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	// Events are by the session that the caller names: it must be theirs,
 	// whatever the operation.
 	if who.SessionID != "" && who.OrgID != "" {
-		if err := a.ops.CheckSession(ctx, who); err != nil {
+		if err := a.ops.Work.CheckSession(ctx, who); err != nil {
 			return nil, err
 		}
 	}
@@ -157,14 +191,14 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 
 // CallTool is Call for an agent: the caller counts as active this month.
 func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (out any, news News, err error) {
-	ctx = ops.ToolCall(ctx)
+	ctx = work.ToolCall(ctx)
 	from := who
-	news = func() (string, error) { return a.ops.News(ctx, from) }
+	news = func() (string, error) { return a.ops.Moments.News(ctx, from) }
 	who.Via = coord.ViaTool
 	if err := Check(op, who); err != nil {
 		return nil, news, err
 	}
-	if err := a.ops.Admit(ctx, who); err != nil {
+	if err := a.ops.Money.Admit(ctx, who); err != nil {
 		return nil, news, err
 	}
 	out, err = op.Run.call(ctx, a.ops, who, decode)

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 )
 
 // A Fixture is what the conformance suite's own tool answers.
@@ -20,10 +20,10 @@ type Fixture struct {
 // failure. They run as every tool does and are in no other build.
 func init() {
 	Table = append(Table,
-		Op{Tool: "test_simple_text", Success: 200, Run: run(func(*ops.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
+		Op{Tool: "test_simple_text", Success: 200, Run: run(func(*outgoing.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
 			return Fixture{"This is a simple text response for testing."}, nil
 		})},
-		Op{Tool: "test_error_handling", Success: 200, Run: run(func(*ops.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
+		Op{Tool: "test_error_handling", Success: 200, Run: run(func(*outgoing.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
 			return Fixture{}, problem.Newf(problem.BadRequest, "This tool intentionally returns an error for testing")
 		})})
 }

@@ -5,7 +5,10 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/money"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
+	"github.com/svc-hq/svc/internal/server/ops/people"
+	"github.com/svc-hq/svc/internal/server/ops/work"
 )
 
 // Short names for the table.
@@ -24,77 +27,77 @@ func fails(kinds ...problem.Kind) []problem.Kind { return kinds }
 
 // Table is everything the service offers, one operation a row. A row without
 // a Route is for agents only; one without a Tool is for people only.
-var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, outgoing, gitHosts, payments, health)
+var Table = slices.Concat(hooks, accounts, signIn, repos, intents, conflicts, around, policies, messages, attention, events, sinks, gitHosts, payments, health)
 
 var accounts = []Op{
-	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*ops.Service).GetMe)},
+	{Route: "GET /v1/me", Summary: "Who am I?", Success: 200, Run: run((*people.Service).GetMe)},
 	{Route: "PATCH /v1/org", Summary: "Change how much about code may leave the machines", Scopes: scope(coord.ScopePolicyWrite), Personal: true, Roles: owners,
-		Success: 200, Events: emits(coord.EventOrgUpdated), Run: run((*ops.Service).PatchOrg)},
-	{Route: "GET /v1/usage", Summary: "How much of the plan is used this month; per developer for admins", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*ops.Service).GetUsage)},
-	{Route: "GET /v1/members", Summary: "List members", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*ops.Service).ListMembers)},
+		Success: 200, Events: emits(coord.EventOrgUpdated), Run: run((*people.Service).PatchOrg)},
+	{Route: "GET /v1/usage", Summary: "How much of the plan is used this month; per developer for admins", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*money.Service).GetUsage)},
+	{Route: "GET /v1/members", Summary: "List members", Scopes: scope(coord.ScopeMembersRead), Success: 200, Run: run((*people.Service).ListMembers)},
 	{Route: "POST /v1/members", Summary: "Add a member", Scopes: scope(coord.ScopeMembersWrite), Roles: admins, Who: "only owners add owners or admins",
-		Success: 201, Events: emits(coord.EventMemberAdded), Problems: fails(taken), Run: run((*ops.Service).AddMember)},
+		Success: 201, Events: emits(coord.EventMemberAdded), Problems: fails(taken), Run: run((*people.Service).AddMember)},
 	{Route: "PATCH /v1/members/{userId}", Summary: "Change a member's role", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners touch owners and admins",
-		Success: 200, Events: emits(coord.EventMemberUpdated), Problems: fails(missing, taken), Run: run((*ops.Service).SetRole)},
+		Success: 200, Events: emits(coord.EventMemberUpdated), Problems: fails(missing, taken), Run: run((*people.Service).SetRole)},
 	{Route: "DELETE /v1/members/{userId}", Summary: "Remove a member and end their tokens", Scopes: scope(coord.ScopeMembersWrite), Personal: true, Roles: admins, Who: "only owners remove owners or admins",
-		Success: 204, Events: emits(coord.EventMemberRemoved, coord.EventTokenRevoked, coord.EventSessionEnded), Problems: fails(missing, taken), Run: run((*ops.Service).RemoveMember)},
-	{Route: "GET /v1/invites", Summary: "List pending invites", Scopes: scope(coord.ScopeMembersRead), Roles: admins, Success: 200, Run: run((*ops.Service).ListInvites)},
+		Success: 204, Events: emits(coord.EventMemberRemoved, coord.EventTokenRevoked, coord.EventSessionEnded), Problems: fails(missing, taken), Run: run((*people.Service).RemoveMember)},
+	{Route: "GET /v1/invites", Summary: "List pending invites", Scopes: scope(coord.ScopeMembersRead), Roles: admins, Success: 200, Run: run((*people.Service).ListInvites)},
 	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
-		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*ops.Service).CreateInvite)},
+		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*people.Service).CreateInvite)},
 	{Route: "DELETE /v1/invites/{id}", Summary: "Take an invite back", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
-		Success: 204, Events: emits(coord.EventInviteRevoked), Problems: fails(missing), Run: run((*ops.Service).RevokeInvite)},
-	{Route: "GET /v1/tokens", Summary: "List tokens: admins see all, others their own", Personal: true, Success: 200, Run: run((*ops.Service).ListTokens)},
+		Success: 204, Events: emits(coord.EventInviteRevoked), Problems: fails(missing), Run: run((*people.Service).RevokeInvite)},
+	{Route: "GET /v1/tokens", Summary: "List tokens: admins see all, others their own", Personal: true, Success: 200, Run: run((*people.Service).ListTokens)},
 	{Route: "POST /v1/tokens", Summary: "Make a token", Scopes: scope(coord.ScopeTokensWrite), Personal: true, Roles: admins,
-		Success: 201, Events: emits(coord.EventTokenCreated), Problems: fails(missing), Run: run((*ops.Service).CreateToken)},
+		Success: 201, Events: emits(coord.EventTokenCreated), Problems: fails(missing), Run: run((*people.Service).CreateToken)},
 	{Route: "DELETE /v1/tokens/{id}", Summary: "Revoke a token", Who: "token-owner|admin",
-		Success: 204, Events: emits(coord.EventTokenRevoked), Problems: fails(missing), Run: run((*ops.Service).RevokeToken)},
+		Success: 204, Events: emits(coord.EventTokenRevoked), Problems: fails(missing), Run: run((*people.Service).RevokeToken)},
 }
 
 var signIn = []Op{
-	{Route: "GET /v1/auth/options", Summary: "What the sign-in page offers", Door: Public, Success: 200, Run: run((*ops.Service).GetSignInOptions)},
-	{Route: "POST /v1/auth/setup", Summary: "Make the first org and its owner", Door: Public, Success: 201, Problems: fails(problem.Forbidden, taken, problem.RateLimited), Run: run((*ops.Service).SetUp)},
+	{Route: "GET /v1/auth/options", Summary: "What the sign-in page offers", Door: Public, Success: 200, Run: run((*people.Service).GetSignInOptions)},
+	{Route: "POST /v1/auth/setup", Summary: "Make the first org and its owner", Door: Public, Success: 201, Problems: fails(problem.Forbidden, taken, problem.RateLimited), Run: run((*people.Service).SetUp)},
 	{Route: "POST /v1/auth/sign-in", Summary: "Sign in with email and password", Door: Public, Success: 200,
-		Problems: fails(problem.InvalidCredentials, problem.RateLimited), Run: run((*ops.Service).SignIn)},
-	{Route: "POST /v1/auth/sign-out", Summary: "Sign out", Door: SignedIn, Success: 204, Run: run((*ops.Service).SignOut)},
-	{Route: "GET /v1/auth/session", Summary: "Who is signed in, with their orgs", Door: SignedIn, Success: 200, Run: run((*ops.Service).GetSession)},
-	{Route: "POST /v1/auth/invite", Summary: "Look at an invite before accepting it", Door: Public, Success: 200, Problems: fails(missing), Run: run((*ops.Service).PreviewInvite)},
+		Problems: fails(problem.InvalidCredentials, problem.RateLimited), Run: run((*people.Service).SignIn)},
+	{Route: "POST /v1/auth/sign-out", Summary: "Sign out", Door: SignedIn, Success: 204, Run: run((*people.Service).SignOut)},
+	{Route: "GET /v1/auth/session", Summary: "Who is signed in, with their orgs", Door: SignedIn, Success: 200, Run: run((*people.Service).GetSession)},
+	{Route: "POST /v1/auth/invite", Summary: "Look at an invite before accepting it", Door: Public, Success: 200, Problems: fails(missing), Run: run((*people.Service).PreviewInvite)},
 	{Route: "POST /v1/auth/accept-invite", Summary: "Join an org", Door: Public, Success: 200,
-		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden), Run: run((*ops.Service).AcceptInvite)},
-	{Route: "POST /v1/auth/password", Summary: "Change your password", Door: SignedIn, Success: 204, Problems: fails(problem.InvalidCredentials), Run: run((*ops.Service).ChangePassword)},
+		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden), Run: run((*people.Service).AcceptInvite)},
+	{Route: "POST /v1/auth/password", Summary: "Change your password", Door: SignedIn, Success: 204, Problems: fails(problem.InvalidCredentials), Run: run((*people.Service).ChangePassword)},
 	{Route: "GET /v1/auth/oidc/start", Summary: "Sign in through the OpenID provider", Door: Public, Success: 302, Problems: fails(missing, problem.Unavailable), Browser: atSignIn,
-		Run: run((*ops.Service).StartOIDC)},
+		Run: run((*people.Service).StartOIDC)},
 	{Route: "GET /v1/auth/oidc/callback", Summary: "Where the OpenID provider sends the browser back to", Door: Public, Success: 302,
-		Problems: fails(missing, problem.Forbidden, problem.RateLimited, problem.Unavailable), Browser: atSignIn, Run: run((*ops.Service).FinishOIDC)},
-	{Route: "POST /v1/auth/device", Summary: "Begin the device flow", Door: Public, Success: 200, Problems: fails(problem.RateLimited), Run: run((*ops.Service).StartDevice)},
+		Problems: fails(missing, problem.Forbidden, problem.RateLimited, problem.Unavailable), Browser: atSignIn, Run: run((*people.Service).FinishOIDC)},
+	{Route: "POST /v1/auth/device", Summary: "Begin the device flow", Door: Public, Success: 200, Problems: fails(problem.RateLimited), Run: run((*people.Service).StartDevice)},
 	{Route: "POST /v1/auth/device/token", Summary: "Poll for the device flow's token", Door: Public, Success: 200,
-		Problems: fails(problem.AuthorizationPending, problem.SlowDown, problem.ExpiredToken, problem.AccessDenied), Run: run((*ops.Service).PollDevice)},
-	{Route: "POST /v1/auth/device/lookup", Summary: "Look at a device's request", Door: CookieOnly, Success: 200, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).LookUpDevice)},
-	{Route: "POST /v1/auth/device/approve", Summary: "Approve a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).ApproveDevice)},
-	{Route: "POST /v1/auth/device/deny", Summary: "Deny a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*ops.Service).DenyDevice)},
+		Problems: fails(problem.AuthorizationPending, problem.SlowDown, problem.ExpiredToken, problem.AccessDenied), Run: run((*people.Service).PollDevice)},
+	{Route: "POST /v1/auth/device/lookup", Summary: "Look at a device's request", Door: CookieOnly, Success: 200, Problems: fails(missing, problem.RateLimited), Run: run((*people.Service).LookUpDevice)},
+	{Route: "POST /v1/auth/device/approve", Summary: "Approve a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*people.Service).ApproveDevice)},
+	{Route: "POST /v1/auth/device/deny", Summary: "Deny a device's request", Door: CookieOnly, Success: 204, Problems: fails(missing, problem.RateLimited), Run: run((*people.Service).DenyDevice)},
 }
 
 var repos = []Op{
-	{Route: "GET /v1/repos", Summary: "List repositories", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*ops.Service).ListRepos)},
+	{Route: "GET /v1/repos", Summary: "List repositories", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*work.Service).ListRepos)},
 	{Route: "POST /v1/repos", Summary: "Register a repository", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
-		Success: 201, Events: emits(coord.EventRepoRegistered), Problems: fails(taken, problem.PlanLimit), Run: run((*ops.Service).CreateRepo)},
-	{Route: "GET /v1/projects", Summary: "List projects", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*ops.Service).ListProjects)},
-	{Route: "GET /v1/projects/{id}", Summary: "One project", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetProject)},
+		Success: 201, Events: emits(coord.EventRepoRegistered), Problems: fails(taken, problem.PlanLimit), Run: run((*work.Service).CreateRepo)},
+	{Route: "GET /v1/projects", Summary: "List projects", Scopes: scope(coord.ScopeReposRead), Success: 200, Run: run((*work.Service).ListProjects)},
+	{Route: "GET /v1/projects/{id}", Summary: "One project", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*work.Service).GetProject)},
 	{Route: "POST /v1/projects", Summary: "Link repositories into a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
-		Success: 201, Events: emits(coord.EventProjectCreated), Problems: fails(missing, taken), Run: run((*ops.Service).CreateProject)},
+		Success: 201, Events: emits(coord.EventProjectCreated), Problems: fails(missing, taken), Run: run((*work.Service).CreateProject)},
 	{Route: "POST /v1/projects/{id}/repos", Summary: "Add repositories to a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
-		Success: 200, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*ops.Service).AddProjectRepos)},
+		Success: 200, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*work.Service).AddProjectRepos)},
 	{Route: "DELETE /v1/projects/{id}/repos/{repo}", Summary: "Take a repository out of a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
-		Success: 204, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*ops.Service).RemoveProjectRepo)},
+		Success: 204, Events: emits(coord.EventProjectUpdated), Problems: fails(missing), Run: run((*work.Service).RemoveProjectRepo)},
 	{Route: "DELETE /v1/projects/{id}", Summary: "Delete a project", Scopes: scope(coord.ScopeReposWrite), Roles: admins,
-		Success: 204, Events: emits(coord.EventProjectDeleted), Problems: fails(missing), Run: run((*ops.Service).DeleteProject)},
+		Success: 204, Events: emits(coord.EventProjectDeleted), Problems: fails(missing), Run: run((*work.Service).DeleteProject)},
 }
 
 var events = []Op{
-	{Route: "GET /v1/events", Summary: "The audit log, newest first", Scopes: scope(coord.ScopeEventsRead), Success: 200, Run: run((*ops.Service).ListEvents)},
-	{Route: "GET /v1/stream", Summary: "Events as they happen, as Server-Sent Events", Scopes: scope(coord.ScopeEventsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).FollowEvents)},
+	{Route: "GET /v1/events", Summary: "The audit log, newest first", Scopes: scope(coord.ScopeEventsRead), Success: 200, Run: run((*outgoing.Service).ListEvents)},
+	{Route: "GET /v1/stream", Summary: "Events as they happen, as Server-Sent Events", Scopes: scope(coord.ScopeEventsRead), Success: 200, Problems: fails(missing), Run: run((*outgoing.Service).FollowEvents)},
 }
 
 var health = []Op{
-	{Route: "GET /healthz", Summary: "Is the process up?", Door: Public, Success: 200, Run: run((*ops.Service).GetHealth)},
-	{Route: "GET /readyz", Summary: "Can the service do its work?", Door: Public, Success: 200, Problems: fails(problem.Unavailable), Run: run((*ops.Service).GetReady)},
+	{Route: "GET /healthz", Summary: "Is the process up?", Door: Public, Success: 200, Run: run((*outgoing.Service).GetHealth)},
+	{Route: "GET /readyz", Summary: "Can the service do its work?", Door: Public, Success: 200, Problems: fails(problem.Unavailable), Run: run((*outgoing.Service).GetReady)},
 }

@@ -3,7 +3,8 @@ package api
 import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/moments"
+	"github.com/svc-hq/svc/internal/server/ops/work"
 )
 
 // Hook events carry facts about up to 500 files.
@@ -12,17 +13,17 @@ const maxHookBody = 4 << 20
 var hooks = []Op{
 	{Route: "POST /v1/hooks/evaluate", Summary: "An agent host's event: may this edit go on, and what should the agent know?", Door: BearerOnly, Scopes: scope(coord.ScopeHooks),
 		Success: 200, Lenient: true, MaxBody: maxHookBody, Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventSessionStatus, coord.EventIntentDrafted,
-			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked), Problems: fails(problem.UnsupportedProtocol), Run: run((*ops.Service).EvaluateHook)},
+			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked), Problems: fails(problem.UnsupportedProtocol), Run: run((*moments.Service).EvaluateHook)},
 }
 
 var around = []Op{
-	{Route: "POST /v1/team-context", Tool: "team_context", Summary: "What the team is doing around your work", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetTeamContext)},
-	{Route: "POST /v1/scope-check", Tool: "scope_check", Summary: "What some work would collide with; writes nothing", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).CheckScope)},
-	{Route: "GET /v1/sessions", Summary: "List agent sessions", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).ListSessions)},
-	{Route: "GET /v1/presence", Tool: "who_is_online", Summary: "Teammates' live agents", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).GetPresence)},
-	{Route: "GET /v1/contracts", Summary: "List contracts with who provides, uses and changes them", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).ListContracts)},
-	{Route: "GET /v1/contracts/lookup", Tool: "contract_lookup", Summary: "Who provides a contract, who uses it, who is changing it", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*ops.Service).LookUpContract)},
+	{Route: "POST /v1/team-context", Tool: "team_context", Summary: "What the team is doing around your work", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*moments.Service).GetTeamContext)},
+	{Route: "POST /v1/scope-check", Tool: "scope_check", Summary: "What some work would collide with; writes nothing", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*moments.Service).CheckScope)},
+	{Route: "GET /v1/sessions", Summary: "List agent sessions", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*moments.Service).ListSessions)},
+	{Route: "GET /v1/presence", Tool: "who_is_online", Summary: "Teammates' live agents", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*moments.Service).GetPresence)},
+	{Route: "GET /v1/contracts", Summary: "List contracts with who provides, uses and changes them", Scopes: scope(coord.ScopeReposRead), Success: 200, Problems: fails(missing), Run: run((*work.Service).ListContracts)},
+	{Route: "GET /v1/contracts/lookup", Tool: "contract_lookup", Summary: "Who provides a contract, who uses it, who is changing it", Scopes: scope(coord.ScopeIntentsRead), Success: 200, Problems: fails(missing), Run: run((*work.Service).LookUpContract)},
 	{Route: "POST /v1/repos/{repo}/index", Summary: "Feed a repo's contract index with a part of a scan", Door: BearerOnly, Scopes: scope(coord.ScopeHooks), Success: 200, MaxBody: maxHookBody,
-		Events: emits(coord.EventContractChanged), Problems: fails(missing), Run: run((*ops.Service).IndexFiles)},
-	{Tool: "wait_for", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*ops.Service).WaitFor)},
+		Events: emits(coord.EventContractChanged), Problems: fails(missing), Run: run((*work.Service).IndexFiles)},
+	{Tool: "wait_for", Scopes: scope(coord.ScopeIntentsRead), Personal: true, Success: 200, Problems: fails(missing), Run: run((*moments.Service).WaitFor)},
 }

@@ -167,7 +167,11 @@ Example:
 	}
 	defer st.Close()
 	log := slog.New(slog.DiscardHandler)
-	made, err := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{PublicURL: cfg.PublicURL, Stripe: cfg.Stripe.stripe(outbound.New(outbound.Policy{}))}).Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
+	rooms := ops.New(st, eventlog.New(st, log), live.New(st), log, ops.Config{
+		PublicURL: cfg.PublicURL,
+		Stripe:    cfg.Stripe.stripe(outbound.New(outbound.Policy{})),
+	})
+	made, err := rooms.People.Bootstrap(ctx, strings.TrimSpace(*org), *email, *name)
 	if err != nil {
 		return err
 	}

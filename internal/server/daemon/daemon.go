@@ -43,7 +43,7 @@ const (
 
 // A Daemon is a running service.
 type Daemon struct {
-	Ops  *ops.Service
+	Ops  *ops.Rooms
 	Live *live.Set // what it knows of live work
 	URL  string    // where it listens
 
@@ -108,7 +108,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		return nil, err
 	}
 	d.assemble(v)
-	if err := d.Ops.ReconcilePlans(ctx); err != nil {
+	if err := d.Ops.Money.ReconcilePlans(ctx); err != nil {
 		return nil, errors.Join(err, d.Stop())
 	}
 	return d, nil
@@ -125,7 +125,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
 		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitLab: githost.NewGitLab(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
 		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
-	d.Ops.Forget = d.forget
+	d.Ops.Ground.Forget = d.forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
 	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
@@ -156,8 +156,8 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, d.runJobs)
 	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.FlushBeats) })
-	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.Work.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }
@@ -267,7 +267,7 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.Ops.FlushBeats(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.trace(flushed), d.store.Close())
 }
 
 // Handler returns what answers the requests, for tests that listen themselves.

@@ -72,7 +72,7 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 		got <- r.Header
 	}))
 	t.Cleanup(srv.Close)
-	made, err := d.Ops.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
+	made, err := d.Ops.People.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // welcome says where the service is and what to do next.
 func (d *Daemon) welcome(ctx context.Context, env Env) error {
 	fmt.Fprintf(env.Stdout, "svcd %s listening on %s\n", d.cfg.Version, d.URL)
-	code, err := d.Ops.NewSetupCode(ctx)
+	code, err := d.Ops.People.NewSetupCode(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -28,7 +28,7 @@ func (d *Daemon) welcome(ctx context.Context, env Env) error {
 func (d *Daemon) welcomeBack(ctx context.Context, env Env) error {
 	link := d.cfg.PublicURL
 	if d.cfg.Owner != "" {
-		fresh, err := d.Ops.RenewSignInLink(ctx, d.cfg.Owner)
+		fresh, err := d.Ops.People.RenewSignInLink(ctx, d.cfg.Owner)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (d *Daemon) welcomeBack(ctx context.Context, env Env) error {
 // makeOwner is bootstrap at first start, for those who gave --owner. The
 // token goes into a file: a terminal's scrollback is no place for it.
 func (d *Daemon) makeOwner(ctx context.Context, env Env) error {
-	made, err := d.Ops.Bootstrap(ctx, d.cfg.OrgName, d.cfg.Owner, "")
+	made, err := d.Ops.People.Bootstrap(ctx, d.cfg.OrgName, d.cfg.Owner, "")
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func (s *team) expire(token string) {
 		_, err := x.ExecContext(ctx, `UPDATE tokens SET expires_at = $1 WHERE $2 LIKE prefix || '%'`, x.Now.Add(-time.Minute), token)
 		return err
 	})
-	s.D.Ops.Forget(s.org.ID)
+	s.D.Ops.Ground.Forget(s.org.ID)
 }
 
 func TestSizeAndShapeOfRequests(t *testing.T) {

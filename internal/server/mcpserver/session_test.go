@@ -177,7 +177,7 @@ func TestToolCallsAreNoted(t *testing.T) {
 		s.Advance(time.Minute)
 		ana.call("inbox", nil)
 		want := s.D.Now()
-		if err := s.D.Ops.FlushBeats(context.Background()); err != nil {
+		if err := s.D.Ops.Work.FlushBeats(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if at := last(); at == nil || want.Sub(*at) > 10*time.Second {

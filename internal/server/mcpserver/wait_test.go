@@ -26,7 +26,7 @@ func later(a *agent, tool string, in args) <-chan said {
 // waiting waits until n waits are open at a replica.
 func waiting(t testing.TB, w *daemontest.World, n int) {
 	t.Helper()
-	await.True(t, fmt.Sprintf("%d waits to be open", n), func() bool { return w.D.Ops.OpenWaits() == n })
+	await.True(t, fmt.Sprintf("%d waits to be open", n), func() bool { return w.D.Ops.Moments.OpenWaits() == n })
 }
 
 func decode[T any](t testing.TB, s said) T {

@@ -28,7 +28,7 @@ import (
 type house struct {
 	t     testing.TB
 	st    *store.Store
-	ops   *ops.Service
+	ops   *ops.Rooms
 	owner coord.Caller
 	out   *outbound.Client
 	vault *vault.Vault
@@ -48,7 +48,7 @@ func open(t testing.TB, st *store.Store) *house {
 	allow, _ := outbound.ParseAllow("127.0.0.1")
 	h := &house{t: t, st: st, vault: v, out: outbound.New(outbound.Policy{Allow: allow, Timeout: 300 * time.Millisecond})}
 	h.furnish(ops.Config{PublicURL: "https://svc.example"})
-	made, err := h.ops.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
+	made, err := h.ops.People.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (h *house) emit(types ...coord.EventType) {
 
 func (h *house) webhook(url string, types ...string) wire.CreatedWebhook {
 	h.t.Helper()
-	w, err := h.ops.CreateWebhook(h.t.Context(), h.owner, wire.CreateWebhook{URL: url, EventTypes: types})
+	w, err := h.ops.Outgoing.CreateWebhook(h.t.Context(), h.owner, wire.CreateWebhook{URL: url, EventTypes: types})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (h *house) webhook(url string, types ...string) wire.CreatedWebhook {
 
 func (h *house) deliveries(webhook string) []coord.Delivery {
 	h.t.Helper()
-	page, err := h.ops.ListDeliveries(h.t.Context(), h.owner, wire.ListDeliveries{ID: webhook, Limit: 200})
+	page, err := h.ops.Outgoing.ListDeliveries(h.t.Context(), h.owner, wire.ListDeliveries{ID: webhook, Limit: 200})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (h *house) deliveries(webhook string) []coord.Delivery {
 
 func (h *house) get(webhook string) coord.Webhook {
 	h.t.Helper()
-	page, err := h.ops.ListWebhooks(h.t.Context(), h.owner, wire.None{})
+	page, err := h.ops.Outgoing.ListWebhooks(h.t.Context(), h.owner, wire.None{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (c *chat) all() []wire.ChatPost {
 
 func (h *house) connect(c *chat) {
 	h.t.Helper()
-	if _, err := h.ops.PutSlack(h.t.Context(), h.owner, wire.PutSlack{WebhookURL: &c.url}); err != nil {
+	if _, err := h.ops.Outgoing.PutSlack(h.t.Context(), h.owner, wire.PutSlack{WebhookURL: &c.url}); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -104,7 +104,7 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 			t.Errorf("nobody is named in %s", b)
 		}
 		await.True(t, "the post is noted", func() bool {
-			s, err := h.ops.GetSlack(t.Context(), h.owner, wire.None{})
+			s, err := h.ops.Outgoing.GetSlack(t.Context(), h.owner, wire.None{})
 			return err == nil && s.Connected && s.LastPostAt != nil && s.LastError == nil
 		})
 		h.conflict(coord.EventConflictDetected, "CF-5", "block") // within the quiet hour
@@ -128,33 +128,33 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 	h := open(t, storetest.Open(t))
 	c := newChat(t)
-	if _, err := h.ops.TestSlack(t.Context(), h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("a test without a connection = %v, want a conflict", err)
 	}
 	h.connect(c)
 	c.status.Store(404)
 	h.start()
-	if _, err := h.ops.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
 		t.Fatal(err)
 	}
-	status := func() wire.SlackStatus { s, _ := h.ops.GetSlack(t.Context(), h.owner, wire.None{}); return s }
+	status := func() wire.SlackStatus { s, _ := h.ops.Outgoing.GetSlack(t.Context(), h.owner, wire.None{}); return s }
 	await.True(t, "the trouble is shown", func() bool {
 		s := status()
 		return s.LastError != nil && strings.Contains(*s.LastError, "connect the channel again")
 	})
 	c.status.Store(200)
-	if _, err := h.ops.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "the trouble has passed", func() bool { s := status(); return s.LastError == nil && s.LastPostAt != nil })
-	if _, err := h.ops.PutSlack(t.Context(), h.owner, wire.PutSlack{}); err != nil || status().Connected {
+	if _, err := h.ops.Outgoing.PutSlack(t.Context(), h.owner, wire.PutSlack{}); err != nil || status().Connected {
 		t.Errorf("disconnecting = %v", err)
 	}
 	bad := "https://example.com/hook"
 	plain := open(t, storetest.Open(t))
 	plain.out = publicOnly
 	plain.furnish(ops.Config{PublicURL: "https://svc.example"})
-	if _, err := plain.ops.PutSlack(t.Context(), plain.owner, wire.PutSlack{WebhookURL: &bad}); problem.KindOf(err) != problem.Validation {
+	if _, err := plain.ops.Outgoing.PutSlack(t.Context(), plain.owner, wire.PutSlack{WebhookURL: &bad}); problem.KindOf(err) != problem.Validation {
 		t.Errorf("another host = %v, want a validation error", err)
 	}
 }
@@ -257,14 +257,14 @@ func (h *house) hurry() {
 func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 	h := open(t, storetest.Open(t))
 	to := "ben@example.com"
-	plain, err := h.ops.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to})
+	plain, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to})
 	if err != nil || plain.EmailSent || plain.URL == nil {
 		t.Errorf("without SMTP: %+v, %v; want the link and no claim to have mailed it", plain, err)
 	}
 	p := newPostOffice(t)
 	h.withMail(p)
 	to = "cleo@example.com"
-	sent, err := h.ops.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to})
+	sent, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to})
 	if err != nil || !sent.EmailSent {
 		t.Fatalf("with SMTP: %+v, %v", sent, err)
 	}
@@ -278,7 +278,7 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 	}
 	await.True(t, "nothing waits", func() bool { return !strings.Contains(dump(t, h.st), "mail") })
 	to = "nobody@example.com"
-	if _, err := h.ops.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to}); err != nil {
+	if _, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to}); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "a refused mail is given up", func() bool {
@@ -293,7 +293,7 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 		}
 		return false
 	})
-	open, err := h.ops.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member})
+	open, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member})
 	if err != nil || open.EmailSent {
 		t.Errorf("an invite for nobody in particular: %+v, %v", open, err)
 	}
@@ -334,37 +334,37 @@ func TestDigestSettingsAndSendNow(t *testing.T) {
 	now := time.Date(2026, 11, 18, 10, 30, 0, 0, time.UTC) // a Wednesday
 	st.SetClock(func() time.Time { return now })
 	ctx := t.Context()
-	if _, err := h.ops.SendDigest(ctx, h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
+	if _, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("with nowhere to send = %v, want a conflict", err)
 	}
 	yes, hour, friday := true, 8, 5
-	got, err := h.ops.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &yes, Day: &friday, Hour: &hour, EmailMe: &yes})
+	got, err := h.ops.Outgoing.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &yes, Day: &friday, Hour: &hour, EmailMe: &yes})
 	if err != nil || !got.EmailMe || len(got.Recipients) != 1 || got.NextSendAt.String() != "2026-11-20T08:00:00.000Z" {
 		t.Errorf("settings %+v, %v", got, err)
 	}
-	if _, err := h.ops.SendDigest(ctx, h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
+	if _, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("with a reader but no mail server = %v, want a conflict", err)
 	}
 	h.connect(newChat(t))
-	run, err := h.ops.SendDigest(ctx, h.owner, wire.None{})
+	run, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{})
 	if err != nil || len(run.Channels) != 1 || run.Channels[0] != wire.ToSlack {
 		t.Errorf("run %+v, %v", run, err)
 	}
 	now = now.Add(59 * time.Second)
-	_, err = h.ops.SendDigest(ctx, h.owner, wire.None{})
+	_, err = h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{})
 	if problem.KindOf(err) != problem.RateLimited || problem.RetryAfter(err) != 1 {
 		t.Errorf("within a minute = %v, retry after %d; want rate-limited, 1", err, problem.RetryAfter(err))
 	}
 	now = now.Add(time.Second)
-	if _, err := h.ops.SendDigest(ctx, h.owner, wire.None{}); err != nil {
+	if _, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{}); err != nil {
 		t.Errorf("after a minute = %v", err)
 	}
-	preview, err := h.ops.PreviewDigest(ctx, h.owner, wire.None{})
+	preview, err := h.ops.Outgoing.PreviewDigest(ctx, h.owner, wire.None{})
 	if err != nil || preview.Email.Subject == "" || preview.Email.HTML == "" || len(preview.Slack.Blocks) == 0 {
 		t.Errorf("preview %+v, %v", preview, err)
 	}
 	no := false
-	if got, err := h.ops.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &no}); err != nil || got.NextSendAt != nil || got.Day != 5 || got.LastRun == nil {
+	if got, err := h.ops.Outgoing.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &no}); err != nil || got.NextSendAt != nil || got.Day != 5 || got.LastRun == nil {
 		t.Errorf("switched off: %+v, %v; the rest must stay", got, err)
 	}
 }
@@ -388,7 +388,7 @@ func TestReplicasSendOneDigest(t *testing.T) {
 		a.withMail(p)
 		a.connect(c)
 		yes, hour, friday := true, 8, 5
-		if _, err := a.ops.PutDigest(t.Context(), a.owner, wire.PutDigest{Enabled: &yes, Day: &friday, Hour: &hour, EmailMe: &yes}); err != nil {
+		if _, err := a.ops.Outgoing.PutDigest(t.Context(), a.owner, wire.PutDigest{Enabled: &yes, Day: &friday, Hour: &hour, EmailMe: &yes}); err != nil {
 			t.Fatal(err)
 		}
 		a.start()

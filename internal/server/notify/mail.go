@@ -15,7 +15,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/jobs"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -94,7 +94,7 @@ func (m *Mailer) Send(ctx context.Context, id string, l bulletin.Mail) error {
 
 // sendMail sends a mail that waits.
 func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
-	var in ops.MailJob
+	var in ground.MailJob
 	if err := r.Decode(&in); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 	if err != nil || sealed == "" {
 		return err
 	}
-	text, err := n.Vault.Open(ops.MailOf(in.Mail), sealed)
+	text, err := n.Vault.Open(ground.MailOf(in.Mail), sealed)
 	if err != nil {
 		return err
 	}

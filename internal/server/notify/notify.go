@@ -15,6 +15,10 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/forge"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/money"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/vault"
@@ -31,7 +35,7 @@ const (
 // Config is what a Notifier works with.
 type Config struct {
 	Store    *store.Store
-	Ops      *ops.Service
+	Ops      *ops.Rooms
 	Vault    *vault.Vault
 	Outbound *outbound.Client
 	Mailer   *Mailer // nil if mail is not configured
@@ -74,15 +78,15 @@ func New(c Config) *Notifier {
 // Register tells a queue how to do the jobs of this package.
 func (n *Notifier) Register(q *jobs.Queue) {
 	q.Register(
-		jobs.Kind{Name: ops.JobWebhook, Limit: 256, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Second, 5*time.Minute, 1<<30), Run: n.sendWebhook},
-		jobs.Kind{Name: ops.JobSlack, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 40), Run: n.postNews},
-		jobs.Kind{Name: ops.JobSlackPost, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 30), Run: n.postOne},
-		jobs.Kind{Name: ops.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
-		jobs.Kind{Name: ops.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.RunDigest},
-		jobs.Kind{Name: ops.JobPull, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPullReport},
-		jobs.Kind{Name: ops.JobPush, Limit: 4, Timeout: 2 * time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.RunPush},
-		jobs.Kind{Name: ops.JobStripe, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(2*time.Second, time.Hour, 100), Run: n.Ops.RunStripe},
-		jobs.Kind{Name: ops.JobGitHub, Limit: 2, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.Ops.RunGitHub},
+		jobs.Kind{Name: outgoing.JobWebhook, Limit: 256, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Second, 5*time.Minute, 1<<30), Run: n.sendWebhook},
+		jobs.Kind{Name: outgoing.JobSlack, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 40), Run: n.postNews},
+		jobs.Kind{Name: outgoing.JobSlackPost, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 30), Run: n.postOne},
+		jobs.Kind{Name: ground.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
+		jobs.Kind{Name: outgoing.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.Outgoing.RunDigest},
+		jobs.Kind{Name: forge.JobPull, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.Forge.RunPullReport},
+		jobs.Kind{Name: forge.JobPush, Limit: 4, Timeout: 2 * time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.Forge.RunPush},
+		jobs.Kind{Name: money.JobStripe, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(2*time.Second, time.Hour, 100), Run: n.Ops.Money.RunStripe},
+		jobs.Kind{Name: forge.JobGitHub, Limit: 2, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.Ops.Forge.RunGitHub},
 		jobs.Kind{Name: sweepKind, Limit: 1, Timeout: time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.sweep},
 	)
 }
@@ -164,7 +168,7 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 		if err := n.toSlack(ctx, tx, org, events); err != nil {
 			return err
 		}
-		if err := n.Ops.WakePulls(ctx, tx, org, events); err != nil {
+		if err := n.Ops.Forge.WakePulls(ctx, tx, org, events); err != nil {
 			return err
 		}
 		return tx.SetFanoutSeq(ctx, org, events[len(events)-1].Seq)
@@ -189,7 +193,7 @@ func (n *Notifier) toWebhooks(ctx context.Context, tx *store.Tx, org string, hoo
 		if err := tx.InsertDeliveries(ctx, ds); err != nil {
 			return err
 		}
-		if err := ops.WakeWebhook(ctx, tx, org, w.ID); err != nil {
+		if err := outgoing.WakeWebhook(ctx, tx, org, w.ID); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/jobs"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -27,14 +27,14 @@ const (
 
 // toSlack makes a post be written if a channel hears of any of the events.
 func (n *Notifier) toSlack(ctx context.Context, tx *store.Tx, org string, events []coord.Event) error {
-	if !slices.ContainsFunc(events, ops.ChatWorthy) {
+	if !slices.ContainsFunc(events, outgoing.ChatWorthy) {
 		return nil
 	}
 	c, err := tx.Slack(ctx, org)
 	if err != nil || c == nil {
 		return err
 	}
-	return jobs.Gather(ctx, tx, jobs.New{Kind: ops.JobSlack, Org: org, Key: ops.JobSlack + ":" + org, At: tx.Now.Add(n.Gather)})
+	return jobs.Gather(ctx, tx, jobs.New{Kind: outgoing.JobSlack, Org: org, Key: outgoing.JobSlack + ":" + org, At: tx.Now.Add(n.Gather)})
 }
 
 // postNews posts what happened since the last post, as one message.
@@ -52,7 +52,7 @@ func (n *Notifier) postNews(ctx context.Context, r *jobs.Run) error {
 			return err
 		}
 		last, more = events[len(events)-1].Seq, len(events) == perPost
-		post, news, err = n.Ops.Notes(ctx, tx, r.OrgID, events)
+		post, news, err = n.Ops.Outgoing.Notes(ctx, tx, r.OrgID, events)
 		return err
 	})
 	if err != nil || c == nil || last == 0 {
@@ -122,7 +122,7 @@ func (n *Notifier) chatFailed(ctx context.Context, org string, cause error) erro
 
 // postOne makes one given post: a test or a digest.
 func (n *Notifier) postOne(ctx context.Context, r *jobs.Run) error {
-	var in ops.SlackPost
+	var in outgoing.SlackPost
 	if err := r.Decode(&in); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (w waitError) Error() string {
 }
 
 func (n *Notifier) say(ctx context.Context, c *store.Slack, post wire.ChatPost) error {
-	to, err := n.Vault.Open(ops.SlackOf(c.OrgID), c.URL)
+	to, err := n.Vault.Open(outgoing.SlackOf(c.OrgID), c.URL)
 	if err != nil {
 		return err
 	}

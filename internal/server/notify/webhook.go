@@ -18,7 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/server/jobs"
-	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
 )
@@ -47,7 +47,7 @@ func DefaultPause(failures int) time.Duration {
 
 // sendWebhook sends one endpoint what waits for it.
 func (n *Notifier) sendWebhook(ctx context.Context, r *jobs.Run) error {
-	var in ops.WebhookJob
+	var in outgoing.WebhookJob
 	if err := r.Decode(&in); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 	if err != nil || len(l.due) == 0 {
 		return again, err
 	}
-	secret, err := n.Vault.Open(ops.SecretOf(id), l.hook.Secret)
+	secret, err := n.Vault.Open(outgoing.SecretOf(id), l.hook.Secret)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 // giveUp ends what waits for a disabled endpoint. Events may have been handed on
 // to it beside its disabling.
 func (n *Notifier) giveUp(ctx context.Context, w coord.Webhook) error {
-	return n.Store.Write(ctx, ops.WebhookLock(w.ID), func(tx *store.Tx) error {
+	return n.Store.Write(ctx, outgoing.WebhookLock(w.ID), func(tx *store.Tx) error {
 		now, err := tx.Webhook(ctx, w.OrgID, w.ID)
 		switch {
 		case problem.KindOf(err) == problem.NotFound, err == nil && now.Enabled: // its test call asks for another run
@@ -229,7 +229,7 @@ func Sign(secret, id string, at time.Time, body []byte) (http.Header, error) {
 // is to be left alone now.
 func (n *Notifier) record(ctx context.Context, w *coord.Webhook, done []outcome) (paused bool, err error) {
 	was := *w
-	err = n.Store.Write(ctx, ops.WebhookLock(w.ID), func(tx *store.Tx) error {
+	err = n.Store.Write(ctx, outgoing.WebhookLock(w.ID), func(tx *store.Tx) error {
 		now, err := tx.Webhook(ctx, w.OrgID, w.ID)
 		if problem.KindOf(err) == problem.NotFound {
 			paused = true
@@ -330,7 +330,7 @@ func (n *Notifier) disabled(ctx context.Context, tx *store.Tx, w coord.Webhook) 
 	if err := tx.GiveUpDeliveries(ctx, w.ID, disabledText(w)); err != nil {
 		return err
 	}
-	return n.Ops.WebhookDisabled(ctx, tx, w)
+	return n.Ops.Outgoing.WebhookDisabled(ctx, tx, w)
 }
 
 // retryAfter reads a Retry-After header: seconds or a date, a day at most.

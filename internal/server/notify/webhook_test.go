@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops"
+	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -147,13 +148,13 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	if got := h.events(coord.EventWebhookDisabled); got != 1 {
 		t.Errorf("%d webhook.disabled events, want 1", got)
 	}
-	if _, err := h.ops.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: h.deliveries(w.ID)[0].ID}); problem.KindOf(err) != problem.Conflict {
+	if _, err := h.ops.Outgoing.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: h.deliveries(w.ID)[0].ID}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("redelivery to a disabled endpoint = %v, want a conflict", err)
 	}
 	old := h.deliveries(w.ID)[0]
 	h.emit(coord.EventIntentClosed) // not for a disabled endpoint
 	down.Store(false)
-	test, err := h.ops.TestWebhook(t.Context(), h.owner, wire.ID{ID: w.ID})
+	test, err := h.ops.Outgoing.TestWebhook(t.Context(), h.owner, wire.ID{ID: w.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	if got := h.get(w.ID); !got.Enabled || got.FailingSince != nil || got.DisabledReason != nil {
 		t.Errorf("after its test the endpoint is %+v", got)
 	}
-	if _, err := h.ops.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: old.ID}); err != nil {
+	if _, err := h.ops.Outgoing.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: old.ID}); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "the redelivery", func() bool { return r.count() == 2 })
@@ -185,7 +186,7 @@ func (h *house) job(key string) (j *store.Job) {
 
 func (h *house) events(t coord.EventType) int {
 	h.t.Helper()
-	page, err := h.ops.ListEvents(h.t.Context(), h.owner, wire.ListEvents{List: wire.List{Limit: 200}, Type: []coord.EventType{t}})
+	page, err := h.ops.Outgoing.ListEvents(h.t.Context(), h.owner, wire.ListEvents{List: wire.List{Limit: 200}, Type: []coord.EventType{t}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestAttemptsThatEndLateSettleNothingAnew(t *testing.T) {
 		last.Status, last.NextAttemptAt, last.DeliveredAt = coord.DeliveryDelivered, nil, st.Now().Ptr() // as another replica may find
 		late := coord.Delivery{ID: uuid.NewString(), WebhookID: w.ID, OrgID: h.owner.OrgID, EventSeq: 1, EventType: coord.EventIntentClosed}
 		err := st.Write(t.Context(), h.owner.OrgID, func(tx *store.Tx) error {
-			return errors.Join(tx.SaveDelivery(t.Context(), last), tx.InsertDeliveries(t.Context(), []coord.Delivery{late}), ops.WakeWebhook(t.Context(), tx, h.owner.OrgID, w.ID))
+			return errors.Join(tx.SaveDelivery(t.Context(), last), tx.InsertDeliveries(t.Context(), []coord.Delivery{late}), outgoing.WakeWebhook(t.Context(), tx, h.owner.OrgID, w.ID))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -345,7 +346,7 @@ func TestCreateWebhookRefusesWhatCannotWork(t *testing.T) {
 			if tt.kind == problem.Conflict {
 				h.webhook(tt.in.URL)
 			}
-			_, err := h.ops.CreateWebhook(t.Context(), h.owner, tt.in)
+			_, err := h.ops.Outgoing.CreateWebhook(t.Context(), h.owner, tt.in)
 			if problem.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.path) {
 				t.Errorf("err = %v, want %s about %q", err, tt.kind, tt.path)
 			}

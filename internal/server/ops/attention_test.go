@@ -46,7 +46,7 @@ func TestWhatWantsAttention(t *testing.T) {
 		silent := x.agent(x.bob, apiRepo)
 		x.w.Advance(2 * time.Hour)
 		x.must(silent.token, "channels", nil, nil) // at work, without hooks
-		if err := x.w.D.Ops.FlushBeats(t.Context()); err != nil {
+		if err := x.w.D.Ops.Work.FlushBeats(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 

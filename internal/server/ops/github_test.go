@@ -144,7 +144,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 			}
 			waited <- w
 		}()
-		await.True(t, "somebody waits", func() bool { return x.w.D.Ops.OpenWaits() == 1 })
+		await.True(t, "somebody waits", func() bool { return x.w.D.Ops.Moments.OpenWaits() == 1 })
 		x.tell(x.gh.pullRequest("closed", 12, "feature", t0.Add(time.Hour), map[string]any{"merged": true, "merge_commit_sha": "m1"}))
 		if i := x.intentNow(mine.Ref); i.Status != coord.IntentMerged || i.Outcome == nil || *i.Outcome != coord.OutcomeMerged {
 			t.Errorf("after the merge the intent is %s", i.Status)

@@ -143,7 +143,7 @@ func TestSettingUpWorksOnceAndOnlyWithTheCode(t *testing.T) {
 		if res := setUp("guess"); res.Status != 403 {
 			t.Errorf("without a code = %d", res.Status)
 		}
-		code, err := w.D.Ops.NewSetupCode(t.Context())
+		code, err := w.D.Ops.People.NewSetupCode(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestSettingUpWorksOnceAndOnlyWithTheCode(t *testing.T) {
 		if res := setUp(code); res.Status != 403 {
 			t.Errorf("a second time = %d, want 403", res.Status)
 		}
-		if code, err := w.D.Ops.NewSetupCode(t.Context()); code != "" || err != nil {
+		if code, err := w.D.Ops.People.NewSetupCode(t.Context()); code != "" || err != nil {
 			t.Errorf("a new code where there is an org: %q, %v", code, err)
 		}
 	})

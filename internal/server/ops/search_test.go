@@ -92,7 +92,7 @@ func TestTheTeamsMemory(t *testing.T) {
 		}
 		// Nor is kept what an agent says whose token was read before the change.
 		stale := coord.Caller{OrgID: x.o.ID, UserID: x.bob.ID, Email: x.bob.Email, Name: x.bob.Name, Role: coord.Admin, DataMode: coord.DataFull, Scopes: coord.Scopes(), Via: coord.ViaToken}
-		if _, err := x.w.D.Ops.EvaluateHook(t.Context(), stale, wire.EvaluateHook{HookRequest: wire.HookRequest{Event: wire.HookStop, Status: &wire.HookStatus{Excerpt: "The zebra cache leaks."},
+		if _, err := x.w.D.Ops.Moments.EvaluateHook(t.Context(), stale, wire.EvaluateHook{HookRequest: wire.HookRequest{Event: wire.HookStop, Status: &wire.HookStatus{Excerpt: "The zebra cache leaks."},
 			Session: wire.HookSession{ExternalID: worker.external, Tool: "claude_code"}, Repo: wire.HookRepo{RemoteFingerprints: []string{"github.com/" + apiRepo}}}}); err != nil {
 			t.Fatal(err)
 		}

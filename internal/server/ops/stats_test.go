@@ -24,7 +24,7 @@ import (
 // A past is an org with random events, and what is needed to count them by
 // hand.
 type past struct {
-	ops      *ops.Service
+	ops      *ops.Rooms
 	who      coord.Caller
 	now      time.Time
 	users    []coord.User
@@ -40,21 +40,21 @@ func makePast(t *testing.T, st *store.Store, n int) *past {
 	clock := p.now
 	st.SetClock(func() time.Time { return clock })
 	p.ops = ops.New(st, eventlog.New(st, quiet), live.New(st), quiet, ops.Config{PublicURL: "https://svc.example"})
-	made, err := p.ops.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
+	made, err := p.ops.People.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.who = coord.Caller{OrgID: made.Org.ID, UserID: made.User.ID, Role: coord.Owner, Via: coord.ViaCookie}
 	p.users = []coord.User{made.User}
 	for _, name := range []string{"ben", "cleo"} {
-		m, err := p.ops.AddMember(t.Context(), p.who, wire.AddMember{Email: name + "@example.com", Name: name, Role: coord.Member})
+		m, err := p.ops.People.AddMember(t.Context(), p.who, wire.AddMember{Email: name + "@example.com", Name: name, Role: coord.Member})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.users = append(p.users, m.User)
 	}
 	for _, name := range []string{"acme/api", "acme/web"} {
-		r, err := p.ops.CreateRepo(t.Context(), p.who, wire.CreateRepo{FullName: name, Provider: coord.GitHub, DefaultBranch: "main"})
+		r, err := p.ops.Work.CreateRepo(t.Context(), p.who, wire.CreateRepo{FullName: name, Provider: coord.GitHub, DefaultBranch: "main"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestStatsAgreeWithCountingByHand(t *testing.T) {
 		p := makePast(t, st, 1500)
 		for _, days := range []int{7, 30, 90} {
 			for _, repo := range []string{"", "acme/api"} {
-				got, err := p.ops.GetStats(t.Context(), p.who, wire.GetStats{Days: days, Repo: repo})
+				got, err := p.ops.Outgoing.GetStats(t.Context(), p.who, wire.GetStats{Days: days, Repo: repo})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -232,11 +232,11 @@ func (p *past) compare(t *testing.T, name string, got wire.Stats, days int, repo
 func TestStatsRefuseOtherWindows(t *testing.T) {
 	p := makePast(t, storetest.Open(t), 0)
 	for _, days := range []int{0, 8, 31, 365} {
-		if _, err := p.ops.GetStats(t.Context(), p.who, wire.GetStats{Days: days}); problem.KindOf(err) != problem.Validation {
+		if _, err := p.ops.Outgoing.GetStats(t.Context(), p.who, wire.GetStats{Days: days}); problem.KindOf(err) != problem.Validation {
 			t.Errorf("%d days = %v, want a validation error", days, err)
 		}
 	}
-	if _, err := p.ops.GetStats(t.Context(), p.who, wire.GetStats{Days: 7, Repo: "acme/nowhere"}); problem.KindOf(err) != problem.NotFound {
+	if _, err := p.ops.Outgoing.GetStats(t.Context(), p.who, wire.GetStats{Days: 7, Repo: "acme/nowhere"}); problem.KindOf(err) != problem.NotFound {
 		t.Errorf("an unknown repo = %v, want not found", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestStatsRefuseOtherWindows(t *testing.T) {
 func TestTheFeedNamesWhatEventsMention(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		p := makePast(t, st, 20)
-		feed, err := p.ops.GetFeed(t.Context(), p.who, wire.ListEvents{List: wire.List{Limit: 200}})
+		feed, err := p.ops.Outgoing.GetFeed(t.Context(), p.who, wire.ListEvents{List: wire.List{Limit: 200}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -451,10 +451,10 @@ func (s *story) advance(args []string, _ map[string]string) string {
 		s.t.Fatal(err)
 	}
 	s.w.Advance(d)
-	if err := s.w.D.Ops.FlushBeats(s.t.Context()); err != nil {
+	if err := s.w.D.Ops.Work.FlushBeats(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.w.D.Ops.Sweep(s.t.Context()); err != nil {
+	if err := s.w.D.Ops.Work.Sweep(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 	return ""

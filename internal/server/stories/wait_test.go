@@ -105,7 +105,7 @@ func (s *story) result(w *waiting) string {
 
 func (s *story) waitingAt(w *daemontest.World, n int) {
 	s.t.Helper()
-	await.True(s.t, fmt.Sprintf("%d waits are open", n), func() bool { return w.D.Ops.Waiting() == n })
+	await.True(s.t, fmt.Sprintf("%d waits are open", n), func() bool { return w.D.Ops.Moments.Waiting() == n })
 }
 
 func (s *story) tell(lines ...string) {
@@ -222,7 +222,7 @@ func TestAWaitEndsWithItsClientAndLeavesNothingBehind(t *testing.T) {
 		await.True(t, "no goroutine of a wait is left", func() bool {
 			buf := make([]byte, 4<<20)
 			all := string(buf[:runtime.Stack(buf, true)])
-			return w.D.Ops.Waiting() == 0 && !strings.Contains(all, "ops.(*Service).serve") && !strings.Contains(all, "ops.(*Service).WaitFor")
+			return w.D.Ops.Moments.Waiting() == 0 && !strings.Contains(all, "moments.(*Service).serve") && !strings.Contains(all, "moments.(*Service).WaitFor")
 		})
 	})
 }

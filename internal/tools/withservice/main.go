@@ -68,7 +68,7 @@ func run(args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Stop()) }()
-	made, err := d.Ops.Bootstrap(ctx, "Test", "owner@example.com", "Olga Owner")
+	made, err := d.Ops.People.Bootstrap(ctx, "Test", "owner@example.com", "Olga Owner")
 	if err != nil {
 		return err
 	}

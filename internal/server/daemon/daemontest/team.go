@@ -34,7 +34,7 @@ func Each(t *testing.T, test func(*testing.T, *Team)) {
 func StartTeam(t testing.TB, dsn string) *Team {
 	t.Helper()
 	s := &Team{Daemon: Run(t, dsn), T: t}
-	made, err := s.Ops.Bootstrap(t.Context(), "Acme", "owner@example.com", "Olga Owner")
+	made, err := s.Ops.People.Bootstrap(t.Context(), "Acme", "owner@example.com", "Olga Owner")
 	if err != nil {
 		t.Fatal(err)
 	}

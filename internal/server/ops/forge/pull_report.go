@@ -1,0 +1,209 @@
+package forge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/bulletin"
+	"github.com/svc-hq/svc/internal/server/githost"
+	"github.com/svc-hq/svc/internal/server/jobs"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// JobPull is the kind of the job that makes a pull request tell of its
+// conflicts.
+const JobPull = "pull"
+
+// maxReported bounds how many conflicts of an intent a report looks at.
+const maxReported = 200
+
+// A PullJob says which pull request.
+type PullJob struct {
+	Pull string `json:"pull"`
+}
+
+const (
+	// reportGather is how long a report waits for company: conflicts often
+	// come and go together.
+	reportGather = 300 * time.Millisecond
+	// reportBack is how long ago work may have ended that a report is about.
+	reportBack = 30 * 24 * time.Hour
+)
+
+// askReport makes a pull request tell of its conflicts as they now are.
+func (s *Service) askReport(ctx context.Context, c *ground.Change, p store.Pull) error {
+	host, err := s.reachOf(ctx, c.Tx, c.Who.OrgID, p.Provider, p.URL, p.App, p.Installation)
+	if err != nil || host == nil {
+		return err
+	}
+	return wakePull(ctx, c.Tx, c.Who.OrgID, p.ID)
+}
+
+func wakePull(ctx context.Context, tx *store.Tx, org, id string) error {
+	return jobs.Gather(ctx, tx, jobs.New{Kind: JobPull, Org: org, Key: JobPull + ":" + id, Payload: PullJob{id}, At: tx.Now.Add(reportGather)})
+}
+
+// WakePulls makes the pull requests tell anew that events about conflicts
+// concern.
+func (s *Service) WakePulls(ctx context.Context, tx *store.Tx, org string, events []coord.Event) error {
+	var sides []string
+	for _, e := range events {
+		if e.Subject.Kind != "conflict" {
+			continue
+		}
+		for _, role := range []string{"holder", "challenger"} {
+			if id, _ := e.Payload[role].(string); id != "" && !slices.Contains(sides, id) {
+				sides = append(sides, id)
+			}
+		}
+	}
+	if len(sides) == 0 {
+		return nil
+	}
+	pulls, err := tx.PullsOf(ctx, org, sides)
+	for _, id := range pulls {
+		if err == nil {
+			err = wakePull(ctx, tx, org, id)
+		}
+	}
+	return err
+}
+
+// RunPullReport makes a pull request tell of its live conflicts, and once it
+// has told of some, of their end: in one comment or check run, which is
+// changed in place.
+func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
+	var in PullJob
+	if err := r.Decode(&in); err != nil {
+		return err
+	}
+	var p *store.Pull
+	var host *reach
+	var report *githost.Report
+	var kind string
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		if p, err = tx.PullByID(ctx, in.Pull); err != nil || p == nil {
+			return err
+		}
+		if host, err = s.reachOf(ctx, tx, p.OrgID, p.Provider, p.URL, p.App, p.Installation); err != nil || host == nil {
+			return err
+		}
+		kind, report, err = s.pullReport(ctx, tx, *p)
+		return err
+	})
+	if err != nil || report == nil {
+		return err
+	}
+	write := host.Comment
+	if kind == policy.ReportCheck {
+		write = host.Check
+	}
+	id, err := write(ctx, *report)
+	if err != nil {
+		return s.lookedUp(ctx, host, err)
+	}
+	return s.Write(ctx, ground.System(p.OrgID), func(tx *store.Tx) error {
+		return ground.FirstError(tx.SavePullReport(ctx, p.ID, store.PullReport{Kind: kind, ID: id, SHA: report.SHA, Hash: textHash(report.Text)}), r.Finish(ctx, tx))
+	})
+}
+
+func textHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// pullReport returns what a pull request is to say and how, nil if it says so
+// already or has nothing to say.
+func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (kind string, report *githost.Report, err error) {
+	rules, err := tx.EffectivePolicy(ctx, p.OrgID, p.RepoID)
+	if err != nil {
+		return "", nil, err
+	}
+	kind = rules.PullRequestReport
+	if kind == policy.ReportCheck && p.Provider == coord.GitLab { // which has no check runs
+		kind = policy.ReportComment
+	}
+	conflicts, err := pullConflicts(ctx, tx, p)
+	if err != nil {
+		return "", nil, err
+	}
+	var notes []bulletin.PullNote
+	worst, live := "success", false
+	for _, c := range conflicts {
+		notes = append(notes, s.pullNote(p, c))
+		switch {
+		case !c.Status.Live():
+			continue
+		case c.Severity == coord.SeverityBlock:
+			worst = "failure"
+		case worst == "success":
+			worst = "neutral"
+		}
+		live = true
+	}
+	said := p.Report
+	if said.Kind != kind || kind == policy.ReportCheck && said.SHA != p.HeadSHA { // nothing there to change
+		said = store.PullReport{}
+	}
+	switch {
+	case kind == policy.ReportOff,
+		said.ID == 0 && (!live || p.State != coord.PullOpen),
+		kind == policy.ReportCheck && p.State != coord.PullOpen:
+		return kind, nil, nil
+	}
+	title, text := bulletin.Pull(notes, s.Config.PublicURL)
+	if said.ID != 0 && said.Hash == textHash(text) {
+		return kind, nil, nil
+	}
+	return kind, &githost.Report{Repo: p.FullName, Number: p.Number, SHA: p.HeadSHA, ID: said.ID, Title: title, Text: text, State: worst, URL: s.URL("conflicts"), Marker: bulletin.PullMarker}, nil
+}
+
+// pullConflicts returns the conflicts of a pull request's work, newest first,
+// that are more than information: those that live and those that ended.
+func pullConflicts(ctx context.Context, tx *store.Tx, p store.Pull) (out []store.ConflictRow, err error) {
+	intents, err := tx.IntentsOfPull(ctx, p, tx.Now.Add(-reportBack))
+	for _, i := range intents {
+		if err != nil {
+			return nil, err
+		}
+		var rows []store.ConflictRow
+		rows, err = tx.Conflicts(ctx, p.OrgID, store.ConflictFilter{Worker: i.ID, Limit: maxReported})
+		for _, c := range rows {
+			known := slices.ContainsFunc(out, func(x store.ConflictRow) bool { return x.ID == c.ID })
+			if !known && c.Severity.Rank() >= coord.SeverityWarn.Rank() {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, err
+}
+
+// pullNote tells of one conflict. Who reads a public repository gets no names.
+func (s *Service) pullNote(p store.Pull, c store.ConflictRow) bulletin.PullNote {
+	n := bulletin.PullNote{Ref: c.Ref, URL: s.PageURL("conflict", c.Ref), Kind: strings.ReplaceAll(string(c.Kind), "_", " ")}
+	var with []string
+	for _, side := range c.Parties {
+		mine := side.Branch != nil && *side.Branch == p.HeadRef
+		if side.Intent != nil && !mine {
+			with = append(with, side.Intent.Ref)
+		}
+	}
+	n.With = strings.Join(with, ", ")
+	if p.Private {
+		n.Text = c.Explanation
+	}
+	if !c.Status.Live() {
+		n.Ends = string(c.Status)
+		if c.Resolution != nil {
+			n.Ends += " (" + strings.ReplaceAll(string(*c.Resolution), "_", " ") + ")"
+		}
+	}
+	return n
+}

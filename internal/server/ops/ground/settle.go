@@ -1,0 +1,363 @@
+package ground
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// A Change is a write that acts on what is live: a transaction and the org's
+// index as it sees it.
+type Change struct {
+	*store.Tx
+	Live *live.Draft
+	Who  coord.Caller
+	// touched are the intents whose blockers may have changed.
+	Touched map[string]bool
+}
+
+// Alter runs fn in a transaction of the caller's org with its live index, and
+// at the end brings the conflicts of whoever fn touched, and the intents that
+// these block, up to date.
+func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) error) error {
+	return s.Write(ctx, who, func(tx *store.Tx) error {
+		// The caller was read before this transaction, maybe by a replica that
+		// had not heard of the change: what may be stored is decided here.
+		org, err := tx.Org(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
+		who := who
+		who.DataMode = org.DataMode
+		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
+			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}}
+			if err := fn(c); err != nil {
+				return err
+			}
+			for _, id := range d.Disturbed() {
+				if _, err := c.Settle(ctx, id); err != nil {
+					return err
+				}
+			}
+			return c.Reblock(ctx)
+		})
+	})
+}
+
+// TellOf writes an event about one record.
+func (c *Change) TellOf(ctx context.Context, t coord.EventType, id, repo string, payload map[string]any) error {
+	return Tell(ctx, c.Tx, c.Who, t, id, repo, payload)
+}
+
+// PutIntent makes the draft index know an intent as it now is.
+func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
+	if !i.Status.Live() {
+		c.Live.RemoveWorker(i.ID)
+		return nil
+	}
+	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{Intent: i.ID, Unended: true})
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		c.Live.RemoveWorker(s.ID) // bound now, so no worker of its own
+	}
+	c.Live.PutWorker(live.IntentWorker(i, sessions))
+	return nil
+}
+
+// Settle brings the stored conflicts of a worker in line with what the engine
+// finds now: new ones are opened, known ones updated, those that are gone
+// resolved. It returns the worker's live conflicts.
+func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
+	c.Live.Settled(workerID)
+	findings := engine.Detect(c.Live.Index, workerID)
+	known, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []store.ConflictRow
+	for i := range findings {
+		f := &findings[i]
+		at := slices.IndexFunc(known, func(k store.ConflictRow) bool { return k.Fingerprint == f.Fingerprint })
+		var row store.ConflictRow
+		if at >= 0 {
+			row = known[at]
+			err = c.RefreshConflict(ctx, &row, f)
+		} else {
+			row, err = c.OpenConflict(ctx, f, "")
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	for _, k := range known {
+		if slices.ContainsFunc(findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint }) {
+			continue
+		}
+		if c.stillAttempted(k) {
+			out = append(out, k)
+			continue
+		}
+		if err := c.endConflict(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// stillAttempted reports whether an edit that was attempted, and of which
+// nothing is recorded, would still run into a conflict.
+func (c *Change) stillAttempted(k store.ConflictRow) bool {
+	w := c.Live.Worker(k.AttemptedBy)
+	if k.AttemptedBy == "" || w == nil {
+		return false
+	}
+	e := engine.Edit{Worker: w, Session: w.Session}
+	for _, ev := range k.Evidence {
+		if ev.Path != nil && !slices.Contains(e.Paths, *ev.Path) {
+			e.Paths = append(e.Paths, *ev.Path)
+		}
+	}
+	return slices.ContainsFunc(engine.Decide(c.Live.Index, e).Findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint })
+}
+
+// fill writes a finding into a conflict.
+func (c *Change) fill(row *store.ConflictRow, f *engine.Finding) {
+	row.Kind, row.Severity = f.Kind, f.Severity
+	row.Repo, row.CrossRepo, row.DependentRepo = f.Repo, f.CrossRepo, f.DependentRepo
+	row.Holder, row.Challenger = f.Holder.ID, f.Challenger.ID
+	row.HolderUser, row.ChallengerUser = f.Holder.User.ID, f.Challenger.User.ID
+	row.Parties = partiesOf(f)
+	if !f.Attempted {
+		row.AttemptedBy = ""
+	}
+	row.Evidence, row.Keys, row.Fingerprint = f.Evidence, f.Keys, f.Fingerprint
+	row.Explanation, row.Suggestion = engine.Explain(*f, "", 0)
+}
+
+func partiesOf(f *engine.Finding) []coord.Party {
+	return []coord.Party{PartyOf(coord.Holder, f.Holder), PartyOf(coord.Challenger, f.Challenger)}
+}
+
+// PartyOf returns a worker as a side of a conflict.
+func PartyOf(role coord.PartyRole, w *engine.Worker) coord.Party {
+	p := coord.Party{Role: role, Repo: w.Repo}
+	if w.User.ID != "" {
+		u := w.User
+		p.User = &u
+	}
+	if w.Intent != nil && w.Intent.Number > 0 {
+		p.Intent = &coord.IntentName{Ref: w.Ref(), Number: w.Intent.Number, Status: w.Intent.Status}
+		if w.Intent.Status != coord.IntentDraft {
+			title := w.Intent.Title
+			p.Intent.Title = &title
+		}
+	}
+	if w.Session != "" {
+		id := w.Session
+		p.SessionID = &id
+	}
+	if w.Branch != "" {
+		b := w.Branch
+		p.Branch = &b
+	}
+	return p
+}
+
+// OpenConflict records a new conflict. If it rests on an edit that was only
+// attempted, by is the worker who tried.
+func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string) (row store.ConflictRow, err error) {
+	last, err := c.LastConflict(ctx, c.Who.OrgID, f.Fingerprint)
+	if err != nil {
+		return row, err
+	}
+	if last != nil {
+		row.Previous = &last.Ref
+	}
+	row.AttemptedBy = by
+	row.ID, row.OrgID, row.Status, row.FirstSeenAt = NewID(), c.Who.OrgID, coord.ConflictOpen, c.Now
+	if row.Number, err = c.NextConflictNumber(ctx, c.Who.OrgID); err != nil {
+		return row, err
+	}
+	row.Ref = coord.ConflictRef(row.Number)
+	c.fill(&row, f)
+	if err := c.SaveConflict(ctx, &row); err != nil {
+		return row, err
+	}
+	c.touch(row)
+	return row, c.TellConflict(ctx, coord.EventConflictDetected, row, map[string]any{"previous": row.Previous})
+}
+
+// RefreshConflict updates a live conflict; an event tells of it if there is
+// more evidence or another severity.
+func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f *engine.Finding) error {
+	grown, severity := engine.Grown(row.Keys, f.Keys), row.Severity
+	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && reflect.DeepEqual(row.Parties, partiesOf(f)) && (row.AttemptedBy == "" || f.Attempted) {
+		return nil
+	}
+	c.fill(row, f)
+	if err := c.SaveConflict(ctx, row); err != nil {
+		return err
+	}
+	c.touch(*row)
+	if !grown && severity == row.Severity {
+		return nil
+	}
+	return c.TellConflict(ctx, coord.EventConflictUpdated, *row, map[string]any{"previous_severity": severity, "grown": grown})
+}
+
+// endConflict closes a conflict that is no longer found: cleared if both sides
+// are still at work, stale if one of them ended.
+func (c *Change) endConflict(ctx context.Context, row store.ConflictRow) error {
+	gone := func(id string) bool { return id != "" && c.Live.Worker(id) == nil }
+	if gone(row.Holder) || gone(row.Challenger) {
+		return c.CloseConflict(ctx, &row, coord.ConflictStale, nil)
+	}
+	cleared := coord.ResolvedCleared
+	return c.CloseConflict(ctx, &row, coord.ConflictResolved, &cleared)
+}
+
+// CloseConflict ends a conflict as somebody or something resolved it.
+func (c *Change) CloseConflict(ctx context.Context, row *store.ConflictRow, status coord.ConflictStatus, how *coord.Resolution) error {
+	row.Status, row.Resolution, row.ClosedAt = status, how, c.Now.Ptr()
+	if err := c.SaveConflict(ctx, row); err != nil {
+		return err
+	}
+	if s, ok := live.SuppressionOf(*row); ok {
+		c.Live.Suppress(s)
+	}
+	c.touch(*row)
+	t := coord.EventConflictResolved
+	switch status {
+	case coord.ConflictStale:
+		t = coord.EventConflictStale
+	case coord.ConflictOverridden:
+		t = coord.EventConflictOverridden
+	}
+	return c.TellConflict(ctx, t, *row, map[string]any{"resolution": how})
+}
+
+// TellConflict writes an event about a conflict.
+func (c *Change) TellConflict(ctx context.Context, t coord.EventType, row store.ConflictRow, more map[string]any) error {
+	payload := map[string]any{"ref": row.Ref, "kind": row.Kind, "severity": row.Severity, "status": row.Status, "fingerprint": row.Fingerprint,
+		"holder": row.Holder, "challenger": row.Challenger, "users": []string{row.HolderUser, row.ChallengerUser}}
+	for k, v := range more {
+		payload[k] = v
+	}
+	return c.TellOf(ctx, t, row.ID, row.Repo.ID, payload)
+}
+
+// touch remembers that a conflict's parties may be blocked or freed by it.
+func (c *Change) touch(row store.ConflictRow) {
+	for _, id := range []string{row.Holder, row.Challenger} {
+		if w := c.Live.Worker(id); w != nil && w.Intent != nil {
+			c.Touched[id] = true
+		}
+	}
+}
+
+// Reblock recomputes what blocks the intents that were touched.
+func (c *Change) Reblock(ctx context.Context) error {
+	ids := make([]string, 0, len(c.Touched))
+	for id := range c.Touched {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		i, err := c.IntentByID(ctx, c.Who.OrgID, id)
+		if err != nil {
+			return err
+		}
+		if !i.Status.Live() {
+			continue
+		}
+		if err := c.reblockOne(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Change) reblockOne(ctx context.Context, i store.IntentRow) error {
+	by, err := c.blockers(ctx, i)
+	if err != nil || slices.Equal(by, i.BlockedBy) {
+		return err
+	}
+	was := i.Status
+	i.BlockedBy = by
+	switch {
+	case len(by) > 0 && was != coord.IntentBlocked && was != coord.IntentDraft:
+		i.Resume, i.Status = was, coord.IntentBlocked
+	case len(by) == 0 && was == coord.IntentBlocked:
+		i.Status = i.Resume
+	}
+	if err := c.SaveIntent(ctx, &i); err != nil {
+		return err
+	}
+	t := coord.EventIntentBlocked
+	switch {
+	case was == i.Status:
+		t = coord.EventIntentUpdated
+	case i.Status != coord.IntentBlocked:
+		t = coord.EventIntentUnblocked
+	}
+	return c.TellOf(ctx, t, i.ID, i.Repo.ID, map[string]any{"ref": i.Ref, "status": i.Status, "previous_status": was, "blocked_by": by})
+}
+
+// blockers returns why an intent cannot go on: live intents it depends on, and
+// live conflicts of severity block in which it has to yield.
+func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Blocker, error) {
+	by := []coord.Blocker{}
+	deps, err := c.Dependencies(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range deps {
+		if d.Status.Live() {
+			by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
+		}
+	}
+	conflicts, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: i.ID, Statuses: coord.LiveConflictStatuses()})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(conflicts)
+	for _, k := range conflicts {
+		if k.Severity == coord.SeverityBlock && k.Challenger == i.ID {
+			by = append(by, coord.Blocker{Kind: "conflict", Ref: k.Ref})
+		}
+	}
+	return by, nil
+}
+
+// EndAndSettle ends a session that does not say so itself, and settles what it
+// was part of.
+func (c *Change) EndAndSettle(ctx context.Context, x store.SessionRow, at coord.Time, payload map[string]any) error {
+	if err := c.EndSession(ctx, x.ID, at); err != nil {
+		return err
+	}
+	if err := c.TellOf(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, payload); err != nil {
+		return err
+	}
+	c.Live.RemoveWorker(x.ID)
+	if x.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.Who.OrgID, *x.IntentID)
+		if err != nil {
+			return err
+		}
+		if err := c.PutIntent(ctx, i); err != nil {
+			return err
+		}
+		_, err = c.Settle(ctx, i.ID)
+		return err
+	}
+	_, err := c.Settle(ctx, x.ID)
+	return err
+}

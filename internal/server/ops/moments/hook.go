@@ -1,0 +1,372 @@
+package moments
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/plan"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/money"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// A hookEvent is an event with who sent it and from which repo.
+type hookEvent struct {
+	*wire.HookRequest
+	who     coord.Caller
+	remotes []string
+}
+
+// EvaluateHook answers an agent host's event. Each edit of each agent passes
+// here: the ordinary allow reads memory and writes nothing.
+func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.EvaluateHook) (wire.HookReply, error) {
+	who.Via = coord.ViaHook
+	e := &hookEvent{HookRequest: &in.HookRequest, who: who}
+	for _, r := range in.Repo.RemoteFingerprints {
+		if fp, ok := scope.Fingerprint(r); ok && !slices.Contains(e.remotes, fp) {
+			e.remotes = append(e.remotes, fp)
+		}
+	}
+	if len(e.remotes) == 0 {
+		return wire.HookReply{}, problem.InvalidField("repo.remote_fingerprints", "none of them is a remote such as github.com/owner/name")
+	}
+	switch in.Event {
+	case wire.HookPrePush:
+		return allowed(), nil
+	case wire.HookPreEdit, wire.HookPreShell:
+		return s.hookDecide(ctx, e)
+	}
+	return s.hookRecord(ctx, e)
+}
+
+func allowed() wire.HookReply {
+	return wire.HookReply{Decision: wire.Allow, Conflicts: []wire.HookConflict{}}
+}
+
+// hookRecord handles the events that change what is known: all but those that
+// only ask. A retried one gets the answer it got before.
+func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
+		if old, err := kept(ctx, c, e); err != nil || old != nil {
+			if old != nil {
+				reply = *old
+			}
+			return err
+		}
+		h, why, err := hookSession(ctx, c, e)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			reply = allowed()
+			reply.InjectContext = why
+			return nil
+		}
+		c.Who.SessionID = h.session.ID
+		if err := h.handle(ctx, e.Event); err != nil {
+			return err
+		}
+		if reply, err = h.reply(ctx); err != nil {
+			return err
+		}
+		return keep(ctx, c, e, reply)
+	})
+	return reply, err
+}
+
+// kept returns the answer that a retried event got, or nil.
+func kept(ctx context.Context, c *ground.Change, e *hookEvent) (*wire.HookReply, error) {
+	if e.DedupeKey == "" {
+		return nil, nil
+	}
+	text, err := c.HookReply(ctx, c.Who.OrgID, c.Who.UserID+" "+e.DedupeKey)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var reply wire.HookReply
+	return &reply, json.Unmarshal(text, &reply)
+}
+
+func keep(ctx context.Context, c *ground.Change, e *hookEvent, reply wire.HookReply) error {
+	if e.DedupeKey == "" {
+		return nil
+	}
+	text, err := json.Marshal(reply)
+	if err != nil {
+		return err
+	}
+	return c.KeepHookReply(ctx, c.Who.OrgID, c.Who.UserID+" "+e.DedupeKey, text)
+}
+
+// A hook is one event being handled.
+type hook struct {
+	*ground.Change
+	event   *hookEvent
+	session store.SessionRow
+	repo    coord.Repo
+	intent  *store.IntentRow // the session's live one, if any
+	brief   *brief
+	found   []store.ConflictRow // the worker's live conflicts, once settled
+}
+
+// hookSession finds or makes the repo and session of an event. It returns nil
+// and the reason when the plan has no room for the repo: a hook is never
+// blocked by a plan.
+func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, string, error) {
+	repo, why, err := hookRepo(ctx, c, e)
+	if err != nil || repo == nil {
+		return nil, why, err
+	}
+	h := &hook{Change: c, event: e, repo: *repo}
+	old, err := c.SessionByExternal(ctx, c.Who.OrgID, c.Who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+	if err != nil {
+		return nil, "", err
+	}
+	if old == nil {
+		err = h.startSession(ctx)
+	} else {
+		h.session = *old
+		err = h.updateSession(ctx)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	told, err := c.Told(ctx, h.session.ID)
+	h.brief = newBrief(told)
+	if err == nil {
+		err = h.loadIntent(ctx)
+	}
+	if err == nil && h.intent != nil {
+		h.intent.LastActivityAt = h.Now
+		err = h.TouchIntent(ctx, h.intent.ID, h.Now)
+	}
+	if err == nil {
+		err = h.appear(ctx)
+	}
+	return h, "", err
+}
+
+// appear makes sure that the index knows this session: one that comes back
+// had left it.
+func (h *hook) appear(ctx context.Context) error {
+	if h.intent == nil {
+		if h.Live.Worker(h.session.ID) == nil {
+			h.Live.PutWorker(live.SessionWorker(h.session))
+		}
+		return nil
+	}
+	w := h.Live.Worker(h.intent.ID)
+	if w == nil || !slices.Contains(w.Lineages, h.session.LineageID) {
+		return h.PutIntent(ctx, *h.intent)
+	}
+	return nil
+}
+
+// hookRepo returns the repo of an event's remotes, registering it if need be.
+func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo, string, error) {
+	r, err := c.RepoByRemotes(ctx, c.Who.OrgID, e.remotes)
+	if err != nil || r != nil {
+		return r, "", err
+	}
+	host, name, _ := strings.Cut(e.remotes[0], "/")
+	if known, err := c.RepoByName(ctx, c.Who.OrgID, name); err == nil {
+		return &known, "", ground.FirstError(c.AddRemote(ctx, c.Who.OrgID, known.ID, e.remotes[0]))
+	}
+	org, err := c.Org(ctx, c.Who.OrgID)
+	if err != nil {
+		return nil, "", err
+	}
+	n, err := c.CountRepos(ctx, c.Who.OrgID)
+	if err != nil {
+		return nil, "", err
+	}
+	if limit := plan.Limits(org.Plan).Repos; limit > 0 && n >= limit {
+		return nil, overLimit(ctx, c, e, org.Plan, limit), money.TellLimit(ctx, c.Tx, c.Who, money.LimitRepos)
+	}
+	branch := e.Repo.DefaultBranch
+	if branch == "" {
+		branch = "main"
+	}
+	repo := coord.Repo{ID: ground.NewID(), FullName: name, Provider: providerOf(host), DefaultBranch: branch, Remotes: e.remotes, CreatedAt: c.Now}
+	return &repo, "", work.InsertRepo(ctx, c.Tx, c.Who, repo, true)
+}
+
+// overLimit says once per session why nothing happens here.
+func overLimit(ctx context.Context, c *ground.Change, e *hookEvent, name string, limit int) string {
+	if e.Event != wire.HookSessionStart {
+		return ""
+	}
+	return "svc does not watch this repository: the " + name + " plan has no room for another one. An admin can upgrade under Settings, Billing."
+}
+
+func providerOf(host string) coord.Provider {
+	for p, h := range work.Hosts {
+		if h == host {
+			return p
+		}
+	}
+	return coord.Generic
+}
+
+// describe writes what an event tells of its session into s, and reports
+// whether anything that matters changed.
+func (h *hook) describe(s *store.SessionRow) (changed bool) {
+	e := h.event
+	set := func(to **string, value string) {
+		if value != "" && (*to == nil || **to != value) {
+			*to, changed = &value, true
+		}
+	}
+	set(&s.Model, e.Session.Model)
+	set(&s.Surface, e.Session.Surface)
+	set(&s.Branch, e.Repo.Branch)
+	set(&s.WorktreeHash, e.Repo.WorktreeHash)
+	set(&s.HeadSHA, e.Repo.HeadSHA)
+	set(&s.BaseSHA, e.Repo.BaseSHA)
+	if s.TokenID != h.Who.TokenID {
+		s.TokenID, changed = h.Who.TokenID, true
+	}
+	client := store.SessionClient{CLIVersion: e.Client.CLIVersion, OS: e.Client.OS, ToolVersion: e.Client.ToolVersion, MachineIDHash: e.Client.MachineIDHash}
+	if s.Client != client && client != (store.SessionClient{}) {
+		s.Client, changed = client, true
+	}
+	return changed
+}
+
+func (h *hook) startSession(ctx context.Context) error {
+	e := h.event
+	s := store.SessionRow{Session: coord.Session{ID: ground.NewID(), OrgID: h.Who.OrgID, User: h.Who.User(), Repo: coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
+		Tool: e.Session.Tool, ExternalID: e.Session.ExternalID, StartedAt: h.Now, LastHeartbeatAt: h.Now}}
+	h.describe(&s)
+	// Sub-agents share their parent's lineage, and so does one agent's work
+	// in several repos.
+	for _, id := range []string{e.Session.ParentExternalID, e.Session.ExternalID} {
+		if s.LineageID != "" || id == "" {
+			continue
+		}
+		lineage, err := h.LineageOf(ctx, h.Who.OrgID, h.Who.UserID, e.Session.Tool, id)
+		if err != nil {
+			return err
+		}
+		s.LineageID = lineage
+	}
+	if s.LineageID == "" {
+		s.LineageID = s.ID
+	}
+	if err := h.InsertSession(ctx, s); err != nil {
+		return err
+	}
+	h.session = s
+	h.Who.SessionID = s.ID
+	h.Live.PutWorker(live.SessionWorker(s))
+	return h.TellOf(ctx, coord.EventSessionStarted, s.ID, h.repo.ID, map[string]any{"tool": s.Tool, "resumed": false})
+}
+
+// updateSession takes over what an event tells of a known session.
+func (h *hook) updateSession(ctx context.Context) error {
+	resumed := h.session.EndedAt != nil && h.event.Event != wire.HookSessionEnd
+	if resumed {
+		h.session.EndedAt = nil
+	}
+	h.describe(&h.session)
+	h.session.LastHeartbeatAt = h.Now
+	if err := h.UpdateSession(ctx, h.session); err != nil || !resumed {
+		return err
+	}
+	h.Who.SessionID = h.session.ID
+	return h.TellOf(ctx, coord.EventSessionStarted, h.session.ID, h.repo.ID, map[string]any{"tool": h.session.Tool, "resumed": true})
+}
+
+// loadIntent finds the session's live intent. A session without one takes up
+// what its owner left on the same branch, if nobody else works on it: the
+// same person coming back must not be in their own way.
+func (h *hook) loadIntent(ctx context.Context) error {
+	if h.session.IntentID != nil {
+		i, err := h.IntentByID(ctx, h.Who.OrgID, *h.session.IntentID)
+		if err != nil {
+			return err
+		}
+		if i.Status.Live() {
+			h.intent = &i
+			return nil
+		}
+	}
+	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd || h.session.Tool == wire.DoctorTool {
+		return nil
+	}
+	i, err := h.LiveIntentOn(ctx, h.Who.OrgID, h.repo.ID, h.Who.UserID, *h.session.Branch)
+	if err != nil || i == nil {
+		return err
+	}
+	others, err := h.Sessions(ctx, h.Who.OrgID, store.SessionFilter{Intent: i.ID, Unended: true, Since: h.Now.Add(-work.Expiry)})
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.LineageID != h.session.LineageID && live.CopyOf(o.Session) != live.CopyOf(h.session.Session) {
+			return nil // another worktree of theirs is at it
+		}
+	}
+	h.intent = i
+	return h.bindTo(ctx, i)
+}
+
+func (h *hook) bindTo(ctx context.Context, i *store.IntentRow) error {
+	if err := work.Bind(ctx, h.Change, h.session, *i); err != nil {
+		return err
+	}
+	h.session.IntentID = &i.ID
+	if i.SessionID == nil || *i.SessionID != h.session.ID {
+		i.SessionID = &h.session.ID
+		i.LastActivityAt = h.Now
+		if err := h.SaveIntent(ctx, i); err != nil {
+			return err
+		}
+	}
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *i, nil); err != nil {
+		return err
+	}
+	return h.PutIntent(ctx, *i)
+}
+
+// worker returns the id under which the engine knows this session's work.
+func (h *hook) worker() string {
+	if h.intent != nil {
+		return h.intent.ID
+	}
+	return h.session.ID
+}
+
+// reply makes the answer to a recorded event.
+func (h *hook) reply(ctx context.Context) (wire.HookReply, error) {
+	reply := allowed()
+	reply.SessionID = &h.session.ID
+	reply.IndexVersion = h.repo.IndexVersion
+	if h.intent != nil {
+		reply.Intent = &wire.HookIntent{Number: h.intent.Number, Ref: h.intent.Ref, Status: h.intent.Status}
+	}
+	for _, c := range h.found {
+		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
+	}
+	text, told := h.brief.render(wire.MaxHookContext)
+	for _, t := range told {
+		if err := h.Tell(ctx, h.session.ID, t.key, t.mark); err != nil {
+			return reply, err
+		}
+		if t.then != nil {
+			if err := t.then(ctx); err != nil {
+				return reply, err
+			}
+		}
+	}
+	reply.InjectContext = text
+	return reply, nil
+}

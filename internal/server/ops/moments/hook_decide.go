@@ -1,0 +1,253 @@
+package moments
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// hookDecide answers whether an edit may go on. What is allowed, as most edits
+// are, costs a look at the session's row and at memory, and writes nothing.
+func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
+	p, known, err := s.lookUp(ctx, e)
+	if err != nil {
+		return wire.HookReply{}, err
+	}
+	if !known {
+		return s.hookAnswer(ctx, e)
+	}
+	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
+	reply := allowed()
+	reply.SessionID, reply.IndexVersion = &p.Session.ID, p.Repo.IndexVersion
+	if n := p.Session.Intent; n != nil {
+		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
+	}
+	if len(e.Paths) == 0 {
+		return reply, nil
+	}
+	var d engine.Decision
+	err = s.Live.View(ctx, e.who.OrgID, func(ix *engine.Index) error {
+		d = engine.Decide(ix, editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now()))
+		return nil
+	})
+	if err != nil || d.Action == engine.Allow {
+		return reply, err
+	}
+	return s.hookAnswer(ctx, e)
+}
+
+func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Time) engine.Edit {
+	return engine.Edit{Worker: w, Session: sess.ID, Copy: live.CopyOf(sess.Session), Since: sess.StartedAt, Paths: e.Paths, Now: now}
+}
+
+// lookUp finds the session of an event and reports whether the event tells
+// nothing new of it.
+func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known bool, err error) {
+	key := live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
+	found, err := s.Live.Session(ctx, e.who.OrgID, key, e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
+	if err != nil || found == nil {
+		return p, false, err
+	}
+	p.Repo, p.Session = found.Repo, &found.Session
+	return p, e.tellsNothingOf(found), nil
+}
+
+// readPlace reads the session of an event, or nil if there is none at work.
+func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
+		if err != nil || repo == nil {
+			return err
+		}
+		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		if err == nil && sess != nil && sess.EndedAt == nil {
+			out = &live.Place{Repo: *repo, Session: *sess}
+		}
+		return err
+	})
+	return out, err
+}
+
+// tellsNothingOf reports whether an event only repeats what is known of its
+// session.
+func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
+	same := func(have *string, told string) bool { return told == "" || have != nil && *have == told }
+	return p.Session.TokenID == e.who.TokenID && same(p.Session.Branch, e.Repo.Branch) && same(p.Session.WorktreeHash, e.Repo.WorktreeHash)
+}
+
+// hookAnswer decides inside a transaction: for a session we did not know yet,
+// and for edits that are warned about or blocked, of which a record is kept.
+func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
+	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
+		if old, err := kept(ctx, c, e); err != nil || old != nil {
+			if old != nil {
+				reply = *old
+			}
+			return err
+		}
+		h, _, err := hookSession(ctx, c, e)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			reply = allowed()
+			return nil
+		}
+		c.Who.SessionID = h.session.ID
+		if reply, err = h.decide(ctx); err != nil || reply.Decision == wire.Allow {
+			return err
+		}
+		return keep(ctx, c, e, reply)
+	})
+	return reply, err
+}
+
+func (h *hook) decision() engine.Decision {
+	return engine.Decide(h.Live.Index, editOf(h.event, h.Live.Worker(h.worker()), &h.session, h.Now))
+}
+
+func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
+	d := h.decision()
+	switch d.Action {
+	case engine.Block:
+		return h.block(ctx, d)
+	case engine.Warn:
+		return h.warn(ctx, d)
+	}
+	return h.reply(ctx)
+}
+
+// block refuses an edit. What it ran into is recorded, so that there is a
+// conflict to wait for, to talk about, or to ask a person to override.
+func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+	if h.intent == nil {
+		if err := h.draft(ctx, ""); err != nil {
+			return wire.HookReply{}, err
+		}
+		// Words and sides as they will be on every retry.
+		if again := h.decision(); again.Action == engine.Block {
+			d = again
+		}
+	}
+	if h.intent != nil {
+		if err := h.claimObserved(ctx, wanted(h.event.Paths, d.Findings), nil); err != nil {
+			return wire.HookReply{}, err
+		}
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return wire.HookReply{}, err
+	}
+	hits, err := h.attempted(ctx, d)
+	if err != nil {
+		return wire.HookReply{}, err
+	}
+	reply, err := h.reply(ctx)
+	if err != nil {
+		return reply, err
+	}
+	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, peertext.Line(d.Reason, maxConflictLine), ""
+	refs := []string{}
+	reply.Conflicts = []wire.HookConflict{}
+	for _, c := range hits {
+		refs = append(refs, c.Ref)
+		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
+	}
+	if len(refs) > 0 {
+		reply.Reason += " Conflict: " + strings.Join(refs, ", ") + "."
+	}
+	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Block, "event": h.event.Event, "tool": h.session.Tool,
+		"paths": len(h.event.Paths), "refs": refs, "kind": kindOf(d), "intent_id": h.session.IntentID})
+}
+
+// attempted returns the conflicts that block an edit, and records those that
+// nothing recorded so far shows.
+func (h *hook) attempted(ctx context.Context, d engine.Decision) (out []store.ConflictRow, err error) {
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Severity != coord.SeverityBlock {
+			continue
+		}
+		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
+		switch {
+		case at >= 0 && h.found[at].AttemptedBy == "":
+		case at >= 0:
+			err = h.RefreshConflict(ctx, &h.found[at], f)
+		default:
+			row, err := h.OpenConflict(ctx, f, h.worker())
+			if err != nil {
+				return nil, err
+			}
+			h.found = append(h.found, row)
+			at = len(h.found) - 1
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h.found[at])
+	}
+	return out, nil
+}
+
+// wanted returns the paths whose claims block findings are about: wanting
+// them is recorded as a claim. That somebody changed a file so that an edit
+// would be lost is not about claims.
+func wanted(paths []string, findings []engine.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		if f.Kind == coord.EditOverlap || f.Severity != coord.SeverityBlock {
+			continue
+		}
+		for _, ev := range f.Evidence {
+			if ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
+				out = append(out, *ev.Path)
+			}
+		}
+	}
+	return out
+}
+
+func kindOf(d engine.Decision) string {
+	if len(d.Findings) == 0 {
+		return "require_intent"
+	}
+	return string(d.Findings[0].Kind)
+}
+
+// warn tells of what the edit runs into, once per session and again when there
+// is more to tell.
+func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		ref := ""
+		if !f.Attempted {
+			row, err := h.LastConflict(ctx, h.Who.OrgID, f.Fingerprint)
+			if err != nil {
+				return wire.HookReply{}, err
+			}
+			if row != nil && row.Status.Live() {
+				ref = row.Ref
+				h.found = append(h.found, *row)
+			}
+		}
+		h.conflictItem(ref, f)
+	}
+	if d.Undeclared {
+		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)
+	}
+	reply, err := h.reply(ctx)
+	if err != nil || reply.InjectContext == "" {
+		return reply, err // told before: nothing to add
+	}
+	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
+	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
+		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
+}

@@ -1,0 +1,444 @@
+package moments
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// handle carries out one event that changes what is known.
+func (h *hook) handle(ctx context.Context, event wire.HookEvent) error {
+	switch event {
+	case wire.HookSessionStart:
+		return h.started(ctx)
+	case wire.HookPrompt:
+		return h.prompted(ctx)
+	case wire.HookPlan:
+		return h.planned(ctx)
+	case wire.HookPostEdit:
+		return h.edited(ctx)
+	case wire.HookStop:
+		return h.stopped(ctx)
+	case wire.HookSessionEnd:
+		return h.ended(ctx)
+	}
+	return nil
+}
+
+func (h *hook) started(ctx context.Context) error {
+	for _, p := range h.event.Repo.Packages {
+		if err := h.SavePackage(ctx, h.repo.ID, p.Name, p.Path, p.Language); err != nil {
+			return err
+		}
+	}
+	if h.session.Tool == wire.DoctorTool {
+		return nil
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return err
+	}
+	if err := h.briefing(ctx); err != nil {
+		return err
+	}
+	return h.news(ctx)
+}
+
+// prompted drafts an intent for a session that has none and delivers what is
+// new.
+func (h *hook) prompted(ctx context.Context) error {
+	if err := h.draft(ctx, h.event.PromptExcerpt); err != nil {
+		return err
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return err
+	}
+	return h.news(ctx)
+}
+
+// planned adds what a plan names to the intent's scope.
+func (h *hook) planned(ctx context.Context) error {
+	if err := h.draft(ctx, h.event.PlanText); err != nil {
+		return err
+	}
+	if h.intent != nil {
+		if err := h.scopeFromPlan(ctx); err != nil {
+			return err
+		}
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return err
+	}
+	return h.news(ctx)
+}
+
+// draft makes a draft intent, if the policy wants one and there is none.
+func (h *hook) draft(ctx context.Context, text string) error {
+	if h.intent != nil {
+		return nil
+	}
+	rules, err := h.EffectivePolicy(ctx, h.Who.OrgID, h.repo.ID)
+	if err != nil || !rules.AutoDraft || !h.Who.Role.CanOwnIntents() {
+		return err
+	}
+	i := store.IntentRow{Intent: coord.Intent{ID: ground.NewID(), OrgID: h.Who.OrgID, Status: coord.IntentDraft, Resume: coord.IntentActive, Title: h.draftTitle(text),
+		Mode: coord.Shared, EffectiveMode: coord.Shared, Repo: coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName}, Owner: h.Who.User(),
+		SessionID: &h.session.ID, Branch: h.session.Branch, CreatedAt: h.Now, LastActivityAt: h.Now, DependsOn: []string{}, BlockedBy: []coord.Blocker{}}}
+	if i.Number, err = h.NextIntentNumber(ctx, h.Who.OrgID); err != nil {
+		return err
+	}
+	i.Ref = coord.IntentRef(i.Number)
+	if err := h.SaveIntent(ctx, &i); err != nil {
+		return err
+	}
+	if err := work.Bind(ctx, h.Change, h.session, i); err != nil {
+		return err
+	}
+	h.session.IntentID, h.intent = &i.ID, &i
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentDrafted, i, nil); err != nil {
+		return err
+	}
+	return h.PutIntent(ctx, i)
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|\n`)
+
+// draftTitle is the first sentence of what the person asked, at most 80
+// characters. Where code must not leave, neither do words about it.
+func (h *hook) draftTitle(text string) string {
+	text = strings.TrimLeft(strings.TrimSpace(text), "# ")
+	if text == "" || h.Who.DataMode == coord.DataMetadataOnly {
+		branch := "an unnamed branch"
+		if h.session.Branch != nil {
+			branch = *h.session.Branch
+		}
+		return "Session on " + branch
+	}
+	if at := sentenceEnd.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		text = strings.TrimSpace(string(runes[:most-1])) + "…"
+	}
+	return text
+}
+
+var planToken = regexp.MustCompile(`[A-Za-z0-9_./@*{}\[\]-]+(?:#[A-Za-z0-9_.$]+)?`)
+var fileName = regexp.MustCompile(`^[^/]+\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+
+// namedIn returns the paths and symbols that a text names: words that look
+// like files of a repository.
+func namedIn(text string) (set coord.ScopeSet) {
+	for _, word := range planToken.FindAllString(text, -1) {
+		word = strings.Trim(word, ".,:;")
+		path, _, symbol := strings.Cut(word, "#")
+		last := path[strings.LastIndex(path, "/")+1:]
+		if strings.Contains(path, "//") || !fileName.MatchString(last) || strings.HasPrefix(path, "www.") {
+			continue
+		}
+		if !strings.Contains(path, "/") && !knownExtension(last) {
+			continue
+		}
+		if symbol {
+			set.Symbols = append(set.Symbols, word)
+		}
+		set.Paths = append(set.Paths, path)
+	}
+	return set
+}
+
+var extensions = strings.Fields("go ts tsx js jsx mjs py java kt cs rs rb php c h cc cpp hpp swift scala sql proto graphql yaml yml json toml md css html sh")
+
+// knownExtension tells file names from other words with a dot, such as e.g.
+// or example.com.
+func knownExtension(name string) bool {
+	return slices.Contains(extensions, strings.ToLower(name[strings.LastIndex(name, ".")+1:]))
+}
+
+func (h *hook) scopeFromPlan(ctx context.Context) error {
+	named := namedIn(h.event.PlanText)
+	add := func(have *[]string, items []string, canonical func(string) (coord.ScopeSet, bool), pick func(coord.ScopeSet) []string) {
+		for _, it := range items {
+			set, ok := canonical(it)
+			if !ok || len(*have) >= work.MaxScope || slices.Contains(*have, pick(set)[0]) {
+				continue
+			}
+			*have = append(*have, pick(set)[0])
+		}
+	}
+	before := len(h.intent.Scope.Paths) + len(h.intent.Scope.Symbols)
+	add(&h.intent.Scope.Paths, named.Paths, func(p string) (coord.ScopeSet, bool) {
+		set, bad := scope.Canonical("", coord.ScopeSet{Paths: []string{p}})
+		return set, len(bad) == 0
+	}, func(s coord.ScopeSet) []string { return s.Paths })
+	add(&h.intent.Scope.Symbols, named.Symbols, func(p string) (coord.ScopeSet, bool) {
+		set, bad := scope.Canonical("", coord.ScopeSet{Symbols: []string{p}})
+		return set, len(bad) == 0
+	}, func(s coord.ScopeSet) []string { return s.Symbols })
+	if h.Who.DataMode == coord.DataFull && h.intent.PlanMD == nil {
+		h.intent.PlanMD = ground.Optional(h.event.PlanText)
+	}
+	if len(h.intent.Scope.Paths)+len(h.intent.Scope.Symbols) == before && h.intent.PlanMD == nil {
+		return nil
+	}
+	h.intent.LastActivityAt = h.Now
+	if err := h.SaveIntent(ctx, h.intent); err != nil {
+		return err
+	}
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{"scope_paths": len(h.intent.Scope.Paths)}); err != nil {
+		return err
+	}
+	return h.PutIntent(ctx, *h.intent)
+}
+
+// edited records what was written and raises what it collides with.
+func (h *hook) edited(ctx context.Context) error {
+	if len(h.event.Paths) == 0 && h.event.Analysis == nil {
+		return h.news(ctx)
+	}
+	if err := h.draft(ctx, ""); err != nil {
+		return err
+	}
+	files := h.facts()
+	copy := live.CopyOf(h.session.Session)
+	var learnt []string
+	for _, f := range files {
+		if err := h.recordFile(ctx, copy, f); err != nil {
+			return err
+		}
+		if err := h.learn(ctx, f); err != nil {
+			return err
+		}
+		if len(f.Contracts) > 0 {
+			learnt = append(learnt, basePath(f))
+		}
+	}
+	if len(learnt) > 0 {
+		if err := h.tellContracts(ctx, learnt); err != nil {
+			return err
+		}
+	}
+	if err := h.observe(ctx, files); err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{"copy": copy, "files": len(files), "session_id": h.session.ID}); err != nil {
+			return err
+		}
+	}
+	if err := h.settleOwn(ctx); err != nil {
+		return err
+	}
+	return h.news(ctx)
+}
+
+func (h *hook) tellContracts(ctx context.Context, paths []string) error {
+	return ground.Emit(ctx, h.Tx, h.Who, ground.Happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: h.repo.ID}, Repo: h.repo.ID,
+		Payload: map[string]any{"paths": paths}})
+}
+
+// facts returns what is known of the written files: the client's analysis,
+// and for paths it left out that they were written.
+func (h *hook) facts() []coord.FileFacts {
+	var files []coord.FileFacts
+	seen := map[string]bool{}
+	if a := h.event.Analysis; a != nil {
+		for _, f := range a.Files {
+			p, err := scope.CleanPath(f.Path)
+			if err != nil || seen[p] {
+				continue
+			}
+			f.Path = p
+			seen[p] = true
+			canonical(&f)
+			if h.Who.DataMode == coord.DataMetadataOnly {
+				f.ClearTexts()
+			}
+			files = append(files, f)
+		}
+	}
+	for _, p := range h.event.Paths {
+		p, err := scope.CleanPath(p)
+		if err != nil || seen[p] {
+			continue
+		}
+		seen[p] = true
+		files = append(files, coord.FileFacts{Path: p, Status: coord.FileModified})
+	}
+	return files
+}
+
+// canonical writes the names in a file's facts as the engine compares them,
+// whatever client sent them.
+func canonical(f *coord.FileFacts) {
+	if f.OldPath != nil {
+		if p, err := scope.CleanPath(*f.OldPath); err == nil && p != f.Path {
+			f.OldPath = &p
+		} else {
+			f.OldPath = nil
+		}
+	}
+	for i := range f.Symbols {
+		f.Symbols[i].Key = work.CanonicalKey(f.Symbols[i].Key)
+	}
+	for i := range f.Contracts {
+		f.Contracts[i].Key = work.CanonicalKey(f.Contracts[i].Key)
+	}
+	for i := range f.References {
+		f.References[i].Key = work.CanonicalKey(f.References[i].Key)
+	}
+}
+
+// basePath returns a file's name before the edit.
+func basePath(f coord.FileFacts) string {
+	if f.OldPath != nil {
+		return *f.OldPath
+	}
+	return f.Path
+}
+
+// recordFile stores a file's difference in the working copy, with this session
+// as the latest to touch it.
+func (h *hook) recordFile(ctx context.Context, copy string, f coord.FileFacts) error {
+	row := store.ChangeRow{RepoID: h.repo.ID, Copy: copy, Facts: f}
+	if old := h.Live.Change(h.repo.ID, copy, f.Path); old != nil {
+		for _, t := range old.By {
+			if t.Session != h.session.ID {
+				row.Touched = append(row.Touched, store.Touch(t))
+			}
+		}
+	}
+	row.Touched = append(row.Touched, store.Touch{Worker: h.worker(), Session: h.session.ID, At: h.Now})
+	if err := h.SaveChange(ctx, h.Who.OrgID, row); err != nil {
+		return err
+	}
+	h.Live.PutChange(live.ChangeOf(row))
+	if f.OldPath != nil { // what was recorded under the old name is told by this
+		old := store.ChangeRow{RepoID: h.repo.ID, Copy: copy, Facts: coord.FileFacts{Path: *f.OldPath, Status: coord.FileUnchanged}}
+		if err := h.SaveChange(ctx, h.Who.OrgID, old); err != nil {
+			return err
+		}
+		h.Live.PutChange(live.ChangeOf(old))
+	}
+	if f.Status == coord.FileDeleted {
+		return h.RemoveRepoFile(ctx, h.repo.ID, f.Path)
+	}
+	return h.AddRepoFiles(ctx, h.repo.ID, []string{f.Path})
+}
+
+// observe adds what was edited outside the declared scope to the intent's
+// claims, so that a teammate is warned about work nobody declared.
+func (h *hook) observe(ctx context.Context, files []coord.FileFacts) error {
+	if h.intent == nil {
+		return nil
+	}
+	var paths, undone []string
+	for _, f := range files {
+		if f.Status != coord.FileUnchanged {
+			paths = append(paths, f.Path)
+		} else {
+			undone = append(undone, f.Path)
+		}
+	}
+	return h.claimObserved(ctx, paths, undone)
+}
+
+// claimObserved adds paths to what the intent was seen to work on, and takes
+// away those where nothing is left of the work.
+func (h *hook) claimObserved(ctx context.Context, paths, undone []string) error {
+	before := len(h.intent.Observed)
+	h.intent.Observed = slices.DeleteFunc(h.intent.Observed, func(p string) bool { return slices.Contains(undone, p) })
+	added := len(h.intent.Observed) != before
+	for _, p := range paths {
+		covered := slices.Contains(h.intent.Observed, p) || slices.ContainsFunc(h.intent.Scope.Paths, func(glob string) bool {
+			g, err := scope.ParseGlob(glob)
+			return err == nil && g.Match(p)
+		})
+		if !covered && len(h.intent.Observed) < work.MaxScope {
+			h.intent.Observed = append(h.intent.Observed, p)
+			added = true
+		}
+	}
+	if !added {
+		return h.TouchIntent(ctx, h.intent.ID, h.Now)
+	}
+	slices.Sort(h.intent.Observed)
+	h.intent.LastActivityAt = h.Now
+	if err := h.SaveIntent(ctx, h.intent); err != nil {
+		return err
+	}
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{"observed": len(h.intent.Observed)}); err != nil {
+		return err
+	}
+	return h.PutIntent(ctx, *h.intent)
+}
+
+// settleOwn brings this session's conflicts up to date.
+func (h *hook) settleOwn(ctx context.Context) (err error) {
+	h.found, err = h.Settle(ctx, h.worker())
+	return err
+}
+
+// stopped keeps what the agent said last. It releases nothing: an agent stops
+// after every turn.
+func (h *hook) stopped(ctx context.Context) error {
+	if st := h.event.Status; st != nil && st.Excerpt != "" && h.Who.DataMode == coord.DataFull {
+		h.session.StatusText, h.session.StatusAt = &st.Excerpt, h.Now.Ptr()
+		id := ground.NewID()
+		return ground.FirstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, id, h.session, st.Excerpt),
+			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, map[string]any{"status_id": id, "files": len(st.Files), "intent_id": h.session.IntentID}))
+	}
+	return nil
+}
+
+func (h *hook) ended(ctx context.Context) error {
+	if h.session.EndedAt != nil {
+		return nil
+	}
+	h.session.EndedAt = h.Now.Ptr()
+	if err := h.UpdateSession(ctx, h.session); err != nil {
+		return err
+	}
+	if err := h.TellOf(ctx, coord.EventSessionEnded, h.session.ID, h.repo.ID, map[string]any{"tool": h.session.Tool}); err != nil {
+		return err
+	}
+	h.Live.RemoveWorker(h.session.ID)
+	if h.intent != nil {
+		if err := h.PutIntent(ctx, *h.intent); err != nil {
+			return err
+		}
+	}
+	_, err := h.Settle(ctx, h.worker())
+	return err
+}
+
+// learn takes over from an edit what its base provided and used: the default
+// branch's state, not the edit's.
+func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
+	if len(f.Contracts) == 0 || f.Status == coord.FileAdded {
+		return nil
+	}
+	path := basePath(f)
+	for _, k := range f.Contracts {
+		if k.Change == coord.Added {
+			continue
+		}
+		text, hash := k.PreviousSignature, k.PreviousSignatureHash
+		if k.Change == coord.Same || hash == nil {
+			text, hash = k.Signature, k.SignatureHash
+		}
+		if err := work.SaveFact(ctx, h.Change, h.repo, path, k, text, hash, false); err != nil {
+			return err
+		}
+	}
+	return work.Reuse(ctx, h.Change, h.repo, path)
+}

@@ -1,0 +1,252 @@
+package moments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/talk"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// news adds what is new to this session to its brief: conflicts that matter,
+// messages, answers and questions.
+func (h *hook) news(ctx context.Context) error {
+	if h.event.Session.Deaf {
+		return nil // told now, it would count as told and never be seen
+	}
+	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
+		if err := add(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conflictNews tells of conflicts of severity warn and block, once each and
+// again when their evidence grows.
+func (h *hook) conflictNews(ctx context.Context) error {
+	findings := engine.Detect(h.Live.Index, h.worker())
+	for i := range findings {
+		f := &findings[i]
+		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
+		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() {
+			continue
+		}
+		h.conflictItem(h.found[at].Ref, f)
+	}
+	return nil
+}
+
+// conflictItem tells of a finding, unless this session has heard of it and
+// there is no more to it now.
+func (h *hook) conflictItem(ref string, f *engine.Finding) {
+	key := "conflict " + f.Fingerprint
+	if heard, ok := h.brief.heard[key]; ok {
+		severity, keys, _ := strings.Cut(heard, " ")
+		if severity == string(f.Severity) && !engine.Grown(strings.Split(keys, "\n"), f.Keys) {
+			return
+		}
+	}
+	text, suggestion := engine.Explain(*f, h.worker(), h.Now)
+	h.brief.add(rankConflict, key, markOf(f), conflictLine(ref, f, text, suggestion), nil)
+}
+
+// maxConflictLine bounds what one conflict may say, in bytes.
+const maxConflictLine = 1500
+
+// conflictLine tells of a conflict in our own words. Names and branches in it
+// are cleaned like all that teammates chose.
+func conflictLine(ref string, f *engine.Finding, text string, s coord.Suggestion) string {
+	if ref != "" {
+		ref += " "
+	}
+	return peertext.Line(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
+}
+
+// markOf names a version of a finding: more evidence or another severity make
+// another one.
+func markOf(f *engine.Finding) string { return string(f.Severity) + " " + strings.Join(f.Keys, "\n") }
+
+// maxLetters is how many messages go into one brief.
+const maxLetters = 5
+
+// messageNews delivers messages that this session has not received yet.
+func (h *hook) messageNews(ctx context.Context) error {
+	letters, err := talk.Undelivered(ctx, h.Tx, h.Who, h.session, maxLetters+1)
+	if err != nil {
+		return err
+	}
+	for k, m := range letters {
+		if k == maxLetters {
+			h.brief.add(rankMessage, "", "", "More messages wait: call inbox.", nil)
+			break
+		}
+		head := "Message from " + senderName(m.From)
+		if m.Subject != nil {
+			head += " about " + marker.Inline(*m.Subject, peertext.MaxTitle)
+		}
+		if m.About != nil && m.About.Kind == talk.AboutQuestion {
+			head += " (to answer a question here: answer, question " + m.About.Ref + ")"
+		}
+		if m.RequiresAck {
+			head += fmt.Sprintf(" (acknowledge with message_ack %s)", m.ID)
+		}
+		h.brief.add(rankMessage, "", "", head+", id "+m.ID+":\n"+marker.Block(m.Body, 1200), func(ctx context.Context) error {
+			return talk.Deliver(ctx, h.Tx, h.session, []string{m.ID})
+		})
+	}
+	return nil
+}
+
+// answerNews tells the answers to this session's questions.
+func (h *hook) answerNews(ctx context.Context) error {
+	asked, err := talk.NewAnswers(ctx, h.Tx, h.Who, h.session, maxLetters)
+	if err != nil {
+		return err
+	}
+	for _, q := range asked {
+		for _, a := range q.Answers {
+			told := q
+			told.Answers = []coord.Answer{a}
+			text := fmt.Sprintf("%s answered your question %s", senderName(a.By), marker.Inline(q.Question, peertext.MaxTitle))
+			h.brief.add(rankMessage, "", "", text+":\n"+marker.Block(a.Answer, 1200), func(ctx context.Context) error {
+				return talk.DeliverQuestions(ctx, h.Tx, h.session, []coord.Question{told})
+			})
+		}
+	}
+	return nil
+}
+
+// questionNews asks what others want to know of this session's work.
+func (h *hook) questionNews(ctx context.Context) error {
+	open, err := talk.OpenQuestions(ctx, h.Tx, h.Who, h.session, maxLetters)
+	if err != nil {
+		return err
+	}
+	for _, q := range open {
+		head := "Question from " + senderName(q.AskedBy)
+		if q.About != nil {
+			head += " about " + peertext.Path(*q.About)
+		}
+		h.brief.add(rankQuestion, "", "", head+" (answer it with answer, question "+q.ID+"):\n"+marker.Block(q.Question, 1200), func(ctx context.Context) error {
+			return talk.DeliverQuestions(ctx, h.Tx, h.session, []coord.Question{q})
+		})
+	}
+	return nil
+}
+
+func senderName(s coord.Sender) string {
+	switch {
+	case s.User == nil:
+		return string(s.Kind)
+	case s.Kind == coord.SenderSession && s.Tool != nil:
+		return peertext.Person(s.User.Name) + "'s agent (" + peertext.Name(*s.Tool) + ")"
+	}
+	return peertext.Person(s.User.Name)
+}
+
+// briefing adds what an agent needs to know when it starts.
+func (h *hook) briefing(ctx context.Context) error {
+	branch := "no branch"
+	if h.session.Branch != nil {
+		branch = "branch " + peertext.Branch(*h.session.Branch)
+	}
+	h.brief.add(rankSelf, "", "", fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID, peertext.Line(h.repo.FullName, peertext.MaxPath), branch), nil)
+	if h.intent != nil {
+		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status), nil)
+	}
+	if h.intent == nil || h.intent.Status == coord.IntentDraft {
+		h.brief.add(rankAdvice, "", "", "Before you edit: call team_context, then intent_declare with the paths you will touch. Never work around a block.", nil)
+	}
+	if h.intent != nil && h.intent.Handoff != nil && h.intent.Handoff.AdoptedAt == nil {
+		h.brief.add(rankAdvice, "", "", h.intent.Ref+" was handed to you: call intent_adopt "+h.intent.Ref+".", nil)
+	}
+	return h.teamLines(ctx)
+}
+
+// maxTeam is how many teammates a briefing names.
+const maxTeam = 8
+
+// teamLines tells who else is at work here.
+func (h *hook) teamLines(ctx context.Context) error {
+	var lines []string
+	for _, n := range nearby(h.Live.Index, h.Live.Worker(h.worker()), coord.ScopeSet{}, nil) {
+		if len(lines) == maxTeam {
+			lines = append(lines, "- and others: call who_is_online")
+			break
+		}
+		line := "- " + peertext.Person(n.User.Name)
+		if n.Tool != nil {
+			line += " (" + peertext.Name(*n.Tool) + ")"
+		}
+		if n.Branch != nil {
+			line += " on " + peertext.Branch(*n.Branch)
+		}
+		if n.Intent != nil {
+			line += ", " + n.Intent.Ref
+			if n.Intent.Title != nil {
+				line += " " + marker.Inline(*n.Intent.Title, peertext.MaxTitle)
+			}
+		}
+		if n.Overlaps {
+			line += ", where your scope is"
+		}
+		if len(n.Paths) > 0 {
+			line += ": " + peertext.Line(strings.Join(n.Paths[:min(3, len(n.Paths))], ", "), 200)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		h.brief.add(rankTeam, "", "", "At work in this repository:\n"+strings.Join(lines, "\n"), nil)
+	}
+	return nil
+}
+
+// News returns what waits for the agent that called a tool, in words, and
+// notes it as told. It is empty where it is not sure which agent that is. It
+// also notes that the agent is at work, whatever its hooks do.
+func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err error) {
+	var sess *store.SessionRow
+	waits := false
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		if sess, err = talk.OnlyAgent(work.RecentSessions(ctx, tx, who)); err != nil || sess == nil {
+			return err
+		}
+		waits, err = tx.HasNews(ctx, *sess, tx.Now.Add(-talk.QuietAfter))
+		return err
+	})
+	if err != nil || sess == nil {
+		return "", err
+	}
+	s.work.ToolCalls.Note(who.OrgID, sess.ID, s.Store.Now())
+	if !waits {
+		return "", nil
+	}
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		h := &hook{Change: c, session: *sess, brief: newBrief(nil)}
+		for _, add := range []func(context.Context) error{h.messageNews, h.answerNews, h.questionNews} {
+			if err := add(ctx); err != nil {
+				return err
+			}
+		}
+		var told []toldItem
+		text, told = h.brief.render(maxToolNews)
+		for _, t := range told {
+			if err := t.then(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return text, err
+}
+
+// maxToolNews bounds what is told beside a tool's answer, in characters.
+const maxToolNews = 3000

@@ -1,0 +1,33 @@
+// Package moments is what an agent lives through: the events of its hooks and
+// the answer to each, the briefing, the check of a scope before it is touched,
+// the inbox, and waiting until something is free.
+//
+// Whatever is told an agent is told here, once, and noted in the transaction
+// that tells it. What there is to tell comes from the rooms below.
+package moments
+
+import (
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/talk"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+)
+
+// A Service carries out what happens to an agent.
+type Service struct {
+	*ground.Ground
+	work  *work.Service
+	talk  *talk.Service
+	waits waits
+	lines lines
+}
+
+// New returns a Service on g.
+func New(g *ground.Ground, w *work.Service, t *talk.Service) *Service {
+	return &Service{
+		Ground: g,
+		work:   w,
+		talk:   t,
+		waits:  waits{open: map[string]int{}},
+		lines:  lines{open: map[string]*line{}, watch: map[string]*lookout{}},
+	}
+}

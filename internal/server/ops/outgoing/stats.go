@@ -1,0 +1,180 @@
+package outgoing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// The rule of the time saved. It counts only what people and agents settled
+// by themselves: a warning alone proves nothing.
+const (
+	minutesPerResolved = 30
+	minutesPerFalse    = 5
+)
+
+var timeSavedBasis = fmt.Sprintf("An estimate: %d minutes for each conflict that was resolved before it became a merge conflict or a broken build, less %d minutes for each false alarm; warnings, blocks and overrides count nothing.",
+	minutesPerResolved, minutesPerFalse)
+
+const day = 24 * time.Hour
+
+// counted says which total an event of a type adds to. Conflicts that were
+// resolved or called a false alarm need a look at the event itself.
+var counted = map[coord.EventType]func(*wire.Totals) *int{
+	coord.EventIntentDeclared:     func(t *wire.Totals) *int { return &t.Intents },
+	coord.EventConflictDetected:   func(t *wire.Totals) *int { return &t.Conflicts },
+	coord.EventHookBlocked:        func(t *wire.Totals) *int { return &t.Blocked },
+	coord.EventHookWarned:         func(t *wire.Totals) *int { return &t.Warned },
+	coord.EventConflictOverridden: func(t *wire.Totals) *int { return &t.Overridden },
+	coord.EventMessageSent:        func(t *wire.Totals) *int { return &t.Messages },
+	coord.EventQuestionAsked:      func(t *wire.Totals) *int { return &t.Questions },
+	coord.EventSessionStarted:     func(t *wire.Totals) *int { return &t.Sessions },
+}
+
+func resolvedOf(t *wire.Totals) *int { return &t.Resolved }
+func falseOf(t *wire.Totals) *int    { return &t.FalsePositives }
+
+// GetStats returns the figures of the last days.
+func (s *Service) GetStats(ctx context.Context, who coord.Caller, in wire.GetStats) (out wire.Stats, err error) {
+	if in.Days != 7 && in.Days != 30 && in.Days != 90 {
+		return out, problem.InvalidField("days", "must be 7, 30 or 90")
+	}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		today := coord.TimeOf(tx.Now.Std().Truncate(day))
+		w := store.StatsWindow{Since: today.Add(-time.Duration(in.Days-1) * day), Until: today.Add(day)}
+		if w.Repo, err = work.RepoFilter(ctx, tx, who, in.Repo); err != nil {
+			return err
+		}
+		out, err = statsOf(ctx, tx, who.OrgID, w)
+		return err
+	})
+	return out, err
+}
+
+// A sum adds events up in every way that stats show them.
+type sum struct {
+	out     wire.Stats
+	members map[string]*wire.Totals
+	repos   map[string]*wire.Totals
+}
+
+// statsOf computes the stats of a window of whole days.
+func statsOf(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) (wire.Stats, error) {
+	s := &sum{members: map[string]*wire.Totals{}, repos: map[string]*wire.Totals{}}
+	s.out.Days, s.out.Since = int(w.Until.Sub(w.Since)/day), w.Since
+	for d := w.Since; d < w.Until; d = d.Add(day) {
+		s.out.Daily = append(s.out.Daily, wire.Day{Date: d.Std().Format(time.DateOnly)})
+	}
+	types := make([]coord.EventType, 0, len(counted))
+	for t := range counted {
+		types = append(types, t)
+	}
+	counts, err := tx.CountEvents(ctx, org, w, types)
+	if err != nil {
+		return s.out, err
+	}
+	for _, c := range counts {
+		s.add(coord.Time(c.Hour*time.Hour.Milliseconds()), c.User, c.Repo, c.Count, counted[c.Type])
+	}
+	if err := s.addVerdicts(ctx, tx, org, w); err != nil {
+		return s.out, err
+	}
+	return s.finish(ctx, tx, org, w)
+}
+
+// addVerdicts counts conflicts that were resolved, and false alarms once each,
+// at the time of the first verdict.
+func (s *sum) addVerdicts(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) error {
+	events, err := tx.PersonalEvents(ctx, org, w, []coord.EventType{coord.EventConflictResolved, coord.EventConflictFeedback})
+	alarms := map[string]bool{}
+	for _, e := range events {
+		isFalse := e.Payload["resolution"] == string(coord.ResolvedFalsePositive) || e.Payload["verdict"] == string(coord.VerdictFalsePositive)
+		switch {
+		case isFalse && !alarms[e.Subject.ID]:
+			alarms[e.Subject.ID] = true
+			s.add(e.OccurredAt, e.User, e.RepoID, 1, falseOf)
+		case !isFalse && e.Type == coord.EventConflictResolved:
+			s.add(e.OccurredAt, e.User, e.RepoID, 1, resolvedOf)
+		}
+	}
+	return err
+}
+
+func (s *sum) add(at coord.Time, user, repo string, n int, field func(*wire.Totals) *int) {
+	*field(&s.out.Totals) += n
+	*field(&s.out.Daily[at.Sub(s.out.Since)/day].Totals) += n
+	moment := at.Std()
+	s.out.Heatmap[(int(moment.Weekday())+6)%7][moment.Hour()] += n
+	bump(s.members, user, n, field)
+	bump(s.repos, repo, n, field)
+}
+
+func bump(of map[string]*wire.Totals, id string, n int, field func(*wire.Totals) *int) {
+	if id == "" {
+		return
+	}
+	if of[id] == nil {
+		of[id] = &wire.Totals{}
+	}
+	*field(of[id]) += n
+}
+
+func (s *sum) finish(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) (wire.Stats, error) {
+	s.out.TimeSavedBasis = timeSavedBasis
+	s.out.TimeSavedMinutes = max(0, minutesPerResolved*s.out.Totals.Resolved-minutesPerFalse*s.out.Totals.FalsePositives)
+	s.out.TopClients, s.out.Members, s.out.Repos = []wire.ClientCount{}, []wire.MemberTotals{}, []wire.RepoTotals{}
+	tools, err := tx.CountTools(ctx, org, w)
+	if err != nil {
+		return s.out, err
+	}
+	for _, t := range tools {
+		s.out.TopClients = append(s.out.TopClients, wire.ClientCount{Client: t.Tool, Sessions: t.Count})
+	}
+	users, err := tx.UsersByID(ctx, keys(s.members))
+	if err != nil {
+		return s.out, err
+	}
+	for id, t := range s.members {
+		if u, ok := users[id]; ok {
+			s.out.Members = append(s.out.Members, wire.MemberTotals{User: u, Totals: *t})
+		}
+	}
+	repos, err := tx.Repos(ctx, org)
+	if err != nil {
+		return s.out, err
+	}
+	for _, r := range repos {
+		if t := s.repos[r.ID]; t != nil {
+			s.out.Repos = append(s.out.Repos, wire.RepoTotals{Repo: coord.RepoName{ID: r.ID, FullName: r.FullName}, Totals: *t})
+		}
+	}
+	slices.SortFunc(s.out.Members, func(a, b wire.MemberTotals) int {
+		return cmp.Or(cmp.Compare(busy(b.Totals), busy(a.Totals)), cmp.Compare(a.User.ID, b.User.ID))
+	})
+	slices.SortFunc(s.out.Repos, func(a, b wire.RepoTotals) int {
+		return cmp.Or(cmp.Compare(busy(b.Totals), busy(a.Totals)), cmp.Compare(a.Repo.FullName, b.Repo.FullName))
+	})
+	return s.out, nil
+}
+
+// busy is how much happened in all.
+func busy(t wire.Totals) int {
+	return t.Intents + t.Conflicts + t.Blocked + t.Warned + t.Resolved + t.Overridden + t.FalsePositives + t.Messages + t.Questions + t.Sessions
+}
+
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,58 @@
+package people
+
+import (
+	"context"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// GetMe tells the caller who they are.
+func (s *Service) GetMe(ctx context.Context, who coord.Caller, _ wire.None) (out wire.Me, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		out.Org, err = tx.Org(ctx, who.OrgID)
+		return err
+	})
+	if who.Personal() {
+		u, role := who.User(), who.Role
+		out.User, out.Role = &u, &role
+	}
+	if who.TokenID != "" {
+		out.Token = &wire.TokenName{ID: who.TokenID, Name: who.TokenName, Kind: who.TokenKind, Scopes: who.Scopes}
+	}
+	return out, err
+}
+
+// PatchOrg changes an org's data mode. Going to metadata_only clears the
+// signature texts already stored, and what agents said.
+func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchOrg) (out wire.PatchedOrg, err error) {
+	err = s.Write(ctx, who, func(tx *store.Tx) error {
+		if out.Org, err = tx.Org(ctx, who.OrgID); err != nil {
+			return err
+		}
+		out.PreviousDataMode = out.Org.DataMode
+		if in.DataMode == out.PreviousDataMode {
+			return nil
+		}
+		out.Org.DataMode = in.DataMode
+		if in.DataMode == coord.DataMetadataOnly {
+			if out.ClearedSignatures, err = tx.ClearSignatures(ctx, who.OrgID); err != nil {
+				return err
+			}
+			if err := tx.ClearStatuses(ctx, who.OrgID); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetDataMode(ctx, who.OrgID, in.DataMode); err != nil {
+			return err
+		}
+		return ground.Tell(ctx, tx, who, coord.EventOrgUpdated, who.OrgID, "", map[string]any{
+			"data_mode": in.DataMode, "previous_data_mode": out.PreviousDataMode, "cleared_signatures": out.ClearedSignatures})
+	})
+	if err == nil {
+		s.Forget(who.OrgID)
+	}
+	return out, err
+}

@@ -1,0 +1,287 @@
+package talk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/ops/money"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+const (
+	// maxPerKind bounds what one kind contributes.
+	maxPerKind = 200
+	// An agent that called a tool within silentSince, silentGap after its last
+	// hook event, works with hooks that do not run.
+	silentSince = 12 * time.Hour
+	silentGap   = time.Hour
+)
+
+// A watch is one source of attention items. A caller without its scope does
+// not see it.
+type watch struct {
+	scope coord.Scope
+	look  func(attention, context.Context) ([]coord.AttentionItem, error)
+}
+
+var watches = []watch{
+	{coord.ScopeConflictsRead, attention.conflicts},
+	{coord.ScopeConflictsRead, attention.overrideRequests},
+	{coord.ScopeMessagesRead, attention.acks},
+	{coord.ScopeMessagesRead, attention.messages},
+	{coord.ScopeMessagesRead, attention.questions},
+	{coord.ScopeIntentsRead, attention.handoffs},
+	{coord.ScopeIntentsRead, attention.silentHooks},
+	{coord.ScopeMembersRead, attention.invites},
+	{coord.ScopeMembersRead, attention.planLimits},
+}
+
+// attention is somebody looking for what they have to see to.
+type attention struct {
+	s   *Service
+	tx  *store.Tx
+	who coord.Caller
+}
+
+// GetAttention returns what wants the caller's attention: the most pressing
+// kind first, and of a kind what waits longest.
+func (s *Service) GetAttention(ctx context.Context, who coord.Caller, in wire.GetAttention) (out wire.Attention, err error) {
+	out.ByKind = map[coord.AttentionKind]int{}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		items, err := attention{s, tx, who}.all(ctx, who.Has)
+		if err != nil {
+			return err
+		}
+		hidden, err := tx.Dismissed(ctx, who.OrgID, who.UserID)
+		if err != nil {
+			return err
+		}
+		items = slices.DeleteFunc(items, func(i coord.AttentionItem) bool { return hidden[i.ID] })
+		for _, i := range items {
+			out.ByKind[i.Kind]++
+		}
+		out.Total, out.Items = len(items), items[:min(len(items), in.Limit)]
+		return nil
+	})
+	return out, err
+}
+
+// DismissAttention hides items from the caller until they change. An id that
+// names nothing now is ignored: the item changed or went while it was shown.
+func (s *Service) DismissAttention(ctx context.Context, who coord.Caller, in wire.DismissAttention) (out wire.None, err error) {
+	err = s.Write(ctx, who, func(tx *store.Tx) error {
+		items, err := attention{s, tx, who}.all(ctx, func(coord.Scope) bool { return true })
+		if err != nil {
+			return err
+		}
+		there := make([]string, len(items))
+		for k, i := range items {
+			there[k] = i.ID
+		}
+		if err := tx.ForgetDismissals(ctx, who.OrgID, who.UserID, there); err != nil {
+			return err
+		}
+		return tx.Dismiss(ctx, who.OrgID, who.UserID, slices.DeleteFunc(slices.Clone(in.IDs), func(id string) bool { return !slices.Contains(there, id) }))
+	})
+	return out, err
+}
+
+// all returns the items of the kinds whose scope may be read.
+func (a attention) all(ctx context.Context, may func(coord.Scope) bool) ([]coord.AttentionItem, error) {
+	out := []coord.AttentionItem{}
+	for _, w := range watches {
+		if !may(w.scope) {
+			continue
+		}
+		items, err := w.look(a, ctx)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(items, func(x, y coord.AttentionItem) int { return int(x.Since - y.Since) })
+		out = append(out, items...)
+	}
+	rank := coord.AttentionKinds()
+	slices.SortStableFunc(out, func(x, y coord.AttentionItem) int { return slices.Index(rank, x.Kind) - slices.Index(rank, y.Kind) })
+	return out, nil
+}
+
+// itemID names an item as it is: the thing and what of it matters.
+func itemID(kind coord.AttentionKind, id string, version ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", version))
+	return string(kind) + ":" + id + ":" + hex.EncodeToString(sum[:6])
+}
+
+func (a attention) conflicts(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(), Limit: maxPerKind})
+	for _, c := range rows {
+		if c.Severity.Rank() < coord.SeverityWarn.Rank() {
+			continue
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionConflict, c.Ref, c.Status, c.Severity, strings.Join(c.Keys, "\n")), Kind: coord.AttentionConflict,
+			Title: fmt.Sprintf("%s: %s", c.Ref, strings.ReplaceAll(string(c.Kind), "_", " ")), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo, Since: c.FirstSeenAt,
+			URL: a.s.PageURL("conflict", c.Ref), Actions: []string{"ack", "propose_sequence", "will_rebase", "resolved", "false_positive"}})
+	}
+	return out, err
+}
+
+func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rules, err := a.tx.Policies(ctx, a.who.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{Statuses: coord.LiveConflictStatuses(), Plea: true, History: true})
+	for _, c := range rows {
+		if c.OverrideRequested == nil || !policy.Merge(rules[""], rules[c.Repo.ID]).MayOverride(a.who.Role) || len(out) == maxPerKind {
+			continue
+		}
+		by, agent := c.OverrideRequested.By, askedByAgent(c.Conflict)
+		if by.ID == a.who.UserID && !agent { // they know; an agent asks its own person, too
+			continue
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionOverrideRequest, c.Ref, c.OverrideRequested.At), Kind: coord.AttentionOverrideRequest,
+			Title: fmt.Sprintf("%s asks for an override of %s", callOf(by, agent), c.Ref), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo,
+			Since: c.OverrideRequested.At, URL: a.s.PageURL("conflict", c.Ref), Actions: []string{"override"}})
+	}
+	return out, err
+}
+
+// askedByAgent tells whether an agent, not a person, asked last for an
+// override.
+func askedByAgent(c coord.Conflict) bool {
+	for _, taken := range slices.Backward(c.Actions) {
+		if taken.Action == coord.ActionRequestOverride {
+			return taken.SessionID != nil
+		}
+	}
+	return true
+}
+
+func (a attention) acks(ctx context.Context) ([]coord.AttentionItem, error) {
+	rows, err := a.tx.OwedAcks(ctx, a.who.OrgID, a.who.UserID, maxPerKind)
+	return a.letters(coord.AttentionAck, rows, "asks you to acknowledge a message", "ack"), err
+}
+
+func (a attention) messages(ctx context.Context) ([]coord.AttentionItem, error) {
+	rows, err := a.tx.UnreadDirect(ctx, a.who.OrgID, a.who.UserID, maxPerKind)
+	var latest []coord.Message // one item per thread: its newest message
+	seen := map[string]bool{}
+	for _, m := range rows {
+		if !seen[m.ConversationID] {
+			seen[m.ConversationID] = true
+			latest = append(latest, m)
+		}
+	}
+	return a.letters(coord.AttentionMessage, latest, "wrote to you", "read"), err
+}
+
+func (a attention) letters(kind coord.AttentionKind, rows []coord.Message, what, action string) []coord.AttentionItem {
+	out := make([]coord.AttentionItem, len(rows))
+	for k, m := range rows {
+		ref := "thread:" + m.ConversationID
+		out[k] = coord.AttentionItem{ID: itemID(kind, m.ConversationID, m.ID), Kind: kind, Title: personOf(m.From) + " " + what, Detail: excerpt(m.Body),
+			Ref: &ref, Since: m.CreatedAt, URL: a.s.PageURL("conversation", m.ConversationID), Actions: []string{action}}
+	}
+	return out
+}
+
+// personOf names a sender for people.
+func personOf(from coord.Sender) string {
+	if from.User == nil {
+		return "svc"
+	}
+	return callOf(*from.User, from.Kind == coord.SenderSession)
+}
+
+func callOf(u coord.User, agent bool) string {
+	if agent {
+		return u.Name + "'s agent"
+	}
+	return u.Name
+}
+
+// excerpt returns the beginning of a text, on one line.
+func excerpt(text string) string {
+	const most = 200
+	line := strings.Join(strings.Fields(text), " ")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return line
+}
+
+func (a attention) questions(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.OpenQuestionsTo(ctx, a.who.OrgID, a.who.UserID, maxPerKind)
+	for _, q := range rows {
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionQuestion, q.ID, q.UpdatedAt), Kind: coord.AttentionQuestion, Title: personOf(q.AskedBy) + " asks you something",
+			Detail: excerpt(q.Question.Question), Ref: &q.ID, Repo: q.Repo, Since: q.CreatedAt, URL: a.s.PageURL("conversation", q.ConversationID), Actions: []string{"answer"}})
+	}
+	return out, err
+}
+
+func (a attention) handoffs(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.PendingHandoffs(ctx, a.who.OrgID, a.who.UserID)
+	for _, i := range rows {
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionHandoff, i.Ref, i.Handoff.ID), Kind: coord.AttentionHandoff, Title: fmt.Sprintf("%s handed %s to you", i.Handoff.From.Name, i.Ref),
+			Detail: excerpt(i.Title), Ref: &i.Ref, Repo: &i.Repo, Since: i.Handoff.CreatedAt, URL: a.s.PageURL("intent", i.Ref), Actions: []string{"adopt", "handoff", "close"}})
+	}
+	return out, err
+}
+
+func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.SilentSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-silentSince), silentGap.Milliseconds())
+	for _, s := range rows {
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionSilentHooks, s.ID, s.LastHeartbeatAt), Kind: coord.AttentionSilentHooks,
+			Title:  fmt.Sprintf("%s in %s works without its hooks", s.Tool, s.Repo.FullName),
+			Detail: fmt.Sprintf("Its tools are called, but no hook event has come since %s: edits are not checked. Run svc doctor in the repository.", s.LastHeartbeatAt),
+			Ref:    &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.PageURL("session", ""), Actions: []string{"doctor"}})
+	}
+	return out, err
+}
+
+func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() {
+		return nil, nil
+	}
+	rows, err := a.tx.Invites(ctx, a.who.OrgID)
+	for _, i := range rows {
+		if i.Email != nil && strings.EqualFold(*i.Email, a.who.Email) {
+			continue // by which the first owner chooses a password
+		}
+		to := "somebody with the link"
+		if i.Email != nil {
+			to = *i.Email
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionInvite, i.ID, i.ExpiresAt), Kind: coord.AttentionInvite, Title: "The invite to " + to + " is not accepted yet",
+			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.PageURL("invite", ""), Actions: []string{"revoke"}})
+	}
+	return out, err
+}
+
+// planLimits tells those who can do something about it that a limit of the
+// plan is near or reached.
+func (a attention) planLimits(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() && a.who.Role != coord.Billing {
+		return nil, nil
+	}
+	u, err := money.Usage(ctx, a.tx, a.who.OrgID)
+	month := a.tx.Now.Std()
+	since := coord.Time(time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	for _, w := range u.Warnings {
+		detail := "One more is refused when all are used."
+		if w.Reached {
+			detail = "One more is refused."
+		}
+		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionPlan, w.Limit, u.Period, u.Plan, w.Reached), Kind: coord.AttentionPlan,
+			Title:  fmt.Sprintf("%d of %d %s of the %s plan are used this month", w.Used, w.Allowed, w.Limit, u.Plan),
+			Detail: detail, Since: since, URL: a.s.URL("settings", "billing"), Actions: []string{"upgrade"}})
+	}
+	return out, err
+}

@@ -1,0 +1,68 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Beats notes when sessions were heard of, to be written together.
+type Beats struct {
+	mu sync.Mutex
+	at map[string]map[string]coord.Time // by org and session
+}
+
+// Note remembers that a session was heard of.
+func (b *Beats) Note(org, session string, at coord.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == nil {
+		b.at = map[string]map[string]coord.Time{}
+	}
+	if b.at[org] == nil {
+		b.at[org] = map[string]coord.Time{}
+	}
+	b.at[org][session] = max(b.at[org][session], at)
+}
+
+func (b *Beats) take() map[string]map[string]coord.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.at
+	b.at = nil
+	return out
+}
+
+// FlushBeats writes the noted heartbeats, as activity of the sessions and of
+// their intents, and the noted tool calls.
+func (s *Service) FlushBeats(ctx context.Context) error {
+	return errors.Join(s.flush(ctx, &s.Beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.ToolCalls, (*store.Tx).TouchTool))
+}
+
+// flush writes what was noted of each org. What cannot be written now is
+// noted again, and keeps no other org from being written.
+func (s *Service) flush(ctx context.Context, b *Beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
+	var failed []error
+	for org, sessions := range b.take() {
+		err := s.Store.Write(ctx, org, func(tx *store.Tx) error {
+			for id, at := range sessions {
+				if err := write(tx, ctx, id, at); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			continue
+		}
+		failed = append(failed, fmt.Errorf("org %s: %w", org, err))
+		for id, at := range sessions {
+			b.Note(org, id, at)
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,283 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// ListConflicts returns conflicts, newest first.
+func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.ListConflicts) (out wire.Page[coord.Conflict], err error) {
+	want := store.ConflictFilter{Limit: in.Limit + 1, Statuses: conflictStatuses(in.Status), History: true}
+	if err := ground.Uncursor(in.Cursor, &want.Before); err != nil {
+		return out, err
+	}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, in.Repo, in.Intent)
+		rows, out.NextCursor = ground.Page(rows, in.Limit, func(c store.ConflictRow) []any { return []any{c.Number} })
+		out.Items = ConflictsOf(rows)
+		return err
+	})
+	return out, err
+}
+
+// ListConflictsTool is ListConflicts as an agent calls it.
+func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller, in wire.ConflictsTool) (out wire.Page[coord.Conflict], err error) {
+	want := store.ConflictFilter{Limit: in.Limit, Statuses: conflictStatuses(in.Status), History: true}
+	repo := ""
+	if in.Repo != nil {
+		repo = *in.Repo
+	}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, repo, "")
+		out.Items = ConflictsOf(rows)
+		return err
+	})
+	return out, err
+}
+
+func (s *Service) conflicts(ctx context.Context, tx *store.Tx, who coord.Caller, want store.ConflictFilter, mine bool, repo, intent string) (_ []store.ConflictRow, err error) {
+	if mine {
+		if want.User = who.UserID; want.User == "" {
+			return nil, problem.InvalidField("mine", "a service token is a party of nothing")
+		}
+	}
+	if want.Repo, err = RepoFilter(ctx, tx, who, repo); err != nil {
+		return nil, err
+	}
+	if intent != "" {
+		i, err := FindIntent(ctx, tx, who, intent)
+		if err != nil {
+			return nil, err
+		}
+		want.Worker = i.ID
+	}
+	return tx.Conflicts(ctx, who.OrgID, want)
+}
+
+func conflictStatuses(names []string) (out []coord.ConflictStatus) {
+	for _, n := range names {
+		if n == "live" {
+			out = append(out, coord.LiveConflictStatuses()...)
+		} else {
+			out = append(out, coord.ConflictStatus(n))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// GetConflict returns one conflict.
+func (s *Service) GetConflict(ctx context.Context, who coord.Caller, in wire.GetConflict) (out coord.Conflict, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		c, err := FindConflict(ctx, tx, who, in.Ref)
+		out = c.Conflict
+		return err
+	})
+	return out, err
+}
+
+// FindConflict returns the conflict of the org that a reference names.
+func FindConflict(ctx context.Context, tx *store.Tx, who coord.Caller, ref string) (store.ConflictRow, error) {
+	n, ok := coord.ParseConflictRef(ref)
+	if !ok {
+		return store.ConflictRow{}, problem.Newf(problem.NotFound, "%q is not a conflict; refs look like CF-7", ref)
+	}
+	return tx.Conflict(ctx, who.OrgID, n)
+}
+
+// ActOnConflict responds to a conflict as a party of it or an admin.
+func (s *Service) ActOnConflict(ctx context.Context, who coord.Caller, in wire.ActOnConflict) (coord.Conflict, error) {
+	return s.act(ctx, who, in.Ref, in.Action, in.Note, nil)
+}
+
+// ConflictRespond is ActOnConflict as an agent calls it.
+func (s *Service) ConflictRespond(ctx context.Context, who coord.Caller, in wire.ConflictRespond) (coord.Conflict, error) {
+	return s.act(ctx, who, string(in.Conflict), in.Action, in.Note, in.SessionID)
+}
+
+func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action coord.ConflictAction, note, session *string) (out coord.Conflict, err error) {
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		row, err := FindConflict(ctx, c.Tx, who, ref)
+		if err != nil {
+			return err
+		}
+		sess, err := s.speaksFor(ctx, c, session, row.Repo.ID)
+		if err != nil {
+			return err
+		}
+		if !isParty(who, row) && !who.Role.IsAdmin() {
+			return problem.Newf(problem.Forbidden, "only the parties of %s and admins act on it", row.Ref)
+		}
+		next, ok := row.Status.After(action)
+		if !ok {
+			return problem.Newf(problem.Conflict, "%s is %s; %s is not possible then", row.Ref, row.Status, action)
+		}
+		taken := coord.ActionTaken{Action: action, Note: note, By: who.User(), At: c.Now}
+		if sess != nil {
+			taken.SessionID = &sess.ID
+		}
+		if err := c.InsertAction(ctx, ground.NewID(), row.ID, taken); err != nil {
+			return err
+		}
+		row.Actions = append(row.Actions, taken)
+		if err := carryOut(ctx, c, &row, action, next, note, sess); err != nil {
+			return err
+		}
+		out = row.Conflict
+		return nil
+	})
+	return out, err
+}
+
+func isParty(who coord.Caller, row store.ConflictRow) bool {
+	return who.Personal() && (row.HolderUser == who.UserID || row.ChallengerUser == who.UserID)
+}
+
+// carryOut makes an action's effect.
+func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, action coord.ConflictAction, next coord.ConflictStatus, note *string, sess *store.SessionRow) error {
+	switch action {
+	case coord.ActionResolved, coord.ActionFalsePositive:
+		how := coord.ResolvedAgreed
+		if action == coord.ActionFalsePositive {
+			how = coord.ResolvedFalsePositive
+		}
+		return c.CloseConflict(ctx, row, next, &how)
+	case coord.ActionRequestOverride:
+		row.OverrideRequested = &coord.OverrideRequest{By: c.Who.User(), Note: note, At: c.Now}
+		return saveAndTell(ctx, c, row, coord.EventConflictOverrideRequested)
+	case coord.ActionAck:
+		row.Status = next
+		return saveAndTell(ctx, c, row, coord.EventConflictAcknowledged)
+	}
+	row.Status = next
+	if err := tellOtherSide(ctx, c, *row, action, note, sess); err != nil {
+		return err
+	}
+	return saveAndTell(ctx, c, row, coord.EventConflictResolving)
+}
+
+func saveAndTell(ctx context.Context, c *ground.Change, row *store.ConflictRow, t coord.EventType) error {
+	if err := c.SaveConflict(ctx, row); err != nil {
+		return err
+	}
+	return c.TellConflict(ctx, t, *row, nil)
+}
+
+// tellOtherSide posts a proposal to the parties' thread.
+func tellOtherSide(ctx context.Context, c *ground.Change, row store.ConflictRow, action coord.ConflictAction, note *string, sess *store.SessionRow) error {
+	body := "I will rebase my work for " + row.Ref + "."
+	if action == coord.ActionProposeSequence {
+		body = "I propose an order for " + row.Ref + "."
+	}
+	if note != nil && strings.TrimSpace(*note) != "" {
+		body += "\n\n" + *note
+	}
+	users := slices.DeleteFunc([]string{row.HolderUser, row.ChallengerUser, c.Who.UserID}, func(id string) bool { return id == "" })
+	about := &coord.About{Kind: "conflict", Ref: row.Ref}
+	subject := "About " + row.Ref
+	_, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{Thread: store.DirectThread(users, about, &subject), To: "conflict:" + row.Ref, Subject: &subject,
+		Body: body, About: about, Recipients: users, Session: sess})
+	return err
+}
+
+// GiveFeedback stores a person's verdict on a conflict report. Enough false
+// positives lower the kind's severity in that repo.
+func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.GiveFeedback) (out wire.None, err error) {
+	if !who.Personal() {
+		return out, problem.Newf(problem.Forbidden, "a verdict is a person's; this needs a personal token")
+	}
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		row, err := FindConflict(ctx, c.Tx, who, in.Ref)
+		if err != nil {
+			return err
+		}
+		if err := c.SaveFeedback(ctx, row.ID, who.UserID, in.Verdict); err != nil {
+			return err
+		}
+		if err := c.TellConflict(ctx, coord.EventConflictFeedback, row, map[string]any{"verdict": in.Verdict}); err != nil {
+			return err
+		}
+		tallies, err := c.Tallies(ctx, who.OrgID, row.Repo.ID)
+		if err != nil {
+			return err
+		}
+		rules, before := c.Live.Rules(row.Repo.ID)
+		if slices.Equal(before, live.Demoted(rules, tallies, row.Repo.ID)) {
+			return nil
+		}
+		return rejudge(ctx, c, row.Repo.ID)
+	})
+	return out, err
+}
+
+// OverrideConflict lets both sides go on, on the word of a person whose role
+// the policy allows. An agent cannot, whichever way it comes.
+func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wire.OverrideConflict) (out coord.Conflict, err error) {
+	if who.IsAgent() {
+		return out, problem.Newf(problem.Forbidden, "an agent cannot override a conflict; use the action request_override to ask a person")
+	}
+	if !who.Personal() {
+		return out, problem.Newf(problem.Forbidden, "an override is a person's decision; this needs a personal token")
+	}
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		row, err := FindConflict(ctx, c.Tx, who, in.Ref)
+		if err != nil {
+			return err
+		}
+		rules, err := c.EffectivePolicy(ctx, who.OrgID, row.Repo.ID)
+		if err != nil {
+			return err
+		}
+		if !rules.MayOverride(who.Role) {
+			return problem.Newf(problem.Forbidden, "the policy lets %s override conflicts here; you are %s", rolesText(rules.OverrideAllowedRoles), who.Role)
+		}
+		reason, err := overrideReason(in.Reason, rules.OverrideRequireReason)
+		if err != nil {
+			return err
+		}
+		if !row.Status.Live() {
+			return problem.Newf(problem.Conflict, "%s is %s already", row.Ref, row.Status)
+		}
+		row.Override = &coord.Override{By: who.User(), Reason: reason, At: c.Now}
+		if err := c.CloseConflict(ctx, &row, coord.ConflictOverridden, nil); err != nil {
+			return err
+		}
+		out = row.Conflict
+		return nil
+	})
+	return out, err
+}
+
+func rolesText(roles []coord.Role) string {
+	if len(roles) == 0 {
+		return "nobody"
+	}
+	out := make([]string, len(roles))
+	for i, r := range roles {
+		out[i] = string(r)
+	}
+	return strings.Join(out, ", ")
+}
+
+func overrideReason(given *string, required bool) (*string, error) {
+	text := ""
+	if given != nil {
+		text = strings.TrimSpace(*given)
+	}
+	switch n := utf8.RuneCountInString(text); {
+	case n == 0 && !required:
+		return nil, nil
+	case n < 3 || n > 2000:
+		return nil, problem.InvalidField("reason", "must be 3-2000 characters after trimming, is %d", n)
+	}
+	return &text, nil
+}

@@ -1,0 +1,393 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// What the index cannot know is said, not hidden.
+const (
+	limitDynamic = "Routes, topics and keys that are put together at run time are not seen."
+	limitUnseen  = "Users outside the repositories that svc has seen are not counted."
+	limitEmpty   = "This repository has not been scanned yet: run svc index in it."
+)
+
+const maxRecords = 50
+
+// LookUpContract tells who provides a contract, who uses it, and who is
+// changing it right now, in the repo and those linked with it.
+func (s *Service) LookUpContract(ctx context.Context, who coord.Caller, in wire.LookUpContract) (out wire.ContractPicture, err error) {
+	keys, file, err := lookupKeys(in)
+	if err != nil {
+		return out, err
+	}
+	var repos []string
+	var rows []store.ContractRow
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		p, err := s.Locate(ctx, tx, who, in.SessionID, in.Repo)
+		if err != nil {
+			return err
+		}
+		out.Repo = coord.RepoName{ID: p.Repo.ID, FullName: p.Repo.FullName}
+		out.Limits = []string{limitDynamic, limitUnseen}
+		if p.Repo.IndexVersion == 0 {
+			out.Limits = append(out.Limits, limitEmpty)
+		}
+		if repos, err = withLinked(ctx, tx, p.Repo.ID); err != nil {
+			return err
+		}
+		rows, err = s.contractRows(ctx, tx, who.OrgID, p.Repo.ID, repos, keys, file)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	records := recordsOf(rows)
+	err = s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+		addInFlight(ix, repos, keys, file, out.Repo.ID, records)
+		return nil
+	})
+	out.Contracts = sortedRecords(records)
+	return out, err
+}
+
+// lookupKeys reads what to look up: keys, or a file.
+func lookupKeys(in wire.LookUpContract) (keys []string, file string, err error) {
+	read := func(path, text string) error {
+		key, err := scope.ParseLookup(text)
+		if err != nil {
+			return problem.InvalidField(path, "%v", err)
+		}
+		keys = append(keys, scope.RelatedContracts(key)...)
+		keys = append(keys, key)
+		return nil
+	}
+	switch {
+	case in.Key == nil && in.Symbol == nil && in.Path == nil:
+		return nil, "", problem.InvalidField("key", "give at least one of key, symbol and path")
+	case in.Key != nil:
+		err = read("key", *in.Key)
+	}
+	if err == nil && in.Symbol != nil {
+		err = read("symbol", *in.Symbol)
+	}
+	if err == nil && in.Path != nil {
+		if (*in.Path)[0] == '/' {
+			err = read("path", *in.Path)
+		} else if file, err = scope.CleanPath(*in.Path); err != nil {
+			err = problem.InvalidField("path", "%v", err)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), file, err
+}
+
+// withLinked returns a repo and those linked with it.
+func withLinked(ctx context.Context, tx *store.Tx, repo string) ([]string, error) {
+	linked, err := tx.LinkedRepos(ctx, repo)
+	out := []string{repo}
+	for _, r := range linked {
+		out = append(out, r.ID)
+	}
+	return out, err
+}
+
+// contractRows returns where keys are provided and used; for a file, its own
+// contracts and where else those are.
+func (s *Service) contractRows(ctx context.Context, tx *store.Tx, org, repo string, repos, keys []string, file string) ([]store.ContractRow, error) {
+	if file != "" {
+		own, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: file, Limit: maxRecords})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range own {
+			keys = append(keys, c.Key)
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return tx.Contracts(ctx, org, store.ContractFilter{Repos: repos, Keys: keys})
+}
+
+func recordsOf(rows []store.ContractRow) map[string]*wire.ContractRecord {
+	out := map[string]*wire.ContractRecord{}
+	for _, c := range rows {
+		r := record(out, c.Key)
+		place := wire.ContractPlace{Repo: c.Repo, Path: c.Path, Line: c.Line}
+		r.Criticality.Changes += c.Changes
+		if c.Role == coord.Provides {
+			r.Providers = append(r.Providers, place)
+			r.Signature, r.SignatureHash = c.Signature, c.SignatureHash
+			if c.ChangedBy != nil {
+				r.Criticality.ChangedBy = c.ChangedBy
+			}
+			continue
+		}
+		r.Users = append(r.Users, place)
+	}
+	for _, r := range out {
+		r.Criticality = criticality(*r)
+	}
+	return out
+}
+
+func record(all map[string]*wire.ContractRecord, key string) *wire.ContractRecord {
+	r := all[key]
+	if r == nil {
+		r = &wire.ContractRecord{Key: key, Providers: []wire.ContractPlace{}, Users: []wire.ContractPlace{}, InFlight: []wire.ContractChange{}, Criticality: wire.Criticality{Level: "unused"}}
+		all[key] = r
+	}
+	return r
+}
+
+// criticality grows with how many use a contract, in how many repos, and how
+// often it changed.
+func criticality(r wire.ContractRecord) wire.Criticality {
+	c := r.Criticality
+	repos := map[string]bool{}
+	for _, u := range r.Users {
+		repos[u.Repo.ID] = true
+	}
+	c.Users, c.Repos = len(r.Users), len(repos)
+	switch {
+	case c.Users == 0:
+		c.Level = "unused"
+	case c.Repos > 2 || c.Users > 10:
+		c.Level = "high"
+	case c.Repos > 1 || c.Users > 3 || c.Changes > 3:
+		c.Level = "medium"
+	default:
+		c.Level = "low"
+	}
+	return c
+}
+
+// addInFlight adds what is being changed in the repos right now.
+func addInFlight(ix *engine.Index, repos, keys []string, file, own string, records map[string]*wire.ContractRecord) {
+	for _, repo := range repos {
+		for _, id := range ix.Workers(repo) {
+			w := ix.Worker(id)
+			for _, c := range ix.Changes(id) {
+				for _, f := range contractFactsOf(c.Facts) {
+					wantFile := file != "" && repo == own && c.Facts.Path == file
+					if f.Change == coord.Same || !wantFile && records[f.Key] == nil && !slices.ContainsFunc(keys, func(k string) bool { return scope.ContractsOverlap(k, f.Key) }) {
+						continue
+					}
+					r := record(records, f.Key)
+					p := ground.PartyOf(coord.Challenger, w)
+					r.InFlight = append(r.InFlight, wire.ContractChange{Repo: w.Repo, Path: c.Facts.Path, By: p.User, Intent: p.Intent, Branch: p.Branch, Role: f.Role, Change: f.Change,
+						Compatibility: f.Compatibility, Before: f.PreviousSignature, After: f.Signature, Detail: f.Detail, Since: w.Since})
+				}
+			}
+		}
+	}
+}
+
+// contractFactsOf returns everything a change does to contracts; an exported
+// definition is one too.
+func contractFactsOf(f coord.FileFacts) []coord.ContractFacts {
+	out := slices.Clone(f.Contracts)
+	for _, s := range f.Symbols {
+		if s.Exported && s.Change != coord.Modified {
+			out = append(out, coord.ContractFacts{Key: s.Key, Role: coord.Provides, Change: s.Change, Signature: s.Signature, PreviousSignature: s.PreviousSignature,
+				SignatureHash: s.SignatureHash, PreviousSignatureHash: s.PreviousSignatureHash, Compatibility: s.Compatibility, Detail: s.Detail})
+		}
+	}
+	return out
+}
+
+func sortedRecords(all map[string]*wire.ContractRecord) []wire.ContractRecord {
+	out := []wire.ContractRecord{}
+	for _, r := range all {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b wire.ContractRecord) int {
+		if a.Key < b.Key {
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), maxRecords)]
+}
+
+// ListContracts returns a page of the contracts of the org or of one repo.
+func (s *Service) ListContracts(ctx context.Context, who coord.Caller, in wire.ListContracts) (out wire.Page[wire.ContractRecord], err error) {
+	want := store.ContractFilter{Role: in.Role}
+	if err := ground.Uncursor(in.Cursor, &want.After); err != nil {
+		return out, err
+	}
+	var records map[string]*wire.ContractRecord
+	var repos []string
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		if in.Repo != "" {
+			r, err := RepoField(ctx, tx, who, "repo", in.Repo)
+			if err != nil {
+				return err
+			}
+			want.Repos = []string{r.ID}
+		} else {
+			all, err := tx.Repos(ctx, who.OrgID)
+			if err != nil {
+				return err
+			}
+			for _, r := range all {
+				repos = append(repos, r.ID)
+			}
+		}
+		keys, err := tx.ContractKeys(ctx, who.OrgID, want, in.Limit+1)
+		if err != nil {
+			return err
+		}
+		keys, out.NextCursor = ground.Page(keys, in.Limit, func(k string) []any { return []any{k} })
+		if len(keys) == 0 {
+			records = map[string]*wire.ContractRecord{}
+			return nil
+		}
+		rows, err := tx.Contracts(ctx, who.OrgID, store.ContractFilter{Keys: keys})
+		records = recordsOf(rows)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	err = s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
+		known := slices.Collect(maps.Keys(records))
+		onPage := maps.Clone(records)
+		addInFlight(ix, append(repos, want.Repos...), known, "", "", onPage)
+		return nil
+	})
+	out.Items = []wire.ContractRecord{}
+	for _, r := range records {
+		out.Items = append(out.Items, *r)
+	}
+	slices.SortFunc(out.Items, func(a, b wire.ContractRecord) int { return strings.Compare(a.Key, b.Key) })
+	return out, err
+}
+
+// IndexFiles feeds a repo's contract index with a part of a scan.
+func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.IndexFiles) (out wire.Indexed, err error) {
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		repo, err := FindRepo(ctx, c.Tx, who, in.Repo)
+		if err != nil {
+			return err
+		}
+		var bad []problem.Field
+		var paths []string
+		out = wire.Indexed{} // a transaction may be tried again
+		for i, f := range in.Files {
+			p, err := scope.CleanPath(f.Path)
+			if err != nil {
+				bad = append(bad, problem.Field{Path: fmt.Sprintf("files[%d].path", i), Message: err.Error()})
+				continue
+			}
+			paths = append(paths, p)
+			if err := indexFile(ctx, c, repo, p, f.Contracts); err != nil {
+				return err
+			}
+			out.Contracts += len(f.Contracts)
+		}
+		if err := problem.Invalid(bad); err != nil {
+			return err
+		}
+		if err := c.AddRepoFiles(ctx, repo.ID, paths); err != nil {
+			return err
+		}
+		for _, p := range in.Removed {
+			if err := ground.FirstError(c.DeleteFileContracts(ctx, who.OrgID, repo.ID, p), c.RemoveRepoFile(ctx, repo.ID, p)); err != nil {
+				return err
+			}
+			c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, p, nil)
+		}
+		out.Files = len(paths)
+		if out.IndexVersion, err = c.BumpIndex(ctx, repo.ID); err != nil {
+			return err
+		}
+		return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: repo.ID}, Repo: repo.ID,
+			Payload: map[string]any{"paths": append(paths, in.Removed...), "complete": in.Complete, "index_version": out.IndexVersion}})
+	})
+	return out, err
+}
+
+// indexFile replaces what is known of a file.
+func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path string, facts []coord.ContractFacts) error {
+	if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, path); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if err := SaveFact(ctx, c, repo, path, f, f.Signature, f.SignatureHash, false); err != nil {
+			return err
+		}
+	}
+	return Reuse(ctx, c, repo, path)
+}
+
+// SaveFact stores what a file on the default branch provides or uses.
+func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string, changed bool) error {
+	if c.Who.DataMode == coord.DataMetadataOnly {
+		text = nil
+	}
+	row := store.ContractRow{Repo: coord.RepoName{ID: repo.ID}, Path: path, Key: CanonicalKey(f.Key), Role: f.Role, Signature: text, SignatureHash: hash, Line: f.Line}
+	if f.Role == coord.Uses {
+		if row.Fields = f.Fields; c.Who.DataMode == coord.DataMetadataOnly {
+			row.Fields = coord.HideFields(f.Fields)
+		}
+	}
+	if changed && c.Who.Personal() {
+		u := c.Who.User()
+		row.ChangedBy = &u
+	}
+	return c.SaveContract(ctx, c.Who.OrgID, row, changed)
+}
+
+// Reuse makes the draft index know what live code of a file uses.
+func Reuse(ctx context.Context, c *ground.Change, repo coord.Repo, path string) error {
+	uses, err := live.UsesOf(ctx, c.Tx, c.Who.OrgID, repo.ID, path)
+	c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, path, uses[path])
+	return err
+}
+
+// land takes over what merged work did to contracts.
+func land(ctx context.Context, c *ground.Change, repo coord.RepoName, f coord.FileFacts) error {
+	full := coord.Repo{ID: repo.ID, FullName: repo.FullName}
+	if f.Status == coord.FileDeleted {
+		if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, f.Path); err != nil {
+			return err
+		}
+		return Reuse(ctx, c, full, f.Path)
+	}
+	for _, k := range f.Contracts {
+		var err error
+		if k.Change == coord.Removed {
+			err = c.DeleteContract(ctx, c.Who.OrgID, repo.ID, f.Path, k.Key, k.Role)
+		} else {
+			err = SaveFact(ctx, c, full, f.Path, k, k.Signature, k.SignatureHash, k.Change == coord.Signature)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return Reuse(ctx, c, full, f.Path)
+}
+
+// CanonicalKey leaves what it cannot read as it is: it meets nothing then.
+func CanonicalKey(key string) string {
+	if k, err := scope.ParseContract(key); err == nil {
+		return k
+	}
+	return key
+}

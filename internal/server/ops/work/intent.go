@@ -1,0 +1,390 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// DeclareIntent announces work and returns what it collides with. A collision
+// is not an error: the intent stands and the caller decides. Declaring again
+// on the same branch updates the live intent; declaring from a session with a
+// draft promotes the draft.
+func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.DeclareIntent) (out wire.Declared, err error) {
+	title := strings.TrimSpace(in.Title)
+	if title == "" {
+		return out, problem.InvalidField("title", "must not be blank")
+	}
+	in.Title = title
+	if in.Branch != nil {
+		in.Branch = ground.Optional(*in.Branch)
+	}
+	var set coord.ScopeSet
+	if in.Scope != nil {
+		canonical, bad := scope.Canonical("scope", *in.Scope)
+		if err := problem.Invalid(bad); err != nil {
+			return out, err
+		}
+		set = canonical
+	}
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		p, err := s.Locate(ctx, c.Tx, who, in.SessionID, in.Repo)
+		if err != nil {
+			return err
+		}
+		owner, err := s.intentOwner(ctx, c.Tx, who, p)
+		if err != nil {
+			return err
+		}
+		i, err := intentToDeclare(ctx, c, p, owner, in.Branch)
+		if err != nil {
+			return err
+		}
+		deps, err := dependencies(ctx, c, "depends_on", in.DependsOn, i)
+		if err != nil {
+			return err
+		}
+		declare(&i, in, set, deps)
+		if out.Conflicts, err = saveDeclared(ctx, c, &i, deps, p.Session); err != nil {
+			return err
+		}
+		out.Intent, err = Show(ctx, c.Tx, i, who)
+		return err
+	})
+	return out, err
+}
+
+// intentOwner returns who will own what the caller declares. A service token
+// declares for whoever made it: work needs a person.
+func (s *Service) intentOwner(ctx context.Context, tx *store.Tx, who coord.Caller, p Place) (coord.User, error) {
+	user := who.UserID
+	if user == "" {
+		by, err := tx.TokenCreator(ctx, who.TokenID)
+		if err != nil {
+			return coord.User{}, err
+		}
+		user = by
+	}
+	m, err := tx.Member(ctx, who.OrgID, user)
+	if err != nil {
+		return coord.User{}, problem.Newf(problem.Forbidden, "nobody in this org would own the intent: whoever made this token has left")
+	}
+	if !m.Role.CanOwnIntents() {
+		return coord.User{}, problem.Newf(problem.Forbidden, "the role %s cannot own intents; it takes owner, admin or member", m.Role)
+	}
+	return m.User, nil
+}
+
+// intentToDeclare returns the intent that a declaration updates, or a new one:
+// the session's own on that branch, else the owner's live one on it.
+func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord.User, branch *string) (i store.IntentRow, err error) {
+	if branch == nil && p.Session != nil {
+		branch = p.Session.Branch
+	}
+	if p.Session != nil && p.Session.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.Who.OrgID, *p.Session.IntentID)
+		if err != nil {
+			return i, err
+		}
+		sameBranch := branch == nil || i.Branch == nil || *branch == *i.Branch
+		if i.Status.Live() && i.Owner.ID == owner.ID && (i.Status == coord.IntentDraft || sameBranch) {
+			if branch != nil {
+				i.Branch = branch
+			}
+			return i, nil
+		}
+	}
+	if branch != nil {
+		found, err := c.LiveIntentOn(ctx, c.Who.OrgID, p.Repo.ID, owner.ID, *branch)
+		if err != nil || found != nil {
+			if found != nil {
+				i = *found
+			}
+			return i, err
+		}
+	}
+	return store.IntentRow{Intent: coord.Intent{ID: ground.NewID(), OrgID: c.Who.OrgID, Status: coord.IntentActive, Resume: coord.IntentActive,
+		Repo: coord.RepoName{ID: p.Repo.ID, FullName: p.Repo.FullName}, Owner: owner, Branch: branch, CreatedAt: c.Now, BlockedBy: []coord.Blocker{}}}, nil
+}
+
+// declare writes a declaration into an intent. What it leaves out of an
+// update stays as it was.
+func declare(i *store.IntentRow, in wire.DeclareIntent, set coord.ScopeSet, deps []store.Dependency) {
+	i.Title, i.Mode = in.Title, in.Mode
+	if in.Summary != nil {
+		i.Summary = in.Summary
+	}
+	if in.PlanMD != nil {
+		i.PlanMD = in.PlanMD
+	}
+	if in.ExternalRef != nil {
+		i.ExternalRef = in.ExternalRef
+	}
+	if in.Scope != nil {
+		i.Scope = set
+	}
+	if in.DependsOn != nil || i.DependsOn == nil {
+		i.DependsOn = refsOf(deps)
+	}
+}
+
+func refsOf(deps []store.Dependency) []string {
+	out := make([]string, len(deps))
+	for i, d := range deps {
+		out[i] = coord.IntentRef(d.Number)
+	}
+	return out
+}
+
+// saveDeclared stores a declared intent, binds the session and returns the
+// conflicts.
+func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, deps []store.Dependency, session *store.SessionRow) ([]coord.Conflict, error) {
+	event := coord.EventIntentDeclared
+	isNew := i.Number == 0
+	if isNew {
+		n, err := c.NextIntentNumber(ctx, c.Who.OrgID)
+		if err != nil {
+			return nil, err
+		}
+		i.Number, i.Ref = n, coord.IntentRef(n)
+	} else if i.Status != coord.IntentDraft {
+		event = coord.EventIntentUpdated
+	}
+	if i.Status == coord.IntentDraft {
+		i.Status, i.Resume = coord.IntentActive, coord.IntentActive
+	}
+	i.LastActivityAt = c.Now
+	if session != nil {
+		i.SessionID = &session.ID
+	}
+	if err := Honour(ctx, c, i); err != nil {
+		return nil, err
+	}
+	if err := c.SaveIntent(ctx, i); err != nil {
+		return nil, err
+	}
+	if isNew || deps != nil {
+		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
+			return nil, err
+		}
+	}
+	if session != nil {
+		if err := Bind(ctx, c, *session, *i); err != nil {
+			return nil, err
+		}
+	}
+	if err := TellIntent(ctx, c, event, *i, nil); err != nil {
+		return nil, err
+	}
+	return AfterIntent(ctx, c, i)
+}
+
+func ids(deps []store.Dependency) []string {
+	out := make([]string, len(deps))
+	for i, d := range deps {
+		out[i] = d.ID
+	}
+	return out
+}
+
+// Bind makes an intent a session's own, and what the session changed before
+// the intent's.
+func Bind(ctx context.Context, c *ground.Change, session store.SessionRow, i store.IntentRow) error {
+	if session.IntentID != nil && *session.IntentID == i.ID {
+		return nil
+	}
+	if err := c.BindSession(ctx, session.ID, i.ID); err != nil {
+		return err
+	}
+	if err := reassign(ctx, c, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID); err != nil || session.IntentID == nil {
+		return err
+	}
+	return leave(ctx, c, session, i)
+}
+
+// leave lets a session's former intent go on without it. A draft that nobody
+// else works on was this session's work: its changes go along, and it ends.
+func leave(ctx context.Context, c *ground.Change, session store.SessionRow, to store.IntentRow) error {
+	old, err := c.IntentByID(ctx, c.Who.OrgID, *session.IntentID)
+	if err != nil || !old.Status.Live() {
+		return err
+	}
+	others, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{Intent: old.ID, Unended: true})
+	if err != nil {
+		return err
+	}
+	if old.Status != coord.IntentDraft || len(others) > 0 {
+		if err := TellIntent(ctx, c, coord.EventIntentUpdated, old, nil); err != nil {
+			return err
+		}
+		return c.PutIntent(ctx, old)
+	}
+	if err := reassign(ctx, c, to.Repo.ID, live.CopyOf(session.Session), old.ID, to.ID); err != nil {
+		return err
+	}
+	outcome := coord.OutcomeAbandoned
+	old.Outcome = &outcome
+	return End(ctx, c, &old, coord.IntentAbandoned, coord.EventIntentClosed)
+}
+
+// reassign makes the changes that count to one worker count to another.
+func reassign(ctx context.Context, c *ground.Change, repo, copy, from, to string) error {
+	rows, err := c.Changes(ctx, c.Who.OrgID, repo, copy)
+	if err != nil {
+		return err
+	}
+	moved := 0
+	for _, row := range rows {
+		hit := false
+		for k := range row.Touched {
+			if row.Touched[k].Worker == from {
+				row.Touched[k].Worker, hit = to, true
+			}
+		}
+		if !hit {
+			continue
+		}
+		moved++
+		if err := c.SaveChange(ctx, c.Who.OrgID, row); err != nil {
+			return err
+		}
+		c.Live.PutChange(live.ChangeOf(row))
+	}
+	if moved == 0 {
+		return nil
+	}
+	return c.TellOf(ctx, coord.EventChangeRecorded, to, repo, map[string]any{"copy": copy, "files": moved})
+}
+
+// Honour decides whether an exclusive claim is granted.
+func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
+	i.EffectiveMode, i.ModeNote = i.Mode, nil
+	if i.Mode != coord.Exclusive {
+		return nil
+	}
+	rules, err := c.EffectivePolicy(ctx, c.Who.OrgID, i.Repo.ID)
+	if err != nil {
+		return err
+	}
+	files, err := c.RepoFiles(ctx, i.Repo.ID)
+	if err != nil {
+		return err
+	}
+	w := live.IntentWorker(*i, nil)
+	if old := c.Live.Worker(i.ID); old != nil {
+		w.Lineages = old.Lineages
+	}
+	mode, note := engine.HonourExclusive(c.Live.Index, w, files, rules.ExclusiveMaxFiles)
+	i.EffectiveMode = mode
+	if note != "" {
+		i.ModeNote = &note
+	}
+	return nil
+}
+
+// AfterIntent settles an intent's conflicts after a change of it and returns
+// them as records.
+func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]coord.Conflict, error) {
+	if err := c.PutIntent(ctx, *i); err != nil {
+		return nil, err
+	}
+	rows, err := c.Settle(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	c.Touched[i.ID] = true
+	if err := c.Reblock(ctx); err != nil {
+		return nil, err
+	}
+	clear(c.Touched)
+	fresh, err := c.IntentByID(ctx, c.Who.OrgID, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	*i = fresh
+	return ConflictsOf(rows), nil
+}
+
+// ConflictsOf returns conflicts as callers see them.
+func ConflictsOf(rows []store.ConflictRow) []coord.Conflict {
+	out := make([]coord.Conflict, len(rows))
+	for i, r := range rows {
+		out[i] = r.Conflict
+	}
+	return out
+}
+
+// TellIntent writes an event about an intent.
+func TellIntent(ctx context.Context, c *ground.Change, t coord.EventType, i store.IntentRow, more map[string]any) error {
+	payload := map[string]any{"ref": i.Ref, "status": i.Status, "owner_id": i.Owner.ID, "mode": i.EffectiveMode}
+	for k, v := range more {
+		payload[k] = v
+	}
+	return c.TellOf(ctx, t, i.ID, i.Repo.ID, payload)
+}
+
+// dependencies reads the refs that an intent depends on and refuses cycles.
+func dependencies(ctx context.Context, c *ground.Change, path string, refs []wire.IntentRef, i store.IntentRow) ([]store.Dependency, error) {
+	if refs == nil {
+		return nil, nil
+	}
+	out := []store.Dependency{}
+	var bad []problem.Field
+	for k, ref := range refs {
+		at := fmt.Sprintf("%s[%d]", path, k)
+		d, err := FindIntent(ctx, c.Tx, c.Who, string(ref))
+		if problem.KindOf(err) == problem.NotFound {
+			bad = append(bad, problem.Field{Path: at, Message: err.Error()})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d.ID == i.ID {
+			bad = append(bad, problem.Field{Path: at, Message: "is this intent itself"})
+			continue
+		}
+		if cycle, err := reaches(ctx, c, d.ID, i.ID, map[string]bool{}); err != nil {
+			return nil, err
+		} else if cycle {
+			bad = append(bad, problem.Field{Path: at, Message: d.Ref + " depends on this intent already: they would wait for each other"})
+			continue
+		}
+		if !slices.ContainsFunc(out, func(x store.Dependency) bool { return x.ID == d.ID }) {
+			out = append(out, store.Dependency{ID: d.ID, Number: d.Number, Status: d.Status})
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Dependency) int { return a.Number - b.Number })
+	return out, problem.Invalid(bad)
+}
+
+// reaches reports whether from depends on to, directly or not.
+func reaches(ctx context.Context, c *ground.Change, from, to string, seen map[string]bool) (bool, error) {
+	if from == to {
+		return true, nil
+	}
+	if seen[from] {
+		return false, nil
+	}
+	seen[from] = true
+	next, err := c.Dependencies(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range next {
+		if found, err := reaches(ctx, c, d.ID, to, seen); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,173 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Expiry is how long a quiet session still counts for anything.
+const Expiry = coord.SessionExpiryHours * time.Hour
+
+// CheckSession refuses a caller who acts under a session that is not theirs.
+func (s *Service) CheckSession(ctx context.Context, who coord.Caller) error {
+	return s.Read(ctx, func(tx *store.Tx) error {
+		_, err := OwnSession(ctx, tx, who, who.SessionID)
+		return err
+	})
+}
+
+// OwnSession returns the caller's session of that id.
+func OwnSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (store.SessionRow, error) {
+	const none = "no session of yours has this id; the hook briefing names yours"
+	if err := ground.WantUUID(id, none); err != nil {
+		return store.SessionRow{}, err
+	}
+	sess, err := tx.Session(ctx, who.OrgID, id)
+	if err == nil && sess.User.ID != who.UserID {
+		err = problem.Newf(problem.NotFound, "%s", none)
+	}
+	return sess, err
+}
+
+// ActingSession returns the session that a call acts as: the one it names, or
+// the caller's most recent one driven by the same token whose last activity
+// lies within its repo's idle time, or nil. With such sessions in several
+// repos it fails and lists them, unless repo (an id) says which is meant.
+func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Caller, id *string, repo string) (*store.SessionRow, error) {
+	if id == nil && who.SessionID != "" {
+		id = &who.SessionID
+	}
+	if id != nil {
+		sess, err := OwnSession(ctx, tx, who, *id)
+		return s.noteTool(tx, who, &sess, err)
+	}
+	if who.TokenID == "" || !who.Personal() {
+		return nil, nil
+	}
+	recent, err := RecentSessions(ctx, tx, who)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := tx.Policies(ctx, who.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	var found []store.SessionRow // the latest of each repo
+	seen := map[string]bool{}
+	for _, x := range recent {
+		if (repo == "" || x.Repo.ID == repo) && !seen[x.Repo.ID] && StatusOf(tx, rules, x) == coord.SessionActive {
+			seen[x.Repo.ID] = true
+			found = append(found, x)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, nil
+	case 1:
+		return s.noteTool(tx, who, &found[0], nil)
+	}
+	bad := &problem.Error{Kind: problem.BadRequest, Detail: "you have active sessions in several repos; pass repo or session_id"}
+	for _, x := range found {
+		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
+	}
+	return nil, bad
+}
+
+// A toolCall remembers what a call of a tool has read, for what is looked up
+// after it.
+type toolCall struct {
+	at     coord.Time
+	recent []store.SessionRow
+}
+
+type toolCallKey struct{}
+
+// rememberFor bounds how long it is remembered: some calls wait for minutes.
+const rememberFor = time.Second
+
+// ToolCall returns a context for one call of a tool and for the News after it.
+// What both ask for is read once.
+func ToolCall(ctx context.Context) context.Context {
+	return context.WithValue(ctx, toolCallKey{}, &toolCall{})
+}
+
+// RecentSessions returns the sessions that were heard of through the caller's
+// token of late and have not ended, the latest first.
+func RecentSessions(ctx context.Context, tx *store.Tx, who coord.Caller) ([]store.SessionRow, error) {
+	call, _ := ctx.Value(toolCallKey{}).(*toolCall)
+	if call != nil && call.at > 0 && tx.Now < call.at.Add(rememberFor) {
+		return call.recent, nil
+	}
+	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: tx.Now.Add(-Expiry)})
+	if err == nil && call != nil {
+		call.at, call.recent = tx.Now, recent
+	}
+	return recent, err
+}
+
+// noteTool notes that a session's agent called a tool, to be written with the
+// heartbeats: agents that call tools while their hooks are silent want help.
+func (s *Service) noteTool(tx *store.Tx, who coord.Caller, sess *store.SessionRow, err error) (*store.SessionRow, error) {
+	if err == nil && who.Via == coord.ViaTool {
+		s.ToolCalls.Note(who.OrgID, sess.ID, tx.Now)
+	}
+	return sess, err
+}
+
+// Place is where a call happens: a repo, and the session it acts as, if any.
+type Place struct {
+	Repo    coord.Repo
+	Session *store.SessionRow
+}
+
+// Locate finds the place of a call from the repo and session it names or
+// implies. A call from nowhere fails with what to pass.
+func (s *Service) Locate(ctx context.Context, tx *store.Tx, who coord.Caller, session, repo *string) (p Place, err error) {
+	if repo != nil && *repo != "" {
+		if p.Repo, err = RepoField(ctx, tx, who, "repo", *repo); err != nil {
+			return p, err
+		}
+	}
+	if p.Session, err = s.ActingSession(ctx, tx, who, session, p.Repo.ID); err != nil {
+		return p, err
+	}
+	switch {
+	case p.Session == nil && p.Repo.ID == "":
+		return p, problem.InvalidField("repo", "is required: no recent session of yours says which repo is meant")
+	case p.Session != nil && p.Repo.ID != "" && p.Session.Repo.ID != p.Repo.ID:
+		return p, problem.InvalidField("session_id", "is a session in %s, not in %s", p.Session.Repo.FullName, p.Repo.FullName)
+	case p.Repo.ID == "":
+		p.Repo, err = tx.Repo(ctx, who.OrgID, p.Session.Repo.ID)
+	}
+	return p, err
+}
+
+// StatusOf returns how alive a session is now under its repo's policy.
+func StatusOf(tx *store.Tx, rules map[string]policy.Rules, s store.SessionRow) coord.SessionStatus {
+	p := policy.Merge(rules[""], rules[s.Repo.ID])
+	return coord.StatusAt(tx.Now, s.LastHeartbeatAt, s.EndedAt, p.SessionIdleMinutes)
+}
+
+// Worker returns the caller as the engine sees them at a place: their session's
+// intent, their session, or nobody who is at work yet.
+func (p Place) Worker(ix *engine.Index, who coord.Caller) *engine.Worker {
+	if p.Session != nil {
+		if p.Session.IntentID != nil {
+			if w := ix.Worker(*p.Session.IntentID); w != nil {
+				return w
+			}
+		}
+		return live.SessionWorker(*p.Session)
+	}
+	// An id that nobody has, or the engine would take them for merged work.
+	return &engine.Worker{ID: "caller", Repo: coord.RepoName{ID: p.Repo.ID, FullName: p.Repo.FullName}, User: who.User()}
+}

@@ -1,0 +1,120 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/memory"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ops/people"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Sweep ends what nobody has touched for too long: quiet sessions and intents
+// without activity. Several replicas may run it: whoever comes second finds
+// nothing left to do.
+func (s *Service) Sweep(ctx context.Context) error {
+	var orgs []coord.Org
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		orgs, err = tx.Orgs(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	failed := []error{} // of one org, which must not keep the others waiting
+	for _, o := range orgs {
+		if err := s.sweepOrg(ctx, o.ID); err != nil {
+			failed = append(failed, fmt.Errorf("org %s: %w", o.ID, err))
+		}
+	}
+	return errors.Join(append(failed, s.Store.Write(ctx, people.SigninLock, func(tx *store.Tx) error {
+		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx), tx.DeleteOldStatuses(ctx, memory.Window))
+	}))...)
+}
+
+func (s *Service) sweepOrg(ctx context.Context, org string) error {
+	due, err := s.due(ctx, org)
+	if err != nil || !due {
+		return err
+	}
+	return s.Alter(ctx, ground.System(org), func(c *ground.Change) error {
+		sessions, err := c.QuietSessions(ctx, org, c.Now.Add(-Expiry))
+		if err != nil {
+			return err
+		}
+		for _, x := range sessions {
+			if err := expireSession(ctx, c, x); err != nil {
+				return err
+			}
+		}
+		intents, err := expired(ctx, c.Tx, org)
+		if err != nil {
+			return err
+		}
+		for i := range intents {
+			if err := End(ctx, c, &intents[i], coord.IntentExpired, coord.EventIntentExpired); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// due looks without a lock whether there is anything to sweep.
+func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		sessions, err := tx.QuietSessions(ctx, org, tx.Now.Add(-Expiry))
+		if err != nil || len(sessions) > 0 {
+			due = true
+			return err
+		}
+		intents, err := expired(ctx, tx, org)
+		due = len(intents) > 0
+		return err
+	})
+	return due, err
+}
+
+func expireSession(ctx context.Context, c *ground.Change, x store.SessionRow) error {
+	// It ended as its time was up; that we noticed later is our affair.
+	return c.EndAndSettle(ctx, x, x.LastHeartbeatAt.Add(Expiry), map[string]any{"tool": x.Tool, "expired": true})
+}
+
+// maxExpired bounds what one sweep of an org ends: the next one goes on.
+const maxExpired = 500
+
+// expired returns the live intents without activity for longer than their
+// repo's policy allows. How long that is differs, so none is passed over for
+// others that are quiet, too, and may be.
+func expired(ctx context.Context, tx *store.Tx, org string) (out []store.IntentRow, err error) {
+	rules, err := tx.Policies(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	merged := map[string]*policy.Effective{}
+	for after := 0; ; {
+		rows, err := tx.QuietIntents(ctx, org, tx.Now.Add(-time.Hour), after)
+		if err != nil || len(rows) == 0 {
+			return out, err
+		}
+		for _, i := range rows {
+			if merged[i.Repo.ID] == nil {
+				merged[i.Repo.ID] = policy.Merge(rules[""], rules[i.Repo.ID])
+			}
+			if Lapses(i, merged[i.Repo.ID]) <= tx.Now {
+				out = append(out, i)
+			}
+			if after = i.Number; len(out) == maxExpired {
+				return out, nil
+			}
+		}
+	}
+}
+
+// HookReplyKept is how long a retry of an event gets the same answer.
+const HookReplyKept = 48 * time.Hour
