@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,12 +22,26 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 		found := setup.Detect(root, home, exec.LookPath)
 		var checks []doctor.Check
 		ready := 0
-		var more []string // found, but not set up
+		var more []string    // found, but not set up
+		var topOnly []string // of those, the ones that run no hooks in a folder
 		for _, id := range setup.IDs() {
-			r, err := setup.Status(setup.Options{Root: root, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}, id)
+			opts := setup.Options{Root: root, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}
+			r, err := setup.Status(opts, id)
 			if err != nil {
 				checks = append(checks, doctor.Check{Name: id, Level: doctor.Fail, Detail: err.Error()})
 				continue
+			}
+			everywhere := a.userHooks(opts, id)
+			if everywhere.Present {
+				if !r.Hooks.Present {
+					r.Hooks = everywhere
+				}
+				if !everywhere.OK() {
+					checks = append(checks, partCheck(id+" user hooks", everywhere, "svc init --user --tools "+id))
+				}
+			}
+			if r.Hooks.Present && !everywhere.Present && setup.HereOnly(id) {
+				topOnly = append(topOnly, id)
 			}
 			present := r.Hooks.Present || r.Server.Present
 			switch used := slices.Contains(found, id); {
@@ -39,8 +54,44 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 				checks = append(checks, reportChecks(r)...)
 			}
 		}
+		if len(topOnly) > 0 {
+			checks = append(checks, a.folderCheck(root, topOnly))
+		}
 		return append(checks, agentsCheck(ready, more))
 	}
+}
+
+// userHooks returns how a host's hooks for all folders stand.
+func (a *app) userHooks(opts setup.Options, id string) setup.Part {
+	if opts.Home == "" {
+		return setup.Part{}
+	}
+	opts.User = true
+	r, err := setup.Status(opts, id)
+	if err != nil {
+		return setup.Part{}
+	}
+	return r.Hooks
+}
+
+// folderCheck tells where hosts would not run our hooks: some read them only
+// in the folder that they are started in.
+func (a *app) folderCheck(root string, ids []string) doctor.Check {
+	c := doctor.Check{Name: "folders", Level: doctor.OK, Detail: strings.Join(ids, ", ") + " run our hooks only when started in " + root +
+		"; for every folder: svc init --user"}
+	dir := a.Dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	top := root
+	if real, err := filepath.EvalSymlinks(top); err == nil {
+		top = real
+	}
+	if dir != top {
+		c.Level, c.Fix = doctor.Warn, "svc init --user"
+		c.Detail = "started in this folder, " + strings.Join(ids, ", ") + " would run none of our hooks: they read them only in " + root
+	}
+	return c
 }
 
 // agentsCheck says whether any agent is connected here.
@@ -59,6 +110,9 @@ func agentsCheck(ready int, more []string) doctor.Check {
 // reportChecks are the findings about one host.
 func reportChecks(r setup.Report) []doctor.Check {
 	fix := "svc init --tools " + r.Host
+	if strings.HasPrefix(r.Hooks.File, "~/") {
+		fix = "svc init --user --tools " + r.Host
+	}
 	checks := []doctor.Check{partCheck(r.Host+" hooks", r.Hooks, fix)}
 	if r.Server.File != "" {
 		checks = append(checks, partCheck(r.Host+" tools", r.Server, fix))
@@ -77,7 +131,7 @@ func reportChecks(r setup.Report) []doctor.Check {
 }
 
 func partCheck(name string, p setup.Part, fix string) doctor.Check {
-	if strings.HasPrefix(p.File, "~/") {
+	if strings.HasPrefix(p.File, "~/") && !strings.Contains(fix, "--user") {
 		fix += " --home"
 	}
 	switch {

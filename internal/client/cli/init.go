@@ -24,6 +24,7 @@ type initFlags struct {
 	server string
 	yes    bool
 	home   bool
+	user   bool
 	remove bool
 	dryRun bool
 }
@@ -35,8 +36,11 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Set up agent hosts in this repository",
 		Long: "Write hooks, the tool server and instructions into the configuration of the\n" +
 			"agent hosts you use. What is not ours in those files stays as it is, and no\n" +
-			"token is ever written. It is safe to run again; --remove takes it all out.",
-		Example: "  svc init\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
+			"token is ever written. It is safe to run again; --remove takes it all out.\n\n" +
+			"With --user it writes the hooks that hosts run for you in whatever folder they\n" +
+			"are started: several hosts read a repository's hooks only at its top. In a\n" +
+			"repository that your team's server does not know, those tell it nothing.",
+		Example: "  svc init\n  svc init --user\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd.Context(), f) },
 	}
@@ -45,6 +49,7 @@ func (a *app) initCommand() *cobra.Command {
 	fs.StringVar(&f.server, "server", "", "the server you are going to use")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(setup.Default, ","))
 	fs.BoolVar(&f.home, "home", false, "also edit the home folder, for hosts that look only there")
+	fs.BoolVar(&f.user, "user", false, "set up your home folder, for every folder that a host is started in")
 	fs.BoolVar(&f.remove, "remove", false, "take svc out of the hosts' configuration")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show the changes and write nothing")
 	return cmd
@@ -73,12 +78,17 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 		}
 	}
 	root, inRepo := setup.FindRoot(a.Dir)
+	if f.user {
+		if root, inRepo = login.Home(a.Getenv), true; root == "" {
+			return fmt.Errorf("there is no home folder: set HOME")
+		}
+	}
 	in := bufio.NewReader(a.Stdin)
 	tools, err := a.chooseTools(f, root, in)
 	if err != nil {
 		return err
 	}
-	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}
+	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: f.user}
 	if opts.Home, err = a.leaveForHome(f, tools, in); err != nil {
 		return err
 	}
@@ -121,7 +131,11 @@ func reportOf(root string, tools []string, changes *setup.Changes, f initFlags, 
 		rep.Files = append(rep.Files, initChange{c.Path, c.Kind()})
 	}
 	for _, id := range tools {
-		if note := setup.Notes(id, home); note != "" && !f.remove {
+		note := setup.Notes(id, home)
+		if f.user {
+			note = setup.UserNotes(id)
+		}
+		if note != "" && !f.remove {
 			rep.Notes = append(rep.Notes, note)
 		}
 	}
@@ -155,15 +169,26 @@ func (a *app) printWarnings(list []string) {
 func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string, error) {
 	switch {
 	case f.tools != "":
-		return parseTools(strings.Split(f.tools, ","))
+		return parseTools(strings.Split(f.tools, ","), setup.IDs())
+	case f.remove && f.user:
+		return setup.UserHosts(), nil
 	case f.remove:
 		return setup.IDs(), nil
+	}
+	offer, found := setup.IDs(), setup.Detect(root, login.Home(a.Getenv), exec.LookPath)
+	if f.user {
+		offer = setup.UserHosts()
+		found = slices.DeleteFunc(found, func(id string) bool { return !slices.Contains(offer, id) })
+	}
+	switch {
 	case f.yes || !a.Terminal.In || a.json:
+		if f.user && len(found) > 0 { // those on this machine; nobody else is concerned
+			return found, nil
+		}
 		return setup.Default, nil
 	}
-	found := setup.Detect(root, login.Home(a.Getenv), exec.LookPath)
 	fmt.Fprintln(a.Stderr, "Agent hosts (x: found on this machine):")
-	for i, id := range setup.IDs() {
+	for i, id := range offer {
 		mark, h := " ", id
 		if slices.Contains(found, id) {
 			mark = "x"
@@ -182,16 +207,15 @@ func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string,
 	case err != nil && err != io.EOF:
 		return nil, err
 	case len(words) > 0:
-		return parseTools(words)
+		return parseTools(words, offer)
 	case len(found) == 0:
 		return nil, &exit{ExitCancelled, fmt.Errorf("no agent host was found; name one with --tools")}
 	}
 	return found, nil
 }
 
-// parseTools reads ids, numbers of the list, or all.
-func parseTools(words []string) ([]string, error) {
-	ids := setup.IDs()
+// parseTools reads ids, numbers of the list, or all of it.
+func parseTools(words, ids []string) ([]string, error) {
 	var out []string
 	for _, w := range words {
 		w = strings.TrimSpace(w)
@@ -217,6 +241,8 @@ func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (strin
 	files := setup.HomeFiles(tools)
 	home := login.Home(a.Getenv)
 	switch {
+	case f.user:
+		return home, nil
 	case len(files) == 0 || home == "":
 		return "", nil
 	case f.home:

@@ -27,6 +27,9 @@ func (p *planner) instruct(hosts []*Host) error {
 				names = []string{name}
 			}
 		}
+		if len(names) == 0 { // none for all folders of a user
+			continue
+		}
 		if len(names) > 1 {
 			flexible = append(flexible, h)
 			continue
@@ -95,7 +98,7 @@ func (p *planner) removeInstructions(name string, kept map[string]bool) error {
 // entries of ours.
 func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 	users := map[string]int{}
-	for _, h := range table() {
+	for _, h := range p.all {
 		for _, f := range h.files {
 			for _, name := range f.paths {
 				users[name]++
@@ -103,9 +106,10 @@ func (p *planner) keptByOthers(selected []*Host) map[string]bool {
 		}
 	}
 	kept := map[string]bool{}
-	for i := range table() {
-		h := &table()[i]
-		alone := func(f hostFile) bool { return users[f.paths[0]] == 1 && !f.home && p.holdsOurs(h, &f) }
+	for _, h := range p.all {
+		alone := func(f hostFile) bool {
+			return users[f.paths[0]] == 1 && (!f.home || p.opts.User) && p.holdsOurs(h, &f)
+		}
 		if slices.Contains(selected, h) || !slices.ContainsFunc(h.files, alone) {
 			continue
 		}
@@ -130,6 +134,12 @@ func (p *planner) holdsOurs(h *Host, f *hostFile) bool {
 func (p *planner) warn(hosts []*Host) {
 	has := func(id string) bool {
 		return slices.ContainsFunc(hosts, func(h *Host) bool { return h.ID == id })
+	}
+	if p.opts.User {
+		if dir := p.opts.elsewhere(); dir != "" && has("codex") {
+			p.warnings = append(p.warnings, "CODEX_HOME is "+dir+", so Codex does not read ~/.codex; copy hooks.json there")
+		}
+		return
 	}
 	if (has("opencode") || has("omp")) && p.repo.exists("CLAUDE.md") && !p.repo.exists("AGENTS.md") && p.willExist("AGENTS.md") {
 		p.warnings = append(p.warnings, "AGENTS.md is new: opencode and omp read CLAUDE.md only where there is no AGENTS.md; add what they need")

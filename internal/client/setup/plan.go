@@ -24,6 +24,9 @@ type Options struct {
 	// Home, if set, allows editing the home folder for hosts that keep their
 	// tool servers only there.
 	Home string
+	// User sets up the user's home folder, Home, instead of a repository: hooks
+	// that hosts run in whatever folder they are started.
+	User bool
 	// CodexHome is the folder of the user's Codex settings, where it is not
 	// .codex under Home.
 	CodexHome string
@@ -71,6 +74,7 @@ type draft struct {
 // A planner collects the drafts of a plan.
 type planner struct {
 	opts     Options
+	all      []*Host // every host there is
 	repo     *tree
 	home     *tree // nil without leave
 	drafts   map[string]*draft
@@ -104,6 +108,9 @@ func Plan(opts Options) (*Changes, error) {
 func Remove(opts Options) (*Changes, error) {
 	if len(opts.Hosts) == 0 {
 		opts.Hosts = IDs()
+		if opts.User {
+			opts.Hosts = UserHosts()
+		}
 	}
 	p, hosts, err := newPlanner(opts)
 	if err != nil {
@@ -126,22 +133,29 @@ func Remove(opts Options) (*Changes, error) {
 }
 
 func newPlanner(opts Options) (*planner, []*Host, error) {
+	if opts.User {
+		opts.Root = opts.Home
+	}
+	p := &planner{opts: opts, all: opts.all(), drafts: map[string]*draft{}}
 	var hosts []*Host
 	for _, id := range opts.Hosts {
-		h, ok := ByID(id)
-		if !ok {
+		if _, ok := ByID(id); !ok {
 			return nil, nil, fmt.Errorf("unknown agent %q; svc knows %s", id, strings.Join(IDs(), ", "))
 		}
-		if !slices.Contains(hosts, h) {
-			hosts = append(hosts, h)
+		i := slices.IndexFunc(p.all, func(h *Host) bool { return h.ID == id })
+		if i < 0 {
+			p.warnings = append(p.warnings, id+" has no hooks for all folders of a user; run svc init in each repository")
+		} else if !slices.Contains(hosts, p.all[i]) {
+			hosts = append(hosts, p.all[i])
 		}
 	}
-	repo, err := openTree(opts.Root)
-	if err != nil {
+	var err error
+	if p.repo, err = openTree(opts.Root); err != nil {
 		return nil, nil, err
 	}
-	p := &planner{opts: opts, repo: repo, drafts: map[string]*draft{}}
-	if opts.Home != "" {
+	if opts.User {
+		p.home = p.repo
+	} else if opts.Home != "" {
 		if p.home, err = openTree(opts.Home); err != nil {
 			return nil, nil, err
 		}

@@ -50,6 +50,9 @@ func Status(opts Options, host string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if len(hosts) == 0 {
+		return Report{Host: host}, nil
+	}
 	h := hosts[0]
 	r := Report{Host: host, Instructions: p.instructionPart(h)}
 	for i := range h.files {
@@ -148,6 +151,9 @@ func (f *hostFile) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 // instructionPart reports on the instruction block.
 func (p *planner) instructionPart(h *Host) Part {
 	names := h.instructionFiles(p.repo.reader())
+	if len(names) == 0 {
+		return Part{}
+	}
 	part := Part{File: names[0]}
 	for _, name := range names {
 		data, _, err := p.repo.read(name)
@@ -202,6 +208,14 @@ func Notes(host string, home bool) string {
 		return h.Title + ": " + h.noteHome
 	}
 	return h.Title + ": " + h.Note
+}
+
+// UserNotes is Notes after svc init --user.
+func UserNotes(host string) string {
+	if h, ok := ByID(host); ok && userNotes[host] != "" {
+		return h.Title + ": " + userNotes[host]
+	}
+	return ""
 }
 
 // HomeFiles lists what Plan would edit in the home folder, given leave.

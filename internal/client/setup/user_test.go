@@ -1,0 +1,77 @@
+package setup_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/setup"
+)
+
+// Setting up a home folder twice changes nothing the second time, and taking
+// it out gives back every byte.
+func TestAHomeFolderIsSetUpAndGivenBack(t *testing.T) {
+	before := files{
+		".claude/settings.json":          "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n",
+		".codex/config.toml":             "model = \"o3\"\n",
+		".gemini/settings.json":          "{\"theme\": \"dark\"}\n",
+		".config/opencode/opencode.json": "{}\n",
+		"notes.txt":                      "mine\n",
+	}
+	home := t.TempDir()
+	write(t, home, before)
+	opts := setup.Options{Home: home, User: true, Hosts: setup.UserHosts(), Plugin: plugin}
+	c, err := setup.Plan(opts)
+	apply(t, c, err)
+	for _, f := range c.Files {
+		if !strings.HasPrefix(f.Path, "~/") {
+			t.Errorf("%s is not said to be in the home folder", f.Path)
+		}
+	}
+	after := read(t, home)
+	for _, name := range []string{".claude/settings.json", ".codex/hooks.json", ".copilot/hooks/svc.json", ".gemini/settings.json", ".qwen/settings.json",
+		".config/opencode/plugin/svc.js", ".cursor/hooks.json"} {
+		if !strings.Contains(after[name], "hook") {
+			t.Errorf("%s does not call svc: %q", name, after[name])
+		}
+	}
+	for name, text := range after {
+		if strings.HasPrefix(name, ".git") || name == "CLAUDE.md" || name == "AGENTS.md" || name == ".mcp.json" {
+			t.Errorf("%s belongs into a repository: %q", name, text)
+		}
+	}
+	again, err := setup.Plan(opts)
+	if err != nil || !again.Empty() {
+		t.Errorf("a second run would change (%v):\n%s", err, again.Diff())
+	}
+	for _, id := range setup.UserHosts() {
+		r, err := setup.Status(opts, id)
+		if err != nil || !r.Hooks.OK() {
+			t.Errorf("%s: %+v %v", id, r.Hooks, err)
+		}
+	}
+	c, err = setup.Remove(setup.Options{Home: home, User: true, Plugin: plugin})
+	apply(t, c, err)
+	if d := cmp.Diff(before, read(t, home)); d != "" {
+		t.Errorf("after removing:\n%s", d)
+	}
+}
+
+// The hook recognises the files in which a host keeps the hooks of its user,
+// so that it steps aside where another host runs them.
+func TestUserHooksAreWhereTheHookLooksForThem(t *testing.T) {
+	for _, id := range setup.UserHosts() {
+		h, ok := host.ByID(id)
+		if !ok {
+			t.Fatal(id)
+		}
+		home := t.TempDir()
+		c, err := setup.Plan(setup.Options{Home: home, User: true, Hosts: []string{id}, Plugin: host.Plugin})
+		apply(t, c, err)
+		if h.Plugin == "" && !h.CallsUs("", home, &host.Host{}) {
+			t.Errorf("%s: no file of %q calls us, of what svc init --user wrote", id, h.UserConfigs)
+		}
+	}
+}
