@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -73,6 +75,7 @@ type send struct {
 func (r *runner) plan(ctx context.Context) ([]send, error) {
 	c := r.call
 	targets, err := r.targets(ctx)
+	targets = slices.DeleteFunc(targets, func(t target) bool { return r.unknown(t.at) })
 	if err != nil || len(targets) == 0 {
 		return nil, err
 	}
@@ -135,12 +138,28 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 	}
 	r.state.succeeded()
 	for i, s := range sends {
+		if errs[i] == nil && replies[i].SessionID == nil && s.event == wire.HookSessionStart && !r.asked(s.at.Root) {
+			r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
+		}
 		if r.Unindexed != nil && errs[i] == nil && s.event == wire.HookSessionStart && replies[i].SessionID != nil &&
 			replies[i].IndexVersion == 0 {
 			r.Unindexed(s.at.Root)
 		}
 	}
 	return merge(sends, replies, errs), nil
+}
+
+// unknownPause is how long a repository that the service does not know is left
+// in peace, where only the user's own hooks speak for it.
+const unknownPause = 10 * time.Minute
+
+func unknownKey(at *place) string { return "unknown-" + hashed(at.fingerprints...)[:24] }
+
+// unknown reports whether the service said a moment ago that it does not know
+// a repository in which nobody asked for it.
+func (r *runner) unknown(at *place) bool {
+	since, err := strconv.ParseInt(r.spool.shared(unknownKey(at)), 10, 64)
+	return err == nil && time.Since(time.Unix(since, 0)) < unknownPause && !r.asked(at.Root)
 }
 
 // merge makes one answer of the replies that came.

@@ -64,7 +64,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	if status != 0 {
 		rw.WriteHeader(status)
 	}
-	var out any = wire.HookReply{Decision: wire.Allow}
+	known := "session"
+	var out any = wire.HookReply{Decision: wire.Allow, SessionID: &known}
 	if reply != nil {
 		out = reply(in)
 	}
@@ -624,7 +625,8 @@ func TestAHostWithoutASessionStartBeginsWithItsFirstEvent(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	w.reply = func(in wire.HookRequest) any {
-		return wire.HookReply{Decision: wire.Allow, InjectContext: string(in.Event)}
+		id := "s"
+		return wire.HookReply{Decision: wire.Allow, InjectContext: string(in.Event), SessionID: &id}
 	}
 	edit := m{"event": "PreToolUse", "session_id": "c", "cwd": repo, "tool_name": "write", "tool_input": m{"file_path": repo + "/a.txt"}}
 	if got := w.run("crush", "PreToolUse", edit); got.stdout != `{"context":"session_start\n\npre_edit"}`+"\n" {

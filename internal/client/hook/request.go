@@ -139,6 +139,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		Branch:             clip(head.Branch, 255), DefaultBranch: clip(def, 255), HeadSHA: head.SHA,
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
+		KnownOnly:    !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 		out.CwdPath = clip(filepath.ToSlash(rel), 1024)
@@ -149,6 +150,14 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		}
 	}
 	return out
+}
+
+// asked reports whether the repository asks for svc, by a configuration in it
+// that runs us. Otherwise it was the user's own, which holds for every folder:
+// what is private stays so.
+func (r *runner) asked(root string) bool {
+	nobody := &host.Host{}
+	return r.call.Declared.CallsUs(root, "", nobody) || r.call.Host != r.call.Declared && r.call.Host.CallsUs(root, "", nobody)
 }
 
 // base returns the commit that the work started from. Finding it takes git, so

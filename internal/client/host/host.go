@@ -144,6 +144,10 @@ func anyCallsUs(pattern string) bool {
 		names, _ = filepath.Glob(pattern)
 	}
 	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 { // a pipe would keep us waiting
+			continue
+		}
 		data, err := os.ReadFile(name)
 		if err == nil && mentionsHook(string(data)) {
 			return true

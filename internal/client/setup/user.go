@@ -36,7 +36,7 @@ var userPlaces = map[string]map[string]string{
 // userNotes say what a host still wants after svc init --user.
 var userNotes = map[string]string{
 	"claude_code": "for its tools, run once: claude mcp add --scope user svc -- svc mcp",
-	"codex":       "start codex once and accept the new hooks in its review screen; codex exec skips hooks that are not trusted and says nothing",
+	"codex":       "start codex once and accept the new hooks in its review screen; until then codex exec skips them",
 	"vscode":      "its tool servers stay in each workspace: run svc init there",
 	"omp":         "its tool servers stay in each repository: run svc init there",
 }

@@ -14,7 +14,8 @@ import (
 // it out gives back every byte.
 func TestAHomeFolderIsSetUpAndGivenBack(t *testing.T) {
 	before := files{
-		".claude/settings.json":          "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n",
+		".claude/settings.json": "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [\n" +
+			"    {\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n",
 		".codex/config.toml":             "model = \"o3\"\n",
 		".gemini/settings.json":          "{\"theme\": \"dark\"}\n",
 		".config/opencode/opencode.json": "{}\n",
@@ -31,7 +32,8 @@ func TestAHomeFolderIsSetUpAndGivenBack(t *testing.T) {
 		}
 	}
 	after := read(t, home)
-	for _, name := range []string{".claude/settings.json", ".codex/hooks.json", ".copilot/hooks/svc.json", ".gemini/settings.json", ".qwen/settings.json",
+	for _, name := range []string{".claude/settings.json", ".codex/hooks.json", ".copilot/hooks/svc.json",
+		".gemini/settings.json", ".qwen/settings.json",
 		".config/opencode/plugin/svc.js", ".cursor/hooks.json"} {
 		if !strings.Contains(after[name], "hook") {
 			t.Errorf("%s does not call svc: %q", name, after[name])

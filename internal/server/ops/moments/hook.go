@@ -180,6 +180,9 @@ func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo,
 	if known, err := c.RepoByName(ctx, c.Who.OrgID, name); err == nil {
 		return &known, "", ground.FirstError(c.AddRemote(ctx, c.Who.OrgID, known.ID, e.remotes[0]))
 	}
+	if e.Repo.KnownOnly { // it may be private: nobody there asked for us
+		return nil, "", nil
+	}
 	org, err := c.Org(ctx, c.Who.OrgID)
 	if err != nil {
 		return nil, "", err
