@@ -107,6 +107,11 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		l.Close()
 		return nil, err
 	}
+	if err := st.Join(ctx); err != nil { // before the first request
+		st.Close()
+		l.Close()
+		return nil, err
+	}
 	d.assemble(v)
 	if err := d.Ops.Money.ReconcilePlans(ctx); err != nil {
 		return nil, errors.Join(err, d.Stop())
@@ -152,6 +157,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
+	d.background(ctx, d.store.Attend)
 	d.background(ctx, d.events.Run)
 	d.background(ctx, d.runJobs)
 	d.background(ctx, d.notifier.Run)

@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver called pgx
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -16,9 +14,10 @@ import (
 type dialect struct {
 	name        string // also the suffix of migrations meant for one database
 	open        func(dsn string) (*sql.DB, error)
-	snapshot    sql.IsolationLevel // at which a transaction sees one moment
-	lockOrg     string             // statement that makes an org's writers queue
-	skipLocked  string             // ends a SELECT that takes rows nobody else is taking
+	openWriter  func(dsn string) (*sql.DB, error) // where writers have connections of their own
+	snapshot    sql.IsolationLevel                // at which a transaction sees one moment
+	lockOrg     string                            // statement that makes an org's writers queue
+	skipLocked  string                            // ends a SELECT that takes rows nobody else is taking
 	isDuplicate func(error) bool
 	isRetryable func(error) bool // the transaction lost to another and may be tried again
 	isDown      func(error) bool // the database cannot serve right now
@@ -33,16 +32,9 @@ func dialectOf(dsn string) dialect {
 }
 
 var postgres = dialect{
-	name: "postgres",
-	open: func(dsn string) (*sql.DB, error) {
-		db, err := sql.Open("pgx", dsn)
-		if err != nil {
-			return nil, err
-		}
-		db.SetMaxOpenConns(32)
-		db.SetMaxIdleConns(32)
-		return db, nil
-	},
+	name:       "postgres",
+	open:       func(dsn string) (*sql.DB, error) { return openPostgres(dsn, readerPatience) },
+	openWriter: func(dsn string) (*sql.DB, error) { return openPostgres(dsn, writerPatience) },
 	snapshot:   sql.LevelRepeatableRead,
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
 	skipLocked: `FOR UPDATE SKIP LOCKED`,
@@ -51,28 +43,13 @@ var postgres = dialect{
 	},
 	isRetryable: func(err error) bool {
 		switch pgCode(err) {
-		case "40001", "40P01": // serialization failure, deadlock
+		case "40001", "40P01", idledTooLong: // serialization failure, deadlock
 			return true
 		}
 		return false
 	},
-	isLocked: func(error) bool { return false }, // locks are waited for without a limit
-	isDown: func(err error) bool {
-		var connect *pgconn.ConnectError
-		if errors.As(err, &connect) {
-			return true
-		}
-		code := pgCode(err)
-		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
-	},
-}
-
-func pgCode(err error) string {
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ""
+	isLocked: func(err error) bool { return pgCode(err) == lockNotAvailable },
+	isDown:   postgresIsDown,
 }
 
 // minSQLite is the first release without the WAL-reset corruption bug.

@@ -69,6 +69,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	apply := func(tx *Tx) error {
+		if err := tx.bePatient(ctx); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL, name TEXT PRIMARY KEY)`); err != nil {
 			return err
 		}
@@ -96,6 +99,19 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// bePatient lets a transaction take as long as it does.
+func (tx *Tx) bePatient(ctx context.Context) error {
+	if tx.name != postgres.name {
+		return nil
+	}
+	for name := range writerPatience {
+		if _, err := tx.ExecContext(ctx, `SET LOCAL `+name+` = 0`); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrationTakes is how long another process's migration is waited for.

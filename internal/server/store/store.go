@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -24,6 +26,10 @@ type Store struct {
 	// while writers wait for their org's lock.
 	writes *sql.DB
 	queues queues
+	// replica is this process among those on one database; nil where it did
+	// not join.
+	replica atomic.Pointer[replica]
+	ready   readiness
 	// Committed, if set, is told after each commit which orgs have new events.
 	Committed func(orgs []string)
 	// Aborted, if set, is told when writes that had run were not committed.
@@ -55,7 +61,7 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 	}
 	s := &Store{db: db, dsn: dsn, dialect: d, now: time.Now}
 	if d.name == postgres.name {
-		if s.writes, err = d.open(dsn); err != nil {
+		if s.writes, err = d.openWriter(dsn); err != nil {
 			db.Close()
 			return nil, fmt.Errorf("open the %s database: %w", d.name, err)
 		}
@@ -126,10 +132,25 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	var one int
-	return s.db.QueryRowContext(ctx, `SELECT 1`).Scan(&one)
+// Ready reports whether the database takes writes, by one of them. Reads may
+// go on long after the disk is full or the primary became a standby.
+func (s *Store) Ready(ctx context.Context) error {
+	s.ready.mu.Lock()
+	defer s.ready.mu.Unlock()
+	if time.Since(s.ready.at) < time.Second { // anybody may ask, as often as they like
+		return s.ready.err
+	}
+	s.ready.err = s.Write(ctx, "", func(tx *Tx) error {
+		return tx.SetMeta(ctx, "ready", tx.Now.String())
+	})
+	s.ready.at = time.Now()
+	return s.ready.err
+}
+
+type readiness struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
 }
 
 // SetClock replaces the clock, for tests of expiry.

@@ -12,6 +12,7 @@ type Channel string
 
 const (
 	NewEvents    Channel = "svc_events"    // there are new events
+	NewReplicas  Channel = "svc_replicas"  // another process serves the database; no org is meant
 	NewStandings Channel = "svc_standings" // somebody's token, role or membership changed
 )
 

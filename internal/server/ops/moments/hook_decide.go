@@ -2,12 +2,15 @@ package moments
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
@@ -18,9 +21,11 @@ import (
 // hookDecide answers whether an edit may go on. What is allowed, as most edits
 // are, costs a look at the session's row and at memory, and writes nothing.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
-	p, known, err := s.lookUp(ctx, e)
+	asked, cancel := context.WithTimeout(ctx, maxDoubt)
+	p, known, err := s.lookUp(asked, e)
+	cancel()
 	if err != nil {
-		return wire.HookReply{}, err
+		return unsure(ctx, err)
 	}
 	if !known {
 		return s.hookAnswer(ctx, e)
@@ -35,7 +40,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		return reply, nil
 	}
 	var d engine.Decision
-	err = s.Live.View(ctx, e.who.OrgID, func(ix *engine.Index) error {
+	err = s.Live.Recall(ctx, e.who.OrgID, func(ix *engine.Index) error {
 		d = engine.Decide(ix, editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now()))
 		return nil
 	})
@@ -43,6 +48,23 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		return reply, err
 	}
 	return s.hookAnswer(ctx, e)
+}
+
+// maxDoubt is how long an edit waits for the service to know that it has seen
+// every claim. An agent's hook has given up soon after.
+const maxDoubt = 300 * time.Millisecond
+
+// unsure answers an edit about which the database could not be asked in time.
+// It goes on, since a service that is down must not keep anybody from working,
+// and its agent is told that nobody looked.
+func unsure(ctx context.Context, err error) (wire.HookReply, error) {
+	var p *problem.Error
+	if ctx.Err() != nil || !errors.As(err, &p) || p.Kind != problem.Unavailable {
+		return wire.HookReply{}, err
+	}
+	reply := allowed()
+	reply.InjectContext = "svc could not check this edit: its database did not answer in time. Others may be at work in the same place."
+	return reply, nil
 }
 
 func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Time) engine.Edit {

@@ -38,7 +38,7 @@ func (s *Service) GetReady(ctx context.Context, _ coord.Caller, _ wire.None) (wi
 }
 
 func (s *Service) checkDatabase(ctx context.Context) (string, error) {
-	return s.Store.Name(), s.Store.Ping(ctx)
+	return s.Store.Name(), s.Store.Ready(ctx)
 }
 
 func (s *Service) checkMigrations(ctx context.Context) (string, error) {
