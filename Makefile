@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run build test test-web test-scale test-short test-hosts screenshots bench proof contracts release conformance lint
+.PHONY: help run build test test-grammars test-web test-scale test-short test-hosts screenshots bench proof contracts release conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -24,7 +24,7 @@ run: build ## build and start the service on SQLite in .data, with an owner acco
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
 	go build -tags netgo,osusergo -ldflags '$(LDFLAGS)' -o bin/ ./cmd/svcd
-	.ci/build-svc bin/svc -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)'
+	.ci/build-svc bin/svc --svcd bin/svcd -ldflags '$(LDFLAGS) $(STATIC)'
 
 $(DIST): $(NODE) $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public web/build -type f -not -name '*.gen.ts' 2>/dev/null)
 	cd web && npm run build
@@ -35,7 +35,14 @@ $(NODE): web/package.json web/package-lock.json
 
 test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
 	$(PG) go test -race -timeout 30m ./...
+	$(MAKE) test-grammars
 	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
+
+test-grammars: ## what builds without a C compiler read: the same trees and facts from WebAssembly
+	.ci/needs
+	.ci/build-grammars
+	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm
+	CGO_ENABLED=0 go test ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
 
 test-web: ## the dashboard's tests in a real browser, on both databases
 	.ci/needs

@@ -23,7 +23,7 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 	dir := t.TempDir()
 	svc, repo, home := filepath.Join(dir, "svc"), filepath.Join(dir, "repo"), filepath.Join(dir, "home")
 	// as make build does, so that most is done already
-	build := exec.Command("../../.ci/build-svc", svc, "-tags=netgo,osusergo", "-ldflags=-s -w")
+	build := exec.Command("../../.ci/build-svc", svc, "-ldflags=-s -w")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -22,7 +22,7 @@ func BenchmarkStartUp(b *testing.B) {
 	}
 	programs := [][]string{{filepath.Join(dir, "hello")}, {filepath.Join(dir, "svc"), "--version"}}
 	for _, build := range [][]string{{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", programs[0][0], hello},
-		{"../../.ci/build-svc", programs[1][0], "-trimpath", "-tags=netgo,osusergo", "-ldflags=-s -w"}} {
+		{"../../.ci/build-svc", programs[1][0], "-trimpath", "-ldflags=-s -w"}} {
 		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
 			b.Fatalf("%v: %s", err, out)
 		}

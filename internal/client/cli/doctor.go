@@ -53,6 +53,7 @@ func (a *app) patient() *doctor.Patient {
 		p.Remote, p.RemoteErr = a.connect(l)
 	}
 	p.Program = program
+	p.Reads = reads
 	here, _ := a.here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root
 	p.Repo = wire.HookRepo{RemoteFingerprints: here.Fingerprints, Branch: here.Branch}

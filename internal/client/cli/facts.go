@@ -40,7 +40,7 @@ const handBack = 20 * time.Millisecond
 
 // askFacts has the companion read the files.
 func askFacts(ctx context.Context, in factsRequest) (*coord.Analysis, error) {
-	program, err := companion.Path()
+	program, err := companion.Path(companion.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func answerFacts(ctx context.Context, stdin io.Reader, stdout io.Writer) int {
 
 // handOver runs a command in the companion as if it were this program.
 func handOver(args []string) int {
-	program, err := companion.Path()
+	program, err := companion.Path(companion.Reader)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "svc:", err)
 		return ExitError

@@ -34,7 +34,7 @@ func Run(args []string) int {
 		case factsCommand:
 			return answerFacts(context.Background(), os.Stdin, os.Stdout)
 		case "analyze", "index", "backtest": // they read code
-			if companion.Carried() {
+			if companion.Carries(companion.Reader) {
 				return handOver(args)
 			}
 		}
@@ -88,7 +88,7 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 		return nil, err
 	}
 	in := factsRequest{Root: root, Paths: paths, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
-	if companion.Carried() {
+	if companion.Carries(companion.Reader) {
 		return askFacts(ctx, in)
 	}
 	return in.facts(ctx)

@@ -88,7 +88,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	if err := store.Save(l.Config); err != nil {
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}
-	_, _ = companion.Path() // so that the first hook need not unpack it
+	_, _ = companion.Path(companion.Reader) // so that the first hook need not unpack it
 	if a.json {
 		return a.printJSON(whoami{me, l.Server})
 	}

@@ -3,26 +3,52 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/companion"
+	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version",
+		Short:   "Print the version, and what this build can read",
 		Example: "  svc version\n  svc --version",
 		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
+		RunE: func(*cobra.Command, []string) error {
+			if err := a.printVersion(); err != nil || a.json {
+				return err
+			}
+			how, languages := reads()
+			_, err := fmt.Fprintf(a.Stdout, "reads %s (grammars: %s)\n", strings.Join(languages, ", "), how)
+			return err
+		},
 	}
 }
 
 func (a *app) printVersion() error {
 	if a.json {
-		return a.printJSON(map[string]string{"version": version.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version()})
+		how, languages := reads()
+		return a.printJSON(map[string]any{"version": version.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
+			"languages": languages, "grammars": how, "server": companion.Carries(companion.Server)})
 	}
 	_, err := fmt.Fprintln(a.Stdout, version.Line("svc"))
 	return err
+}
+
+// reads returns the languages whose definitions this build knows, and in what
+// form it has their grammars. Go needs none.
+func reads() (how string, languages []string) {
+	if companion.Carries(companion.Reader) {
+		return companion.How(), grammar.Names()
+	}
+	languages = slices.DeleteFunc(slices.Clone(grammar.Names()), func(l string) bool { return l != "go" && !grammar.Supported(l) })
+	if len(languages) == 1 {
+		return "none", languages
+	}
+	return grammar.How, languages
 }

@@ -1,13 +1,13 @@
-// Package companion starts the svc with the grammars, which a lean svc carries
-// inside itself.
+// Package companion holds the programs that svc carries inside itself: the
+// svc with the grammars, and svcd.
 //
-// Agents wait for svc hook at every edit, and a program that links C starts
-// slower by a fifth, used or not. So make build makes two: one with the
-// grammars' C, and a lean one without, which holds the first as a compressed
-// file and unpacks it into the user's cache when code is to be read. It stays
-// one file to install and to update. A svc that go build made carries nothing
-// and has the grammars itself. It must not be reached by a hook that reads no
-// code: unpacking is what the lean one saves.
+// Agents wait for svc hook at every edit, and a program that links parsers
+// starts slower by a fifth, used or not; svcd is wanted by svc up alone. So make
+// build makes a lean svc, which holds the others as compressed files and
+// unpacks them into the user's cache when they are wanted. It stays one file to
+// install and to update. A svc that go build made carries nothing and has the
+// grammars itself. It must not be reached by a hook that reads no code:
+// unpacking is what the lean one saves.
 package companion
 
 import (
@@ -28,20 +28,20 @@ import (
 //go:embed all:program
 var files embed.FS
 
-// ErrNone means that this svc carries no other.
-var ErrNone = errors.New("this svc carries no other")
+// A Program is one that svc may carry.
+type Program string
 
-func packed() ([]byte, error) {
-	data, err := files.ReadFile("program/svc.gz")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
-	}
-	return data, err
-}
+const (
+	Reader Program = "reader" // svc with the grammars
+	Server Program = "svcd"
+)
 
-// Carried reports whether this svc carries another with the grammars.
-func Carried() bool {
-	f, err := files.Open("program/svc.gz")
+// ErrNone means that this svc carries no such program.
+var ErrNone = errors.New("this svc was built without it")
+
+// Carries reports whether this svc carries a program.
+func Carries(p Program) bool {
+	f, err := files.Open("program/" + string(p) + ".gz")
 	if err != nil {
 		return false
 	}
@@ -49,27 +49,35 @@ func Carried() bool {
 	return true
 }
 
-// Path returns where the companion is, unpacked if need be into a folder of
-// the user's cache.
-func Path() (string, error) {
-	data, err := packed()
-	if err != nil {
+// How says in what form the reader has the grammars.
+func How() string {
+	how, _ := files.ReadFile("program/how")
+	return strings.TrimSpace(string(how))
+}
+
+// Path returns where a program is, unpacked if need be into a folder of the
+// user's cache.
+func Path(p Program) (string, error) {
+	data, err := files.ReadFile("program/" + string(p) + ".gz")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNone
+	} else if err != nil {
 		return "", err
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no cache folder for the part that reads code: %w", err)
+		return "", fmt.Errorf("no cache folder for a part of svc: %w", err)
 	}
-	return unpack(data, filepath.Join(cache, "svc", "program"))
+	return unpack(data, filepath.Join(cache, "svc", "program"), string(p))
 }
 
 // unpack returns the program in data, which has a place of its own in folder:
 // gzip ends with the checksum and size of what it holds.
-func unpack(data []byte, folder string) (string, error) {
+func unpack(data []byte, folder, program string) (string, error) {
 	if len(data) < 18 {
-		return "", errors.New("the part of svc that reads code is damaged; install svc again")
+		return "", errors.New("a part of svc is damaged; install svc again")
 	}
-	name := "svc-" + hex.EncodeToString(data[len(data)-8:])
+	name := program + "-" + hex.EncodeToString(data[len(data)-8:])
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -84,7 +92,7 @@ func unpack(data []byte, folder string) (string, error) {
 	if err := write(data, folder, path); err != nil {
 		return "", err
 	}
-	forget(folder, name)
+	forget(folder, program, name)
 	return path, nil
 }
 
@@ -111,13 +119,13 @@ func write(data []byte, folder, path string) error {
 
 // forget removes what earlier versions left. One that is still running keeps
 // its file, or on Windows is left for the next time.
-func forget(folder, keep string) {
+func forget(folder, program, keep string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "svc-") && e.Name() != keep { // not what somebody is writing
+		if strings.HasPrefix(e.Name(), program+"-") && e.Name() != keep { // not what somebody is writing
 			os.Remove(filepath.Join(folder, e.Name()))
 		}
 	}

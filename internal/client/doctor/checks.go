@@ -33,6 +33,20 @@ func checkProgram(ctx context.Context, p *Patient) []Check {
 	return one(name, OK, "", "agent hosts start %s", path)
 }
 
+// checkLanguages tells of a build without grammars: it knows lines, and would
+// see no definitions change.
+func checkLanguages(_ context.Context, p *Patient) []Check {
+	const name = "languages"
+	if p.Reads == nil {
+		return nil
+	}
+	how, languages := p.Reads()
+	if how == "none" {
+		return one(name, Warn, "install a release, or build with make build", "this build reads definitions of %s only", strings.Join(languages, ", "))
+	}
+	return one(name, OK, "", "%d, with %s grammars", len(languages), how)
+}
+
 func checkConfig(_ context.Context, p *Patient) []Check {
 	const name = "config"
 	if p.LoginErr != nil {

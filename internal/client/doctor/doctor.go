@@ -54,6 +54,9 @@ type Patient struct {
 	Client     wire.HookClient
 	// Program returns the svc that agent hosts start, or why they start none.
 	Program func(context.Context) (path string, err error)
+	// Reads returns the languages whose definitions this build knows, and in
+	// what form it has their grammars.
+	Reads func() (how string, languages []string)
 	// Hosts examines the agent hosts: their hooks, tool-server entries and
 	// whether they trust them.
 	Hosts func(context.Context) []Check
@@ -82,6 +85,7 @@ const (
 
 var rows = []row{
 	{"program", nothing, checkProgram},
+	{"languages", nothing, checkLanguages},
 	{"config", nothing, checkConfig},
 	{"server", nothing, checkServer},
 	{"clock", aServer, checkClock},

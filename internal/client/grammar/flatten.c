@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !lean
 
 #include "flatten.h"
 
@@ -48,9 +48,11 @@ extern const char *ts_language_symbol_name(const TSLanguage *, uint16_t) WEAK;
 extern uint32_t ts_language_field_count(const TSLanguage *) WEAK;
 extern const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t) WEAK;
 
-// In the order of the table in parse.go.
+// In the order of the table in parse.go. A module of WebAssembly has one.
+#ifndef LANGUAGES
 #define LANGUAGES(X) X(c) X(cpp) X(c_sharp) X(go) X(java) X(javascript) X(kotlin) X(php) X(python) \
   X(ruby) X(rust) X(scala) X(swift) X(tsx) X(typescript)
+#endif
 #define DECLARE(name) extern TSLanguage *tree_sitter_##name(void) WEAK;
 LANGUAGES(DECLARE)
 #define LIST(name) tree_sitter_##name,

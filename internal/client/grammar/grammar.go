@@ -1,6 +1,7 @@
 // Package grammar turns source text into a flat array of syntax nodes. It is
 // the only package with C: tree-sitter parses, and one call brings the whole
-// tree over. A build without a C compiler has the same interface and supports
+// tree over. A build without a C compiler has the same C as WebAssembly, and
+// makes the same trees; one with the tag lean has the interface and supports
 // no language.
 //
 // Nothing happens at start-up: a language's tables are touched when a file of
@@ -16,6 +17,9 @@ import (
 
 // ErrUnsupported is returned for a language this build cannot parse.
 var ErrUnsupported = errors.New("no grammar for this language")
+
+// ErrMemory is returned when there was not enough memory to parse.
+var ErrMemory = errors.New("no memory to parse")
 
 // ErrTimeout is returned when parsing took longer than allowed.
 var ErrTimeout = errors.New("parsing took too long")

@@ -31,7 +31,7 @@ func BenchmarkProcess(b *testing.B) {
 		return installed(b, out)
 	}
 	ours, floor, whole := build("hookproc"), build("floor"), filepath.Join(dir, "svc")
-	if text, err := exec.Command("../../../.ci/build-svc", whole, "-tags=netgo,osusergo", "-ldflags=-s -w").CombinedOutput(); err != nil {
+	if text, err := exec.Command("../../../.ci/build-svc", whole, "-ldflags=-s -w").CombinedOutput(); err != nil {
 		b.Fatalf("build svc: %v\n%s", err, text)
 	}
 	whole = installed(b, whole)
