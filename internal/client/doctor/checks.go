@@ -42,7 +42,8 @@ func checkLanguages(_ context.Context, p *Patient) []Check {
 	}
 	how, languages := p.Reads()
 	if how == "none" {
-		return one(name, Warn, "install a release, or build with make build", "this build reads definitions of %s only", strings.Join(languages, ", "))
+		const fix = "install a release, or build with make build"
+		return one(name, Warn, fix, "this build reads definitions of %s only", strings.Join(languages, ", "))
 	}
 	return one(name, OK, "", "%d, with %s grammars", len(languages), how)
 }
