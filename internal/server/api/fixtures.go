@@ -23,7 +23,11 @@ func init() {
 		Op{Tool: "test_simple_text", Success: 200, Run: run(func(*outgoing.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
 			return Fixture{"This is a simple text response for testing."}, nil
 		})},
-		Op{Tool: "test_error_handling", Success: 200, Run: run(func(*outgoing.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
-			return Fixture{}, problem.Newf(problem.BadRequest, "This tool intentionally returns an error for testing")
-		})})
+		Op{
+			Tool:    "test_error_handling",
+			Success: 200,
+			Run: run(func(*outgoing.Service, context.Context, coord.Caller, wire.None) (Fixture, error) {
+				return Fixture{}, problem.Newf(problem.BadRequest, "This tool intentionally returns an error for testing")
+			}),
+		})
 }

@@ -39,8 +39,13 @@ func (a *API) Document(version, server string) map[string]any {
 		"components": object{
 			"schemas": a.Schemas.Defs,
 			"securitySchemes": object{
-				"token":  object{"type": "http", "scheme": "bearer", "description": "svc_ followed by 43 base64url characters"},
-				"cookie": object{"type": "apiKey", "in": "cookie", "name": "svc_session", "description": "A dashboard session; X-Svc-Org names the org and writes need X-Svc-CSRF: 1"},
+				"token": object{"type": "http", "scheme": "bearer", "description": "svc_ followed by 43 base64url characters"},
+				"cookie": object{
+					"type":        "apiKey",
+					"in":          "cookie",
+					"name":        "svc_session",
+					"description": "A dashboard session; X-Svc-Org names the org and writes need X-Svc-CSRF: 1",
+				},
 			},
 		},
 		"x-event-types": coord.EventTypes(),
@@ -66,8 +71,15 @@ func (a *API) operation(op Op) object {
 	}{{"path", in.Path}, {"query", in.Query}, {"header", in.Header}} {
 		for _, name := range part.s.Names() {
 			p := part.s.Properties[name]
-			params = append(params, object{"name": name, "in": part.where, "schema": p,
-				"required": part.where == "path" || slices.Contains(part.s.Required, name), "description": p.Description, "explode": false, "style": style(part.where)})
+			params = append(params, object{
+				"name":        name,
+				"in":          part.where,
+				"schema":      p,
+				"required":    part.where == "path" || slices.Contains(part.s.Required, name),
+				"description": p.Description,
+				"explode":     false,
+				"style":       style(part.where),
+			})
 		}
 	}
 	if len(params) > 0 {

@@ -45,7 +45,12 @@ func (s *Service) access(a store.GitHubApp, installation int64) (githost.Access,
 
 // GetGitHub tells of the org's apps and where they are installed.
 func (s *Service) GetGitHub(ctx context.Context, who coord.Caller, _ wire.None) (out wire.GitHubStatus, err error) {
-	out = wire.GitHubStatus{Host: s.Config.GitHubURL, WebhookURL: s.URL("v1", "github", "webhook"), Apps: []wire.GitHubApp{}, Installations: []wire.GitHubInstallation{}}
+	out = wire.GitHubStatus{
+		Host:          s.Config.GitHubURL,
+		WebhookURL:    s.URL("v1", "github", "webhook"),
+		Apps:          []wire.GitHubApp{},
+		Installations: []wire.GitHubInstallation{},
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		apps, err := tx.GitHubApps(ctx, who.OrgID)
 		if err != nil {
@@ -53,8 +58,16 @@ func (s *Service) GetGitHub(ctx context.Context, who coord.Caller, _ wire.None) 
 		}
 		out.Configured = len(apps) > 0
 		for _, a := range apps {
-			out.Apps = append(out.Apps, wire.GitHubApp{ID: a.ID, AppID: a.AppID, Name: a.Name, Owner: a.Owner, URL: a.URL, InstallURL: a.URL + "/installations/new",
-				CreatedAt: a.CreatedAt, LastDeliveryAt: a.DeliveredAt})
+			out.Apps = append(out.Apps, wire.GitHubApp{
+				ID:             a.ID,
+				AppID:          a.AppID,
+				Name:           a.Name,
+				Owner:          a.Owner,
+				URL:            a.URL,
+				InstallURL:     a.URL + "/installations/new",
+				CreatedAt:      a.CreatedAt,
+				LastDeliveryAt: a.DeliveredAt,
+			})
 			rows, err := tx.Installations(ctx, a.ID)
 			if err != nil {
 				return err
@@ -86,7 +99,13 @@ const (
 // GetGitHubManifest begins the flow by which an admin makes an app on GitHub
 // that belongs to the org.
 func (s *Service) GetGitHubManifest(ctx context.Context, who coord.Caller, in wire.GetGitHubManifest) (out wire.GitHubManifest, err error) {
-	flow, _ := json.Marshal(manifestFlow{ID: ground.NewID(), Org: who.OrgID, User: who.UserID, Web: s.Config.GitHubURL, Until: s.Store.Now().Add(flowLifetime)})
+	flow, _ := json.Marshal(manifestFlow{
+		ID:    ground.NewID(),
+		Org:   who.OrgID,
+		User:  who.UserID,
+		Web:   s.Config.GitHubURL,
+		Until: s.Store.Now().Add(flowLifetime),
+	})
 	state, err := s.Config.Vault.Seal(flowPurpose, string(flow))
 	if err != nil {
 		return out, err
@@ -124,11 +143,30 @@ func (s *Service) FinishGitHubManifest(ctx context.Context, _ coord.Caller, in w
 		return out, err
 	}
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
-		app := store.GitHubApp{ID: id, OrgID: flow.Org, AppID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner, URL: made.URL, Web: flow.Web, API: api,
-			Secrets: sealed, Flow: flow.ID, CreatedBy: flow.User, CreatedAt: tx.Now}
+		app := store.GitHubApp{
+			ID:        id,
+			OrgID:     flow.Org,
+			AppID:     made.ID,
+			Slug:      made.Slug,
+			Name:      made.Name,
+			Owner:     made.Owner,
+			URL:       made.URL,
+			Web:       flow.Web,
+			API:       api,
+			Secrets:   sealed,
+			Flow:      flow.ID,
+			CreatedBy: flow.User,
+			CreatedAt: tx.Now,
+		}
 		return ground.FirstError(mayFinish(ctx, tx, flow), tx.InsertGitHubApp(ctx, app), tx.StartFanout(ctx, flow.Org),
 			ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, flow.Org, "", map[string]any{"integration": "github", "connected": true}),
-			jobs.Move(ctx, tx, jobs.New{Kind: JobGitHub, Org: flow.Org, Key: JobGitHub + ":" + id, Payload: GitHubJob{id}, At: tx.Now.Add(syncEvery)}))
+			jobs.Move(ctx, tx, jobs.New{
+				Kind:    JobGitHub,
+				Org:     flow.Org,
+				Key:     JobGitHub + ":" + id,
+				Payload: GitHubJob{id},
+				At:      tx.Now.Add(syncEvery),
+			}))
 	})
 	return wire.Redirect{Location: s.URL("settings", "github?made=app")}, err
 }
@@ -173,7 +211,10 @@ func (s *Service) DeleteGitHubApp(ctx context.Context, who coord.Caller, in wire
 			return err
 		}
 		left, err := tx.GitHubApps(ctx, who.OrgID)
-		return ground.FirstError(err, ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "github", "connected": len(left) > 0}))
+		return ground.FirstError(err, ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+			"integration": "github",
+			"connected":   len(left) > 0,
+		}))
 	})
 	return out, err
 }
@@ -247,7 +288,13 @@ func installed(ctx context.Context, c *ground.Change, from sender, in githost.In
 	if err := c.SaveInstallation(ctx, i); err != nil {
 		return wire.HookReceipt{}, err
 	}
-	err = c.TellOf(ctx, coord.EventIntegrationUpdated, c.Who.OrgID, "", map[string]any{"integration": "github", "connected": true, "installation": strconv.FormatInt(i.ID, 10), "repos": len(i.Repos), "removed": i.Gone})
+	err = c.TellOf(ctx, coord.EventIntegrationUpdated, c.Who.OrgID, "", map[string]any{
+		"integration":  "github",
+		"connected":    true,
+		"installation": strconv.FormatInt(i.ID, 10),
+		"repos":        len(i.Repos),
+		"removed":      i.Gone,
+	})
 	return ground.Done("the app is installed on %d repos of %s", len(i.Repos), i.Account), err
 }
 

@@ -66,7 +66,11 @@ func (s *Service) PutGitLab(ctx context.Context, who coord.Caller, in wire.PutGi
 			return err
 		}
 		out.Secret = &secret
-		return ground.FirstError(tx.SaveGitLabHook(ctx, *h), ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": true}))
+		return ground.FirstError(tx.SaveGitLabHook(ctx, *h),
+			ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+				"integration": "gitlab",
+				"connected":   true,
+			}))
 	})
 	return out, err
 }
@@ -82,7 +86,8 @@ func signingToken(given *string) (string, error) {
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(*given, prefix))
 	if err != nil || len(key) < 24 || !strings.HasPrefix(*given, prefix) {
-		return "", problem.InvalidField("signing_token", "must be whsec_ and at least 24 bytes in base64, as GitLab shows it; leave it out to have one made")
+		return "", problem.InvalidField("signing_token",
+			"must be whsec_ and at least 24 bytes in base64, as GitLab shows it; leave it out to have one made")
 	}
 	return *given, nil
 }
@@ -94,7 +99,11 @@ func (s *Service) DeleteGitLab(ctx context.Context, who coord.Caller, _ wire.Non
 		if err != nil || h == nil {
 			return err
 		}
-		return ground.FirstError(tx.DeleteGitLabHook(ctx, who.OrgID), tx.DeleteGitLabToken(ctx, who.OrgID), ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": false}))
+		return ground.FirstError(tx.DeleteGitLabHook(ctx, who.OrgID), tx.DeleteGitLabToken(ctx, who.OrgID),
+			ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+				"integration": "gitlab",
+				"connected":   false,
+			}))
 	})
 	return out, err
 }

@@ -33,7 +33,8 @@ func (s *Service) PutGitLabToken(ctx context.Context, who coord.Caller, in wire.
 			return err
 		}
 		if h == nil && in.Token != nil {
-			return problem.Newf(problem.Conflict, "connect GitLab first (PUT /v1/integrations/gitlab): without its webhooks there is nothing to use the token for")
+			return problem.Newf(problem.Conflict,
+				"connect GitLab first (PUT /v1/integrations/gitlab): without its webhooks there is nothing to use the token for")
 		}
 		t.CreatedAt = tx.Now
 		change := func() error { return tx.DeleteGitLabToken(ctx, who.OrgID) }
@@ -42,7 +43,10 @@ func (s *Service) PutGitLabToken(ctx context.Context, who coord.Caller, in wire.
 				return ground.FirstError(tx.SaveGitLabToken(ctx, t), tx.StartFanout(ctx, who.OrgID), s.wakeGitLab(ctx, tx, who.OrgID))
 			}
 		}
-		if err := ground.FirstError(change(), ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "gitlab", "connected": h != nil})); err != nil {
+		if err := ground.FirstError(change(), ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+			"integration": "gitlab",
+			"connected":   h != nil,
+		})); err != nil {
 			return err
 		}
 		out, err = s.gitlabStatus(ctx, tx, h)
@@ -69,7 +73,8 @@ func (s *Service) checkGitLabToken(ctx context.Context, t *store.GitLabToken, to
 		s.Logger.WarnContext(ctx, "GitLab could not be asked about a token", "url", t.Web, "err", err)
 		return problem.InvalidField("url", "no GitLab answers there; check the address, and that this server can reach it")
 	case known.Scopes != nil && !slices.Contains(known.Scopes, "api"):
-		return problem.InvalidField("token", "has the scopes %s; it needs api, to write notes on merge requests", strings.Join(known.Scopes, ", "))
+		return problem.InvalidField("token", "has the scopes %s; it needs api, to write notes on merge requests",
+			strings.Join(known.Scopes, ", "))
 	}
 	t.Name, t.ExpiresAt = ground.Clip(known.Name, 200), known.ExpiresAt
 	t.Token, err = s.Config.Vault.Seal(GitLabTokenOf(t.OrgID), token)
@@ -96,7 +101,8 @@ type reach struct {
 // reachOf returns the host of something that a webhook told of, which lies at
 // an address of it; nil if the org gave us nothing to ask there with, or took
 // it away.
-func (s *Service) reachOf(ctx context.Context, tx *store.Tx, org string, provider coord.Provider, url, app string, installation int64) (*reach, error) {
+func (s *Service) reachOf(ctx context.Context, tx *store.Tx, org string, provider coord.Provider, url, app string,
+	installation int64) (*reach, error) {
 	if provider == coord.GitLab {
 		t, err := tx.GitLabToken(ctx, org)
 		if err != nil || t == nil || !strings.HasPrefix(url, t.Web+"/") {

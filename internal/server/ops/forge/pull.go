@@ -60,7 +60,8 @@ func (s *Service) hear(ctx context.Context, from sender, body []byte, e githost.
 		})
 	}
 	if err == nil && out.Status != "done" {
-		s.Logger.InfoContext(ctx, "left a webhook aside", "provider", from.provider, "delivery", e.Delivery, "status", out.Status, "reason", out.Reason)
+		s.Logger.InfoContext(ctx, "left a webhook aside", "provider", from.provider, "delivery", e.Delivery, "status", out.Status, "reason",
+			out.Reason)
 	}
 	return out, err
 }
@@ -117,7 +118,8 @@ func outOfDate(was *store.Pull, p *githost.Pull) string {
 }
 
 // pullChanged takes what became of a pull request and moves its intents.
-func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
+func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender, repo coord.Repo,
+	e githost.Event) (wire.HookReceipt, error) {
 	p := e.Pull
 	was, err := c.Pull(ctx, repo.ID, from.provider, p.Number)
 	if err != nil {
@@ -126,8 +128,26 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 	if why := outOfDate(was, p); why != "" {
 		return ground.Ignored("%s", why), nil
 	}
-	now := store.Pull{ID: ground.NewID(), OrgID: c.Who.OrgID, RepoID: repo.ID, Provider: from.provider, Number: p.Number, State: p.State, Draft: p.Draft, HeadRef: p.HeadRef, HeadSHA: p.HeadSHA,
-		SameRepo: p.SameRepo, BaseRef: p.BaseRef, MergeSHA: p.MergeSHA, URL: p.URL, FullName: e.Repo.FullName, Private: e.Repo.Private, App: from.app, Installation: e.Installation, ChangedAt: p.ChangedAt}
+	now := store.Pull{
+		ID:           ground.NewID(),
+		OrgID:        c.Who.OrgID,
+		RepoID:       repo.ID,
+		Provider:     from.provider,
+		Number:       p.Number,
+		State:        p.State,
+		Draft:        p.Draft,
+		HeadRef:      p.HeadRef,
+		HeadSHA:      p.HeadSHA,
+		SameRepo:     p.SameRepo,
+		BaseRef:      p.BaseRef,
+		MergeSHA:     p.MergeSHA,
+		URL:          p.URL,
+		FullName:     e.Repo.FullName,
+		Private:      e.Repo.Private,
+		App:          from.app,
+		Installation: e.Installation,
+		ChangedAt:    p.ChangedAt,
+	}
 	if was != nil {
 		now.ID = was.ID
 	}
@@ -198,7 +218,9 @@ func movePulled(ctx context.Context, c *ground.Change, i *store.IntentRow, was *
 		if was != nil && was.State == coord.PullClosed {
 			return nil
 		}
-		return tellPulled(ctx, c, *i, now, "was closed", fmt.Sprintf("was closed without being merged; %s stays %s. Go on with it, or close it (`intent_close` with outcome abandoned).", i.Ref, i.Status))
+		return tellPulled(ctx, c, *i, now, "was closed",
+			fmt.Sprintf("was closed without being merged; %s stays %s. Go on with it, or close it (`intent_close` with outcome abandoned).", i.Ref,
+				i.Status))
 	}
 	patch := wire.IntentPatch{PRNumber: &now.Number}
 	// Only what just opened moves the intent: its owner may have taken it
@@ -221,7 +243,8 @@ func movePulled(ctx context.Context, c *ground.Change, i *store.IntentRow, was *
 // it would show its title.
 func numberDraft(ctx context.Context, c *ground.Change, i *store.IntentRow, number int) error {
 	i.PRNumber = &number
-	return ground.FirstError(c.SaveIntent(ctx, i), work.TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
+	return ground.FirstError(c.SaveIntent(ctx, i),
+		work.TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
 }
 
 // pullName is what a host's people call a pull request.
@@ -238,8 +261,14 @@ func tellPulled(ctx context.Context, c *ground.Change, i store.IntentRow, p stor
 	subject := fmt.Sprintf("%s of %s %s", pullName(p), i.Ref, what)
 	body := fmt.Sprintf("%s of %s %s", pullName(p), i.Ref, more)
 	about := &coord.About{Kind: "intent", Ref: i.Ref}
-	_, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{Thread: store.DirectThread([]string{i.Owner.ID}, about, &subject), To: "intent:" + i.Ref, Subject: &subject, Body: body,
-		About: about, Recipients: []string{i.Owner.ID}})
+	_, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{
+		Thread:     store.DirectThread([]string{i.Owner.ID}, about, &subject),
+		To:         "intent:" + i.Ref,
+		Subject:    &subject,
+		Body:       body,
+		About:      about,
+		Recipients: []string{i.Owner.ID},
+	})
 	return err
 }
 
@@ -267,7 +296,8 @@ func (s *Service) pushed(ctx context.Context, c *ground.Change, from sender, rep
 
 // lookUpPush has the lines looked up of a push to the default branch that
 // others may have to rebase on.
-func (s *Service) lookUpPush(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, e githost.Event) (wire.HookReceipt, error) {
+func (s *Service) lookUpPush(ctx context.Context, c *ground.Change, from sender, repo coord.Repo,
+	e githost.Event) (wire.HookReceipt, error) {
 	p := e.Push
 	paths := workedOn(c, repo.ID, p.Paths, p.Partial)
 	if len(paths) == 0 {
@@ -280,7 +310,17 @@ func (s *Service) lookUpPush(ctx context.Context, c *ground.Change, from sender,
 	if host == nil || strings.Trim(p.Before, "0") == "" {
 		return ground.Ignored("which lines were pushed cannot be looked up"), nil
 	}
-	job := PushJob{Repo: repo.ID, Provider: from.provider, URL: e.Repo.URL, App: from.app, Installation: e.Installation, FullName: e.Repo.FullName, Before: p.Before, After: p.After, Paths: paths}
+	job := PushJob{
+		Repo:         repo.ID,
+		Provider:     from.provider,
+		URL:          e.Repo.URL,
+		App:          from.app,
+		Installation: e.Installation,
+		FullName:     e.Repo.FullName,
+		Before:       p.Before,
+		After:        p.After,
+		Paths:        paths,
+	}
 	err = jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.Who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
 	return ground.Done("%d pushed files are looked at for those who work on them", len(paths)), err
 }

@@ -110,7 +110,12 @@ func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
 		return s.lookedUp(ctx, host, err)
 	}
 	return s.Write(ctx, ground.System(p.OrgID), func(tx *store.Tx) error {
-		return ground.FirstError(tx.SavePullReport(ctx, p.ID, store.PullReport{Kind: kind, ID: id, SHA: report.SHA, Hash: textHash(report.Text)}), r.Finish(ctx, tx))
+		return ground.FirstError(tx.SavePullReport(ctx, p.ID, store.PullReport{
+			Kind: kind,
+			ID:   id,
+			SHA:  report.SHA,
+			Hash: textHash(report.Text),
+		}), r.Finish(ctx, tx))
 	})
 }
 
@@ -162,7 +167,17 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 	if said.ID != 0 && said.Hash == textHash(text) {
 		return kind, nil, nil
 	}
-	return kind, &githost.Report{Repo: p.FullName, Number: p.Number, SHA: p.HeadSHA, ID: said.ID, Title: title, Text: text, State: worst, URL: s.URL("conflicts"), Marker: bulletin.PullMarker}, nil
+	return kind, &githost.Report{
+		Repo:   p.FullName,
+		Number: p.Number,
+		SHA:    p.HeadSHA,
+		ID:     said.ID,
+		Title:  title,
+		Text:   text,
+		State:  worst,
+		URL:    s.URL("conflicts"),
+		Marker: bulletin.PullMarker,
+	}, nil
 }
 
 // pullConflicts returns the conflicts of a pull request's work, newest first,

@@ -107,8 +107,12 @@ func landPush(ctx context.Context, c *ground.Change, in PushJob, files []coord.F
 
 // tellMerged makes other replicas read merged work again.
 func tellMerged(ctx context.Context, c *ground.Change, repo, id string, files int) error {
-	return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: coord.EventChangeRecorded, Subject: coord.Entity{Kind: "repo", ID: repo}, Repo: repo,
-		Payload: map[string]any{"merge": id, "files": files}})
+	return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{
+		Type:    coord.EventChangeRecorded,
+		Subject: coord.Entity{Kind: "repo", ID: repo},
+		Repo:    repo,
+		Payload: map[string]any{"merge": id, "files": files},
+	})
 }
 
 // forgetPush takes back what a push was recorded to have changed, as far as an

@@ -57,7 +57,8 @@ func landOrWait(ctx context.Context, c *ground.Change, i *store.IntentRow, p sto
 		}
 	}
 	return tellPulled(ctx, c, *i, p, "was merged into "+p.BaseRef,
-		fmt.Sprintf("was merged into %s, not into %s. %s stays in review and closes by itself when %s arrives on %s. If it never will, close it (`intent_close` with outcome merged).", p.BaseRef, main, i.Ref, p.BaseRef, main))
+		fmt.Sprintf("was merged into %s, not into %s. %s stays in review and closes by itself when %s arrives on %s. If it never will, "+
+			"close it (`intent_close` with outcome merged).", p.BaseRef, main, i.Ref, p.BaseRef, main))
 }
 
 // landIntent closes an intent whose pull request is on the default branch.

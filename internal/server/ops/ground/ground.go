@@ -115,7 +115,14 @@ func subject(t coord.EventType, id string) coord.Entity {
 
 // Emit writes an event into the log as part of tx.
 func Emit(ctx context.Context, tx *store.Tx, who coord.Caller, h Happening) error {
-	return tx.Emit(ctx, coord.Event{OrgID: who.OrgID, Type: h.Type, Actor: actorOf(who), Subject: h.Subject, RepoID: h.Repo, Payload: h.Payload})
+	return tx.Emit(ctx, coord.Event{
+		OrgID:   who.OrgID,
+		Type:    h.Type,
+		Actor:   actorOf(who),
+		Subject: h.Subject,
+		RepoID:  h.Repo,
+		Payload: h.Payload,
+	})
 }
 
 // Tell is emit for the common case: an event about one record.

@@ -7,9 +7,22 @@ import (
 
 // pages is where the dashboard shows records of a kind; those with a slash at
 // the end have a page each. The dashboard knows every first part of them.
-var pages = map[string]string{"intent": "/intents/", "conflict": "/conflicts/", "conversation": "/messages/", "question": "/messages", "status": "/activity",
-	"repo": "/repos/", "project": "/projects/", "session": "/sessions", "user": "/members", "invite": "/members", "token": "/settings/tokens",
-	"webhook": "/settings/integrations", "slack": "/settings/integrations", "digest": "/settings/integrations"}
+var pages = map[string]string{
+	"intent":       "/intents/",
+	"conflict":     "/conflicts/",
+	"conversation": "/messages/",
+	"question":     "/messages",
+	"status":       "/activity",
+	"repo":         "/repos/",
+	"project":      "/projects/",
+	"session":      "/sessions",
+	"user":         "/members",
+	"invite":       "/members",
+	"token":        "/settings/tokens",
+	"webhook":      "/settings/integrations",
+	"slack":        "/settings/integrations",
+	"digest":       "/settings/integrations",
+}
 
 // URL returns an address of this service.
 func (s *Ground) URL(path ...string) string {

@@ -69,5 +69,10 @@ func Post(ctx context.Context, tx *store.Tx, who coord.Caller, l Letter) (coord.
 	if l.Thread.RepoID != nil {
 		repo = *l.Thread.RepoID
 	}
-	return m, Tell(ctx, tx, who, coord.EventMessageSent, m.ID, repo, map[string]any{"conversation_id": conv, "kind": l.Thread.Kind, "recipients": to, "requires_ack": l.RequiresAck})
+	return m, Tell(ctx, tx, who, coord.EventMessageSent, m.ID, repo, map[string]any{
+		"conversation_id": conv,
+		"kind":            l.Thread.Kind,
+		"recipients":      to,
+		"requires_ack":    l.RequiresAck,
+	})
 }

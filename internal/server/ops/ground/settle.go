@@ -199,7 +199,8 @@ func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string)
 // more evidence or another severity.
 func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f *engine.Finding) error {
 	grown, severity := engine.Grown(row.Keys, f.Keys), row.Severity
-	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && reflect.DeepEqual(row.Parties, partiesOf(f)) && (row.AttemptedBy == "" || f.Attempted) {
+	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && reflect.DeepEqual(row.Parties, partiesOf(f)) && (row.AttemptedBy == "" ||
+		f.Attempted) {
 		return nil
 	}
 	c.fill(row, f)

@@ -111,7 +111,8 @@ func (s *Service) addStatuses(ctx context.Context, who coord.Caller, repo string
 		rows, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{Repo: repo, Spoken: true, Since: tx.Now.Add(-statusKept)})
 		for i := range all {
 			for _, row := range rows { // the latest heard of first
-				mine := all[i].SessionID != nil && row.ID == *all[i].SessionID || all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
+				mine := all[i].SessionID != nil && row.ID == *all[i].SessionID ||
+					all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
 				if mine && (all[i].StatusAt == nil || *row.StatusAt > *all[i].StatusAt) {
 					all[i].StatusText, all[i].StatusAt = row.StatusText, row.StatusAt
 				}
@@ -144,7 +145,13 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 	if !who.Personal() {
 		return nil
 	}
-	rows, err := tx.Conflicts(ctx, who.OrgID, store.ConflictFilter{Repo: p.Repo.ID, User: who.UserID, Statuses: coord.LiveConflictStatuses(), Limit: 50, History: true})
+	rows, err := tx.Conflicts(ctx, who.OrgID, store.ConflictFilter{
+		Repo:     p.Repo.ID,
+		User:     who.UserID,
+		Statuses: coord.LiveConflictStatuses(),
+		Limit:    50,
+		History:  true,
+	})
 	if err != nil {
 		return err
 	}
@@ -255,7 +262,16 @@ func crossChanges(ix *engine.Index, repo string) []wire.CrossChange {
 						continue
 					}
 					p := ground.PartyOf(coord.Challenger, w)
-					out = append(out, wire.CrossChange{Repo: w.Repo, Contract: k.Key, Change: k.Change, Compatibility: k.Compatibility, Detail: k.Detail, By: p.User, Intent: p.Intent, Path: c.Facts.Path})
+					out = append(out, wire.CrossChange{
+						Repo:          w.Repo,
+						Contract:      k.Key,
+						Change:        k.Change,
+						Compatibility: k.Compatibility,
+						Detail:        k.Detail,
+						By:            p.User,
+						Intent:        p.Intent,
+						Path:          c.Facts.Path,
+					})
 				}
 			}
 		}
@@ -340,8 +356,18 @@ func (s *Service) GetPresence(ctx context.Context, who coord.Caller, in wire.Pre
 		for _, row := range rows[:min(len(rows), in.Limit)] {
 			row.Status = work.StatusOf(tx, rules, row)
 			x := sessionShown(row, who)
-			out.Items = append(out.Items, wire.Online{SessionID: x.ID, Developer: x.User, Tool: x.Tool, Repo: x.Repo, Branch: x.Branch, Intent: x.Intent, Status: x.Status, LastActivity: x.LastHeartbeatAt,
-				StatusText: x.StatusText, StatusAt: x.StatusAt})
+			out.Items = append(out.Items, wire.Online{
+				SessionID:    x.ID,
+				Developer:    x.User,
+				Tool:         x.Tool,
+				Repo:         x.Repo,
+				Branch:       x.Branch,
+				Intent:       x.Intent,
+				Status:       x.Status,
+				LastActivity: x.LastHeartbeatAt,
+				StatusText:   x.StatusText,
+				StatusAt:     x.StatusAt,
+			})
 		}
 		return err
 	})

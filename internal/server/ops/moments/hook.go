@@ -198,7 +198,14 @@ func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo,
 	if branch == "" {
 		branch = "main"
 	}
-	repo := coord.Repo{ID: ground.NewID(), FullName: name, Provider: providerOf(host), DefaultBranch: branch, Remotes: e.remotes, CreatedAt: c.Now}
+	repo := coord.Repo{
+		ID:            ground.NewID(),
+		FullName:      name,
+		Provider:      providerOf(host),
+		DefaultBranch: branch,
+		Remotes:       e.remotes,
+		CreatedAt:     c.Now,
+	}
 	return &repo, "", work.InsertRepo(ctx, c.Tx, c.Who, repo, true)
 }
 
@@ -207,7 +214,8 @@ func overLimit(ctx context.Context, c *ground.Change, e *hookEvent, name string,
 	if e.Event != wire.HookSessionStart {
 		return ""
 	}
-	return "svc does not watch this repository: the " + name + " plan has no room for another one. An admin can upgrade under Settings, Billing."
+	return "svc does not watch this repository: the " + name +
+		" plan has no room for another one. An admin can upgrade under Settings, Billing."
 }
 
 func providerOf(host string) coord.Provider {
@@ -237,7 +245,12 @@ func (h *hook) describe(s *store.SessionRow) (changed bool) {
 	if s.TokenID != h.Who.TokenID {
 		s.TokenID, changed = h.Who.TokenID, true
 	}
-	client := store.SessionClient{CLIVersion: e.Client.CLIVersion, OS: e.Client.OS, ToolVersion: e.Client.ToolVersion, MachineIDHash: e.Client.MachineIDHash}
+	client := store.SessionClient{
+		CLIVersion:    e.Client.CLIVersion,
+		OS:            e.Client.OS,
+		ToolVersion:   e.Client.ToolVersion,
+		MachineIDHash: e.Client.MachineIDHash,
+	}
 	if s.Client != client && client != (store.SessionClient{}) {
 		s.Client, changed = client, true
 	}
@@ -246,8 +259,16 @@ func (h *hook) describe(s *store.SessionRow) (changed bool) {
 
 func (h *hook) startSession(ctx context.Context) error {
 	e := h.event
-	s := store.SessionRow{Session: coord.Session{ID: ground.NewID(), OrgID: h.Who.OrgID, User: h.Who.User(), Repo: coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
-		Tool: e.Session.Tool, ExternalID: e.Session.ExternalID, StartedAt: h.Now, LastHeartbeatAt: h.Now}}
+	s := store.SessionRow{Session: coord.Session{
+		ID:              ground.NewID(),
+		OrgID:           h.Who.OrgID,
+		User:            h.Who.User(),
+		Repo:            coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
+		Tool:            e.Session.Tool,
+		ExternalID:      e.Session.ExternalID,
+		StartedAt:       h.Now,
+		LastHeartbeatAt: h.Now,
+	}}
 	h.describe(&s)
 	// Sub-agents share their parent's lineage, and so does one agent's work
 	// in several repos.

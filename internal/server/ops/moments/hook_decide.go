@@ -186,8 +186,15 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if len(refs) > 0 {
 		reply.Reason += " Conflict: " + strings.Join(refs, ", ") + "."
 	}
-	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Block, "event": h.event.Event, "tool": h.session.Tool,
-		"paths": len(h.event.Paths), "refs": refs, "kind": kindOf(d), "intent_id": h.session.IntentID})
+	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{
+		"decision":  wire.Block,
+		"event":     h.event.Event,
+		"tool":      h.session.Tool,
+		"paths":     len(h.event.Paths),
+		"refs":      refs,
+		"kind":      kindOf(d),
+		"intent_id": h.session.IntentID,
+	})
 }
 
 // attempted returns the conflicts that block an edit, and records those that
@@ -270,6 +277,12 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 		return reply, err // told before: nothing to add
 	}
 	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
-	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{"decision": wire.Warn, "event": h.event.Event, "tool": h.session.Tool,
-		"paths": len(h.event.Paths), "kind": kindOf(d), "intent_id": h.session.IntentID})
+	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{
+		"decision":  wire.Warn,
+		"event":     h.event.Event,
+		"tool":      h.session.Tool,
+		"paths":     len(h.event.Paths),
+		"kind":      kindOf(d),
+		"intent_id": h.session.IntentID,
+	})
 }

@@ -89,9 +89,23 @@ func (h *hook) draft(ctx context.Context, text string) error {
 	if err != nil || !rules.AutoDraft || !h.Who.Role.CanOwnIntents() {
 		return err
 	}
-	i := store.IntentRow{Intent: coord.Intent{ID: ground.NewID(), OrgID: h.Who.OrgID, Status: coord.IntentDraft, Resume: coord.IntentActive, Title: h.draftTitle(text),
-		Mode: coord.Shared, EffectiveMode: coord.Shared, Repo: coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName}, Owner: h.Who.User(),
-		SessionID: &h.session.ID, Branch: h.session.Branch, CreatedAt: h.Now, LastActivityAt: h.Now, DependsOn: []string{}, BlockedBy: []coord.Blocker{}}}
+	i := store.IntentRow{Intent: coord.Intent{
+		ID:             ground.NewID(),
+		OrgID:          h.Who.OrgID,
+		Status:         coord.IntentDraft,
+		Resume:         coord.IntentActive,
+		Title:          h.draftTitle(text),
+		Mode:           coord.Shared,
+		EffectiveMode:  coord.Shared,
+		Repo:           coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
+		Owner:          h.Who.User(),
+		SessionID:      &h.session.ID,
+		Branch:         h.session.Branch,
+		CreatedAt:      h.Now,
+		LastActivityAt: h.Now,
+		DependsOn:      []string{},
+		BlockedBy:      []coord.Blocker{},
+	}}
 	if i.Number, err = h.NextIntentNumber(ctx, h.Who.OrgID); err != nil {
 		return err
 	}
@@ -156,7 +170,8 @@ func namedIn(text string) (set coord.ScopeSet) {
 	return set
 }
 
-var extensions = strings.Fields("go ts tsx js jsx mjs py java kt cs rs rb php c h cc cpp hpp swift scala sql proto graphql yaml yml json toml md css html sh")
+var extensions = strings.Fields("go ts tsx js jsx mjs py java kt cs rs rb php c h cc cpp hpp swift scala sql proto graphql yaml " +
+	"yml json toml md css html sh")
 
 // knownExtension tells file names from other words with a dot, such as e.g.
 // or example.com.
@@ -194,7 +209,9 @@ func (h *hook) scopeFromPlan(ctx context.Context) error {
 	if err := h.SaveIntent(ctx, h.intent); err != nil {
 		return err
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{"scope_paths": len(h.intent.Scope.Paths)}); err != nil {
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{
+		"scope_paths": len(h.intent.Scope.Paths),
+	}); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *h.intent)
@@ -231,7 +248,11 @@ func (h *hook) edited(ctx context.Context) error {
 		return err
 	}
 	if len(files) > 0 {
-		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{"copy": copy, "files": len(files), "session_id": h.session.ID}); err != nil {
+		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{
+			"copy":       copy,
+			"files":      len(files),
+			"session_id": h.session.ID,
+		}); err != nil {
 			return err
 		}
 	}
@@ -242,8 +263,12 @@ func (h *hook) edited(ctx context.Context) error {
 }
 
 func (h *hook) tellContracts(ctx context.Context, paths []string) error {
-	return ground.Emit(ctx, h.Tx, h.Who, ground.Happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: h.repo.ID}, Repo: h.repo.ID,
-		Payload: map[string]any{"paths": paths}})
+	return ground.Emit(ctx, h.Tx, h.Who, ground.Happening{
+		Type:    coord.EventContractChanged,
+		Subject: coord.Entity{Kind: "repo", ID: h.repo.ID},
+		Repo:    h.repo.ID,
+		Payload: map[string]any{"paths": paths},
+	})
 }
 
 // facts returns what is known of the written files: the client's analysis,
@@ -376,7 +401,8 @@ func (h *hook) claimObserved(ctx context.Context, paths, undone []string) error 
 	if err := h.SaveIntent(ctx, h.intent); err != nil {
 		return err
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{"observed": len(h.intent.Observed)}); err != nil {
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent,
+		map[string]any{"observed": len(h.intent.Observed)}); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *h.intent)
@@ -395,7 +421,11 @@ func (h *hook) stopped(ctx context.Context) error {
 		h.session.StatusText, h.session.StatusAt = &st.Excerpt, h.Now.Ptr()
 		id := ground.NewID()
 		return ground.FirstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, id, h.session, st.Excerpt),
-			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, map[string]any{"status_id": id, "files": len(st.Files), "intent_id": h.session.IntentID}))
+			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, map[string]any{
+				"status_id": id,
+				"files":     len(st.Files),
+				"intent_id": h.session.IntentID,
+			}))
 	}
 	return nil
 }

@@ -135,9 +135,10 @@ func (h *hook) questionNews(ctx context.Context) error {
 		if q.About != nil {
 			head += " about " + peertext.Path(*q.About)
 		}
-		h.brief.add(rankQuestion, "", "", head+" (answer it with answer, question "+q.ID+"):\n"+marker.Block(q.Question, 1200), func(ctx context.Context) error {
-			return talk.DeliverQuestions(ctx, h.Tx, h.session, []coord.Question{q})
-		})
+		h.brief.add(rankQuestion, "", "", head+" (answer it with answer, question "+q.ID+"):\n"+marker.Block(q.Question, 1200),
+			func(ctx context.Context) error {
+				return talk.DeliverQuestions(ctx, h.Tx, h.session, []coord.Question{q})
+			})
 	}
 	return nil
 }
@@ -158,12 +159,16 @@ func (h *hook) briefing(ctx context.Context) error {
 	if h.session.Branch != nil {
 		branch = "branch " + peertext.Branch(*h.session.Branch)
 	}
-	h.brief.add(rankSelf, "", "", fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID, peertext.Line(h.repo.FullName, peertext.MaxPath), branch), nil)
+	h.brief.add(rankSelf, "", "",
+		fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID,
+			peertext.Line(h.repo.FullName, peertext.MaxPath), branch), nil)
 	if h.intent != nil {
-		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status), nil)
+		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status),
+			nil)
 	}
 	if h.intent == nil || h.intent.Status == coord.IntentDraft {
-		h.brief.add(rankAdvice, "", "", "Before you edit: call team_context, then intent_declare with the paths you will touch. Never work around a block.", nil)
+		h.brief.add(rankAdvice, "", "",
+			"Before you edit: call team_context, then intent_declare with the paths you will touch. Never work around a block.", nil)
 	}
 	if h.intent != nil && h.intent.Handoff != nil && h.intent.Handoff.AdoptedAt == nil {
 		h.brief.add(rankAdvice, "", "", h.intent.Ref+" was handed to you: call intent_adopt "+h.intent.Ref+".", nil)

@@ -234,7 +234,8 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		t.intent = *t.place.Session.IntentID
 	}
 	t.claims, t.concerns = true, func(e *coord.Event) bool {
-		return changesRules(e.Type) || e.Actor.ID == who.UserID || e.Subject.ID == t.intent || t.place.Session != nil && (e.Actor.ID == t.place.Session.ID || e.Subject.ID == t.place.Session.ID)
+		return changesRules(e.Type) || e.Actor.ID == who.UserID || e.Subject.ID == t.intent ||
+			t.place.Session != nil && (e.Actor.ID == t.place.Session.ID || e.Subject.ID == t.place.Session.ID)
 	}
 	t.holders = func(ctx context.Context, behind []string) (sight, error) {
 		seen := sight{outcome: "released"}
@@ -293,8 +294,11 @@ func (s *Service) waitIntent(ctx context.Context, who coord.Caller, ref string) 
 				seen.outcome = string(coord.OutcomeHandoff)
 			default:
 				owner, branch := i.Owner, i.Branch
-				seen.holders = []wire.WaitHolder{{Party: coord.Party{Role: coord.Holder, User: &owner, Repo: i.Repo, Branch: branch, SessionID: i.SessionID,
-					Intent: &coord.IntentName{Ref: i.Ref, Number: i.Number, Status: i.Status}}, Evidence: []wire.HoldEvidence{}}}
+				seen.holders = []wire.WaitHolder{{
+					Party: coord.Party{Role: coord.Holder, User: &owner, Repo: i.Repo, Branch: branch, SessionID: i.SessionID,
+						Intent: &coord.IntentName{Ref: i.Ref, Number: i.Number, Status: i.Status}},
+					Evidence: []wire.HoldEvidence{},
+				}}
 				if i.Status != coord.IntentDraft {
 					seen.holders[0].Intent.Title = &i.Title
 				}

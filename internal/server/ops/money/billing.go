@@ -78,8 +78,11 @@ func (s *Service) setPlan(ctx context.Context, tx *store.Tx, id string, sub *sto
 }
 
 func (s *Service) tellBilling(ctx context.Context, tx *store.Tx, org, was, now string, sub *store.Subscription) error {
-	return ground.Emit(ctx, tx, ground.System(org), ground.Happening{Type: coord.EventBillingUpdated, Subject: coord.Entity{Kind: "org", ID: org},
-		Payload: map[string]any{"plan": now, "previous_plan": was, "status": paymentStatus(sub)}})
+	return ground.Emit(ctx, tx, ground.System(org), ground.Happening{
+		Type:    coord.EventBillingUpdated,
+		Subject: coord.Entity{Kind: "org", ID: org},
+		Payload: map[string]any{"plan": now, "previous_plan": was, "status": paymentStatus(sub)},
+	})
 }
 
 func paymentStatus(sub *store.Subscription) string {
@@ -144,7 +147,8 @@ func (s *Service) CheckOut(ctx context.Context, who coord.Caller, in wire.Checko
 		return out, err
 	}
 	if sub != nil && !billing.Over(sub.Status) {
-		return out, problem.Newf(problem.AlreadySubscribed, "this org has a subscription (%s); change it in the portal (POST /v1/billing/portal)", sub.Status)
+		return out, problem.Newf(problem.AlreadySubscribed,
+			"this org has a subscription (%s); change it in the portal (POST /v1/billing/portal)", sub.Status)
 	}
 	if sub == nil {
 		if sub, err = s.becomeCustomer(ctx, who, org); err != nil {
@@ -154,8 +158,13 @@ func (s *Service) CheckOut(ctx context.Context, who coord.Caller, in wire.Checko
 	// Two who buy at once, or one who asks twice, get the same page, so that
 	// they do not pay twice.
 	hour := s.Store.Now().Std().Truncate(time.Hour).Unix()
-	out.URL, err = s.Config.Stripe.Checkout(ctx, billing.Checkout{OrgID: org.ID, Customer: sub.Customer, Plan: in.Plan, After: s.URL("settings", "billing"),
-		Attempt: fmt.Sprintf("%s %s %s %s %d", org.ID, in.Plan, sub.Customer, sub.Subscription, hour)})
+	out.URL, err = s.Config.Stripe.Checkout(ctx, billing.Checkout{
+		OrgID:    org.ID,
+		Customer: sub.Customer,
+		Plan:     in.Plan,
+		After:    s.URL("settings", "billing"),
+		Attempt:  fmt.Sprintf("%s %s %s %s %d", org.ID, in.Plan, sub.Customer, sub.Subscription, hour),
+	})
 	if err != nil {
 		return out, s.stripeFailed(ctx, org.ID, err)
 	}
@@ -264,16 +273,27 @@ func (s *Service) RunStripe(ctx context.Context, r *jobs.Run) error {
 	}
 	switch {
 	case paidFor > 1:
-		s.Logger.ErrorContext(ctx, "an org pays for several subscriptions; cancel all but one in Stripe", "org", r.OrgID, "customer", in.Customer, "subscriptions", paidFor)
+		s.Logger.ErrorContext(ctx, "an org pays for several subscriptions; cancel all but one in Stripe", "org", r.OrgID, "customer",
+			in.Customer, "subscriptions", paidFor)
 	case found.Plan == "" && billing.Paid(found.Status):
-		s.Logger.ErrorContext(ctx, "an org pays for a price that belongs to no plan; set SVC_STRIPE_PRICE_TEAM or SVC_STRIPE_PRICE_BUSINESS to it, or change the subscription", "org", r.OrgID, "subscription", found.ID)
+		s.Logger.ErrorContext(ctx,
+			"an org pays for a price that belongs to no plan; set SVC_STRIPE_PRICE_TEAM or SVC_STRIPE_PRICE_BUSINESS to it, or change the "+
+				"subscription", "org", r.OrgID, "subscription", found.ID)
 	}
 	return s.Write(ctx, ground.System(r.OrgID), func(tx *store.Tx) error {
 		was, err := tx.SubscriptionOfCustomer(ctx, in.Customer)
 		if err != nil || was == nil {
 			return err
 		}
-		now := store.Subscription{OrgID: was.OrgID, Customer: was.Customer, Subscription: found.ID, Status: found.Status, Plan: found.Plan, PeriodEnd: found.PeriodEnd, Cancels: found.Cancels}
+		now := store.Subscription{
+			OrgID:        was.OrgID,
+			Customer:     was.Customer,
+			Subscription: found.ID,
+			Status:       found.Status,
+			Plan:         found.Plan,
+			PeriodEnd:    found.PeriodEnd,
+			Cancels:      found.Cancels,
+		}
 		before, err := tx.Org(ctx, was.OrgID)
 		if err != nil {
 			return err

@@ -59,7 +59,8 @@ func (s *Service) admit(ctx context.Context, tx *store.Tx, who coord.Caller, mon
 		return err
 	}
 	if limit := plan.Limits(org.Plan).Developers; limit > 0 && n >= limit {
-		return problem.Newf(problem.PlanLimit, "the %s plan has room for %d active developers this month; an admin can upgrade under Settings, Billing", org.Plan, limit)
+		return problem.Newf(problem.PlanLimit,
+			"the %s plan has room for %d active developers this month; an admin can upgrade under Settings, Billing", org.Plan, limit)
 	}
 	return tx.AddActive(ctx, who.OrgID, month, who.UserID)
 }
@@ -107,13 +108,21 @@ func TellLimit(ctx context.Context, tx *store.Tx, who coord.Caller, limit string
 	}
 	allowed := plan.Limits(org.Plan)
 	return ground.Emit(ctx, tx, who, ground.Happening{Type: coord.EventPlanLimitReached, Subject: coord.Entity{Kind: "org", ID: who.OrgID},
-		Payload: map[string]any{"plan": org.Plan, "limit": limit, "allowed": map[string]int{LimitRepos: allowed.Repos, limitDevelopers: allowed.Developers}[limit], "month": month}})
+		Payload: map[string]any{
+			"plan":    org.Plan,
+			"limit":   limit,
+			"allowed": map[string]int{LimitRepos: allowed.Repos, limitDevelopers: allowed.Developers}[limit],
+			"month":   month,
+		}})
 }
 
 // usageWarnings returns the limits of an org's plan that are near or reached.
 func usageWarnings(l plan.Limit, repos, developers int) []wire.UsageWarning {
 	out := []wire.UsageWarning{}
-	for _, w := range []wire.UsageWarning{{Limit: LimitRepos, Used: repos, Allowed: l.Repos}, {Limit: limitDevelopers, Used: developers, Allowed: l.Developers}} {
+	for _, w := range []wire.UsageWarning{
+		{Limit: LimitRepos, Used: repos, Allowed: l.Repos},
+		{Limit: limitDevelopers, Used: developers, Allowed: l.Developers},
+	} {
 		if plan.Near(w.Used, w.Allowed) {
 			w.Reached = w.Used >= w.Allowed
 			out = append(out, w)

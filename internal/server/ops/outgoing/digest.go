@@ -56,7 +56,14 @@ func (s *Service) digestSettings(ctx context.Context, tx *store.Tx, who coord.Ca
 	if err != nil {
 		return out, err
 	}
-	out = wire.DigestSettings{Enabled: d.Enabled, Day: d.Day, Hour: d.Hour, Channels: d.Channels, EmailAvailable: s.Config.Mail, LastRun: d.LastRun}
+	out = wire.DigestSettings{
+		Enabled:        d.Enabled,
+		Day:            d.Day,
+		Hour:           d.Hour,
+		Channels:       d.Channels,
+		EmailAvailable: s.Config.Mail,
+		LastRun:        d.LastRun,
+	}
 	if d.Enabled {
 		out.NextSendAt = nextDigest(tx.Now, d.Day, d.Hour).Ptr()
 	}
@@ -102,7 +109,10 @@ func (s *Service) PutDigest(ctx context.Context, who coord.Caller, in wire.PutDi
 		if out, err = s.digestSettings(ctx, tx, who); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "digest", "enabled": d.Enabled})
+		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+			"integration": "digest",
+			"enabled":     d.Enabled,
+		})
 	})
 	return out, err
 }
@@ -143,7 +153,8 @@ func (s *Service) SendDigest(ctx context.Context, who coord.Caller, _ wire.None)
 		}
 		out, err = s.sendOut(ctx, tx, who, settings, d, manual)
 		if err == nil && len(out.Channels) == 0 {
-			err = problem.Newf(problem.Conflict, "there is nowhere to send the digest: connect chat with PUT /v1/integrations/slack, or set email_me on a server that can send mail")
+			err = problem.Newf(problem.Conflict,
+				"there is nowhere to send the digest: connect chat with PUT /v1/integrations/slack, or set email_me on a server that can send mail")
 		}
 		return err
 	})
@@ -186,7 +197,8 @@ func (s *Service) RunDigest(ctx context.Context, r *jobs.Run) error {
 
 // sendOut queues a digest's letters and notes the run. With nowhere to send it
 // notes nothing.
-func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest, period string) (run wire.DigestRun, err error) {
+func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest,
+	period string) (run wire.DigestRun, err error) {
 	run = wire.DigestRun{At: tx.Now, Period: period, Channels: []wire.DigestChannel{}}
 	slack, err := tx.Slack(ctx, who.OrgID)
 	if err != nil {
@@ -218,7 +230,11 @@ func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, s
 	if err := tx.SaveDigest(ctx, who.OrgID, settings); err != nil {
 		return run, err
 	}
-	return run, ground.Tell(ctx, tx, who, coord.EventDigestSent, who.OrgID, "", map[string]any{"period": period, "channels": run.Channels, "recipients": run.Recipients})
+	return run, ground.Tell(ctx, tx, who, coord.EventDigestSent, who.OrgID, "", map[string]any{
+		"period":     period,
+		"channels":   run.Channels,
+		"recipients": run.Recipients,
+	})
 }
 
 // digestOf gathers the digest of the week up to now.
@@ -236,15 +252,30 @@ func (s *Service) digestOf(ctx context.Context, tx *store.Tx, org string) (d wir
 	if err != nil {
 		return d, err
 	}
-	d = wire.Digest{Org: o.Name, Since: w.Since, Until: w.Until, Totals: now.Totals, Before: before.Totals, TimeSavedMinutes: now.TimeSavedMinutes,
-		TimeSavedBasis: now.TimeSavedBasis, Members: now.Members[:min(digestTop, len(now.Members))], Repos: now.Repos[:min(digestTop, len(now.Repos))],
-		URL: s.Config.PublicURL, NeedsHelp: []wire.Need{}}
+	d = wire.Digest{
+		Org:              o.Name,
+		Since:            w.Since,
+		Until:            w.Until,
+		Totals:           now.Totals,
+		Before:           before.Totals,
+		TimeSavedMinutes: now.TimeSavedMinutes,
+		TimeSavedBasis:   now.TimeSavedBasis,
+		Members:          now.Members[:min(digestTop, len(now.Members))],
+		Repos:            now.Repos[:min(digestTop, len(now.Repos))],
+		URL:              s.Config.PublicURL,
+		NeedsHelp:        []wire.Need{},
+	}
 	if err := s.addConflicts(ctx, tx, org, &d); err != nil {
 		return d, err
 	}
 	for _, m := range now.Members {
 		if m.Blocked >= manyBlocks {
-			d.NeedsHelp = append(d.NeedsHelp, wire.Need{Kind: "person", Text: fmt.Sprintf("%s's agents were stopped %d times", m.User.Name, m.Blocked), URL: s.PageURL("user", ""), At: d.Since})
+			d.NeedsHelp = append(d.NeedsHelp, wire.Need{
+				Kind: "person",
+				Text: fmt.Sprintf("%s's agents were stopped %d times", m.User.Name, m.Blocked),
+				URL:  s.PageURL("user", ""),
+				At:   d.Since,
+			})
 		}
 	}
 	return d, nil

@@ -47,7 +47,13 @@ func slackStatus(c *store.Slack) wire.SlackStatus {
 	if c == nil {
 		return wire.SlackStatus{}
 	}
-	return wire.SlackStatus{Connected: true, ConnectedAt: &c.ConnectedAt, LastPostAt: c.LastPostAt, LastError: c.LastError, LastErrorAt: c.LastErrorAt}
+	return wire.SlackStatus{
+		Connected:   true,
+		ConnectedAt: &c.ConnectedAt,
+		LastPostAt:  c.LastPostAt,
+		LastError:   c.LastError,
+		LastErrorAt: c.LastErrorAt,
+	}
 }
 
 // PutSlack connects the org to a chat channel, or disconnects it.
@@ -66,7 +72,10 @@ func (s *Service) PutSlack(ctx context.Context, who coord.Caller, in wire.PutSla
 		if err != nil || was == nil && sealed == "" {
 			return err
 		}
-		if err := ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{"integration": "slack", "connected": sealed != ""}); err != nil {
+		if err := ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
+			"integration": "slack",
+			"connected":   sealed != "",
+		}); err != nil {
 			return err
 		}
 		if sealed == "" {
@@ -125,7 +134,10 @@ func (s *Service) queuePost(ctx context.Context, tx *store.Tx, org string, post 
 }
 
 // told are the events that a channel hears of.
-var told = []coord.EventType{coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentHandedOff, coord.EventWebhookDisabled, coord.EventPlanLimitReached}
+var told = []coord.EventType{
+	coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentHandedOff, coord.EventWebhookDisabled,
+	coord.EventPlanLimitReached,
+}
 
 // ends are the events after which a conflict is no longer news.
 var ends = []coord.EventType{coord.EventConflictResolved, coord.EventConflictOverridden, coord.EventConflictStale}
@@ -135,7 +147,8 @@ var ends = []coord.EventType{coord.EventConflictResolved, coord.EventConflictOve
 func ChatWorthy(e coord.Event) bool {
 	for _, t := range told {
 		if e.Type == t {
-			return t != coord.EventConflictDetected || e.Payload["severity"] == string(coord.SeverityWarn) || e.Payload["severity"] == string(coord.SeverityBlock)
+			return t != coord.EventConflictDetected || e.Payload["severity"] == string(coord.SeverityWarn) ||
+				e.Payload["severity"] == string(coord.SeverityBlock)
 		}
 	}
 	return false
@@ -193,7 +206,8 @@ func (s *Service) note(e coord.Event, by map[string]store.Named) bulletin.Note {
 		person(e.Payload["from_id"])
 		person(e.Payload["to_id"])
 	case coord.EventPlanLimitReached:
-		n.Icon, n.Text, n.URL = "no_entry", fmt.Sprintf("the %s plan has no room for more %s", text("plan"), text("limit")), s.URL("settings", "billing")
+		n.Icon, n.Text, n.URL = "no_entry", fmt.Sprintf("the %s plan has no room for more %s", text("plan"),
+			text("limit")), s.URL("settings", "billing")
 	case coord.EventWebhookDisabled:
 		n.Icon, n.Text = "electric_plug", "a webhook was disabled because it keeps failing"
 	}

@@ -21,7 +21,8 @@ const (
 	minutesPerFalse    = 5
 )
 
-var timeSavedBasis = fmt.Sprintf("An estimate: %d minutes for each conflict that was resolved before it became a merge conflict or a broken build, less %d minutes for each false alarm; warnings, blocks and overrides count nothing.",
+var timeSavedBasis = fmt.Sprintf("An estimate: %d minutes for each conflict that was resolved before it became a merge conflict "+
+	"or a broken build, less %d minutes for each false alarm; warnings, blocks and overrides count nothing.",
 	minutesPerResolved, minutesPerFalse)
 
 const day = 24 * time.Hour
@@ -167,7 +168,8 @@ func (s *sum) finish(ctx context.Context, tx *store.Tx, org string, w store.Stat
 
 // busy is how much happened in all.
 func busy(t wire.Totals) int {
-	return t.Intents + t.Conflicts + t.Blocked + t.Warned + t.Resolved + t.Overridden + t.FalsePositives + t.Messages + t.Questions + t.Sessions
+	return t.Intents + t.Conflicts + t.Blocked + t.Warned + t.Resolved + t.Overridden + t.FalsePositives + t.Messages + t.Questions +
+		t.Sessions
 }
 
 func keys[V any](m map[string]V) []string {

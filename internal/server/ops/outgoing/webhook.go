@@ -60,7 +60,15 @@ func (s *Service) CreateWebhook(ctx context.Context, who coord.Caller, in wire.C
 	key := make([]byte, 32)
 	rand.Read(key)
 	secret := "whsec_" + base64.StdEncoding.EncodeToString(key)
-	w := coord.Webhook{ID: ground.NewID(), OrgID: who.OrgID, URL: in.URL, EventTypes: in.EventTypes, Description: in.Description, Enabled: true, CreatedBy: who.UserID}
+	w := coord.Webhook{
+		ID:          ground.NewID(),
+		OrgID:       who.OrgID,
+		URL:         in.URL,
+		EventTypes:  in.EventTypes,
+		Description: in.Description,
+		Enabled:     true,
+		CreatedBy:   who.UserID,
+	}
 	if w.Secret, err = s.Config.Vault.Seal(SecretOf(w.ID), secret); err != nil {
 		return out, err
 	}
@@ -96,7 +104,10 @@ func (s *Service) checkWebhook(in *wire.CreateWebhook) error {
 	}
 	for i, t := range in.EventTypes {
 		if t != coord.AllEvents && !slices.Contains(coord.EventTypes(), coord.EventType(t)) {
-			bad = append(bad, problem.Field{Path: fmt.Sprintf("event_types[%d]", i), Message: "is not an event type; /openapi.json lists them under x-event-types"})
+			bad = append(bad, problem.Field{
+				Path:    fmt.Sprintf("event_types[%d]", i),
+				Message: "is not an event type; /openapi.json lists them under x-event-types",
+			})
 		}
 	}
 	return problem.Invalid(bad)
@@ -151,7 +162,8 @@ func (s *Service) TestWebhook(ctx context.Context, who coord.Caller, in wire.ID)
 			w.AfterSeq = seq // what happened while it was disabled is not for it
 		}
 		w.PausedUntil = nil // somebody is watching: no waiting
-		return ground.FirstError(tx.SaveWebhookHealth(ctx, w), tx.InsertDeliveries(ctx, []coord.Delivery{d}), WakeWebhook(ctx, tx, who.OrgID, w.ID))
+		return ground.FirstError(tx.SaveWebhookHealth(ctx, w), tx.InsertDeliveries(ctx, []coord.Delivery{d}),
+			WakeWebhook(ctx, tx, who.OrgID, w.ID))
 	})
 	return out, err
 }
@@ -196,7 +208,10 @@ func (s *Service) Redeliver(ctx context.Context, who coord.Caller, in wire.Redel
 // WebhookDisabled tells of an endpoint that was disabled: the log, and by mail
 // whoever made it, where mail is configured.
 func (s *Service) WebhookDisabled(ctx context.Context, tx *store.Tx, w coord.Webhook) error {
-	err := ground.Tell(ctx, tx, ground.System(w.OrgID), coord.EventWebhookDisabled, w.ID, "", map[string]any{"failing_since": w.FailingSince, "reason": *w.DisabledReason})
+	err := ground.Tell(ctx, tx, ground.System(w.OrgID), coord.EventWebhookDisabled, w.ID, "", map[string]any{
+		"failing_since": w.FailingSince,
+		"reason":        *w.DisabledReason,
+	})
 	if err != nil || !s.Config.Mail {
 		return err
 	}

@@ -25,12 +25,22 @@ var (
 // StartDevice begins the device flow for a client without a browser.
 func (s *Service) StartDevice(ctx context.Context, who coord.Caller, in wire.StartDevice) (out wire.DeviceStarted, err error) {
 	secret, code := auth.NewSecret(), auth.NewUserCode()
-	if err := s.limit(ctx, "device:"+who.Address, devicesPerAddress, "too many log-ins from this address; wait a little and try again"); err != nil {
+	if err := s.limit(ctx, "device:"+who.Address, devicesPerAddress,
+		"too many log-ins from this address; wait a little and try again"); err != nil {
 		return out, err
 	}
 	err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
-		return tx.InsertDevice(ctx, store.DeviceCode{ID: ground.NewID(), UserCode: code, Status: store.DevicePending, Hostname: in.Hostname, CLIVersion: in.CLIVersion,
-			Address: who.Address, Interval: deviceInterval, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(deviceLifetime)}, secret.Hash)
+		return tx.InsertDevice(ctx, store.DeviceCode{
+			ID:         ground.NewID(),
+			UserCode:   code,
+			Status:     store.DevicePending,
+			Hostname:   in.Hostname,
+			CLIVersion: in.CLIVersion,
+			Address:    who.Address,
+			Interval:   deviceInterval,
+			CreatedAt:  tx.Now,
+			ExpiresAt:  tx.Now.Add(deviceLifetime),
+		}, secret.Hash)
 	})
 	return wire.DeviceStarted{DeviceCode: secret.Text, UserCode: code, VerificationURI: s.Config.PublicURL + "/device",
 		ExpiresIn: int(deviceLifetime / time.Second), Interval: deviceInterval}, err
@@ -81,8 +91,17 @@ func (s *Service) issueDeviceToken(ctx context.Context, tx *store.Tx, d store.De
 		return "", problem.Newf(problem.AccessDenied, "the person who approved has left the org")
 	}
 	secret := auth.NewToken()
-	t := coord.Token{ID: ground.NewID(), OrgID: *d.OrgID, UserID: d.UserID, CreatedBy: d.UserID, Name: "cli · " + d.Hostname, Kind: coord.PersonalToken,
-		Prefix: secret.Prefix, Scopes: coord.DeviceScopes(), CreatedAt: tx.Now}
+	t := coord.Token{
+		ID:        ground.NewID(),
+		OrgID:     *d.OrgID,
+		UserID:    d.UserID,
+		CreatedBy: d.UserID,
+		Name:      "cli · " + d.Hostname,
+		Kind:      coord.PersonalToken,
+		Prefix:    secret.Prefix,
+		Scopes:    coord.DeviceScopes(),
+		CreatedAt: tx.Now,
+	}
 	return secret.Text, s.insertToken(ctx, tx, coord.Caller{OrgID: *d.OrgID, UserID: *d.UserID}, t, secret.Hash)
 }
 
@@ -115,7 +134,8 @@ func (s *Service) DenyDevice(ctx context.Context, who coord.Caller, in wire.User
 	return s.decideDevice(ctx, who, in, store.DeviceDenied)
 }
 
-func (s *Service) decideDevice(ctx context.Context, who coord.Caller, in wire.UserCode, status store.DeviceStatus) (out wire.None, err error) {
+func (s *Service) decideDevice(ctx context.Context, who coord.Caller, in wire.UserCode,
+	status store.DeviceStatus) (out wire.None, err error) {
 	if err := s.countCode(ctx, who); err != nil {
 		return out, err
 	}

@@ -90,7 +90,8 @@ func invitedAddress(i coord.Invite, given *string) (*string, error) {
 // prove returns the hash of the password to store, empty if the account keeps
 // its own. An invite is made by one org's admin and must not open an account
 // that belongs to others.
-func (s *Service) prove(ctx context.Context, in wire.AcceptInvite, invite coord.Invite, account *store.Account, elsewhere bool) (string, error) {
+func (s *Service) prove(ctx context.Context, in wire.AcceptInvite, invite coord.Invite, account *store.Account,
+	elsewhere bool) (string, error) {
 	switch {
 	case account != nil && account.PasswordHash != nil:
 		if err := s.limit(ctx, "signin:account:"+account.Email, perAccount, tooManySignIns); err != nil {
@@ -102,7 +103,8 @@ func (s *Service) prove(ctx context.Context, in wire.AcceptInvite, invite coord.
 		}
 		return "", err
 	case account != nil && (account.HasWayIn() || elsewhere || invite.Email == nil):
-		return "", problem.Newf(problem.Forbidden, "this address belongs to somebody already; ask for an invite made out to it, or sign in with OpenID first")
+		return "", problem.Newf(problem.Forbidden,
+			"this address belongs to somebody already; ask for an invite made out to it, or sign in with OpenID first")
 	}
 	if err := auth.CheckNewPassword("password", in.Password, *in.Email); err != nil {
 		return "", err
@@ -133,7 +135,8 @@ func (s *Service) enter(ctx context.Context, tx *store.Tx, invite coord.Invite, 
 		return err
 	}
 	as := coord.Caller{OrgID: invite.OrgID, UserID: user.ID}
-	if err := ground.Tell(ctx, tx, as, coord.EventInviteAccepted, invite.ID, "", map[string]any{"role": invite.Role, "user_id": user.ID}); err != nil {
+	if err := ground.Tell(ctx, tx, as, coord.EventInviteAccepted, invite.ID, "",
+		map[string]any{"role": invite.Role, "user_id": user.ID}); err != nil {
 		return err
 	}
 	if _, err := tx.Member(ctx, invite.OrgID, user.ID); problem.KindOf(err) != problem.NotFound {
@@ -163,8 +166,17 @@ func (s *Service) Bootstrap(ctx context.Context, orgName, email, name string) (o
 			return err
 		}
 		as := coord.Caller{OrgID: out.Org.ID, UserID: out.User.ID}
-		t := coord.Token{ID: ground.NewID(), OrgID: out.Org.ID, Name: "bootstrap", Kind: coord.PersonalToken, Prefix: token.Prefix, Scopes: coord.Scopes(),
-			CreatedAt: tx.Now, UserID: &out.User.ID, CreatedBy: &out.User.ID}
+		t := coord.Token{
+			ID:        ground.NewID(),
+			OrgID:     out.Org.ID,
+			Name:      "bootstrap",
+			Kind:      coord.PersonalToken,
+			Prefix:    token.Prefix,
+			Scopes:    coord.Scopes(),
+			CreatedAt: tx.Now,
+			UserID:    &out.User.ID,
+			CreatedBy: &out.User.ID,
+		}
 		if err := s.insertToken(ctx, tx, as, t, token.Hash); err != nil {
 			return err
 		}
@@ -206,12 +218,20 @@ func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, na
 		return org, user, err
 	}
 	if n > 0 {
-		return org, user, problem.Newf(problem.Conflict, "this server has an org already; invite people from its dashboard, or make tokens with POST /v1/tokens")
+		return org, user, problem.Newf(problem.Conflict,
+			"this server has an org already; invite people from its dashboard, or make tokens with POST /v1/tokens")
 	}
 	if user, err = s.ensureUser(ctx, tx, email, name); err != nil {
 		return org, user, err
 	}
-	org = coord.Org{ID: ground.NewID(), Slug: slugOf(orgName), Name: orgName, DataMode: coord.DataFull, Plan: s.money.InitialPlan(), CreatedAt: tx.Now}
+	org = coord.Org{
+		ID:        ground.NewID(),
+		Slug:      slugOf(orgName),
+		Name:      orgName,
+		DataMode:  coord.DataFull,
+		Plan:      s.money.InitialPlan(),
+		CreatedAt: tx.Now,
+	}
 	if err := tx.InsertOrg(ctx, org); err != nil {
 		return org, user, err
 	}
@@ -274,7 +294,8 @@ func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (o
 			return err
 		}
 		if want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(auth.HashOf(in.Code))) != 1 {
-			return problem.Newf(problem.Forbidden, "the set-up code is wrong or was used; the server prints a new one at its next start while it has no org")
+			return problem.Newf(problem.Forbidden,
+				"the set-up code is wrong or was used; the server prints a new one at its next start while it has no org")
 		}
 		if _, user, err = s.firstOrg(ctx, tx, strings.TrimSpace(in.Org), in.Email, in.Name); err != nil {
 			return err

@@ -30,7 +30,8 @@ func (s *Service) FinishOIDC(ctx context.Context, who coord.Caller, in wire.Fini
 		return out, err
 	}
 	if in.Error == "access_denied" {
-		return out, problem.Newf(problem.Forbidden, "you, or the OpenID provider, stopped the sign-in; begin again, or ask whoever runs the provider for access")
+		return out, problem.Newf(problem.Forbidden,
+			"you, or the OpenID provider, stopped the sign-in; begin again, or ask whoever runs the provider for access")
 	}
 	id, err := s.Config.OIDC.Finish(ctx, in.Flow, in.State, in.Code)
 	if err != nil {

@@ -69,8 +69,15 @@ func (s *Service) limit(ctx context.Context, key string, l store.Limit, detail s
 func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) (wire.SignedIn, error) {
 	secret := auth.NewSecret()
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
-		return tx.InsertWebSession(ctx, store.WebSession{ID: ground.NewID(), UserID: user.ID, UserAgent: ground.Clip(who.UserAgent, 300), Address: who.Address,
-			CreatedAt: tx.Now, LastSeenAt: tx.Now, ExpiresAt: tx.Now.Add(auth.SessionLifetime)}, secret.Hash)
+		return tx.InsertWebSession(ctx, store.WebSession{
+			ID:         ground.NewID(),
+			UserID:     user.ID,
+			UserAgent:  ground.Clip(who.UserAgent, 300),
+			Address:    who.Address,
+			CreatedAt:  tx.Now,
+			LastSeenAt: tx.Now,
+			ExpiresAt:  tx.Now.Add(auth.SessionLifetime),
+		}, secret.Hash)
 	})
 	if err != nil {
 		return wire.SignedIn{}, err
@@ -96,7 +103,11 @@ func (s *Service) tellOrgs(ctx context.Context, user coord.User, who coord.Calle
 		}
 		as := coord.Caller{OrgID: o.ID, UserID: user.ID, Via: coord.ViaCookie}
 		err = s.Store.Write(ctx, o.ID, func(tx *store.Tx) error {
-			return ground.Emit(ctx, tx, as, ground.Happening{Type: t, Subject: coord.Entity{Kind: "user", ID: user.ID}, Payload: map[string]any{"address": who.Address}})
+			return ground.Emit(ctx, tx, as, ground.Happening{
+				Type:    t,
+				Subject: coord.Entity{Kind: "user", ID: user.ID},
+				Payload: map[string]any{"address": who.Address},
+			})
 		})
 	}
 	return err

@@ -29,7 +29,11 @@ type envelope struct {
 
 // targets maps each form of a target to what finds its letter.
 var targets = map[string]func(envelope, context.Context, string) (ground.Letter, error){
-	"user": envelope.toUser, "intent": envelope.toIntent, "conflict": envelope.toConflict, "thread": envelope.toThread, "channel": envelope.toChannel,
+	"user":     envelope.toUser,
+	"intent":   envelope.toIntent,
+	"conflict": envelope.toConflict,
+	"thread":   envelope.toThread,
+	"channel":  envelope.toChannel,
 }
 
 const targetForms = "user:<email>, intent:INT-n, conflict:CF-n, thread:<id>, channel:team or channel:<owner/name>"
@@ -69,11 +73,13 @@ func (e envelope) toUser(ctx context.Context, email string) (ground.Letter, erro
 	m, err := e.tx.MemberByEmail(ctx, e.who.OrgID, email)
 	switch {
 	case problem.KindOf(err) == problem.NotFound:
-		return ground.Letter{}, problem.Newf(problem.NotFound, "no member of this org has the address %s; who_is_online and the dashboard tell who there is", email)
+		return ground.Letter{}, problem.Newf(problem.NotFound,
+			"no member of this org has the address %s; who_is_online and the dashboard tell who there is", email)
 	case err != nil:
 		return ground.Letter{}, err
 	case e.isSelf(m.ID) && e.session == nil:
-		return ground.Letter{}, problem.InvalidField("to", "is you; a message to yourself is for your other agents and needs the session_id of the one that writes it")
+		return ground.Letter{}, problem.InvalidField("to",
+			"is you; a message to yourself is for your other agents and needs the session_id of the one that writes it")
 	}
 	return ground.Letter{Thread: store.DirectThread(e.with(m.ID), nil, nil), To: "user:" + m.Email, Recipients: []string{m.ID}}, nil
 }
@@ -84,7 +90,8 @@ func (e envelope) toIntent(ctx context.Context, ref string) (ground.Letter, erro
 	case err != nil:
 		return ground.Letter{}, err
 	case !i.Status.Live():
-		return ground.Letter{}, problem.Newf(problem.Conflict, "%s is %s and nobody works on it; write to its owner with user:%s", i.Ref, i.Status, i.Owner.Email)
+		return ground.Letter{}, problem.Newf(problem.Conflict, "%s is %s and nobody works on it; write to its owner with user:%s", i.Ref,
+			i.Status, i.Owner.Email)
 	case e.isSelf(i.Owner.ID) && (e.session == nil || i.SessionID != nil && *i.SessionID == e.session.ID):
 		return ground.Letter{}, problem.InvalidField("to", "%s is your own", i.Ref)
 	}
@@ -125,7 +132,8 @@ func (e envelope) toConflict(ctx context.Context, ref string) (ground.Letter, er
 	}
 	reachable := slices.ContainsFunc(parties, func(u string) bool { return !e.isSelf(u) })
 	if !reachable && (e.session == nil || len(parties) < 2) {
-		return ground.Letter{}, problem.Newf(problem.Conflict, "you are the only one to reach about %s; post to its repo with channel:%s", c.Ref, c.Repo.FullName)
+		return ground.Letter{}, problem.Newf(problem.Conflict, "you are the only one to reach about %s; post to its repo with channel:%s",
+			c.Ref, c.Repo.FullName)
 	}
 	return e.aboutIt("conflict", c.Ref, parties...), nil
 }
@@ -152,7 +160,8 @@ func (e envelope) toThread(ctx context.Context, id string) (ground.Letter, error
 	case kind == "":
 		return ground.Letter{}, problem.Newf(problem.NotFound, noConversation)
 	case kind == coord.Direct && !member:
-		return ground.Letter{}, problem.Newf(problem.Forbidden, "only those who take part in a direct thread post to it; write to them with user:<email>")
+		return ground.Letter{}, problem.Newf(problem.Forbidden,
+			"only those who take part in a direct thread post to it; write to them with user:<email>")
 	}
 	c, err := e.s.conversation(ctx, e.tx, e.who, id)
 	if err != nil {

@@ -89,7 +89,9 @@ func (s *Service) DismissAttention(ctx context.Context, who coord.Caller, in wir
 		if err := tx.ForgetDismissals(ctx, who.OrgID, who.UserID, there); err != nil {
 			return err
 		}
-		return tx.Dismiss(ctx, who.OrgID, who.UserID, slices.DeleteFunc(slices.Clone(in.IDs), func(id string) bool { return !slices.Contains(there, id) }))
+		return tx.Dismiss(ctx, who.OrgID, who.UserID, slices.DeleteFunc(slices.Clone(in.IDs), func(id string) bool {
+			return !slices.Contains(there, id)
+		}))
 	})
 	return out, err
 }
@@ -120,14 +122,26 @@ func itemID(kind coord.AttentionKind, id string, version ...any) string {
 }
 
 func (a attention) conflicts(ctx context.Context) (out []coord.AttentionItem, err error) {
-	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(), Limit: maxPerKind})
+	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{
+		User:     a.who.UserID,
+		Statuses: coord.LiveConflictStatuses(),
+		Limit:    maxPerKind,
+	})
 	for _, c := range rows {
 		if c.Severity.Rank() < coord.SeverityWarn.Rank() {
 			continue
 		}
-		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionConflict, c.Ref, c.Status, c.Severity, strings.Join(c.Keys, "\n")), Kind: coord.AttentionConflict,
-			Title: fmt.Sprintf("%s: %s", c.Ref, strings.ReplaceAll(string(c.Kind), "_", " ")), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo, Since: c.FirstSeenAt,
-			URL: a.s.PageURL("conflict", c.Ref), Actions: []string{"ack", "propose_sequence", "will_rebase", "resolved", "false_positive"}})
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionConflict, c.Ref, c.Status, c.Severity, strings.Join(c.Keys, "\n")),
+			Kind:    coord.AttentionConflict,
+			Title:   fmt.Sprintf("%s: %s", c.Ref, strings.ReplaceAll(string(c.Kind), "_", " ")),
+			Detail:  c.Explanation,
+			Ref:     &c.Ref,
+			Repo:    &c.Repo,
+			Since:   c.FirstSeenAt,
+			URL:     a.s.PageURL("conflict", c.Ref),
+			Actions: []string{"ack", "propose_sequence", "will_rebase", "resolved", "false_positive"},
+		})
 	}
 	return out, err
 }
@@ -146,9 +160,17 @@ func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionI
 		if by.ID == a.who.UserID && !agent { // they know; an agent asks its own person, too
 			continue
 		}
-		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionOverrideRequest, c.Ref, c.OverrideRequested.At), Kind: coord.AttentionOverrideRequest,
-			Title: fmt.Sprintf("%s asks for an override of %s", callOf(by, agent), c.Ref), Detail: c.Explanation, Ref: &c.Ref, Repo: &c.Repo,
-			Since: c.OverrideRequested.At, URL: a.s.PageURL("conflict", c.Ref), Actions: []string{"override"}})
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionOverrideRequest, c.Ref, c.OverrideRequested.At),
+			Kind:    coord.AttentionOverrideRequest,
+			Title:   fmt.Sprintf("%s asks for an override of %s", callOf(by, agent), c.Ref),
+			Detail:  c.Explanation,
+			Ref:     &c.Ref,
+			Repo:    &c.Repo,
+			Since:   c.OverrideRequested.At,
+			URL:     a.s.PageURL("conflict", c.Ref),
+			Actions: []string{"override"},
+		})
 	}
 	return out, err
 }
@@ -186,8 +208,16 @@ func (a attention) letters(kind coord.AttentionKind, rows []coord.Message, what,
 	out := make([]coord.AttentionItem, len(rows))
 	for k, m := range rows {
 		ref := "thread:" + m.ConversationID
-		out[k] = coord.AttentionItem{ID: itemID(kind, m.ConversationID, m.ID), Kind: kind, Title: personOf(m.From) + " " + what, Detail: excerpt(m.Body),
-			Ref: &ref, Since: m.CreatedAt, URL: a.s.PageURL("conversation", m.ConversationID), Actions: []string{action}}
+		out[k] = coord.AttentionItem{
+			ID:      itemID(kind, m.ConversationID, m.ID),
+			Kind:    kind,
+			Title:   personOf(m.From) + " " + what,
+			Detail:  excerpt(m.Body),
+			Ref:     &ref,
+			Since:   m.CreatedAt,
+			URL:     a.s.PageURL("conversation", m.ConversationID),
+			Actions: []string{action},
+		}
 	}
 	return out
 }
@@ -220,8 +250,17 @@ func excerpt(text string) string {
 func (a attention) questions(ctx context.Context) (out []coord.AttentionItem, err error) {
 	rows, err := a.tx.OpenQuestionsTo(ctx, a.who.OrgID, a.who.UserID, maxPerKind)
 	for _, q := range rows {
-		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionQuestion, q.ID, q.UpdatedAt), Kind: coord.AttentionQuestion, Title: personOf(q.AskedBy) + " asks you something",
-			Detail: excerpt(q.Question.Question), Ref: &q.ID, Repo: q.Repo, Since: q.CreatedAt, URL: a.s.PageURL("conversation", q.ConversationID), Actions: []string{"answer"}})
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionQuestion, q.ID, q.UpdatedAt),
+			Kind:    coord.AttentionQuestion,
+			Title:   personOf(q.AskedBy) + " asks you something",
+			Detail:  excerpt(q.Question.Question),
+			Ref:     &q.ID,
+			Repo:    q.Repo,
+			Since:   q.CreatedAt,
+			URL:     a.s.PageURL("conversation", q.ConversationID),
+			Actions: []string{"answer"},
+		})
 	}
 	return out, err
 }
@@ -229,8 +268,17 @@ func (a attention) questions(ctx context.Context) (out []coord.AttentionItem, er
 func (a attention) handoffs(ctx context.Context) (out []coord.AttentionItem, err error) {
 	rows, err := a.tx.PendingHandoffs(ctx, a.who.OrgID, a.who.UserID)
 	for _, i := range rows {
-		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionHandoff, i.Ref, i.Handoff.ID), Kind: coord.AttentionHandoff, Title: fmt.Sprintf("%s handed %s to you", i.Handoff.From.Name, i.Ref),
-			Detail: excerpt(i.Title), Ref: &i.Ref, Repo: &i.Repo, Since: i.Handoff.CreatedAt, URL: a.s.PageURL("intent", i.Ref), Actions: []string{"adopt", "handoff", "close"}})
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionHandoff, i.Ref, i.Handoff.ID),
+			Kind:    coord.AttentionHandoff,
+			Title:   fmt.Sprintf("%s handed %s to you", i.Handoff.From.Name, i.Ref),
+			Detail:  excerpt(i.Title),
+			Ref:     &i.Ref,
+			Repo:    &i.Repo,
+			Since:   i.Handoff.CreatedAt,
+			URL:     a.s.PageURL("intent", i.Ref),
+			Actions: []string{"adopt", "handoff", "close"},
+		})
 	}
 	return out, err
 }
@@ -239,9 +287,10 @@ func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, 
 	rows, err := a.tx.SilentSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-silentSince), silentGap.Milliseconds())
 	for _, s := range rows {
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionSilentHooks, s.ID, s.LastHeartbeatAt), Kind: coord.AttentionSilentHooks,
-			Title:  fmt.Sprintf("%s in %s works without its hooks", s.Tool, s.Repo.FullName),
-			Detail: fmt.Sprintf("Its tools are called, but no hook event has come since %s: edits are not checked. Run svc doctor in the repository.", s.LastHeartbeatAt),
-			Ref:    &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.PageURL("session", ""), Actions: []string{"doctor"}})
+			Title: fmt.Sprintf("%s in %s works without its hooks", s.Tool, s.Repo.FullName),
+			Detail: fmt.Sprintf("Its tools are called, but no hook event has come since %s: edits are not checked. Run svc doctor in the "+
+				"repository.", s.LastHeartbeatAt),
+			Ref: &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.PageURL("session", ""), Actions: []string{"doctor"}})
 	}
 	return out, err
 }
@@ -259,8 +308,16 @@ func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err 
 		if i.Email != nil {
 			to = *i.Email
 		}
-		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionInvite, i.ID, i.ExpiresAt), Kind: coord.AttentionInvite, Title: "The invite to " + to + " is not accepted yet",
-			Detail: fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")), Ref: &i.ID, Since: i.CreatedAt, URL: a.s.PageURL("invite", ""), Actions: []string{"revoke"}})
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionInvite, i.ID, i.ExpiresAt),
+			Kind:    coord.AttentionInvite,
+			Title:   "The invite to " + to + " is not accepted yet",
+			Detail:  fmt.Sprintf("As %s; it expires on %s.", i.Role, i.ExpiresAt.Std().Format("2 January")),
+			Ref:     &i.ID,
+			Since:   i.CreatedAt,
+			URL:     a.s.PageURL("invite", ""),
+			Actions: []string{"revoke"},
+		})
 	}
 	return out, err
 }

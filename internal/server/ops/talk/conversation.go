@@ -14,7 +14,8 @@ import (
 
 // ListConversations returns the channels and the caller's direct threads, the
 // latest active first.
-func (s *Service) ListConversations(ctx context.Context, who coord.Caller, in wire.ListConversations) (out wire.Page[coord.Conversation], err error) {
+func (s *Service) ListConversations(ctx context.Context, who coord.Caller,
+	in wire.ListConversations) (out wire.Page[coord.Conversation], err error) {
 	want := store.ConversationFilter{Limit: in.Limit + 1}
 	if in.Kind != nil {
 		want.Kind = *in.Kind
@@ -119,7 +120,8 @@ func (s *Service) GetConversation(ctx context.Context, who coord.Caller, in wire
 
 // ListConversationMessages returns a page of a conversation, oldest first. In
 // the dashboard the person has read it then; their agents have not.
-func (s *Service) ListConversationMessages(ctx context.Context, who coord.Caller, in wire.ConversationMessages) (out wire.Page[coord.Message], err error) {
+func (s *Service) ListConversationMessages(ctx context.Context, who coord.Caller,
+	in wire.ConversationMessages) (out wire.Page[coord.Message], err error) {
 	load := func(tx *store.Tx) error {
 		c, err := s.conversation(ctx, tx, who, in.ID)
 		if err != nil {

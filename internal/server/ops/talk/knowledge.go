@@ -257,7 +257,8 @@ func mergedFacts(ctx context.Context, c *ground.Change, repos []string, key stri
 				return nil, err
 			}
 			out = append(out, fact{rank: factMerged, at: m.At, user: i.Owner.ID, worker: i.ID,
-				text: fmt.Sprintf("%s, %s in %s: merged work %s it in %s (%s)%s", i.Owner.Name, i.Ref, i.Repo.FullName, t.verb, m.Facts.Path, since(c.Now, m.At), t.more)})
+				text: fmt.Sprintf("%s, %s in %s: merged work %s it in %s (%s)%s", i.Owner.Name, i.Ref, i.Repo.FullName, t.verb, m.Facts.Path,
+					since(c.Now, m.At), t.more)})
 		}
 	}
 	return out, nil

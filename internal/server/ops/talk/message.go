@@ -24,7 +24,8 @@ func (s *Service) PostToConversation(ctx context.Context, who coord.Caller, in w
 	return s.send(ctx, who, "thread:"+in.ID, nil, ground.Letter{Body: in.Body, RequiresAck: in.RequiresAck})
 }
 
-func (s *Service) send(ctx context.Context, who coord.Caller, to string, session *string, text ground.Letter) (out coord.Message, err error) {
+func (s *Service) send(ctx context.Context, who coord.Caller, to string, session *string,
+	text ground.Letter) (out coord.Message, err error) {
 	if strings.TrimSpace(text.Body) == "" {
 		return out, problem.InvalidField("body", "must not be blank")
 	}
@@ -72,7 +73,12 @@ func (s *Service) Listener(ctx context.Context, tx *store.Tx, who *coord.Caller)
 	if who.Via != coord.ViaTool {
 		return nil, nil
 	}
-	sess, err := OnlyAgent(tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: tx.Now.Add(-QuietAfter)}))
+	sess, err := OnlyAgent(tx.Sessions(ctx, who.OrgID, store.SessionFilter{
+		User:    who.UserID,
+		Token:   who.TokenID,
+		Unended: true,
+		Since:   tx.Now.Add(-QuietAfter),
+	}))
 	if err == nil && sess != nil {
 		who.SessionID = sess.ID
 	}
@@ -184,7 +190,10 @@ func (s *Service) AckMessage(ctx context.Context, who coord.Caller, in wire.AckM
 		if err := See(ctx, tx, who, sess, ms); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventMessageAcked, in.ID, "", map[string]any{"conversation_id": ms[0].ConversationID, "user_id": who.UserID})
+		return ground.Tell(ctx, tx, who, coord.EventMessageAcked, in.ID, "", map[string]any{
+			"conversation_id": ms[0].ConversationID,
+			"user_id":         who.UserID,
+		})
 	})
 	return out, err
 }
@@ -224,7 +233,8 @@ func (s *Service) within(ctx context.Context, tx *store.Tx, who coord.Caller, q 
 	}{{q.perDay, 24 * time.Hour, "day"}, {q.minute, time.Minute, "minute"}} {
 		// Newest first: the one that has to leave the window is the max-th.
 		if len(sent) >= w.max && sent[w.max-1] > tx.Now.Add(-w.window) {
-			return problem.Later(sent[w.max-1].Add(w.window).Sub(tx.Now), "you have sent %d %s within a %s, which is the limit; wait, or put several into one", w.max, q.noun, w.name)
+			return problem.Later(sent[w.max-1].Add(w.window).Sub(tx.Now),
+				"you have sent %d %s within a %s, which is the limit; wait, or put several into one", w.max, q.noun, w.name)
 		}
 	}
 	return tx.NoteSend(ctx, ground.NewID(), who.OrgID, sender, q.kind, dayAgo)

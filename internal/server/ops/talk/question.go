@@ -55,7 +55,11 @@ func (s *Service) Ask(ctx context.Context, who coord.Caller, in wire.Ask) (out c
 			return err
 		}
 		out = q.Question
-		return c.TellOf(ctx, coord.EventQuestionAsked, q.ID, repoID(q.Repo), map[string]any{"to_user": q.ToUser, "to_session": q.ToSession, "immediate": q.Immediate != nil})
+		return c.TellOf(ctx, coord.EventQuestionAsked, q.ID, repoID(q.Repo), map[string]any{
+			"to_user":    q.ToUser,
+			"to_session": q.ToSession,
+			"immediate":  q.Immediate != nil,
+		})
 	})
 	return out, err
 }
@@ -87,7 +91,9 @@ func askedKey(in wire.Ask) (string, error) {
 	}
 	key, err := scope.ParseLookup(text)
 	if err != nil && field == "to" {
-		return "", problem.InvalidField("to", "names nobody to ask: use intent:INT-n, user:<email>, or a contract, route or symbol such as GET /users/{id}, db:public.users or src/a.go#Load")
+		return "", problem.InvalidField("to",
+			"names nobody to ask: use intent:INT-n, user:<email>, or a contract, route or symbol such as GET /users/{id}, db:public.users "+
+				"or src/a.go#Load")
 	}
 	if err != nil {
 		return "", problem.InvalidField(field, "%s", err.Error())
@@ -113,7 +119,8 @@ func (s *Service) asker(ctx context.Context, c *ground.Change, in wire.Ask, q *s
 }
 
 // route finds who is asked, and answers from the current state what can be.
-func (s *Service) route(ctx context.Context, c *ground.Change, in wire.Ask, key string, sess *store.SessionRow, q *store.QuestionRow) (l ground.Letter, err error) {
+func (s *Service) route(ctx context.Context, c *ground.Change, in wire.Ask, key string, sess *store.SessionRow,
+	q *store.QuestionRow) (l ground.Letter, err error) {
 	var known []fact
 	if key != "" {
 		repos, err := reposToAsk(ctx, c, q.Repo)
@@ -152,7 +159,8 @@ func (s *Service) route(ctx context.Context, c *ground.Change, in wire.Ask, key 
 }
 
 // askPerson routes a question to a member, or to whoever works on an intent.
-func (s *Service) askPerson(ctx context.Context, c *ground.Change, to string, sess *store.SessionRow, q *store.QuestionRow) (ground.Letter, error) {
+func (s *Service) askPerson(ctx context.Context, c *ground.Change, to string, sess *store.SessionRow,
+	q *store.QuestionRow) (ground.Letter, error) {
 	l, err := envelope{s, c.Tx, c.Who, sess}.address(ctx, to)
 	if err != nil {
 		return l, err
@@ -171,7 +179,8 @@ func (s *Service) askPerson(ctx context.Context, c *ground.Change, to string, se
 // askKnower routes a question about a contract or symbol: to whoever's live
 // work touches it, else to whoever last changed it, else to the repo's
 // channel.
-func (s *Service) askKnower(ctx context.Context, c *ground.Change, known []fact, sess *store.SessionRow, q *store.QuestionRow) (ground.Letter, error) {
+func (s *Service) askKnower(ctx context.Context, c *ground.Change, known []fact, sess *store.SessionRow,
+	q *store.QuestionRow) (ground.Letter, error) {
 	f, err := knower(ctx, c, known, sess)
 	if err != nil {
 		return ground.Letter{}, err
@@ -179,7 +188,8 @@ func (s *Service) askKnower(ctx context.Context, c *ground.Change, known []fact,
 	e := envelope{s, c.Tx, c.Who, sess}
 	if f == nil {
 		if q.Repo == nil {
-			return ground.Letter{}, problem.InvalidField("repo", "is required: nobody is known to work on %s, so the question would go to a repo's channel", q.To)
+			return ground.Letter{}, problem.InvalidField("repo",
+				"is required: nobody is known to work on %s, so the question would go to a repo's channel", q.To)
 		}
 		return e.channel(ctx, coord.Conversation{Kind: coord.Channel, Repo: q.Repo})
 	}
@@ -216,7 +226,10 @@ func (s *Service) AnswerQuestion(ctx context.Context, who coord.Caller, in wire.
 			return err
 		}
 		out = q.Question
-		return ground.Tell(ctx, tx, who, coord.EventQuestionAnswered, q.ID, repoID(q.Repo), map[string]any{"answers": len(q.Answers), "asked_session": q.AskedBy.SessionID})
+		return ground.Tell(ctx, tx, who, coord.EventQuestionAnswered, q.ID, repoID(q.Repo), map[string]any{
+			"answers":       len(q.Answers),
+			"asked_session": q.AskedBy.SessionID,
+		})
 	})
 	return out, err
 }
@@ -227,7 +240,8 @@ func (s *Service) AnswerTool(ctx context.Context, who coord.Caller, in wire.Answ
 }
 
 // answerable returns a question that the caller may answer.
-func (s *Service) answerable(ctx context.Context, tx *store.Tx, who coord.Caller, sess *store.SessionRow, id string) (store.QuestionRow, error) {
+func (s *Service) answerable(ctx context.Context, tx *store.Tx, who coord.Caller, sess *store.SessionRow,
+	id string) (store.QuestionRow, error) {
 	const none = "no such question to you; your briefing lists those"
 	if err := ground.WantUUID(id, none); err != nil {
 		return store.QuestionRow{}, err
@@ -254,7 +268,8 @@ func (s *Service) answerable(ctx context.Context, tx *store.Tx, who coord.Caller
 
 // postAnswer puts an answer into the question's conversation, for people to
 // read. The asker's agent is told the answer as such.
-func (s *Service) postAnswer(ctx context.Context, tx *store.Tx, who coord.Caller, sess *store.SessionRow, q store.QuestionRow, a coord.Answer) error {
+func (s *Service) postAnswer(ctx context.Context, tx *store.Tx, who coord.Caller, sess *store.SessionRow, q store.QuestionRow,
+	a coord.Answer) error {
 	l := ground.Letter{Conv: q.ConversationID, Thread: store.Thread{Kind: coord.Direct}, To: "thread:" + q.ConversationID, Body: a.Answer,
 		About: &coord.About{Kind: AboutQuestion, Ref: q.ID}, Session: sess}
 	kind, member, err := tx.ConversationKind(ctx, who.OrgID, q.ConversationID, who.UserID)

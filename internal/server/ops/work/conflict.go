@@ -30,7 +30,8 @@ func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.L
 }
 
 // ListConflictsTool is ListConflicts as an agent calls it.
-func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller, in wire.ConflictsTool) (out wire.Page[coord.Conflict], err error) {
+func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller,
+	in wire.ConflictsTool) (out wire.Page[coord.Conflict], err error) {
 	want := store.ConflictFilter{Limit: in.Limit, Statuses: conflictStatuses(in.Status), History: true}
 	repo := ""
 	if in.Repo != nil {
@@ -44,7 +45,8 @@ func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller, in wi
 	return out, err
 }
 
-func (s *Service) conflicts(ctx context.Context, tx *store.Tx, who coord.Caller, want store.ConflictFilter, mine bool, repo, intent string) (_ []store.ConflictRow, err error) {
+func (s *Service) conflicts(ctx context.Context, tx *store.Tx, who coord.Caller, want store.ConflictFilter, mine bool,
+	repo, intent string) (_ []store.ConflictRow, err error) {
 	if mine {
 		if want.User = who.UserID; want.User == "" {
 			return nil, problem.InvalidField("mine", "a service token is a party of nothing")
@@ -104,7 +106,8 @@ func (s *Service) ConflictRespond(ctx context.Context, who coord.Caller, in wire
 	return s.act(ctx, who, string(in.Conflict), in.Action, in.Note, in.SessionID)
 }
 
-func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action coord.ConflictAction, note, session *string) (out coord.Conflict, err error) {
+func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action coord.ConflictAction,
+	note, session *string) (out coord.Conflict, err error) {
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
 		row, err := FindConflict(ctx, c.Tx, who, ref)
 		if err != nil {
@@ -143,7 +146,8 @@ func isParty(who coord.Caller, row store.ConflictRow) bool {
 }
 
 // carryOut makes an action's effect.
-func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, action coord.ConflictAction, next coord.ConflictStatus, note *string, sess *store.SessionRow) error {
+func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, action coord.ConflictAction, next coord.ConflictStatus,
+	note *string, sess *store.SessionRow) error {
 	switch action {
 	case coord.ActionResolved, coord.ActionFalsePositive:
 		how := coord.ResolvedAgreed
@@ -173,7 +177,8 @@ func saveAndTell(ctx context.Context, c *ground.Change, row *store.ConflictRow, 
 }
 
 // tellOtherSide posts a proposal to the parties' thread.
-func tellOtherSide(ctx context.Context, c *ground.Change, row store.ConflictRow, action coord.ConflictAction, note *string, sess *store.SessionRow) error {
+func tellOtherSide(ctx context.Context, c *ground.Change, row store.ConflictRow, action coord.ConflictAction, note *string,
+	sess *store.SessionRow) error {
 	body := "I will rebase my work for " + row.Ref + "."
 	if action == coord.ActionProposeSequence {
 		body = "I propose an order for " + row.Ref + "."
@@ -184,8 +189,15 @@ func tellOtherSide(ctx context.Context, c *ground.Change, row store.ConflictRow,
 	users := slices.DeleteFunc([]string{row.HolderUser, row.ChallengerUser, c.Who.UserID}, func(id string) bool { return id == "" })
 	about := &coord.About{Kind: "conflict", Ref: row.Ref}
 	subject := "About " + row.Ref
-	_, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{Thread: store.DirectThread(users, about, &subject), To: "conflict:" + row.Ref, Subject: &subject,
-		Body: body, About: about, Recipients: users, Session: sess})
+	_, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{
+		Thread:     store.DirectThread(users, about, &subject),
+		To:         "conflict:" + row.Ref,
+		Subject:    &subject,
+		Body:       body,
+		About:      about,
+		Recipients: users,
+		Session:    sess,
+	})
 	return err
 }
 
@@ -238,7 +250,8 @@ func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wir
 			return err
 		}
 		if !rules.MayOverride(who.Role) {
-			return problem.Newf(problem.Forbidden, "the policy lets %s override conflicts here; you are %s", rolesText(rules.OverrideAllowedRoles), who.Role)
+			return problem.Newf(problem.Forbidden, "the policy lets %s override conflicts here; you are %s", rolesText(rules.OverrideAllowedRoles),
+				who.Role)
 		}
 		reason, err := overrideReason(in.Reason, rules.OverrideRequireReason)
 		if err != nil {

@@ -106,7 +106,8 @@ func withLinked(ctx context.Context, tx *store.Tx, repo string) ([]string, error
 
 // contractRows returns where keys are provided and used; for a file, its own
 // contracts and where else those are.
-func (s *Service) contractRows(ctx context.Context, tx *store.Tx, org, repo string, repos, keys []string, file string) ([]store.ContractRow, error) {
+func (s *Service) contractRows(ctx context.Context, tx *store.Tx, org, repo string, repos, keys []string,
+	file string) ([]store.ContractRow, error) {
 	if file != "" {
 		own, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: file, Limit: maxRecords})
 		if err != nil {
@@ -149,7 +150,13 @@ func recordsOf(rows []store.ContractRow) map[string]*wire.ContractRecord {
 func record(all map[string]*wire.ContractRecord, key string) *wire.ContractRecord {
 	r := all[key]
 	if r == nil {
-		r = &wire.ContractRecord{Key: key, Providers: []wire.ContractPlace{}, Users: []wire.ContractPlace{}, InFlight: []wire.ContractChange{}, Criticality: wire.Criticality{Level: "unused"}}
+		r = &wire.ContractRecord{
+			Key:         key,
+			Providers:   []wire.ContractPlace{},
+			Users:       []wire.ContractPlace{},
+			InFlight:    []wire.ContractChange{},
+			Criticality: wire.Criticality{Level: "unused"},
+		}
 		all[key] = r
 	}
 	return r
@@ -185,13 +192,27 @@ func addInFlight(ix *engine.Index, repos, keys []string, file, own string, recor
 			for _, c := range ix.Changes(id) {
 				for _, f := range contractFactsOf(c.Facts) {
 					wantFile := file != "" && repo == own && c.Facts.Path == file
-					if f.Change == coord.Same || !wantFile && records[f.Key] == nil && !slices.ContainsFunc(keys, func(k string) bool { return scope.ContractsOverlap(k, f.Key) }) {
+					if f.Change == coord.Same || !wantFile && records[f.Key] == nil && !slices.ContainsFunc(keys, func(k string) bool {
+						return scope.ContractsOverlap(k, f.Key)
+					}) {
 						continue
 					}
 					r := record(records, f.Key)
 					p := ground.PartyOf(coord.Challenger, w)
-					r.InFlight = append(r.InFlight, wire.ContractChange{Repo: w.Repo, Path: c.Facts.Path, By: p.User, Intent: p.Intent, Branch: p.Branch, Role: f.Role, Change: f.Change,
-						Compatibility: f.Compatibility, Before: f.PreviousSignature, After: f.Signature, Detail: f.Detail, Since: w.Since})
+					r.InFlight = append(r.InFlight, wire.ContractChange{
+						Repo:          w.Repo,
+						Path:          c.Facts.Path,
+						By:            p.User,
+						Intent:        p.Intent,
+						Branch:        p.Branch,
+						Role:          f.Role,
+						Change:        f.Change,
+						Compatibility: f.Compatibility,
+						Before:        f.PreviousSignature,
+						After:         f.Signature,
+						Detail:        f.Detail,
+						Since:         w.Since,
+					})
 				}
 			}
 		}
@@ -204,8 +225,17 @@ func contractFactsOf(f coord.FileFacts) []coord.ContractFacts {
 	out := slices.Clone(f.Contracts)
 	for _, s := range f.Symbols {
 		if s.Exported && s.Change != coord.Modified {
-			out = append(out, coord.ContractFacts{Key: s.Key, Role: coord.Provides, Change: s.Change, Signature: s.Signature, PreviousSignature: s.PreviousSignature,
-				SignatureHash: s.SignatureHash, PreviousSignatureHash: s.PreviousSignatureHash, Compatibility: s.Compatibility, Detail: s.Detail})
+			out = append(out, coord.ContractFacts{
+				Key:                   s.Key,
+				Role:                  coord.Provides,
+				Change:                s.Change,
+				Signature:             s.Signature,
+				PreviousSignature:     s.PreviousSignature,
+				SignatureHash:         s.SignatureHash,
+				PreviousSignatureHash: s.PreviousSignatureHash,
+				Compatibility:         s.Compatibility,
+				Detail:                s.Detail,
+			})
 		}
 	}
 	return out
@@ -226,7 +256,8 @@ func sortedRecords(all map[string]*wire.ContractRecord) []wire.ContractRecord {
 }
 
 // ListContracts returns a page of the contracts of the org or of one repo.
-func (s *Service) ListContracts(ctx context.Context, who coord.Caller, in wire.ListContracts) (out wire.Page[wire.ContractRecord], err error) {
+func (s *Service) ListContracts(ctx context.Context, who coord.Caller,
+	in wire.ListContracts) (out wire.Page[wire.ContractRecord], err error) {
 	want := store.ContractFilter{Role: in.Role}
 	if err := ground.Uncursor(in.Cursor, &want.After); err != nil {
 		return out, err
@@ -317,8 +348,12 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 		if out.IndexVersion, err = c.BumpIndex(ctx, repo.ID); err != nil {
 			return err
 		}
-		return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: repo.ID}, Repo: repo.ID,
-			Payload: map[string]any{"paths": append(paths, in.Removed...), "complete": in.Complete, "index_version": out.IndexVersion}})
+		return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{
+			Type:    coord.EventContractChanged,
+			Subject: coord.Entity{Kind: "repo", ID: repo.ID},
+			Repo:    repo.ID,
+			Payload: map[string]any{"paths": append(paths, in.Removed...), "complete": in.Complete, "index_version": out.IndexVersion},
+		})
 	})
 	return out, err
 }
@@ -337,11 +372,20 @@ func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path stri
 }
 
 // SaveFact stores what a file on the default branch provides or uses.
-func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string, changed bool) error {
+func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string,
+	changed bool) error {
 	if c.Who.DataMode == coord.DataMetadataOnly {
 		text = nil
 	}
-	row := store.ContractRow{Repo: coord.RepoName{ID: repo.ID}, Path: path, Key: CanonicalKey(f.Key), Role: f.Role, Signature: text, SignatureHash: hash, Line: f.Line}
+	row := store.ContractRow{
+		Repo:          coord.RepoName{ID: repo.ID},
+		Path:          path,
+		Key:           CanonicalKey(f.Key),
+		Role:          f.Role,
+		Signature:     text,
+		SignatureHash: hash,
+		Line:          f.Line,
+	}
 	if f.Role == coord.Uses {
 		if row.Fields = f.Fields; c.Who.DataMode == coord.DataMetadataOnly {
 			row.Fields = coord.HideFields(f.Fields)

@@ -113,8 +113,17 @@ func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord
 			return i, err
 		}
 	}
-	return store.IntentRow{Intent: coord.Intent{ID: ground.NewID(), OrgID: c.Who.OrgID, Status: coord.IntentActive, Resume: coord.IntentActive,
-		Repo: coord.RepoName{ID: p.Repo.ID, FullName: p.Repo.FullName}, Owner: owner, Branch: branch, CreatedAt: c.Now, BlockedBy: []coord.Blocker{}}}, nil
+	return store.IntentRow{Intent: coord.Intent{
+		ID:        ground.NewID(),
+		OrgID:     c.Who.OrgID,
+		Status:    coord.IntentActive,
+		Resume:    coord.IntentActive,
+		Repo:      coord.RepoName{ID: p.Repo.ID, FullName: p.Repo.FullName},
+		Owner:     owner,
+		Branch:    branch,
+		CreatedAt: c.Now,
+		BlockedBy: []coord.Blocker{},
+	}}, nil
 }
 
 // declare writes a declaration into an intent. What it leaves out of an
@@ -148,7 +157,8 @@ func refsOf(deps []store.Dependency) []string {
 
 // saveDeclared stores a declared intent, binds the session and returns the
 // conflicts.
-func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, deps []store.Dependency, session *store.SessionRow) ([]coord.Conflict, error) {
+func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, deps []store.Dependency,
+	session *store.SessionRow) ([]coord.Conflict, error) {
 	event := coord.EventIntentDeclared
 	isNew := i.Number == 0
 	if isNew {
@@ -334,7 +344,8 @@ func TellIntent(ctx context.Context, c *ground.Change, t coord.EventType, i stor
 }
 
 // dependencies reads the refs that an intent depends on and refuses cycles.
-func dependencies(ctx context.Context, c *ground.Change, path string, refs []wire.IntentRef, i store.IntentRow) ([]store.Dependency, error) {
+func dependencies(ctx context.Context, c *ground.Change, path string, refs []wire.IntentRef,
+	i store.IntentRow) ([]store.Dependency, error) {
 	if refs == nil {
 		return nil, nil
 	}

@@ -22,7 +22,8 @@ func (s *Service) CloseIntentTool(ctx context.Context, who coord.Caller, in wire
 	return s.closeIntent(ctx, who, string(in.Intent), in.Outcome, in.Note, in.HandoffTo, in.SessionID)
 }
 
-func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string, outcome coord.Outcome, note, to, session *string) (out wire.HandedOff, err error) {
+func (s *Service) closeIntent(ctx context.Context, who coord.Caller, ref string, outcome coord.Outcome,
+	note, to, session *string) (out wire.HandedOff, err error) {
 	if outcome == coord.OutcomeHandoff {
 		if to == nil {
 			return out, problem.InvalidField("handoff_to", "is required with outcome handoff: a member's email")
@@ -142,8 +143,12 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	return paths, ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: coord.EventContractChanged, Subject: coord.Entity{Kind: "repo", ID: i.Repo.ID}, Repo: i.Repo.ID,
-		Payload: map[string]any{"paths": paths}})
+	return paths, ground.Emit(ctx, c.Tx, c.Who, ground.Happening{
+		Type:    coord.EventContractChanged,
+		Subject: coord.Entity{Kind: "repo", ID: i.Repo.ID},
+		Repo:    i.Repo.ID,
+		Payload: map[string]any{"paths": paths},
+	})
 }
 
 // WorkersOn returns the live workers that changed one of the paths.
@@ -181,7 +186,8 @@ func (s *Service) HandOffTool(ctx context.Context, who coord.Caller, in wire.Int
 // A recipient is whom an intent is handed to, and the field that names them.
 type recipient struct{ field, email string }
 
-func (s *Service) handOff(ctx context.Context, who coord.Caller, ref string, to recipient, note, session *string) (out wire.HandedOff, err error) {
+func (s *Service) handOff(ctx context.Context, who coord.Caller, ref string, to recipient,
+	note, session *string) (out wire.HandedOff, err error) {
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
 		if ref == "" {
 			acting, err := s.ActingSession(ctx, c.Tx, who, session, "")
@@ -230,12 +236,28 @@ func handTo(ctx context.Context, c *ground.Change, i *store.IntentRow, to recipi
 		body += "\n\n" + *note
 	}
 	subject := "Handoff of " + i.Ref
-	msg, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{Thread: store.DirectThread([]string{from.ID, m.ID}, about, &subject), To: "user:" + m.Email,
-		Subject: &subject, Body: body, RequiresAck: false, About: about, Recipients: []string{m.ID}})
+	msg, err := ground.Post(ctx, c.Tx, c.Who, ground.Letter{
+		Thread:      store.DirectThread([]string{from.ID, m.ID}, about, &subject),
+		To:          "user:" + m.Email,
+		Subject:     &subject,
+		Body:        body,
+		RequiresAck: false,
+		About:       about,
+		Recipients:  []string{m.ID},
+	})
 	if err != nil {
 		return nil, err
 	}
-	h := coord.Handoff{ID: ground.NewID(), Intent: i.Ref, From: from, To: m.User, Note: note, ThreadID: &msg.ConversationID, MessageID: &msg.ID, CreatedAt: c.Now}
+	h := coord.Handoff{
+		ID:        ground.NewID(),
+		Intent:    i.Ref,
+		From:      from,
+		To:        m.User,
+		Note:      note,
+		ThreadID:  &msg.ConversationID,
+		MessageID: &msg.ID,
+		CreatedAt: c.Now,
+	}
 	if err := c.InsertHandoff(ctx, c.Who.OrgID, i.ID, h); err != nil {
 		return nil, err
 	}

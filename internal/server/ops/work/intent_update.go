@@ -24,7 +24,8 @@ func (s *Service) UpdateIntentTool(ctx context.Context, who coord.Caller, in wir
 	return s.updateIntent(ctx, who, string(in.Intent), in.Patch, in.Note, in.SessionID)
 }
 
-func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string, patch wire.IntentPatch, note, session *string) (out wire.Declared, err error) {
+func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string, patch wire.IntentPatch,
+	note, session *string) (out wire.Declared, err error) {
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
 		i, err := ownIntent(ctx, c, ref)
 		if err != nil {
@@ -161,8 +162,11 @@ func patchScope(i *store.IntentRow, p wire.IntentPatch) error {
 		slices.Sort(out)
 		return slices.DeleteFunc(slices.Compact(out), func(x string) bool { return slices.Contains(remove, x) })
 	}
-	i.Scope = coord.ScopeSet{Paths: merge(i.Scope.Paths, add.Paths, remove.Paths), Symbols: merge(i.Scope.Symbols, add.Symbols, remove.Symbols),
-		Contracts: merge(i.Scope.Contracts, add.Contracts, remove.Contracts)}
+	i.Scope = coord.ScopeSet{
+		Paths:     merge(i.Scope.Paths, add.Paths, remove.Paths),
+		Symbols:   merge(i.Scope.Symbols, add.Symbols, remove.Symbols),
+		Contracts: merge(i.Scope.Contracts, add.Contracts, remove.Contracts),
+	}
 	i.Observed = merge(i.Observed, nil, remove.Paths)
 	for name, list := range map[string][]string{"paths": i.Scope.Paths, "symbols": i.Scope.Symbols, "contracts": i.Scope.Contracts} {
 		if len(list) > MaxScope {

@@ -49,8 +49,13 @@ func (s *Service) policies(ctx context.Context, tx *store.Tx, who coord.Caller, 
 	}
 	tallies, err := tx.Tallies(ctx, who.OrgID, id)
 	for _, t := range tallies {
-		out.Feedback = append(out.Feedback, wire.KindFeedback{Kind: string(t.Kind), Useful: t.Useful, FalsePositive: t.FalsePositive, TooLate: t.TooLate,
-			Demoted: effective.Demotes(t.Kind, t.Useful, t.FalsePositive)})
+		out.Feedback = append(out.Feedback, wire.KindFeedback{
+			Kind:          string(t.Kind),
+			Useful:        t.Useful,
+			FalsePositive: t.FalsePositive,
+			TooLate:       t.TooLate,
+			Demoted:       effective.Demotes(t.Kind, t.Useful, t.FalsePositive),
+		})
 	}
 	return out, err
 }
@@ -92,8 +97,12 @@ func (s *Service) PutPolicies(ctx context.Context, who coord.Caller, in wire.Put
 		if id != "" {
 			scope = "repo"
 		}
-		if err := ground.Emit(ctx, c.Tx, who, ground.Happening{Type: coord.EventPolicyUpdated, Subject: coord.Entity{Kind: scope, ID: firstText(id, who.OrgID)}, Repo: id,
-			Payload: map[string]any{"rules": len(in.Rules)}}); err != nil {
+		if err := ground.Emit(ctx, c.Tx, who, ground.Happening{
+			Type:    coord.EventPolicyUpdated,
+			Subject: coord.Entity{Kind: scope, ID: firstText(id, who.OrgID)},
+			Repo:    id,
+			Payload: map[string]any{"rules": len(in.Rules)},
+		}); err != nil {
 			return err
 		}
 		if err := rejudge(ctx, c, id); err != nil {

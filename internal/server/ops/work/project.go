@@ -100,7 +100,8 @@ func (s *Service) RemoveProjectRepo(ctx context.Context, who coord.Caller, in wi
 	return out, err
 }
 
-func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string, edit func(*store.Tx, coord.Project) error) (out coord.Project, err error) {
+func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string,
+	edit func(*store.Tx, coord.Project) error) (out coord.Project, err error) {
 	if err := ground.WantUUID(id, noProject); err != nil {
 		return out, err
 	}

@@ -44,7 +44,14 @@ func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.Crea
 		if err := s.repoLimit(ctx, tx, who); err != nil {
 			return err
 		}
-		out = coord.Repo{ID: ground.NewID(), FullName: in.FullName, Provider: in.Provider, DefaultBranch: in.DefaultBranch, Remotes: remotes, CreatedAt: tx.Now}
+		out = coord.Repo{
+			ID:            ground.NewID(),
+			FullName:      in.FullName,
+			Provider:      in.Provider,
+			DefaultBranch: in.DefaultBranch,
+			Remotes:       remotes,
+			CreatedAt:     tx.Now,
+		}
 		return InsertRepo(ctx, tx, who, out, false)
 	})
 	if problem.KindOf(err) == problem.PlanLimit {
@@ -58,7 +65,11 @@ func InsertRepo(ctx context.Context, tx *store.Tx, who coord.Caller, r coord.Rep
 	if err := tx.InsertRepo(ctx, who.OrgID, r); err != nil {
 		return err
 	}
-	return ground.Tell(ctx, tx, who, coord.EventRepoRegistered, r.ID, r.ID, map[string]any{"full_name": r.FullName, "provider": r.Provider, "automatic": auto})
+	return ground.Tell(ctx, tx, who, coord.EventRepoRegistered, r.ID, r.ID, map[string]any{
+		"full_name": r.FullName,
+		"provider":  r.Provider,
+		"automatic": auto,
+	})
 }
 
 // repoLimit refuses one more repo than the plan allows.
@@ -88,7 +99,10 @@ func fingerprints(in wire.CreateRepo) ([]string, error) {
 	for i, r := range in.Remotes {
 		fp, ok := scope.Fingerprint(r)
 		if !ok {
-			bad = append(bad, problem.Field{Path: fmt.Sprintf("remotes[%d]", i), Message: "must be a remote such as git@github.com:owner/name.git or github.com/owner/name"})
+			bad = append(bad, problem.Field{
+				Path:    fmt.Sprintf("remotes[%d]", i),
+				Message: "must be a remote such as git@github.com:owner/name.git or github.com/owner/name",
+			})
 			continue
 		}
 		if !seen[fp] {
@@ -131,7 +145,8 @@ func RepoFilter(ctx context.Context, tx *store.Tx, who coord.Caller, selector st
 func RepoField(ctx context.Context, tx *store.Tx, who coord.Caller, path, selector string) (coord.Repo, error) {
 	r, err := FindRepo(ctx, tx, who, selector)
 	if problem.KindOf(err) == problem.NotFound {
-		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; write it as owner/name, or open it with an agent to register it", path, selector)
+		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; write it as owner/name, or open it with an agent to register it",
+			path, selector)
 	}
 	return r, err
 }

@@ -107,7 +107,12 @@ func RecentSessions(ctx context.Context, tx *store.Tx, who coord.Caller) ([]stor
 	if call != nil && call.at > 0 && tx.Now < call.at.Add(rememberFor) {
 		return call.recent, nil
 	}
-	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{User: who.UserID, Token: who.TokenID, Unended: true, Since: tx.Now.Add(-Expiry)})
+	recent, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{
+		User:    who.UserID,
+		Token:   who.TokenID,
+		Unended: true,
+		Since:   tx.Now.Add(-Expiry),
+	})
 	if err == nil && call != nil {
 		call.at, call.recent = tx.Now, recent
 	}

@@ -33,7 +33,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(failed, s.Store.Write(ctx, people.SigninLock, func(tx *store.Tx) error {
-		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx), tx.DeleteOldStatuses(ctx, memory.Window))
+		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx),
+			tx.DeleteOldStatuses(ctx, memory.Window))
 	}))...)
 }
 
