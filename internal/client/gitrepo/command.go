@@ -12,7 +12,8 @@ import (
 )
 
 // environment is what every git process of ours runs with: it takes no locks
-// that the agent's own git could trip over, asks nobody anything, fetches
+// that the agent's own git could trip over (for git diff, harmless sees to
+// that), asks nobody anything, fetches
 // nothing, starts nothing and reads paths literally. None of the caller's
 // variables for git stays, for a hook that git itself started would inherit
 // those of another repository; except where the user's own configuration is.
@@ -33,7 +34,8 @@ func environment() []string {
 // configuration says.
 var harmless = []string{
 	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
-	"-c", "core.quotePath=false", "-c", "diff.external=", "-c", "diff.trustExitCode=false", "-c", "log.showSignature=false",
+	"-c", "core.quotePath=false", "-c", "diff.external=", "-c", "diff.trustExitCode=false",
+	"-c", "diff.autoRefreshIndex=false", "-c", "log.showSignature=false",
 	"-c", "protocol.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 }
 

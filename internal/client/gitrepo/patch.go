@@ -36,15 +36,53 @@ func readPatch(r *bufio.Reader, stop string) ([]Delta, error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}
+	changed := deltas[:0]
 	for i := range deltas {
+		if p.onlyTouched(&deltas[i], kinds[i]) {
+			continue
+		}
 		if err := p.patches(&deltas[i], kinds[i]); err != nil {
 			return nil, err
 		}
+		changed = append(changed, deltas[i])
 	}
 	if !p.eof {
 		return nil, fmt.Errorf("%w: a patch too many: %.80q", errPatch, p.line)
 	}
-	return deltas, nil
+	return changed, nil
+}
+
+// onlyTouched tells a file on disk whose time is newer than the index has it
+// and whose content is the same: git names it, since it may not refresh the
+// index, and writes no patch for it.
+func (p *patchReader) onlyTouched(d *Delta, kind byte) bool {
+	if kind != 'M' || d.NewBlob != "" || d.OldMode != d.NewMode {
+		return false
+	}
+	return p.eof || p.full && string(p.line) != string(diffLine)+quoted("a/"+d.Path)+" "+quoted("b/"+d.Path)
+}
+
+// quoted writes a path as git does in a patch.
+func quoted(path string) string {
+	plain := func(c byte) bool { return c >= ' ' && c != 0x7f && c != '"' && c != '\\' }
+	var b strings.Builder
+	same := true
+	for i := range len(path) {
+		switch c, at := path[i], strings.IndexByte("\a\b\t\n\v\f\r\"\\", path[i]); {
+		case at >= 0:
+			b.WriteString("\\" + `abtnvfr"\`[at:at+1])
+			same = false
+		case !plain(c):
+			fmt.Fprintf(&b, "\\%03o", c)
+			same = false
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if same {
+		return path
+	}
+	return `"` + b.String() + `"`
 }
 
 // rawRecords reads the records before the patches. kinds holds git's letter

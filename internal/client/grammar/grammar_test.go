@@ -165,6 +165,68 @@ func TestParsePairOfRandomEdits(t *testing.T) {
 	})
 }
 
+// What both versions share may be something else in the new one: another kind
+// of node, in another field of its parent, at another depth.
+func TestWhatIsSharedTakesItsNewPlace(t *testing.T) {
+	long := strings.Repeat("Name", 100) // long enough to be a subtree of its own
+	for _, tt := range []struct{ name, lang, old, new string }{
+		{"a value becomes a type", "go", "package p\nvar a = " + long + "\n", "package p\nvar a " + long + "\n"},
+		{"a type becomes a value", "go", "package p\nvar a " + long + "\n", "package p\nvar a = " + long + "\n"},
+		{"a name becomes a field", "go", "package p\nvar a = " + long + "(1, 2)\n", "package p\nvar a = b." + long + "(1, 2)\n"},
+		{"a value becomes an operand", "go", "package p\nvar a = f(1, 2)\n", "package p\nvar a = 1 + f(1, 2)\n"},
+		{"an operand becomes a value", "javascript", "x = y + f(1, 2);\n", "x = f(1, 2);\n"},
+		{"a value becomes a key", "javascript", "x = {a: " + long + "};\n", "x = {" + long + "};\n"},
+		{"a statement becomes an operand", "javascript", "g(1, 2)        ;\n", "g(1, 2)        + 1;\n"},
+		{"a name becomes a label", "javascript", long + "        ;\n", long + "        : f();\n"},
+		{"an element becomes an object", "javascript", "x = [g(1, 2)        ];\n", "x = [g(1, 2)        .y];\n"},
+		{"a call becomes the left of a sum", "go", "package p\n\nfunc f() {\n\tg(1, 2) /* a long way */\n}\n",
+			"package p\n\nfunc f() {\n\tg(1, 2) /* a long way */ .h()\n}\n"},
+		{"an item becomes a condition", "python", "x = [(1, 2)        ]\n", "x = [(1, 2)        if y else z]\n"},
+		{"a block becomes a consequence", "rust", "fn f() { x = { 1 }        ; }\n", "fn f() { x = { 1 }        + 2; }\n"},
+		{"a call is wrapped", "typescript", "f(g(1, 2));\nh();\n", "k(f(g(1, 2)));\nh();\n"},
+		{"a parameter gets a type before it", "java", "class A { int f(" + long + " x) { return x; } }",
+			"class A { int f(final " + long + " x) { return x; } }"},
+		{"a line above, a line below", "python", "def f(a):\n    return g(a)\n", "x = 1\ndef f(a):\n    return g(a)\ny = 2\n"},
+	} {
+		if !Supported(tt.lang) {
+			continue
+		}
+		_, got, err := ParsePair(tt.lang, []byte(tt.old), []byte(tt.new), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Parse(tt.lang, []byte(tt.new), 0)
+		if err != nil || want.Broken() {
+			t.Fatalf("%s: broken, %v", tt.name, err)
+		}
+		if diff := cmp.Diff(want.Nodes, got.Nodes); diff != "" {
+			t.Errorf("%s: fresh (-) and edited (+) differ:\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A file may be nested deeper than the count of depths goes.
+func TestDepthsEndAtTheLargest(t *testing.T) {
+	if !Supported("javascript") {
+		return
+	}
+	const n = 70_000
+	tree, err := Parse("javascript", []byte("x = "+strings.Repeat("(", n)+"1"+strings.Repeat(")", n)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last uint16
+	for _, node := range tree.Nodes {
+		if node.Depth < last && len(tree.Source) > int(node.Start) && tree.Source[node.Start] == '(' {
+			t.Fatalf("the depth fell from %d to %d on the way in", last, node.Depth)
+		}
+		last = node.Depth
+	}
+	if last != 65535 || len(tree.Nodes) < n {
+		t.Errorf("%d nodes, the innermost at depth %d", len(tree.Nodes), last)
+	}
+}
+
 func TestParseGivesUpInTime(t *testing.T) {
 	if !Supported("python") {
 		return

@@ -79,6 +79,27 @@ func (s sample) scan() Result {
 	return Scan(s.command, vars)
 }
 
+// beyondUs are the commands of the corpus that are not read rightly. All
+// others are: a figure alone would let a rule go unnoticed.
+var beyondUs = []string{
+	`arr=(a b c); touch "${arr[0]}"`,
+}
+
+// Every command with a rule of its own is in the corpus, so that none can
+// lose it unnoticed.
+func TestEveryRuleIsInTheCorpus(t *testing.T) {
+	var all strings.Builder
+	for _, s := range corpus(t) {
+		all.WriteString(" " + s.command + " ")
+	}
+	words := strings.FieldsFunc(all.String(), func(r rune) bool { return strings.ContainsRune(" \n\t;|&()'\"`/", r) })
+	for name := range ruleTable() {
+		if !slices.Contains(words, name) {
+			t.Errorf("no line of the corpus has %s", name)
+		}
+	}
+}
+
 // The figure we publish: of the writes that commands do, how many are seen
 // (recall), and of those reported, how many are real (precision).
 func TestCoverageOfTheCorpus(t *testing.T) {
@@ -89,10 +110,13 @@ func TestCoverageOfTheCorpus(t *testing.T) {
 	var right, missed, invented, exact int
 	for _, s := range samples {
 		got := show(s.scan())
-		if slices.Equal(got, s.want) {
+		switch right := slices.Equal(got, s.want); {
+		case right && slices.Contains(beyondUs, s.command):
+			t.Errorf("line %d: %q is read rightly now: take it off beyondUs", s.line, s.command)
+		case right:
 			exact++
-		} else {
-			t.Logf("line %d: %q\n\tgot  %q\n\twant %q", s.line, s.command, got, s.want)
+		case !slices.Contains(beyondUs, s.command):
+			t.Errorf("line %d: %q\n\tgot  %q\n\twant %q", s.line, s.command, got, s.want)
 		}
 		for _, p := range got {
 			if slices.Contains(s.want, p) {

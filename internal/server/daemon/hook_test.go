@@ -132,3 +132,52 @@ func TestARetriedEventChangesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A client that lost an answer asks again and must get the one it missed: the
+// warning is told once, so a second evaluation would keep it from the agent.
+func TestARetriedEventGetsTheAnswerItMissed(t *testing.T) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Team) {
+		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
+		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
+		ana.hook(edited("k-ana", 40))
+		missed := bob.hook(edited("k-bob", 42))
+		if !strings.Contains(missed.InjectContext, "edit_overlap") {
+			t.Fatalf("bob is not warned: %+v", missed)
+		}
+		if again := bob.hook(edited("k-bob", 42)); again.InjectContext != missed.InjectContext {
+			t.Errorf("the retry is told %q, the first was told %q", again.InjectContext, missed.InjectContext)
+		}
+		if next := bob.hook(edited("k-bob-2", 42)); next.InjectContext != "" {
+			t.Errorf("another event is told the same again: %q", next.InjectContext)
+		}
+	})
+}
+
+// Keys are the clients' own words: two people may have the same one.
+func TestDedupeKeysOfTwoPeopleAreTwoKeys(t *testing.T) {
+	daemontest.Each(t, func(t *testing.T, s *daemontest.Team) {
+		ana := agent{s.Add("Ana", coord.Member), "s-ana", "api-v2", "wt-ana"}
+		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
+		first := ana.hook(edited("k", 40))
+		second := bob.hook(edited("k", 42))
+		if first.SessionID == nil || second.SessionID == nil || *first.SessionID == *second.SessionID {
+			t.Errorf("sessions %v and %v", first.SessionID, second.SessionID)
+		}
+		if !strings.Contains(second.InjectContext, "edit_overlap") {
+			t.Errorf("bob's event was taken for ana's: %+v", second)
+		}
+	})
+}
+
+// edited tells of an edit of two lines.
+func edited(key string, line int) wire.HookRequest {
+	blob := "b1"
+	return wire.HookRequest{Event: wire.HookPostEdit, DedupeKey: key, Paths: []string{"src/jwt.go"}, Analysis: &coord.Analysis{
+		Files: []coord.FileFacts{{
+			Path:     "src/jwt.go",
+			Status:   coord.FileModified,
+			BaseBlob: &blob,
+			Hunks:    []coord.Hunk{{Start: line, Count: 5, LinesHash: key}},
+		}},
+	}}
+}
