@@ -82,12 +82,13 @@ const (
 	ResolvedAgreed        Resolution = "agreed"
 	ResolvedCleared       Resolution = "cleared"
 	ResolvedFalsePositive Resolution = "false_positive"
+	ResolvedWithdrawn     Resolution = "withdrawn"   // the side that is kept out took its attempt back; the claim stands
 	ResolvedHandedOver    Resolution = "handed_over" // both sides came into one hand; goes with the status stale
 )
 
 // Enum lists the values for the API document.
 func (Resolution) Enum() []string {
-	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive, ResolvedHandedOver})
+	return enum([]Resolution{ResolvedAgreed, ResolvedCleared, ResolvedFalsePositive, ResolvedWithdrawn, ResolvedHandedOver})
 }
 
 // A ConflictAction is what a participant may do about a conflict.
@@ -196,7 +197,14 @@ type Evidence struct {
 	Lines    *Lines      `json:"lines"`
 	Before   *string     `json:"before" peer:"line"`
 	After    *string     `json:"after" peer:"line"`
-	Detail   *string     `json:"detail" peer:"line"`
+	Detail   *string     `json:"detail" peer:"detail"`
+}
+
+// OwnDetails lists the details of evidence that the service itself words. All
+// others are as a client told them.
+func OwnDetails() []string {
+	return []string{"added", "removed", "changed inside", "changed its signature", "unchanged", "uses it", "about to edit it",
+		"modified", "deleted", "renamed", "added, binary", "modified, binary", "deleted, binary", "nearly the same title and scope"}
 }
 
 // A Suggestion is one concrete next step.

@@ -38,6 +38,10 @@ const (
 	Shared    Mode = "shared"
 	Exclusive Mode = "exclusive"
 	Observe   Mode = "observe"
+	// Wanted marks a path that was refused under somebody's exclusive claim: it
+	// meets that claim and holds nothing. It is the service's own and no value
+	// that callers give or see.
+	Wanted Mode = "wanted"
 )
 
 // Enum lists the values for validation and the API document.
@@ -102,7 +106,7 @@ type ScopeSet struct {
 type ExternalRef struct {
 	Kind string  `json:"kind" peer:"line" minLength:"1" maxLength:"50" doc:"Where the ticket lives, such as jira, linear or github"`
 	URL  string  `json:"url" peer:"line" minLength:"1" maxLength:"2000" format:"uri"`
-	ID   *string `json:"id" maxLength:"200"`
+	ID   *string `json:"id" peer:"line" maxLength:"200"`
 }
 
 // An IntentName is an intent where another record mentions it. Title is null

@@ -288,9 +288,17 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	f.Keys = slices.Compact(f.Keys)
 	f.Fingerprint = fingerprint(d.kind, d.place, f.Holder, f.Challenger)
 	s, suppressed := ix.suppressed[f.Fingerprint]
-	if suppressed && (s.Forever || !Grown(s.Keys, f.Keys)) {
+	switch {
+	case !suppressed:
+	case s.Forever || len(s.Keys) > 0 && !Grown(s.Keys, f.Keys):
+		return f, false
+	case s.Withdrawn && !slices.ContainsFunc(f.Evidence, func(e coord.Evidence) bool {
+		return e.Party == coord.Challenger &&
+			e.Via != coord.ViaClaim
+	}):
 		return f, false
 	}
+	f.grace = ix.known(f.Holder.Repo.ID).rules.ExclusiveGraceMinutes
 	return f, true
 }
 

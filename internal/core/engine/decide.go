@@ -113,7 +113,7 @@ func (d *decider) path(path string) {
 		switch e.kind {
 		case claimEntry, patternEntry:
 			w := d.ix.slots[e.owner].w
-			if w.Claims[e.sub].Mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
+			if mode := w.Claims[e.sub].Mode; mode == coord.Wanted || mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
 				return
 			}
 			if theirs, w := d.theirs(d.repo, e); w != nil {

@@ -30,6 +30,8 @@ type Worker struct {
 	Branch   string
 	Since    coord.Time // when the work began: of two, the earlier holds
 	Lineages []string   // of its sessions: a lineage never collides with itself
+	Gone     coord.Time // when the last of its sessions ended; 0 while one is there, or none ever was
+	From     coord.User // who handed the intent to its owner, if anybody did
 	// Claims in canonical form. Mode is the effective one: an exclusive claim
 	// that is not honoured is shared here.
 	Claims []coord.Claim
@@ -91,6 +93,9 @@ type Suppression struct {
 	Fingerprint string
 	Forever     bool     // a false positive; otherwise until the evidence grows
 	Keys        []string // the evidence that an override covers
+	// Withdrawn says that the side which is kept out took its attempt back:
+	// what it has announced is known and raised no more, what it does is.
+	Withdrawn bool
 }
 
 // A Finding is a collision of two workers.
@@ -113,6 +118,8 @@ type Finding struct {
 	Attempted bool
 
 	reason reason
+	seen   coord.Time // when it is told, for what is said to have been so long ago
+	grace  int        // minutes after which a claim whose holder is gone is shared
 }
 
 // Other returns the party that is not the worker with this id.

@@ -42,6 +42,9 @@ func claimed(c *coord.Claim) coord.Evidence {
 
 // byPath returns a claim or change as evidence about paths.
 func (p *pairing) byPath(it item, w *Worker) evidence {
+	if wanted(it) {
+		it = item{path: it.claim.Selector}
+	}
 	if it.claim != nil {
 		e := claimed(it.claim)
 		if it.claim.Kind != coord.ClaimPath {

@@ -15,6 +15,9 @@ import (
 // matches no known file cannot be bounded and is never honoured, nor is a
 // scope that overlaps one already held exclusively.
 func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode, string) {
+	asked := *w // what was refused before is not what it asks for
+	asked.Claims = slices.DeleteFunc(slices.Clone(w.Claims), func(c coord.Claim) bool { return c.Mode == coord.Wanted })
+	w = &asked
 	count := 0
 	for i := range w.Claims {
 		if w.Claims[i].Kind != coord.ClaimPath {

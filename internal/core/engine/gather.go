@@ -62,6 +62,9 @@ func meets(self, other *Worker) bool {
 }
 
 func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
+	if wanted(ours) && !keepsOut(theirs) || wanted(theirs) && !keepsOut(ours) {
+		return // a refused edit is in nobody's way
+	}
 	g.hits = append(g.hits, hit{what, ours, theirs, other})
 }
 
@@ -85,6 +88,12 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 	}
 	return item{kind: e.kind, change: c, sub: int(e.sub)}, w
 }
+
+// wanted reports whether an item is a path that was refused before.
+func wanted(it item) bool { return it.claim != nil && it.claim.Mode == coord.Wanted }
+
+// keepsOut reports whether an item is a claim that keeps edits out of paths.
+func keepsOut(it item) bool { return exclusive(it) && it.claim.Kind == coord.ClaimPath }
 
 // claims collects what the worker's claims meet.
 func (g *gatherer) claims(claims []coord.Claim) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 // A Sweep is a git command that takes hold of the uncommitted work of a whole
@@ -157,7 +158,7 @@ func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Ti
 		Sweeps:   " would take along uncommitted work on ",
 		Moves:    " would put another commit under uncommitted work on ",
 	}
-	text := "`git " + clean(s.Verb) + "`" + what[s.Effect] + listing(files) +
+	text := "`git " + peertext.Name(s.Verb) + "`" + what[s.Effect] + listing(files) +
 		", written" + v.when(theirs[0].at) + " in this working copy by " + v.who(theirs[0].by) + "."
 	switch {
 	case s.Effect == Moves:
@@ -180,7 +181,9 @@ func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Ti
 
 // quoted makes a path one word of a shell line.
 func quoted(path string) string {
-	path = oneLineOf(path, 200)
+	if q := peertext.Quoted(path); q != path {
+		return q
+	}
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+@,") == "" {
 		return path
 	}

@@ -60,7 +60,7 @@ type holding struct {
 
 func (h *holding) take(r *repo, e *entry) {
 	it, w := h.theirs(r, e)
-	if w == nil || !w.Live() {
+	if w == nil || !w.Live() || wanted(it) {
 		return
 	}
 	hold := h.found[w.ID]
@@ -90,7 +90,7 @@ func (h *holding) symbol(sym scope.Symbol) {
 	// what is in it.
 	h.repo.tree.matching(sym.Path, func(e *entry) {
 		it, w := h.theirs(h.repo, e)
-		if w != nil && (it.claim != nil || symbolsUnknown(it)) {
+		if w != nil && (it.claim != nil || symbolsUnknown(it)) { // what is only wanted is left out by take
 			h.take(h.repo, e)
 		}
 	})

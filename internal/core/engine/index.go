@@ -227,7 +227,49 @@ func (ix *Index) SetPolicy(repoID string, p *policy.Effective) {
 	if p == nil {
 		p = defaultRules()
 	}
-	ix.repo(repoID).rules = p
+	r := ix.repo(repoID)
+	r.rules = p
+	if r.tree.fold != p.IgnoreCase {
+		ix.refile(r, p.IgnoreCase)
+	}
+}
+
+// refile files everything of a repo again, with or without regard to case.
+func (ix *Index) refile(r *repo, fold bool) {
+	var workers []*Worker
+	for _, s := range ix.slots {
+		if s.w != nil && s.w.Repo.ID == r.id {
+			workers = append(workers, s.w)
+		}
+	}
+	var changes []*Change
+	for _, at := range r.changes {
+		changes = append(changes, ix.changes[at].c)
+	}
+	for _, w := range workers {
+		ix.RemoveWorker(w.ID)
+	}
+	for _, c := range changes {
+		ix.RemoveChange(r.id, c.Copy, c.Facts.Path)
+	}
+	uses := map[string][]Use{}
+	for path, at := range r.useAt {
+		if len(r.uses[at].uses) > 0 {
+			uses[path] = r.uses[at].uses
+			ix.SetUses(r.name, path, nil)
+		}
+	}
+	r.tree, r.urgent = newTree(), newTree()
+	r.tree.fold, r.urgent.fold = fold, fold
+	for _, w := range workers {
+		ix.PutWorker(w)
+	}
+	for _, c := range changes {
+		ix.PutChange(c)
+	}
+	for path, list := range uses {
+		ix.SetUses(r.name, path, list)
+	}
 }
 
 // SetDemoted sets the kinds that feedback has lowered by a step in a repo.
@@ -312,8 +354,17 @@ func (ix *Index) RemoveMerged(repoID, id string) {
 	}
 }
 
-// Suppress keeps a finding from being raised.
-func (ix *Index) Suppress(s Suppression) { ix.suppressed[s.Fingerprint] = s }
+// Suppress keeps a finding from being raised, on top of what already keeps it.
+func (ix *Index) Suppress(s Suppression) {
+	old, ok := ix.suppressed[s.Fingerprint]
+	if ok {
+		s.Forever, s.Withdrawn = s.Forever || old.Forever, s.Withdrawn || old.Withdrawn
+		s.Keys = slices.Concat(old.Keys, s.Keys)
+		slices.Sort(s.Keys)
+		s.Keys = slices.Compact(s.Keys)
+	}
+	ix.suppressed[s.Fingerprint] = s
+}
 
 // RemoveSuppression lets a finding be raised again.
 func (ix *Index) RemoveSuppression(fingerprint string) { delete(ix.suppressed, fingerprint) }

@@ -26,7 +26,16 @@ type tree struct {
 
 	freeNode, freeEntry uint32
 	freePatterns        []uint32
-	live                int // nodes in the table
+	live                int  // nodes in the table
+	fold                bool // paths that differ in case alone are one
+}
+
+// cased returns a path or pattern as it is filed.
+func (t *tree) cased(path string) string {
+	if t.fold {
+		return strings.ToLower(path)
+	}
+	return path
 }
 
 // A space keeps names of different sorts apart.
@@ -115,6 +124,7 @@ func (t *tree) find(parent uint32, sp space, name string) uint32 {
 // findPath returns the node of a path, or 0.
 func (t *tree) findPath(path string) uint32 {
 	id, more := root, true
+	path = t.cased(path)
 	for more {
 		var elem string
 		elem, path, more = strings.Cut(path, "/")
@@ -181,6 +191,7 @@ func (t *tree) grow() {
 }
 
 func (t *tree) ensurePath(from uint32, path string) uint32 {
+	path = t.cased(path)
 	for more := path != ""; more; {
 		var elem string
 		elem, path, more = strings.Cut(path, "/")
@@ -230,7 +241,7 @@ func (t *tree) head(at uint32, k entryKind) *uint32 {
 
 // addPattern files a claim with wildcards.
 func (t *tree) addPattern(pattern string, owner uint32, sub uint16) uint32 {
-	dir, rest := scope.SplitPattern(pattern)
+	dir, rest := scope.SplitPattern(t.cased(pattern))
 	at := t.splitAt(t.ensurePath(root, dir), rest)
 	var slot uint32
 	if n := len(t.freePatterns); n > 0 {

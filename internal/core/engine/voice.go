@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/excerpt"
+	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 // A voice speaks about one finding to one reader.
@@ -24,10 +24,7 @@ func (v *voice) replacer() *strings.Replacer {
 	if d := v.evidence(coord.Challenger); d != nil && d.Detail != nil && strings.HasPrefix(*d.Detail, string(coord.FileDeleted)) {
 		deleter, editor = editor, deleter
 	}
-	other := f.Holder
-	if v.viewer != "" && v.viewer == f.Holder.ID {
-		other = f.Challenger
-	}
+	other := v.other()
 	return strings.NewReplacer(
 		"{Holder}", upper(holder), "{holder}", holder, "{h:work}", v.of(f.Holder, "work"),
 		"{Challenger}", upper(challenger), "{challenger}", challenger,
@@ -35,12 +32,52 @@ func (v *voice) replacer() *strings.Replacer {
 		"{c:change}", v.of(f.Challenger, "change"), "{c:session}", v.of(f.Challenger, "session"),
 		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
 		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
-		"{path}", place(f.Place), "{key}", "`"+oneLineOf(f.Place, 120)+"`", "{repo}", f.Holder.Repo.FullName,
+		"{path}", place(f.Place), "{key}", code(f.Place), "{repo}", place(f.Holder.Repo.FullName),
 		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
 		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
 		"{took}", v.took(), "{broke}", v.broke(), "{forms}", v.forms(),
-		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since),
+		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since), "{gone}", v.gone(),
 	)
+}
+
+// reader returns the side that reads, or nil.
+func (v *voice) reader() *Worker {
+	switch {
+	case v.viewer == "" || v.f.Holder == nil:
+	case v.viewer == v.f.Holder.ID:
+		return v.f.Holder
+	case v.viewer == v.f.Challenger.ID:
+		return v.f.Challenger
+	}
+	return nil
+}
+
+// other returns the side that does not read; for the record, the holder.
+func (v *voice) other() *Worker {
+	if v.viewer != "" && v.viewer == v.f.Holder.ID {
+		return v.f.Challenger
+	}
+	return v.f.Holder
+}
+
+// own reports whether one person stands behind both sides: nobody is told to
+// message themselves.
+func (v *voice) own() bool {
+	a, b := v.f.Holder, v.f.Challenger
+	return a.Live() && b.Live() && a.User.ID != "" && a.User.ID == b.User.ID
+}
+
+// gone tells that nobody works under the holder's claim any more.
+func (v *voice) gone() string {
+	w := v.f.Holder
+	if w.Gone == 0 || v.viewer != "" && v.viewer == w.ID {
+		return ""
+	}
+	at := voice{f: v.f, now: v.now}
+	if v.f.seen > 0 { // hours and days: the same words on every retry
+		at.now = v.f.seen
+	}
+	return ", but the holder's session ended" + strings.Replace(at.when(w.Gone), " about", "", 1)
 }
 
 // who names a worker as "INT-12 (Ana, branch api-v2)".
@@ -50,7 +87,12 @@ func (v *voice) who(w *Worker) string {
 	}
 	ref := w.Ref()
 	about := []string{}
+	me := v.reader()
 	switch {
+	case ref != "" && me != nil && me.User.ID != "" && me.User.ID == w.User.ID:
+		about = append(about, "your own other work")
+	case ref != "" && me != nil && me.User.ID != "" && me.User.ID == w.From.ID:
+		about = append(about, name(w)+", to whom you handed it")
 	case ref != "":
 		about = append(about, name(w))
 	case w.User.ID == "" && w.User.Name == "":
@@ -65,7 +107,7 @@ func (v *voice) who(w *Worker) string {
 		about = append(about, "branch "+place(w.Branch))
 	}
 	if v.f.CrossRepo {
-		about = append(about, w.Repo.FullName)
+		about = append(about, place(w.Repo.FullName))
 	}
 	if len(about) == 0 {
 		return ref
@@ -129,7 +171,7 @@ func (v *voice) what() string {
 	}
 	text := place(v.f.Place) + " " + rangeText(e.Lines)
 	if e.Symbol != nil {
-		text = "`" + clean(shortName(*e.Symbol)) + "` in " + text
+		text = code(shortName(*e.Symbol)) + " in " + text
 	}
 	return strings.TrimSpace(text)
 }
@@ -145,7 +187,7 @@ func (v *voice) symbols() string {
 	var names []string
 	for _, e := range v.f.Evidence {
 		if e.Party == coord.Holder && e.Symbol != nil {
-			names = append(names, "`"+clean(shortName(*e.Symbol))+"`")
+			names = append(names, code(shortName(*e.Symbol)))
 		}
 	}
 	return listing(names) + " in " + place(v.f.Place)
@@ -215,17 +257,14 @@ func (v *voice) forms() string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// form makes a signature fit into a sentence. Literals in it, which may say
-// anything, are left out, and so is a hash, which says nothing.
+// form makes a signature fit into a sentence, quoted: it is somebody's code.
+// Literals in it, which may say anything, are left out, and so is a hash,
+// which says nothing.
 func form(s *string) string {
 	if s == nil || isHash(*s) {
 		return ""
 	}
-	text := literals.ReplaceAllString(*s, "…")
-	if text = oneLineOf(text, 160); text == "" {
-		return ""
-	}
-	return "`" + text + "`"
+	return peertext.QuotedText(literals.ReplaceAllString(*s, "…"), 160)
 }
 
 var literals = regexp.MustCompile("\"[^\"]*\"?|'[^']*'?|`[^`]*`?")
@@ -301,40 +340,32 @@ func shortName(key string) string { return key[strings.LastIndexByte(key, '#')+1
 
 // name returns what to call the person behind a worker.
 func name(w *Worker) string {
-	if n := clean(w.User.Name); n != "" {
-		return n
-	}
-	if n := clean(w.User.Email); n != "" {
-		return n
-	}
-	return "whoever maintains " + w.Repo.FullName
-}
-
-// place makes a path, selector or branch fit into a sentence: short, and in
-// quotes where it could be read as part of it.
-func place(s string) string {
-	s = oneLineOf(s, 120)
-	if strings.Contains(s, " ") {
-		return "`" + s + "`"
-	}
-	return s
-}
-
-// clean makes foreign text a short single line.
-func clean(s string) string { return oneLineOf(s, 60) }
-
-func oneLineOf(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '`' {
-			return ' '
+	for _, n := range []string{w.User.Name, w.User.Email} {
+		if n = peertext.QuotedName(n); n != "" {
+			return n
 		}
-		return r
-	}, s)), " ")
-	return excerpt.Dots(s, most)
+	}
+	return "whoever maintains " + place(w.Repo.FullName)
+}
+
+// place makes a path, selector or branch fit into a sentence.
+func place(s string) string {
+	if strings.Contains(s, " ") { // a contract such as http:GET /x
+		return code(s)
+	}
+	return peertext.Quoted(s)
+}
+
+// code is place for names in code.
+func code(s string) string {
+	if q := peertext.Quoted(s); q != s {
+		return q
+	}
+	return "`" + s + "`"
 }
 
 func upper(s string) string {
-	if s == "" {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

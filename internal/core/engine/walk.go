@@ -67,7 +67,7 @@ func (t *tree) at(id uint32, visit func(*entry)) {
 // matching visits the claims with wildcards that select path, and everything
 // that stands at path itself, whose node it returns (0 if there is none).
 func (t *tree) matching(path string, visit func(*entry)) uint32 {
-	id, rest, more := root, path, true
+	id, rest, more := root, t.cased(path), true
 	for {
 		t.patternsMatching(id, rest, visit)
 		if !more {
@@ -129,7 +129,7 @@ type walk struct {
 // whether the entry stands below a file's symbols.
 func (t *tree) overlapping(pattern string, visit func(e *entry, inFile bool)) {
 	w := walk{t: t, visit: visit}
-	for rest, more := pattern, true; more; {
+	for rest, more := t.cased(pattern), true; more; {
 		w.tails = append(w.tails, rest)
 		var elem string
 		elem, rest, more = strings.Cut(rest, "/")

@@ -19,7 +19,7 @@ import (
 // reason is for all others of the kind.
 var sentences = map[coord.ConflictKind]map[reason]string{
 	coord.ExclusiveClaim: {
-		plainReason: "{Holder} claimed {held} exclusively{since}; {c:work} enters it ({entered}), which only a person can allow."},
+		plainReason: "{Holder} claimed {held} exclusively{since}{gone}; {c:work} enters it ({entered}), which only a person can allow."},
 	coord.EditOverlap: {
 		linesTouch:   "{Holder} changed {what}{ago}; {c:edit} touches {where} of the same version of the file, and git will not merge the two.",
 		modifyDelete: "{Deleter} deleted {path}; {e:edit} of it will make git stop at the merge.",
@@ -83,6 +83,27 @@ var steps = map[coord.ConflictKind]struct{ action, challenger, holder string }{
 	coord.RebaseNeeded:  {"rebase", "Rebase onto the default branch before going on.", "Nothing to do."},
 }
 
+// ownSteps are the steps where one person stands behind both sides: nobody
+// messages themselves.
+var ownSteps = map[coord.ConflictKind]struct{ challenger, holder string }{
+	coord.ExclusiveClaim: {"{Wait}, work on other files, or let that session narrow or end its claim.",
+		"Finish or narrow the claim (`intent_update` with scope_remove) if your other session should go on."},
+	coord.EditOverlap: {"{Wait}, or bring both changes together in one of the two.",
+		"Finish here first, or bring both changes together in one of the two."},
+	coord.SymbolOverlap:   {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
+	coord.ContractOverlap: {"Let one of the two change it, or {wait}.", "Let one of the two change it."},
+	coord.ContractBreak: {"Keep the old form beside the new one, or change both in one go.",
+		"Look the contract up (`contract_lookup`) and adapt."},
+	coord.DuplicateWork: {"End one of the two (`intent_close`) if they are the same work.",
+		"End one of the two (`intent_close`) if they are the same work."},
+}
+
+// goneStep is what happens by itself where a claim's holder has gone.
+const goneStep = " svc has asked %s; without a sign of life within %s the claim is shared."
+
+// bystander is the step of a reader who is no side of it.
+const bystander = "Nothing for you to do: {holder} and {challenger} settle it."
+
 const demotedNote = " Reports of this kind were often judged false in this repo, so it counts one step less."
 
 // Explain puts a finding into words: one sentence that says who, where and
@@ -101,14 +122,22 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 		text += demotedNote
 	}
 	step := steps[f.Kind]
+	if own, ok := ownSteps[f.Kind]; ok && v.own() {
+		step.challenger, step.holder = own.challenger, own.holder
+	}
 	s := coord.Suggestion{Action: step.action, Text: step.challenger}
 	switch {
 	case viewer != "" && viewer == f.Holder.ID:
 		s = coord.Suggestion{Action: "coordinate", Text: step.holder}
 	case f.reason == sameCopy:
 		s = coord.Suggestion{Action: "coordinate", Text: "Read {path} again, then edit."}
+	case viewer != "" && v.reader() == nil:
+		s = coord.Suggestion{Action: "coordinate", Text: bystander}
 	case f.Holder.Live():
 		s.WaitFor = v.waitFor()
+		if f.Holder.Gone > 0 && f.Kind == coord.ExclusiveClaim {
+			s.Text += fmt.Sprintf(goneStep, name(f.Holder), minutesText(f.grace))
+		}
 	}
 	if s.Action == "wait" && s.WaitFor == nil {
 		s.Action = "coordinate"
@@ -141,6 +170,7 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 			parts = append(parts, fmt.Sprintf("And %s more.", count(len(findings)-i)))
 			break
 		}
+		f.seen = d.edit.Now
 		text, step := Explain(f, d.self.ID, now)
 		parts = append(parts, text+" "+step.Text)
 	}
@@ -148,4 +178,11 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 		parts = append(parts, WantsIntent)
 	}
 	return strings.Join(parts, "\n")
+}
+
+func minutesText(n int) string {
+	if n%60 == 0 && n > 60 {
+		return count(n/60) + " hours"
+	}
+	return fmt.Sprintf("%d minutes", n)
 }

@@ -172,16 +172,21 @@ func TestFeedbackDemotes(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		rules           *policy.Effective
+		kind            coord.ConflictKind
 		useful, falsely int
+		judges          int
 		want            bool
 	}{
-		{"half of ten", policy.Merge(), 5, 5, true},
-		{"too few verdicts", policy.Merge(), 0, 9, false},
-		{"mostly useful", policy.Merge(), 8, 7, false},
-		{"pinned by an admin", pinned, 0, 20, false},
-		{"no verdicts", policy.Merge(), 0, 0, false},
+		{"half of ten", policy.Merge(), coord.EditOverlap, 5, 5, 3, true},
+		{"too few verdicts", policy.Merge(), coord.EditOverlap, 0, 9, 9, false},
+		{"too few people", policy.Merge(), coord.EditOverlap, 0, 20, 2, false},
+		{"mostly useful", policy.Merge(), coord.EditOverlap, 8, 7, 7, false},
+		{"pinned by an admin", pinned, coord.EditOverlap, 0, 20, 20, false},
+		{"pinned unless an admin says otherwise", policy.Merge(), coord.ExclusiveClaim, 0, 20, 20, false},
+		{"unpinned by an admin", policy.Merge(parse(t, `{"severity_pinned": []}`)), coord.ExclusiveClaim, 0, 20, 20, true},
+		{"no verdicts", policy.Merge(), coord.EditOverlap, 0, 0, 0, false},
 	} {
-		if got := tt.rules.Demotes(coord.EditOverlap, tt.useful, tt.falsely); got != tt.want {
+		if got := tt.rules.Demotes(tt.kind, policy.Verdicts{Useful: tt.useful, FalsePositive: tt.falsely, Judges: tt.judges}); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

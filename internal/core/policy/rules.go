@@ -13,6 +13,8 @@ type Rules struct {
 	OverrideAllowedRoles  *[]coord.Role                         `json:"override.allowed_roles,omitempty"`
 	SessionIdleMinutes    *int                                  `json:"session_idle_minutes,omitempty"`
 	ExclusiveMaxFiles     *int                                  `json:"exclusive_max_files,omitempty"`
+	ExclusiveGraceMinutes *int                                  `json:"exclusive_grace_minutes,omitempty"`
+	IgnoreCase            *bool                                 `json:"ignore_case,omitempty"`
 	CrossRepoContracts    *coord.Severity                       `json:"cross_repo_contracts,omitempty"`
 	Enforcement           *coord.Severity                       `json:"enforcement,omitempty"`
 	Severity              map[coord.ConflictKind]coord.Severity `json:"severity,omitempty"`
@@ -35,6 +37,8 @@ type Effective struct {
 	OverrideAllowedRoles  []coord.Role                          `json:"override.allowed_roles"`
 	SessionIdleMinutes    int                                   `json:"session_idle_minutes"`
 	ExclusiveMaxFiles     int                                   `json:"exclusive_max_files"`
+	ExclusiveGraceMinutes int                                   `json:"exclusive_grace_minutes"`
+	IgnoreCase            bool                                  `json:"ignore_case"`
 	CrossRepoContracts    coord.Severity                        `json:"cross_repo_contracts"`
 	Enforcement           coord.Severity                        `json:"enforcement"`
 	Severity              map[coord.ConflictKind]coord.Severity `json:"severity"`
@@ -62,6 +66,8 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.OverrideAllowedRoles, r.OverrideAllowedRoles)
 		set(&e.SessionIdleMinutes, r.SessionIdleMinutes)
 		set(&e.ExclusiveMaxFiles, r.ExclusiveMaxFiles)
+		set(&e.ExclusiveGraceMinutes, r.ExclusiveGraceMinutes)
+		set(&e.IgnoreCase, r.IgnoreCase)
 		set(&e.CrossRepoContracts, r.CrossRepoContracts)
 		set(&e.Enforcement, r.Enforcement)
 		maps.Copy(e.Severity, r.Severity)
@@ -104,13 +110,33 @@ func (e *Effective) SeverityOf(k coord.ConflictKind, crossRepo bool) coord.Sever
 	return e.Severity[k]
 }
 
+// MinJudges is how many people must call reports of a kind false before it
+// drops: fewer speak for themselves, not for a team.
+const MinJudges = 3
+
+// Verdicts are what people said of the reports of one kind.
+type Verdicts struct {
+	Useful, FalsePositive int
+	Judges                int // people who called one of them false
+}
+
 // Demotes reports whether the verdicts on a kind make it drop a step: enough
-// of them, and too many false. Verdicts of too_late do not count: the report
-// was right.
-func (e *Effective) Demotes(k coord.ConflictKind, useful, falsePositive int) bool {
-	all := useful + falsePositive
-	return all >= max(1, e.FeedbackMinVerdicts) && !slices.Contains(e.SeverityPinned, k) &&
-		float64(falsePositive) >= e.FeedbackThreshold*float64(all)
+// of them, from enough people, and too many false. Verdicts of too_late do not
+// count: the report was right.
+func (e *Effective) Demotes(k coord.ConflictKind, v Verdicts) bool {
+	all := v.Useful + v.FalsePositive
+	return all >= max(1, e.FeedbackMinVerdicts) && v.Judges >= MinJudges && !slices.Contains(e.SeverityPinned, k) &&
+		float64(v.FalsePositive) >= e.FeedbackThreshold*float64(all)
+}
+
+// WithDemoted returns what holds once feedback has lowered some kinds.
+func (e *Effective) WithDemoted(kinds []coord.ConflictKind) *Effective {
+	out := *e
+	out.Severity = maps.Clone(e.Severity)
+	for _, k := range kinds {
+		out.Severity[k] = Demoted(out.Severity[k])
+	}
+	return &out
 }
 
 // Demoted returns the severity one step down, but never silence: a kind that

@@ -43,7 +43,7 @@ type CrossChange struct {
 	Contract      string              `json:"contract" peer:"line"`
 	Change        coord.Change        `json:"change"`
 	Compatibility coord.Compatibility `json:"compatibility"`
-	Detail        *string             `json:"detail" peer:"line"`
+	Detail        *string             `json:"detail" peer:"detail"`
 	By            *coord.User         `json:"by"`
 	Intent        *coord.IntentName   `json:"intent"`
 	Path          string              `json:"path" peer:"line"`

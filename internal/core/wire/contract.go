@@ -59,7 +59,7 @@ type ContractChange struct {
 	Compatibility coord.Compatibility `json:"compatibility"`
 	Before        *string             `json:"before" peer:"line"`
 	After         *string             `json:"after" peer:"line"`
-	Detail        *string             `json:"detail" peer:"line"`
+	Detail        *string             `json:"detail" peer:"detail"`
 	Since         coord.Time          `json:"since"`
 }
 

@@ -366,10 +366,9 @@ func (d *Draft) SetLinks(repo string, linked []string) {
 func (d *Draft) Suppress(s engine.Suppression) {
 	old, was := d.Suppression(s.Fingerprint)
 	d.undo = append(d.undo, func() {
+		d.RemoveSuppression(s.Fingerprint)
 		if was {
 			d.Index.Suppress(old)
-		} else {
-			d.RemoveSuppression(s.Fingerprint)
 		}
 	})
 	d.Index.Suppress(s)

@@ -49,7 +49,7 @@ func loadRules(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) 
 func Demoted(p *policy.Effective, tallies []store.Tally, repo string) []coord.ConflictKind {
 	var out []coord.ConflictKind
 	for _, t := range tallies {
-		if t.RepoID == repo && p.Demotes(t.Kind, t.Useful, t.FalsePositive) {
+		if t.RepoID == repo && p.Demotes(t.Kind, t.Verdicts()) {
 			out = append(out, t.Kind)
 		}
 	}
@@ -196,6 +196,9 @@ func loadSuppressions(ctx context.Context, tx *store.Tx, org string, ix *engine.
 func SuppressionOf(c store.ConflictRow) (engine.Suppression, bool) {
 	s := engine.Suppression{Fingerprint: c.Fingerprint, Keys: c.Keys}
 	if c.Resolution != nil {
+		if *c.Resolution == coord.ResolvedWithdrawn {
+			return engine.Suppression{Fingerprint: c.Fingerprint, Withdrawn: true}, true
+		}
 		s.Forever = *c.Resolution == coord.ResolvedFalsePositive
 		return s, *c.Resolution != coord.ResolvedCleared
 	}

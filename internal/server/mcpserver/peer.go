@@ -3,9 +3,12 @@ package mcpserver
 import (
 	"crypto/rand"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
@@ -87,13 +90,21 @@ func clean(s, how string) string {
 	case how == "block":
 		return marker.Block(s, maxBlock)
 	case how == "person":
-		return peertext.Person(s)
-	case how == "text": // our own lines around cleaned names
-		return excerpt.Bytes(peertext.Clean(s), maxBlock)
-	case how == "clean": // our own words around cleaned names
-		return peertext.Line(s, maxBlock)
-	case how == "line":
-		return peertext.Line(s, maxLine)
+		return marker.PersonName(s)
+	case how == "text": // our own lines around names that are quoted
+		lines := strings.Split(excerpt.Bytes(s, maxBlock), "\n")
+		for i := range lines {
+			lines[i] = marker.Say(lines[i], maxBlock)
+		}
+		return strings.Join(lines, "\n")
+	case how == "detail" && slices.Contains(coord.OwnDetails(), s):
+		return s
+	case how == "detail": // as a client told it
+		return marker.Inline(s, maxLine)
+	case how == "clean": // our own words around names that are quoted
+		return marker.Say(s, maxBlock)
+	case how == "line": // a branch, path, symbol or contract
+		return marker.Place(s, maxLine)
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
 )
 
 // A ConflictRow is a conflict with what only the service needs.
@@ -21,15 +22,18 @@ type ConflictRow struct {
 }
 
 const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder, c.challenger, c.holder_user, c.challenger_user,
-	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override, c.override_requested,
+	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override,
+		c.override_requested,
 	c.first_seen_at, c.updated_at, c.closed_at, c.attempted_by`
 
 const conflictTables = ` FROM conflicts c JOIN repos r ON r.id = c.repo_id LEFT JOIN repos d ON d.id = c.dependent_repo_id`
 
 func scanConflict(r scanner) (c ConflictRow, err error) {
 	var depID, depName *string
-	err = r.Scan(&c.ID, &c.OrgID, &c.Number, &c.Kind, &c.Severity, &c.Status, &c.Repo.ID, &c.Repo.FullName, &depID, &depName, &c.Holder, &c.Challenger, &c.HolderUser, &c.ChallengerUser,
-		asJSON{&c.Parties}, asJSON{&c.Evidence}, asJSON{&c.Keys}, &c.Explanation, asJSON{&c.Suggestion}, &c.Fingerprint, &c.Previous, &c.Resolution, asJSON{&c.Override}, asJSON{&c.OverrideRequested},
+	err = r.Scan(&c.ID, &c.OrgID, &c.Number, &c.Kind, &c.Severity, &c.Status, &c.Repo.ID, &c.Repo.FullName, &depID, &depName, &c.Holder,
+		&c.Challenger, &c.HolderUser, &c.ChallengerUser,
+		asJSON{&c.Parties}, asJSON{&c.Evidence}, asJSON{&c.Keys}, &c.Explanation, asJSON{&c.Suggestion}, &c.Fingerprint, &c.Previous,
+		&c.Resolution, asJSON{&c.Override}, asJSON{&c.OverrideRequested},
 		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt, &c.AttemptedBy)
 	c.Ref = coord.ConflictRef(c.Number)
 	if depID != nil {
@@ -53,21 +57,29 @@ func (tx *Tx) SaveConflict(ctx context.Context, c *ConflictRow) error {
 		dep = &c.DependentRepo.ID
 	}
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO conflicts (id, org_id, number, kind, severity, status, repo_id, dependent_repo_id, holder, challenger, holder_user, challenger_user, parties, evidence, evidence_keys,
-			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at, attempted_by)
+		INSERT INTO conflicts (id, org_id, number, kind, severity, status, repo_id, dependent_repo_id, holder, challenger, holder_user,
+			challenger_user, parties, evidence, evidence_keys,
+			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at,
+				attempted_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
-		ON CONFLICT (id) DO UPDATE SET severity = EXCLUDED.severity, status = EXCLUDED.status, holder = EXCLUDED.holder, challenger = EXCLUDED.challenger,
-			holder_user = EXCLUDED.holder_user, challenger_user = EXCLUDED.challenger_user, parties = EXCLUDED.parties, evidence = EXCLUDED.evidence, evidence_keys = EXCLUDED.evidence_keys,
-			explanation = EXCLUDED.explanation, suggestion = EXCLUDED.suggestion, resolution = EXCLUDED.resolution, override = EXCLUDED.override, override_requested = EXCLUDED.override_requested,
+		ON CONFLICT (id) DO UPDATE SET severity = EXCLUDED.severity, status = EXCLUDED.status, holder = EXCLUDED.holder,
+			challenger = EXCLUDED.challenger,
+			holder_user = EXCLUDED.holder_user, challenger_user = EXCLUDED.challenger_user, parties = EXCLUDED.parties,
+				evidence = EXCLUDED.evidence, evidence_keys = EXCLUDED.evidence_keys,
+			explanation = EXCLUDED.explanation, suggestion = EXCLUDED.suggestion, resolution = EXCLUDED.resolution, override = EXCLUDED.override,
+				override_requested = EXCLUDED.override_requested,
 			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at, attempted_by = EXCLUDED.attempted_by`,
-		c.ID, c.OrgID, c.Number, c.Kind, c.Severity, c.Status, c.Repo.ID, dep, c.Holder, c.Challenger, c.HolderUser, c.ChallengerUser, js(c.Parties), js(c.Evidence), js(c.Keys),
-		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested), c.FirstSeenAt, c.UpdatedAt, c.ClosedAt, c.AttemptedBy)
+		c.ID, c.OrgID, c.Number, c.Kind, c.Severity, c.Status, c.Repo.ID, dep, c.Holder, c.Challenger, c.HolderUser, c.ChallengerUser,
+		js(c.Parties), js(c.Evidence), js(c.Keys),
+		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested),
+		c.FirstSeenAt, c.UpdatedAt, c.ClosedAt, c.AttemptedBy)
 	return err
 }
 
 // Conflict returns an org's conflict by number, with its actions and feedback.
 func (tx *Tx) Conflict(ctx context.Context, org string, number int) (ConflictRow, error) {
-	c, err := one(ctx, tx, "no conflict "+coord.ConflictRef(number)+" in this org", scanConflict, `SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.number = $2`, org, number)
+	c, err := one(ctx, tx, "no conflict "+coord.ConflictRef(number)+" in this org", scanConflict,
+		`SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.number = $2`, org, number)
 	if err != nil {
 		return c, err
 	}
@@ -108,7 +120,8 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	if want.Before > 0 {
 		f.and(`c.number < ?`, want.Before)
 	}
-	rows, err := all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number DESC`+f.limit(want.Limit), f.args...)
+	rows, err := all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number DESC`+f.limit(want.Limit),
+		f.args...)
 	if err == nil && want.History {
 		err = tx.withHistory(ctx, rows)
 	}
@@ -117,7 +130,8 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 
 // LastConflict returns the newest conflict of a fingerprint, or nil.
 func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*ConflictRow, error) {
-	c, err := scanConflict(tx.QueryRowContext(ctx, `SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.fingerprint = $2 ORDER BY c.number DESC LIMIT 1`, org, fingerprint))
+	c, err := scanConflict(tx.QueryRowContext(ctx,
+		`SELECT `+conflictColumns+conflictTables+` WHERE c.org_id = $1 AND c.fingerprint = $2 ORDER BY c.number DESC LIMIT 1`, org, fingerprint))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -125,12 +139,12 @@ func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*Confl
 }
 
 // ClosedConflicts returns the conflicts that were overridden, agreed on, called
-// false or came into one hand: those that keep their like from being raised
+// false, withdrawn or came into one hand: those that keep their like from being raised
 // again. With a fingerprint, only those of it.
 func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]ConflictRow, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
-	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive') OR c.resolution = 'handed_over')`)
+	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive', 'withdrawn') OR c.resolution = 'handed_over')`)
 	if fingerprint != "" {
 		f.and(`c.fingerprint = ?`, fingerprint)
 	}
@@ -148,7 +162,8 @@ func (tx *Tx) withHistory(ctx context.Context, cs []ConflictRow) error {
 		f := filter{}
 		in(&f, "a.conflict_id", chunk)
 		actions, err := all(ctx, tx, scanAction, `
-			SELECT a.conflict_id, a.action, a.note, u.id, u.email, u.name, a.session_id, a.at FROM conflict_actions a JOIN users u ON u.id = a.user_id`+
+			SELECT a.conflict_id, a.action, a.note, u.id, u.email, u.name, a.session_id,
+				a.at FROM conflict_actions a JOIN users u ON u.id = a.user_id`+
 			f.where()+` ORDER BY a.at, a.id`, f.args...)
 		if err != nil {
 			return err
@@ -189,7 +204,8 @@ func scanFeedback(r scanner) (f of[coord.FeedbackGiven], err error) {
 
 // InsertAction records an action on a conflict.
 func (tx *Tx) InsertAction(ctx context.Context, id, conflict string, a coord.ActionTaken) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO conflict_actions (id, conflict_id, action, note, user_id, session_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+	_, err := tx.ExecContext(ctx,
+		`INSERT INTO conflict_actions (id, conflict_id, action, note, user_id, session_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		id, conflict, a.Action, a.Note, a.By.ID, a.SessionID, a.At)
 	return err
 }
@@ -209,6 +225,12 @@ type Tally struct {
 	Useful        int
 	FalsePositive int
 	TooLate       int
+	Judges        int // people who called one of them false
+}
+
+// Verdicts returns what the policy judges by.
+func (t Tally) Verdicts() policy.Verdicts {
+	return policy.Verdicts{Useful: t.Useful, FalsePositive: t.FalsePositive, Judges: t.Judges}
 }
 
 // Tallies counts the verdicts of an org by repo and kind; of one repo if it is
@@ -220,12 +242,13 @@ func (tx *Tx) Tallies(ctx context.Context, org, repo string) ([]Tally, error) {
 		f.and(`c.repo_id = ?`, repo)
 	}
 	return all(ctx, tx, func(r scanner) (t Tally, err error) {
-		err = r.Scan(&t.RepoID, &t.Kind, &t.Useful, &t.FalsePositive, &t.TooLate)
+		err = r.Scan(&t.RepoID, &t.Kind, &t.Useful, &t.FalsePositive, &t.TooLate, &t.Judges)
 		return t, err
 	}, `SELECT c.repo_id, c.kind,
 			SUM(CASE WHEN f.verdict = 'useful' THEN 1 ELSE 0 END),
 			SUM(CASE WHEN f.verdict = 'false_positive' THEN 1 ELSE 0 END),
-			SUM(CASE WHEN f.verdict = 'too_late' THEN 1 ELSE 0 END)
+			SUM(CASE WHEN f.verdict = 'too_late' THEN 1 ELSE 0 END),
+			COUNT(DISTINCT CASE WHEN f.verdict = 'false_positive' THEN f.user_id END)
 		FROM conflict_feedback f JOIN conflicts c ON c.id = f.conflict_id`+f.where()+`
 		GROUP BY c.repo_id, c.kind ORDER BY c.repo_id, c.kind`, f.args...)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
-	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -176,7 +175,7 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if err != nil {
 		return reply, err
 	}
-	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, peertext.Line(d.Reason, maxConflictLine), ""
+	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, marker.Say(d.Reason, maxConflictLine), ""
 	refs := []string{}
 	reply.Conflicts = []wire.HookConflict{}
 	for _, c := range hits {

@@ -67,7 +67,7 @@ func conflictLine(ref string, f *engine.Finding, text string, s coord.Suggestion
 	if ref != "" {
 		ref += " "
 	}
-	return peertext.Line(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
+	return marker.Say(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
 }
 
 // markOf names a version of a finding: more evidence or another severity make
@@ -133,7 +133,7 @@ func (h *hook) questionNews(ctx context.Context) error {
 	for _, q := range open {
 		head := "Question from " + senderName(q.AskedBy)
 		if q.About != nil {
-			head += " about " + peertext.Path(*q.About)
+			head += " about " + marker.Place(*q.About, peertext.MaxPath)
 		}
 		h.brief.add(rankQuestion, "", "", head+" (answer it with answer, question "+q.ID+"):\n"+marker.Block(q.Question, 1200),
 			func(ctx context.Context) error {
@@ -148,20 +148,20 @@ func senderName(s coord.Sender) string {
 	case s.User == nil:
 		return string(s.Kind)
 	case s.Kind == coord.SenderSession && s.Tool != nil:
-		return peertext.Person(s.User.Name) + "'s agent (" + peertext.Name(*s.Tool) + ")"
+		return marker.PersonName(s.User.Name) + "'s agent (" + peertext.Name(*s.Tool) + ")"
 	}
-	return peertext.Person(s.User.Name)
+	return marker.PersonName(s.User.Name)
 }
 
 // briefing adds what an agent needs to know when it starts.
 func (h *hook) briefing(ctx context.Context) error {
 	branch := "no branch"
 	if h.session.Branch != nil {
-		branch = "branch " + peertext.Branch(*h.session.Branch)
+		branch = "branch " + marker.Place(*h.session.Branch, peertext.MaxBranch)
 	}
 	h.brief.add(rankSelf, "", "",
 		fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID,
-			peertext.Line(h.repo.FullName, peertext.MaxPath), branch), nil)
+			marker.Place(h.repo.FullName, peertext.MaxPath), branch), nil)
 	if h.intent != nil {
 		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status),
 			nil)
@@ -187,12 +187,12 @@ func (h *hook) teamLines(ctx context.Context) error {
 			lines = append(lines, "- and others: call who_is_online")
 			break
 		}
-		line := "- " + peertext.Person(n.User.Name)
+		line := "- " + marker.PersonName(n.User.Name)
 		if n.Tool != nil {
 			line += " (" + peertext.Name(*n.Tool) + ")"
 		}
 		if n.Branch != nil {
-			line += " on " + peertext.Branch(*n.Branch)
+			line += " on " + marker.Place(*n.Branch, peertext.MaxBranch)
 		}
 		if n.Intent != nil {
 			line += ", " + n.Intent.Ref
@@ -204,7 +204,11 @@ func (h *hook) teamLines(ctx context.Context) error {
 			line += ", where your scope is"
 		}
 		if len(n.Paths) > 0 {
-			line += ": " + peertext.Line(strings.Join(n.Paths[:min(3, len(n.Paths))], ", "), 200)
+			shown := make([]string, min(3, len(n.Paths)))
+			for k := range shown {
+				shown[k] = marker.Place(n.Paths[k], 100)
+			}
+			line += ": " + strings.Join(shown, ", ")
 		}
 		lines = append(lines, line)
 	}

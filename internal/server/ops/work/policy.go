@@ -54,7 +54,7 @@ func (s *Service) policies(ctx context.Context, tx *store.Tx, who coord.Caller, 
 			Useful:        t.Useful,
 			FalsePositive: t.FalsePositive,
 			TooLate:       t.TooLate,
-			Demoted:       effective.Demotes(t.Kind, t.Useful, t.FalsePositive),
+			Demoted:       effective.Demotes(t.Kind, t.Verdicts()),
 		})
 	}
 	return out, err

@@ -1,0 +1,24 @@
+package scope
+
+import "strings"
+
+// ValidBranch reports whether git would take s as the name of a branch: what
+// git check-ref-format --branch says, without the @{-1} forms.
+func ValidBranch(s string) bool {
+	if s == "" || s == "@" || s == "HEAD" || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") ||
+		strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.Contains(s,
+		"@{") {
+		return false
+	}
+	for _, r := range s {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) {
+			return false
+		}
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return true
+}
