@@ -51,7 +51,8 @@ func New(s *store.Store, publicURL string) *Authenticator {
 	return a
 }
 
-var errToken = problem.Newf(problem.Unauthorized, "the token is missing, invalid, expired or revoked; run svc login, or send Authorization: Bearer svc_...")
+var errToken = problem.Newf(problem.Unauthorized,
+	"the token is missing, invalid, expired or revoked; run svc login, or send Authorization: Bearer svc_...")
 
 var errSignedOut = problem.Newf(problem.Unauthorized, "you are signed out; sign in again")
 
@@ -185,7 +186,15 @@ func (a *Authenticator) CookieName() string {
 // Cookie returns the cookie for a new sign-in; with an empty secret, one that
 // deletes it.
 func (a *Authenticator) Cookie(secret string) *http.Cookie {
-	c := &http.Cookie{Name: a.CookieName(), Value: secret, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteLaxMode, MaxAge: int(SessionLifetime / time.Second)}
+	c := &http.Cookie{
+		Name:     a.CookieName(),
+		Value:    secret,
+		Path:     "/",
+		HttpOnly: true,
+		Secure:   a.secure,
+		SameSite: http.SameSiteLaxMode,
+		MaxAge:   int(SessionLifetime / time.Second),
+	}
 	if secret == "" {
 		c.MaxAge = -1
 	}

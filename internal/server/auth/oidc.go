@@ -45,7 +45,12 @@ type OIDC struct {
 // about itself at the first sign-in, so that it may be down when we start.
 func NewOIDC(name, issuer, clientID, clientSecret, callback string) *OIDC {
 	return &OIDC{Name: name, issuer: issuer, client: &http.Client{Timeout: 5 * time.Second},
-		config: oauth2.Config{ClientID: clientID, ClientSecret: clientSecret, RedirectURL: callback, Scopes: []string{oidc.ScopeOpenID, "email", "profile"}}}
+		config: oauth2.Config{
+			ClientID:     clientID,
+			ClientSecret: clientSecret,
+			RedirectURL:  callback,
+			Scopes:       []string{oidc.ScopeOpenID, "email", "profile"},
+		}}
 }
 
 // An Identity is whom the provider says somebody is.
@@ -69,7 +74,11 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 		o.retry = time.Now().Add(discoverAgain)
 	}
 	if o.provider == nil {
-		return ctx, nil, fmt.Errorf("%w (%w)", &problem.Error{Kind: problem.Unavailable, Detail: "the OpenID provider cannot be reached; try again", RetryAfter: discoverAgain}, o.failed)
+		return ctx, nil, fmt.Errorf("%w (%w)", &problem.Error{
+			Kind:       problem.Unavailable,
+			Detail:     "the OpenID provider cannot be reached; try again",
+			RetryAfter: discoverAgain,
+		}, o.failed)
 	}
 	return ctx, o.provider, nil
 }
@@ -86,7 +95,8 @@ func (o *OIDC) Start(ctx context.Context, returnTo string) (location, flow strin
 	flow = NewSecret().Text
 	cfg := o.config
 	cfg.Endpoint = p.Endpoint()
-	return cfg.AuthCodeURL(stateOf(flow, returnTo), oidc.Nonce(derive(flow, "nonce")), oauth2.S256ChallengeOption(derive(flow, "verifier"))), flow, nil
+	return cfg.AuthCodeURL(stateOf(flow, returnTo), oidc.Nonce(derive(flow, "nonce")),
+		oauth2.S256ChallengeOption(derive(flow, "verifier"))), flow, nil
 }
 
 // derive makes one of a flow's values from its secret.

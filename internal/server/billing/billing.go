@@ -75,10 +75,18 @@ type Checkout struct {
 
 // Checkout returns where to pay.
 func (s *Stripe) Checkout(ctx context.Context, in Checkout) (string, error) {
-	p := &stripe.CheckoutSessionCreateParams{Customer: &in.Customer, Mode: stripe.String(string(stripe.CheckoutSessionModeSubscription)), ClientReferenceID: &in.OrgID,
-		LineItems:        []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(s.cfg.Prices[in.Plan]), Quantity: stripe.Int64(1)}},
+	p := &stripe.CheckoutSessionCreateParams{
+		Customer:          &in.Customer,
+		Mode:              stripe.String(string(stripe.CheckoutSessionModeSubscription)),
+		ClientReferenceID: &in.OrgID,
+		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{
+			Price:    stripe.String(s.cfg.Prices[in.Plan]),
+			Quantity: stripe.Int64(1),
+		}},
 		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"org_id": in.OrgID}},
-		SuccessURL:       stripe.String(in.After + "?checkout=done"), CancelURL: stripe.String(in.After + "?checkout=cancelled")}
+		SuccessURL:       stripe.String(in.After + "?checkout=done"),
+		CancelURL:        stripe.String(in.After + "?checkout=cancelled"),
+	}
 	p.SetIdempotencyKey("checkout " + in.Attempt)
 	p.Context = ctx
 	var c stripe.CheckoutSession
@@ -200,14 +208,18 @@ var (
 )
 
 var refusals = []struct{ theirs, ours error }{
-	{webhook.ErrNotSigned, ErrUnsigned}, {webhook.ErrInvalidHeader, ErrForged}, {webhook.ErrNoValidSignature, ErrForged}, {webhook.ErrTooOld, ErrStale},
+	{webhook.ErrNotSigned, ErrUnsigned}, {webhook.ErrInvalidHeader, ErrForged},
+	{webhook.ErrNoValidSignature, ErrForged}, {webhook.ErrTooOld, ErrStale},
 }
 
 // Read verifies a webhook and returns what it is about. Of the state that it
 // tells nothing is taken: webhooks come in any order, so the state is asked
 // for.
 func (s *Stripe) Read(body []byte, signature string) (n Notice, err error) {
-	e, err := webhook.ConstructEventWithOptions(body, signature, s.cfg.WebhookSecret, webhook.ConstructEventOptions{Tolerance: webhook.DefaultTolerance, IgnoreAPIVersionMismatch: true})
+	e, err := webhook.ConstructEventWithOptions(body, signature, s.cfg.WebhookSecret, webhook.ConstructEventOptions{
+		Tolerance:                webhook.DefaultTolerance,
+		IgnoreAPIVersionMismatch: true,
+	})
 	for _, r := range refusals {
 		if errors.Is(err, r.theirs) {
 			return n, r.ours

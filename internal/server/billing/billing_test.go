@@ -27,7 +27,8 @@ var prices = map[string]string{"team": "price_team", "business": "price_business
 func stripeMock(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "stripe-mock")
-	if out, err := exec.Command("go", "build", "-modfile=../../../.ci/go.mod", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-modfile=../../../.ci/go.mod", "-o", program,
+		"github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
 		t.Fatalf("build stripe-mock: %v\n%s", err, out)
 	}
 	cmd := exec.Command(program, "-http-addr", "127.0.0.1:0")
@@ -60,7 +61,13 @@ func TestRequestsAreAsStripePublishesThem(t *testing.T) {
 	if err != nil || !strings.HasPrefix(customer, "cus_") {
 		t.Errorf("customer = %q, %v", customer, err)
 	}
-	page, err := s.Checkout(ctx, billing.Checkout{OrgID: "org", Customer: customer, Plan: "team", After: "https://svc.example.com/settings/billing", Attempt: "1"})
+	page, err := s.Checkout(ctx, billing.Checkout{
+		OrgID:    "org",
+		Customer: customer,
+		Plan:     "team",
+		After:    "https://svc.example.com/settings/billing",
+		Attempt:  "1",
+	})
 	if err != nil {
 		t.Errorf("checkout = %q, %v", page, err)
 	}
@@ -80,7 +87,10 @@ func TestRequestsAreAsStripePublishesThem(t *testing.T) {
 
 func subscription(id, status, price string, created int64, more map[string]any) map[string]any {
 	s := map[string]any{"id": id, "object": "subscription", "status": status, "created": created,
-		"items": map[string]any{"object": "list", "data": []any{map[string]any{"id": "si_" + id, "price": map[string]any{"id": price}, "current_period_end": 1800000000}}}}
+		"items": map[string]any{
+			"object": "list",
+			"data":   []any{map[string]any{"id": "si_" + id, "price": map[string]any{"id": price}, "current_period_end": 1800000000}},
+		}}
 	for k, v := range more {
 		s[k] = v
 	}
@@ -97,20 +107,45 @@ func TestWhichSubscriptionCounts(t *testing.T) {
 		paid int
 	}{
 		{"none", nil, billing.Subscription{}, 0},
-		{"one", []map[string]any{subscription("a", "active", "price_team", 1, nil)}, billing.Subscription{ID: "a", Status: "active", Plan: "team", PeriodEnd: &end}, 1},
-		{"an old one that ended", []map[string]any{subscription("b", "active", "price_business", 2, nil), subscription("a", "canceled", "price_team", 1, nil)},
+		{
+			"one",
+			[]map[string]any{subscription("a", "active", "price_team", 1, nil)},
+			billing.Subscription{ID: "a", Status: "active", Plan: "team", PeriodEnd: &end},
+			1,
+		},
+		{"an old one that ended", []map[string]any{
+			subscription("b", "active", "price_business", 2, nil),
+			subscription("a", "canceled", "price_team", 1, nil),
+		},
 			billing.Subscription{ID: "b", Status: "active", Plan: "business", PeriodEnd: &end}, 1},
-		{"a new one that failed", []map[string]any{subscription("b", "incomplete_expired", "price_business", 2, nil), subscription("a", "past_due", "price_team", 1, nil)},
+		{"a new one that failed", []map[string]any{
+			subscription("b", "incomplete_expired", "price_business", 2, nil),
+			subscription("a", "past_due", "price_team", 1, nil),
+		},
 			billing.Subscription{ID: "a", Status: "past_due", Plan: "team", PeriodEnd: &end}, 1},
-		{"two that ended", []map[string]any{subscription("a", "canceled", "price_team", 1, nil), subscription("b", "canceled", "price_team", 2, nil)},
+		{"two that ended", []map[string]any{
+			subscription("a", "canceled", "price_team", 1, nil),
+			subscription("b", "canceled", "price_team", 2, nil),
+		},
 			billing.Subscription{ID: "b", Status: "canceled", Plan: "team", PeriodEnd: &end}, 0},
-		{"one that needs payment and one that ended later", []map[string]any{subscription("a", "unpaid", "price_team", 1, nil), subscription("b", "canceled", "price_team", 2, nil)},
+		{"one that needs payment and one that ended later", []map[string]any{
+			subscription("a", "unpaid", "price_team", 1, nil),
+			subscription("b", "canceled", "price_team", 2, nil),
+		},
 			billing.Subscription{ID: "a", Status: "unpaid", Plan: "team", PeriodEnd: &end}, 0},
-		{"two that are paid for", []map[string]any{subscription("b", "active", "price_team", 2, nil), subscription("a", "trialing", "price_business", 1, nil)},
+		{"two that are paid for", []map[string]any{
+			subscription("b", "active", "price_team", 2, nil),
+			subscription("a", "trialing", "price_business", 1, nil),
+		},
 			billing.Subscription{ID: "b", Status: "active", Plan: "team", PeriodEnd: &end}, 2},
 		{"cancelled to its end", []map[string]any{subscription("a", "active", "price_team", 1, map[string]any{"cancel_at_period_end": true})},
 			billing.Subscription{ID: "a", Status: "active", Plan: "team", PeriodEnd: &end, Cancels: &end}, 1},
-		{"a price that is not ours", []map[string]any{subscription("a", "active", "price_tshirt", 1, nil)}, billing.Subscription{ID: "a", Status: "active"}, 1},
+		{
+			"a price that is not ours",
+			[]map[string]any{subscription("a", "active", "price_tshirt", 1, nil)},
+			billing.Subscription{ID: "a", Status: "active"},
+			1,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +155,12 @@ func TestWhichSubscriptionCounts(t *testing.T) {
 				json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": tt.have, "has_more": false, "url": "/v1/subscriptions"})
 			}))
 			defer srv.Close()
-			got, paid, err := billing.New(billing.Config{Key: "sk_test_1", Prices: prices, URL: srv.URL, Transport: http.DefaultTransport}).Subscription(t.Context(), "cus_1")
+			got, paid, err := billing.New(billing.Config{
+				Key:       "sk_test_1",
+				Prices:    prices,
+				URL:       srv.URL,
+				Transport: http.DefaultTransport,
+			}).Subscription(t.Context(), "cus_1")
 			if err != nil || paid != tt.paid || describe(got) != describe(tt.want) {
 				t.Errorf("got %s, %d paid, %v; want %s, %d", describe(got), paid, err, describe(tt.want), tt.paid)
 			}
@@ -141,7 +181,8 @@ func describe(s billing.Subscription) string {
 func TestWebhooksAreVerified(t *testing.T) {
 	s := billing.New(billing.Config{Key: "sk_test_1", WebhookSecret: "whsec_test", Prices: prices, Transport: http.DefaultTransport})
 	event := func(kind, object string) []byte {
-		return fmt.Appendf(nil, `{"id":"evt_1","object":"event","api_version":"2020-01-01","type":%q,"created":1,"data":{"object":%s}}`, kind, object)
+		return fmt.Appendf(nil, `{"id":"evt_1","object":"event","api_version":"2020-01-01","type":%q,"created":1,"data":{"object":%s}}`, kind,
+			object)
 	}
 	sign := func(body []byte, secret string, at time.Time) string {
 		return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
@@ -156,7 +197,13 @@ func TestWebhooksAreVerified(t *testing.T) {
 		err    error
 	}{
 		{"a change", good, sign(good, "whsec_test", now), "cus_1", nil},
-		{"the customer in full", event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`), sign(event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`), "whsec_test", now), "cus_2", nil},
+		{
+			"the customer in full",
+			event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`),
+			sign(event("checkout.session.completed", `{"customer":{"id":"cus_2"}}`), "whsec_test", now),
+			"cus_2",
+			nil,
+		},
 		{"without a signature", good, "", "", billing.ErrUnsigned},
 		{"half a signature", good, "t=1", "", billing.ErrForged},
 		{"nonsense", good, "nonsense", "", billing.ErrForged},

@@ -25,23 +25,52 @@ func busy() wire.Digest {
 	ref := "CF-12"
 	return wire.Digest{
 		Org: "Acme <Robotics> & Sons", Since: now.Add(-7 * 24 * time.Hour), Until: now, URL: "https://svc.example",
-		Totals:    wire.Totals{Intents: 42, Conflicts: 9, Blocked: 14, Warned: 31, Resolved: 5, Overridden: 1, FalsePositives: 1, Messages: 60, Questions: 1, Sessions: 120},
+		Totals: wire.Totals{
+			Intents:        42,
+			Conflicts:      9,
+			Blocked:        14,
+			Warned:         31,
+			Resolved:       5,
+			Overridden:     1,
+			FalsePositives: 1,
+			Messages:       60,
+			Questions:      1,
+			Sessions:       120,
+		},
 		Before:    wire.Totals{Intents: 40, Conflicts: 12},
 		Conflicts: wire.Endings{Found: 9, Resolved: 5, Overridden: 1, FalsePositives: 1, Stale: 1, Open: 1},
 		NeedsHelp: []wire.Need{
-			{Kind: "override_request", Text: "CF-12 in acme/api waits for an override, asked for 5 hours ago (symbol overlap)", Ref: &ref, URL: "https://svc.example/conflicts/CF-12"},
-			{Kind: "person", Text: "Bén \u202eeliv\u202c <script>alert(1)</script>'s agents were stopped 9 times", URL: "https://svc.example/members"},
+			{
+				Kind: "override_request",
+				Text: "CF-12 in acme/api waits for an override, asked for 5 hours ago (symbol overlap)",
+				Ref:  &ref,
+				URL:  "https://svc.example/conflicts/CF-12",
+			},
+			{
+				Kind: "person",
+				Text: "Bén \u202eeliv\u202c <script>alert(1)</script>'s agents were stopped 9 times",
+				URL:  "https://svc.example/members",
+			},
 		},
 		TimeSavedMinutes: 145, TimeSavedBasis: "An estimate: 30 minutes for each conflict resolved, less 5 for each false alarm.",
 		Repos: []wire.RepoTotals{
 			{Repo: coord.RepoName{FullName: "acme/api"}, Totals: wire.Totals{Intents: 30, Conflicts: 8}},
-			{Repo: coord.RepoName{FullName: "acme/a-repository-with-quite-a-long-name-that-must-not-break-the-layout"}, Totals: wire.Totals{Intents: 1, Conflicts: 1}},
+			{
+				Repo:   coord.RepoName{FullName: "acme/a-repository-with-quite-a-long-name-that-must-not-break-the-layout"},
+				Totals: wire.Totals{Intents: 1, Conflicts: 1},
+			},
 		},
 	}
 }
 
 func calm() wire.Digest {
-	return wire.Digest{Org: "Acme", Since: now.Add(-7 * 24 * time.Hour), Until: now, URL: "https://svc.example", TimeSavedBasis: "An estimate."}
+	return wire.Digest{
+		Org:            "Acme",
+		Since:          now.Add(-7 * 24 * time.Hour),
+		Until:          now,
+		URL:            "https://svc.example",
+		TimeSavedBasis: "An estimate.",
+	}
 }
 
 func invitation(by string) bulletin.Invitation {
@@ -50,26 +79,54 @@ func invitation(by string) bulletin.Invitation {
 
 func disabled() bulletin.DisabledWebhook {
 	reason := "no delivery has succeeded for five days"
-	return bulletin.DisabledWebhook{Org: "Acme & Sons", URL: "https://svc.example/settings/integrations", Webhook: coord.Webhook{URL: "https://hooks.example.com/in?key=secret", DisabledReason: &reason}}
+	return bulletin.DisabledWebhook{
+		Org:     "Acme & Sons",
+		URL:     "https://svc.example/settings/integrations",
+		Webhook: coord.Webhook{URL: "https://hooks.example.com/in?key=secret", DisabledReason: &reason},
+	}
 }
 
 func TestLettersReadAsTheyShould(t *testing.T) {
 	notes := []bulletin.Note{
-		{Icon: "octagonal_sign", Text: "symbol overlap, one side is stopped", Ref: "CF-3", URL: "https://svc.example/conflicts/CF-3", Repo: "acme/api", Who: []string{"Ana", "Ben <!channel>"}},
-		{Icon: "handshake", Text: "handed over", Ref: "INT-7", URL: "https://svc.example/intents/INT-7", Repo: "acme/api", Who: []string{"Ana", "Cleo"}},
+		{
+			Icon: "octagonal_sign",
+			Text: "symbol overlap, one side is stopped",
+			Ref:  "CF-3",
+			URL:  "https://svc.example/conflicts/CF-3",
+			Repo: "acme/api",
+			Who:  []string{"Ana", "Ben <!channel>"},
+		},
+		{
+			Icon: "handshake",
+			Text: "handed over",
+			Ref:  "INT-7",
+			URL:  "https://svc.example/intents/INT-7",
+			Repo: "acme/api",
+			Who:  []string{"Ana", "Cleo"},
+		},
 		{Icon: "electric_plug", Text: "a webhook was disabled because it keeps failing"},
 	}
 	var many []bulletin.Note
 	for range 12 {
 		many = append(many, notes[0])
 	}
-	for name, m := range map[string]wire.MailShape{"digest-busy": bulletin.Digest(busy()), "digest-calm": bulletin.Digest(calm()),
-		"invite": bulletin.Invite(invitation("Ana <ana>")), "invite-by-service": bulletin.Invite(invitation("")), "webhook-disabled": bulletin.WebhookDisabled(disabled())} {
+	for name, m := range map[string]wire.MailShape{
+		"digest-busy":       bulletin.Digest(busy()),
+		"digest-calm":       bulletin.Digest(calm()),
+		"invite":            bulletin.Invite(invitation("Ana <ana>")),
+		"invite-by-service": bulletin.Invite(invitation("")),
+		"webhook-disabled":  bulletin.WebhookDisabled(disabled()),
+	} {
 		golden(t, name+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)
 		golden(t, name+".html", m.HTML)
 	}
-	for name, p := range map[string]wire.ChatPost{"slack-digest-busy": bulletin.DigestPost(busy()), "slack-digest-calm": bulletin.DigestPost(calm()),
-		"slack-notes": bulletin.Notes(notes, "https://svc.example"), "slack-many-notes": bulletin.Notes(many, "https://svc.example"), "slack-test": bulletin.Test("Acme & Sons", "https://svc.example/settings")} {
+	for name, p := range map[string]wire.ChatPost{
+		"slack-digest-busy": bulletin.DigestPost(busy()),
+		"slack-digest-calm": bulletin.DigestPost(calm()),
+		"slack-notes":       bulletin.Notes(notes, "https://svc.example"),
+		"slack-many-notes":  bulletin.Notes(many, "https://svc.example"),
+		"slack-test":        bulletin.Test("Acme & Sons", "https://svc.example/settings"),
+	} {
 		text, err := json.MarshalIndent(p, "", "  ")
 		if err != nil {
 			t.Fatal(err)
@@ -105,8 +162,13 @@ func TestNothingOfPeopleIsMarkup(t *testing.T) {
 	if strings.ContainsAny(m.Subject, "\r\n") || strings.Contains(m.Text, "\u202e") {
 		t.Errorf("subject %q or text holds what a reader cannot see", m.Subject)
 	}
-	post, _ := json.Marshal(bulletin.Notes([]bulletin.Note{{Icon: "x", Text: "a", Who: []string{"<!channel>", "<@U1>", "<https://evil.example|x>"}}}, "u"))
-	if strings.Contains(string(post), `\u003c!channel`) || strings.Contains(string(post), `\u003c@U1`) || strings.Contains(string(post), `\u003chttps://evil`) {
+	post, _ := json.Marshal(bulletin.Notes([]bulletin.Note{{
+		Icon: "x",
+		Text: "a",
+		Who:  []string{"<!channel>", "<@U1>", "<https://evil.example|x>"},
+	}}, "u"))
+	if strings.Contains(string(post), `\u003c!channel`) || strings.Contains(string(post), `\u003c@U1`) ||
+		strings.Contains(string(post), `\u003chttps://evil`) {
 		t.Errorf("a name became a mention or a link: %s", post)
 	}
 	for _, style := range []string{"<style", "class=", "<link", "<img", "http-equiv", "position:", "flex"} {

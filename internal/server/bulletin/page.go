@@ -22,17 +22,21 @@ var browserPages = template.Must(template.New("page").Parse(`{{define "top"}}<!d
 <title>{{.Title}} · svc</title>
 <style>
 :root { --canvas: #f6f7f5; --surface: #fff; --line: #e0e4e0; --text: #18211e; --dim: #59645f; --accent: #0b7285 }
-@media (prefers-color-scheme: dark) { :root { --canvas: #101412; --surface: #171c1a; --line: #29302d; --text: #e4e9e6; --dim: #9aa5a0; --accent: #4cc3d4 } }
+@media (prefers-color-scheme: dark) {
+  :root { --canvas: #101412; --surface: #171c1a; --line: #29302d; --text: #e4e9e6; --dim: #9aa5a0; --accent: #4cc3d4 }
+}
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-content: center; padding: 24px; background: var(--canvas); color: var(--text);
   font: 0.875rem/1.5 Inter, ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif }
-main { width: min(400px, calc(100vw - 48px)); background: var(--surface); border: 1px solid var(--line); border-radius: 14px; padding: 28px }
+main { width: min(400px, calc(100vw - 48px)); background: var(--surface);
+  border: 1px solid var(--line); border-radius: 14px; padding: 28px }
 .brand { display: flex; align-items: center; gap: 10px; font-size: 1.0625rem; font-weight: 650; margin-bottom: 22px }
 h1 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -0.012em; margin: 0 0 8px }
 p { margin: 0 0 18px; overflow-wrap: anywhere }
 .dim { color: var(--dim) }
 .small { font-size: 0.75rem; margin: 18px 0 0 }
-.button { display: block; width: 100%; padding: 9px 16px; border: 0; border-radius: 7px; background: #0b7285; color: #fff; font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer }
+.button { display: block; width: 100%; padding: 9px 16px; border: 0; border-radius: 7px; background: #0b7285; color: #fff;
+  font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer }
 .button:hover { background: #0a6373 }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 </style>
@@ -76,7 +80,12 @@ func ManifestPage(m wire.GitHubManifest) string {
 	if err != nil {
 		panic(fmt.Sprintf("bulletin: the manifest: %v", err)) // strings of our own
 	}
-	return browserPage("manifest", map[string]any{"Title": "Make the GitHub app", "URL": m.URL, "Manifest": string(text), "Host": hostOf(m.URL)})
+	return browserPage("manifest", map[string]any{
+		"Title":    "Make the GitHub app",
+		"URL":      m.URL,
+		"Manifest": string(text),
+		"Host":     hostOf(m.URL),
+	})
 }
 
 // A Failure is what a browser is shown in place of a problem.

@@ -52,8 +52,10 @@ func pictures(t *testing.T, chromium string, pages map[string]string, width int)
 	writeFile(t, page, frames)
 	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
-		"--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"), fmt.Sprintf("--window-size=%d,%d", width, height*len(names)), "--screenshot="+shot, "file://"+page).CombinedOutput()
+	out, err := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		"--disable-background-networking",
+		"--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"), fmt.Sprintf("--window-size=%d,%d", width, height*len(names)),
+		"--screenshot="+shot, "file://"+page).CombinedOutput()
 	if err != nil {
 		t.Fatalf("chromium: %v\n%s", err, out)
 	}
@@ -114,8 +116,12 @@ func share(img image.Image, r image.Rectangle, c color.RGBA) float64 {
 
 func TestMailsLookRight(t *testing.T) {
 	chromium := browser(t)
-	mails := map[string]string{"digest-busy": bulletin.Digest(busy()).HTML, "digest-calm": bulletin.Digest(calm()).HTML, "invite": bulletin.Invite(invitation("Ana")).HTML,
-		"webhook-disabled": bulletin.WebhookDisabled(disabled()).HTML}
+	mails := map[string]string{
+		"digest-busy":      bulletin.Digest(busy()).HTML,
+		"digest-calm":      bulletin.Digest(calm()).HTML,
+		"invite":           bulletin.Invite(invitation("Ana")).HTML,
+		"webhook-disabled": bulletin.WebhookDisabled(disabled()).HTML,
+	}
 	for _, width := range []int{800, 500} {
 		for name, img := range pictures(t, chromium, mails, width) {
 			t.Run(fmt.Sprintf("%s %d wide", name, width), func(t *testing.T) {

@@ -8,7 +8,13 @@ import (
 )
 
 func TestWhatAPullRequestSays(t *testing.T) {
-	live := bulletin.PullNote{Ref: "CF-3", URL: "https://svc.example.com/conflicts/CF-3", Kind: "edit overlap", With: "INT-7", Text: "INT-7 (Bob) changed `a_b.go`."}
+	live := bulletin.PullNote{
+		Ref:  "CF-3",
+		URL:  "https://svc.example.com/conflicts/CF-3",
+		Kind: "edit overlap",
+		With: "INT-7",
+		Text: "INT-7 (Bob) changed `a_b.go`.",
+	}
 	ended := bulletin.PullNote{Ref: "CF-2", URL: "https://svc.example.com/conflicts/CF-2", Kind: "edit overlap", Ends: "resolved (cleared)"}
 	title, text := bulletin.Pull([]bulletin.PullNote{live, ended}, "https://svc.example.com")
 	want := `<!-- svc: conflicts -->
@@ -22,7 +28,8 @@ func TestWhatAPullRequestSays(t *testing.T) {
 	if title != "1 conflict with other work" || text != want {
 		t.Errorf("%s\n%s\nwant\n%s", title, text, want)
 	}
-	if title, text := bulletin.Pull([]bulletin.PullNote{ended}, "https://svc.example.com"); title != "No conflicts with other work any more" || !strings.Contains(text, "~~[CF-2]") {
+	if title, text := bulletin.Pull([]bulletin.PullNote{ended},
+		"https://svc.example.com"); title != "No conflicts with other work any more" || !strings.Contains(text, "~~[CF-2]") {
 		t.Errorf("%s\n%s", title, text)
 	}
 	many := make([]bulletin.PullNote, 30)
@@ -37,8 +44,13 @@ func TestWhatAPullRequestSays(t *testing.T) {
 // Names of people and branches are theirs to choose: they must not notify
 // anybody, hide anything or look like ours.
 func TestTextOfPeopleMeansNothingToGitHub(t *testing.T) {
-	for _, hostile := range []string{"@everyone", "<img src=x>", "[click](https://evil.example)", "a\n\n# Approved", "<!-- svc: conflicts -->", "**bold**", "```", "a|b", "~~x~~"} {
-		_, text := bulletin.Pull([]bulletin.PullNote{{Ref: "CF-1", URL: "https://svc.example.com", Kind: "edit overlap", With: hostile, Text: hostile, Ends: ""}}, "https://svc.example.com")
+	for _, hostile := range []string{
+		"@everyone", "<img src=x>", "[click](https://evil.example)", "a\n\n# Approved", "<!-- svc: conflicts -->", "**bold**",
+		"```", "a|b", "~~x~~",
+	} {
+		_, text := bulletin.Pull([]bulletin.PullNote{
+			{Ref: "CF-1", URL: "https://svc.example.com", Kind: "edit overlap", With: hostile, Text: hostile, Ends: ""},
+		}, "https://svc.example.com")
 		body := strings.TrimPrefix(text, bulletin.PullMarker)
 		if strings.Contains(body, hostile) || strings.Count(text, "\n") != 6 {
 			t.Errorf("%q stands in\n%s", hostile, text)

@@ -25,7 +25,10 @@ func hostile(text string) (mails []wire.MailShape, posts []wire.ChatPost) {
 	invite.Org = text
 	off := disabled()
 	off.Org, off.Webhook.URL, off.Webhook.DisabledReason = text, "https://hooks.example/"+text, &text
-	notes := []bulletin.Note{{Icon: "handshake", Text: text, Ref: "INT-7", URL: "https://svc.example/intents/INT-7", Repo: text, Who: []string{text, text}}, {Icon: "wave", Text: text}}
+	notes := []bulletin.Note{
+		{Icon: "handshake", Text: text, Ref: "INT-7", URL: "https://svc.example/intents/INT-7", Repo: text, Who: []string{text, text}},
+		{Icon: "wave", Text: text},
+	}
 	return []wire.MailShape{bulletin.Digest(d), bulletin.Invite(invite), bulletin.WebhookDisabled(off)},
 		[]wire.ChatPost{bulletin.DigestPost(d), bulletin.Notes(notes, "https://svc.example"), bulletin.Test(text, "https://svc.example/settings")}
 }
@@ -85,7 +88,10 @@ func TestHostileTextStaysTextInLetters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"<!channel>", "<@U123> look", "<https://evil.example|click>", "a|b>c", `"><img src=x onerror=alert(1)>`, "x\r\nBcc: all@example.com"} {
+	for _, text := range []string{
+		"<!channel>", "<@U123> look", "<https://evil.example|click>", "a|b>c", `"><img src=x onerror=alert(1)>`,
+		"x\r\nBcc: all@example.com",
+	} {
 		cases = append(cases, corpus.Case{Class: "letters", Text: text})
 	}
 	plainMails, plainPosts := hostile("harmless")

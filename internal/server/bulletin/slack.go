@@ -85,12 +85,18 @@ func Test(org, url string) wire.ChatPost {
 // DigestPost writes a digest for chat.
 func DigestPost(d wire.Digest) wire.ChatPost {
 	title := "The week of " + peertext.Line(d.Org, 80)
-	post := wire.ChatPost{Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", mrkdwn(title), times(d.Conflicts.Found, "conflict", "conflicts"), d.Conflicts.Resolved, hours(d.TimeSavedMinutes))}
+	post := wire.ChatPost{
+		Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", mrkdwn(title), times(d.Conflicts.Found, "conflict", "conflicts"),
+			d.Conflicts.Resolved, hours(d.TimeSavedMinutes)),
+	}
 	c := d.Conflicts
-	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %s · %d ended with the work · *%d still open*",
-		times(c.Found, "conflict", "conflicts"), trend(d.Totals.Conflicts, d.Before.Conflicts), c.Resolved, c.Overridden, times(c.FalsePositives, "false alarm", "false alarms"), c.Stale, c.Open)),
+	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %s · %d ended with the "+
+		"work · *%d still open*",
+		times(c.Found, "conflict", "conflicts"), trend(d.Totals.Conflicts, d.Before.Conflicts), c.Resolved, c.Overridden,
+		times(c.FalsePositives, "false alarm", "false alarms"), c.Stale, c.Open)),
 		section(fmt.Sprintf("%s declared · %s · %s stopped · %s warned about", times(d.Totals.Intents, "piece of work", "pieces of work"),
-			times(d.Totals.Sessions, "agent session", "agent sessions"), times(d.Totals.Blocked, "edit", "edits"), times(d.Totals.Warned, "edit", "edits")))}
+			times(d.Totals.Sessions, "agent session", "agent sessions"), times(d.Totals.Blocked, "edit", "edits"),
+			times(d.Totals.Warned, "edit", "edits")))}
 	if len(d.NeedsHelp) > 0 {
 		lines := []string{"*Who needs help*"}
 		for _, n := range d.NeedsHelp {
@@ -98,6 +104,7 @@ func DigestPost(d wire.Digest) wire.ChatPost {
 		}
 		post.Blocks = append(post.Blocks, section(strings.Join(lines, "\n")))
 	}
-	post.Blocks = append(post.Blocks, section("About *"+hours(d.TimeSavedMinutes)+"* saved"), small(mrkdwn(d.TimeSavedBasis)+" "+link(d.URL, "Open the dashboard")))
+	post.Blocks = append(post.Blocks, section("About *"+hours(d.TimeSavedMinutes)+"* saved"),
+		small(mrkdwn(d.TimeSavedBasis)+" "+link(d.URL, "Open the dashboard")))
 	return post
 }

@@ -178,7 +178,9 @@ Example:
 	if *asJSON {
 		return json.NewEncoder(env.Stdout).Encode(made)
 	}
-	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\n\nToken (shown this once): %s\nChoose a password:       %s\n\nNext: %s login --server %s --token <the token above>\n",
+	fmt.Fprintf(env.Stdout,
+		"Made the org %q with the owner %s.\n\nToken (shown this once): %s\nChoose a password:       %s\n\nNext: %s login --server %s "+
+			"--token <the token above>\n",
 		made.Org.Name, made.User.Email, made.Token, made.SignInURL, client(env.Program), cfg.PublicURL)
 	return nil
 }

@@ -79,7 +79,10 @@ func TestHelpListsEverySetting(t *testing.T) {
 	if s.code != 0 {
 		t.Fatalf("exit %d %s", s.code, &s.err)
 	}
-	for _, want := range []string{"--addr", "SVC_ADDR", "--database", "SVC_DATABASE_URL", "SVC_PUBLIC_URL", "SVC_LOG_FORMAT", "SVC_OTLP_ENDPOINT", "SVC_OIDC_ISSUER", "Example:"} {
+	for _, want := range []string{
+		"--addr", "SVC_ADDR", "--database", "SVC_DATABASE_URL", "SVC_PUBLIC_URL", "SVC_LOG_FORMAT", "SVC_OTLP_ENDPOINT",
+		"SVC_OIDC_ISSUER", "Example:",
+	} {
 		if !strings.Contains(s.out.String(), want) {
 			t.Errorf("help does not mention %s", want)
 		}
@@ -169,7 +172,8 @@ func TestServePrintsALinkAndACommandThatWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, stop := serve(t, program, data)
-	if want := filepath.Join(dir, "svc") + " login --server http://127.0.0.1:"; !strings.Contains(text, want) || !strings.Contains(text, "< "+filepath.Join(data, "owner-token")) {
+	if want := filepath.Join(dir, "svc") + " login --server http://127.0.0.1:"; !strings.Contains(text, want) ||
+		!strings.Contains(text, "< "+filepath.Join(data, "owner-token")) {
 		t.Errorf("first start prints\n%s\nwant the command %s...", text, want)
 	}
 	token, err := os.ReadFile(filepath.Join(data, "owner-token"))
@@ -234,7 +238,13 @@ func get(t *testing.T, want int, method, url, token, body string) string {
 }
 
 func TestAnAddressForEveryInterfaceGivesALinkThatCanBeOpened(t *testing.T) {
-	for addr, want := range map[string]string{":7780": "http://localhost:7780", "0.0.0.0:80": "http://localhost:80", "[::]:80": "http://localhost:80", "127.0.0.1:7780": "http://127.0.0.1:7780", "svc.local:1": "http://svc.local:1"} {
+	for addr, want := range map[string]string{
+		":7780":          "http://localhost:7780",
+		"0.0.0.0:80":     "http://localhost:80",
+		"[::]:80":        "http://localhost:80",
+		"127.0.0.1:7780": "http://127.0.0.1:7780",
+		"svc.local:1":    "http://svc.local:1",
+	} {
 		c, err := daemon.ParseConfig("serve", []string{"--addr", addr}, []string{"HOME=/nowhere"}, nil)
 		if err != nil || c.PublicURL != want {
 			t.Errorf("--addr %s gives %s, %v; want %s", addr, c.PublicURL, err, want)

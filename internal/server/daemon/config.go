@@ -66,38 +66,210 @@ type setting struct {
 
 // settings is everything that can be configured. svcd serve --help prints it.
 var settings = []setting{
-	{"addr", "SVC_ADDR", "127.0.0.1:7780", "address to listen on; nothing beyond loopback is reached unless it says so", func(c *Config) any { return &c.Addr }, checkAddr},
-	{"data", "SVC_DATA", "", "folder for the embedded database and keys (default: svc in the user's data folder)", func(c *Config) any { return &c.Data }, nil},
-	{"database", "SVC_DATABASE_URL", "", "postgres://... or a file path (default: SQLite in the data folder)", func(c *Config) any { return &c.Database }, checkDatabase},
-	{"public-url", "SVC_PUBLIC_URL", "", "how people and agents reach the service (default: http:// and the address)", func(c *Config) any { return &c.PublicURL }, checkURL},
-	{"log-level", "SVC_LOG_LEVEL", "info", "debug, info, warn or error", func(c *Config) any { return &c.LogLevel }, oneOf("debug", "info", "warn", "error")},
-	{"log-format", "SVC_LOG_FORMAT", "auto", "text, json, or auto: text on a terminal, JSON otherwise", func(c *Config) any { return &c.LogFormat }, oneOf("auto", "text", "json")},
-	{"trust-proxy", "SVC_TRUST_PROXY", "false", "take client addresses from X-Forwarded-For; only behind a proxy that sets it", func(c *Config) any { return &c.TrustProxy }, nil},
-	{"otlp-endpoint", "SVC_OTLP_ENDPOINT", "", "send OpenTelemetry traces to this http(s) address", func(c *Config) any { return &c.OTLPEndpoint }, checkURL},
-	{"oidc-issuer", "SVC_OIDC_ISSUER", "", "sign people in through the OpenID provider at this address", func(c *Config) any { return &c.OIDCIssuer }, checkURL},
-	{"oidc-client-id", "SVC_OIDC_CLIENT_ID", "", "what the OpenID provider calls this service", func(c *Config) any { return &c.OIDCClientID }, nil},
-	{"oidc-client-secret", "SVC_OIDC_CLIENT_SECRET", "", "the secret that goes with it; better set by the variable, as others can see flags", func(c *Config) any { return &c.OIDCSecret }, nil},
+	{
+		"addr",
+		"SVC_ADDR",
+		"127.0.0.1:7780",
+		"address to listen on; nothing beyond loopback is reached unless it says so",
+		func(c *Config) any { return &c.Addr },
+		checkAddr,
+	},
+	{
+		"data",
+		"SVC_DATA",
+		"",
+		"folder for the embedded database and keys (default: svc in the user's data folder)",
+		func(c *Config) any { return &c.Data },
+		nil,
+	},
+	{
+		"database",
+		"SVC_DATABASE_URL",
+		"",
+		"postgres://... or a file path (default: SQLite in the data folder)",
+		func(c *Config) any { return &c.Database },
+		checkDatabase,
+	},
+	{
+		"public-url",
+		"SVC_PUBLIC_URL",
+		"",
+		"how people and agents reach the service (default: http:// and the address)",
+		func(c *Config) any { return &c.PublicURL },
+		checkURL,
+	},
+	{
+		"log-level",
+		"SVC_LOG_LEVEL",
+		"info",
+		"debug, info, warn or error",
+		func(c *Config) any { return &c.LogLevel },
+		oneOf("debug", "info", "warn", "error"),
+	},
+	{
+		"log-format",
+		"SVC_LOG_FORMAT",
+		"auto",
+		"text, json, or auto: text on a terminal, JSON otherwise",
+		func(c *Config) any { return &c.LogFormat },
+		oneOf("auto", "text", "json"),
+	},
+	{
+		"trust-proxy",
+		"SVC_TRUST_PROXY",
+		"false",
+		"take client addresses from X-Forwarded-For; only behind a proxy that sets it",
+		func(c *Config) any { return &c.TrustProxy },
+		nil,
+	},
+	{
+		"otlp-endpoint",
+		"SVC_OTLP_ENDPOINT",
+		"",
+		"send OpenTelemetry traces to this http(s) address",
+		func(c *Config) any { return &c.OTLPEndpoint },
+		checkURL,
+	},
+	{
+		"oidc-issuer",
+		"SVC_OIDC_ISSUER",
+		"",
+		"sign people in through the OpenID provider at this address",
+		func(c *Config) any { return &c.OIDCIssuer },
+		checkURL,
+	},
+	{
+		"oidc-client-id",
+		"SVC_OIDC_CLIENT_ID",
+		"",
+		"what the OpenID provider calls this service",
+		func(c *Config) any { return &c.OIDCClientID },
+		nil,
+	},
+	{
+		"oidc-client-secret",
+		"SVC_OIDC_CLIENT_SECRET",
+		"",
+		"the secret that goes with it; better set by the variable, as others can see flags",
+		func(c *Config) any { return &c.OIDCSecret },
+		nil,
+	},
 	{"oidc-name", "SVC_OIDC_NAME", "OpenID", "what the sign-in page calls the provider", func(c *Config) any { return &c.OIDCName }, nil},
-	{"owner", "SVC_OWNER", "", "email of the owner to make when the database has no org yet", func(c *Config) any { return &c.Owner }, checkEmail},
-	{"releases", "SVC_RELEASES", "", "folder with latest.json and the programs that svc update installs (default: releases in the data folder)", func(c *Config) any { return &c.Releases }, nil},
-	{"secret-key", "SVC_SECRET_KEY", "", "32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data folder); the same on every replica", func(c *Config) any { return &c.SecretKey }, nil},
-	{"outbound-allow", "SVC_OUTBOUND_ALLOW", "", "private address ranges that webhooks and chat may reach, separated by commas; none by default", func(c *Config) any { return &c.Allow }, checkAllow},
-	{"smtp", "SVC_SMTP", "", "host:port of a mail server; without it links are shown instead of mailed", func(c *Config) any { return &c.SMTPAddr }, checkAddr},
+	{
+		"owner",
+		"SVC_OWNER",
+		"",
+		"email of the owner to make when the database has no org yet",
+		func(c *Config) any { return &c.Owner },
+		checkEmail,
+	},
+	{
+		"releases",
+		"SVC_RELEASES",
+		"",
+		"folder with latest.json and the programs that svc update installs (default: releases in the data folder)",
+		func(c *Config) any { return &c.Releases },
+		nil,
+	},
+	{
+		"secret-key",
+		"SVC_SECRET_KEY",
+		"",
+		"32 bytes in base64 that seal stored secrets; several, separated by commas, while replacing it (default: a file in the data " +
+			"folder); the same on every replica",
+		func(c *Config) any { return &c.SecretKey },
+		nil,
+	},
+	{
+		"outbound-allow",
+		"SVC_OUTBOUND_ALLOW",
+		"",
+		"private address ranges that webhooks and chat may reach, separated by commas; none by default",
+		func(c *Config) any { return &c.Allow },
+		checkAllow,
+	},
+	{
+		"smtp",
+		"SVC_SMTP",
+		"",
+		"host:port of a mail server; without it links are shown instead of mailed",
+		func(c *Config) any { return &c.SMTPAddr },
+		checkAddr,
+	},
 	{"smtp-user", "SVC_SMTP_USER", "", "user name at the mail server", func(c *Config) any { return &c.SMTPUser }, nil},
-	{"smtp-password", "SVC_SMTP_PASSWORD", "", "password at the mail server; better set by its variable, since flags can be seen by other users of the machine", func(c *Config) any { return &c.SMTPPassword }, nil},
+	{
+		"smtp-password",
+		"SVC_SMTP_PASSWORD",
+		"",
+		"password at the mail server; better set by its variable, since flags can be seen by other users of the machine",
+		func(c *Config) any { return &c.SMTPPassword },
+		nil,
+	},
 	{"smtp-from", "SVC_SMTP_FROM", "", "sender of mails, such as svc@example.com", func(c *Config) any { return &c.SMTPFrom }, checkEmail},
-	{"smtp-tls", "SVC_SMTP_TLS", "starttls", "starttls, tls (from the start), or none", func(c *Config) any { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")},
-	{"github-url", "SVC_GITHUB_URL", "https://github.com", "the GitHub on which orgs make their apps; a company's own server, or one on ghe.com", func(c *Config) any { return &c.GitHubURL }, checkURL},
-	{"stripe-key", "SVC_STRIPE_KEY", "", "secret key of a Stripe account: with it orgs begin on the free plan and can buy others; better set by its variable", func(c *Config) any { return &c.Stripe.Key }, nil},
-	{"stripe-webhook-secret", "SVC_STRIPE_WEBHOOK_SECRET", "", "signing secret (whsec_...) of the webhook in Stripe; better set by its variable", func(c *Config) any { return &c.Stripe.WebhookSecret }, nil},
-	{"stripe-price-team", "SVC_STRIPE_PRICE_TEAM", "", "id of the monthly price of the team plan in Stripe", func(c *Config) any { return &c.Stripe.PriceTeam }, nil},
-	{"stripe-price-business", "SVC_STRIPE_PRICE_BUSINESS", "", "id of the monthly price of the business plan in Stripe", func(c *Config) any { return &c.Stripe.PriceBusiness }, nil},
-	{"stripe-url", "SVC_STRIPE_URL", "", "where Stripe's API is, for tests (default: Stripe's own)", func(c *Config) any { return &c.Stripe.URL }, checkURL},
+	{
+		"smtp-tls",
+		"SVC_SMTP_TLS",
+		"starttls",
+		"starttls, tls (from the start), or none",
+		func(c *Config) any { return &c.SMTPTLS },
+		oneOf("starttls", "tls", "none"),
+	},
+	{
+		"github-url",
+		"SVC_GITHUB_URL",
+		"https://github.com",
+		"the GitHub on which orgs make their apps; a company's own server, or one on ghe.com",
+		func(c *Config) any { return &c.GitHubURL },
+		checkURL,
+	},
+	{
+		"stripe-key",
+		"SVC_STRIPE_KEY",
+		"",
+		"secret key of a Stripe account: with it orgs begin on the free plan and can buy others; better set by its variable",
+		func(c *Config) any { return &c.Stripe.Key },
+		nil,
+	},
+	{
+		"stripe-webhook-secret",
+		"SVC_STRIPE_WEBHOOK_SECRET",
+		"",
+		"signing secret (whsec_...) of the webhook in Stripe; better set by its variable",
+		func(c *Config) any { return &c.Stripe.WebhookSecret },
+		nil,
+	},
+	{
+		"stripe-price-team",
+		"SVC_STRIPE_PRICE_TEAM",
+		"",
+		"id of the monthly price of the team plan in Stripe",
+		func(c *Config) any { return &c.Stripe.PriceTeam },
+		nil,
+	},
+	{
+		"stripe-price-business",
+		"SVC_STRIPE_PRICE_BUSINESS",
+		"",
+		"id of the monthly price of the business plan in Stripe",
+		func(c *Config) any { return &c.Stripe.PriceBusiness },
+		nil,
+	},
+	{
+		"stripe-url",
+		"SVC_STRIPE_URL",
+		"",
+		"where Stripe's API is, for tests (default: Stripe's own)",
+		func(c *Config) any { return &c.Stripe.URL },
+		checkURL,
+	},
 	{"org", "SVC_ORG", "My team", "name of the org to make with --owner", func(c *Config) any { return &c.OrgName }, nil},
 }
 
 // clientVariables are set for svc, not for svcd, and pass unremarked.
-var clientVariables = []string{"SVC_SERVER", "SVC_TOKEN", "SVC_WEB_URL", "SVC_NO_BROWSER", "SVC_NO_UPDATE_CHECK", "SVC_SHARE_STATUS", "SVC_DEBUG", "SVC_CONFIG_DIR"}
+var clientVariables = []string{
+	"SVC_SERVER", "SVC_TOKEN", "SVC_WEB_URL", "SVC_NO_BROWSER", "SVC_NO_UPDATE_CHECK", "SVC_SHARE_STATUS", "SVC_DEBUG",
+	"SVC_CONFIG_DIR",
+}
 
 // ParseConfig reads flags and variables; a flag wins. The error is for the
 // person who typed them. With -h it prints the settings to help and returns
@@ -173,8 +345,10 @@ func (c *Config) complete(environ []string) error {
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		return errors.New("--oidc-issuer (SVC_OIDC_ISSUER) and --oidc-client-id (SVC_OIDC_CLIENT_ID) go together; set both or neither")
 	}
-	if s := c.Stripe; (s.Key != "") != (s.WebhookSecret != "") || (s.Key != "") != (s.PriceTeam != "") || (s.Key != "") != (s.PriceBusiness != "") {
-		return errors.New("--stripe-key (SVC_STRIPE_KEY), --stripe-webhook-secret, --stripe-price-team and --stripe-price-business go together; set all or none")
+	if s := c.Stripe; (s.Key != "") != (s.WebhookSecret != "") || (s.Key != "") != (s.PriceTeam != "") ||
+		(s.Key != "") != (s.PriceBusiness != "") {
+		return errors.New("--stripe-key (SVC_STRIPE_KEY), --stripe-webhook-secret, --stripe-price-team and --stripe-price-business go " +
+			"together; set all or none")
 	}
 	if c.PublicURL == "" {
 		c.PublicURL = reachable(c.Addr)

@@ -1,5 +1,7 @@
 // Package daemon assembles the service: configuration, store, operations,
-// ways in, shutdown. A Daemon is a value, so that tests start it as it is.
+// ways in, shutdown. A Daemon is a value, so that tests start it as it is. It
+// decides nothing that a caller could notice: what is done, and who may, is the
+// business of the packages it puts together.
 package daemon
 
 import (
@@ -127,9 +129,18 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
 	out := outbound.New(outbound.Policy{Allow: allow})
 	d.queue = jobs.NewQueue(d.store, d.log)
-	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{PublicURL: d.cfg.PublicURL, OIDC: d.openID(), Vault: v, Outbound: out,
-		Stripe: d.cfg.Stripe.stripe(out), GitHub: githost.NewGitHub(out.Transport()), GitLab: githost.NewGitLab(out.Transport()), GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
-		Mail: d.cfg.SMTPAddr != "", JobsReady: d.queue.Ready})
+	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{
+		PublicURL: d.cfg.PublicURL,
+		OIDC:      d.openID(),
+		Vault:     v,
+		Outbound:  out,
+		Stripe:    d.cfg.Stripe.stripe(out),
+		GitHub:    githost.NewGitHub(out.Transport()),
+		GitLab:    githost.NewGitLab(out.Transport()),
+		GitHubURL: cmp.Or(d.cfg.GitHubURL, "https://github.com"),
+		Mail:      d.cfg.SMTPAddr != "",
+		JobsReady: d.queue.Ready,
+	})
 	d.Ops.Ground.Forget = d.forget
 	a := api.New(d.Ops)
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)

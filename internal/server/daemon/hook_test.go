@@ -36,7 +36,11 @@ func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
 		}
 		bob.event(wire.HookSessionStart)
 		declared := daemontest.Do[wire.Declared](ana.Person, 201, "POST /v1/intents", map[string]any{
-			"title": "Rework login", "mode": "exclusive", "session_id": *start.SessionID, "scope": map[string]any{"paths": []string{"auth/login.go"}}})
+			"title":      "Rework login",
+			"mode":       "exclusive",
+			"session_id": *start.SessionID,
+			"scope":      map[string]any{"paths": []string{"auth/login.go"}},
+		})
 		if declared.Intent.EffectiveMode != coord.Exclusive || *declared.Intent.Branch != "api-v2" {
 			t.Fatalf("declared %+v", declared.Intent)
 		}
@@ -47,7 +51,8 @@ func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
 			t.Errorf("an edit beside the claim: %+v", r)
 		}
 		blocked := bob.event(wire.HookPreEdit, "auth/login.go")
-		if blocked.Decision != wire.Block || !strings.Contains(blocked.Reason, "INT-1") || !strings.Contains(blocked.Reason, "CF-1") || len(blocked.Conflicts) != 1 {
+		if blocked.Decision != wire.Block || !strings.Contains(blocked.Reason, "INT-1") || !strings.Contains(blocked.Reason, "CF-1") ||
+			len(blocked.Conflicts) != 1 {
 			t.Fatalf("the edit of a claimed file: %+v", blocked)
 		}
 		if again := bob.event(wire.HookPreEdit, "auth/login.go"); again.Reason != blocked.Reason {
@@ -65,7 +70,10 @@ func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
 		if a := s.Owner.Call(over, `{"reason":"let me"}`, "X-Svc-Session", *ownerSession.SessionID); a.Status != 403 {
 			t.Errorf("override from an agent's session = %d", a.Status)
 		}
-		daemontest.Do[coord.Conflict](bob.Person, 200, "POST /v1/conflicts/CF-1/actions", map[string]any{"action": "request_override", "note": "urgent fix"})
+		daemontest.Do[coord.Conflict](bob.Person, 200, "POST /v1/conflicts/CF-1/actions", map[string]any{
+			"action": "request_override",
+			"note":   "urgent fix",
+		})
 		daemontest.Do[coord.Conflict](s.Owner, 200, over, map[string]any{"reason": "both know"})
 		if r := bob.event(wire.HookPreEdit, "auth/login.go"); r.Decision == wire.Block {
 			t.Errorf("after the override: %+v", r)
@@ -79,8 +87,17 @@ func TestEditsOfTheSameLinesAreWarnedAbout(t *testing.T) {
 		bob := agent{s.Add("Bob", coord.Member), "s-bob", "logout", "wt-bob"}
 		edit := func(a agent, start, count int, hash string) wire.HookReply {
 			blob := "b10b"
-			return a.hook(wire.HookRequest{Event: wire.HookPostEdit, Paths: []string{"src/jwt.go"}, Analysis: &coord.Analysis{Files: []coord.FileFacts{{
-				Path: "src/jwt.go", Status: coord.FileModified, Language: "go", BaseBlob: &blob, Hunks: []coord.Hunk{{Start: start, Count: count, LinesHash: hash}}}}}})
+			return a.hook(wire.HookRequest{
+				Event: wire.HookPostEdit,
+				Paths: []string{"src/jwt.go"},
+				Analysis: &coord.Analysis{Files: []coord.FileFacts{{
+					Path:     "src/jwt.go",
+					Status:   coord.FileModified,
+					Language: "go",
+					BaseBlob: &blob,
+					Hunks:    []coord.Hunk{{Start: start, Count: count, LinesHash: hash}},
+				}}},
+			})
 		}
 		ana.event(wire.HookPrompt)
 		if r := edit(ana, 40, 10, "aa"); len(r.Conflicts) != 0 {
@@ -100,7 +117,10 @@ func TestEditsOfTheSameLinesAreWarnedAbout(t *testing.T) {
 			t.Errorf("the first side is not told at its next event: %+v", r)
 		}
 		// Undoing the edit clears the conflict.
-		bob.hook(wire.HookRequest{Event: wire.HookPostEdit, Analysis: &coord.Analysis{Files: []coord.FileFacts{{Path: "src/jwt.go", Status: coord.FileUnchanged}}}})
+		bob.hook(wire.HookRequest{
+			Event:    wire.HookPostEdit,
+			Analysis: &coord.Analysis{Files: []coord.FileFacts{{Path: "src/jwt.go", Status: coord.FileUnchanged}}},
+		})
 		list := daemontest.Do[wire.Page[coord.Conflict]](s.Owner, 200, "GET /v1/conflicts?status=resolved", nil)
 		found := false
 		for _, c := range list.Items {

@@ -57,14 +57,21 @@ type metrics struct {
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "svc_http_requests_total", Help: "Requests by route and status."}, []string{"route", "status"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "svc_http_requests_total",
+			Help: "Requests by route and status.",
+		}, []string{"route", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "svc_http_request_seconds", Help: "Time to answer by route.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}}, []string{"route"}),
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "svc_job_seconds", Help: "Time of background jobs by kind and result.",
 			Buckets: []float64{.005, .025, .1, .5, 2.5, 15, 60}}, []string{"kind", "result"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "svc_http_requests_in_flight", Help: "Requests being answered, streams included."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "svc_http_requests_in_flight",
+			Help: "Requests being answered, streams included.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -94,7 +101,8 @@ func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 		if !log.Enabled(r.Context(), slog.LevelDebug) {
 			return
 		}
-		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id", w.Header().Get("X-Request-Id"))
+		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id",
+			w.Header().Get("X-Request-Id"))
 	})
 }
 

@@ -40,7 +40,8 @@ func openVault(ctx context.Context, cfg Config, st *store.Store) (*vault.Vault, 
 			return firstOf(err, tx.SetMeta(ctx, keyCheck, id))
 		}
 		if !v.Has(used) {
-			return fmt.Errorf("the secrets in this database were sealed with the key %s, which this server does not have: set SVC_SECRET_KEY to the same value on every replica, or copy %s from the data folder of the one that made it", used, vault.FileName)
+			return fmt.Errorf("the secrets in this database were sealed with the key %s, which this server does not have: set "+
+				"SVC_SECRET_KEY to the same value on every replica, or copy %s from the data folder of the one that made it", used, vault.FileName)
 		}
 		return nil
 	})
@@ -108,10 +109,20 @@ func rotateKey(ctx context.Context, env Env, args []string) error {
 func (d *Daemon) outgoing(v *vault.Vault, out *outbound.Client, m *metrics) {
 	var mailer *notify.Mailer
 	if d.cfg.SMTPAddr != "" {
-		mailer, _ = notify.NewMailer(notify.SMTP{Addr: d.cfg.SMTPAddr, User: d.cfg.SMTPUser, Password: d.cfg.SMTPPassword, From: d.cfg.SMTPFrom, TLS: d.cfg.SMTPTLS}) // its address was checked with the configuration
+		// its address was checked with the configuration
+		mailer, _ = notify.NewMailer(notify.SMTP{
+			Addr:     d.cfg.SMTPAddr,
+			User:     d.cfg.SMTPUser,
+			Password: d.cfg.SMTPPassword,
+			From:     d.cfg.SMTPFrom,
+			TLS:      d.cfg.SMTPTLS,
+		})
 	}
 	d.queue.Observe = m.job
-	m.registry.MustRegister(&jobGauge{queue: d.queue, desc: prometheus.NewDesc("svc_jobs", "Background jobs by kind and state.", []string{"kind", "state"}, nil)})
+	m.registry.MustRegister(&jobGauge{
+		queue: d.queue,
+		desc:  prometheus.NewDesc("svc_jobs", "Background jobs by kind and state.", []string{"kind", "state"}, nil),
+	})
 	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Mailer: mailer, Log: d.log, Version: d.cfg.Version})
 	n.Register(d.queue)
 	woken := d.events.Woken

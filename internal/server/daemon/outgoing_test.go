@@ -41,13 +41,15 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 		w := daemontest.Start(t, dsn)
 		res := w.Do(daemontest.Request{Method: "GET", Path: "/readyz"})
 		var ready wire.Ready
-		if err := json.Unmarshal(res.Body, &ready); err != nil || !ready.Checks["jobs"].OK || !strings.Contains(ready.Checks["jobs"].Detail, "failed") {
+		if err := json.Unmarshal(res.Body, &ready); err != nil || !ready.Checks["jobs"].OK ||
+			!strings.Contains(ready.Checks["jobs"].Detail, "failed") {
 			t.Errorf("readyz = %s, %v", res.Body, err)
 		}
 		var page string
 		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
 			page = string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body)
-			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) && strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
+			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) &&
+				strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
 				return
 			}
 			if time.Now().After(deadline) {
@@ -104,7 +106,11 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, problems bytes.Buffer
-	if code := daemon.Main(t.Context(), daemon.Env{Args: []string{"rotate-key", "--data", data}, Stdout: &out, Stderr: &problems}); code != 0 || !strings.HasPrefix(out.String(), "sealed 2 secrets with the key ") {
+	if code := daemon.Main(t.Context(), daemon.Env{
+		Args:   []string{"rotate-key", "--data", data},
+		Stdout: &out,
+		Stderr: &problems,
+	}); code != 0 || !strings.HasPrefix(out.String(), "sealed 2 secrets with the key ") {
 		t.Fatalf("rotate-key = %d %q %q", code, out.String(), problems.String())
 	}
 	after, _ := os.ReadFile(filepath.Join(data, "secret.key"))

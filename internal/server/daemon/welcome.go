@@ -54,7 +54,8 @@ func (d *Daemon) makeOwner(ctx context.Context, env Env) error {
 	if err := os.WriteFile(path, []byte(made.Token+"\n"), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\nConnect this machine: %s login --server %s --token - < %s\n",
+	fmt.Fprintf(env.Stdout,
+		"Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\nConnect this machine: %s login --server %s --token - < %s\n",
 		made.Org.Name, made.User.Email, made.SignInURL, client(env.Program), d.cfg.PublicURL, path)
 	return nil
 }

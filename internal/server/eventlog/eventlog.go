@@ -1,7 +1,8 @@
 // Package eventlog wakes whoever follows an org's events after each commit,
 // on every replica, and lets them resume by event id. A wake-up is a hint:
 // the log in the database is the truth, and a slow poll finds what a lost
-// hint would have told.
+// hint would have told. It never reads what an event is about: whoever follows
+// decides what to make of it.
 package eventlog
 
 import (

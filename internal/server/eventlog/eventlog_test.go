@@ -19,7 +19,14 @@ const org = "acme"
 func addOrg(t *testing.T, s *store.Store) {
 	t.Helper()
 	err := s.Write(t.Context(), org, func(tx *store.Tx) error {
-		return tx.InsertOrg(t.Context(), coord.Org{ID: org, Slug: org, Name: org, DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now})
+		return tx.InsertOrg(t.Context(), coord.Org{
+			ID:        org,
+			Slug:      org,
+			Name:      org,
+			DataMode:  coord.DataFull,
+			Plan:      "self_hosted",
+			CreatedAt: tx.Now,
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

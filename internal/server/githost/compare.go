@@ -14,7 +14,13 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-var fileStatuses = map[string]coord.FileStatus{"added": coord.FileAdded, "removed": coord.FileDeleted, "modified": coord.FileModified, "changed": coord.FileModified, "renamed": coord.FileRenamed}
+var fileStatuses = map[string]coord.FileStatus{
+	"added":    coord.FileAdded,
+	"removed":  coord.FileDeleted,
+	"modified": coord.FileModified,
+	"changed":  coord.FileModified,
+	"renamed":  coord.FileRenamed,
+}
 
 // Changed looks at no more than the 300 files that GitHub compares.
 func (h onGitHub) Changed(ctx context.Context, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
@@ -78,7 +84,14 @@ func factsOf(f *github.CommitFile) (coord.FileFacts, bool) {
 
 // changedFile is what a patch tells of a file.
 func changedFile(path string, status coord.FileStatus, patch string) coord.FileFacts {
-	return coord.FileFacts{Path: path, Status: status, Hunks: hunksOf(patch), Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}
+	return coord.FileFacts{
+		Path:       path,
+		Status:     status,
+		Hunks:      hunksOf(patch),
+		Symbols:    []coord.SymbolFacts{},
+		Contracts:  []coord.ContractFacts{},
+		References: []coord.Reference{},
+	}
 }
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@`)

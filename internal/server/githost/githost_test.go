@@ -48,13 +48,29 @@ func TestHunksOfAPatch(t *testing.T) {
 		want        []coord.Hunk
 	}{
 		{"nothing", "", []coord.Hunk{}},
-		{"lines replaced amid others", "@@ -9,5 +9,3 @@ func f() {\n x\n-a\n-b\n-c\n+d\n y", []coord.Hunk{{Start: 10, Count: 3, LinesHash: hashOf("d\n")}}},
+		{
+			"lines replaced amid others",
+			"@@ -9,5 +9,3 @@ func f() {\n x\n-a\n-b\n-c\n+d\n y",
+			[]coord.Hunk{{Start: 10, Count: 3, LinesHash: hashOf("d\n")}},
+		},
 		{"an insertion", "@@ -4,2 +4,3 @@\n x\n+new\n y", []coord.Hunk{{Start: 5, Count: 0, LinesHash: hashOf("new\n")}}},
 		{"an insertion without context", "@@ -4,0 +5 @@\n+new", []coord.Hunk{{Start: 5, Count: 0, LinesHash: hashOf("new\n")}}},
 		{"an empty file filled", "@@ -0,0 +1,2 @@\n+a\n+b", []coord.Hunk{{Start: 1, Count: 0, LinesHash: hashOf("a\nb\n")}}},
-		{"two places in one hunk", "@@ -1,5 +1,5 @@\n-a\n+A\n x\n y\n-b\n+B\n z", []coord.Hunk{{Start: 1, Count: 1, LinesHash: hashOf("A\n")}, {Start: 4, Count: 1, LinesHash: hashOf("B\n")}}},
-		{"no newline at the end", "@@ -3 +3 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file", []coord.Hunk{{Start: 3, Count: 1, LinesHash: hashOf("b\n\x00")}}},
-		{"lines that look like a header", "@@ -1,2 +1,2 @@\n-@@ -1 +1 @@\n+@@ x @@\n y", []coord.Hunk{{Start: 1, Count: 1, LinesHash: hashOf("@@ x @@\n")}}},
+		{
+			"two places in one hunk",
+			"@@ -1,5 +1,5 @@\n-a\n+A\n x\n y\n-b\n+B\n z",
+			[]coord.Hunk{{Start: 1, Count: 1, LinesHash: hashOf("A\n")}, {Start: 4, Count: 1, LinesHash: hashOf("B\n")}},
+		},
+		{
+			"no newline at the end",
+			"@@ -3 +3 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file",
+			[]coord.Hunk{{Start: 3, Count: 1, LinesHash: hashOf("b\n\x00")}},
+		},
+		{
+			"lines that look like a header",
+			"@@ -1,2 +1,2 @@\n-@@ -1 +1 @@\n+@@ x @@\n y",
+			[]coord.Hunk{{Start: 1, Count: 1, LinesHash: hashOf("@@ x @@\n")}},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, hunksOf(tt.patch)); diff != "" {
@@ -112,7 +128,9 @@ func FuzzHunksOf(f *testing.F) {
 func FuzzReadHooks(f *testing.F) {
 	for _, kind := range []string{"pull_request", "push", "installation", "installation_repositories", "merge_request", "ping"} {
 		f.Add(kind, []byte(`{"action":"opened","pull_request":{"number":1},"repository":{"full_name":"a/b"}}`))
-		f.Add(kind, []byte(`{"object_kind":"`+kind+`","object_attributes":{"iid":1,"action":"open","state":"opened","updated_at":"x"},"project":{"path_with_namespace":"a/b"}}`))
+		f.Add(kind,
+			[]byte(`{"object_kind":"`+kind+`","object_attributes":{"iid":1,"action":"open","state":"opened","updated_at":"x"},`+
+				`"project":{"path_with_namespace":"a/b"}}`))
 		f.Add(kind, []byte(`{"ref":"refs/heads/main","commits":[null,{"added":["a"]}]}`))
 		f.Add(kind, []byte(`{"installation":null,"repositories":[null]}`))
 	}
@@ -134,8 +152,12 @@ func FuzzReadHooks(f *testing.F) {
 }
 
 func TestTimesOfGitLab(t *testing.T) {
-	for _, text := range []string{"2026-11-15 09:30:00 UTC", "2026-11-15T09:30:00Z", "2026-11-15T10:30:00.000+01:00", "2026-11-15 10:30:00 +0100"} {
-		e, err := ReadGitLab("", []byte(`{"object_kind":"merge_request","project":{"path_with_namespace":"a/b"},"object_attributes":{"iid":1,"action":"open","state":"opened","updated_at":"`+text+`"}}`))
+	for _, text := range []string{
+		"2026-11-15 09:30:00 UTC", "2026-11-15T09:30:00Z", "2026-11-15T10:30:00.000+01:00", "2026-11-15 10:30:00 +0100",
+	} {
+		e, err := ReadGitLab("",
+			[]byte(`{"object_kind":"merge_request","project":{"path_with_namespace":"a/b"},"object_attributes":{"iid":1,"action":"open",`+
+				`"state":"opened","updated_at":"`+text+`"}}`))
 		if want := time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC).UnixMilli(); err != nil || e.Pull == nil || int64(e.Pull.ChangedAt) != want {
 			t.Errorf("%s is read as %+v (%v)", text, e.Pull, err)
 		}
@@ -169,7 +191,17 @@ func TestWhatGitHubsErrorsMean(t *testing.T) {
 		{"not allowed", 403, http.Header{"X-Ratelimit-Remaining": {"5"}}, 0, true},
 		{"not valid", 422, nil, 0, true},
 		{"down", 502, nil, 0, false},
-		{"over the limit", 403, http.Header{"X-Ratelimit-Limit": {"60"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {fmt.Sprint(now.Add(10 * time.Minute).Unix())}}, 9 * time.Minute, false},
+		{
+			"over the limit",
+			403,
+			http.Header{
+				"X-Ratelimit-Limit":     {"60"},
+				"X-Ratelimit-Remaining": {"0"},
+				"X-Ratelimit-Reset":     {fmt.Sprint(now.Add(10 * time.Minute).Unix())},
+			},
+			9 * time.Minute,
+			false,
+		},
 		{"too fast", 429, http.Header{"Retry-After": {"30"}}, 30 * time.Second, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -89,7 +89,10 @@ func (g *GitHub) client(a Access) (*github.Client, error) {
 func (g *GitHub) plain(api string, t http.RoundTripper) (*github.Client, error) {
 	base := api + "/"
 	return github.NewClient(github.WithURLs(&base, &base), github.WithUserAgent("svc"),
-		github.WithHTTPClient(&http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}))
+		github.WithHTTPClient(&http.Client{
+			Transport:     t,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}))
 }
 
 // An App is a GitHub App that was just made.
@@ -110,8 +113,17 @@ func (g *GitHub) Convert(ctx context.Context, api, code string) (App, error) {
 	if err != nil {
 		return App{}, err
 	}
-	a := App{ID: made.GetID(), Slug: made.GetSlug(), Name: made.GetName(), Owner: made.GetOwner().GetLogin(), URL: made.GetHTMLURL(), ClientID: made.GetClientID(),
-		PEM: made.GetPEM(), WebhookSecret: made.GetWebhookSecret(), ClientSecret: made.GetClientSecret()}
+	a := App{
+		ID:            made.GetID(),
+		Slug:          made.GetSlug(),
+		Name:          made.GetName(),
+		Owner:         made.GetOwner().GetLogin(),
+		URL:           made.GetHTMLURL(),
+		ClientID:      made.GetClientID(),
+		PEM:           made.GetPEM(),
+		WebhookSecret: made.GetWebhookSecret(),
+		ClientSecret:  made.GetClientSecret(),
+	}
 	if a.ID == 0 || a.PEM == "" || a.WebhookSecret == "" {
 		return App{}, errors.New("GitHub made an app without an id, a private key or a webhook secret")
 	}

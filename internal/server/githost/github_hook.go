@@ -70,11 +70,25 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 }
 
 // pullActions are those after which something is to be done.
-var pullActions = map[string]bool{"opened": true, "reopened": true, "closed": true, "synchronize": true, "edited": true, "ready_for_review": true, "converted_to_draft": true}
+var pullActions = map[string]bool{
+	"opened":             true,
+	"reopened":           true,
+	"closed":             true,
+	"synchronize":        true,
+	"edited":             true,
+	"ready_for_review":   true,
+	"converted_to_draft": true,
+}
 
 func readPull(e *Event, p *github.PullRequestEvent) {
 	r, pr := p.GetRepo(), p.GetPullRequest()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{
+		FullName:      r.GetFullName(),
+		URL:           r.GetHTMLURL(),
+		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
+		DefaultBranch: r.GetDefaultBranch(),
+		Private:       r.GetPrivate(),
+	}
 	e.Installation = p.GetInstallation().GetID()
 	switch {
 	case !pullActions[p.GetAction()]:
@@ -101,7 +115,13 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 
 func readPush(e *Event, p *github.PushEvent) {
 	r := p.GetRepo()
-	e.Repo = Repo{FullName: r.GetFullName(), URL: r.GetHTMLURL(), Clones: []string{r.GetCloneURL(), r.GetSSHURL()}, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate()}
+	e.Repo = Repo{
+		FullName:      r.GetFullName(),
+		URL:           r.GetHTMLURL(),
+		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
+		DefaultBranch: r.GetDefaultBranch(),
+		Private:       r.GetPrivate(),
+	}
 	e.Installation = p.GetInstallation().GetID()
 	branch, ok := strings.CutPrefix(p.GetRef(), "refs/heads/")
 	if !ok {
@@ -139,8 +159,14 @@ func installedOf(i *github.Installation) *Installed {
 	if i == nil {
 		return &Installed{}
 	}
-	return &Installed{ID: i.GetID(), Account: i.GetAccount().GetLogin(), Selection: i.GetRepositorySelection(), Suspended: i.SuspendedAt != nil,
-		CreatedAt: stamp(i.CreatedAt), ChangedAt: stamp(i.UpdatedAt)}
+	return &Installed{
+		ID:        i.GetID(),
+		Account:   i.GetAccount().GetLogin(),
+		Selection: i.GetRepositorySelection(),
+		Suspended: i.SuspendedAt != nil,
+		CreatedAt: stamp(i.CreatedAt),
+		ChangedAt: stamp(i.UpdatedAt),
+	}
 }
 
 func names(repos []*github.Repository) []string {

@@ -111,7 +111,12 @@ func (t *gitlabTime) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-var gitlabStates = map[string]coord.PullState{"opened": coord.PullOpen, "locked": coord.PullOpen, "closed": coord.PullClosed, "merged": coord.PullMerged}
+var gitlabStates = map[string]coord.PullState{
+	"opened": coord.PullOpen,
+	"locked": coord.PullOpen,
+	"closed": coord.PullClosed,
+	"merged": coord.PullMerged,
+}
 
 // gitlabActions are those after which something is to be done.
 var gitlabActions = map[string]bool{"open": true, "reopen": true, "close": true, "merge": true, "update": true}
@@ -125,7 +130,13 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		return e, fmt.Errorf("the event cannot be read: %w", err)
 	}
 	e.Delivery = delivery
-	e.Repo = Repo{FullName: h.Project.PathWithNamespace, URL: h.Project.WebURL, Clones: []string{h.Project.HTTPURL, h.Project.SSHURL}, DefaultBranch: h.Project.DefaultBranch, Private: h.Project.Visibility < 20}
+	e.Repo = Repo{
+		FullName:      h.Project.PathWithNamespace,
+		URL:           h.Project.WebURL,
+		Clones:        []string{h.Project.HTTPURL, h.Project.SSHURL},
+		DefaultBranch: h.Project.DefaultBranch,
+		Private:       h.Project.Visibility < 20,
+	}
 	a := h.Attributes
 	switch {
 	case h.Kind == "push":
@@ -140,7 +151,8 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 	case h.Kind != "merge_request":
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(h.Kind) + " event"
 	case !gitlabActions[a.Action] || gitlabStates[a.State] == "":
-		e.Nothing = "nothing is to be done for a merge request with the action " + strconv.Quote(a.Action) + " in the state " + strconv.Quote(a.State)
+		e.Nothing = "nothing is to be done for a merge request with the action " + strconv.Quote(a.Action) + " in the state " +
+			strconv.Quote(a.State)
 	case a.IID <= 0 || h.Project.PathWithNamespace == "":
 		e.Nothing = "it names no merge request"
 	default:

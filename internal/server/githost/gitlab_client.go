@@ -26,7 +26,11 @@ type GitLab struct {
 // NewGitLab returns a client that sends its requests through transport.
 func NewGitLab(transport http.RoundTripper) *GitLab {
 	// Nothing is followed elsewhere: a request carries the token.
-	return &GitLab{&http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &GitLab{&http.Client{
+		Transport:     transport,
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
 // GitLabAccess is what it takes to act on a GitLab.
@@ -50,7 +54,8 @@ func (e *gitlabError) Error() string {
 }
 
 func (e *gitlabError) gone() bool {
-	return e.Status >= 300 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusConflict && e.Status != http.StatusTooManyRequests
+	return e.Status >= 300 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusConflict &&
+		e.Status != http.StatusTooManyRequests
 }
 
 // Refused reports whether an error says that GitLab does not take the token.
@@ -193,7 +198,12 @@ func (h onGitLab) findNote(ctx context.Context, at, marker string) (int64, error
 			Body   string
 			Author struct{ ID int64 }
 		}
-		header, err := h.call(ctx, h.access, http.MethodGet, at, url.Values{"per_page": {"100"}, "order_by": {"created_at"}, "sort": {"asc"}, "page": {page}}, nil, &notes)
+		header, err := h.call(ctx, h.access, http.MethodGet, at, url.Values{
+			"per_page": {"100"},
+			"order_by": {"created_at"},
+			"sort":     {"asc"},
+			"page":     {page},
+		}, nil, &notes)
 		if err != nil {
 			return 0, err
 		}
@@ -234,7 +244,11 @@ func (d gitlabDiff) facts() coord.FileFacts {
 // files before.
 func (h onGitLab) Changed(ctx context.Context, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
 	var diff struct{ Diffs []gitlabDiff }
-	if _, err := h.call(ctx, h.access, http.MethodGet, project(repo)+"/repository/compare", url.Values{"from": {before}, "to": {after}, "straight": {"true"}}, nil, &diff); err != nil {
+	if _, err := h.call(ctx, h.access, http.MethodGet, project(repo)+"/repository/compare", url.Values{
+		"from":     {before},
+		"to":       {after},
+		"straight": {"true"},
+	}, nil, &diff); err != nil {
 		return nil, err
 	}
 	for _, d := range diff.Diffs {
@@ -259,7 +273,8 @@ func (h onGitLab) Changed(ctx context.Context, repo, before, after string, paths
 
 // blob returns the id of a file's content at a commit, nil if there is none.
 func (h onGitLab) blob(ctx context.Context, repo, path, at string) (*string, error) {
-	header, err := h.call(ctx, h.access, http.MethodHead, project(repo)+"/repository/files/"+url.PathEscape(path), url.Values{"ref": {at}}, nil, nil)
+	header, err := h.call(ctx, h.access, http.MethodHead, project(repo)+"/repository/files/"+url.PathEscape(path), url.Values{"ref": {at}},
+		nil, nil)
 	var answer *gitlabError
 	if errors.As(err, &answer) && answer.Status == http.StatusNotFound {
 		return nil, nil

@@ -36,7 +36,9 @@ func (h onGitHub) Comment(ctx context.Context, r Report) (int64, error) {
 	owner, name := split(r.Repo)
 	body := &github.IssueComment{Body: &r.Text}
 	if r.ID == 0 {
-		for old, err := range c.Issues.ListCommentsIter(ctx, owner, name, r.Number, &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}) {
+		for old, err := range c.Issues.ListCommentsIter(ctx, owner, name, r.Number, &github.IssueListCommentsOptions{
+			ListOptions: github.ListOptions{PerPage: 100},
+		}) {
 			if err != nil {
 				return 0, err
 			}
@@ -69,7 +71,13 @@ func (h onGitHub) Check(ctx context.Context, r Report) (int64, error) {
 	done := "completed"
 	out := &github.CheckRunOutput{Title: &r.Title, Summary: &r.Text}
 	if r.ID != 0 {
-		run, _, err := c.Checks.UpdateCheckRun(ctx, owner, name, r.ID, github.UpdateCheckRunOptions{Name: checkName, DetailsURL: &r.URL, Status: &done, Conclusion: &r.State, Output: out})
+		run, _, err := c.Checks.UpdateCheckRun(ctx, owner, name, r.ID, github.UpdateCheckRunOptions{
+			Name:       checkName,
+			DetailsURL: &r.URL,
+			Status:     &done,
+			Conclusion: &r.State,
+			Output:     out,
+		})
 		if err == nil {
 			return run.GetID(), nil
 		}
@@ -77,7 +85,14 @@ func (h onGitHub) Check(ctx context.Context, r Report) (int64, error) {
 			return 0, err
 		}
 	}
-	run, _, err := c.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{Name: checkName, HeadSHA: r.SHA, DetailsURL: &r.URL, Status: &done, Conclusion: &r.State, Output: out})
+	run, _, err := c.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{
+		Name:       checkName,
+		HeadSHA:    r.SHA,
+		DetailsURL: &r.URL,
+		Status:     &done,
+		Conclusion: &r.State,
+		Output:     out,
+	})
 	return run.GetID(), err
 }
 
@@ -86,5 +101,6 @@ const checkName = "svc"
 
 func missing(err error) bool {
 	var answer *github.ErrorResponse
-	return errors.As(err, &answer) && answer.Response != nil && (answer.Response.StatusCode == http.StatusNotFound || answer.Response.StatusCode == http.StatusGone)
+	return errors.As(err, &answer) && answer.Response != nil && (answer.Response.StatusCode == http.StatusNotFound ||
+		answer.Response.StatusCode == http.StatusGone)
 }

@@ -3,7 +3,8 @@
 // with backoff, and ended in the transaction of its effect where that is in
 // the database too: such an effect happens exactly once. An effect outside the
 // database (a mail, a request) happens at least once, and carries an id by
-// which the other side can tell a repetition.
+// which the other side can tell a repetition. It does not know what its jobs
+// are for.
 package jobs
 
 import (
@@ -59,7 +60,14 @@ func (n New) with(ctx context.Context, tx *store.Tx, add func(context.Context, s
 	if n.At == 0 {
 		n.At = tx.Now
 	}
-	return add(ctx, store.Job{ID: uuid.Must(uuid.NewV7()).String(), Kind: n.Kind, OrgID: n.Org, Key: n.Key, Payload: string(payload), DueAt: n.At})
+	return add(ctx, store.Job{
+		ID:      uuid.Must(uuid.NewV7()).String(),
+		Kind:    n.Kind,
+		OrgID:   n.Org,
+		Key:     n.Key,
+		Payload: string(payload),
+		DueAt:   n.At,
+	})
 }
 
 // A Kind is one sort of job and how it is done.
@@ -297,7 +305,8 @@ func (q *Queue) do(ctx, work context.Context, k *kind, r *Run) {
 	result, err := q.settle(context.WithoutCancel(work), k, r, err, work.Err() != nil)
 	q.Observe(k.Name, result, time.Since(start))
 	if err != nil {
-		q.log.Warn("a job did not end as it should", "kind", k.Name, "job", r.ID, "org", r.OrgID, "result", result, "attempt", r.Attempts, "err", err)
+		q.log.Warn("a job did not end as it should", "kind", k.Name, "job", r.ID, "org", r.OrgID, "result", result, "attempt", r.Attempts,
+			"err", err)
 	}
 }
 
@@ -388,7 +397,8 @@ func (q *Queue) Ready(ctx context.Context) (string, error) {
 	for _, c := range counts {
 		states[c.State] += c.Count
 	}
-	detail := fmt.Sprintf("%d due, %d running, %d scheduled, %d failed", states["due"], states["running"], states["scheduled"], states["failed"])
+	detail := fmt.Sprintf("%d due, %d running, %d scheduled, %d failed", states["due"], states["running"], states["scheduled"],
+		states["failed"])
 	if seen := time.UnixMilli(q.seen.Load()); time.Since(seen) > stale {
 		return detail, errors.New("the queue has not been polled for a while: " + detail)
 	}

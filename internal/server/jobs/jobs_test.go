@@ -82,7 +82,9 @@ func TestAnEffectInTheDatabaseHappensOnce(t *testing.T) {
 					if err := tx.SetMeta(ctx, "effect-"+r.Payload, "once"); err != nil {
 						return err
 					}
-					if _, err := tx.ExecContext(ctx, `INSERT INTO rate_limits (key, tat) VALUES ($1, 1) ON CONFLICT (key) DO UPDATE SET tat = rate_limits.tat + 1`, r.Payload); err != nil {
+					if _, err := tx.ExecContext(ctx,
+						`INSERT INTO rate_limits (key, tat) VALUES ($1, 1) ON CONFLICT (key) DO UPDATE SET tat = rate_limits.tat + 1`,
+						r.Payload); err != nil {
 						return err
 					}
 					return r.Finish(ctx, tx)

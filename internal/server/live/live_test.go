@@ -18,7 +18,14 @@ func TestABrokenIndexIsBuiltAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
 		err := st.Write(ctx, "acme", func(tx *store.Tx) error {
-			return tx.InsertOrg(ctx, coord.Org{ID: "acme", Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now})
+			return tx.InsertOrg(ctx, coord.Org{
+				ID:        "acme",
+				Slug:      "acme",
+				Name:      "Acme",
+				DataMode:  coord.DataFull,
+				Plan:      "self_hosted",
+				CreatedAt: tx.Now,
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -32,12 +39,19 @@ func TestABrokenIndexIsBuiltAnew(t *testing.T) {
 		}
 		look()
 		err = st.Write(ctx, "acme", func(tx *store.Tx) error {
-			return tx.Emit(ctx, coord.Event{OrgID: "acme", Type: coord.EventIntentDeclared, Actor: coord.Entity{Kind: "system"}, Subject: coord.Entity{Kind: "intent", ID: "gone"}})
+			return tx.Emit(ctx, coord.Event{
+				OrgID:   "acme",
+				Type:    coord.EventIntentDeclared,
+				Actor:   coord.Entity{Kind: "system"},
+				Subject: coord.Entity{Kind: "intent", ID: "gone"},
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Write(ctx, "acme", func(tx *store.Tx) error { return set.Within(ctx, tx, "acme", func(*live.Draft) error { return nil }) }); err == nil {
+		if err := st.Write(ctx, "acme", func(tx *store.Tx) error {
+			return set.Within(ctx, tx, "acme", func(*live.Draft) error { return nil })
+		}); err == nil {
 			t.Fatal("the event about nothing was understood")
 		}
 		look()
@@ -56,8 +70,17 @@ func TestAnIndexKnowsEverySession(t *testing.T) {
 		err := errors.Join(tx.InsertOrg(ctx, coord.Org{ID: "acme", Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted"}),
 			tx.InsertUser(ctx, u), tx.InsertRepo(ctx, "acme", r))
 		for i := 0; i < n && err == nil; i++ {
-			err = tx.InsertSession(ctx, store.SessionRow{Session: coord.Session{ID: session(i), OrgID: "acme", User: u, Repo: coord.RepoName{ID: "r"},
-				Tool: "codex", ExternalID: session(i), LineageID: session(i), StartedAt: tx.Now, LastHeartbeatAt: tx.Now}})
+			err = tx.InsertSession(ctx, store.SessionRow{Session: coord.Session{
+				ID:              session(i),
+				OrgID:           "acme",
+				User:            u,
+				Repo:            coord.RepoName{ID: "r"},
+				Tool:            "codex",
+				ExternalID:      session(i),
+				LineageID:       session(i),
+				StartedAt:       tx.Now,
+				LastHeartbeatAt: tx.Now,
+			}})
 		}
 		return err
 	})

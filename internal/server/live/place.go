@@ -32,7 +32,8 @@ const maxPlaces = 10_000
 // Session returns the place of a session as of the last commit that this
 // replica knows of; load reads it where it is not remembered, and want tells
 // whether what is remembered will do. A nil Place is not remembered.
-func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool, load func() (*Place, error)) (*Place, error) {
+func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool,
+	load func() (*Place, error)) (*Place, error) {
 	o := s.org(orgID)
 	if err := s.current(ctx, o); err != nil {
 		return nil, err

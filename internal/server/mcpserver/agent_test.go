@@ -72,7 +72,13 @@ func (s *team) list(token, profile string) []listed {
 		path += "?profile=" + profile
 	}
 	var out struct{ Result struct{ Tools []listed } }
-	s.Must(200, daemontest.Request{Method: "POST", Path: path, Token: token, Body: []byte(plainRequest), Header: map[string]string{"Accept": accept}}, &out)
+	s.Must(200, daemontest.Request{
+		Method: "POST",
+		Path:   path,
+		Token:  token,
+		Body:   []byte(plainRequest),
+		Header: map[string]string{"Accept": accept},
+	}, &out)
 	return out.Result.Tools
 }
 
@@ -141,7 +147,13 @@ func (a *agent) hook(e wire.HookRequest) (out wire.HookReply) {
 	e.Session = wire.HookSession{ExternalID: a.user.Name + a.branch + a.repo, Tool: "claude_code"}
 	e.Repo.RemoteFingerprints = []string{"github.com/" + a.repo}
 	e.Repo.Branch, e.Repo.WorktreeHash = a.branch, a.user.Name+a.branch+a.repo
-	a.s.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: a.token, Body: e, Header: map[string]string{"X-Svc-Protocol": "1"}}, &out)
+	a.s.Must(200, daemontest.Request{
+		Method: "POST",
+		Path:   "/v1/hooks/evaluate",
+		Token:  a.token,
+		Body:   e,
+		Header: map[string]string{"X-Svc-Protocol": "1"},
+	}, &out)
 	return out
 }
 

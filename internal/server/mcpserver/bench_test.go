@@ -103,10 +103,13 @@ func bareEcho(b *testing.B) string {
 	type in struct {
 		Text string `json:"text"`
 	}
-	mcp.AddTool(srv, &mcp.Tool{Name: "echo", Description: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in in) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
-	})
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	mcp.AddTool(srv, &mcp.Tool{Name: "echo", Description: "echo"},
+		func(_ context.Context, _ *mcp.CallToolRequest, in in) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
+		})
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return srv
+	}, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
 	s := httptest.NewServer(mux)
@@ -125,7 +128,8 @@ func BenchmarkToolCalls(b *testing.B) {
 		sdk := s.sdkOnly(b)
 		for _, tool := range []struct{ as, name, arguments string }{
 			{"nothing_to_check", "scope_check", `{}`}, // all but the database: what the echo does too
-			{"scope_check", "scope_check", `{"paths":["a.go"]}`}, {"who_is_online", "who_is_online", `{}`}, {"team_context", "team_context", `{"paths":["a.go"]}`},
+			{"scope_check", "scope_check", `{"paths":["a.go"]}`}, {"who_is_online", "who_is_online", `{}`},
+			{"team_context", "team_context", `{"paths":["a.go"]}`},
 		} {
 			for _, isModern := range []bool{false, true} {
 				era := map[bool]string{false: "2025", true: "2026"}[isModern]
@@ -178,7 +182,12 @@ func BenchmarkOpenWaits(b *testing.B) {
 						}
 						return fmt.Sprintf("a/%d.go", i)
 					}
-					d := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a/**"), "branch": fmt.Sprint(kind, round), "session_id": ana.session})
+					d := do[wire.Declared](ana, "intent_declare", args{
+						"title":      "x",
+						"scope":      paths("a/**"),
+						"branch":     fmt.Sprint(kind, round),
+						"session_id": ana.session,
+					})
 					before := inUse()
 					woken := make([]time.Time, people*each)
 					conns := make([]net.Conn, people*each)
@@ -238,7 +247,8 @@ func BenchmarkWakeUp(b *testing.B) {
 			d := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths(names...), "branch": fmt.Sprint(round)})
 			var conns []net.Conn
 			for i := range files * each {
-				conns = append(conns, newShooter(s.URL, tokens[i%len(tokens)], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, names[i/each]), false).begin(b))
+				conns = append(conns,
+					newShooter(s.URL, tokens[i%len(tokens)], "wait_for", fmt.Sprintf(`{"path":%q,"repo":"acme/api"}`, names[i/each]), false).begin(b))
 			}
 			waiting(b, s.World, len(conns))
 			var asked, answered []time.Duration

@@ -59,7 +59,8 @@ func TestTheToolsAreTheContract(t *testing.T) {
 			t.Errorf("%s: its input is not a closed object", tool.Name)
 		}
 		got[tool.Name] = row{tool.Annotations["readOnlyHint"] == true, sorted(in.Required), sorted(slices.Collect(maps.Keys(in.Properties)))}
-		if tool.Annotations["destructiveHint"] != false || tool.Annotations["openWorldHint"] != false || tool.Title == "" || len(tool.OutputSchema) == 0 {
+		if tool.Annotations["destructiveHint"] != false || tool.Annotations["openWorldHint"] != false || tool.Title == "" ||
+			len(tool.OutputSchema) == 0 {
 			t.Errorf("%s: %v", tool.Name, tool.Annotations)
 		}
 		if n := len(tool.Description); n < 60 || n > 800 {
@@ -88,7 +89,13 @@ func TestTheListIsGolden(t *testing.T) {
 		s := start(t, dsn)
 		const path = "testdata/tools.golden"
 		list := func(w *daemontest.World, token string) string {
-			return string(w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: token, Body: []byte(plainRequest), Header: map[string]string{"Accept": accept}}, nil).Body)
+			return string(w.Must(200, daemontest.Request{
+				Method: "POST",
+				Path:   "/mcp",
+				Token:  token,
+				Body:   []byte(plainRequest),
+				Header: map[string]string{"Accept": accept},
+			}, nil).Body)
 		}
 		if *update && !strings.Contains(t.Name(), "postgres") {
 			tools := list(s.World, s.org.Owner())
@@ -146,7 +153,9 @@ func TestDescriptionsAreConstants(t *testing.T) {
 
 func TestInstructionsSayTheEssentialsFirst(t *testing.T) {
 	first := string([]rune(mcpserver.Instructions)[:512])
-	for _, word := range []string{"team_context", "intent_declare", "scope_check", "conflict_respond", "who_is_online", "message_send", "wait_for"} {
+	for _, word := range []string{
+		"team_context", "intent_declare", "scope_check", "conflict_respond", "who_is_online", "message_send", "wait_for",
+	} {
 		if !strings.Contains(first, word) {
 			t.Errorf("the first 512 characters do not name %s", word)
 		}
@@ -169,7 +178,8 @@ func TestInstructionsSayTheEssentialsFirst(t *testing.T) {
 		t.Errorf("the instructions have %d characters: Claude Code cuts at 2,048", n)
 	}
 	s := start(t, t.TempDir()+"/svc.db")
-	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`
 	var out struct {
 		Result struct {
 			Instructions string
@@ -191,7 +201,10 @@ func TestTheCompactProfile(t *testing.T) {
 	for _, tool := range s.list(s.org.Owner(), "core") {
 		names = append(names, tool.Name)
 	}
-	want := []string{"team_context", "intent_declare", "intent_update", "intent_close", "scope_check", "conflicts", "conflict_respond", "message_send", "inbox", "wait_for"}
+	want := []string{
+		"team_context", "intent_declare", "intent_update", "intent_close", "scope_check", "conflicts", "conflict_respond",
+		"message_send", "inbox", "wait_for",
+	}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)
 	}
@@ -199,8 +212,13 @@ func TestTheCompactProfile(t *testing.T) {
 		t.Errorf("an unknown profile has %d tools", len(full))
 	}
 	call := func(tool string) daemontest.Response {
-		return s.Do(daemontest.Request{Method: "POST", Path: "/mcp?profile=core", Token: s.org.Owner(), Header: map[string]string{"Accept": accept},
-			Body: []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, tool))})
+		return s.Do(daemontest.Request{
+			Method: "POST",
+			Path:   "/mcp?profile=core",
+			Token:  s.org.Owner(),
+			Header: map[string]string{"Accept": accept},
+			Body:   []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, tool)),
+		})
 	}
 	expect(t, call("inbox"), 200, 0)
 	expect(t, call("channels"), 200, -32602)

@@ -28,7 +28,8 @@ func TestTheDocumentIsCurrent(t *testing.T) {
 		if !built {
 			continue
 		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", tool.Name, yes(tool.ReadOnly), yes(tool.Core), parameters(in), strings.ReplaceAll(tool.Description, "|", "\\|"))
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", tool.Name, yes(tool.ReadOnly), yes(tool.Core), parameters(in),
+			strings.ReplaceAll(tool.Description, "|", "\\|"))
 	}
 	doc := section(string(text), "## Tools\n\n", "\n## Instructions", table.String())
 	doc = section(doc, "```text\n", "\n```", mcpserver.Instructions)

@@ -54,7 +54,13 @@ func TestForeignHostsAndOriginsAreRefusedBeforeAuthentication(t *testing.T) {
 			{"", "http://", false},
 		} {
 			for _, token := range []string{s.org.Owner(), ""} {
-				req := s.Build(daemontest.Request{Method: "POST", Path: "/mcp", Token: token, Body: []byte(plainRequest), Header: map[string]string{"Accept": accept}})
+				req := s.Build(daemontest.Request{
+					Method: "POST",
+					Path:   "/mcp",
+					Token:  token,
+					Body:   []byte(plainRequest),
+					Header: map[string]string{"Accept": accept},
+				})
 				if tt.host != "" {
 					req.Host = tt.host
 				}
@@ -88,7 +94,12 @@ func TestOnlyPostIsTaken(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		for _, verb := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 			send := func(token string) daemontest.Response {
-				return s.Do(daemontest.Request{Method: verb, Path: "/mcp", Token: token, Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"}})
+				return s.Do(daemontest.Request{
+					Method: verb,
+					Path:   "/mcp",
+					Token:  token,
+					Header: map[string]string{"Accept": accept, "Mcp-Session-Id": "x"},
+				})
 			}
 			if res := send(s.org.Owner()); res.Status != 405 || res.Header.Get("Allow") != "POST" {
 				t.Errorf("%s = %d, Allow %q", verb, res.Status, res.Header.Get("Allow"))
@@ -137,7 +148,11 @@ func TestWhoMayCall(t *testing.T) {
 			{name: "the token of one who left", authorization: "Bearer " + left, want: 401},
 			{name: "a dashboard cookie", cookie: cookie, want: 401},
 			{name: "the token in the query string", query: "?token=" + all + "&access_token=" + all + "&authorization=Bearer+" + all, want: 401},
-			{name: "a token without mcp:tools", authorization: "Bearer " + s.Token(s.org, &owner, coord.ScopeHooks, coord.ScopeIntentsWrite), want: 403},
+			{
+				name:          "a token without mcp:tools",
+				authorization: "Bearer " + s.Token(s.org, &owner, coord.ScopeHooks, coord.ScopeIntentsWrite),
+				want:          403,
+			},
 			{name: "a service token", authorization: "Bearer " + s.org.Service, want: 403},
 			{name: "a token with mcp:tools", authorization: "Bearer " + s.Token(s.org, &owner, coord.ScopeTools), want: 200},
 			{name: "bearer in small letters", authorization: "bearer " + all, want: 200},
@@ -147,11 +162,22 @@ func TestWhoMayCall(t *testing.T) {
 				if tt.authorization != "" {
 					h["Authorization"] = tt.authorization
 				}
-				res := s.Do(daemontest.Request{Method: "POST", Path: "/mcp" + tt.query, Cookie: tt.cookie, Org: s.org.Slug, Body: []byte(plainRequest), Header: h})
+				res := s.Do(daemontest.Request{
+					Method: "POST",
+					Path:   "/mcp" + tt.query,
+					Cookie: tt.cookie,
+					Org:    s.org.Slug,
+					Body:   []byte(plainRequest),
+					Header: h,
+				})
 				if res.Status != tt.want {
 					t.Errorf("status %d, want %d: %.300s", res.Status, tt.want, res.Body)
 				}
-				challenge := map[int]string{200: "", 401: `Bearer realm="svc"`, 403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`}[tt.want]
+				challenge := map[int]string{
+					200: "",
+					401: `Bearer realm="svc"`,
+					403: `Bearer realm="svc", error="insufficient_scope", scope="mcp:tools"`,
+				}[tt.want]
 				if got := res.Header.Get("WWW-Authenticate"); got != challenge {
 					t.Errorf("WWW-Authenticate is %q, want %q", got, challenge)
 				}
@@ -161,7 +187,8 @@ func TestWhoMayCall(t *testing.T) {
 			})
 		}
 		for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
-			if res := s.Do(daemontest.Request{Method: "GET", Path: path}); res.Status != 404 || !strings.Contains(res.Header.Get("Content-Type"), "json") {
+			if res := s.Do(daemontest.Request{Method: "GET", Path: path}); res.Status != 404 ||
+				!strings.Contains(res.Header.Get("Content-Type"), "json") {
 				t.Errorf("GET %s = %d %s", path, res.Status, res.Header.Get("Content-Type"))
 			}
 		}
@@ -320,9 +347,33 @@ func TestHeadersAndVersions(t *testing.T) {
 			{"no version in the message", request("tools/list", `"_meta":{"x":1}`), modern, "tools/list", "", 400, -32602},
 			{"no meta in a call", legacyCall, modern, "tools/call", "channels", 400, -32602},
 			{"no capabilities", request("tools/list", meta(modern, "")), modern, "tools/list", "", 400, -32602},
-			{"no capabilities in a call", request("tools/call", `"name":"channels",`+meta(modern, "")), modern, "tools/call", "channels", 400, -32602},
-			{"capabilities that are none", request("tools/call", `"name":"channels",`+meta(modern, fmt.Sprintf(`,%q:[]`, metaCaps))), modern, "tools/call", "channels", 400, -32602},
-			{"a client that is none", request("tools/call", `"name":"channels",`+meta(modern, caps+fmt.Sprintf(`,%q:7`, metaClient))), modern, "tools/call", "channels", 400, -32602},
+			{
+				"no capabilities in a call",
+				request("tools/call", `"name":"channels",`+meta(modern, "")),
+				modern,
+				"tools/call",
+				"channels",
+				400,
+				-32602,
+			},
+			{
+				"capabilities that are none",
+				request("tools/call", `"name":"channels",`+meta(modern, fmt.Sprintf(`,%q:[]`, metaCaps))),
+				modern,
+				"tools/call",
+				"channels",
+				400,
+				-32602,
+			},
+			{
+				"a client that is none",
+				request("tools/call", `"name":"channels",`+meta(modern, caps+fmt.Sprintf(`,%q:7`, metaClient))),
+				modern,
+				"tools/call",
+				"channels",
+				400,
+				-32602,
+			},
 			{"an unknown tool", request("tools/call", `"name":"vanish",`+meta(modern, caps)), modern, "tools/call", "vanish", 400, -32602},
 			{"an unknown method", request("tools/vanish", meta(modern, caps)), modern, "tools/vanish", "", 404, -32601},
 			{"an undeclared method", request("prompts/list", meta(modern, caps)), modern, "prompts/list", "", 404, -32601},
@@ -331,7 +382,15 @@ func TestHeadersAndVersions(t *testing.T) {
 			{"ping is gone", request("ping", meta(modern, caps)), modern, "ping", "", 404, -32601},
 			// Versions.
 			{"a version to come", request("tools/list", meta("2027-01-01", caps)), "2027-01-01", "tools/list", "", 400, -32022},
-			{"a call of a version to come", request("tools/call", `"name":"channels",`+meta("2027-01-01", caps)), "2027-01-01", "tools/call", "channels", 400, -32022},
+			{
+				"a call of a version to come",
+				request("tools/call", `"name":"channels",`+meta("2027-01-01", caps)),
+				"2027-01-01",
+				"tools/call",
+				"channels",
+				400,
+				-32022,
+			},
 			{"a version that never was", legacyCall, "2025-01-01", "", "", 400, -32022},
 			{"a version that is a word", legacyCall, "latest", "", "", 400, -32602},
 			{"2025-11-25", legacyCall, "2025-11-25", "", "", 200, 0},
@@ -353,7 +412,8 @@ func TestHeadersAndVersions(t *testing.T) {
 				h = append(h, "Mcp-Session-Id", "mine", "Last-Event-ID", "7") // ignored, always
 				res := s.post(s.org.Owner(), tt.body, h...)
 				expect(t, res, tt.status, tt.code)
-				if tt.code == -32022 && (!strings.Contains(string(res.Body), `"supported":["2026-07-28"`) || !strings.Contains(string(res.Body), `"requested":"`+tt.version+`"`)) {
+				if tt.code == -32022 && (!strings.Contains(string(res.Body), `"supported":["2026-07-28"`) ||
+					!strings.Contains(string(res.Body), `"requested":"`+tt.version+`"`)) {
 					t.Errorf("it does not say which versions are supported: %s", res.Body)
 				}
 				if strings.Contains(tt.name, "initialize with") && !strings.Contains(string(res.Body), `"protocolVersion":"2025-11-25"`) {

@@ -70,7 +70,10 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, publicURL, versi
 
 // profile sets up the tools that want keeps.
 func (s *Server) profile(version string, want func(Tool) bool) *profile {
-	p := &profile{tools: map[string]*tool{}, info: &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version}}
+	p := &profile{
+		tools: map[string]*tool{},
+		info:  &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version},
+	}
 	for _, t := range Tools {
 		if op, ok := api.Find(t.Name); ok && want(t) {
 			p.tools[t.Name] = &tool{t, op, s.api.Schemas.Of(op.Run.Output, shape.Out)}
@@ -82,7 +85,10 @@ func (s *Server) profile(version string, want func(Tool) bool) *profile {
 
 // sdk sets up the SDK's handler of a profile.
 func (s *Server) sdk(p *profile) http.Handler {
-	srv := mcp.NewServer(p.info, &mcp.ServerOptions{Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	srv := mcp.NewServer(p.info, &mcp.ServerOptions{
+		Instructions: Instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
 	srv.AddReceivingMiddleware(onlyTools)
 	for _, t := range p.tools {
 		srv.AddTool(s.definition(t), s.handler(t))
@@ -134,7 +140,13 @@ func (s *Server) definition(t *tool) *mcp.Tool {
 	return &mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
 		InputSchema:  s.api.Schemas.Inline(s.api.Inputs(t.op).All, true),
 		OutputSchema: object(out),
-		Annotations:  &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, OpenWorldHint: &no, DestructiveHint: &no, IdempotentHint: t.ReadOnly}}
+		Annotations: &mcp.ToolAnnotations{
+			Title:           t.Title,
+			ReadOnlyHint:    t.ReadOnly,
+			OpenWorldHint:   &no,
+			DestructiveHint: &no,
+			IdempotentHint:  t.ReadOnly,
+		}}
 }
 
 // object opens an output schema for the problem that a failure carries.
@@ -169,7 +181,11 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 		defer leave()
 		defer context.AfterFunc(from.there, leave)()
 		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(a.structured), IsError: a.failed}, nil
+		return &mcp.CallToolResult{
+			Content:           []mcp.Content{&mcp.TextContent{Text: a.text}},
+			StructuredContent: json.RawMessage(a.structured),
+			IsError:           a.failed,
+		}, nil
 	}
 }
 

@@ -77,7 +77,8 @@ func parse(body []byte) (m message, bad *fault) {
 		return malformed(jsonrpc.CodeInvalidRequest, "a message is a JSON object")
 	}
 	if err := strict.Unmarshal(body, &m); err != nil || m.JSONRPC != "2.0" {
-		return malformed(jsonrpc.CodeInvalidRequest, `this is not a JSON-RPC message: it has jsonrpc "2.0", method, and an id unless it is a notification`)
+		return malformed(jsonrpc.CodeInvalidRequest,
+			`this is not a JSON-RPC message: it has jsonrpc "2.0", method, and an id unless it is a notification`)
 	}
 	if m.ID != nil && !validID(m.ID) {
 		m.ID = nil
@@ -106,7 +107,8 @@ func validID(id jsontext.Value) bool {
 // SDK answers them, if only to refuse them.
 var methods = []string{
 	"initialize", "ping", "server/discover", "subscriptions/listen", "tools/list", "tools/call",
-	"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list", "resources/subscribe", "resources/unsubscribe",
+	"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list",
+	"resources/subscribe", "resources/unsubscribe",
 	"completion/complete", "logging/setLevel",
 }
 

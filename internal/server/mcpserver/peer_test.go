@@ -14,7 +14,8 @@ import (
 // ours are fields that the service itself writes, or that are checked to be of
 // a form in which nothing can be said.
 var ours = []string{
-	"id", "session_id", "conversation_id", "message_id", "thread_id", "fingerprint", "next_cursor", "email", "ref", "intent", "previous", "depends_on", "outcome",
+	"id", "session_id", "conversation_id", "message_id", "thread_id", "fingerprint",
+	"next_cursor", "email", "ref", "intent", "previous", "depends_on", "outcome",
 }
 
 // Everything that a teammate or their agent wrote, or named, carries a tag

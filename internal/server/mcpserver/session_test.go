@@ -32,7 +32,8 @@ func TestWhichSessionACallActsAs(t *testing.T) {
 		}
 		web := ana.in("acme/web")
 		both := ana.fails("team_context", nil, "bad-request")
-		if len(both.Candidates) != 2 || !strings.Contains(both.Candidates[0]+both.Candidates[1], ana.session) || !strings.Contains(both.Candidates[0]+both.Candidates[1], "acme/web") {
+		if len(both.Candidates) != 2 || !strings.Contains(both.Candidates[0]+both.Candidates[1], ana.session) ||
+			!strings.Contains(both.Candidates[0]+both.Candidates[1], "acme/web") {
 			t.Errorf("candidates: %q", both.Candidates)
 		}
 		has(t, ana.call("team_context", nil).Text, ana.session, web.session, "acme/api", "acme/web", "session_id")

@@ -13,12 +13,20 @@ func TestThreeAgentsCoordinate(t *testing.T) {
 		ana, bob, cyd := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api"), s.agent("Cyd", "acme/api")
 
 		// Ana claims the login for herself; Bob wants it too and is told.
-		d := do[wire.Declared](ana, "intent_declare", args{"title": "Rework login", "mode": "exclusive", "scope": args{"paths": []string{"auth/login.go"}, "contracts": []string{"http:POST /login"}}})
+		d := do[wire.Declared](ana, "intent_declare", args{
+			"title": "Rework login",
+			"mode":  "exclusive",
+			"scope": args{"paths": []string{"auth/login.go"}, "contracts": []string{"http:POST /login"}},
+		})
 		if d.Intent.EffectiveMode != coord.Exclusive || len(d.Conflicts) != 0 {
 			t.Fatalf("Ana declared %+v", d)
 		}
 		has(t, bob.call("scope_check", paths("auth/login.go")).Text, "BLOCK", "INT-1")
-		told := do[wire.Declared](bob, "intent_declare", args{"title": "Lock out after ten tries", "mode": "exclusive", "scope": paths("auth/login.go")})
+		told := do[wire.Declared](bob, "intent_declare", args{
+			"title": "Lock out after ten tries",
+			"mode":  "exclusive",
+			"scope": paths("auth/login.go"),
+		})
 		if told.Intent.Status != coord.IntentBlocked || len(told.Conflicts) == 0 || told.Conflicts[0].Severity != coord.SeverityBlock {
 			t.Fatalf("Bob declared %+v", told)
 		}

@@ -40,15 +40,21 @@ func TestWaitFor(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
 		has(t, bob.call("wait_for", args{"path": "auth/login.go"}).Text, "auth/login.go is free")
-		do[wire.Declared](ana, "intent_declare", args{"title": "Rework login", "scope": args{"paths": []string{"auth/login.go"}, "symbols": []string{"auth/token.go#Refresh"}}, "mode": "exclusive"})
+		do[wire.Declared](ana, "intent_declare", args{
+			"title": "Rework login",
+			"scope": args{"paths": []string{"auth/login.go"}, "symbols": []string{"auth/token.go#Refresh"}},
+			"mode":  "exclusive",
+		})
 		if own := do[wire.Waited](ana, "wait_for", args{"path": "auth/login.go"}); own.Status != "free" {
 			t.Errorf("one's own claim: %+v", own)
 		}
 		busy := do[wire.Waited](bob, "wait_for", args{"path": "auth/login.go", "timeout_seconds": 1})
-		if busy.Status != "still_busy" || busy.Holder == nil || busy.Holder.User.ID != ana.user.ID || len(busy.Holders) != 1 || busy.WaitedMS < 900 || busy.Outcome != nil {
+		if busy.Status != "still_busy" || busy.Holder == nil || busy.Holder.User.ID != ana.user.ID || len(busy.Holders) != 1 ||
+			busy.WaitedMS < 900 || busy.Outcome != nil {
 			t.Fatalf("busy: %+v", busy)
 		}
-		if e := busy.Holder.Evidence; len(e) != 1 || e[0].Via != coord.ViaClaim || *e[0].Mode != coord.Exclusive || e[0].Selector != "auth/login.go" {
+		if e := busy.Holder.Evidence; len(e) != 1 || e[0].Via != coord.ViaClaim || *e[0].Mode != coord.Exclusive ||
+			e[0].Selector != "auth/login.go" {
 			t.Errorf("evidence: %+v", e)
 		}
 		var holding coord.Intent
@@ -63,7 +69,12 @@ func TestWaitFor(t *testing.T) {
 		targets := []struct {
 			in      args
 			outcome string
-		}{{args{"path": "auth/login.go"}, "released"}, {args{"symbol": "auth/token.go#Refresh"}, "released"}, {args{"intent": "INT-1"}, "merged"}, {args{"conflict": "CF-1"}, "stale"}}
+		}{
+			{args{"path": "auth/login.go"}, "released"},
+			{args{"symbol": "auth/token.go#Refresh"}, "released"},
+			{args{"intent": "INT-1"}, "merged"},
+			{args{"conflict": "CF-1"}, "stale"},
+		}
 		var answers []<-chan said
 		for _, x := range targets {
 			answers = append(answers, later(bob, "wait_for", x.in))
@@ -82,7 +93,12 @@ func TestWaitFor(t *testing.T) {
 		for _, tt := range []struct {
 			in   args
 			want string
-		}{{args{}, "exactly one"}, {args{"path": "a.go", "intent": 1}, "exactly one"}, {args{"path": "../x"}, "path"}, {args{"symbol": "nonsense"}, "symbol"}} {
+		}{
+			{args{}, "exactly one"},
+			{args{"path": "a.go", "intent": 1}, "exactly one"},
+			{args{"path": "../x"}, "path"},
+			{args{"symbol": "nonsense"}, "symbol"},
+		} {
 			b := bob.fails("wait_for", tt.in, "validation")
 			has(t, b.Errors[0].Path+b.Errors[0].Message, tt.want)
 		}
@@ -169,7 +185,8 @@ func TestAWaitOutlivesWhatDoesNotFreeIt(t *testing.T) {
 			}
 		}
 		held := do[wire.Declared](ana, "intent_declare", args{"title": "x", "scope": paths("a.go", "b.go", "c.go")})
-		a, b, c := later(dee, "wait_for", args{"path": "a.go"}), later(bob, "wait_for", args{"path": "b.go"}), later(dee, "wait_for", args{"path": "c.go"})
+		a, b, c := later(dee, "wait_for",
+			args{"path": "a.go"}), later(bob, "wait_for", args{"path": "b.go"}), later(dee, "wait_for", args{"path": "c.go"})
 		waiting(t, s.World, 3)
 		do[wire.Declared](ana, "intent_update", args{"intent": held.Intent.Ref, "patch": args{"scope_remove": paths("a.go")}})
 		free(a)
@@ -233,7 +250,13 @@ func TestAWaitEndsWhenTheClientGoes(t *testing.T) {
 					h[headMethod], h[headName] = "tools/call", strings.Split(call, `"`)[3]
 				}
 				ctx, cancel := context.WithCancel(t.Context())
-				req := s.Build(daemontest.Request{Method: "POST", Path: "/mcp", Token: bob.token, Body: []byte(body + "}}}"), Header: h}).WithContext(ctx)
+				req := s.Build(daemontest.Request{
+					Method: "POST",
+					Path:   "/mcp",
+					Token:  bob.token,
+					Body:   []byte(body + "}}}"),
+					Header: h,
+				}).WithContext(ctx)
 				gone := make(chan error, 1)
 				go func() {
 					res, err := http.DefaultClient.Do(req)

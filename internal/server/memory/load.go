@@ -36,7 +36,9 @@ func (o *org) intents(ctx context.Context, tx *store.Tx) error {
 const maxPlan = 8000
 
 func (o *org) intent(i store.IntentRow) {
-	r := Record{Memory: coord.Memory{Kind: coord.MemoryIntents, ID: i.ID, Ref: i.Ref, Title: i.Title, Repo: &i.Repo, By: &i.Owner, At: i.UpdatedAt}}
+	r := Record{
+		Memory: coord.Memory{Kind: coord.MemoryIntents, ID: i.ID, Ref: i.Ref, Title: i.Title, Repo: &i.Repo, By: &i.Owner, At: i.UpdatedAt},
+	}
 	if i.Status == coord.IntentDraft {
 		r.Users = []string{i.Owner.ID}
 	}
@@ -80,7 +82,16 @@ func (o *org) conflict(c store.ConflictRow) {
 			text = append(text, *a.Note)
 		}
 	}
-	r := Record{Memory: coord.Memory{Kind: coord.MemoryConflicts, ID: c.ID, Ref: c.Ref, Title: strings.ReplaceAll(string(c.Kind), "_", " "), Repo: &c.Repo, At: c.UpdatedAt}}
+	r := Record{
+		Memory: coord.Memory{
+			Kind:  coord.MemoryConflicts,
+			ID:    c.ID,
+			Ref:   c.Ref,
+			Title: strings.ReplaceAll(string(c.Kind), "_", " "),
+			Repo:  &c.Repo,
+			At:    c.UpdatedAt,
+		},
+	}
 	for _, p := range c.Parties {
 		if p.Role == coord.Challenger {
 			r.By = p.User
@@ -98,7 +109,10 @@ func (o *org) messages(ctx context.Context, tx *store.Tx) error {
 }
 
 func (o *org) message(m store.MessageMemory) {
-	r := Record{Users: m.Users, Memory: coord.Memory{Kind: coord.MemoryMessages, ID: m.ID, Ref: "thread:" + m.Conversation, Repo: m.Repo, By: m.By, At: m.At}}
+	r := Record{
+		Users:  m.Users,
+		Memory: coord.Memory{Kind: coord.MemoryMessages, ID: m.ID, Ref: "thread:" + m.Conversation, Repo: m.Repo, By: m.By, At: m.At},
+	}
 	if m.Subject != nil {
 		r.Title = *m.Subject
 	} else {
@@ -116,7 +130,17 @@ func (o *org) questions(ctx context.Context, tx *store.Tx) error {
 }
 
 func (o *org) question(q store.QuestionRow) {
-	r := Record{Memory: coord.Memory{Kind: coord.MemoryQuestions, ID: q.ID, Ref: q.ID, Title: peertext.Line(q.Question.Question, 200), Repo: q.Repo, By: q.AskedBy.User, At: q.UpdatedAt}}
+	r := Record{
+		Memory: coord.Memory{
+			Kind:  coord.MemoryQuestions,
+			ID:    q.ID,
+			Ref:   q.ID,
+			Title: peertext.Line(q.Question.Question, 200),
+			Repo:  q.Repo,
+			By:    q.AskedBy.User,
+			At:    q.UpdatedAt,
+		},
+	}
 	if q.Private {
 		r.Users = []string{}
 		if q.AskedBy.User != nil {
@@ -175,7 +199,9 @@ func (o *org) contractsOf(f coord.FileFacts, repo coord.RepoName, at coord.Time)
 			continue
 		}
 		change := string(k.Change) + " in " + f.Path
-		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryContracts, ID: id, Ref: k.Key, Title: k.Key, Repo: &repo, At: at}}, int64(at), join(&change, k.Detail, k.Signature))
+		o.put(Record{
+			Memory: coord.Memory{Kind: coord.MemoryContracts, ID: id, Ref: k.Key, Title: k.Key, Repo: &repo, At: at},
+		}, int64(at), join(&change, k.Detail, k.Signature))
 	}
 }
 
@@ -187,7 +213,9 @@ func (o *org) provided(now coord.Time, rows []store.ContractRow) {
 			continue // what a change of the same moment tells is more
 		}
 		place := "provided in " + r.Path
-		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryContracts, ID: id, Ref: r.Key, Title: r.Key, Repo: &r.Repo, By: r.ChangedBy, At: r.UpdatedAt}}, int64(r.UpdatedAt), join(&place, r.Signature))
+		o.put(Record{
+			Memory: coord.Memory{Kind: coord.MemoryContracts, ID: id, Ref: r.Key, Title: r.Key, Repo: &r.Repo, By: r.ChangedBy, At: r.UpdatedAt},
+		}, int64(r.UpdatedAt), join(&place, r.Signature))
 	}
 }
 
@@ -226,7 +254,9 @@ func (o *org) statuses(ctx context.Context, tx *store.Tx) error {
 		if s.Intent != "" {
 			title += " on " + s.Intent
 		}
-		o.put(Record{Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.Session, Title: title, Repo: &s.Repo, By: &s.By, At: s.At}}, int64(s.At), s.Excerpt)
+		o.put(Record{
+			Memory: coord.Memory{Kind: coord.MemoryStatuses, ID: s.ID, Ref: s.Session, Title: title, Repo: &s.Repo, By: &s.By, At: s.At},
+		}, int64(s.At), s.Excerpt)
 		o.said = max(o.said, s.At)
 	}
 	return nil

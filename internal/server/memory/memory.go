@@ -81,10 +81,17 @@ func (o *org) find(q Question, now coord.Time) (out []coord.Memory, ran bool) {
 	if o.ix == nil {
 		return nil, false
 	}
-	hits := o.ix.Find(textsearch.Query{Text: q.Text, Now: int64(now), Since: int64(now.Add(-Window)), Limit: q.Limit, Keep: func(d *textsearch.Doc) bool {
-		r := d.Data.(*Record)
-		return slices.Contains(q.Kinds, r.Kind) && (q.Repo == "" || r.Repo != nil && r.Repo.ID == q.Repo) && (r.Users == nil || slices.Contains(r.Users, q.User))
-	}})
+	hits := o.ix.Find(textsearch.Query{
+		Text:  q.Text,
+		Now:   int64(now),
+		Since: int64(now.Add(-Window)),
+		Limit: q.Limit,
+		Keep: func(d *textsearch.Doc) bool {
+			r := d.Data.(*Record)
+			return slices.Contains(q.Kinds, r.Kind) && (q.Repo == "" || r.Repo != nil && r.Repo.ID == q.Repo) && (r.Users == nil ||
+				slices.Contains(r.Users, q.User))
+		},
+	})
 	out = make([]coord.Memory, len(hits))
 	for i, h := range hits {
 		out[i] = h.Data.(*Record).Memory

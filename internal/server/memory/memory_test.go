@@ -20,9 +20,11 @@ import (
 
 const org, repo = "00000000-0000-7000-8000-0000000000aa", "00000000-0000-7000-8000-0000000000bb"
 
-var vocabulary = strings.Fields(`token refresh login session cache user order invoice payment webhook retry queue migration schema index route handler
-	parser lexer compiler dashboard chart table button form email digest slack policy conflict intent merge rebase branch deploy rollback metric trace
-	log error timeout deadline lock mutex race leak memory disk backup restore encrypt secret key rotate scope role admin member viewer billing plan`)
+var vocabulary = strings.Fields(`
+	token refresh login session cache user order invoice payment webhook retry queue migration schema index route
+	handler parser lexer compiler dashboard chart table button form email digest slack policy conflict intent
+	merge rebase branch deploy rollback metric trace log error timeout deadline lock mutex race leak memory disk
+	backup restore encrypt secret key rotate scope role admin member viewer billing plan`)
 
 // A library writes the same records into any database: everything about them
 // comes from its seed.
@@ -67,7 +69,14 @@ func fill(tb testing.TB, st *store.Store, n int) *library {
 	st.SetClock(func() time.Time { return l.at })
 	users := []string{l.id(), l.id(), l.id()}
 	l.write(func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.InsertOrg(ctx, coord.Org{ID: org, Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now}); err != nil {
+		if err := tx.InsertOrg(ctx, coord.Org{
+			ID:        org,
+			Slug:      "acme",
+			Name:      "Acme",
+			DataMode:  coord.DataFull,
+			Plan:      "self_hosted",
+			CreatedAt: tx.Now,
+		}); err != nil {
 			return err
 		}
 		for i, u := range users {
@@ -75,7 +84,13 @@ func fill(tb testing.TB, st *store.Store, n int) *library {
 				return err
 			}
 		}
-		return tx.InsertRepo(ctx, org, coord.Repo{ID: repo, FullName: "acme/api", Provider: coord.GitHub, DefaultBranch: "main", CreatedAt: tx.Now})
+		return tx.InsertRepo(ctx, org, coord.Repo{
+			ID:            repo,
+			FullName:      "acme/api",
+			Provider:      coord.GitHub,
+			DefaultBranch: "main",
+			CreatedAt:     tx.Now,
+		})
 	})
 	const batch = 250
 	for from := 0; from < n; from += batch {
@@ -91,7 +106,12 @@ func fill(tb testing.TB, st *store.Store, n int) *library {
 		l.at = l.at.Add(batch * time.Minute)
 	}
 	l.write(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Emit(ctx, coord.Event{OrgID: org, Type: coord.EventOrgUpdated, Actor: coord.Entity{Kind: "system"}, Subject: coord.Entity{Kind: "org", ID: org}})
+		return tx.Emit(ctx, coord.Event{
+			OrgID:   org,
+			Type:    coord.EventOrgUpdated,
+			Actor:   coord.Entity{Kind: "system"},
+			Subject: coord.Entity{Kind: "org", ID: org},
+		})
 	})
 	return l
 }
@@ -101,8 +121,21 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 	user := coord.User{ID: users[l.rnd.IntN(len(users))]}
 	name := coord.RepoName{ID: repo, FullName: "acme/api"}
 	summary := l.words(20)
-	i := store.IntentRow{Intent: coord.Intent{ID: l.id(), OrgID: org, Status: coord.IntentActive, Resume: coord.IntentActive, Title: l.words(5), Summary: &summary, Mode: coord.Shared, EffectiveMode: coord.Shared,
-		Repo: name, Owner: user, CreatedAt: tx.Now, LastActivityAt: tx.Now, Scope: coord.ScopeSet{Paths: []string{"src/" + l.words(1) + ".go"}}}}
+	i := store.IntentRow{Intent: coord.Intent{
+		ID:             l.id(),
+		OrgID:          org,
+		Status:         coord.IntentActive,
+		Resume:         coord.IntentActive,
+		Title:          l.words(5),
+		Summary:        &summary,
+		Mode:           coord.Shared,
+		EffectiveMode:  coord.Shared,
+		Repo:           name,
+		Owner:          user,
+		CreatedAt:      tx.Now,
+		LastActivityAt: tx.Now,
+		Scope:          coord.ScopeSet{Paths: []string{"src/" + l.words(1) + ".go"}},
+	}}
 	if l.rnd.IntN(10) == 0 {
 		i.Status = coord.IntentDraft
 	}
@@ -113,8 +146,19 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 	if err := tx.SaveIntent(ctx, &i); err != nil {
 		return err
 	}
-	c := store.ConflictRow{Conflict: coord.Conflict{ID: l.id(), OrgID: org, Kind: coord.PathOverlap, Severity: coord.SeverityWarn, Status: coord.ConflictOpen, Repo: name, Explanation: l.words(25),
-		Fingerprint: l.id(), FirstSeenAt: tx.Now, Parties: []coord.Party{}, Evidence: []coord.Evidence{}}}
+	c := store.ConflictRow{Conflict: coord.Conflict{
+		ID:          l.id(),
+		OrgID:       org,
+		Kind:        coord.PathOverlap,
+		Severity:    coord.SeverityWarn,
+		Status:      coord.ConflictOpen,
+		Repo:        name,
+		Explanation: l.words(25),
+		Fingerprint: l.id(),
+		FirstSeenAt: tx.Now,
+		Parties:     []coord.Party{},
+		Evidence:    []coord.Evidence{},
+	}}
 	if c.Number, err = tx.NextConflictNumber(ctx, org); err != nil {
 		return err
 	}
@@ -124,7 +168,20 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 	if err := l.message(ctx, tx, user, users); err != nil {
 		return err
 	}
-	s := store.SessionRow{Session: coord.Session{ID: l.id(), OrgID: org, Repo: name, User: user, Tool: "claude_code", ExternalID: l.id(), LineageID: "x", TokenID: "t", StartedAt: tx.Now, LastHeartbeatAt: tx.Now}}
+	s := store.SessionRow{
+		Session: coord.Session{
+			ID:              l.id(),
+			OrgID:           org,
+			Repo:            name,
+			User:            user,
+			Tool:            "claude_code",
+			ExternalID:      l.id(),
+			LineageID:       "x",
+			TokenID:         "t",
+			StartedAt:       tx.Now,
+			LastHeartbeatAt: tx.Now,
+		},
+	}
 	if err := tx.InsertSession(ctx, s); err != nil {
 		return err
 	}
@@ -134,8 +191,12 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 		return err
 	}
 	key, detail := "http:GET /"+l.words(1)+"/"+fmt.Sprint(l.n), l.words(8)
-	return tx.SaveChange(ctx, org, store.ChangeRow{RepoID: repo, Copy: "c", Facts: coord.FileFacts{Path: fmt.Sprintf("src/%d.go", l.n), Status: coord.FileModified,
-		Contracts: []coord.ContractFacts{{Key: key, Role: coord.Provides, Change: coord.Modified, Detail: &detail}}}})
+	return tx.SaveChange(ctx, org, store.ChangeRow{
+		RepoID: repo,
+		Copy:   "c",
+		Facts: coord.FileFacts{Path: fmt.Sprintf("src/%d.go", l.n), Status: coord.FileModified,
+			Contracts: []coord.ContractFacts{{Key: key, Role: coord.Provides, Change: coord.Modified, Detail: &detail}}},
+	})
 }
 
 // message writes a message and a question.
@@ -148,11 +209,25 @@ func (l *library) message(ctx context.Context, tx *store.Tx, user coord.User, us
 	if err != nil {
 		return err
 	}
-	m := coord.Message{ID: l.id(), OrgID: org, ConversationID: conv, From: coord.Sender{Kind: coord.SenderUser, User: &user}, To: "channel:team", Body: l.words(50)}
+	m := coord.Message{
+		ID:             l.id(),
+		OrgID:          org,
+		ConversationID: conv,
+		From:           coord.Sender{Kind: coord.SenderUser, User: &user},
+		To:             "channel:team",
+		Body:           l.words(50),
+	}
 	if err := tx.InsertMessage(ctx, &m, nil); err != nil {
 		return err
 	}
-	q := store.QuestionRow{OrgID: org, Private: l.rnd.IntN(3) == 0, ToUser: &users[0], ConversationID: conv, MessageID: m.ID, ExpiresAt: tx.Now + 1}
+	q := store.QuestionRow{
+		OrgID:          org,
+		Private:        l.rnd.IntN(3) == 0,
+		ToUser:         &users[0],
+		ConversationID: conv,
+		MessageID:      m.ID,
+		ExpiresAt:      tx.Now + 1,
+	}
 	q.ID, q.To, q.Status, q.Question.Question, q.AskedBy = l.id(), "user:x", coord.QuestionOpen, l.words(15), m.From
 	return tx.InsertQuestion(ctx, q)
 }
@@ -191,7 +266,12 @@ func TestBothDatabasesFindTheSame(t *testing.T) {
 		fill(t, st, 120)
 		set := memory.New(st)
 		for k, q := range queriesOf(120) {
-			found, err := set.Find(t.Context(), org, memory.Question{Text: q, User: fmt.Sprintf("00000000-0000-7000-8000-%012x", 1+k%3), Kinds: coord.MemoryKinds(), Limit: 20})
+			found, err := set.Find(t.Context(), org, memory.Question{
+				Text:  q,
+				User:  fmt.Sprintf("00000000-0000-7000-8000-%012x", 1+k%3),
+				Kinds: coord.MemoryKinds(),
+				Limit: 20,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +302,12 @@ func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 		l := fill(t, st, 25)
 		follower := memory.New(st)
 		ask := func(s *memory.Set, q string) []string {
-			found, err := s.Find(t.Context(), org, memory.Question{Text: q, User: fmt.Sprintf("00000000-0000-7000-8000-%012x", 1), Kinds: coord.MemoryKinds(), Limit: 50})
+			found, err := s.Find(t.Context(), org, memory.Question{
+				Text:  q,
+				User:  fmt.Sprintf("00000000-0000-7000-8000-%012x", 1),
+				Kinds: coord.MemoryKinds(),
+				Limit: 50,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +318,14 @@ func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 		for range 8 {
 			l.write(func(ctx context.Context, tx *store.Tx) error {
 				note := func(kind coord.EventType, subject, id, ref string) error {
-					return tx.Emit(ctx, coord.Event{OrgID: org, Type: kind, RepoID: repo, Actor: coord.Entity{Kind: "system"}, Subject: coord.Entity{Kind: subject, ID: id}, Payload: map[string]any{"ref": ref, "copy": "c"}})
+					return tx.Emit(ctx, coord.Event{
+						OrgID:   org,
+						Type:    kind,
+						RepoID:  repo,
+						Actor:   coord.Entity{Kind: "system"},
+						Subject: coord.Entity{Kind: subject, ID: id},
+						Payload: map[string]any{"ref": ref, "copy": "c"},
+					})
 				}
 				if err := l.records(ctx, tx, users); err != nil {
 					return err
@@ -254,8 +346,10 @@ func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				for _, e := range []error{note(coord.EventIntentDeclared, "intent", is[0].ID, is[0].Ref), note(coord.EventConflictDetected, "conflict", cs[0].ID, cs[0].Ref),
-					note(coord.EventMessageSent, "message", ms[0].ID, ""), note(coord.EventQuestionAsked, "question", qs[0].ID, ""), note(coord.EventChangeRecorded, "change", "x", "")} {
+				for _, e := range []error{note(coord.EventIntentDeclared, "intent", is[0].ID, is[0].Ref),
+					note(coord.EventConflictDetected, "conflict", cs[0].ID, cs[0].Ref),
+					note(coord.EventMessageSent, "message", ms[0].ID, ""), note(coord.EventQuestionAsked, "question", qs[0].ID, ""),
+					note(coord.EventChangeRecorded, "change", "x", "")} {
 					if e != nil {
 						return e
 					}
@@ -272,7 +366,10 @@ func TestFollowingFindsWhatLoadingFinds(t *testing.T) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	for name, dsn := range map[string]func() string{"sqlite": func() string { return filepath.Join(b.TempDir(), "svc.db") }, "postgres": func() string { return storetest.Postgres(b) }} {
+	for name, dsn := range map[string]func() string{
+		"sqlite":   func() string { return filepath.Join(b.TempDir(), "svc.db") },
+		"postgres": func() string { return storetest.Postgres(b) },
+	} {
 		b.Run(name, func(b *testing.B) {
 			st := storetest.OpenDSN(b, dsn())
 			fill(b, st, memory.PerKind)

@@ -52,7 +52,14 @@ func open(t testing.TB, st *store.Store) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.owner = coord.Caller{OrgID: made.Org.ID, UserID: made.User.ID, Email: made.User.Email, Name: made.User.Name, Role: coord.Owner, Via: coord.ViaCookie}
+	h.owner = coord.Caller{
+		OrgID:  made.Org.ID,
+		UserID: made.User.ID,
+		Email:  made.User.Email,
+		Name:   made.User.Name,
+		Role:   coord.Owner,
+		Via:    coord.ViaCookie,
+	}
 	h.cfg = notify.Config{Schedule: repeat(20*time.Millisecond, 60), Pause: func(int) time.Duration { return 5 * time.Millisecond },
 		Gather: time.Millisecond, Quiet: time.Millisecond}
 	return h

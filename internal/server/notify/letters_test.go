@@ -75,8 +75,13 @@ func (h *house) connect(c *chat) {
 func (h *house) conflict(t coord.EventType, ref, severity string) {
 	h.t.Helper()
 	err := h.st.Write(h.t.Context(), h.owner.OrgID, func(tx *store.Tx) error {
-		return tx.Emit(h.t.Context(), coord.Event{OrgID: h.owner.OrgID, Type: t, Actor: coord.Entity{Kind: "system", ID: "svc"}, Subject: coord.Entity{Kind: "conflict", ID: ref},
-			Payload: map[string]any{"ref": ref, "kind": "symbol_overlap", "severity": severity, "users": []string{h.owner.UserID}}})
+		return tx.Emit(h.t.Context(), coord.Event{
+			OrgID:   h.owner.OrgID,
+			Type:    t,
+			Actor:   coord.Entity{Kind: "system", ID: "svc"},
+			Subject: coord.Entity{Kind: "conflict", ID: ref},
+			Payload: map[string]any{"ref": ref, "kind": "symbol_overlap", "severity": severity, "users": []string{h.owner.UserID}},
+		})
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -154,7 +159,8 @@ func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 	plain := open(t, storetest.Open(t))
 	plain.out = publicOnly
 	plain.furnish(ops.Config{PublicURL: "https://svc.example"})
-	if _, err := plain.ops.Outgoing.PutSlack(t.Context(), plain.owner, wire.PutSlack{WebhookURL: &bad}); problem.KindOf(err) != problem.Validation {
+	if _, err := plain.ops.Outgoing.PutSlack(t.Context(), plain.owner,
+		wire.PutSlack{WebhookURL: &bad}); problem.KindOf(err) != problem.Validation {
 		t.Errorf("another host = %v, want a validation error", err)
 	}
 }
@@ -248,7 +254,8 @@ func (h *house) withMail(p *postOffice) {
 // hurry makes waiting jobs due.
 func (h *house) hurry() {
 	h.st.Write(h.t.Context(), "", func(tx *store.Tx) error {
-		_, err := tx.ExecContext(h.t.Context(), `UPDATE jobs SET due_at = $1 WHERE lease IS NULL AND failed_at IS NULL AND kind <> 'digest'`, tx.Now)
+		_, err := tx.ExecContext(h.t.Context(), `UPDATE jobs SET due_at = $1 WHERE lease IS NULL AND failed_at IS NULL AND kind <> 'digest'`,
+			tx.Now)
 		return err
 	})
 	h.st.Queued()
@@ -364,7 +371,8 @@ func TestDigestSettingsAndSendNow(t *testing.T) {
 		t.Errorf("preview %+v, %v", preview, err)
 	}
 	no := false
-	if got, err := h.ops.Outgoing.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &no}); err != nil || got.NextSendAt != nil || got.Day != 5 || got.LastRun == nil {
+	if got, err := h.ops.Outgoing.PutDigest(ctx, h.owner, wire.PutDigest{Enabled: &no}); err != nil || got.NextSendAt != nil ||
+		got.Day != 5 || got.LastRun == nil {
 		t.Errorf("switched off: %+v, %v; the rest must stay", got, err)
 	}
 }
@@ -388,7 +396,12 @@ func TestReplicasSendOneDigest(t *testing.T) {
 		a.withMail(p)
 		a.connect(c)
 		yes, hour, friday := true, 8, 5
-		if _, err := a.ops.Outgoing.PutDigest(t.Context(), a.owner, wire.PutDigest{Enabled: &yes, Day: &friday, Hour: &hour, EmailMe: &yes}); err != nil {
+		if _, err := a.ops.Outgoing.PutDigest(t.Context(), a.owner, wire.PutDigest{
+			Enabled: &yes,
+			Day:     &friday,
+			Hour:    &hour,
+			EmailMe: &yes,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		a.start()

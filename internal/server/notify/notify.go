@@ -78,15 +78,57 @@ func New(c Config) *Notifier {
 // Register tells a queue how to do the jobs of this package.
 func (n *Notifier) Register(q *jobs.Queue) {
 	q.Register(
-		jobs.Kind{Name: outgoing.JobWebhook, Limit: 256, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Second, 5*time.Minute, 1<<30), Run: n.sendWebhook},
+		jobs.Kind{
+			Name:    outgoing.JobWebhook,
+			Limit:   256,
+			Timeout: 5 * time.Minute,
+			Retry:   jobs.Backoff(time.Second, 5*time.Minute, 1<<30),
+			Run:     n.sendWebhook,
+		},
 		jobs.Kind{Name: outgoing.JobSlack, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 40), Run: n.postNews},
-		jobs.Kind{Name: outgoing.JobSlackPost, Limit: 8, Timeout: time.Minute, Retry: jobs.Backoff(10*time.Second, time.Hour, 30), Run: n.postOne},
+		jobs.Kind{
+			Name:    outgoing.JobSlackPost,
+			Limit:   8,
+			Timeout: time.Minute,
+			Retry:   jobs.Backoff(10*time.Second, time.Hour, 30),
+			Run:     n.postOne,
+		},
 		jobs.Kind{Name: ground.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
-		jobs.Kind{Name: outgoing.JobDigest, Limit: 2, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 1<<30), Run: n.Ops.Outgoing.RunDigest},
-		jobs.Kind{Name: forge.JobPull, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.Forge.RunPullReport},
-		jobs.Kind{Name: forge.JobPush, Limit: 4, Timeout: 2 * time.Minute, Retry: jobs.Backoff(5*time.Second, time.Hour, 20), Run: n.Ops.Forge.RunPush},
-		jobs.Kind{Name: money.JobStripe, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(2*time.Second, time.Hour, 100), Run: n.Ops.Money.RunStripe},
-		jobs.Kind{Name: forge.JobGitHub, Limit: 2, Timeout: 5 * time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.Ops.Forge.RunGitHub},
+		jobs.Kind{
+			Name:    outgoing.JobDigest,
+			Limit:   2,
+			Timeout: time.Minute,
+			Retry:   jobs.Backoff(30*time.Second, time.Hour, 1<<30),
+			Run:     n.Ops.Outgoing.RunDigest,
+		},
+		jobs.Kind{
+			Name:    forge.JobPull,
+			Limit:   4,
+			Timeout: time.Minute,
+			Retry:   jobs.Backoff(5*time.Second, time.Hour, 20),
+			Run:     n.Ops.Forge.RunPullReport,
+		},
+		jobs.Kind{
+			Name:    forge.JobPush,
+			Limit:   4,
+			Timeout: 2 * time.Minute,
+			Retry:   jobs.Backoff(5*time.Second, time.Hour, 20),
+			Run:     n.Ops.Forge.RunPush,
+		},
+		jobs.Kind{
+			Name:    money.JobStripe,
+			Limit:   4,
+			Timeout: time.Minute,
+			Retry:   jobs.Backoff(2*time.Second, time.Hour, 100),
+			Run:     n.Ops.Money.RunStripe,
+		},
+		jobs.Kind{
+			Name:    forge.JobGitHub,
+			Limit:   2,
+			Timeout: 5 * time.Minute,
+			Retry:   jobs.Backoff(time.Minute, time.Hour, 1<<30),
+			Run:     n.Ops.Forge.RunGitHub,
+		},
 		jobs.Kind{Name: sweepKind, Limit: 1, Timeout: time.Minute, Retry: jobs.Backoff(time.Minute, time.Hour, 1<<30), Run: n.sweep},
 	)
 }

@@ -45,8 +45,13 @@ func TestHostileTextStaysTextInWebhooks(t *testing.T) {
 			for _, c := range cases {
 				text := strings.ReplaceAll(strings.ToValidUTF8(c.Text, "\uFFFD"), "\x00", "") // what the API lets in
 				want[c.Name()] = text
-				if err := tx.Emit(t.Context(), coord.Event{OrgID: h.owner.OrgID, Type: coord.EventMessageSent, Actor: coord.Entity{Kind: "user", ID: h.owner.UserID},
-					Subject: coord.Entity{Kind: "message", ID: c.Name()}, Payload: map[string]any{"case": c.Name(), "text": text}}); err != nil {
+				if err := tx.Emit(t.Context(), coord.Event{
+					OrgID:   h.owner.OrgID,
+					Type:    coord.EventMessageSent,
+					Actor:   coord.Entity{Kind: "user", ID: h.owner.UserID},
+					Subject: coord.Entity{Kind: "message", ID: c.Name()},
+					Payload: map[string]any{"case": c.Name(), "text": text},
+				}); err != nil {
 					return err
 				}
 			}

@@ -148,7 +148,10 @@ func TestAnEndpointIsDisabledAfterFiveDaysAndEnabledByItsTest(t *testing.T) {
 	if got := h.events(coord.EventWebhookDisabled); got != 1 {
 		t.Errorf("%d webhook.disabled events, want 1", got)
 	}
-	if _, err := h.ops.Outgoing.Redeliver(t.Context(), h.owner, wire.Redeliver{ID: w.ID, Delivery: h.deliveries(w.ID)[0].ID}); problem.KindOf(err) != problem.Conflict {
+	if _, err := h.ops.Outgoing.Redeliver(t.Context(), h.owner, wire.Redeliver{
+		ID:       w.ID,
+		Delivery: h.deliveries(w.ID)[0].ID,
+	}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("redelivery to a disabled endpoint = %v, want a conflict", err)
 	}
 	old := h.deliveries(w.ID)[0]
@@ -244,7 +247,8 @@ func TestAttemptsThatEndLateSettleNothingAnew(t *testing.T) {
 		last.Status, last.NextAttemptAt, last.DeliveredAt = coord.DeliveryDelivered, nil, st.Now().Ptr() // as another replica may find
 		late := coord.Delivery{ID: uuid.NewString(), WebhookID: w.ID, OrgID: h.owner.OrgID, EventSeq: 1, EventType: coord.EventIntentClosed}
 		err := st.Write(t.Context(), h.owner.OrgID, func(tx *store.Tx) error {
-			return errors.Join(tx.SaveDelivery(t.Context(), last), tx.InsertDeliveries(t.Context(), []coord.Delivery{late}), outgoing.WakeWebhook(t.Context(), tx, h.owner.OrgID, w.ID))
+			return errors.Join(tx.SaveDelivery(t.Context(), last), tx.InsertDeliveries(t.Context(), []coord.Delivery{late}),
+				outgoing.WakeWebhook(t.Context(), tx, h.owner.OrgID, w.ID))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -339,7 +343,12 @@ func TestCreateWebhookRefusesWhatCannotWork(t *testing.T) {
 	}{
 		{name: "a private address", in: wire.CreateWebhook{URL: "https://10.0.0.1/x"}, kind: problem.Validation, path: "url"},
 		{name: "no web address", in: wire.CreateWebhook{URL: "hello"}, kind: problem.Validation, path: "url"},
-		{name: "an unknown event type", in: wire.CreateWebhook{URL: "https://example.com/x", EventTypes: []string{"intent.declared", "intent.exploded"}}, kind: problem.Validation, path: "event_types[1]"},
+		{
+			name: "an unknown event type",
+			in:   wire.CreateWebhook{URL: "https://example.com/x", EventTypes: []string{"intent.declared", "intent.exploded"}},
+			kind: problem.Validation,
+			path: "event_types[1]",
+		},
 		{name: "the same url twice", in: wire.CreateWebhook{URL: "https://example.com/there"}, kind: problem.Conflict},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,14 +35,39 @@ func TestWhatWantsAttention(t *testing.T) {
 			t.Errorf("at first = %+v", got)
 		}
 		clash := x.conflict(x.bob, x.cyd)
-		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.cyd.token, Body: map[string]any{"action": "request_override"}}, nil)
-		x.w.Must(201, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/conflicts/" + clash.Ref + "/actions",
+			Token:  x.cyd.token,
+			Body:   map[string]any{"action": "request_override"},
+		}, nil)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/messages",
+			Token:  x.ada.token,
+			Body:   map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true},
+		}, nil)
 		x.send(x.cyd, "user:"+x.bob.Email, "hello")
 		x.send(x.cyd, "user:"+x.bob.Email, "hello again")
-		x.w.Must(201, request{Method: "POST", Path: "/v1/questions", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "question": "why?"}}, nil)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/questions",
+			Token:  x.ada.token,
+			Body:   map[string]any{"to": "user:" + x.bob.Email, "question": "why?"},
+		}, nil)
 		i := x.intent(x.cyd, webRepo, "Passed on", "x.ts")
-		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + i.Ref + "/handoff", Token: x.cyd.token, Body: map[string]any{"to": x.bob.Email}}, nil)
-		x.w.Must(201, request{Method: "POST", Path: "/v1/invites", Token: x.ada.token, Body: map[string]any{"role": "member", "email": "new@example.com"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/intents/" + i.Ref + "/handoff",
+			Token:  x.cyd.token,
+			Body:   map[string]any{"to": x.bob.Email},
+		}, nil)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/invites",
+			Token:  x.ada.token,
+			Body:   map[string]any{"role": "member", "email": "new@example.com"},
+		}, nil)
 		silent := x.agent(x.bob, apiRepo)
 		x.w.Advance(2 * time.Hour)
 		x.must(silent.token, "channels", nil, nil) // at work, without hooks
@@ -51,8 +76,16 @@ func TestWhatWantsAttention(t *testing.T) {
 		}
 
 		got := x.attention(x.bob.token, "")
-		want := map[coord.AttentionKind]int{coord.AttentionConflict: 1, coord.AttentionOverrideRequest: 1, coord.AttentionAck: 1, coord.AttentionMessage: 2,
-			coord.AttentionQuestion: 1, coord.AttentionHandoff: 1, coord.AttentionInvite: 1, coord.AttentionSilentHooks: 1}
+		want := map[coord.AttentionKind]int{
+			coord.AttentionConflict:        1,
+			coord.AttentionOverrideRequest: 1,
+			coord.AttentionAck:             1,
+			coord.AttentionMessage:         2,
+			coord.AttentionQuestion:        1,
+			coord.AttentionHandoff:         1,
+			coord.AttentionInvite:          1,
+			coord.AttentionSilentHooks:     1,
+		}
 		if d := cmp.Diff(want, got.ByKind); d != "" || got.Total != len(got.Items) || got.Total != 9 {
 			t.Errorf("by kind (-want +got):\n%s%+v", d, got.Items)
 		}
@@ -61,7 +94,8 @@ func TestWhatWantsAttention(t *testing.T) {
 				t.Errorf("incomplete: %+v", item)
 			}
 		}
-		if few := x.attention(x.bob.token, "?limit=2"); len(few.Items) != 2 || few.Total != 9 || !slices.Equal(few.Items[0].Actions, got.Items[0].Actions) {
+		if few := x.attention(x.bob.token, "?limit=2"); len(few.Items) != 2 || few.Total != 9 ||
+			!slices.Equal(few.Items[0].Actions, got.Items[0].Actions) {
 			t.Errorf("limited = %+v", few)
 		}
 		// A member who is party to nothing of it sees only what is theirs.
@@ -71,7 +105,9 @@ func TestWhatWantsAttention(t *testing.T) {
 		}
 		// Kinds that the token cannot read are skipped.
 		only := x.attention(x.w.Token(x.o, &x.bob.User, coord.ScopeMessagesRead), "")
-		if kinds := slices.Sorted(maps.Keys(only.ByKind)); !slices.Equal(kinds, []coord.AttentionKind{coord.AttentionAck, coord.AttentionMessage, coord.AttentionQuestion}) {
+		if kinds := slices.Sorted(maps.Keys(only.ByKind)); !slices.Equal(kinds, []coord.AttentionKind{
+			coord.AttentionAck, coord.AttentionMessage, coord.AttentionQuestion,
+		}) {
 			t.Errorf("with messages:read alone = %v", kinds)
 		}
 		x.w.Must(403, request{Method: "GET", Path: "/v1/attention", Token: x.w.Token(x.o, &x.bob.User, coord.ScopeIntentsRead)}, nil)
@@ -89,10 +125,20 @@ func TestAnOverrideIsAskedOfOthers(t *testing.T) {
 			ada           string
 		}{
 			{"bob himself", "", "", x.bob.Name + " asks for an override of " + clash.Ref},
-			{"bob's agent", agent.session, x.bob.Name + "'s agent asks for an override of " + clash.Ref, x.bob.Name + "'s agent asks for an override of " + clash.Ref},
+			{
+				"bob's agent",
+				agent.session,
+				x.bob.Name + "'s agent asks for an override of " + clash.Ref,
+				x.bob.Name + "'s agent asks for an override of " + clash.Ref,
+			},
 		} {
-			x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: agent.token, Body: map[string]any{"action": "request_override"},
-				Header: map[string]string{"X-Svc-Session": tt.session}}, nil)
+			x.w.Must(200, request{
+				Method: "POST",
+				Path:   "/v1/conflicts/" + clash.Ref + "/actions",
+				Token:  agent.token,
+				Body:   map[string]any{"action": "request_override"},
+				Header: map[string]string{"X-Svc-Session": tt.session},
+			}, nil)
 			for token, want := range map[string]string{x.bob.token: tt.bob, x.ada.token: tt.ada} {
 				got := ""
 				for _, item := range ofKind(x.attention(token, ""), coord.AttentionOverrideRequest) {
@@ -127,7 +173,12 @@ func TestDismissedUntilItChanges(t *testing.T) {
 		if got := ofKind(x.attention(x.cyd.token, ""), coord.AttentionConflict); len(got) != 1 {
 			t.Errorf("somebody else's dismissal hid it: %+v", got)
 		}
-		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.cyd.token, Body: map[string]any{"action": "ack"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/conflicts/" + clash.Ref + "/actions",
+			Token:  x.cyd.token,
+			Body:   map[string]any{"action": "ack"},
+		}, nil)
 		changed := item()
 		if changed == nil || changed.ID == first.ID {
 			t.Fatalf("it changed and is still hidden: %+v", changed)

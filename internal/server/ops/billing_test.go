@@ -59,7 +59,11 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 	})
 	mux.HandleFunc("POST /v1/billing_portal/sessions", func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
-		answer(w, 200, map[string]any{"id": "bps_1", "object": "billing_portal.session", "url": "https://portal.stripe.test/" + r.Form.Get("customer")})
+		answer(w, 200, map[string]any{
+			"id":     "bps_1",
+			"object": "billing_portal.session",
+			"url":    "https://portal.stripe.test/" + r.Form.Get("customer"),
+		})
 	})
 	mux.HandleFunc("GET /v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, 200, map[string]any{"object": "list", "data": s.subs, "has_more": false, "url": "/v1/subscriptions"})
@@ -86,7 +90,10 @@ func (s *fakeStripe) has(id, status, price string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.subs = []map[string]any{{"id": id, "object": "subscription", "status": status, "created": 1, "customer": "cus_1",
-		"items": map[string]any{"object": "list", "data": []any{map[string]any{"id": "si", "price": map[string]any{"id": price}, "current_period_end": 1800000000}}}}}
+		"items": map[string]any{
+			"object": "list",
+			"data":   []any{map[string]any{"id": "si", "price": map[string]any{"id": price}, "current_period_end": 1800000000}},
+		}}}
 }
 
 func (s *fakeStripe) set(change func()) {
@@ -97,7 +104,8 @@ func (s *fakeStripe) set(change func()) {
 
 // stripeEvent is a signed webhook.
 func stripeEvent(kind, customer string) request {
-	body := fmt.Appendf(nil, `{"id":"evt_%s","object":"event","type":%q,"created":%d,"data":{"object":{"id":"sub_1","customer":%q}}}`, uuid.NewString(), kind, time.Now().Unix(), customer)
+	body := fmt.Appendf(nil, `{"id":"evt_%s","object":"event","type":%q,"created":%d,"data":{"object":{"id":"sub_1","customer":%q}}}`,
+		uuid.NewString(), kind, time.Now().Unix(), customer)
 	return signedStripe(body, stripeSecret, time.Now())
 }
 
@@ -107,7 +115,17 @@ func signedStripe(body []byte, secret string, at time.Time) request {
 }
 
 func stripeConfig(dsn, url string) daemon.Config {
-	return daemon.Config{Database: dsn, Allow: "127.0.0.1", Stripe: daemon.StripeConfig{Key: "sk_test_1", WebhookSecret: stripeSecret, PriceTeam: "price_team", PriceBusiness: "price_business", URL: url}}
+	return daemon.Config{
+		Database: dsn,
+		Allow:    "127.0.0.1",
+		Stripe: daemon.StripeConfig{
+			Key:           "sk_test_1",
+			WebhookSecret: stripeSecret,
+			PriceTeam:     "price_team",
+			PriceBusiness: "price_business",
+			URL:           url,
+		},
+	}
 }
 
 // onStripe runs a test with a team whose server sells plans, on every database.
@@ -172,7 +190,8 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &first)
 		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "team"}, &again)
 		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "business"}, &other)
-		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team" || again != first || other.URL != "https://checkout.stripe.test/2/cus_1/price_business" || s.customers != 1 {
+		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team" || again != first ||
+			other.URL != "https://checkout.stripe.test/2/cus_1/price_business" || s.customers != 1 {
 			t.Errorf("checkout = %v, %v, %v; %d customers", first, again, other, s.customers)
 		}
 		if b := x.billing(payer); b.Subscribed || b.Plan != "free" || b.Status != "none" {
@@ -195,7 +214,8 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		if u := x.usage(x.ada); u.Plan != "team" || *u.Limits.Repos != 25 {
 			t.Errorf("usage = %+v", u)
 		}
-		if b := x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "business"}, nil); b.Status != 409 || b.Type != problem.AlreadySubscribed.Type() {
+		if b := x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "business"}, nil); b.Status != 409 ||
+			b.Type != problem.AlreadySubscribed.Type() {
 			t.Errorf("buying a second one = %+v", b)
 		}
 		var portal wire.PageURL
@@ -225,7 +245,8 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		for _, p := range x.told(coord.EventBillingUpdated) {
 			got = append(got, fmt.Sprint(p["previous_plan"], ">", p["plan"], " ", p["status"]))
 		}
-		want := "business>free canceled, free>business active, business>free unpaid, business>business past_due, team>business active, free>team active"
+		want := "business>free canceled, free>business active, business>free unpaid, business>business past_due, team>business active, " +
+			"free>team active"
 		if strings.Join(got, ", ") != want {
 			t.Errorf("told %s\nwant %s", strings.Join(got, ", "), want)
 		}
@@ -266,7 +287,10 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 		if b := x.billing(payer); b.Plan != "free" {
 			t.Errorf("after what was refused the plan is %s", b.Plan)
 		}
-		for name, tt := range map[string]struct{ r request }{"a stranger": {stripeEvent("customer.subscription.updated", "cus_99")}, "an invoice": {stripeEvent("invoice.paid", "cus_1")}} {
+		for name, tt := range map[string]struct{ r request }{
+			"a stranger": {stripeEvent("customer.subscription.updated", "cus_99")},
+			"an invoice": {stripeEvent("invoice.paid", "cus_1")},
+		} {
 			var got wire.HookReceipt
 			if x.w.Must(200, tt.r, &got); got.Status != "ignored" || got.Reason == "" {
 				t.Errorf("%s = %+v", name, got)
@@ -307,7 +331,8 @@ func (x *team) stripeSettled() {
 	x.Helper()
 	await.True(x, "Stripe has been asked", func() bool {
 		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
-		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) && !strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
+		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) &&
+			!strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
 			!strings.Contains(page, `svc_jobs{kind="stripe",state="scheduled"}`)
 	})
 }

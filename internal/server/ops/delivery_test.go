@@ -49,7 +49,9 @@ type replica struct {
 func (r *replica) start() {
 	r.t.Helper()
 	r.cmd = exec.Command(os.Args[0])
-	r.cmd.Env = append(os.Environ(), "SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(), "data")+" --database "+r.dsn+" --secret-key "+daemontest.SecretKey)
+	r.cmd.Env = append(os.Environ(),
+		"SVC_TEST_SVCD=serve --log-level error --addr 127.0.0.1:0 --data "+filepath.Join(r.t.TempDir(),
+			"data")+" --database "+r.dsn+" --secret-key "+daemontest.SecretKey)
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -133,7 +135,12 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 		for _, from := range from {
 			sending.Go(func() {
 				for k := range each {
-					post := request{Method: "POST", Path: "/v1/messages", Token: from.token, Body: map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)}}
+					post := request{
+						Method: "POST",
+						Path:   "/v1/messages",
+						Token:  from.token,
+						Body:   map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)},
+					}
 					for range 10_000 {
 						_, status, err := try(x.w, serving(), post)
 						if err == nil && (status == 201 || status == 429) {

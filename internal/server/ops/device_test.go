@@ -44,7 +44,13 @@ func TestTheDeviceFlow(t *testing.T) {
 		o := w.Org("Acme")
 		u := o.Users[coord.Member]
 		as := func(path, code string) request {
-			return request{Method: "POST", Path: "/v1/auth/device/" + path, Cookie: w.Cookie(u), Org: o.Slug, Body: map[string]any{"user_code": code}}
+			return request{
+				Method: "POST",
+				Path:   "/v1/auth/device/" + path,
+				Cookie: w.Cookie(u),
+				Org:    o.Slug,
+				Body:   map[string]any{"user_code": code},
+			}
 		}
 		expect := func(d device, want problem.Kind) {
 			t.Helper()
@@ -128,7 +134,13 @@ func TestCodesCannotBeGuessedForLong(t *testing.T) {
 	o := w.Org("Acme")
 	cookie := w.Cookie(o.Users[coord.Member])
 	for i := range 20 {
-		res := w.Do(request{Method: "POST", Path: "/v1/auth/device/lookup", Cookie: cookie, Org: o.Slug, Body: map[string]any{"user_code": "BCDF-GHJK"}})
+		res := w.Do(request{
+			Method: "POST",
+			Path:   "/v1/auth/device/lookup",
+			Cookie: cookie,
+			Org:    o.Slug,
+			Body:   map[string]any{"user_code": "BCDF-GHJK"},
+		})
 		if res.Status == http.StatusTooManyRequests {
 			if i < 10 || res.Header.Get("Retry-After") == "" {
 				t.Errorf("locked after %d tries, Retry-After %q", i, res.Header.Get("Retry-After"))

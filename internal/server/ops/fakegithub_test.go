@@ -62,7 +62,15 @@ var theKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 func newFakeGitHub(t testing.TB) *fakeGitHub {
-	g := &fakeGitHub{key: theKey(), secret: "hush-" + uuid.NewString(), codes: map[string]bool{}, comments: map[int64]*ghComment{}, checks: map[int64]map[string]any{}, blobs: map[string]string{}, next: 100}
+	g := &fakeGitHub{
+		key:      theKey(),
+		secret:   "hush-" + uuid.NewString(),
+		codes:    map[string]bool{},
+		comments: map[int64]*ghComment{},
+		checks:   map[int64]map[string]any{},
+		blobs:    map[string]string{},
+		next:     100,
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v3/app-manifests/{code}/conversions", g.convert)
 	mux.HandleFunc("POST /api/v3/app/installations/{id}/access_tokens", g.asApp(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +85,10 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 		answer(w, 202, map[string]any{})
 	}))
 	mux.HandleFunc("GET /api/v3/installation/repositories", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, map[string]any{"total_count": 2, "repositories": []any{map[string]any{"full_name": "acme/api"}, map[string]any{"full_name": "acme/web"}}})
+		answer(w, 200, map[string]any{
+			"total_count":  2,
+			"repositories": []any{map[string]any{"full_name": "acme/api"}, map[string]any{"full_name": "acme/web"}},
+		})
 	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/issues/{n}/comments", g.asInstallation(g.listComments))
 	mux.HandleFunc("POST /api/v3/repos/acme/api/issues/{n}/comments", g.asInstallation(g.comment))
@@ -134,8 +145,17 @@ func (g *fakeGitHub) convert(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(g.codes, r.PathValue("code"))
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(g.key)})
-	answer(w, 201, map[string]any{"id": 4711, "slug": "svc-acme", "name": "svc acme", "owner": map[string]any{"login": "acme"}, "html_url": g.URL + "/github-apps/svc-acme",
-		"client_id": "Iv1", "client_secret": "cs-hush", "webhook_secret": g.secret, "pem": string(text)})
+	answer(w, 201, map[string]any{
+		"id":             4711,
+		"slug":           "svc-acme",
+		"name":           "svc acme",
+		"owner":          map[string]any{"login": "acme"},
+		"html_url":       g.URL + "/github-apps/svc-acme",
+		"client_id":      "Iv1",
+		"client_secret":  "cs-hush",
+		"webhook_secret": g.secret,
+		"pem":            string(text),
+	})
 }
 
 // asApp serves whoever shows a token signed with the app's key.
@@ -143,7 +163,9 @@ func (g *fakeGitHub) asApp(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		claims := &jwt.RegisteredClaims{}
-		if _, err := jwt.ParseWithClaims(text, claims, func(*jwt.Token) (any, error) { return &g.key.PublicKey, nil }); err != nil || claims.Issuer != "4711" {
+		if _, err := jwt.ParseWithClaims(text, claims, func(*jwt.Token) (any, error) {
+			return &g.key.PublicKey, nil
+		}); err != nil || claims.Issuer != "4711" {
 			answer(w, 401, map[string]any{"message": "Bad credentials"})
 			return
 		}
@@ -233,7 +255,14 @@ func (g *fakeGitHub) lastCheck() map[string]any {
 }
 
 func installation(id int64, at time.Time) map[string]any {
-	return map[string]any{"id": id, "app_id": 4711, "account": map[string]any{"login": "acme"}, "repository_selection": "selected", "created_at": at, "updated_at": at}
+	return map[string]any{
+		"id":                   id,
+		"app_id":               4711,
+		"account":              map[string]any{"login": "acme"},
+		"repository_selection": "selected",
+		"created_at":           at,
+		"updated_at":           at,
+	}
 }
 
 // A delivery is a webhook about to be sent.
@@ -267,21 +296,43 @@ func (g *fakeGitHub) request(d delivery) request {
 // pullRequest is an event of a pull request from a branch of acme/api.
 func (g *fakeGitHub) pullRequest(action string, number int, branch string, at time.Time, more map[string]any) delivery {
 	repo := map[string]any{"full_name": "acme/api", "html_url": "https://github.com/acme/api", "default_branch": "main", "private": true}
-	pr := map[string]any{"number": number, "state": "open", "html_url": fmt.Sprint("https://github.com/acme/api/pull/", number), "updated_at": at.UTC().Format(time.RFC3339),
-		"head": map[string]any{"ref": branch, "sha": "head-1", "repo": repo}, "base": map[string]any{"ref": "main", "repo": repo}}
+	pr := map[string]any{
+		"number":     number,
+		"state":      "open",
+		"html_url":   fmt.Sprint("https://github.com/acme/api/pull/", number),
+		"updated_at": at.UTC().Format(time.RFC3339),
+		"head":       map[string]any{"ref": branch, "sha": "head-1", "repo": repo},
+		"base":       map[string]any{"ref": "main", "repo": repo},
+	}
 	if action == "closed" {
 		pr["state"] = "closed"
 	}
 	for k, v := range more {
 		pr[k] = v
 	}
-	return g.delivery("pull_request", map[string]any{"action": action, "number": number, "pull_request": pr, "repository": repo, "installation": map[string]any{"id": 77}})
+	return g.delivery("pull_request", map[string]any{
+		"action":       action,
+		"number":       number,
+		"pull_request": pr,
+		"repository":   repo,
+		"installation": map[string]any{"id": 77},
+	})
 }
 
 func (g *fakeGitHub) push(branch, before, after string, paths ...string) delivery {
-	return g.delivery("push", map[string]any{"ref": "refs/heads/" + branch, "before": before, "after": after, "installation": map[string]any{"id": 77},
-		"repository": map[string]any{"full_name": "acme/api", "html_url": "https://github.com/acme/api", "default_branch": "main", "private": true},
-		"commits":    []any{map[string]any{"id": after, "modified": paths}}})
+	return g.delivery("push", map[string]any{
+		"ref":          "refs/heads/" + branch,
+		"before":       before,
+		"after":        after,
+		"installation": map[string]any{"id": 77},
+		"repository": map[string]any{
+			"full_name":      "acme/api",
+			"html_url":       "https://github.com/acme/api",
+			"default_branch": "main",
+			"private":        true,
+		},
+		"commits": []any{map[string]any{"id": after, "modified": paths}},
+	})
 }
 
 // tell sends a webhook that has to be taken.

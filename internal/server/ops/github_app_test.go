@@ -24,7 +24,8 @@ func TestMakingTheApp(t *testing.T) {
 			t.Errorf("without an owner it goes to %s, each time the same", mine.URL)
 		}
 		hook, _ := m.Manifest["hook_attributes"].(map[string]any)
-		if m.Manifest["public"] != false || !strings.HasSuffix(m.Manifest["redirect_url"].(string), "/v1/github/app/callback") || !strings.HasSuffix(hook["url"].(string), "/v1/github/webhook") {
+		if m.Manifest["public"] != false || !strings.HasSuffix(m.Manifest["redirect_url"].(string), "/v1/github/app/callback") ||
+			!strings.HasSuffix(hook["url"].(string), "/v1/github/webhook") {
 			t.Errorf("manifest = %v", m.Manifest)
 		}
 		for query, field := range map[string]string{"?owner=a/b": "owner", "?format=xml": "format"} {
@@ -36,7 +37,8 @@ func TestMakingTheApp(t *testing.T) {
 			}
 		}
 		page := x.w.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest?format=html", Cookie: x.w.Cookie(x.ada.User)}, nil)
-		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") ||
+			!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("the page is %s, %s", ct, page.Header.Get("Content-Security-Policy"))
 		}
 		x.inTwoOrgs(t)
@@ -50,7 +52,10 @@ func TestMakingTheApp(t *testing.T) {
 			r      request
 			status int
 		}{
-			"a state that we did not make":     {request{Method: "GET", Path: "/v1/github/app/callback?code=x&state=" + url.QueryEscape(tampered)}, 403},
+			"a state that we did not make": {
+				request{Method: "GET", Path: "/v1/github/app/callback?code=x&state=" + url.QueryEscape(tampered)},
+				403,
+			},
 			"no state":                         {request{Method: "GET", Path: "/v1/github/app/callback?code=x"}, 403},
 			"a code that GitHub does not know": {callback(m, "guess"), 302},
 		} {
@@ -135,7 +140,12 @@ func (x *githubTeam) overlapping() (second agent) {
 
 func (x *githubTeam) policy(report string) {
 	x.Helper()
-	x.w.Must(200, request{Method: "PUT", Path: "/v1/policies", Token: x.ada.token, Body: map[string]any{"rules": map[string]any{"pull_request_report": report}}}, nil)
+	x.w.Must(200, request{
+		Method: "PUT",
+		Path:   "/v1/policies",
+		Token:  x.ada.token,
+		Body:   map[string]any{"rules": map[string]any{"pull_request_report": report}},
+	}, nil)
 }
 
 func TestACheckRunTellsOfConflicts(t *testing.T) {
@@ -157,7 +167,9 @@ func TestACheckRunTellsOfConflicts(t *testing.T) {
 		// A new head has no check of its own yet, and needs none without conflicts.
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		await.True(t, "the check tells of the new conflict", func() bool { return x.gh.lastCheck()["conclusion"] == "neutral" })
-		x.tell(x.gh.pullRequest("synchronize", 12, "feature", t0.Add(time.Hour), map[string]any{"head": map[string]any{"ref": "feature", "sha": "head-2", "repo": map[string]any{"full_name": "acme/api"}}}))
+		x.tell(x.gh.pullRequest("synchronize", 12, "feature", t0.Add(time.Hour), map[string]any{
+			"head": map[string]any{"ref": "feature", "sha": "head-2", "repo": map[string]any{"full_name": "acme/api"}},
+		}))
 		await.True(t, "the new head has a check", func() bool { return x.gh.lastCheck()["head_sha"] == "head-2" })
 	})
 }
@@ -261,13 +273,21 @@ func TestAnAppIsForgotten(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		bob := x.overlapping()
 		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
-		x.tell(x.gh.delivery("installation", map[string]any{"action": "created", "installation": installation(77, t0), "repositories": []any{map[string]any{"full_name": "acme/api"}}}))
+		x.tell(x.gh.delivery("installation", map[string]any{
+			"action":       "created",
+			"installation": installation(77, t0),
+			"repositories": []any{map[string]any{"full_name": "acme/api"}},
+		}))
 		x.settled()
 		gone := request{Method: "DELETE", Path: "/v1/github/app/" + x.status().Apps[0].ID}
 		for name, tt := range map[string]struct {
 			token  string
 			status int
-		}{"a member": {x.cyd.token, 403}, "a service token": {x.w.Token(x.o, nil, coord.ScopeReposRead), 403}, "another org": {x.w.Org("Other").Owner(), 404}} {
+		}{
+			"a member":        {x.cyd.token, 403},
+			"a service token": {x.w.Token(x.o, nil, coord.ScopeReposRead), 403},
+			"another org":     {x.w.Org("Other").Owner(), 404},
+		} {
 			gone.Token = tt.token
 			if res := x.w.Do(gone); res.Status != tt.status {
 				t.Errorf("%s = %d %s", name, res.Status, res.Body)

@@ -65,13 +65,26 @@ func (x *team) changes(a agent, branch string, f coord.FileFacts) wire.HookReply
 	x.Helper()
 	body := hookRequest(a, wire.HookPostEdit, nil).Body.(map[string]any)["repo"].(map[string]any)
 	body["branch"] = branch
-	return x.hook(a, wire.HookPostEdit, map[string]any{"repo": body, "paths": []string{f.Path}, "analysis": coord.Analysis{Files: []coord.FileFacts{f}}})
+	return x.hook(a, wire.HookPostEdit, map[string]any{
+		"repo":     body,
+		"paths":    []string{f.Path},
+		"analysis": coord.Analysis{Files: []coord.FileFacts{f}},
+	})
 }
 
 // lines is a file with some lines of a base replaced.
 func lines(path, base, fresh string, start, count int) coord.FileFacts {
-	return coord.FileFacts{Path: path, Status: coord.FileModified, Language: "go", BaseBlob: &base, NewBlob: &fresh,
-		Hunks: []coord.Hunk{{Start: start, Count: count, LinesHash: uuid.NewString()[:8]}}, Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}
+	return coord.FileFacts{
+		Path:       path,
+		Status:     coord.FileModified,
+		Language:   "go",
+		BaseBlob:   &base,
+		NewBlob:    &fresh,
+		Hunks:      []coord.Hunk{{Start: start, Count: count, LinesHash: uuid.NewString()[:8]}},
+		Symbols:    []coord.SymbolFacts{},
+		Contracts:  []coord.ContractFacts{},
+		References: []coord.Reference{},
+	}
 }
 
 // works makes an agent of a person with an intent on a branch.
@@ -124,13 +137,20 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 		}
 		await.True(t, "the pull request tells of the conflict", func() bool {
 			said := x.gh.said(12)
-			return len(said) == 1 && strings.Contains(said[0], overlap.Ref) && strings.Contains(said[0], "1 conflict with other work") && strings.Contains(said[0], theirs.Ref)
+			return len(said) == 1 && strings.Contains(said[0], overlap.Ref) && strings.Contains(said[0], "1 conflict with other work") &&
+				strings.Contains(said[0], theirs.Ref)
 		})
 
-		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + overlap.Ref + "/actions", Token: x.bob.token, Body: map[string]any{"action": "resolved", "note": "agreed by voice"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/conflicts/" + overlap.Ref + "/actions",
+			Token:  x.bob.token,
+			Body:   map[string]any{"action": "resolved", "note": "agreed by voice"},
+		}, nil)
 		await.True(t, "the comment says that the conflict is over", func() bool {
 			said := x.gh.said(12)
-			return len(said) == 1 && strings.Contains(said[0], "No conflicts with other work any more") && strings.Contains(said[0], "resolved (agreed)")
+			return len(said) == 1 && strings.Contains(said[0], "No conflicts with other work any more") &&
+				strings.Contains(said[0], "resolved (agreed)")
 		})
 
 		waited := make(chan wire.Waited, 1)
@@ -156,7 +176,12 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 
 		// The push that the merge made tells nothing new.
 		x.gh.set(func() {
-			x.gh.files, x.gh.blobs["a.go"] = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,4 @@\n x\n-a\n-b\n-c\n+d"}}, "b1"
+			x.gh.files, x.gh.blobs["a.go"] = []map[string]any{{
+				"filename": "a.go",
+				"status":   "modified",
+				"sha":      "n1",
+				"patch":    "@@ -9,4 +9,4 @@\n x\n-a\n-b\n-c\n+d",
+			}}, "b1"
 		})
 		x.tell(x.gh.push("main", "p0", "m1", "a.go"))
 		x.settled()
@@ -254,18 +279,48 @@ func TestWhatPullRequestsDoToIntents(t *testing.T) {
 			messages int
 		}{
 			{"opened", "opened", []delivery{x.gh.pullRequest("opened", 1, "opened", t0, nil)}, coord.IntentInReview, true, 0},
-			{"a draft is stored and moves nothing", "drafted", []delivery{x.gh.pullRequest("opened", 2, "drafted", t0, map[string]any{"draft": true})}, coord.IntentActive, true, 0},
+			{
+				"a draft is stored and moves nothing",
+				"drafted",
+				[]delivery{x.gh.pullRequest("opened", 2, "drafted", t0, map[string]any{"draft": true})},
+				coord.IntentActive,
+				true,
+				0,
+			},
 			{"a draft that is ready moves on", "ready", []delivery{x.gh.pullRequest("opened", 3, "ready", t0, map[string]any{"draft": true}),
 				x.gh.pullRequest("ready_for_review", 3, "ready", t0.Add(time.Minute), nil)}, coord.IntentInReview, true, 0},
 			{"closed unmerged leaves it and says so", "closed", []delivery{x.gh.pullRequest("opened", 4, "closed", t0, nil),
-				x.gh.pullRequest("closed", 4, "closed", t0.Add(time.Minute), nil), x.gh.pullRequest("edited", 4, "closed", t0.Add(time.Hour), map[string]any{"state": "closed"})}, coord.IntentInReview, true, 1},
-			{"reopened", "reopened", []delivery{x.gh.pullRequest("closed", 5, "reopened", t0, nil), x.gh.pullRequest("reopened", 5, "reopened", t0, nil)}, coord.IntentInReview, true, 1},
-			{"merged", "merged", []delivery{x.gh.pullRequest("closed", 6, "merged", t0, map[string]any{"merged": true})}, coord.IntentMerged, true, 0},
+				x.gh.pullRequest("closed", 4, "closed", t0.Add(time.Minute),
+					nil), x.gh.pullRequest("edited", 4, "closed", t0.Add(time.Hour), map[string]any{"state": "closed"})}, coord.IntentInReview,
+				true, 1},
+			{
+				"reopened",
+				"reopened",
+				[]delivery{x.gh.pullRequest("closed", 5, "reopened", t0, nil), x.gh.pullRequest("reopened", 5, "reopened", t0, nil)},
+				coord.IntentInReview,
+				true,
+				1,
+			},
+			{
+				"merged",
+				"merged",
+				[]delivery{x.gh.pullRequest("closed", 6, "merged", t0, map[string]any{"merged": true})},
+				coord.IntentMerged,
+				true,
+				0,
+			},
 			{"opened after it merged", "late", []delivery{x.gh.pullRequest("closed", 7, "late", t0.Add(time.Minute), map[string]any{"merged": true}),
 				x.gh.pullRequest("opened", 7, "late", t0, nil)}, coord.IntentMerged, true, 0},
 			{"opened after it closed", "order", []delivery{x.gh.pullRequest("closed", 8, "order", t0.Add(time.Minute), nil),
 				x.gh.pullRequest("opened", 8, "order", t0, nil)}, coord.IntentActive, false, 1},
-			{"a fork with a branch of the same name", "forked", []delivery{x.gh.pullRequest("opened", 9, "forked", t0, map[string]any{"head": fork})}, coord.IntentActive, false, 0},
+			{
+				"a fork with a branch of the same name",
+				"forked",
+				[]delivery{x.gh.pullRequest("opened", 9, "forked", t0, map[string]any{"head": fork})},
+				coord.IntentActive,
+				false,
+				0,
+			},
 			{"opened and closed within a second, in the wrong order", "second", []delivery{x.gh.pullRequest("closed", 10, "second", t0, nil),
 				x.gh.pullRequest("opened", 10, "second", t0, nil)}, coord.IntentActive, false, 1},
 			{"another branch", "mine", []delivery{x.gh.pullRequest("opened", 11, "yours", t0, nil)}, coord.IntentActive, false, 0},

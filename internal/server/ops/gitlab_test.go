@@ -136,7 +136,10 @@ type gitlabTeam struct {
 
 func onGitLab(t *testing.T, test func(*testing.T, *gitlabTeam)) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
-		x := &gitlabTeam{team: newTeam(t, daemontest.StartWith(t, daemon.Config{Database: dsn, Allow: "127.0.0.1"}), "Acme"), lab: newFakeGitLab(t)}
+		x := &gitlabTeam{
+			team: newTeam(t, daemontest.StartWith(t, daemon.Config{Database: dsn, Allow: "127.0.0.1"}), "Acme"),
+			lab:  newFakeGitLab(t),
+		}
 		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE repos SET provider = 'gitlab' WHERE full_name = $1`, apiRepo)
 			return err
@@ -149,20 +152,37 @@ func onGitLab(t *testing.T, test func(*testing.T, *gitlabTeam)) {
 // than its page is at.
 func (x *gitlabTeam) send(body map[string]any) (out wire.HookReceipt) {
 	x.Helper()
-	body["project"] = map[string]any{"path_with_namespace": "acme/api", "web_url": x.lab.URL + "/lab/acme/api", "git_ssh_url": "git@github.com:acme/api.git", "default_branch": "main"}
-	x.w.Must(200, request{Method: "POST", Path: x.to, Body: body, Header: map[string]string{"X-Gitlab-Token": x.secret, "X-Gitlab-Event-UUID": uuid.NewString()}}, &out)
+	body["project"] = map[string]any{
+		"path_with_namespace": "acme/api",
+		"web_url":             x.lab.URL + "/lab/acme/api",
+		"git_ssh_url":         "git@github.com:acme/api.git",
+		"default_branch":      "main",
+	}
+	x.w.Must(200, request{
+		Method: "POST",
+		Path:   x.to,
+		Body:   body,
+		Header: map[string]string{"X-Gitlab-Token": x.secret, "X-Gitlab-Event-UUID": uuid.NewString()},
+	}, &out)
 	return out
 }
 
 func (x *gitlabTeam) merge(action, state, branch string, at time.Time) {
 	x.Helper()
 	var body map[string]any
-	json.Unmarshal(mergeRequest(action, state, branch, 12, at, "acme/api", map[string]any{"url": x.lab.URL + "/lab/acme/api/-/merge_requests/12"}), &body)
+	json.Unmarshal(mergeRequest(action, state, branch, 12, at, "acme/api", map[string]any{
+		"url": x.lab.URL + "/lab/acme/api/-/merge_requests/12",
+	}), &body)
 	x.send(body)
 }
 
 func (x *gitlabTeam) put(token any, url string) daemontest.Response {
-	return x.w.Do(request{Method: "PUT", Path: "/v1/integrations/gitlab/token", Token: x.ada.token, Body: map[string]any{"token": token, "url": url}})
+	return x.w.Do(request{
+		Method: "PUT",
+		Path:   "/v1/integrations/gitlab/token",
+		Token:  x.ada.token,
+		Body:   map[string]any{"token": token, "url": url},
+	})
 }
 
 // The story of a merge request: it tells of a conflict and of its end in one
@@ -206,7 +226,10 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 		})
 
 		x.lab.set(func() {
-			x.lab.diffs = []map[string]any{{"old_path": "a.go", "new_path": "a.go", "diff": "--- a/a.go\n+++ b/a.go\n@@ -10,3 +10,1 @@\n-a\n-b\n-c\n+d\n"}, {"old_path": "z.go", "new_path": "z.go", "diff": "@@ -1 +1 @@\n-a\n+b\n"}}
+			x.lab.diffs = []map[string]any{
+				{"old_path": "a.go", "new_path": "a.go", "diff": "--- a/a.go\n+++ b/a.go\n@@ -10,3 +10,1 @@\n-a\n-b\n-c\n+d\n"},
+				{"old_path": "z.go", "new_path": "z.go", "diff": "@@ -1 +1 @@\n-a\n+b\n"},
+			}
 			x.lab.blobs["a.go@p0"], x.lab.blobs["a.go@p1"] = "b1", "n9"
 		})
 		push["checkout_sha"] = "p1" // another body: the first was heard
@@ -253,7 +276,8 @@ func (x *gitlabTeam) connect(t *testing.T) {
 	res := x.put(labToken, web+"/")
 	var got wire.GitLabStatus
 	res.JSON(t, &got)
-	if res.Status != 200 || got.Token == nil || got.Token.URL != web || got.Token.Name != "svc" || got.Token.ExpiresAt == nil || strings.Contains(string(res.Body), labToken) {
+	if res.Status != 200 || got.Token == nil || got.Token.URL != web || got.Token.Name != "svc" || got.Token.ExpiresAt == nil ||
+		strings.Contains(string(res.Body), labToken) {
 		t.Errorf("a good token = %d %s", res.Status, res.Body)
 	}
 	x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {

@@ -50,12 +50,37 @@ func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 			log    string
 		}{
 			{"without a signature", with(good, map[string]string{"X-Hub-Signature-256": ""}), 403, "it is not signed"},
-			{"with the old kind of signature", with(good, map[string]string{"X-Hub-Signature-256": "", "X-Hub-Signature": "sha1=" + hex.EncodeToString(old.Sum(nil))}), 403, "it is not signed"},
-			{"the old kind under the new name", with(good, map[string]string{"X-Hub-Signature-256": "sha1=" + hex.EncodeToString(old.Sum(nil))}), 403, "it is not signed"},
-			{"signed with another secret", with(good, map[string]string{"X-Hub-Signature-256": signature("guess", good.body)}), 403, "does not match the secret"},
-			{"signed with no secret", with(good, map[string]string{"X-Hub-Signature-256": signature("", good.body)}), 403, "does not match the secret"},
+			{
+				"with the old kind of signature",
+				with(good, map[string]string{"X-Hub-Signature-256": "", "X-Hub-Signature": "sha1=" + hex.EncodeToString(old.Sum(nil))}),
+				403,
+				"it is not signed",
+			},
+			{
+				"the old kind under the new name",
+				with(good, map[string]string{"X-Hub-Signature-256": "sha1=" + hex.EncodeToString(old.Sum(nil))}),
+				403,
+				"it is not signed",
+			},
+			{
+				"signed with another secret",
+				with(good, map[string]string{"X-Hub-Signature-256": signature("guess", good.body)}),
+				403,
+				"does not match the secret",
+			},
+			{
+				"signed with no secret",
+				with(good, map[string]string{"X-Hub-Signature-256": signature("", good.body)}),
+				403,
+				"does not match the secret",
+			},
 			{"a signature of another body", forged, 403, "does not match the secret"},
-			{"for an app that is not ours", with(good, map[string]string{"X-GitHub-Hook-Installation-Target-ID": "99"}), 403, "does not match the secret"},
+			{
+				"for an app that is not ours",
+				with(good, map[string]string{"X-GitHub-Hook-Installation-Target-ID": "99"}),
+				403,
+				"does not match the secret",
+			},
 			{"no JSON", x.raw("pull_request", []byte("{")), 400, "cannot be read"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
@@ -92,8 +117,10 @@ func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 			t.Errorf("an older one = %+v", got)
 		}
 		contains(t, "the log", x.logLine(stale.id), "older than what is known")
-		for _, d := range []delivery{x.raw("ping", []byte(`{"zen":"x"}`)), x.raw("star", []byte(`{}`)), x.gh.pullRequest("labeled", 1, "feature", t0.Add(2*time.Hour), nil),
-			x.raw("pull_request", []byte(`{"action":"opened"}`)), x.raw("push", []byte(`{"ref":"refs/tags/v1"}`)), x.raw("push", []byte(`{}`)), x.gh.push("gone", "a", strings.Repeat("0", 40))} {
+		for _, d := range []delivery{x.raw("ping", []byte(`{"zen":"x"}`)), x.raw("star", []byte(`{}`)),
+			x.gh.pullRequest("labeled", 1, "feature", t0.Add(2*time.Hour), nil),
+			x.raw("pull_request", []byte(`{"action":"opened"}`)), x.raw("push", []byte(`{"ref":"refs/tags/v1"}`)),
+			x.raw("push", []byte(`{}`)), x.gh.push("gone", "a", strings.Repeat("0", 40))} {
 			if got := x.tell(d); got.Status != "ignored" || got.Reason == "" {
 				t.Errorf("%s %s = %+v", d.event, d.body, got)
 			}
@@ -157,7 +184,8 @@ func TestInstallationsFollowGitHub(t *testing.T) {
 			}
 		}
 		s := x.status()
-		if !s.Configured || len(s.Apps) != 1 || s.Apps[0].InstallURL != x.gh.URL+"/github-apps/svc-acme/installations/new" || s.Apps[0].LastDeliveryAt != nil {
+		if !s.Configured || len(s.Apps) != 1 || s.Apps[0].InstallURL != x.gh.URL+"/github-apps/svc-acme/installations/new" ||
+			s.Apps[0].LastDeliveryAt != nil {
 			t.Errorf("status = %+v", s)
 		}
 		created := event("installation", "created", t0, map[string]any{"repositories": repos("acme/api")})
@@ -166,7 +194,9 @@ func TestInstallationsFollowGitHub(t *testing.T) {
 		if x.status().Apps[0].LastDeliveryAt == nil {
 			t.Error("no delivery is noted")
 		}
-		x.tell(event("installation_repositories", "added", t0.Add(time.Minute), map[string]any{"repositories_added": repos("acme/web", "acme/api", "acme/old")}))
+		x.tell(event("installation_repositories", "added", t0.Add(time.Minute), map[string]any{
+			"repositories_added": repos("acme/web", "acme/api", "acme/old"),
+		}))
 		want(1, 3)
 		x.tell(event("installation_repositories", "removed", t0.Add(2*time.Minute), map[string]any{"repositories_removed": repos("acme/old")}))
 		want(1, 2)
@@ -191,7 +221,8 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 			return map[string]any{"id": id, "guid": guid, "status_code": status, "delivered_at": at(-ago)}
 		}
 		x.gh.set(func() {
-			x.gh.failed = []map[string]any{sent(9, "fresh", 503, time.Minute), sent(8, "later", 200, time.Minute), sent(7, "later", 502, 2*time.Minute), sent(6, "twice", 0, 3*time.Minute),
+			x.gh.failed = []map[string]any{sent(9, "fresh", 503, time.Minute), sent(8, "later", 200, time.Minute),
+				sent(7, "later", 502, 2*time.Minute), sent(6, "twice", 0, 3*time.Minute),
 				sent(5, "twice", 504, 4*time.Minute), sent(4, "refused", 403, 5*time.Minute), sent(3, "ancient", 500, 100*time.Hour)}
 		})
 		x.w.Advance(16 * time.Minute)
@@ -211,7 +242,12 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 func (x *team) gitlab(token *string) (to, secret string) {
 	x.Helper()
 	var out wire.GitLabStatus
-	x.w.Must(200, request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.ada.token, Body: map[string]any{"signing_token": token}}, &out)
+	x.w.Must(200, request{
+		Method: "PUT",
+		Path:   "/v1/integrations/gitlab",
+		Token:  x.ada.token,
+		Body:   map[string]any{"signing_token": token},
+	}, &out)
 	if out.WebhookURL == nil || out.Secret == nil {
 		x.Fatalf("connecting GitLab = %+v", out)
 	}
@@ -220,23 +256,46 @@ func (x *team) gitlab(token *string) (to, secret string) {
 }
 
 func mergeRequest(action, state, branch string, number int, at time.Time, repo string, more ...map[string]any) []byte {
-	attributes := map[string]any{"iid": number, "action": action, "state": state, "source_branch": branch, "target_branch": "main", "source_project_id": 5, "target_project_id": 5,
-		"url": "https://gitlab.com/" + repo + "/-/merge_requests/" + fmt.Sprint(number), "updated_at": at.UTC().Format("2006-01-02 15:04:05 MST"), "last_commit": map[string]any{"id": "c1"}}
+	attributes := map[string]any{
+		"iid":               number,
+		"action":            action,
+		"state":             state,
+		"source_branch":     branch,
+		"target_branch":     "main",
+		"source_project_id": 5,
+		"target_project_id": 5,
+		"url":               "https://gitlab.com/" + repo + "/-/merge_requests/" + fmt.Sprint(number),
+		"updated_at":        at.UTC().Format("2006-01-02 15:04:05 MST"),
+		"last_commit":       map[string]any{"id": "c1"},
+	}
 	for _, m := range more {
 		maps.Copy(attributes, m)
 	}
-	body, _ := json.Marshal(map[string]any{"object_kind": "merge_request", "project": map[string]any{"path_with_namespace": repo, "web_url": "https://gitlab.com/" + repo, "default_branch": "main"},
-		"object_attributes": attributes})
+	body, _ := json.Marshal(map[string]any{
+		"object_kind":       "merge_request",
+		"project":           map[string]any{"path_with_namespace": repo, "web_url": "https://gitlab.com/" + repo, "default_branch": "main"},
+		"object_attributes": attributes,
+	})
 	return body
 }
 
 func TestMergeRequestsOfGitLab(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
-		x.w.Must(201, request{Method: "POST", Path: "/v1/repos", Token: x.ada.token, Body: map[string]any{"full_name": "group/sub/app", "provider": "gitlab"}}, nil)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/repos",
+			Token:  x.ada.token,
+			Body:   map[string]any{"full_name": "group/sub/app", "provider": "gitlab"},
+		}, nil)
 		var made wire.Declared
 		declare := func(branch string) string {
-			x.w.Must(201, request{Method: "POST", Path: "/v1/intents", Token: x.cyd.token, Body: map[string]any{"title": branch, "repo": "group/sub/app", "branch": branch,
-				"scope": map[string]any{"paths": []string{branch + ".go"}}}}, &made)
+			x.w.Must(201, request{
+				Method: "POST",
+				Path:   "/v1/intents",
+				Token:  x.cyd.token,
+				Body: map[string]any{"title": branch, "repo": "group/sub/app", "branch": branch,
+					"scope": map[string]any{"paths": []string{branch + ".go"}}},
+			}, &made)
 			return made.Intent.Ref
 		}
 		kept, closed, signed, upper := declare("kept"), declare("closed"), declare("signed"), declare("upper")
@@ -250,26 +309,38 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 			return map[string]string{"X-Gitlab-Token": s, "X-Gitlab-Event": "Merge Request Hook", "X-Gitlab-Event-UUID": uuid.NewString()}
 		}
 		opened := mergeRequest("open", "opened", "kept", 3, t0, "group/sub/app")
-		for name, h := range map[string]map[string]string{"no token": token(""), "a wrong token": token("whsec_x"), "half the token": token(secret[:20])} {
+		for name, h := range map[string]map[string]string{
+			"no token":       token(""),
+			"a wrong token":  token("whsec_x"),
+			"half the token": token(secret[:20]),
+		} {
 			if _, status := send(opened, h); status != 403 {
 				t.Errorf("%s = %d", name, status)
 			}
 			contains(t, "the log", x.logLine(h["X-Gitlab-Event-UUID"]), "refused a webhook", "provider=gitlab")
 		}
-		if res := x.w.Do(request{Method: "POST", Path: "/v1/gitlab/webhook?hook=" + uuid.NewString(), Body: opened, Header: token(secret)}); res.Status != 403 {
+		if res := x.w.Do(request{
+			Method: "POST",
+			Path:   "/v1/gitlab/webhook?hook=" + uuid.NewString(),
+			Body:   opened,
+			Header: token(secret),
+		}); res.Status != 403 {
 			t.Errorf("a way in that is not there = %d", res.Status)
 		}
-		if got, _ := send(opened, token(secret)); got.Status != "done" || x.intentNow(kept).Status != coord.IntentInReview || *x.intentNow(kept).PRNumber != 3 {
+		if got, _ := send(opened, token(secret)); got.Status != "done" || x.intentNow(kept).Status != coord.IntentInReview ||
+			*x.intentNow(kept).PRNumber != 3 {
 			t.Errorf("opened = %+v, the intent is %s", got, x.intentNow(kept).Status)
 		}
 		if got, _ := send(opened, token(secret)); got.Status != "duplicate" {
 			t.Errorf("opened again = %+v", got)
 		}
-		send(mergeRequest("merge", "merged", "upper", 5, t0.Add(time.Minute), "group/sub/app", map[string]any{"target_branch": "kept"}), token(secret))
+		send(mergeRequest("merge", "merged", "upper", 5, t0.Add(time.Minute), "group/sub/app", map[string]any{"target_branch": "kept"}),
+			token(secret))
 		if i := x.intentNow(upper); i.Status != coord.IntentInReview || i.PRNumber == nil || *i.PRNumber != 5 {
 			t.Errorf("merged into another branch: the intent is %s, number %v", i.Status, i.PRNumber)
 		}
-		if got := x.inbox(x.cyd, "").Items; len(got) != 1 || !strings.Contains(got[0].Body, "Merge request !5 of "+upper+" was merged into kept, not into main") {
+		if got := x.inbox(x.cyd, "").Items; len(got) != 1 ||
+			!strings.Contains(got[0].Body, "Merge request !5 of "+upper+" was merged into kept, not into main") {
 			t.Errorf("its owner is told %v", got)
 		}
 		send(mergeRequest("merge", "merged", "kept", 3, t0.Add(time.Hour), "group/sub/app"), token(secret))
@@ -282,8 +353,12 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		if i := x.intentNow(closed); i.Status != coord.IntentActive || len(x.inbox(x.cyd, "").Items) != 2 {
 			t.Errorf("closed: the intent is %s, messages %v", i.Status, x.inbox(x.cyd, "").Items)
 		}
-		for name, body := range map[string]string{"another kind": `{"object_kind":"note"}`, "another action": `{"object_kind":"merge_request","object_attributes":{"action":"approved","state":"opened"}}`,
-			"a push": `{"object_kind":"push","ref":"refs/heads/main","project":{"path_with_namespace":"group/sub/app","web_url":"https://gitlab.com/group/sub/app","default_branch":"main"},"commits":[]}`} {
+		for name, body := range map[string]string{
+			"another kind":   `{"object_kind":"note"}`,
+			"another action": `{"object_kind":"merge_request","object_attributes":{"action":"approved","state":"opened"}}`,
+			"a push": `{"object_kind":"push","ref":"refs/heads/main","project":{"path_with_namespace":"group/sub/app",` +
+				`"web_url":"https://gitlab.com/group/sub/app","default_branch":"main"},"commits":[]}`,
+		} {
 			if got, status := send([]byte(body), token(secret)); status != 200 || got.Status != "ignored" {
 				t.Errorf("%s = %d %+v", name, status, got)
 			}
@@ -320,10 +395,17 @@ func (x *team) signedByGitLab(t *testing.T, send func([]byte, map[string]string)
 		header map[string]string
 		log    string
 	}{
-		"stale":        {sign("stale", time.Now().Add(-6*time.Minute), body), "more than five minutes ago"},
-		"future":       {sign("future", time.Now().Add(6*time.Minute), body), "more than five minutes ago"},
-		"forged":       {forged, "does not match"},
-		"another time": {map[string]string{"webhook-id": "moved", "webhook-timestamp": fmt.Sprint(time.Now().Unix()), "webhook-signature": sign("moved", time.Now().Add(-time.Hour), body)["webhook-signature"]}, "does not match"},
+		"stale":  {sign("stale", time.Now().Add(-6*time.Minute), body), "more than five minutes ago"},
+		"future": {sign("future", time.Now().Add(6*time.Minute), body), "more than five minutes ago"},
+		"forged": {forged, "does not match"},
+		"another time": {
+			map[string]string{
+				"webhook-id":        "moved",
+				"webhook-timestamp": fmt.Sprint(time.Now().Unix()),
+				"webhook-signature": sign("moved", time.Now().Add(-time.Hour), body)["webhook-signature"],
+			},
+			"does not match",
+		},
 	} {
 		if _, status := send(body, tt.header); status != 403 {
 			t.Errorf("%s = %d", name, status)

@@ -96,7 +96,12 @@ func TestAnInviteDoesNotOpenOtherPeoplesAccounts(t *testing.T) {
 			if named {
 				body["email"] = tt.victim.Email
 			}
-			res := accept(w, map[string]any{"code": invite(t, w, theirs, body), "name": "Mallory", "password": "mallory knows this", "email": tt.victim.Email})
+			res := accept(w, map[string]any{
+				"code":     invite(t, w, theirs, body),
+				"name":     "Mallory",
+				"password": "mallory knows this",
+				"email":    tt.victim.Email,
+			})
 			if res.Status != tt.want || len(res.Header.Values("Set-Cookie")) > 0 {
 				t.Errorf("%s, invite made out to it %v: %d, want %d\n%s", tt.name, named, res.Status, tt.want, res.Body)
 			}
@@ -107,7 +112,12 @@ func TestAnInviteDoesNotOpenOtherPeoplesAccounts(t *testing.T) {
 		}
 	}
 	// With the account's own password the invite works and leaves it alone.
-	res := accept(w, map[string]any{"code": invite(t, w, theirs, map[string]any{"role": "viewer"}), "name": "Renamed", "password": password, "email": locked.Email})
+	res := accept(w, map[string]any{
+		"code":     invite(t, w, theirs, map[string]any{"role": "viewer"}),
+		"name":     "Renamed",
+		"password": password,
+		"email":    locked.Email,
+	})
 	if res.Status != 200 || !strings.Contains(string(res.Body), locked.Name) || strings.Contains(string(res.Body), "Renamed") {
 		t.Errorf("joining a second org = %d %s", res.Status, res.Body)
 	}
@@ -120,7 +130,12 @@ func TestAcceptingIsLimited(t *testing.T) {
 	w.Password(o.Users[coord.Owner], password)
 	code := invite(t, w, o, map[string]any{"role": "member"})
 	for range 15 {
-		if accept(w, map[string]any{"code": code, "name": "x", "password": "a guess at the password", "email": o.Users[coord.Owner].Email}).Status == 429 {
+		if accept(w, map[string]any{
+			"code":     code,
+			"name":     "x",
+			"password": "a guess at the password",
+			"email":    o.Users[coord.Owner].Email,
+		}).Status == 429 {
 			return
 		}
 	}
@@ -131,7 +146,11 @@ func TestSettingUpWorksOnceAndOnlyWithTheCode(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		setUp := func(code string) daemontest.Response {
-			return w.Do(request{Method: "POST", Path: "/v1/auth/setup", Body: map[string]any{"code": code, "org": "Acme & Söhne", "email": "Ana@Example.com", "name": "Ana", "password": password}})
+			return w.Do(request{
+				Method: "POST",
+				Path:   "/v1/auth/setup",
+				Body:   map[string]any{"code": code, "org": "Acme & Söhne", "email": "Ana@Example.com", "name": "Ana", "password": password},
+			})
 		}
 		var options struct {
 			SetUp bool `json:"set_up"`

@@ -39,16 +39,29 @@ func TestOnlyOwnersTouchOwnersAndAdmins(t *testing.T) {
 			email := string(by) + "-adds-" + string(of) + "@example.com"
 			check("adds", 201, request{Method: "POST", Path: "/v1/members", Body: map[string]any{"email": email, "role": of}})
 			check("invites", 201, request{Method: "POST", Path: "/v1/invites", Body: map[string]any{"role": of}})
-			check("promotes to", 200, request{Method: "PATCH", Path: "/v1/members/" + w.Member(o, coord.Viewer).ID, Body: map[string]any{"role": of}})
+			check("promotes to", 200, request{
+				Method: "PATCH",
+				Path:   "/v1/members/" + w.Member(o, coord.Viewer).ID,
+				Body:   map[string]any{"role": of},
+			})
 			target := w.Member(o, of)
-			check("makes a token for", 201, request{Method: "POST", Path: "/v1/tokens", Body: map[string]any{"name": "x", "user_email": target.Email}})
+			check("makes a token for", 201, request{
+				Method: "POST",
+				Path:   "/v1/tokens",
+				Body:   map[string]any{"name": "x", "user_email": target.Email},
+			})
 			check("demotes", 200, request{Method: "PATCH", Path: "/v1/members/" + target.ID, Body: map[string]any{"role": "viewer"}})
 			check("removes", 204, request{Method: "DELETE", Path: "/v1/members/" + w.Member(o, of).ID})
 		}
 	}
 	// A service token may add people, but nobody powerful.
 	for role, want := range map[coord.Role]int{coord.Owner: 403, coord.Admin: 403, coord.Member: 201} {
-		res := w.Do(request{Method: "POST", Path: "/v1/members", Token: o.Service, Body: map[string]any{"email": "by-service-" + role + "@example.com", "role": role}})
+		res := w.Do(request{
+			Method: "POST",
+			Path:   "/v1/members",
+			Token:  o.Service,
+			Body:   map[string]any{"email": "by-service-" + role + "@example.com", "role": role},
+		})
 		if res.Status != want {
 			t.Errorf("a service token adds %s = %d, want %d", role, res.Status, want)
 		}
@@ -97,8 +110,13 @@ func TestRemovingAMemberEndsEverythingTheyHold(t *testing.T) {
 			there.Must(200, r, nil)
 		}
 		name := "acme/" + u.ID
-		w.Must(200, request{Method: "POST", Path: "/v1/hooks/evaluate", Token: token, Body: map[string]any{"event": "session_start", "session": map[string]any{"external_id": "x", "tool": "codex"},
-			"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + name}}}}, nil)
+		w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/hooks/evaluate",
+			Token:  token,
+			Body: map[string]any{"event": "session_start", "session": map[string]any{"external_id": "x", "tool": "codex"},
+				"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + name}}},
+		}, nil)
 		online := func() int {
 			var page wire.Page[wire.Online]
 			there.Must(200, request{Method: "GET", Path: "/v1/presence?repo=" + name, Token: o.Owner()}, &page)
@@ -153,14 +171,28 @@ func TestAnAccountMadeElsewhereIsNotAddedByItsAddress(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
 	theirs, ours := w.Org("Theirs"), w.Org("Ours")
 	code := invite(t, w, theirs, map[string]any{"role": "member", "email": "victim@example.com"})
-	w.Must(200, request{Method: "POST", Path: "/v1/auth/accept-invite", Body: map[string]any{"code": code, "name": "Not me", "password": "correct horse battery"}}, nil)
-	res := w.Do(request{Method: "POST", Path: "/v1/members", Token: ours.Owner(), Body: map[string]any{"email": "victim@example.com", "role": "member"}})
+	w.Must(200, request{
+		Method: "POST",
+		Path:   "/v1/auth/accept-invite",
+		Body:   map[string]any{"code": code, "name": "Not me", "password": "correct horse battery"},
+	}, nil)
+	res := w.Do(request{
+		Method: "POST",
+		Path:   "/v1/members",
+		Token:  ours.Owner(),
+		Body:   map[string]any{"email": "victim@example.com", "role": "member"},
+	})
 	if res.Status != 409 || !strings.Contains(string(res.Body), "invite") {
 		t.Errorf("adding the address = %d, want 409 with a way out\n%s", res.Status, res.Body)
 	}
 	// Whoever has no way in yet can be added by address.
 	other := w.Member(theirs, coord.Member)
-	w.Must(201, request{Method: "POST", Path: "/v1/members", Token: ours.Owner(), Body: map[string]any{"email": other.Email, "role": "member"}}, nil)
+	w.Must(201, request{
+		Method: "POST",
+		Path:   "/v1/members",
+		Token:  ours.Owner(),
+		Body:   map[string]any{"email": other.Email, "role": "member"},
+	}, nil)
 }
 
 // follow opens a stream and returns a channel that is closed when it ends.

@@ -22,10 +22,20 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		live := x.intent(x.bob, apiRepo, "Rework tokens", "src/token.go")
 		closed := x.intent(x.bob, apiRepo, "Done", "src/done.go")
-		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + closed.Ref + "/close", Token: x.bob.token, Body: map[string]any{"outcome": "merged"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/intents/" + closed.Ref + "/close",
+			Token:  x.bob.token,
+			Body:   map[string]any{"outcome": "merged"},
+		}, nil)
 		own := x.intent(x.ada, apiRepo, "Mine", "docs/x.md")
 		clash := x.conflict(x.bob, x.cyd)
-		x.w.Must(201, request{Method: "POST", Path: "/v1/repos", Token: x.ada.token, Body: map[string]any{"full_name": "other/web", "provider": "gitlab"}}, nil)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/repos",
+			Token:  x.ada.token,
+			Body:   map[string]any{"full_name": "other/web", "provider": "gitlab"},
+		}, nil)
 		theirs := x.send(x.bob, "user:"+x.cyd.Email, "between us")
 		mine := x.send(x.bob, "user:"+x.ada.Email, "hello")
 		stranger := newTeam(t, x.w, "Strangers")
@@ -94,8 +104,18 @@ func TestTargetsAndWhatBecomesOfThem(t *testing.T) {
 			}
 		}
 		x.w.Advance(time.Hour)
-		x.w.Must(200, request{Method: "POST", Path: "/v1/conflicts/" + clash.Ref + "/actions", Token: x.bob.token, Body: map[string]any{"action": "resolved"}}, nil)
-		res := x.w.Must(409, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "conflict:" + clash.Ref, "body": "hi"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/conflicts/" + clash.Ref + "/actions",
+			Token:  x.bob.token,
+			Body:   map[string]any{"action": "resolved"},
+		}, nil)
+		res := x.w.Must(409, request{
+			Method: "POST",
+			Path:   "/v1/messages",
+			Token:  x.ada.token,
+			Body:   map[string]any{"to": "conflict:" + clash.Ref, "body": "hi"},
+		}, nil)
 		contains(t, "a settled conflict", string(res.Body), "user:<email>")
 	})
 }
@@ -138,12 +158,18 @@ func TestMessagesAboutARecordReachItsPeople(t *testing.T) {
 		}
 		var c coord.Conversation
 		x.w.Must(200, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID, Token: x.bob.token}, &c)
-		if c.Kind != coord.Direct || c.Name != x.ada.Name || c.To != "thread:"+c.ID || len(c.Participants) != 2 || c.MessageCount != 1 || c.LastMessage.ID != m.ID {
+		if c.Kind != coord.Direct || c.Name != x.ada.Name || c.To != "thread:"+c.ID || len(c.Participants) != 2 || c.MessageCount != 1 ||
+			c.LastMessage.ID != m.ID {
 			t.Errorf("conversation = %+v", c)
 		}
 		x.w.Must(404, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID, Token: x.cyd.token}, nil)
 		x.w.Must(404, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID + "/messages", Token: x.cyd.token}, nil)
-		x.w.Must(403, request{Method: "POST", Path: "/v1/conversations/" + m.ConversationID + "/messages", Token: x.cyd.token, Body: map[string]any{"body": "me too"}}, nil)
+		x.w.Must(403, request{
+			Method: "POST",
+			Path:   "/v1/conversations/" + m.ConversationID + "/messages",
+			Token:  x.cyd.token,
+			Body:   map[string]any{"body": "me too"},
+		}, nil)
 	})
 }
 
@@ -217,7 +243,11 @@ func TestReadingInTheDashboardHidesNothingFromAgents(t *testing.T) {
 		if len(r) != 1 || r[0].ReadAt == nil || r[0].AgentReadAt == nil || r[0].DeliveredAt == nil || r[0].AckedAt != nil {
 			t.Errorf("receipts = %+v", r)
 		}
-		if x.w.Must(200, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID + "/messages", Token: x.bob.token}, &sent); len(sent.Items[0].Receipts) != 0 {
+		if x.w.Must(200, request{
+			Method: "GET",
+			Path:   "/v1/conversations/" + m.ConversationID + "/messages",
+			Token:  x.bob.token,
+		}, &sent); len(sent.Items[0].Receipts) != 0 {
 			t.Errorf("a recipient sees receipts: %+v", sent.Items[0].Receipts)
 		}
 	})
@@ -226,7 +256,12 @@ func TestReadingInTheDashboardHidesNothingFromAgents(t *testing.T) {
 func TestAcks(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		var m coord.Message
-		x.w.Must(201, request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true}}, &m)
+		x.w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/messages",
+			Token:  x.ada.token,
+			Body:   map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true},
+		}, &m)
 		ack := func(p person, id string) request {
 			return request{Method: "POST", Path: "/v1/messages/" + id + "/ack", Token: p.token}
 		}
@@ -237,7 +272,12 @@ func TestAcks(t *testing.T) {
 		if first != second || first.ID != m.ID || first.AckedAt == 0 {
 			t.Errorf("acked %+v, then %+v", first, second)
 		}
-		for name, r := range map[string]request{"the sender": ack(x.ada, m.ID), "somebody else": ack(x.cyd, m.ID), "an unknown id": ack(x.bob, uuid.NewString()), "no id": ack(x.bob, "x")} {
+		for name, r := range map[string]request{
+			"the sender":    ack(x.ada, m.ID),
+			"somebody else": ack(x.cyd, m.ID),
+			"an unknown id": ack(x.bob, uuid.NewString()),
+			"no id":         ack(x.bob, "x"),
+		} {
 			if res := x.w.Do(r); res.Status != 404 {
 				t.Errorf("an ack of %s = %d", name, res.Status)
 			}
@@ -282,7 +322,8 @@ func TestChannels(t *testing.T) {
 			t.Fatalf("channels = %+v", list.Items)
 		}
 		c := list.Items[0]
-		if !c.Current || c.To != "channel:"+apiRepo || c.Name != "#"+apiRepo || c.MessageCount != 2 || c.NewCount != 1 || c.LastMessage == nil || !strings.Contains(c.LastMessage.Body, "is over") {
+		if !c.Current || c.To != "channel:"+apiRepo || c.Name != "#"+apiRepo || c.MessageCount != 2 || c.NewCount != 1 ||
+			c.LastMessage == nil || !strings.Contains(c.LastMessage.Body, "is over") {
 			t.Errorf("the current channel = %+v", c)
 		}
 		if list.Items[1].Name != "#team" || list.Items[1].Current || list.Items[2].MessageCount != 0 {
@@ -329,7 +370,12 @@ func TestOnePersonsAgentsTalkToEachOther(t *testing.T) {
 			t.Errorf("the other agent reads %v", bodies(in.Items))
 		}
 		var page wire.Page[coord.Message]
-		if x.w.Must(200, request{Method: "GET", Path: "/v1/messages?unread_only=true", Cookie: x.w.Cookie(x.ada.User), Org: x.o.Slug}, &page); len(page.Items) != 0 {
+		if x.w.Must(200, request{
+			Method: "GET",
+			Path:   "/v1/messages?unread_only=true",
+			Cookie: x.w.Cookie(x.ada.User),
+			Org:    x.o.Slug,
+		}, &page); len(page.Items) != 0 {
 			t.Errorf("the person has to read what their own agent wrote: %v", bodies(page.Items))
 		}
 		reply := x.hook(two, wire.HookPrompt, map[string]any{"prompt_excerpt": "go on"})
@@ -346,7 +392,12 @@ func TestLimitsAreExactOverReplicas(t *testing.T) {
 			worlds = append(worlds, x.w.Replica())
 		}
 		send := func(k int) int {
-			return worlds[k%len(worlds)].Do(request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "channel:team", "body": "hi"}}).Status
+			return worlds[k%len(worlds)].Do(request{
+				Method: "POST",
+				Path:   "/v1/messages",
+				Token:  x.ada.token,
+				Body:   map[string]any{"to": "channel:team", "body": "hi"},
+			}).Status
 		}
 		var mu sync.Mutex
 		got := map[int]int{}
@@ -368,7 +419,12 @@ func TestLimitsAreExactOverReplicas(t *testing.T) {
 		if err != nil || after < 1 || after > 60 || res.Status != 429 {
 			t.Fatalf("the 41st = %d, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 		}
-		x.w.Must(404, request{Method: "POST", Path: "/v1/messages", Token: x.bob.token, Body: map[string]any{"to": "user:x@y.zz", "body": "hi"}}, nil)
+		x.w.Must(404, request{
+			Method: "POST",
+			Path:   "/v1/messages",
+			Token:  x.bob.token,
+			Body:   map[string]any{"to": "user:x@y.zz", "body": "hi"},
+		}, nil)
 		x.w.Advance(time.Duration(after) * time.Second)
 		x.send(x.ada, "channel:team", "after the wait")
 		// The day's limit: nine more full minutes.
@@ -391,7 +447,12 @@ func TestLimitsAreExactOverReplicas(t *testing.T) {
 			if k == 10 {
 				want = 429
 			}
-			x.w.Must(want, request{Method: "POST", Path: "/v1/questions", Token: x.cyd.token, Body: map[string]any{"to": "user:" + x.bob.Email, "question": "why?"}}, nil)
+			x.w.Must(want, request{
+				Method: "POST",
+				Path:   "/v1/questions",
+				Token:  x.cyd.token,
+				Body:   map[string]any{"to": "user:" + x.bob.Email, "question": "why?"},
+			}, nil)
 		}
 		if n := x.count("questions"); n != 10 {
 			t.Errorf("%d questions stored", n)

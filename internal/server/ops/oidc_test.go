@@ -50,8 +50,13 @@ func newIssuer(t *testing.T) *issuer {
 		json.NewEncoder(w).Encode(v)
 	}
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, map[string]any{"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}})
+		reply(w, map[string]any{
+			"issuer":                                i.URL,
+			"authorization_endpoint":                i.URL + "/authorize",
+			"token_endpoint":                        i.URL + "/token",
+			"jwks_uri":                              i.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256"},
+		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "k",
@@ -107,10 +112,18 @@ func (i *issuer) visit(t *testing.T, w *daemontest.World, returnTo string, claim
 		t.Errorf("the cookie is %+v", c)
 	}
 	v := visit{query: to.Query(), flow: c.Value, code: rand.Text()}
-	if v.query.Get("code_challenge_method") != "S256" || v.query.Get("redirect_uri") != w.URL+"/v1/auth/oidc/callback" || strings.Contains(to.String(), c.Value) {
+	if v.query.Get("code_challenge_method") != "S256" || v.query.Get("redirect_uri") != w.URL+"/v1/auth/oidc/callback" ||
+		strings.Contains(to.String(), c.Value) {
 		t.Errorf("the issuer is asked %v", v.query)
 	}
-	all := map[string]any{"iss": i.URL, "aud": "svc", "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "nonce": v.query.Get("nonce"), "email_verified": true}
+	all := map[string]any{
+		"iss":            i.URL,
+		"aud":            "svc",
+		"exp":            time.Now().Add(time.Hour).Unix(),
+		"iat":            time.Now().Unix(),
+		"nonce":          v.query.Get("nonce"),
+		"email_verified": true,
+	}
 	for k, x := range claims {
 		all[k] = x
 	}
@@ -123,8 +136,11 @@ func (i *issuer) visit(t *testing.T, w *daemontest.World, returnTo string, claim
 // back brings the browser back.
 func (v visit) back(w *daemontest.World) daemontest.Response {
 	w.Advance(time.Minute) // past the rate limit
-	return w.Do(request{Method: "GET", Path: "/v1/auth/oidc/callback?" + url.Values{"state": {v.query.Get("state")}, "code": {v.code}}.Encode(),
-		Header: map[string]string{"Cookie": "svc_oidc=" + v.flow}})
+	return w.Do(request{
+		Method: "GET",
+		Path:   "/v1/auth/oidc/callback?" + url.Values{"state": {v.query.Get("state")}, "code": {v.code}}.Encode(),
+		Header: map[string]string{"Cookie": "svc_oidc=" + v.flow},
+	})
 }
 
 // session returns the dashboard's cookie of an answer.
@@ -139,7 +155,13 @@ func session(res daemontest.Response) string {
 
 func openIDWorld(t *testing.T) (*daemontest.World, *issuer) {
 	i := newIssuer(t)
-	return daemontest.StartWith(t, daemon.Config{Database: t.TempDir() + "/svc.db", OIDCIssuer: i.URL, OIDCClientID: "svc", OIDCSecret: "hush", OIDCName: "Acme ID"}), i
+	return daemontest.StartWith(t, daemon.Config{
+		Database:     t.TempDir() + "/svc.db",
+		OIDCIssuer:   i.URL,
+		OIDCClientID: "svc",
+		OIDCSecret:   "hush",
+		OIDCName:     "Acme ID",
+	}), i
 }
 
 func TestSigningInWithOpenID(t *testing.T) {
@@ -189,7 +211,8 @@ func wantPage(t *testing.T, w *daemontest.World, r request, parts ...string) {
 	}
 	r.Header = map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 	page := w.Do(r)
-	if ct := page.Header.Get("Content-Type"); page.Status != plain.Status || !strings.HasPrefix(ct, "text/html") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if ct := page.Header.Get("Content-Type"); page.Status != plain.Status || !strings.HasPrefix(ct, "text/html") ||
+		!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%s for a browser = %d %s, want %d", r.Path, page.Status, ct, plain.Status)
 	}
 	contains(t, "the page", string(page.Body), parts...)

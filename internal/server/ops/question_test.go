@@ -17,10 +17,34 @@ func (x *team) edit(a agent, path, route, symbol string) {
 	x.Helper()
 	signature, before := "(id string, full bool) User", "(id string) User"
 	x.hook(a, wire.HookPostEdit, map[string]any{"paths": []string{path}, "analysis": coord.Analysis{Files: []coord.FileFacts{{
-		Path: path, Status: coord.FileModified, Language: "go", Parsed: true, BaseBlob: ptr(strings.Repeat("a", 40)), NewBlob: ptr(strings.Repeat("b", 40)),
-		Hunks:      []coord.Hunk{{Start: 3, Count: 2, LinesHash: "h"}},
-		Symbols:    []coord.SymbolFacts{{Key: "sym:go:" + path + "#" + symbol, Kind: "function", Exported: true, Change: coord.Signature, Signature: &signature, PreviousSignature: &before, Compatibility: coord.Breaking}},
-		Contracts:  []coord.ContractFacts{{Key: "http:" + route, Role: coord.Provides, Change: coord.Signature, Compatibility: coord.Breaking, Detail: ptr("a parameter was added"), Line: 3}},
+		Path:     path,
+		Status:   coord.FileModified,
+		Language: "go",
+		Parsed:   true,
+		BaseBlob: ptr(strings.Repeat("a", 40)),
+		NewBlob:  ptr(strings.Repeat("b", 40)),
+		Hunks:    []coord.Hunk{{Start: 3, Count: 2, LinesHash: "h"}},
+		Symbols: []coord.SymbolFacts{
+			{
+				Key:               "sym:go:" + path + "#" + symbol,
+				Kind:              "function",
+				Exported:          true,
+				Change:            coord.Signature,
+				Signature:         &signature,
+				PreviousSignature: &before,
+				Compatibility:     coord.Breaking,
+			},
+		},
+		Contracts: []coord.ContractFacts{
+			{
+				Key:           "http:" + route,
+				Role:          coord.Provides,
+				Change:        coord.Signature,
+				Compatibility: coord.Breaking,
+				Detail:        ptr("a parameter was added"),
+				Line:          3,
+			},
+		},
 		References: []coord.Reference{},
 	}}}})
 }
@@ -30,7 +54,11 @@ func ptr[T any](v T) *T { return &v }
 func TestAQuestionFindsWhoKnows(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		asker, worker, other := x.agent(x.ada, apiRepo), x.agent(x.bob, apiRepo), x.agent(x.bob, webRepo)
-		x.must(worker.token, "intent_declare", map[string]any{"title": "Users", "session_id": worker.session, "scope": map[string]any{"paths": []string{"src/users.go"}}}, nil)
+		x.must(worker.token, "intent_declare", map[string]any{
+			"title":      "Users",
+			"session_id": worker.session,
+			"scope":      map[string]any{"paths": []string{"src/users.go"}},
+		}, nil)
 		x.edit(worker, "src/users.go", "GET /users/{id}", "Load")
 
 		var q coord.Question
@@ -46,7 +74,8 @@ func TestAQuestionFindsWhoKnows(t *testing.T) {
 		if text := x.hook(other, wire.HookPrompt, nil).InjectContext; strings.Contains(text, q.ID) {
 			t.Errorf("an agent in another repo is asked:\n%s", text)
 		}
-		contains(t, "the worker's briefing", x.hook(worker, wire.HookPrompt, nil).InjectContext, q.ID, "will the old form go on working?", x.ada.Name)
+		contains(t, "the worker's briefing", x.hook(worker, wire.HookPrompt, nil).InjectContext, q.ID, "will the old form go on working?",
+			x.ada.Name)
 		if text := x.hook(worker, wire.HookPrompt, nil).InjectContext; strings.Contains(text, q.ID) {
 			t.Errorf("it is asked again:\n%s", text)
 		}
@@ -65,23 +94,48 @@ func TestAQuestionFindsWhoKnows(t *testing.T) {
 func TestWhomAQuestionReaches(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		worker := x.agent(x.bob, apiRepo)
-		x.must(worker.token, "intent_declare", map[string]any{"title": "Users", "session_id": worker.session, "scope": map[string]any{"paths": []string{"src/users.go"}, "contracts": []string{"db:public.claimed"}}}, nil)
+		x.must(worker.token, "intent_declare", map[string]any{
+			"title":      "Users",
+			"session_id": worker.session,
+			"scope":      map[string]any{"paths": []string{"src/users.go"}, "contracts": []string{"db:public.claimed"}},
+		}, nil)
 		x.edit(worker, "src/users.go", "GET /users/{id}", "Load")
 		done := x.agent(x.cyd, apiRepo)
 		var made wire.Declared
-		x.must(done.token, "intent_declare", map[string]any{"title": "Orders", "session_id": done.session, "scope": map[string]any{"paths": []string{"src/orders.go"}}}, &made)
+		x.must(done.token, "intent_declare", map[string]any{
+			"title":      "Orders",
+			"session_id": done.session,
+			"scope":      map[string]any{"paths": []string{"src/orders.go"}},
+		}, &made)
 		x.edit(done, "src/orders.go", "GET /orders", "Orders")
 		x.must(done.token, "intent_close", map[string]any{"intent": made.Intent.Ref, "outcome": "merged"}, nil)
 		live := x.intent(x.bob, apiRepo, "Live", "a.go")
 		closed := x.intent(x.bob, apiRepo, "Closed", "b.go")
-		x.w.Must(200, request{Method: "POST", Path: "/v1/intents/" + closed.Ref + "/close", Token: x.bob.token, Body: map[string]any{"outcome": "abandoned"}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/intents/" + closed.Ref + "/close",
+			Token:  x.bob.token,
+			Body:   map[string]any{"outcome": "abandoned"},
+		}, nil)
 
-		x.w.Must(200, request{Method: "POST", Path: "/v1/repos/" + url.PathEscape(apiRepo) + "/index", Token: x.bob.token, Body: map[string]any{"files": []any{
-			map[string]any{"path": "src/invoice.go", "contracts": []any{
-				map[string]any{"key": "http:GET /invoices/{id}", "role": "provides", "change": "unchanged", "compatibility": "unknown", "signature": "(id) Invoice", "line": 7}}},
-			map[string]any{"path": "src/pay.go", "contracts": []any{
-				map[string]any{"key": "http:GET /invoices/:no", "role": "uses", "change": "unchanged", "compatibility": "unknown", "line": 3}}},
-		}}}, nil)
+		x.w.Must(200, request{
+			Method: "POST",
+			Path:   "/v1/repos/" + url.PathEscape(apiRepo) + "/index",
+			Token:  x.bob.token,
+			Body: map[string]any{"files": []any{
+				map[string]any{"path": "src/invoice.go", "contracts": []any{
+					map[string]any{
+						"key":           "http:GET /invoices/{id}",
+						"role":          "provides",
+						"change":        "unchanged",
+						"compatibility": "unknown",
+						"signature":     "(id) Invoice",
+						"line":          7,
+					}}},
+				map[string]any{"path": "src/pay.go", "contracts": []any{
+					map[string]any{"key": "http:GET /invoices/:no", "role": "uses", "change": "unchanged", "compatibility": "unknown", "line": 3}}},
+			}},
+		}, nil)
 
 		for _, tt := range []struct {
 			name, to, about, repo string
@@ -97,7 +151,16 @@ func TestWhomAQuestionReaches(t *testing.T) {
 			{"a symbol in a change", "src/users.go#Load", "", apiRepo, 201, &x.bob, "now (id string, full bool) User"},
 			{"a claimed table", "db:claimed", "", apiRepo, 201, &x.bob, "claims db:public.claimed"},
 			{"what somebody merged", "GET /orders", "", apiRepo, 201, &x.cyd, "merged work"},
-			{"what the index knows", "GET /invoices/{n}", "", apiRepo, 201, nil, "nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: (id) Invoice\\n- acme/api uses it in src/pay.go:3"},
+			{
+				"what the index knows",
+				"GET /invoices/{n}",
+				"",
+				apiRepo,
+				201,
+				nil,
+				"nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: (id) Invoice\\n- acme/api uses it in " +
+					"src/pay.go:3",
+			},
 			{"what nobody knows", "db:nothing", "", apiRepo, 201, nil, "Nobody is changing"},
 			{"what nobody knows, in no repo", "db:nothing", "", "", 400, nil, "repo"},
 			{"an unknown person", "user:x@example.com", "", "", 404, nil, "who_is_online"},
@@ -146,11 +209,21 @@ func TestWhomAQuestionReaches(t *testing.T) {
 func TestWhoMayAnswerAndUntilWhen(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		ask := func(to string) (q coord.Question) {
-			x.w.Must(201, request{Method: "POST", Path: "/v1/questions", Token: x.ada.token, Body: map[string]any{"to": to, "question": "why?", "repo": apiRepo}}, &q)
+			x.w.Must(201, request{
+				Method: "POST",
+				Path:   "/v1/questions",
+				Token:  x.ada.token,
+				Body:   map[string]any{"to": to, "question": "why?", "repo": apiRepo},
+			}, &q)
 			return q
 		}
 		answer := func(p person, id string) int {
-			return x.w.Do(request{Method: "POST", Path: "/v1/questions/" + id + "/answers", Token: p.token, Body: map[string]any{"answer": "because"}}).Status
+			return x.w.Do(request{
+				Method: "POST",
+				Path:   "/v1/questions/" + id + "/answers",
+				Token:  p.token,
+				Body:   map[string]any{"answer": "because"},
+			}).Status
 		}
 		private, open := ask("user:"+x.bob.Email), ask("db:nothing")
 		stranger := newTeam(t, x.w, "Strangers")
@@ -173,7 +246,12 @@ func TestWhoMayAnswerAndUntilWhen(t *testing.T) {
 				t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 			}
 		}
-		x.w.Must(400, request{Method: "POST", Path: "/v1/questions/" + private.ID + "/answers", Token: x.bob.token, Body: map[string]any{"answer": "  "}}, nil)
+		x.w.Must(400, request{
+			Method: "POST",
+			Path:   "/v1/questions/" + private.ID + "/answers",
+			Token:  x.bob.token,
+			Body:   map[string]any{"answer": "  "},
+		}, nil)
 		late := ask("user:" + x.bob.Email)
 		x.w.Advance(73 * time.Hour)
 		if got := answer(x.bob, late.ID); got != 409 {

@@ -68,13 +68,22 @@ func TestARemoteIsOneRepoHoweverItIsWritten(t *testing.T) {
 		o := w.Org("Acme")
 		var made coord.Repo
 		w.Must(201, request{Method: "POST", Path: "/v1/repos", Token: o.Owner(),
-			Body: map[string]any{"full_name": "acme/shop", "remotes": []string{"git@github.com:Acme/Shop.git", "https://github.com/acme/shop/"}}}, &made)
+			Body: map[string]any{
+				"full_name": "acme/shop",
+				"remotes":   []string{"git@github.com:Acme/Shop.git", "https://github.com/acme/shop/"},
+			}}, &made)
 		if len(made.Remotes) != 1 || made.Remotes[0] != "github.com/acme/shop" {
 			t.Errorf("remotes = %v", made.Remotes)
 		}
-		for _, remote := range []string{"ssh://git@github.com/acme/shop", "ssh://git@github.com:22/acme/shop.git", "git://github.com/acme/shop.git",
+		for _, remote := range []string{"ssh://git@github.com/acme/shop", "ssh://git@github.com:22/acme/shop.git",
+			"git://github.com/acme/shop.git",
 			"https://user:secret@GitHub.com:443/acme/shop.git", "http://github.com/acme/shop", "github.com/acme/shop", "github.com:acme/shop/"} {
-			res := w.Do(request{Method: "POST", Path: "/v1/repos", Token: o.Owner(), Body: map[string]any{"full_name": "acme/other", "provider": "generic", "remotes": []string{remote}}})
+			res := w.Do(request{
+				Method: "POST",
+				Path:   "/v1/repos",
+				Token:  o.Owner(),
+				Body:   map[string]any{"full_name": "acme/other", "provider": "generic", "remotes": []string{remote}},
+			})
 			if res.Status != 409 {
 				t.Errorf("%s = %d, want 409: it is acme/shop\n%s", remote, res.Status, res.Body)
 			}
@@ -83,7 +92,12 @@ func TestARemoteIsOneRepoHoweverItIsWritten(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"not a remote", "file:///tmp/x", "../x", "https://"} {
-			w.Must(400, request{Method: "POST", Path: "/v1/repos", Token: o.Owner(), Body: map[string]any{"full_name": "acme/bad", "remotes": []string{bad}}}, nil)
+			w.Must(400, request{
+				Method: "POST",
+				Path:   "/v1/repos",
+				Token:  o.Owner(),
+				Body:   map[string]any{"full_name": "acme/bad", "remotes": []string{bad}},
+			}, nil)
 		}
 	})
 }

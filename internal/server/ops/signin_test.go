@@ -38,10 +38,16 @@ func TestCookiesAreGuarded(t *testing.T) {
 		u := w.Org("Acme").Users[coord.Owner]
 		w.Password(u, password)
 		c := cookieOf(t, signIn(w, u.Email, password))
-		if c.Name != tt.name || c.Secure != tt.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || len(c.Value) != 43 || c.MaxAge <= 0 {
+		if c.Name != tt.name || c.Secure != tt.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" ||
+			len(c.Value) != 43 || c.MaxAge <= 0 {
 			t.Errorf("the cookie at %q is %+v", tt.url, c)
 		}
-		again := cookieOf(t, w.Do(request{Method: "POST", Path: "/v1/auth/sign-in", Cookie: c.Value, Body: map[string]any{"email": u.Email, "password": password}}))
+		again := cookieOf(t, w.Do(request{
+			Method: "POST",
+			Path:   "/v1/auth/sign-in",
+			Cookie: c.Value,
+			Body:   map[string]any{"email": u.Email, "password": password},
+		}))
 		if again.Value == c.Value {
 			t.Error("signing in keeps the cookie that was there before")
 		}
@@ -95,7 +101,8 @@ func TestForgedWritesAreRefused(t *testing.T) {
 	cookie := w.Cookie(o.Users[coord.Owner])
 	forgeries := []map[string]string{
 		{"X-Svc-CSRF": ""}, {"X-Svc-CSRF": "0"}, {"X-Svc-CSRF": "true"}, {"X-Svc-CSRF": "1, 1"},
-		{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": w.URL + ".evil.example"}, {"Origin": strings.Replace(w.URL, "127.0.0.1", "localhost", 1)},
+		{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": w.URL + ".evil.example"},
+		{"Origin": strings.Replace(w.URL, "127.0.0.1", "localhost", 1)},
 		{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": w.URL},
 	}
 	routes := 0
@@ -117,7 +124,14 @@ func TestForgedWritesAreRefused(t *testing.T) {
 		t.Errorf("only %d routes", routes)
 	}
 	ok := map[string]string{"Origin": w.URL, "Sec-Fetch-Site": "same-origin"}
-	w.Must(201, request{Method: "POST", Path: "/v1/repos", Cookie: cookie, Org: o.Slug, Header: ok, Body: map[string]any{"full_name": "acme/x"}}, nil)
+	w.Must(201, request{
+		Method: "POST",
+		Path:   "/v1/repos",
+		Cookie: cookie,
+		Org:    o.Slug,
+		Header: ok,
+		Body:   map[string]any{"full_name": "acme/x"},
+	}, nil)
 	// A token is proof enough: no browser sends it by itself.
 	w.Must(201, request{Method: "POST", Path: "/v1/repos", Token: o.Owner(), Body: map[string]any{"full_name": "acme/y"}}, nil)
 }
@@ -140,9 +154,11 @@ func TestUnknownAddressesLookLikeWrongPasswords(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
 	o := w.Org("Acme")
 	w.Password(o.Users[coord.Owner], password)
-	known, unknown, none := signIn(w, o.Users[coord.Owner].Email, "wrong"), signIn(w, "nobody@example.com", "wrong"), signIn(w, o.Users[coord.Viewer].Email, "wrong")
+	known, unknown, none := signIn(w, o.Users[coord.Owner].Email,
+		"wrong"), signIn(w, "nobody@example.com", "wrong"), signIn(w, o.Users[coord.Viewer].Email, "wrong")
 	if known.Status != 401 || string(known.Body) != string(unknown.Body) || string(known.Body) != string(none.Body) || unknown.Status != 401 {
-		t.Errorf("known %d %s\nunknown %d %s\nwithout a password %d %s", known.Status, known.Body, unknown.Status, unknown.Body, none.Status, none.Body)
+		t.Errorf("known %d %s\nunknown %d %s\nwithout a password %d %s", known.Status, known.Body, unknown.Status, unknown.Body, none.Status,
+			none.Body)
 	}
 	if len(known.Header.Values("Set-Cookie")) > 0 {
 		t.Error("a failed sign-in sets a cookie")

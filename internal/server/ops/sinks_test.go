@@ -48,9 +48,15 @@ func TestHostileTextStaysText(t *testing.T) {
 				x.w.Advance(25 * time.Hour) // the day's limit, too
 				x.hook(a, wire.HookPrompt, nil)
 			}
-			res := x.w.Do(request{Method: "POST", Path: "/v1/messages", Token: x.ada.token, Body: map[string]any{"to": "user:" + x.bob.Email, "body": c.Text, "subject": short(c.Text)}})
+			res := x.w.Do(request{
+				Method: "POST",
+				Path:   "/v1/messages",
+				Token:  x.ada.token,
+				Body:   map[string]any{"to": "user:" + x.bob.Email, "body": c.Text, "subject": short(c.Text)},
+			})
 			if res.Status != 201 {
-				if res.Status != 400 || utf8.ValidString(c.Text) && !strings.ContainsRune(c.Text, 0) && utf8.RuneCountInString(c.Text) <= wire.MaxMessageBody && strings.TrimSpace(c.Text) != "" {
+				if res.Status != 400 || utf8.ValidString(c.Text) && !strings.ContainsRune(c.Text, 0) &&
+					utf8.RuneCountInString(c.Text) <= wire.MaxMessageBody && strings.TrimSpace(c.Text) != "" {
 					t.Errorf("%s: refused with %d %s", c.Name(), res.Status, res.Body)
 				}
 				continue

@@ -18,7 +18,8 @@ func into(branch, sha string) map[string]any {
 // merged tells that a pull request was merged.
 func (x *githubTeam) merged(number int, head, base string, minute int) wire.HookReceipt {
 	x.Helper()
-	return x.tell(x.gh.pullRequest("closed", number, head, t0.Add(time.Duration(minute)*time.Minute), into(base, fmt.Sprint("merge-", number))))
+	return x.tell(x.gh.pullRequest("closed", number, head, t0.Add(time.Duration(minute)*time.Minute),
+		into(base, fmt.Sprint("merge-", number))))
 }
 
 // is checks what became of an intent.
@@ -44,7 +45,8 @@ func TestPullRequestsThatStandOnOneAnother(t *testing.T) {
 			t.Errorf("its number is %v", i.PRNumber)
 		}
 		said := x.inbox(x.cyd, "").Items
-		if len(said) != 1 || !strings.Contains(said[0].Body, "was merged into mid, not into main. "+top+" stays in review and closes by itself when mid arrives on main") {
+		if len(said) != 1 || !strings.Contains(said[0].Body,
+			"was merged into mid, not into main. "+top+" stays in review and closes by itself when mid arrives on main") {
 			t.Errorf("its owner is told %+v", said)
 		}
 		x.merged(2, "mid", "low", 2)
@@ -73,7 +75,8 @@ func TestPullRequestsThatStandOnOneAnother(t *testing.T) {
 		forked := intent("forked")
 		x.merged(21, "forked", "shared", 20)
 		d := x.gh.pullRequest("closed", 22, "shared", t0.Add(21*time.Minute), into("main", "merge-22"))
-		d.body = []byte(strings.Replace(string(d.body), `"full_name":"acme/api"`, `"full_name":"mallory/api"`, 1)) // the head's, which comes after the base's
+		// the head's, which comes after the base's
+		d.body = []byte(strings.Replace(string(d.body), `"full_name":"acme/api"`, `"full_name":"mallory/api"`, 1))
 		x.tell(d)
 		x.is("a fork's branch is merged", forked, coord.IntentInReview)
 
@@ -91,7 +94,12 @@ func TestWhoWentOnIsNotClosed(t *testing.T) {
 		_, again := x.works(x.bob, "again", "b.go")
 		x.merged(1, "back", "base", 1)
 		x.merged(2, "again", "base", 1)
-		x.w.Must(200, request{Method: "PATCH", Path: "/v1/intents/" + back.Ref, Token: x.cyd.token, Body: map[string]any{"status": "active"}}, nil)
+		x.w.Must(200, request{
+			Method: "PATCH",
+			Path:   "/v1/intents/" + back.Ref,
+			Token:  x.cyd.token,
+			Body:   map[string]any{"status": "active"},
+		}, nil)
 		x.tell(x.gh.pullRequest("opened", 3, "again", t0.Add(2*time.Minute), nil))
 		x.merged(4, "base", "main", 3)
 		x.is("went back to work", back.Ref, coord.IntentActive)

@@ -64,8 +64,18 @@ func makePast(t *testing.T, st *store.Store, n int) *past {
 	ctx := t.Context()
 	for i := range 6 {
 		clock = p.now
-		row := store.SessionRow{Session: coord.Session{ID: uuid.Must(uuid.NewV7()).String(), OrgID: p.who.OrgID, User: p.users[i%3], Repo: coord.RepoName{ID: p.repos[i%2].ID},
-			Tool: []string{"claude-code", "codex", "cursor"}[i%3], ExternalID: fmt.Sprint(i), LineageID: fmt.Sprint(i), TokenID: "t", StartedAt: coord.TimeOf(p.now), LastHeartbeatAt: coord.TimeOf(p.now)}}
+		row := store.SessionRow{Session: coord.Session{
+			ID:              uuid.Must(uuid.NewV7()).String(),
+			OrgID:           p.who.OrgID,
+			User:            p.users[i%3],
+			Repo:            coord.RepoName{ID: p.repos[i%2].ID},
+			Tool:            []string{"claude-code", "codex", "cursor"}[i%3],
+			ExternalID:      fmt.Sprint(i),
+			LineageID:       fmt.Sprint(i),
+			TokenID:         "t",
+			StartedAt:       coord.TimeOf(p.now),
+			LastHeartbeatAt: coord.TimeOf(p.now),
+		}}
 		if err := st.Write(ctx, p.who.OrgID, func(tx *store.Tx) error { return tx.InsertSession(ctx, row) }); err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +86,18 @@ func makePast(t *testing.T, st *store.Store, n int) *past {
 		ids = append(ids, id)
 	}
 	sort.Strings(ids)
-	types := []coord.EventType{coord.EventIntentDeclared, coord.EventConflictDetected, coord.EventHookBlocked, coord.EventHookWarned, coord.EventConflictResolved,
-		coord.EventConflictOverridden, coord.EventConflictFeedback, coord.EventMessageSent, coord.EventQuestionAsked, coord.EventSessionStarted, coord.EventChangeRecorded, coord.EventIntentClosed}
+	types := []coord.EventType{coord.EventIntentDeclared, coord.EventConflictDetected,
+		coord.EventHookBlocked, coord.EventHookWarned, coord.EventConflictResolved,
+		coord.EventConflictOverridden, coord.EventConflictFeedback, coord.EventMessageSent,
+		coord.EventQuestionAsked, coord.EventSessionStarted, coord.EventChangeRecorded, coord.EventIntentClosed}
 	for range n {
 		clock = p.now.Add(-time.Duration(r.Int64N(int64(100 * 24 * time.Hour)))).Truncate(time.Millisecond)
-		e := coord.Event{OrgID: p.who.OrgID, Type: types[r.IntN(len(types))], Payload: map[string]any{}, Subject: coord.Entity{Kind: "x", ID: fmt.Sprintf("cf-%d", r.IntN(30))}}
+		e := coord.Event{
+			OrgID:   p.who.OrgID,
+			Type:    types[r.IntN(len(types))],
+			Payload: map[string]any{},
+			Subject: coord.Entity{Kind: "x", ID: fmt.Sprintf("cf-%d", r.IntN(30))},
+		}
 		switch r.IntN(4) {
 		case 0:
 			e.Actor = coord.Entity{Kind: "system", ID: "svc"}
@@ -112,7 +129,9 @@ func makePast(t *testing.T, st *store.Store, n int) *past {
 
 // byHand counts the events one by one, without SQL and without the tables of
 // the code under test.
-func (p *past) byHand(days int, repo string) (totals wire.Totals, daily map[string]wire.Totals, heat [7][24]int, members, repos map[string]wire.Totals, clients map[string]int) {
+func (p *past) byHand(days int, repo string) (
+	totals wire.Totals, daily map[string]wire.Totals, heat [7][24]int, members, repos map[string]wire.Totals, clients map[string]int,
+) {
 	daily, members, repos, clients = map[string]wire.Totals{}, map[string]wire.Totals{}, map[string]wire.Totals{}, map[string]int{}
 	midnight := time.Date(p.now.Year(), p.now.Month(), p.now.Day(), 0, 0, 0, 0, time.UTC)
 	alarms := map[string]bool{}
@@ -155,7 +174,15 @@ func (p *past) byHand(days int, repo string) (totals wire.Totals, daily map[stri
 		}
 		totals = plus(totals, one)
 		daily[at.Format(time.DateOnly)] = plus(daily[at.Format(time.DateOnly)], one)
-		weekday := map[string]int{"Monday": 0, "Tuesday": 1, "Wednesday": 2, "Thursday": 3, "Friday": 4, "Saturday": 5, "Sunday": 6}[at.Weekday().String()]
+		weekday := map[string]int{
+			"Monday":    0,
+			"Tuesday":   1,
+			"Wednesday": 2,
+			"Thursday":  3,
+			"Friday":    4,
+			"Saturday":  5,
+			"Sunday":    6,
+		}[at.Weekday().String()]
 		heat[weekday][at.Hour()]++
 		switch e.Actor.Kind {
 		case "user":
@@ -172,9 +199,18 @@ func (p *past) byHand(days int, repo string) (totals wire.Totals, daily map[stri
 }
 
 func plus(a, b wire.Totals) wire.Totals {
-	return wire.Totals{Intents: a.Intents + b.Intents, Conflicts: a.Conflicts + b.Conflicts, Blocked: a.Blocked + b.Blocked, Warned: a.Warned + b.Warned,
-		Resolved: a.Resolved + b.Resolved, Overridden: a.Overridden + b.Overridden, FalsePositives: a.FalsePositives + b.FalsePositives,
-		Messages: a.Messages + b.Messages, Questions: a.Questions + b.Questions, Sessions: a.Sessions + b.Sessions}
+	return wire.Totals{
+		Intents:        a.Intents + b.Intents,
+		Conflicts:      a.Conflicts + b.Conflicts,
+		Blocked:        a.Blocked + b.Blocked,
+		Warned:         a.Warned + b.Warned,
+		Resolved:       a.Resolved + b.Resolved,
+		Overridden:     a.Overridden + b.Overridden,
+		FalsePositives: a.FalsePositives + b.FalsePositives,
+		Messages:       a.Messages + b.Messages,
+		Questions:      a.Questions + b.Questions,
+		Sessions:       a.Sessions + b.Sessions,
+	}
 }
 
 func TestStatsAgreeWithCountingByHand(t *testing.T) {
@@ -199,7 +235,8 @@ func TestStatsAgreeWithCountingByHand(t *testing.T) {
 func (p *past) compare(t *testing.T, name string, got wire.Stats, days int, repo string) {
 	t.Helper()
 	totals, daily, heat, members, repos, clients := p.byHand(days, repo)
-	gotDaily, gotMembers, gotRepos, gotClients := map[string]wire.Totals{}, map[string]wire.Totals{}, map[string]wire.Totals{}, map[string]int{}
+	gotDaily, gotMembers, gotRepos := map[string]wire.Totals{}, map[string]wire.Totals{}, map[string]wire.Totals{}
+	gotClients := map[string]int{}
 	for _, d := range got.Daily {
 		if d.Totals != (wire.Totals{}) {
 			gotDaily[d.Date] = d.Totals
@@ -236,7 +273,8 @@ func TestStatsRefuseOtherWindows(t *testing.T) {
 			t.Errorf("%d days = %v, want a validation error", days, err)
 		}
 	}
-	if _, err := p.ops.Outgoing.GetStats(t.Context(), p.who, wire.GetStats{Days: 7, Repo: "acme/nowhere"}); problem.KindOf(err) != problem.NotFound {
+	if _, err := p.ops.Outgoing.GetStats(t.Context(), p.who,
+		wire.GetStats{Days: 7, Repo: "acme/nowhere"}); problem.KindOf(err) != problem.NotFound {
 		t.Errorf("an unknown repo = %v, want not found", err)
 	}
 }

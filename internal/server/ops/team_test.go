@@ -52,7 +52,12 @@ func newTeam(t *testing.T, w *daemontest.World, name string) *team {
 	x.bob = x.person(coord.Admin)
 	x.cyd = x.person(coord.Member)
 	for _, repo := range []string{apiRepo, webRepo} {
-		w.Must(201, request{Method: "POST", Path: "/v1/repos", Token: x.ada.token, Body: map[string]any{"full_name": repo, "provider": "github"}}, nil)
+		w.Must(201, request{
+			Method: "POST",
+			Path:   "/v1/repos",
+			Token:  x.ada.token,
+			Body:   map[string]any{"full_name": repo, "provider": "github"},
+		}, nil)
 	}
 	return x
 }
@@ -84,7 +89,11 @@ func (x *team) hook(a agent, event wire.HookEvent, more map[string]any) (reply w
 
 func hookRequest(a agent, event wire.HookEvent, more map[string]any) request {
 	body := map[string]any{"event": event, "session": map[string]any{"external_id": a.external, "tool": "claude_code"},
-		"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + a.repo}, "branch": "work-" + a.external[:8], "worktree_hash": a.external}}
+		"repo": map[string]any{
+			"remote_fingerprints": []string{"github.com/" + a.repo},
+			"branch":              "work-" + a.external[:8],
+			"worktree_hash":       a.external,
+		}}
 	for k, v := range more {
 		body[k] = v
 	}

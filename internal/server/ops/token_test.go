@@ -37,7 +37,8 @@ func TestTokensAreWhatTheInterfaceSays(t *testing.T) {
 		member := o.Users[coord.Member]
 
 		pat, made := createToken(t, w, o, map[string]any{"name": "laptop", "user_email": strings.ToUpper(member.Email), "expires_in_days": 1})
-		if len(pat) != 47 || !strings.HasPrefix(pat, made.Prefix) || len(made.Prefix) > 12 || *made.UserID != member.ID || made.LastUsedAt != nil {
+		if len(pat) != 47 || !strings.HasPrefix(pat, made.Prefix) || len(made.Prefix) > 12 || *made.UserID != member.ID ||
+			made.LastUsedAt != nil {
 			t.Errorf("made %+v with the plaintext %s", made, pat)
 		}
 		if !slices.Equal(made.Scopes, coord.DeviceScopes()) {
@@ -58,15 +59,31 @@ func TestTokensAreWhatTheInterfaceSays(t *testing.T) {
 			t.Errorf("a service token is %+v", made)
 		}
 		for _, scope := range []coord.Scope{coord.ScopeHooks, coord.ScopeTools} {
-			w.Must(400, request{Method: "POST", Path: "/v1/tokens", Token: o.Owner(), Body: map[string]any{"name": "x", "kind": "service", "scopes": []coord.Scope{scope}}}, nil)
+			w.Must(400, request{
+				Method: "POST",
+				Path:   "/v1/tokens",
+				Token:  o.Owner(),
+				Body:   map[string]any{"name": "x", "kind": "service", "scopes": []coord.Scope{scope}},
+			}, nil)
 		}
-		w.Must(400, request{Method: "POST", Path: "/v1/tokens", Token: o.Owner(), Body: map[string]any{"name": "x", "kind": "service", "user_email": member.Email}}, nil)
-		w.Must(404, request{Method: "POST", Path: "/v1/tokens", Token: o.Owner(), Body: map[string]any{"name": "x", "user_email": "nobody@example.com"}}, nil)
+		w.Must(400, request{
+			Method: "POST",
+			Path:   "/v1/tokens",
+			Token:  o.Owner(),
+			Body:   map[string]any{"name": "x", "kind": "service", "user_email": member.Email},
+		}, nil)
+		w.Must(404, request{
+			Method: "POST",
+			Path:   "/v1/tokens",
+			Token:  o.Owner(),
+			Body:   map[string]any{"name": "x", "user_email": "nobody@example.com"},
+		}, nil)
 
 		// Admins see all, others their own, and nobody a secret.
 		all := w.Must(200, request{Method: "GET", Path: "/v1/tokens", Token: o.Owner()}, nil)
 		own := w.Must(200, request{Method: "GET", Path: "/v1/tokens", Token: pat}, nil)
-		if bytes.Contains(all.Body, []byte(pat)) || bytes.Contains(all.Body, []byte(service)) || !bytes.Contains(all.Body, []byte(made.ID)) || bytes.Contains(own.Body, []byte(made.ID)) {
+		if bytes.Contains(all.Body, []byte(pat)) || bytes.Contains(all.Body, []byte(service)) || !bytes.Contains(all.Body, []byte(made.ID)) ||
+			bytes.Contains(own.Body, []byte(made.ID)) {
 			t.Errorf("admins see %s\nothers see %s", all.Body, own.Body)
 		}
 

@@ -60,7 +60,12 @@ func TestTheLimitsOfAPlan(t *testing.T) {
 		}
 		repo := func(status int) {
 			t.Helper()
-			x.w.Must(status, request{Method: "POST", Path: "/v1/repos", Token: x.ada.token, Body: map[string]any{"full_name": fmt.Sprintf("acme/repo-%d", time.Now().UnixNano())}}, nil)
+			x.w.Must(status, request{
+				Method: "POST",
+				Path:   "/v1/repos",
+				Token:  x.ada.token,
+				Body:   map[string]any{"full_name": fmt.Sprintf("acme/repo-%d", time.Now().UnixNano())},
+			}, nil)
 		}
 		repo(201)
 		u := x.usage(x.ada)

@@ -217,7 +217,13 @@ func TestAnAllowedRangeOpensItselfAndNothingElse(t *testing.T) {
 	}
 	everything, _ := outbound.ParseAllow("0.0.0.0/0,::/0")
 	open := outbound.New(outbound.Policy{Allow: everything, Resolver: resolver})
-	for _, never := range []string{"http://169.254.169.254/", "https://metadata.example/", "http://[fe80::1]/", "http://[fd00:ec2::254]/", "http://0.0.0.0" + port} {
+	for _, never := range []string{
+		"http://169.254.169.254/",
+		"https://metadata.example/",
+		"http://[fe80::1]/",
+		"http://[fd00:ec2::254]/",
+		"http://0.0.0.0" + port,
+	} {
 		if _, err := open.Post(t.Context(), never, http.Header{}, nil); !errors.Is(err, outbound.ErrRefused) {
 			t.Errorf("%s = %v, want refused whatever the operator allows", never, err)
 		}

@@ -15,7 +15,8 @@ var denied = prefixes(
 )
 
 // never are the ranges that not even the operator can allow.
-var never = prefixes("169.254.0.0/16", "fe80::/10", "168.63.129.16/32", "100.100.100.200/32", "fd00:ec2::254/128", "0.0.0.0/8", "::/128", "224.0.0.0/4", "ff00::/8")
+var never = prefixes("169.254.0.0/16", "fe80::/10", "168.63.129.16/32", "100.100.100.200/32", "fd00:ec2::254/128", "0.0.0.0/8", "::/128",
+	"224.0.0.0/4", "ff00::/8")
 
 func prefixes(texts ...string) (out []netip.Prefix) {
 	for _, t := range texts {

@@ -49,7 +49,8 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 		groups = append(groups, docsGroup{name, []docsRow{row}})
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'")
 	docsPage.Execute(w, map[string]any{"Groups": groups, "Problems": problem.Kinds(), "Version": s.version})
 }
 

@@ -50,21 +50,51 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			detail string
 		}{
 			{"no JSON", post(`{"full_name"`), 400, problem.BadRequest, "not valid JSON"},
-			{"no body where one is needed", daemontest.Request{Method: "POST", Path: "/v1/repos"}, 400, problem.BadRequest, "a JSON object as its body, with full_name"},
+			{
+				"no body where one is needed",
+				daemontest.Request{Method: "POST", Path: "/v1/repos"},
+				400,
+				problem.BadRequest,
+				"a JSON object as its body, with full_name",
+			},
 			{"a comment", post(`{"full_name":"a/b"} // x`), 400, problem.BadRequest, "not valid JSON"},
 			{"two values", post(`{"full_name":"a/b"} {}`), 400, problem.BadRequest, "not valid JSON"},
 			{"NaN", post(`{"full_name":NaN}`), 400, problem.BadRequest, "not valid JSON"},
 			{"a duplicate key", post(`{"full_name":"a/b","full_name":"a/c"}`), 400, problem.BadRequest, "duplicate"},
-			{"a key in another case", post(`{"full_name":"a/b","FULL_NAME":"a/c"}`), 400, problem.Validation, "FULL_NAME: is not a known field; did you mean full_name?"},
+			{
+				"a key in another case",
+				post(`{"full_name":"a/b","FULL_NAME":"a/c"}`),
+				400,
+				problem.Validation,
+				"FULL_NAME: is not a known field; did you mean full_name?",
+			},
 			{"a Go field name", post(`{"FullName":"a/b"}`), 400, problem.Validation, "FullName: is not a known field"},
 			{"10 MB", post(`{"full_name":"` + strings.Repeat("x", 10<<20) + `"}`), 413, problem.TooLarge, "bytes"},
 			{"deep nesting", post(deep), 400, problem.BadRequest, "nests deeper"},
 			{"deep nesting of lists", post(strings.Repeat("[", 100_000)), 400, problem.BadRequest, "nests deeper"},
-			{"a form", with(post(`full_name=a/b`), "Content-Type", "application/x-www-form-urlencoded"), 415, problem.UnsupportedMedia, "application/json"},
+			{
+				"a form",
+				with(post(`full_name=a/b`), "Content-Type", "application/x-www-form-urlencoded"),
+				415,
+				problem.UnsupportedMedia,
+				"application/json",
+			},
 			{"text", with(post(`{"full_name":"a/b"}`), "Content-Type", "text/plain"), 415, problem.UnsupportedMedia, "application/json"},
 			{"no content type", with(post(`{"full_name":"a/b"}`), "Content-Type", ""), 415, problem.UnsupportedMedia, "application/json"},
-			{"a broken content type", with(post(`{"full_name":"a/b"}`), "Content-Type", "application/json; charset"), 415, problem.UnsupportedMedia, "application/json"},
-			{"another charset", with(post(`{"full_name":"a/b"}`), "Content-Type", "application/json; charset=utf-16"), 415, problem.UnsupportedMedia, "UTF-8"},
+			{
+				"a broken content type",
+				with(post(`{"full_name":"a/b"}`), "Content-Type", "application/json; charset"),
+				415,
+				problem.UnsupportedMedia,
+				"application/json",
+			},
+			{
+				"another charset",
+				with(post(`{"full_name":"a/b"}`), "Content-Type", "application/json; charset=utf-16"),
+				415,
+				problem.UnsupportedMedia,
+				"UTF-8",
+			},
 			{"compression", with(post(`x`), "Content-Encoding", "gzip"), 415, problem.UnsupportedMedia, "Content-Encoding"},
 			{"a raw NUL byte", post("{\"full_name\":\"a/\x00b\"}"), 400, problem.BadRequest, "not valid JSON"},
 			{"an escaped NUL", post(`{"full_name":"a/\u0000b"}`), 400, problem.Validation, "full_name: must not contain a NUL"},
@@ -72,7 +102,13 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			{"half a surrogate pair", post(`{"full_name":"a/\ud800"}`), 400, problem.BadRequest, "not valid JSON"},
 			{"a NUL in the path", get("/v1/projects/%00"), 404, problem.NotFound, ""},
 			{"a NUL in a selector", daemontest.Request{Method: "DELETE", Path: "/v1/projects/" + id + "/repos/a%00b"}, 404, problem.NotFound, ""},
-			{"invalid UTF-8 in a selector", daemontest.Request{Method: "DELETE", Path: "/v1/projects/" + id + "/repos/a%ffb"}, 404, problem.NotFound, ""},
+			{
+				"invalid UTF-8 in a selector",
+				daemontest.Request{Method: "DELETE", Path: "/v1/projects/" + id + "/repos/a%ffb"},
+				404,
+				problem.NotFound,
+				"",
+			},
 			{"a NUL in the query", get("/v1/events?subject=%00"), 400, problem.Validation, "subject"},
 			{"invalid UTF-8 in the query", get("/v1/events?subject=%ff"), 400, problem.Validation, "subject"},
 			{"invalid UTF-8 in a list of the query", get("/v1/stream?repos=a/b,%ff"), 400, problem.Validation, "repos"},
@@ -93,20 +129,74 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 			{"an org that cannot be", with(get("/v1/me"), "X-Svc-Org", "\xff\xfe"), 200, "", ""},
 			{"a session that cannot be", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", "\xff"), 404, problem.NotFound, "session"},
 			{"a session that is not there", with(post(`{"full_name":"a/s"}`), "X-Svc-Session", id), 404, problem.NotFound, "session"},
-			{"another hook protocol with a body of its own", with(send("POST", "/v1/hooks/evaluate", `{"happened":[]}`), "X-Svc-Protocol", "2"), 400, problem.UnsupportedProtocol, "protocol 1, not 2"},
-			{"a hook protocol that is none", with(send("POST", "/v1/hooks/evaluate", `{}`), "X-Svc-Protocol", strings.Repeat("x", 40)), 400, problem.UnsupportedProtocol, "protocol 1"},
-			{"a token that may do nothing", send("POST", "/v1/tokens", `{"name":"x","scopes":[]}`), 400, problem.Validation, "scopes: must have at least 1"},
+			{
+				"another hook protocol with a body of its own",
+				with(send("POST", "/v1/hooks/evaluate", `{"happened":[]}`), "X-Svc-Protocol", "2"),
+				400,
+				problem.UnsupportedProtocol,
+				"protocol 1, not 2",
+			},
+			{
+				"a hook protocol that is none",
+				with(send("POST", "/v1/hooks/evaluate", `{}`), "X-Svc-Protocol", strings.Repeat("x", 40)),
+				400,
+				problem.UnsupportedProtocol,
+				"protocol 1",
+			},
+			{
+				"a token that may do nothing",
+				send("POST", "/v1/tokens", `{"name":"x","scopes":[]}`),
+				400,
+				problem.Validation,
+				"scopes: must have at least 1",
+			},
 			{"a token without a name", send("POST", "/v1/tokens", `{"name":"  "}`), 400, problem.Validation, "name: must not be blank"},
-			{"a webhook for no event", send("POST", "/v1/webhooks", `{"url":"https://example.com/x","event_types":[]}`), 400, problem.Validation, "event_types: must have at least 1"},
-			{"a chat that is neither given nor null", send("PUT", "/v1/integrations/slack", `{}`), 400, problem.Validation, "webhook_url: is required"},
+			{
+				"a webhook for no event",
+				send("POST", "/v1/webhooks", `{"url":"https://example.com/x","event_types":[]}`),
+				400,
+				problem.Validation,
+				"event_types: must have at least 1",
+			},
+			{
+				"a chat that is neither given nor null",
+				send("PUT", "/v1/integrations/slack", `{}`),
+				400,
+				problem.Validation,
+				"webhook_url: is required",
+			},
 			{"a chat without a body", daemontest.Request{Method: "PUT", Path: "/v1/integrations/slack"}, 400, problem.BadRequest, ""},
 			{"nothing to add to a project", send("POST", "/v1/projects/"+id+"/repos", `{}`), 400, problem.Validation, "repos: is required"},
 			{"a repository that is a folder above", post(`{"full_name":"a/..","provider":"generic"}`), 400, problem.Validation, "full_name"},
 			{"a repository in the same folder", post(`{"full_name":"./b"}`), 400, problem.Validation, "full_name"},
-			{"a dependency to remove that cannot be", send("PATCH", intent, `{"depends_on_remove":["x"]}`), 400, problem.Validation, "depends_on_remove[0]: "},
-			{"an intent closed to somebody who cannot own one", send("POST", intent+"/close", `{"outcome":"handoff","handoff_to":"`+o.Users[coord.Viewer].Email+`"}`), 400, problem.Validation, "handoff_to: "},
-			{"a newcomer without a name", send("POST", "/v1/auth/accept-invite", `{"code":"x","name":" ","password":"correct horse battery"}`), 400, problem.Validation, "name: must not be blank"},
-			{"an org without a name", send("POST", "/v1/auth/setup", `{"code":"x","org":" ","email":"a@example.com","name":"A","password":"correct horse battery"}`), 400, problem.Validation, "org: must not be blank"},
+			{
+				"a dependency to remove that cannot be",
+				send("PATCH", intent, `{"depends_on_remove":["x"]}`),
+				400,
+				problem.Validation,
+				"depends_on_remove[0]: ",
+			},
+			{
+				"an intent closed to somebody who cannot own one",
+				send("POST", intent+"/close", `{"outcome":"handoff","handoff_to":"`+o.Users[coord.Viewer].Email+`"}`),
+				400,
+				problem.Validation,
+				"handoff_to: ",
+			},
+			{
+				"a newcomer without a name",
+				send("POST", "/v1/auth/accept-invite", `{"code":"x","name":" ","password":"correct horse battery"}`),
+				400,
+				problem.Validation,
+				"name: must not be blank",
+			},
+			{
+				"an org without a name",
+				send("POST", "/v1/auth/setup", `{"code":"x","org":" ","email":"a@example.com","name":"A","password":"correct horse battery"}`),
+				400,
+				problem.Validation,
+				"org: must not be blank",
+			},
 			{"no such route", get("/v1/nothing"), 404, problem.NotFound, "no such route"},
 			{"no such route with odd characters", get("/v1/%22%ff%00"), 404, problem.NotFound, "no such route"},
 			{"a route with a slash too many", get("/v1/me/"), 404, problem.NotFound, "no such route"},
@@ -153,7 +243,11 @@ func TestOddHeadersDoNoHarm(t *testing.T) {
 		o := w.Org("Acme")
 		u := o.Users[coord.Member]
 		w.Password(u, "correct horse battery")
-		for name, agent := range map[string]string{"not UTF-8": "\xff\xfe", "long, cut inside a letter": strings.Repeat("é", 400)[1:], "empty": ""} {
+		for name, agent := range map[string]string{
+			"not UTF-8":                 "\xff\xfe",
+			"long, cut inside a letter": strings.Repeat("é", 400)[1:],
+			"empty":                     "",
+		} {
 			res := w.Do(daemontest.Request{Method: "POST", Path: "/v1/auth/sign-in", Header: map[string]string{"User-Agent": agent},
 				Body: map[string]any{"email": u.Email, "password": "correct horse battery"}})
 			if res.Status != 200 {
@@ -198,7 +292,10 @@ func TestAmbiguousMessagesAreRefused(t *testing.T) {
 		{"two lengths", "POST /v1/auth/sign-in HTTP/1.1\r\n" + host + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x"},
 		{"a negative length", "POST /v1/auth/sign-in HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n"},
 		{"an unknown transfer coding", "POST /v1/auth/sign-in HTTP/1.1\r\n" + host + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"},
-		{"two transfer codings", "POST /v1/auth/sign-in HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"},
+		{
+			"two transfer codings",
+			"POST /v1/auth/sign-in HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+		},
 		{"a space before the colon", "GET /v1/me HTTP/1.1\r\n" + host + "Content-Length : 2\r\n\r\n"},
 		{"no host", "GET /v1/me HTTP/1.1\r\n\r\n"},
 		{"two hosts", "GET /v1/me HTTP/1.1\r\n" + host + host + "\r\n"},
@@ -220,7 +317,9 @@ func TestAmbiguousMessagesAreRefused(t *testing.T) {
 	}
 	// Both a length and chunks: RFC 9112 lets the chunks win, but then the
 	// connection must not be used again.
-	status, closed := raw(t, w, "POST /v1/auth/device HTTP/1.1\r\n"+host+"Content-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n")
+	status, closed := raw(t, w,
+		"POST /v1/auth/device HTTP/1.1\r\n"+host+"Content-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n"+
+			"\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n")
 	if status != 400 {
 		t.Errorf("length and chunks: %d, closed %v", status, closed)
 	}
@@ -255,8 +354,10 @@ func TestASlowBodyIsGivenUp(t *testing.T) {
 
 // FuzzBody sends anything as a body: no answer of ours may be a 500.
 func FuzzBody(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"full_name":"a/b"}`, `{"full_name":"a/b","remotes":["git@github.com:a/b.git"]}`, `[]`, `{"full_name":1e999}`,
-		`{"remotes":[[]]}`, "\x00", `{"\u0000":1}`, `{"full_name":"` + "\xc3\x28" + `"}`, `{"provider":null}`, `{"full_name":"a/b","a":{"b":[{"c":1}]}}`} {
+	for _, seed := range []string{`{}`, `{"full_name":"a/b"}`, `{"full_name":"a/b","remotes":["git@github.com:a/b.git"]}`,
+		`[]`, `{"full_name":1e999}`,
+		`{"remotes":[[]]}`, "\x00", `{"\u0000":1}`, `{"full_name":"` + "\xc3\x28" + `"}`,
+		`{"provider":null}`, `{"full_name":"a/b","a":{"b":[{"c":1}]}}`} {
 		f.Add([]byte(seed))
 	}
 	w := daemontest.Start(f, f.TempDir()+"/svc.db")
@@ -276,7 +377,10 @@ func FuzzBody(f *testing.F) {
 
 // FuzzQuery sends anything as a query.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "limit=1", "limit=%31", "type=a,b", "subject=%00", "cursor=W10", "cursor=WzFd", "%zz", "a;b", "limit=1&limit=2", "type=,,,"} {
+	for _, seed := range []string{
+		"", "limit=1", "limit=%31", "type=a,b", "subject=%00", "cursor=W10", "cursor=WzFd", "%zz", "a;b", "limit=1&limit=2",
+		"type=,,,",
+	} {
 		f.Add(seed)
 	}
 	w := daemontest.Start(f, f.TempDir()+"/svc.db")

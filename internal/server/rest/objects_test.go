@@ -60,7 +60,8 @@ var objects = map[string]maker{
 	"DELETE /v1/github/app/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
 		id, owner := uuid.NewString(), o.Users[coord.Owner].ID
 		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
-			return tx.InsertGitHubApp(ctx, store.GitHubApp{ID: id, OrgID: o.ID, AppID: 1, Web: id, Flow: id, CreatedBy: owner}) // a GitHub has each number once
+			// a GitHub has each number once
+			return tx.InsertGitHubApp(ctx, store.GitHubApp{ID: id, OrgID: o.ID, AppID: 1, Web: id, Flow: id, CreatedBy: owner})
 		})
 		return object{"/v1/github/app/" + id, id, nil}
 	},

@@ -24,10 +24,19 @@ func init() {
 		},
 	})
 	maps.Copy(good, map[string]any{
-		"POST /v1/webhooks":                     map[string]any{"url": "https://hooks.example.com/good", "event_types": []string{"intent.declared"}},
-		"PUT /v1/integrations/slack":            map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/x"},
-		"POST /v1/integrations/slack/test":      nil,
-		"PUT /v1/integrations/digest":           map[string]any{"enabled": true, "day": 1, "hour": 9, "channels": []string{"slack"}, "email_me": true},
+		"POST /v1/webhooks": map[string]any{
+			"url":         "https://hooks.example.com/good",
+			"event_types": []string{"intent.declared"},
+		},
+		"PUT /v1/integrations/slack":       map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/x"},
+		"POST /v1/integrations/slack/test": nil,
+		"PUT /v1/integrations/digest": map[string]any{
+			"enabled":  true,
+			"day":      1,
+			"hour":     9,
+			"channels": []string{"slack"},
+			"email_me": true,
+		},
 		"POST /v1/integrations/digest/preview":  nil,
 		"POST /v1/integrations/digest/send-now": nil,
 	})

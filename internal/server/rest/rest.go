@@ -208,7 +208,8 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, err error) problem.Body {
 	b := problem.BodyOf(err)
 	if b.Status >= 500 && r.Context().Err() == nil {
-		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "request_id", w.Header().Get("X-Request-Id"), "err", err)
+		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "request_id", w.Header().Get("X-Request-Id"),
+			"err", err)
 	}
 	if b.Status == http.StatusUnauthorized && problem.KindOf(err) == problem.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="svc"`)
@@ -243,7 +244,8 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType str
 func (s *Server) noRoute(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	allowed := allowedMethods(mux, r)
 	if len(allowed) == 0 {
-		s.writeProblem(w, r, problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
+		s.writeProblem(w, r,
+			problem.Newf(problem.NotFound, "no such route: %s %s; the API is described at /docs", r.Method, printable(r.URL.Path)))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

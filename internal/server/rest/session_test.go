@@ -34,7 +34,12 @@ func TestNobodyActsUnderAnothersSession(t *testing.T) {
 		if strings.Contains(string(log.Body), `"actor":{"kind":"session"`) {
 			t.Errorf("the log says %s", log.Body)
 		}
-		w.Must(200, daemontest.Request{Method: "GET", Path: "/v1/me", Token: o.Tokens[coord.Member], Header: map[string]string{"X-Svc-Session": hook.SessionID}}, nil)
+		w.Must(200, daemontest.Request{
+			Method: "GET",
+			Path:   "/v1/me",
+			Token:  o.Tokens[coord.Member],
+			Header: map[string]string{"X-Svc-Session": hook.SessionID},
+		}, nil)
 		w.Must(200, daemontest.Request{Method: "GET", Path: "/healthz", Header: map[string]string{"X-Svc-Session": "x"}}, nil)
 	})
 }

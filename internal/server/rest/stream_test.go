@@ -352,10 +352,23 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 		h := rest.New(api.New(ops.New(st, events, live.New(st), log, ops.Config{})), who, log, "1").Handler()
 		secret := auth.NewToken()
 		err := st.Write(t.Context(), "acme", func(tx *store.Tx) error {
-			if err := tx.InsertOrg(t.Context(), coord.Org{ID: "acme", Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted", CreatedAt: tx.Now}); err != nil {
+			if err := tx.InsertOrg(t.Context(), coord.Org{
+				ID:        "acme",
+				Slug:      "acme",
+				Name:      "Acme",
+				DataMode:  coord.DataFull,
+				Plan:      "self_hosted",
+				CreatedAt: tx.Now,
+			}); err != nil {
 				return err
 			}
-			return tx.InsertToken(t.Context(), coord.Token{ID: "t", OrgID: "acme", Kind: coord.ServiceToken, Scopes: coord.ServiceScopes(), CreatedAt: tx.Now}, secret.Hash)
+			return tx.InsertToken(t.Context(), coord.Token{
+				ID:        "t",
+				OrgID:     "acme",
+				Kind:      coord.ServiceToken,
+				Scopes:    coord.ServiceScopes(),
+				CreatedAt: tx.Now,
+			}, secret.Hash)
 		})
 		if err != nil {
 			t.Fatal(err)

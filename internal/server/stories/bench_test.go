@@ -87,31 +87,61 @@ func crowd(b *testing.B, w *daemontest.World, slug string, n int) []byte {
 	me, other := s.person("me", coord.Member), s.person("other", coord.Member)
 	event := wire.HookRequest{Event: wire.HookSessionStart, Session: wire.HookSession{ExternalID: "x", Tool: "claude_code"},
 		Client: wire.HookClient{CLIVersion: "1.0.0", OS: "linux", MachineIDHash: strings.Repeat("ab", 16)},
-		Repo:   wire.HookRepo{RemoteFingerprints: []string{"github.com/acme/api"}, Branch: "main", WorktreeHash: "copy", HeadSHA: strings.Repeat("c0", 20)}}
+		Repo: wire.HookRepo{
+			RemoteFingerprints: []string{"github.com/acme/api"},
+			Branch:             "main",
+			WorktreeHash:       "copy",
+			HeadSHA:            strings.Repeat("c0", 20),
+		}}
 	var started wire.HookReply
 	w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: me.token, Body: event}, &started)
 	var repos wire.Page[coord.Repo]
 	w.Must(200, daemontest.Request{Method: "GET", Path: "/v1/repos", Token: s.org.Owner()}, &repos)
 	w.Write(s.org.ID, func(ctx context.Context, tx *store.Tx) error {
 		for i := 0; i < n; i += 100 {
-			row := store.IntentRow{Intent: coord.Intent{ID: uuid.NewString(), OrgID: s.org.ID, Number: i/100 + 1, Status: coord.IntentActive, Resume: coord.IntentActive, Title: "Work",
-				Mode: coord.Shared, EffectiveMode: coord.Shared, Repo: coord.RepoName{ID: repos.Items[0].ID, FullName: "acme/api"}, Owner: other.User,
-				CreatedAt: tx.Now, LastActivityAt: tx.Now, DependsOn: []string{}, BlockedBy: []coord.Blocker{}}}
+			row := store.IntentRow{Intent: coord.Intent{
+				ID:             uuid.NewString(),
+				OrgID:          s.org.ID,
+				Number:         i/100 + 1,
+				Status:         coord.IntentActive,
+				Resume:         coord.IntentActive,
+				Title:          "Work",
+				Mode:           coord.Shared,
+				EffectiveMode:  coord.Shared,
+				Repo:           coord.RepoName{ID: repos.Items[0].ID, FullName: "acme/api"},
+				Owner:          other.User,
+				CreatedAt:      tx.Now,
+				LastActivityAt: tx.Now,
+				DependsOn:      []string{},
+				BlockedBy:      []coord.Blocker{},
+			}}
 			for j := range 100 {
 				row.Scope.Paths = append(row.Scope.Paths, fmt.Sprintf("src/area%d/part%d/file%d.go", i%1900/100, j%10, i+j))
 			}
 			if err := tx.SaveIntent(ctx, &row); err != nil {
 				return err
 			}
-			if err := tx.Emit(ctx, coord.Event{OrgID: s.org.ID, Type: coord.EventIntentDeclared, Actor: coord.Entity{Kind: "system", ID: "svc"}, RepoID: row.Repo.ID,
-				Subject: coord.Entity{Kind: "intent", ID: row.ID}, Payload: map[string]any{}}); err != nil {
+			if err := tx.Emit(ctx, coord.Event{
+				OrgID:   s.org.ID,
+				Type:    coord.EventIntentDeclared,
+				Actor:   coord.Entity{Kind: "system", ID: "svc"},
+				RepoID:  row.Repo.ID,
+				Subject: coord.Entity{Kind: "intent", ID: row.ID},
+				Payload: map[string]any{},
+			}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	event.Event, event.Paths = wire.HookPreEdit, []string{"src/area3/part3/free.go"}
-	req := w.Build(daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: me.token, Body: event, Header: map[string]string{"X-Svc-Protocol": "1"}})
+	req := w.Build(daemontest.Request{
+		Method: "POST",
+		Path:   "/v1/hooks/evaluate",
+		Token:  me.token,
+		Body:   event,
+		Header: map[string]string{"X-Svc-Protocol": "1"},
+	})
 	var out bytes.Buffer
 	if err := req.Write(&out); err != nil {
 		b.Fatal(err)

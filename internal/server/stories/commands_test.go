@@ -30,7 +30,8 @@ type command func(s *story, args []string, kv map[string]string) string
 //	join WHO...                               sessions start; what they are told is not shown
 //	start|prompt|plan|stop|end WHO "text"     hook events
 //	pre|shell WHO PATH...                     hook events before a write
-//	post WHO PATH base= new= hunks=40+19:hash status= old= binary symbols=F:signature:breaking contracts="http:GET /x;provides;removed;breaking" refs=a.go#F
+//	post WHO PATH base= new= hunks=40+19:hash status= old= binary symbols=F:signature:breaking
+//	     contracts="http:GET /x;provides;removed;breaking" refs=a.go#F
 //	declare WHO title="" paths=a,b symbols= contracts= mode= depends=INT-1 ticket=T-1 branch= repo=
 //	update WHO INT-1 add=paths remove=paths add_contracts= depend= undepend= status= title=
 //	close WHO INT-1 merged; handoff WHO INT-1 PERSON; adopt WHO INT-1
@@ -47,15 +48,41 @@ var commands map[string]command
 
 func init() {
 	commands = map[string]command{
-		"person": (*story).addPerson, "agent": (*story).addAgent,
-		"join":  (*story).join,
-		"start": hookEvent(wire.HookSessionStart), "prompt": hookEvent(wire.HookPrompt), "plan": hookEvent(wire.HookPlan),
-		"stop": hookEvent(wire.HookStop), "end": hookEvent(wire.HookSessionEnd),
-		"pre": before(wire.HookPreEdit), "shell": before(wire.HookPreShell), "post": (*story).post,
-		"declare": (*story).declare, "update": (*story).update, "close": (*story).close, "handoff": (*story).handoff, "adopt": (*story).adopt,
-		"act": (*story).act, "feedback": (*story).feedback, "override": (*story).override, "policy": (*story).policy, "project": (*story).project,
-		"advance": (*story).advance, "conflicts": (*story).conflicts, "conflict": (*story).conflict, "intents": (*story).intents, "intent": (*story).intent,
-		"call": (*story).request, "tool": (*story).callTool, "uses": (*story).uses, "sessions": (*story).sessions, "check": (*story).check, "context": (*story).context, "verdicts": (*story).verdicts, "events": (*story).events, "feed": (*story).feed,
+		"person":    (*story).addPerson,
+		"agent":     (*story).addAgent,
+		"join":      (*story).join,
+		"start":     hookEvent(wire.HookSessionStart),
+		"prompt":    hookEvent(wire.HookPrompt),
+		"plan":      hookEvent(wire.HookPlan),
+		"stop":      hookEvent(wire.HookStop),
+		"end":       hookEvent(wire.HookSessionEnd),
+		"pre":       before(wire.HookPreEdit),
+		"shell":     before(wire.HookPreShell),
+		"post":      (*story).post,
+		"declare":   (*story).declare,
+		"update":    (*story).update,
+		"close":     (*story).close,
+		"handoff":   (*story).handoff,
+		"adopt":     (*story).adopt,
+		"act":       (*story).act,
+		"feedback":  (*story).feedback,
+		"override":  (*story).override,
+		"policy":    (*story).policy,
+		"project":   (*story).project,
+		"advance":   (*story).advance,
+		"conflicts": (*story).conflicts,
+		"conflict":  (*story).conflict,
+		"intents":   (*story).intents,
+		"intent":    (*story).intent,
+		"call":      (*story).request,
+		"tool":      (*story).callTool,
+		"uses":      (*story).uses,
+		"sessions":  (*story).sessions,
+		"check":     (*story).check,
+		"context":   (*story).context,
+		"verdicts":  (*story).verdicts,
+		"events":    (*story).events,
+		"feed":      (*story).feed,
 	}
 }
 
@@ -64,7 +91,9 @@ func (s *story) person(name string, role coord.Role) *person {
 	if p != nil {
 		return p
 	}
-	p = &person{User: coord.User{ID: uuid.NewString(), Email: name + "@" + s.org.Slug + ".example.com", Name: strings.ToUpper(name[:1]) + name[1:]}}
+	p = &person{
+		User: coord.User{ID: uuid.NewString(), Email: name + "@" + s.org.Slug + ".example.com", Name: strings.ToUpper(name[:1]) + name[1:]},
+	}
 	s.w.Write(s.org.ID, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.InsertUser(ctx, p.User); err != nil {
 			return err
@@ -78,7 +107,14 @@ func (s *story) person(name string, role coord.Role) *person {
 
 func (s *story) agent(name string) *agent {
 	if s.agents[name] == nil {
-		s.agents[name] = &agent{person: s.person(name, coord.Member), name: name, repo: "acme/api", copy: "copy-" + name, branch: "b-" + name, tool: "claude_code"}
+		s.agents[name] = &agent{
+			person: s.person(name, coord.Member),
+			name:   name,
+			repo:   "acme/api",
+			copy:   "copy-" + name,
+			branch: "b-" + name,
+			tool:   "claude_code",
+		}
 	}
 	return s.agents[name]
 }
@@ -89,8 +125,22 @@ func (s *story) addPerson(args []string, _ map[string]string) string {
 }
 
 func (s *story) addAgent(args []string, kv map[string]string) string {
-	a := &agent{person: s.person(args[1], coord.Member), name: args[0], repo: "acme/api", copy: "copy-" + args[0], branch: "b-" + args[0], tool: "claude_code"}
-	for k, to := range map[string]*string{"copy": &a.copy, "branch": &a.branch, "repo": &a.repo, "parent": &a.parent, "tool": &a.tool, "deaf": &a.deaf} {
+	a := &agent{
+		person: s.person(args[1], coord.Member),
+		name:   args[0],
+		repo:   "acme/api",
+		copy:   "copy-" + args[0],
+		branch: "b-" + args[0],
+		tool:   "claude_code",
+	}
+	for k, to := range map[string]*string{
+		"copy":   &a.copy,
+		"branch": &a.branch,
+		"repo":   &a.repo,
+		"parent": &a.parent,
+		"tool":   &a.tool,
+		"deaf":   &a.deaf,
+	} {
 		if v, ok := kv[k]; ok {
 			*to = v
 		}
@@ -196,7 +246,13 @@ func before(event wire.HookEvent) command {
 }
 
 func (s *story) post(args []string, kv map[string]string) string {
-	f := coord.FileFacts{Path: args[1], Status: coord.FileModified, Language: "go", Binary: slices.Contains(args, "binary"), Parsed: kv["symbols"] != ""}
+	f := coord.FileFacts{
+		Path:     args[1],
+		Status:   coord.FileModified,
+		Language: "go",
+		Binary:   slices.Contains(args, "binary"),
+		Parsed:   kv["symbols"] != "",
+	}
 	if kv["status"] != "" {
 		f.Status = coord.FileStatus(kv["status"])
 	}
@@ -212,7 +268,13 @@ func (s *story) post(args []string, kv map[string]string) string {
 	}
 	for _, x := range list(kv["symbols"]) {
 		p := append(strings.Split(x, ":"), "", "")
-		sym := coord.SymbolFacts{Key: "sym:go:" + args[1] + "#" + p[0], Kind: "func", Exported: true, Change: coord.Modified, Compatibility: coord.Compatible}
+		sym := coord.SymbolFacts{
+			Key:           "sym:go:" + args[1] + "#" + p[0],
+			Kind:          "func",
+			Exported:      true,
+			Change:        coord.Modified,
+			Compatibility: coord.Compatible,
+		}
 		if p[1] != "" {
 			sym.Change, sym.Compatibility = coord.Change(p[1]), coord.Compatibility(p[2])
 		}
@@ -220,12 +282,22 @@ func (s *story) post(args []string, kv map[string]string) string {
 	}
 	for _, x := range list(kv["contracts"]) {
 		p := strings.Split(x, ";")
-		f.Contracts = append(f.Contracts, coord.ContractFacts{Key: p[0], Role: coord.ContractRole(p[1]), Change: coord.Change(p[2]), Compatibility: coord.Compatibility(p[3]), Line: 7})
+		f.Contracts = append(f.Contracts, coord.ContractFacts{
+			Key:           p[0],
+			Role:          coord.ContractRole(p[1]),
+			Change:        coord.Change(p[2]),
+			Compatibility: coord.Compatibility(p[3]),
+			Line:          7,
+		})
 	}
 	for _, x := range list(kv["refs"]) {
 		f.References = append(f.References, coord.Reference{Key: x, Line: 12})
 	}
-	r, failed := s.hook(s.agent(args[0]), wire.HookRequest{Event: wire.HookPostEdit, Paths: []string{args[1]}, Analysis: &coord.Analysis{Files: []coord.FileFacts{f}}})
+	r, failed := s.hook(s.agent(args[0]), wire.HookRequest{
+		Event:    wire.HookPostEdit,
+		Paths:    []string{args[1]},
+		Analysis: &coord.Analysis{Files: []coord.FileFacts{f}},
+	})
 	if failed != "" {
 		return failed
 	}
@@ -316,7 +388,8 @@ func (s *story) update(args []string, kv map[string]string) string {
 
 func (s *story) close(args []string, kv map[string]string) string {
 	var out wire.HandedOff
-	if failed := s.call(s.agent(args[0]), "POST", "/v1/intents/"+args[1]+"/close", map[string]any{"outcome": args[2]}, &out, nil); failed != "" {
+	if failed := s.call(s.agent(args[0]), "POST", "/v1/intents/"+args[1]+"/close", map[string]any{"outcome": args[2]}, &out,
+		nil); failed != "" {
 		return failed
 	}
 	return intentText(out.Intent)
@@ -325,7 +398,8 @@ func (s *story) close(args []string, kv map[string]string) string {
 func (s *story) handoff(args []string, kv map[string]string) string {
 	var out wire.HandedOff
 	to := s.agent(args[2])
-	if failed := s.call(s.agent(args[0]), "POST", "/v1/intents/"+args[1]+"/handoff", map[string]any{"to": to.Email, "note": kv["note"]}, &out, nil); failed != "" {
+	if failed := s.call(s.agent(args[0]), "POST", "/v1/intents/"+args[1]+"/handoff", map[string]any{"to": to.Email, "note": kv["note"]},
+		&out, nil); failed != "" {
 		return failed
 	}
 	h := out.Handoff
@@ -367,7 +441,12 @@ func (s *story) tool(a *agent, name string, args map[string]any, to any) string 
 
 func (s *story) toolAnswer(a *agent, name string, args map[string]any) toolAnswer {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": args}})
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0",
+		"id":      1,
+		"method":  "tools/call",
+		"params":  map[string]any{"name": name, "arguments": args},
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -32,8 +32,17 @@ func TestTenDeclareAtTheSameInstant(t *testing.T) {
 				for i := range n {
 					a := s.agent(fmt.Sprint("p", i))
 					s.tell("join " + a.name)
-					requests = append(requests, replicas[i%2].Build(daemontest.Request{Method: "POST", Path: "/v1/intents", Token: a.token, Body: map[string]any{
-						"title": "Task number " + fmt.Sprint(i), "mode": mode, "session_id": a.session, "scope": map[string]any{"paths": []string{"src/main.go"}}}}))
+					requests = append(requests, replicas[i%2].Build(daemontest.Request{
+						Method: "POST",
+						Path:   "/v1/intents",
+						Token:  a.token,
+						Body: map[string]any{
+							"title":      "Task number " + fmt.Sprint(i),
+							"mode":       mode,
+							"session_id": a.session,
+							"scope":      map[string]any{"paths": []string{"src/main.go"}},
+						},
+					}))
 				}
 				answers := atOnce(t, requests)
 				heard := map[int]int{} // conflicts reported, by intent number

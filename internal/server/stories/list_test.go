@@ -46,7 +46,8 @@ func TestCursorsSurviveInserts(t *testing.T) {
 				t.Errorf("%s gave %v, want %v", tt.path, got, tt.want)
 			}
 		}
-		for _, list := range []string{"/v1/members?", "/v1/tokens?", "/v1/intents?owner=me", "/v1/intents?", "/v1/conflicts?", "/v1/conversations?", "/v1/events?type=member.added",
+		for _, list := range []string{"/v1/members?", "/v1/tokens?", "/v1/intents?owner=me",
+			"/v1/intents?", "/v1/conflicts?", "/v1/conversations?", "/v1/events?type=member.added",
 			"/v1/sessions?", "/v1/sessions?active=true", "/v1/sessions?active=false", "/v1/messages?"} {
 			lastPageIsTold(t, s, list)
 		}

@@ -114,7 +114,9 @@ func snapshot(rt *rapid.T, set *live.Set, w *daemontest.World, org string) map[s
 			out["worker "+id] = text(v)
 			out["changes "+id] = text(ix.Changes(id))
 			for _, f := range engine.Detect(ix, id) {
-				out["finding of "+id+" "+f.Fingerprint] = text([]any{f.Kind, f.Severity, f.Holder.ID, f.Challenger.ID, f.Keys, f.CrossRepo, f.Demoted, f.Place})
+				out["finding of "+id+" "+f.Fingerprint] = text([]any{
+					f.Kind, f.Severity, f.Holder.ID, f.Challenger.ID, f.Keys, f.CrossRepo, f.Demoted, f.Place,
+				})
 			}
 		}
 	})
@@ -186,7 +188,8 @@ type chaos struct{ s *story }
 func newChaos(s *story) *chaos {
 	for _, line := range []string{
 		"person root admin",
-		"agent ana2 ana copy=w2 branch=two", "agent sub ana parent=ana copy=copy-ana branch=b-ana", "agent near bob copy=copy-bob branch=b-bob tool=codex",
+		"agent ana2 ana copy=w2 branch=two", "agent sub ana parent=ana copy=copy-ana branch=b-ana",
+		"agent near bob copy=copy-bob branch=b-bob tool=codex",
 		"agent web cy repo=acme/web", "join ana ana2 sub bob near cy web root",
 	} {
 		s.do(fields(line))
@@ -201,13 +204,15 @@ func (x *chaos) step(rt *rapid.T) string {
 	glob := one("glob", "a.go", "b.go", "dir/**", "*.go", "dir/c.go,a.go")
 	intent := fmt.Sprint("INT-", rapid.IntRange(1, 4).Draw(rt, "intent"))
 	conflict := fmt.Sprint("CF-", rapid.IntRange(1, 5).Draw(rt, "conflict"))
-	switch one("what", "declare", "declare", "declare", "update", "update", "close", "handoff", "adopt", "post", "post", "post", "post", "pre", "pre", "hook", "hook",
+	switch one("what", "declare", "declare", "declare", "update", "update", "close", "handoff", "adopt", "post", "post", "post", "post",
+		"pre", "pre", "hook", "hook",
 		"policy", "act", "act", "override", "feedback", "advance", "project") {
 	case "declare":
 		line := fmt.Sprintf("declare %s paths=%s mode=%s", who, glob, one("mode", "shared", "shared", "exclusive", "observe"))
 		return line + one("more", "", "", " branch=other", " depends="+intent, " ticket=T-1", " contracts=db:public.users")
 	case "update":
-		return fmt.Sprintf("update root %s %s=%s", intent, one("change", "add", "remove", "add", "remove"), glob) + one("more", "", "", " status=in_review", " depend=INT-1", " undepend=INT-1")
+		return fmt.Sprintf("update root %s %s=%s", intent, one("change", "add", "remove", "add", "remove"),
+			glob) + one("more", "", "", " status=in_review", " depend=INT-1", " undepend=INT-1")
 	case "close":
 		return fmt.Sprintf("close root %s %s", intent, one("outcome", "merged", "abandoned"))
 	case "handoff":
@@ -216,14 +221,16 @@ func (x *chaos) step(rt *rapid.T) string {
 		return fmt.Sprintf("adopt %s %s", who, intent)
 	case "post":
 		return fmt.Sprintf("post %s %s base=b1 hunks=%s", who, path, one("hunks", "1+5:x", "4+4:y", "90+1:z")) +
-			one("status", "", "", " status=unchanged", " status=deleted", " status=renamed old=a.go", " symbols=F:signature:breaking", " refs=sym:go:a.go#F",
+			one("status", "", "", " status=unchanged", " status=deleted", " status=renamed old=a.go", " symbols=F:signature:breaking",
+				" refs=sym:go:a.go#F",
 				` contracts="http:GET /u/:id;provides;removed;breaking"`, ` contracts="http:GET /u/{x};uses;added;compatible"`)
 	case "pre":
 		return fmt.Sprintf("pre %s %s", who, path)
 	case "hook":
 		return one("event", "start", "prompt", "end", "stop", "plan") + " " + who + one("text", "", ` "work on dir/d.go"`)
 	case "policy":
-		return "policy root " + one("rules", `{}`, `{"severity":{"path_overlap":"block"}}`, `{"severity":{"edit_overlap":"off"}}`, `{"ignore_paths":["dir/**"]}`, `{"auto_draft":false}`,
+		return "policy root " + one("rules", `{}`, `{"severity":{"path_overlap":"block"}}`, `{"severity":{"edit_overlap":"off"}}`,
+			`{"ignore_paths":["dir/**"]}`, `{"auto_draft":false}`,
 			`{"cross_repo_contracts":"block"}`, `{"feedback_min_verdicts":1}`) + one("where", "", " repo=acme/api")
 	case "act":
 		return fmt.Sprintf("act root %s %s", conflict, one("action", "ack", "resolved", "false_positive", "will_rebase", "request_override"))

@@ -125,7 +125,11 @@ func (s *story) lastSeq() (n int64) {
 // serviceOf returns a service token that a person made.
 func (s *story) serviceOf(name string) string {
 	var out wire.CreatedToken
-	if failed := s.call(s.agent(name), "POST", "/v1/tokens", map[string]any{"name": "ci", "kind": "service", "scopes": coord.ServiceScopes()}, &out, nil); failed != "" {
+	if failed := s.call(s.agent(name), "POST", "/v1/tokens", map[string]any{
+		"name":   "ci",
+		"kind":   "service",
+		"scopes": coord.ServiceScopes(),
+	}, &out, nil); failed != "" {
 		s.t.Fatal(failed)
 	}
 	return out.Plaintext

@@ -68,7 +68,8 @@ func TestSweepFindsWhatIsDue(t *testing.T) {
 				Subject: coord.Entity{Kind: "intent", ID: "gone"}})
 		})
 		w.Advance(30 * 24 * time.Hour)
-		if err := w.D.Ops.Work.Sweep(t.Context()); err == nil || !strings.Contains(err.Error(), broken.ID) || strings.Contains(err.Error(), o.ID) {
+		if err := w.D.Ops.Work.Sweep(t.Context()); err == nil || !strings.Contains(err.Error(), broken.ID) ||
+			strings.Contains(err.Error(), o.ID) {
 			t.Errorf("the error does not tell which org: %v", err)
 		}
 		if es := expired(); len(es) != 501 {

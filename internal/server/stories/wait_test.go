@@ -33,7 +33,12 @@ func (s *story) wait(at *daemontest.World, a *agent, args map[string]any) *waiti
 	if a.session != "" && args["intent"] == nil && args["conflict"] == nil {
 		args["session_id"] = a.session
 	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "wait_for", "arguments": args}})
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0",
+		"id":      1,
+		"method":  "tools/call",
+		"params":  map[string]any{"name": "wait_for", "arguments": args},
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -42,7 +47,12 @@ func (s *story) wait(at *daemontest.World, a *agent, args map[string]any) *waiti
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for k, v := range map[string]string{"Authorization": "Bearer " + a.token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"} {
+	for k, v := range map[string]string{
+		"Authorization":        "Bearer " + a.token,
+		"Content-Type":         "application/json",
+		"Accept":               "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2025-06-18",
+	} {
 		req.Header.Set(k, v)
 	}
 	w := &waiting{done: make(chan struct{}), stop: cancel}
@@ -129,21 +139,70 @@ var waitCases = []struct {
 	{"a path is free once its claim is released", nil, map[string]any{"path": "a.go"}, "close ana INT-1 abandoned", "free a.go released"},
 	{"a path is free once the scope is narrowed", nil, map[string]any{"path": "a.go"}, "update ana INT-1 remove=a.go", "free a.go released"},
 	{"a glob waits for all in it", nil, map[string]any{"path": "*.go"}, "close ana INT-1 merged", "free *.go released"},
-	{"a changed file is free once the change is undone", []string{"close ana INT-1 abandoned", "post ana c.go base=b1 hunks=1+1:x"}, map[string]any{"path": "c.go"},
+	{"a changed file is free once the change is undone", []string{"close ana INT-1 abandoned", "post ana c.go base=b1 hunks=1+1:x"},
+		map[string]any{"path": "c.go"},
 		"post ana c.go status=unchanged", "free c.go released"},
-	{"a symbol is free once released", []string{"declare ana symbols=lib/x.go#F"}, map[string]any{"symbol": "lib/x.go#F"}, "close ana INT-1 merged", "free lib/x.go#F released"},
+	{
+		"a symbol is free once released",
+		[]string{"declare ana symbols=lib/x.go#F"},
+		map[string]any{"symbol": "lib/x.go#F"},
+		"close ana INT-1 merged",
+		"free lib/x.go#F released",
+	},
 	{"an intent that merges", nil, map[string]any{"intent": "INT-1"}, "close ana INT-1 merged", "free INT-1 merged"},
 	{"an intent that is abandoned", nil, map[string]any{"intent": 1}, "close ana INT-1 abandoned", "free INT-1 abandoned"},
 	{"an intent that expires", nil, map[string]any{"intent": "INT-1"}, "advance 80h", "free INT-1 expired"},
 	{"an intent that is handed off", nil, map[string]any{"intent": "INT-1"}, "handoff ana INT-1 cy", "free INT-1 handoff"},
-	{"a conflict that is resolved", []string{"declare bob paths=a.go"}, map[string]any{"conflict": "CF-1"}, "act ana CF-1 resolved", "free CF-1 resolved"},
-	{"a conflict that is overridden", []string{"declare bob paths=a.go"}, map[string]any{"conflict": "CF-1"}, `override root CF-1 "go on"`, "free CF-1 overridden"},
-	{"a conflict that is stale", []string{"declare bob paths=a.go"}, map[string]any{"conflict": "1"}, "close ana INT-1 abandoned", "free CF-1 stale"},
-	{"the timeout tells who holds it", nil, map[string]any{"path": "a.go", "timeout_seconds": 1}, "", "still_busy a.go held by Ana (claim a.go)"},
-	{"nothing to wait for", nil, map[string]any{}, "", "400 validation: some fields are invalid  path: give exactly one of path, symbol, intent and conflict"},
-	{"two things to wait for", nil, map[string]any{"path": "a.go", "intent": "INT-1"}, "", "400 validation: some fields are invalid  path: give exactly one of path, symbol, intent and conflict"},
+	{
+		"a conflict that is resolved",
+		[]string{"declare bob paths=a.go"},
+		map[string]any{"conflict": "CF-1"},
+		"act ana CF-1 resolved",
+		"free CF-1 resolved",
+	},
+	{
+		"a conflict that is overridden",
+		[]string{"declare bob paths=a.go"},
+		map[string]any{"conflict": "CF-1"},
+		`override root CF-1 "go on"`,
+		"free CF-1 overridden",
+	},
+	{
+		"a conflict that is stale",
+		[]string{"declare bob paths=a.go"},
+		map[string]any{"conflict": "1"},
+		"close ana INT-1 abandoned",
+		"free CF-1 stale",
+	},
+	{
+		"the timeout tells who holds it",
+		nil,
+		map[string]any{"path": "a.go", "timeout_seconds": 1},
+		"",
+		"still_busy a.go held by Ana (claim a.go)",
+	},
+	{
+		"nothing to wait for",
+		nil,
+		map[string]any{},
+		"",
+		"400 validation: some fields are invalid  path: give exactly one of path, symbol, intent and conflict",
+	},
+	{
+		"two things to wait for",
+		nil,
+		map[string]any{"path": "a.go", "intent": "INT-1"},
+		"",
+		"400 validation: some fields are invalid  path: give exactly one of path, symbol, intent and conflict",
+	},
 	{"an intent that is not there", nil, map[string]any{"intent": "INT-99"}, "", "404 not-found: no intent INT-99 in this org"},
-	{"a path that is none", nil, map[string]any{"path": "../x"}, "", "400 validation: some fields are invalid  path: \"../x\" contains .., which may lead out of the repository; write it without"},
+	{
+		"a path that is none",
+		nil,
+		map[string]any{"path": "../x"},
+		"",
+		"400 validation: some fields are invalid  path: \"../x\" contains .., which may lead out of the repository; write it without",
+	},
 }
 
 func TestWaitFor(t *testing.T) {
@@ -174,7 +233,8 @@ func TestWhoWaitedFirstIsGrantedFirst(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		s := newStory(t, w, "acme")
-		s.tell("join ana bob cy", "declare ana paths=a.go mode=exclusive", "declare cy paths=a.go mode=exclusive", "declare bob paths=a.go mode=exclusive")
+		s.tell("join ana bob cy", "declare ana paths=a.go mode=exclusive", "declare cy paths=a.go mode=exclusive",
+			"declare bob paths=a.go mode=exclusive")
 		first := s.wait(w, s.agent("bob"), map[string]any{"path": "a.go"})
 		s.waitingAt(w, 1)
 		second := s.wait(w, s.agent("cy"), map[string]any{"path": "a.go", "timeout_seconds": 2})
@@ -222,7 +282,8 @@ func TestAWaitEndsWithItsClientAndLeavesNothingBehind(t *testing.T) {
 		await.True(t, "no goroutine of a wait is left", func() bool {
 			buf := make([]byte, 4<<20)
 			all := string(buf[:runtime.Stack(buf, true)])
-			return w.D.Ops.Moments.Waiting() == 0 && !strings.Contains(all, "moments.(*Service).serve") && !strings.Contains(all, "moments.(*Service).WaitFor")
+			return w.D.Ops.Moments.Waiting() == 0 && !strings.Contains(all, "moments.(*Service).serve") &&
+				!strings.Contains(all, "moments.(*Service).WaitFor")
 		})
 	})
 }
@@ -237,7 +298,8 @@ func TestFourWaitsPerUser(t *testing.T) {
 			open = append(open, s.wait(w, s.agent("bob"), map[string]any{"path": "a.go"}))
 		}
 		s.waitingAt(w, 4)
-		if got, want := s.result(s.wait(w, s.agent("bob"), map[string]any{"path": "a.go"})), "429 rate-limited: you have 4 waits open already; let one end first"; got != want {
+		if got, want := s.result(s.wait(w, s.agent("bob"),
+			map[string]any{"path": "a.go"})), "429 rate-limited: you have 4 waits open already; let one end first"; got != want {
 			t.Errorf("the fifth: %s, want %s", got, want)
 		}
 		other := s.wait(w, s.agent("cy"), map[string]any{"path": "a.go"})

@@ -262,7 +262,8 @@ func (v *Vault) rewrite(change func([]string) []string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.path == "" {
-		return errors.New("the key comes from SVC_SECRET_KEY: put a new one in front of it, separated by a comma, restart, and run svcd rotate-key")
+		return errors.New("the key comes from SVC_SECRET_KEY: put a new one in front of it, separated by a comma, restart, and run " +
+			"svcd rotate-key")
 	}
 	var texts []string
 	for _, k := range v.keys {

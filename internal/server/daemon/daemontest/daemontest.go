@@ -1,5 +1,6 @@
 // Package daemontest starts the real service for tests and fills it with
-// people: orgs with a member of every role, tokens, dashboard sign-ins.
+// people: orgs with a member of every role, tokens, dashboard sign-ins. It
+// replaces no part of the service, and only tests import it.
 package daemontest
 
 import (
@@ -325,7 +326,10 @@ func (w *World) Build(r Request) *http.Request {
 }
 
 // direct follows no redirects: a test wants to see them.
-var direct = &http.Client{Timeout: await.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var direct = &http.Client{
+	Timeout:       await.Patience,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // Must is Do for a call that has to give the status; it decodes the answer
 // into to, if that is not nil.

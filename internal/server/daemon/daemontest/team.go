@@ -49,7 +49,14 @@ func Run(t testing.TB, dsn string) *daemon.Daemon {
 	if os.Getenv("SVC_TEST_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	d, err := daemon.Start(t.Context(), daemon.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), SecretKey: SecretKey, Database: dsn, PublicURL: "http://127.0.0.1:0", Version: "test"}, log)
+	d, err := daemon.Start(t.Context(), daemon.Config{
+		Addr:      "127.0.0.1:0",
+		Data:      t.TempDir(),
+		SecretKey: SecretKey,
+		Database:  dsn,
+		PublicURL: "http://127.0.0.1:0",
+		Version:   "test",
+	}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +80,12 @@ func (s *Team) Add(name string, role coord.Role) *Person {
 	s.T.Helper()
 	email := strings.ToLower(name) + "@example.com"
 	m := Do[coord.Membership](s.Owner, 201, "POST /v1/members", wire.AddMember{Email: email, Name: name, Role: role})
-	tok := Do[wire.CreatedToken](s.Owner, 201, "POST /v1/tokens", wire.CreateToken{Name: name, Kind: coord.PersonalToken, UserEmail: &email, Scopes: coord.Scopes()})
+	tok := Do[wire.CreatedToken](s.Owner, 201, "POST /v1/tokens", wire.CreateToken{
+		Name:      name,
+		Kind:      coord.PersonalToken,
+		UserEmail: &email,
+		Scopes:    coord.Scopes(),
+	})
 	return &Person{s: s, ID: m.ID, Email: email, Token: tok.Plaintext, Role: role}
 }
 

@@ -3,7 +3,8 @@
 // which they are reached, and the reports written back to them.
 //
 // How their messages look and how they are called is known to githost; what
-// follows for work is decided here, or asked of package work.
+// follows for work is decided here, or asked of package work. No pull request
+// is merged or refused from here: a report is all that is written.
 package forge
 
 import (

@@ -3,7 +3,8 @@
 // the inbox, and waiting until something is free.
 //
 // Whatever is told an agent is told here, once, and noted in the transaction
-// that tells it. What there is to tell comes from the rooms below.
+// that tells it. What there is to tell comes from the rooms below: nothing is
+// found out here that they do not know.
 package moments
 
 import (

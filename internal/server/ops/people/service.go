@@ -1,9 +1,9 @@
 // Package people is who may come in: accounts, sign-in with a password, OpenID
 // or a device's code, members and their roles, invites, and tokens.
 //
-// It says who somebody is and lets them in. What they may then call is decided
-// by the rows of api.Table, and what their agents do is the business of the
-// rooms above.
+// It says who somebody is and lets them in. It does not decide what they may
+// then call: the rows of api.Table do. Nor does it know what their agents work
+// on.
 package people
 
 import (

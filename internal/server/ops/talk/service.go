@@ -2,8 +2,8 @@
 // conversations, questions and what is known without asking, search, and what
 // wants a person's attention.
 //
-// It stores and finds words. When an agent hears them is the business of
-// moments.
+// It stores and finds words. It does not decide when an agent hears them:
+// moments does.
 package talk
 
 import (

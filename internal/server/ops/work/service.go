@@ -3,8 +3,8 @@
 // contracts that repos share. It also sweeps away what nobody touches any more.
 //
 // What a caller's words mean ("my session", "this repo", "conflict 12") is
-// found here, for the rooms above too. It sends nobody anything: those above
-// do, from the events it writes.
+// found here, for the rooms above too. It tells no agent anything by itself:
+// moments does, from what is stored here.
 package work
 
 import (

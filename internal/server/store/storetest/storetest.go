@@ -1,7 +1,7 @@
 // Package storetest runs a test on every database the service supports.
 //
 // Making the tables takes longer than most tests do. So it is done once, and
-// each test gets a copy.
+// each test gets a copy. Only tests import it.
 package storetest
 
 import (
