@@ -1,4 +1,4 @@
-package ops_test
+package outgoing_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext/corpus"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 )
 
 // marked checks a text for an agent.
@@ -32,8 +33,8 @@ func TestHostileTextStaysText(t *testing.T) {
 		t.Fatal(err)
 	}
 	onTeams(t, func(t *testing.T, x *team) {
-		stream := bufio.NewReader(x.w.Open(request{Method: "GET", Path: "/v1/stream?types=message.sent", Token: x.ada.token}))
-		a := x.agent(x.bob, apiRepo)
+		stream := bufio.NewReader(x.W.Open(request{Method: "GET", Path: "/v1/stream?types=message.sent", Token: x.Ada.Token}))
+		a := x.Agent(x.Bob, apiRepo)
 		sent, want := 0, 200
 		cases := cases
 		if strings.HasSuffix(t.Name(), "/postgres") { // the ways out are the same: a sample shows that the store keeps them
@@ -45,14 +46,14 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		for _, c := range cases {
 			if sent%18 == 0 {
-				x.w.Advance(25 * time.Hour) // the day's limit, too
-				x.hook(a, wire.HookPrompt, nil)
+				x.W.Advance(25 * time.Hour) // the day's limit, too
+				x.Hook(a, wire.HookPrompt, nil)
 			}
-			res := x.w.Do(request{
+			res := x.W.Do(request{
 				Method: "POST",
 				Path:   "/v1/messages",
-				Token:  x.ada.token,
-				Body:   map[string]any{"to": "user:" + x.bob.Email, "body": c.Text, "subject": short(c.Text)},
+				Token:  x.Ada.Token,
+				Body:   map[string]any{"to": "user:" + x.Bob.Email, "body": c.Text, "subject": short(c.Text)},
 			})
 			if res.Status != 201 {
 				if res.Status != 400 || utf8.ValidString(c.Text) && !strings.ContainsRune(c.Text, 0) &&
@@ -86,7 +87,7 @@ func (x *team) throughREST(c corpus.Case, m coord.Message) {
 	x.Helper()
 	want := strings.ToValidUTF8(c.Text, "\uFFFD")
 	var page wire.Page[coord.Message]
-	x.w.Must(200, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID + "/messages?limit=1", Token: x.ada.token}, &page)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/conversations/" + m.ConversationID + "/messages?limit=1", Token: x.Ada.Token}, &page)
 	if got := page.Items[0]; got.ID != m.ID || utf8.ValidString(c.Text) && got.Body != want {
 		x.Errorf("%s: stored as %+q, written as %+q", c.Name(), got.Body, want)
 	}
@@ -120,12 +121,12 @@ func frame(t testing.TB, c corpus.Case, stream *bufio.Reader) {
 // throughAgents checks what a hook and a tool show of the newest message.
 func (x *team) throughAgents(t testing.TB, c corpus.Case, a agent) {
 	t.Helper()
-	text := x.hook(a, wire.HookPrompt, nil).InjectContext
+	text := x.Hook(a, wire.HookPrompt, nil).InjectContext
 	if !strings.Contains(text, "Message from") {
 		t.Errorf("%s: the hook does not deliver it: %q", c.Name(), text)
 	}
 	marked(t, c.Name()+" in a hook", text)
-	res := x.w.Do(toolRequest(a.token, "inbox", map[string]any{"limit": 1}))
+	res := x.W.Do(teamtest.ToolRequest(a.Token, "inbox", map[string]any{"limit": 1}))
 	var out struct {
 		Result struct {
 			Content           []struct{ Text string }

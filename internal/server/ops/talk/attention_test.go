@@ -1,4 +1,4 @@
-package ops_test
+package talk_test
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 
 func (x *team) attention(token, query string) (out wire.Attention) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/attention" + query, Token: token}, &out)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/attention" + query, Token: token}, &out)
 	return out
 }
 
 func (x *team) dismiss(token string, ids ...string) {
 	x.Helper()
-	x.w.Must(204, request{Method: "POST", Path: "/v1/attention/dismiss", Token: token, Body: map[string]any{"ids": ids}}, nil)
+	x.W.Must(204, request{Method: "POST", Path: "/v1/attention/dismiss", Token: token, Body: map[string]any{"ids": ids}}, nil)
 }
 
 func ofKind(a wire.Attention, k coord.AttentionKind) []coord.AttentionItem {
@@ -31,51 +31,51 @@ func ofKind(a wire.Attention, k coord.AttentionKind) []coord.AttentionItem {
 
 func TestWhatWantsAttention(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
-		if got := x.attention(x.bob.token, ""); got.Total != 0 || len(got.Items) != 0 || len(got.ByKind) != 0 {
+		if got := x.attention(x.Bob.Token, ""); got.Total != 0 || len(got.Items) != 0 || len(got.ByKind) != 0 {
 			t.Errorf("at first = %+v", got)
 		}
-		clash := x.conflict(x.bob, x.cyd)
-		x.w.Must(200, request{
+		clash := x.conflict(x.Bob, x.Cyd)
+		x.W.Must(200, request{
 			Method: "POST",
 			Path:   "/v1/conflicts/" + clash.Ref + "/actions",
-			Token:  x.cyd.token,
+			Token:  x.Cyd.Token,
 			Body:   map[string]any{"action": "request_override"},
 		}, nil)
-		x.w.Must(201, request{
+		x.W.Must(201, request{
 			Method: "POST",
 			Path:   "/v1/messages",
-			Token:  x.ada.token,
-			Body:   map[string]any{"to": "user:" + x.bob.Email, "body": "freeze", "requires_ack": true},
+			Token:  x.Ada.Token,
+			Body:   map[string]any{"to": "user:" + x.Bob.Email, "body": "freeze", "requires_ack": true},
 		}, nil)
-		x.send(x.cyd, "user:"+x.bob.Email, "hello")
-		x.send(x.cyd, "user:"+x.bob.Email, "hello again")
-		x.w.Must(201, request{
+		x.Send(x.Cyd, "user:"+x.Bob.Email, "hello")
+		x.Send(x.Cyd, "user:"+x.Bob.Email, "hello again")
+		x.W.Must(201, request{
 			Method: "POST",
 			Path:   "/v1/questions",
-			Token:  x.ada.token,
-			Body:   map[string]any{"to": "user:" + x.bob.Email, "question": "why?"},
+			Token:  x.Ada.Token,
+			Body:   map[string]any{"to": "user:" + x.Bob.Email, "question": "why?"},
 		}, nil)
-		i := x.intent(x.cyd, webRepo, "Passed on", "x.ts")
-		x.w.Must(200, request{
+		i := x.Intent(x.Cyd, webRepo, "Passed on", "x.ts")
+		x.W.Must(200, request{
 			Method: "POST",
 			Path:   "/v1/intents/" + i.Ref + "/handoff",
-			Token:  x.cyd.token,
-			Body:   map[string]any{"to": x.bob.Email},
+			Token:  x.Cyd.Token,
+			Body:   map[string]any{"to": x.Bob.Email},
 		}, nil)
-		x.w.Must(201, request{
+		x.W.Must(201, request{
 			Method: "POST",
 			Path:   "/v1/invites",
-			Token:  x.ada.token,
+			Token:  x.Ada.Token,
 			Body:   map[string]any{"role": "member", "email": "new@example.com"},
 		}, nil)
-		silent := x.agent(x.bob, apiRepo)
-		x.w.Advance(2 * time.Hour)
-		x.must(silent.token, "channels", nil, nil) // at work, without hooks
-		if err := x.w.D.Ops.Work.FlushBeats(t.Context()); err != nil {
+		silent := x.Agent(x.Bob, apiRepo)
+		x.W.Advance(2 * time.Hour)
+		x.Must(silent.Token, "channels", nil, nil) // at work, without hooks
+		if err := x.W.D.Ops.Work.FlushBeats(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 
-		got := x.attention(x.bob.token, "")
+		got := x.attention(x.Bob.Token, "")
 		want := map[coord.AttentionKind]int{
 			coord.AttentionConflict:        1,
 			coord.AttentionOverrideRequest: 1,
@@ -94,52 +94,52 @@ func TestWhatWantsAttention(t *testing.T) {
 				t.Errorf("incomplete: %+v", item)
 			}
 		}
-		if few := x.attention(x.bob.token, "?limit=2"); len(few.Items) != 2 || few.Total != 9 ||
+		if few := x.attention(x.Bob.Token, "?limit=2"); len(few.Items) != 2 || few.Total != 9 ||
 			!slices.Equal(few.Items[0].Actions, got.Items[0].Actions) {
 			t.Errorf("limited = %+v", few)
 		}
 		// A member who is party to nothing of it sees only what is theirs.
-		viewer := x.attention(x.o.Tokens[coord.Viewer], "")
+		viewer := x.attention(x.O.Tokens[coord.Viewer], "")
 		if viewer.Total != 0 {
 			t.Errorf("a bystander = %+v", viewer.Items)
 		}
 		// Kinds that the token cannot read are skipped.
-		only := x.attention(x.w.Token(x.o, &x.bob.User, coord.ScopeMessagesRead), "")
+		only := x.attention(x.W.Token(x.O, &x.Bob.User, coord.ScopeMessagesRead), "")
 		if kinds := slices.Sorted(maps.Keys(only.ByKind)); !slices.Equal(kinds, []coord.AttentionKind{
 			coord.AttentionAck, coord.AttentionMessage, coord.AttentionQuestion,
 		}) {
 			t.Errorf("with messages:read alone = %v", kinds)
 		}
-		x.w.Must(403, request{Method: "GET", Path: "/v1/attention", Token: x.w.Token(x.o, &x.bob.User, coord.ScopeIntentsRead)}, nil)
+		x.W.Must(403, request{Method: "GET", Path: "/v1/attention", Token: x.W.Token(x.O, &x.Bob.User, coord.ScopeIntentsRead)}, nil)
 	})
 }
 
 // Who asks for an override is not asked for it; whose agent asks is.
 func TestAnOverrideIsAskedOfOthers(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
-		clash := x.conflict(x.bob, x.cyd)
-		agent := x.agent(x.bob, apiRepo)
+		clash := x.conflict(x.Bob, x.Cyd)
+		agent := x.Agent(x.Bob, apiRepo)
 		for _, tt := range []struct {
 			name, session string
 			bob           string // what he is asked
 			ada           string
 		}{
-			{"bob himself", "", "", x.bob.Name + " asks for an override of " + clash.Ref},
+			{"bob himself", "", "", x.Bob.Name + " asks for an override of " + clash.Ref},
 			{
 				"bob's agent",
-				agent.session,
-				x.bob.Name + "'s agent asks for an override of " + clash.Ref,
-				x.bob.Name + "'s agent asks for an override of " + clash.Ref,
+				agent.Session,
+				x.Bob.Name + "'s agent asks for an override of " + clash.Ref,
+				x.Bob.Name + "'s agent asks for an override of " + clash.Ref,
 			},
 		} {
-			x.w.Must(200, request{
+			x.W.Must(200, request{
 				Method: "POST",
 				Path:   "/v1/conflicts/" + clash.Ref + "/actions",
-				Token:  agent.token,
+				Token:  agent.Token,
 				Body:   map[string]any{"action": "request_override"},
 				Header: map[string]string{"X-Svc-Session": tt.session},
 			}, nil)
-			for token, want := range map[string]string{x.bob.token: tt.bob, x.ada.token: tt.ada} {
+			for token, want := range map[string]string{x.Bob.Token: tt.bob, x.Ada.Token: tt.ada} {
 				got := ""
 				for _, item := range ofKind(x.attention(token, ""), coord.AttentionOverrideRequest) {
 					got += item.Title
@@ -155,9 +155,9 @@ func TestAnOverrideIsAskedOfOthers(t *testing.T) {
 // A dismissal holds until the thing changes.
 func TestDismissedUntilItChanges(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
-		clash := x.conflict(x.bob, x.cyd)
+		clash := x.conflict(x.Bob, x.Cyd)
 		item := func() *coord.AttentionItem {
-			if got := ofKind(x.attention(x.bob.token, ""), coord.AttentionConflict); len(got) == 1 {
+			if got := ofKind(x.attention(x.Bob.Token, ""), coord.AttentionConflict); len(got) == 1 {
 				return &got[0]
 			}
 			return nil
@@ -166,27 +166,27 @@ func TestDismissedUntilItChanges(t *testing.T) {
 		if first == nil || item().ID != first.ID {
 			t.Fatalf("the item is not stable: %+v", first)
 		}
-		x.dismiss(x.bob.token, first.ID, "conflict:CF-1:beef", "whatever")
+		x.dismiss(x.Bob.Token, first.ID, "conflict:CF-1:beef", "whatever")
 		if item() != nil {
 			t.Error("a dismissed item is shown")
 		}
-		if got := ofKind(x.attention(x.cyd.token, ""), coord.AttentionConflict); len(got) != 1 {
+		if got := ofKind(x.attention(x.Cyd.Token, ""), coord.AttentionConflict); len(got) != 1 {
 			t.Errorf("somebody else's dismissal hid it: %+v", got)
 		}
-		x.w.Must(200, request{
+		x.W.Must(200, request{
 			Method: "POST",
 			Path:   "/v1/conflicts/" + clash.Ref + "/actions",
-			Token:  x.cyd.token,
+			Token:  x.Cyd.Token,
 			Body:   map[string]any{"action": "ack"},
 		}, nil)
 		changed := item()
 		if changed == nil || changed.ID == first.ID {
 			t.Fatalf("it changed and is still hidden: %+v", changed)
 		}
-		x.dismiss(x.bob.token, changed.ID)
+		x.dismiss(x.Bob.Token, changed.ID)
 		var kept int
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
-			ids, err := tx.Dismissed(ctx, x.o.ID, x.bob.ID)
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
+			ids, err := tx.Dismissed(ctx, x.O.ID, x.Bob.ID)
 			kept = len(ids)
 			return err
 		})
@@ -194,14 +194,14 @@ func TestDismissedUntilItChanges(t *testing.T) {
 			t.Errorf("%d dismissals are kept, want only that of what is there", kept)
 		}
 		for _, bad := range []any{[]string{}, []string{""}, "x", make([]string, 101)} {
-			x.w.Must(400, request{Method: "POST", Path: "/v1/attention/dismiss", Token: x.bob.token, Body: map[string]any{"ids": bad}}, nil)
+			x.W.Must(400, request{Method: "POST", Path: "/v1/attention/dismiss", Token: x.Bob.Token, Body: map[string]any{"ids": bad}}, nil)
 		}
 		// A thread's item changes with each message.
-		x.send(x.ada, "user:"+x.bob.Email, "one")
-		a := ofKind(x.attention(x.bob.token, ""), coord.AttentionMessage)
-		x.dismiss(x.bob.token, a[0].ID)
-		x.send(x.ada, "user:"+x.bob.Email, "two")
-		if b := ofKind(x.attention(x.bob.token, ""), coord.AttentionMessage); len(b) != 1 || b[0].ID == a[0].ID || b[0].Detail != "two" {
+		x.Send(x.Ada, "user:"+x.Bob.Email, "one")
+		a := ofKind(x.attention(x.Bob.Token, ""), coord.AttentionMessage)
+		x.dismiss(x.Bob.Token, a[0].ID)
+		x.Send(x.Ada, "user:"+x.Bob.Email, "two")
+		if b := ofKind(x.attention(x.Bob.Token, ""), coord.AttentionMessage); len(b) != 1 || b[0].ID == a[0].ID || b[0].Detail != "two" {
 			t.Errorf("after another message = %+v", b)
 		}
 	})

@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func (x *team) is(what, ref string, want coord.IntentStatus) {
 func TestPullRequestsThatStandOnOneAnother(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		intent := func(branch string) string {
-			_, i := x.works(x.cyd, branch, branch+".go")
+			_, i := x.works(x.Cyd, branch, branch+".go")
 			return i.Ref
 		}
 		low, mid, top := intent("low"), intent("mid"), intent("top")
@@ -44,7 +44,7 @@ func TestPullRequestsThatStandOnOneAnother(t *testing.T) {
 		if i := x.intentNow(top); i.PRNumber == nil || *i.PRNumber != 3 {
 			t.Errorf("its number is %v", i.PRNumber)
 		}
-		said := x.inbox(x.cyd, "").Items
+		said := x.Inbox(x.Cyd, "").Items
 		if len(said) != 1 || !strings.Contains(said[0].Body,
 			"was merged into mid, not into main. "+top+" stays in review and closes by itself when mid arrives on main") {
 			t.Errorf("its owner is told %+v", said)
@@ -90,14 +90,14 @@ func TestPullRequestsThatStandOnOneAnother(t *testing.T) {
 // alone when that lands.
 func TestWhoWentOnIsNotClosed(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		_, back := x.works(x.cyd, "back", "a.go")
-		_, again := x.works(x.bob, "again", "b.go")
+		_, back := x.works(x.Cyd, "back", "a.go")
+		_, again := x.works(x.Bob, "again", "b.go")
 		x.merged(1, "back", "base", 1)
 		x.merged(2, "again", "base", 1)
-		x.w.Must(200, request{
+		x.W.Must(200, request{
 			Method: "PATCH",
 			Path:   "/v1/intents/" + back.Ref,
-			Token:  x.cyd.token,
+			Token:  x.Cyd.Token,
 			Body:   map[string]any{"status": "active"},
 		}, nil)
 		x.tell(x.gh.pullRequest("opened", 3, "again", t0.Add(2*time.Minute), nil))
@@ -113,8 +113,8 @@ func TestWhoWentOnIsNotClosed(t *testing.T) {
 // it lands, not a second time as a push.
 func TestLandedWorkIsToldOnce(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		ana, _ := x.works(x.cyd, "upper", "a.go")
-		bob, _ := x.works(x.bob, "bobs", "a.go")
+		ana, _ := x.works(x.Cyd, "upper", "a.go")
+		bob, _ := x.works(x.Bob, "bobs", "a.go")
 		x.changes(ana, "upper", lines("a.go", "b1", "n1", 10, 3))
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		x.merged(2, "upper", "lower", 1)

@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -29,20 +30,20 @@ func TestMakingTheApp(t *testing.T) {
 			t.Errorf("manifest = %v", m.Manifest)
 		}
 		for query, field := range map[string]string{"?owner=a/b": "owner", "?format=xml": "format"} {
-			res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest" + query, Token: x.ada.token})
+			res := x.W.Do(request{Method: "GET", Path: "/v1/github/app/manifest" + query, Token: x.Ada.Token})
 			var b problem.Body
 			res.JSON(t, &b)
 			if res.Status != 400 || b.Errors[0].Path != field {
 				t.Errorf("%s = %d %s", query, res.Status, res.Body)
 			}
 		}
-		page := x.w.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest?format=html", Cookie: x.w.Cookie(x.ada.User)}, nil)
+		page := x.W.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest?format=html", Cookie: x.W.Cookie(x.Ada.User)}, nil)
 		if ct := page.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/html") ||
 			!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("the page is %s, %s", ct, page.Header.Get("Content-Security-Policy"))
 		}
 		x.inTwoOrgs(t)
-		contains(t, "the page", string(page.Body), `method="post"`, `name="manifest"`, x.gh.URL+"/settings/apps/new?state=")
+		teamtest.Contains(t, "the page", string(page.Body), `method="post"`, `name="manifest"`, x.gh.URL+"/settings/apps/new?state=")
 
 		// What comes back and is not as it should be makes no app.
 		u, _ := url.Parse(m.URL)
@@ -59,30 +60,30 @@ func TestMakingTheApp(t *testing.T) {
 			"no state":                         {request{Method: "GET", Path: "/v1/github/app/callback?code=x"}, 403},
 			"a code that GitHub does not know": {callback(m, "guess"), 302},
 		} {
-			res := x.w.Do(tt.r)
+			res := x.W.Do(tt.r)
 			if res.Status != tt.status || res.Status == 302 && !strings.HasSuffix(res.Header.Get("Location"), "/settings/github?made=failed") {
 				t.Errorf("%s = %d %s %s", name, res.Status, res.Header.Get("Location"), res.Body)
 			}
 		}
-		contains(t, "the log", x.w.Log.String(), "GitHub did not hand over the app")
+		teamtest.Contains(t, "the log", x.W.Log.String(), "GitHub did not hand over the app")
 		for _, path := range []string{"/v1/github/app/callback?code=x&state=%3Cb%3E", "/v1/github/app/manifest?format=html"} {
-			wantPage(t, x.w, request{Method: "GET", Path: path}, "The GitHub app was not made", `href="/settings/github"`)
+			teamtest.WantPage(t, x.W, request{Method: "GET", Path: path}, "The GitHub app was not made", `href="/settings/github"`)
 		}
 		late := x.manifest("")
-		x.w.Advance(61 * time.Minute)
-		if res := x.w.Do(callback(late, x.gh.code())); res.Status != 403 {
+		x.W.Advance(61 * time.Minute)
+		if res := x.W.Do(callback(late, x.gh.code())); res.Status != 403 {
 			t.Errorf("after an hour = %d %s", res.Status, res.Body)
 		}
 		demoted := x.manifest("")
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.o.ID, x.ada.ID, coord.Member) })
-		if res := x.w.Do(callback(demoted, x.gh.code())); res.Status != 403 {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.O.ID, x.Ada.ID, coord.Member) })
+		if res := x.W.Do(callback(demoted, x.gh.code())); res.Status != 403 {
 			t.Errorf("by somebody who is no admin any more = %d %s", res.Status, res.Body)
 		}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.o.ID, x.ada.ID, coord.Owner) })
-		if n := x.count("github_apps"); n != 1 {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error { return tx.SetRole(ctx, x.O.ID, x.Ada.ID, coord.Owner) })
+		if n := x.Count("github_apps"); n != 1 {
 			t.Errorf("there are %d apps", n)
 		}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			var sealed string
 			err := tx.QueryRowContext(ctx, `SELECT secrets FROM github_apps`).Scan(&sealed)
 			if strings.Contains(sealed, "PRIVATE KEY") || strings.Contains(sealed, x.gh.secret) || sealed == "" {
@@ -96,14 +97,14 @@ func TestMakingTheApp(t *testing.T) {
 // inTwoOrgs checks that a browser of somebody in two orgs, which goes to the
 // page by itself, says by its address which is meant.
 func (x *githubTeam) inTwoOrgs(t *testing.T) {
-	both := x.w.Member(x.o, coord.Admin)
-	other := x.w.Org("Second")
-	x.w.Write(other.ID, func(ctx context.Context, tx *store.Tx) error {
+	both := x.W.Member(x.O, coord.Admin)
+	other := x.W.Org("Second")
+	x.W.Write(other.ID, func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertMember(ctx, other.ID, both.ID, coord.Member)
 	})
-	cookie := x.w.Cookie(both)
-	for org, want := range map[string]int{"": 400, "&org=" + x.o.Slug: 200, "&org=second": 403, "&org=nowhere": 403} {
-		if res := x.w.Do(request{Method: "GET", Path: "/v1/github/app/manifest?format=html" + org, Cookie: cookie}); res.Status != want {
+	cookie := x.W.Cookie(both)
+	for org, want := range map[string]int{"": 400, "&org=" + x.O.Slug: 200, "&org=second": 403, "&org=nowhere": 403} {
+		if res := x.W.Do(request{Method: "GET", Path: "/v1/github/app/manifest?format=html" + org, Cookie: cookie}); res.Status != want {
 			t.Errorf("the page with %q = %d, want %d: %s", org, res.Status, want, res.Body)
 		}
 	}
@@ -111,16 +112,16 @@ func (x *githubTeam) inTwoOrgs(t *testing.T) {
 
 func TestOneFlowMakesOneApp(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { // GitHub's number is unique
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error { // GitHub's number is unique
 			_, err := tx.ExecContext(ctx, `UPDATE github_apps SET app_id = 1`)
 			return err
 		})
 		m := x.manifest("")
-		x.w.Must(302, callback(m, x.gh.code()), nil)
-		if res := x.w.Do(callback(m, x.gh.code())); res.Status != 409 {
+		x.W.Must(302, callback(m, x.gh.code()), nil)
+		if res := x.W.Do(callback(m, x.gh.code())); res.Status != 409 {
 			t.Errorf("a second time = %d %s", res.Status, res.Body)
 		}
-		if n := x.count("github_apps"); n != 2 {
+		if n := x.Count("github_apps"); n != 2 {
 			t.Errorf("there are %d apps", n)
 		}
 	})
@@ -130,8 +131,8 @@ func TestOneFlowMakesOneApp(t *testing.T) {
 // request.
 func (x *githubTeam) overlapping() (second agent) {
 	x.Helper()
-	ana, _ := x.works(x.cyd, "feature", "a.go")
-	bob, _ := x.works(x.bob, "bobs", "a.go")
+	ana, _ := x.works(x.Cyd, "feature", "a.go")
+	bob, _ := x.works(x.Bob, "bobs", "a.go")
 	x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
 	x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 	x.tell(x.gh.pullRequest("opened", 12, "feature", t0, nil))
@@ -140,10 +141,10 @@ func (x *githubTeam) overlapping() (second agent) {
 
 func (x *githubTeam) policy(report string) {
 	x.Helper()
-	x.w.Must(200, request{
+	x.W.Must(200, request{
 		Method: "PUT",
 		Path:   "/v1/policies",
-		Token:  x.ada.token,
+		Token:  x.Ada.Token,
 		Body:   map[string]any{"rules": map[string]any{"pull_request_report": report}},
 	}, nil)
 }
@@ -192,7 +193,7 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
 		x.settled()
 		// We crashed after it was written: its number is lost.
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_kind = '', report_id = 0, report_hash = ''`)
 			return err
 		})
@@ -204,7 +205,7 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 		}
 		// A person deleted it while the conflict lives.
 		x.gh.set(func() { clear(x.gh.comments) })
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_hash = ''`)
 			return err
 		})
@@ -225,8 +226,8 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 
 func TestStrangersReadNoNames(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		ana, _ := x.works(x.cyd, "feature", "a.go")
-		bob, theirs := x.works(x.bob, "bobs", "a.go")
+		ana, _ := x.works(x.Cyd, "feature", "a.go")
+		bob, theirs := x.works(x.Bob, "bobs", "a.go")
 		x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		d := x.gh.pullRequest("opened", 12, "feature", t0, nil)
@@ -234,8 +235,8 @@ func TestStrangersReadNoNames(t *testing.T) {
 		x.tell(d)
 		await.True(t, "the comment is there", func() bool { return len(x.gh.said(12)) == 1 })
 		said := x.gh.said(12)[0]
-		contains(t, "the comment", said, theirs.Ref, "edit overlap")
-		for _, name := range []string{x.bob.Name, x.cyd.Name, "a.go", "bobs"} {
+		teamtest.Contains(t, "the comment", said, theirs.Ref, "edit overlap")
+		for _, name := range []string{x.Bob.Name, x.Cyd.Name, "a.go", "bobs"} {
 			if strings.Contains(said, name) {
 				t.Errorf("the comment names %s to strangers:\n%s", name, said)
 			}
@@ -249,18 +250,18 @@ func TestAnAppWithoutRightsGivesUp(t *testing.T) {
 		x.gh.set(func() { x.gh.deny = true })
 		x.overlapping()
 		await.True(t, "the job has failed", func() bool {
-			return strings.Contains(string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
+			return strings.Contains(string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
 		})
-		contains(t, "the log", x.w.Log.String(), "Resource not accessible by integration")
+		teamtest.Contains(t, "the log", x.W.Log.String(), "Resource not accessible by integration")
 	})
 }
 
 // Apps and their secrets are one org's: another sees nothing of them.
 func TestAppsBelongToOneOrg(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		other := x.w.Org("Other")
+		other := x.W.Org("Other")
 		var s wire.GitHubStatus
-		x.w.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: other.Owner()}, &s)
+		x.W.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: other.Owner()}, &s)
 		if s.Configured || len(s.Apps)+len(s.Installations) != 0 {
 			t.Errorf("another org sees %+v", s)
 		}
@@ -284,22 +285,22 @@ func TestAnAppIsForgotten(t *testing.T) {
 			token  string
 			status int
 		}{
-			"a member":        {x.cyd.token, 403},
-			"a service token": {x.w.Token(x.o, nil, coord.ScopeReposRead), 403},
-			"another org":     {x.w.Org("Other").Owner(), 404},
+			"a member":        {x.Cyd.Token, 403},
+			"a service token": {x.W.Token(x.O, nil, coord.ScopeReposRead), 403},
+			"another org":     {x.W.Org("Other").Owner(), 404},
 		} {
 			gone.Token = tt.token
-			if res := x.w.Do(gone); res.Status != tt.status {
+			if res := x.W.Do(gone); res.Status != tt.status {
 				t.Errorf("%s = %d %s", name, res.Status, res.Body)
 			}
 		}
-		gone.Token = x.bob.token
-		x.w.Must(204, gone, nil)
-		x.w.Must(404, gone, nil)
+		gone.Token = x.Bob.Token
+		x.W.Must(204, gone, nil)
+		x.W.Must(404, gone, nil)
 		if s := x.status(); s.Configured || len(s.Apps)+len(s.Installations) != 0 {
 			t.Errorf("afterwards = %+v", s)
 		}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			var n int
 			err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM github_apps) + (SELECT COUNT(*) FROM github_installations)`).Scan(&n)
 			if n != 0 {
@@ -307,12 +308,12 @@ func TestAnAppIsForgotten(t *testing.T) {
 			}
 			return err
 		})
-		if res := x.w.Do(x.gh.request(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Hour), nil))); res.Status != 403 {
+		if res := x.W.Do(x.gh.request(x.gh.pullRequest("edited", 12, "feature", t0.Add(time.Hour), nil))); res.Status != 403 {
 			t.Errorf("its webhook = %d %s", res.Status, res.Body)
 		}
 		before := x.gh.said(12)
 		x.changes(bob, "bobs", lines("a.go", "b1", "n3", 10, 2))
-		x.w.Advance(16 * time.Minute) // when GitHub would be asked what we missed
+		x.W.Advance(16 * time.Minute) // when GitHub would be asked what we missed
 		x.settled()
 		if after := x.gh.said(12); len(after) != 1 || after[0] != before[0] {
 			t.Errorf("its pull request says %v", after)

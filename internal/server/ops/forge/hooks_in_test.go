@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"bytes"
@@ -22,6 +22,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -35,7 +36,7 @@ func signature(secret string, body []byte) string {
 // the log says why.
 func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		_, i := x.works(x.cyd, "feature", "a.go")
+		_, i := x.works(x.Cyd, "feature", "a.go")
 		good := x.gh.pullRequest("opened", 1, "feature", t0, nil)
 		old := hmac.New(sha1.New, []byte(x.gh.secret))
 		old.Write(good.body)
@@ -84,24 +85,24 @@ func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 			{"no JSON", x.raw("pull_request", []byte("{")), 400, "cannot be read"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				res := x.w.Do(x.gh.request(tt.d))
+				res := x.W.Do(x.gh.request(tt.d))
 				var b problem.Body
 				res.JSON(t, &b)
 				if res.Status != tt.status || b.Detail == "" {
 					t.Errorf("answered %d %s", res.Status, res.Body)
 				}
-				contains(t, "the log", x.logLine(tt.d.id), "refused a webhook", "provider=github", tt.log)
+				teamtest.Contains(t, "the log", x.logLine(tt.d.id), "refused a webhook", "provider=github", tt.log)
 			})
 		}
-		if now := x.intentNow(i.Ref); now.Status != coord.IntentActive || x.count("pulls") != 0 {
-			t.Errorf("the intent is %s and %d pull requests are known", now.Status, x.count("pulls"))
+		if now := x.intentNow(i.Ref); now.Status != coord.IntentActive || x.Count("pulls") != 0 {
+			t.Errorf("the intent is %s and %d pull requests are known", now.Status, x.Count("pulls"))
 		}
 
 		// Without the header that names the app, its secret is found all the same.
 		if got := x.tell(with(good, map[string]string{"X-GitHub-Hook-Installation-Target-Type": ""})); got.Status != "done" {
 			t.Errorf("the first time = %+v", got)
 		}
-		before := x.count("events")
+		before := x.Count("events")
 		renamed := good
 		renamed.id = uuid.NewString()
 		sameName := x.gh.pullRequest("closed", 1, "feature", t0.Add(time.Hour), nil)
@@ -110,13 +111,13 @@ func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 			if got := x.tell(d); got.Status != "duplicate" {
 				t.Errorf("%s = %+v", name, got)
 			}
-			contains(t, "the log", x.logLine(d.id), "left a webhook aside", "duplicate")
+			teamtest.Contains(t, "the log", x.logLine(d.id), "left a webhook aside", "duplicate")
 		}
 		stale := x.gh.pullRequest("closed", 1, "feature", t0.Add(-time.Hour), nil)
 		if got := x.tell(stale); got.Status != "ignored" {
 			t.Errorf("an older one = %+v", got)
 		}
-		contains(t, "the log", x.logLine(stale.id), "older than what is known")
+		teamtest.Contains(t, "the log", x.logLine(stale.id), "older than what is known")
 		for _, d := range []delivery{x.raw("ping", []byte(`{"zen":"x"}`)), x.raw("star", []byte(`{}`)),
 			x.gh.pullRequest("labeled", 1, "feature", t0.Add(2*time.Hour), nil),
 			x.raw("pull_request", []byte(`{"action":"opened"}`)), x.raw("push", []byte(`{"ref":"refs/tags/v1"}`)),
@@ -125,8 +126,8 @@ func TestWebhooksOfGitHubThatAreRefused(t *testing.T) {
 				t.Errorf("%s %s = %+v", d.event, d.body, got)
 			}
 		}
-		if now := x.intentNow(i.Ref); now.Status != coord.IntentInReview || x.count("events") != before {
-			t.Errorf("the intent is %s; %d events became %d", now.Status, before, x.count("events"))
+		if now := x.intentNow(i.Ref); now.Status != coord.IntentInReview || x.Count("events") != before {
+			t.Errorf("the intent is %s; %d events became %d", now.Status, before, x.Count("events"))
 		}
 	})
 }
@@ -138,7 +139,7 @@ func (x *githubTeam) raw(event string, body []byte) delivery {
 // logLine returns what the service logged of a delivery.
 func (x *team) logLine(id string) string {
 	var out []string
-	for line := range strings.SplitSeq(x.w.Log.String(), "\n") {
+	for line := range strings.SplitSeq(x.W.Log.String(), "\n") {
 		if strings.Contains(line, "delivery="+id) {
 			out = append(out, line)
 		}
@@ -225,7 +226,7 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 				sent(7, "later", 502, 2*time.Minute), sent(6, "twice", 0, 3*time.Minute),
 				sent(5, "twice", 504, 4*time.Minute), sent(4, "refused", 403, 5*time.Minute), sent(3, "ancient", 500, 100*time.Hour)}
 		})
-		x.w.Advance(16 * time.Minute)
+		x.W.Advance(16 * time.Minute)
 		await.True(t, "GitHub was asked", func() bool { return len(x.status().Installations) == 1 })
 		var got string
 		x.gh.set(func() { got = strings.Join(x.gh.again, " ") })
@@ -242,10 +243,10 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 func (x *team) gitlab(token *string) (to, secret string) {
 	x.Helper()
 	var out wire.GitLabStatus
-	x.w.Must(200, request{
+	x.W.Must(200, request{
 		Method: "PUT",
 		Path:   "/v1/integrations/gitlab",
-		Token:  x.ada.token,
+		Token:  x.Ada.Token,
 		Body:   map[string]any{"signing_token": token},
 	}, &out)
 	if out.WebhookURL == nil || out.Secret == nil {
@@ -281,18 +282,18 @@ func mergeRequest(action, state, branch string, number int, at time.Time, repo s
 
 func TestMergeRequestsOfGitLab(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
-		x.w.Must(201, request{
+		x.W.Must(201, request{
 			Method: "POST",
 			Path:   "/v1/repos",
-			Token:  x.ada.token,
+			Token:  x.Ada.Token,
 			Body:   map[string]any{"full_name": "group/sub/app", "provider": "gitlab"},
 		}, nil)
 		var made wire.Declared
 		declare := func(branch string) string {
-			x.w.Must(201, request{
+			x.W.Must(201, request{
 				Method: "POST",
 				Path:   "/v1/intents",
-				Token:  x.cyd.token,
+				Token:  x.Cyd.Token,
 				Body: map[string]any{"title": branch, "repo": "group/sub/app", "branch": branch,
 					"scope": map[string]any{"paths": []string{branch + ".go"}}},
 			}, &made)
@@ -301,7 +302,7 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		kept, closed, signed, upper := declare("kept"), declare("closed"), declare("signed"), declare("upper")
 		to, secret := x.gitlab(nil)
 		send := func(body []byte, header map[string]string) (out wire.HookReceipt, status int) {
-			res := x.w.Do(request{Method: "POST", Path: to, Body: body, Header: header})
+			res := x.W.Do(request{Method: "POST", Path: to, Body: body, Header: header})
 			json.Unmarshal(res.Body, &out)
 			return out, res.Status
 		}
@@ -317,9 +318,9 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 			if _, status := send(opened, h); status != 403 {
 				t.Errorf("%s = %d", name, status)
 			}
-			contains(t, "the log", x.logLine(h["X-Gitlab-Event-UUID"]), "refused a webhook", "provider=gitlab")
+			teamtest.Contains(t, "the log", x.logLine(h["X-Gitlab-Event-UUID"]), "refused a webhook", "provider=gitlab")
 		}
-		if res := x.w.Do(request{
+		if res := x.W.Do(request{
 			Method: "POST",
 			Path:   "/v1/gitlab/webhook?hook=" + uuid.NewString(),
 			Body:   opened,
@@ -339,7 +340,7 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		if i := x.intentNow(upper); i.Status != coord.IntentInReview || i.PRNumber == nil || *i.PRNumber != 5 {
 			t.Errorf("merged into another branch: the intent is %s, number %v", i.Status, i.PRNumber)
 		}
-		if got := x.inbox(x.cyd, "").Items; len(got) != 1 ||
+		if got := x.Inbox(x.Cyd, "").Items; len(got) != 1 ||
 			!strings.Contains(got[0].Body, "Merge request !5 of "+upper+" was merged into kept, not into main") {
 			t.Errorf("its owner is told %v", got)
 		}
@@ -350,8 +351,8 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 			}
 		}
 		send(mergeRequest("close", "closed", "closed", 4, t0, "group/sub/app"), token(secret))
-		if i := x.intentNow(closed); i.Status != coord.IntentActive || len(x.inbox(x.cyd, "").Items) != 2 {
-			t.Errorf("closed: the intent is %s, messages %v", i.Status, x.inbox(x.cyd, "").Items)
+		if i := x.intentNow(closed); i.Status != coord.IntentActive || len(x.Inbox(x.Cyd, "").Items) != 2 {
+			t.Errorf("closed: the intent is %s, messages %v", i.Status, x.Inbox(x.Cyd, "").Items)
 		}
 		for name, body := range map[string]string{
 			"another kind":   `{"object_kind":"note"}`,
@@ -368,7 +369,7 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		}
 		x.signedByGitLab(t, send, secret, signed)
 
-		x.w.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.ada.token}, nil)
+		x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, nil)
 		if _, status := send(opened, token(secret)); status != 403 {
 			t.Errorf("after GitLab was disconnected = %d", status)
 		}
@@ -410,7 +411,7 @@ func (x *team) signedByGitLab(t *testing.T, send func([]byte, map[string]string)
 		if _, status := send(body, tt.header); status != 403 {
 			t.Errorf("%s = %d", name, status)
 		}
-		contains(t, "the log of "+name, x.logLine(tt.header["webhook-id"]), tt.log)
+		teamtest.Contains(t, "the log of "+name, x.logLine(tt.header["webhook-id"]), tt.log)
 	}
 	if got, _ := send(body, sign("good", time.Now(), body)); got.Status != "done" || x.intentNow(ref).Status != coord.IntentInReview {
 		t.Errorf("signed well = %+v", got)
@@ -423,7 +424,7 @@ func (x *team) signedByGitLab(t *testing.T, send func([]byte, map[string]string)
 func TestASigningTokenOfGitLabsOwn(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		for _, bad := range []string{"hush", "whsec_!", "whsec_aGk="} {
-			res := x.w.Do(request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.ada.token, Body: map[string]any{"signing_token": bad}})
+			res := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.Ada.Token, Body: map[string]any{"signing_token": bad}})
 			var b problem.Body
 			res.JSON(t, &b)
 			if res.Status != 400 || len(b.Errors) != 1 || b.Errors[0].Path != "signing_token" {
@@ -440,13 +441,13 @@ func TestASigningTokenOfGitLabsOwn(t *testing.T) {
 			t.Errorf("the address changed from %s to %s", path, again)
 		}
 		var got wire.GitLabStatus
-		x.w.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.ada.token}, &got)
+		x.W.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, &got)
 		if !got.Connected || got.Secret != nil {
 			t.Errorf("afterwards = %+v", got)
 		}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			var sealed string
-			err := tx.QueryRowContext(ctx, `SELECT secret FROM gitlab_hooks WHERE org_id = $1`, x.o.ID).Scan(&sealed)
+			err := tx.QueryRowContext(ctx, `SELECT secret FROM gitlab_hooks WHERE org_id = $1`, x.O.ID).Scan(&sealed)
 			if strings.Contains(sealed, "whsec_") {
 				t.Error("the secret lies open in the database")
 			}

@@ -1,4 +1,4 @@
-package ops_test
+package people_test
 
 import (
 	"context"
@@ -14,8 +14,6 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
-
-type request = daemontest.Request
 
 func TestOnlyOwnersTouchOwnersAndAdmins(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")

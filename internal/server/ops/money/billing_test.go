@@ -1,4 +1,4 @@
-package ops_test
+package money_test
 
 import (
 	"fmt"
@@ -18,6 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/customers", func(w http.ResponseWriter, r *http.Request) {
 		id := once(r, func() string { s.customers++; return fmt.Sprint("cus_", s.customers) })
-		answer(w, 200, map[string]any{"id": id, "object": "customer"})
+		teamtest.Answer(w, 200, map[string]any{"id": id, "object": "customer"})
 	})
 	mux.HandleFunc("POST /v1/checkout/sessions", func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
@@ -55,28 +56,28 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 			s.pages++
 			return fmt.Sprintf("https://checkout.stripe.test/%d/%s/%s", s.pages, r.Form.Get("customer"), r.Form.Get("line_items[0][price]"))
 		})
-		answer(w, 200, map[string]any{"id": "cs_1", "object": "checkout.session", "url": page})
+		teamtest.Answer(w, 200, map[string]any{"id": "cs_1", "object": "checkout.session", "url": page})
 	})
 	mux.HandleFunc("POST /v1/billing_portal/sessions", func(w http.ResponseWriter, r *http.Request) {
 		r.ParseForm()
-		answer(w, 200, map[string]any{
+		teamtest.Answer(w, 200, map[string]any{
 			"id":     "bps_1",
 			"object": "billing_portal.session",
 			"url":    "https://portal.stripe.test/" + r.Form.Get("customer"),
 		})
 	})
 	mux.HandleFunc("GET /v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, map[string]any{"object": "list", "data": s.subs, "has_more": false, "url": "/v1/subscriptions"})
+		teamtest.Answer(w, 200, map[string]any{"object": "list", "data": s.subs, "has_more": false, "url": "/v1/subscriptions"})
 	})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.down {
-			answer(w, 500, map[string]any{"error": map[string]any{"type": "api_error", "message": "down"}})
+			teamtest.Answer(w, 500, map[string]any{"error": map[string]any{"type": "api_error", "message": "down"}})
 			return
 		}
 		if r.Header.Get("Authorization") != "Bearer sk_test_1" {
-			answer(w, 401, map[string]any{"error": map[string]any{"type": "invalid_request_error"}})
+			teamtest.Answer(w, 401, map[string]any{"error": map[string]any{"type": "invalid_request_error"}})
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -140,13 +141,13 @@ func onStripe(t *testing.T, test func(*testing.T, *team, *fakeStripe)) {
 
 func (x *team) billing(token string) (b wire.Billing) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/billing", Token: token}, &b)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/billing", Token: token}, &b)
 	return b
 }
 
 func (x *team) pay(path, token string, body any, to any) problem.Body {
 	x.Helper()
-	res := x.w.Do(request{Method: "POST", Path: path, Token: token, Body: body})
+	res := x.W.Do(request{Method: "POST", Path: path, Token: token, Body: body})
 	var b problem.Body
 	if res.Status == 200 {
 		res.JSON(x, to)
@@ -159,18 +160,18 @@ func (x *team) pay(path, token string, body any, to any) problem.Body {
 func TestWithoutBillingThereIsNothingToPay(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		for _, role := range []coord.Role{coord.Owner, coord.Admin, coord.Billing} {
-			if b := x.billing(x.o.Tokens[role]); b.Available || b.Plan != "self_hosted" || b.Status != "none" || b.Subscribed {
+			if b := x.billing(x.O.Tokens[role]); b.Available || b.Plan != "self_hosted" || b.Status != "none" || b.Subscribed {
 				t.Errorf("billing for %s = %+v", role, b)
 			}
 		}
 		for _, role := range []coord.Role{coord.Owner, coord.Billing} {
 			for path, body := range map[string]any{"/v1/billing/checkout": map[string]any{"plan": "team"}, "/v1/billing/portal": nil} {
-				if b := x.pay(path, x.o.Tokens[role], body, nil); b.Status != 503 || b.Type != problem.BillingUnavailable.Type() {
+				if b := x.pay(path, x.O.Tokens[role], body, nil); b.Status != 503 || b.Type != problem.BillingUnavailable.Type() {
 					t.Errorf("%s for %s = %+v", path, role, b)
 				}
 			}
 		}
-		if res := x.w.Do(stripeEvent("customer.subscription.updated", "cus_1")); res.Status != 503 {
+		if res := x.W.Do(stripeEvent("customer.subscription.updated", "cus_1")); res.Status != 503 {
 			t.Errorf("a webhook of Stripe = %d", res.Status)
 		}
 	})
@@ -179,7 +180,7 @@ func TestWithoutBillingThereIsNothingToPay(t *testing.T) {
 // The story of a subscription: bought, changed, not paid, paid, cancelled.
 func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
-		payer := x.o.Tokens[coord.Billing]
+		payer := x.O.Tokens[coord.Billing]
 		if b := x.billing(payer); !b.Available || b.Plan != "free" || b.Subscribed {
 			t.Fatalf("at the start %+v", b)
 		}
@@ -188,8 +189,8 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		}
 		var first, again, other wire.PageURL
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &first)
-		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "team"}, &again)
-		x.pay("/v1/billing/checkout", x.ada.token, map[string]any{"plan": "business"}, &other)
+		x.pay("/v1/billing/checkout", x.Ada.Token, map[string]any{"plan": "team"}, &again)
+		x.pay("/v1/billing/checkout", x.Ada.Token, map[string]any{"plan": "business"}, &other)
 		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team" || again != first ||
 			other.URL != "https://checkout.stripe.test/2/cus_1/price_business" || s.customers != 1 {
 			t.Errorf("checkout = %v, %v, %v; %d customers", first, again, other, s.customers)
@@ -199,7 +200,7 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		}
 		tell := func(kind string) {
 			t.Helper()
-			x.w.Must(200, stripeEvent(kind, "cus_1"), nil)
+			x.W.Must(200, stripeEvent(kind, "cus_1"), nil)
 		}
 		becomes := func(plan, status string, subscribed bool) {
 			t.Helper()
@@ -211,7 +212,7 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		s.has("sub_1", "active", "price_team")
 		tell("checkout.session.completed")
 		becomes("team", "active", true)
-		if u := x.usage(x.ada); u.Plan != "team" || *u.Limits.Repos != 25 {
+		if u := x.usage(x.Ada); u.Plan != "team" || *u.Limits.Repos != 25 {
 			t.Errorf("usage = %+v", u)
 		}
 		if b := x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "business"}, nil); b.Status != 409 ||
@@ -257,7 +258,7 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 // says now; what is not Stripe's changes nothing and the log says why.
 func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
-		payer := x.o.Tokens[coord.Billing]
+		payer := x.O.Tokens[coord.Billing]
 		var page wire.PageURL
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &page)
 		s.has("sub_1", "active", "price_business")
@@ -278,11 +279,11 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 			"stale":          {signedStripe(body, stripeSecret, time.Now().Add(-10*time.Minute)), 403, "signed more than five minutes ago"},
 			"no event":       {signedStripe([]byte("{}"), stripeSecret, time.Now()), 400, "no event of Stripe"},
 		} {
-			res := x.w.Do(tt.r)
+			res := x.W.Do(tt.r)
 			if res.Status != tt.status {
 				t.Errorf("%s = %d %s", name, res.Status, res.Body)
 			}
-			contains(t, "the log", x.w.Log.String(), "refused a webhook", "provider=stripe", tt.log)
+			teamtest.Contains(t, "the log", x.W.Log.String(), "refused a webhook", "provider=stripe", tt.log)
 		}
 		if b := x.billing(payer); b.Plan != "free" {
 			t.Errorf("after what was refused the plan is %s", b.Plan)
@@ -292,22 +293,22 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 			"an invoice": {stripeEvent("invoice.paid", "cus_1")},
 		} {
 			var got wire.HookReceipt
-			if x.w.Must(200, tt.r, &got); got.Status != "ignored" || got.Reason == "" {
+			if x.W.Must(200, tt.r, &got); got.Status != "ignored" || got.Reason == "" {
 				t.Errorf("%s = %+v", name, got)
 			}
 		}
 
 		// The end arrives first; what happened before it arrives late.
 		s.has("sub_1", "canceled", "price_business")
-		x.w.Must(200, stripeEvent("customer.subscription.deleted", "cus_1"), nil)
+		x.W.Must(200, stripeEvent("customer.subscription.deleted", "cus_1"), nil)
 		await.True(t, "it is cancelled", func() bool { return x.billing(payer).Status == "canceled" })
 		var first, second wire.HookReceipt
-		x.w.Must(200, good, &first)
-		x.w.Must(200, good, &second)
+		x.W.Must(200, good, &first)
+		x.W.Must(200, good, &second)
 		if first.Status != "done" || second.Status != "duplicate" {
 			t.Errorf("late = %+v, again = %+v", first, second)
 		}
-		contains(t, "the log", x.w.Log.String(), "left a webhook aside", "duplicate")
+		teamtest.Contains(t, "the log", x.W.Log.String(), "left a webhook aside", "duplicate")
 		x.stripeSettled()
 		if b := x.billing(payer); b.Plan != "free" || b.Status != "canceled" {
 			t.Errorf("an old webhook made it %+v", b)
@@ -315,13 +316,13 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 
 		// While Stripe cannot be asked, the hint is kept.
 		s.set(func() { s.down = true })
-		x.w.Must(200, stripeEvent("customer.subscription.updated", "cus_1"), nil)
+		x.W.Must(200, stripeEvent("customer.subscription.updated", "cus_1"), nil)
 		if b := x.pay("/v1/billing/portal", payer, nil, nil); b.Status != 503 || b.Type != problem.Unavailable.Type() {
 			t.Errorf("the portal without Stripe = %+v", b)
 		}
 		s.has("sub_2", "active", "price_team")
 		s.set(func() { s.down = false })
-		x.w.Advance(time.Minute)
+		x.W.Advance(time.Minute)
 		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
 	})
 }
@@ -330,7 +331,7 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 func (x *team) stripeSettled() {
 	x.Helper()
 	await.True(x, "Stripe has been asked", func() bool {
-		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
+		page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
 		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) &&
 			!strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
 			!strings.Contains(page, `svc_jobs{kind="stripe",state="scheduled"}`)
@@ -340,21 +341,21 @@ func (x *team) stripeSettled() {
 // Odd states in Stripe are for the operator to mend.
 func TestOddSubscriptionsAreLogged(t *testing.T) {
 	onStripe(t, func(t *testing.T, x *team, s *fakeStripe) {
-		payer := x.o.Tokens[coord.Billing]
+		payer := x.O.Tokens[coord.Billing]
 		var page wire.PageURL
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &page)
 		s.has("sub_1", "active", "price_tshirt")
-		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
 		await.True(t, "it is known", func() bool { return x.billing(payer).Subscribed })
 		if b := x.billing(payer); b.Plan != "free" {
 			t.Errorf("a price of no plan bought %+v", b)
 		}
-		contains(t, "the log", x.w.Log.String(), "a price that belongs to no plan")
+		teamtest.Contains(t, "the log", x.W.Log.String(), "a price that belongs to no plan")
 		s.has("sub_1", "active", "price_team")
 		s.set(func() { s.subs = append(s.subs, s.subs[0]) })
-		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
 		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
-		contains(t, "the log", x.w.Log.String(), "pays for several subscriptions")
+		teamtest.Contains(t, "the log", x.W.Log.String(), "pays for several subscriptions")
 	})
 }
 
@@ -363,24 +364,24 @@ func TestBillingSwitchedOnAndOff(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		s := newFakeStripe(t)
 		x := newTeam(t, daemontest.StartWith(t, stripeConfig(dsn, s.URL)), "Acme")
-		paying := newTeam(t, x.w, "Paying")
+		paying := newTeam(t, x.W, "Paying")
 		var page wire.PageURL
-		paying.pay("/v1/billing/checkout", paying.ada.token, map[string]any{"plan": "team"}, &page)
+		paying.pay("/v1/billing/checkout", paying.Ada.Token, map[string]any{"plan": "team"}, &page)
 		s.has("sub_1", "active", "price_team")
-		x.w.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
-		await.True(t, "the plan is team", func() bool { return paying.billing(paying.ada.token).Plan == "team" })
-		x.w.Stop()
+		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		await.True(t, "the plan is team", func() bool { return paying.billing(paying.Ada.Token).Plan == "team" })
+		x.W.Stop()
 
-		x.w = daemontest.StartWith(t, daemon.Config{Database: dsn})
-		paying.w = x.w
-		if a, b := x.billing(x.ada.token).Plan, paying.billing(paying.ada.token).Plan; a != "self_hosted" || b != "self_hosted" {
+		x.W = daemontest.StartWith(t, daemon.Config{Database: dsn})
+		paying.W = x.W
+		if a, b := x.billing(x.Ada.Token).Plan, paying.billing(paying.Ada.Token).Plan; a != "self_hosted" || b != "self_hosted" {
 			t.Errorf("without billing the plans are %s and %s", a, b)
 		}
-		x.w.Stop()
+		x.W.Stop()
 
-		x.w = daemontest.StartWith(t, stripeConfig(dsn, s.URL))
-		paying.w = x.w
-		if a, b := x.billing(x.ada.token).Plan, paying.billing(paying.ada.token).Plan; a != "free" || b != "team" {
+		x.W = daemontest.StartWith(t, stripeConfig(dsn, s.URL))
+		paying.W = x.W
+		if a, b := x.billing(x.Ada.Token).Plan, paying.billing(paying.Ada.Token).Plan; a != "free" || b != "team" {
 			t.Errorf("with billing again the plans are %s and %s", a, b)
 		}
 	})

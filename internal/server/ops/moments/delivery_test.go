@@ -1,4 +1,4 @@
-package ops_test
+package moments_test
 
 import (
 	"bufio"
@@ -25,6 +25,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -107,7 +108,7 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 		t.Cleanup(mortal.kill)
 		serving := func() string { return mortal.url.Load().(string) }
 		if strings.HasPrefix(dsn, "postgres") {
-			stays := x.w.URL
+			stays := x.W.URL
 			serving = func() string {
 				if rand.N(2) == 0 {
 					return stays
@@ -117,18 +118,18 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 		}
 		people := make([]person, agents/2)
 		for i := range people {
-			people[i] = x.newcomer()
+			people[i] = x.Newcomer()
 		}
 		team := make([]agent, agents)
 		for i := range team {
-			team[i] = x.agent(people[i/2], apiRepo)
+			team[i] = x.Agent(people[i/2], apiRepo)
 		}
 		from := make([]person, senders)
 		for i := range from {
-			from[i] = x.newcomer()
+			from[i] = x.Newcomer()
 		}
 		if !strings.HasPrefix(dsn, "postgres") {
-			x.w.Stop() // one process owns the file, and nobody writes beside it from here on
+			x.W.Stop() // one process owns the file, and nobody writes beside it from here on
 		}
 
 		var sending sync.WaitGroup
@@ -138,11 +139,11 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 					post := request{
 						Method: "POST",
 						Path:   "/v1/messages",
-						Token:  from.token,
+						Token:  from.Token,
 						Body:   map[string]any{"to": "channel:team", "body": fmt.Sprint("message ", k)},
 					}
 					for range 10_000 {
-						_, status, err := try(x.w, serving(), post)
+						_, status, err := try(x.W, serving(), post)
 						if err == nil && (status == 201 || status == 429) {
 							break
 						}
@@ -184,8 +185,8 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 		reading.Wait()
 
 		stored := map[string]bool{}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
-			ms, err := tx.Messages(ctx, x.o.ID, store.Reader{}, store.MessageFilter{Limit: 1000})
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
+			ms, err := tx.Messages(ctx, x.O.ID, store.Reader{}, store.MessageFilter{Limit: 1000})
 			for _, m := range ms {
 				stored[m.ID] = true
 			}
@@ -209,10 +210,10 @@ func TestEveryMessageReachesEverySessionOnce(t *testing.T) {
 
 // prompt sends a prompt event until it is answered, as one event.
 func (x *team) prompt(serving func() string, a agent) (string, error) {
-	event := hookRequest(a, wire.HookPrompt, map[string]any{"dedupe_key": uuid.NewString()})
+	event := teamtest.HookRequest(a, wire.HookPrompt, map[string]any{"dedupe_key": uuid.NewString()})
 	var last error
 	for range 10_000 {
-		body, status, err := try(x.w, serving(), event)
+		body, status, err := try(x.W, serving(), event)
 		if err == nil && status == http.StatusOK {
 			var reply wire.HookReply
 			err := json.Unmarshal(body, &reply)

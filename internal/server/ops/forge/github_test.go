@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -36,7 +37,7 @@ func onGitHub(t *testing.T, test func(*testing.T, *githubTeam)) {
 
 func (x *githubTeam) manifest(query string) (out wire.GitHubManifest) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest" + query, Token: x.ada.token}, &out)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/github/app/manifest" + query, Token: x.Ada.Token}, &out)
 	return out
 }
 
@@ -48,7 +49,7 @@ func callback(m wire.GitHubManifest, code string) request {
 
 func (x *githubTeam) makeApp() {
 	x.Helper()
-	res := x.w.Must(302, callback(x.manifest(""), x.gh.code()), nil)
+	res := x.W.Must(302, callback(x.manifest(""), x.gh.code()), nil)
 	if to := res.Header.Get("Location"); !strings.HasSuffix(to, "/settings/github?made=app") {
 		x.Fatalf("the browser goes on to %s", to)
 	}
@@ -56,16 +57,16 @@ func (x *githubTeam) makeApp() {
 
 func (x *githubTeam) status() (out wire.GitHubStatus) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: x.ada.token}, &out)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/github/app", Token: x.Ada.Token}, &out)
 	return out
 }
 
 // changes tells of an agent's edit of a file.
 func (x *team) changes(a agent, branch string, f coord.FileFacts) wire.HookReply {
 	x.Helper()
-	body := hookRequest(a, wire.HookPostEdit, nil).Body.(map[string]any)["repo"].(map[string]any)
+	body := teamtest.HookRequest(a, wire.HookPostEdit, nil).Body.(map[string]any)["repo"].(map[string]any)
 	body["branch"] = branch
-	return x.hook(a, wire.HookPostEdit, map[string]any{
+	return x.Hook(a, wire.HookPostEdit, map[string]any{
 		"repo":     body,
 		"paths":    []string{f.Path},
 		"analysis": coord.Analysis{Files: []coord.FileFacts{f}},
@@ -90,22 +91,22 @@ func lines(path, base, fresh string, start, count int) coord.FileFacts {
 // works makes an agent of a person with an intent on a branch.
 func (x *team) works(p person, branch string, paths ...string) (agent, coord.Intent) {
 	x.Helper()
-	a := x.agent(p, apiRepo)
+	a := x.Agent(p, apiRepo)
 	var out wire.Declared
-	x.w.Must(201, request{Method: "POST", Path: "/v1/intents", Token: a.token, Header: map[string]string{"X-Svc-Session": a.session},
+	x.W.Must(201, request{Method: "POST", Path: "/v1/intents", Token: a.Token, Header: map[string]string{"X-Svc-Session": a.Session},
 		Body: map[string]any{"title": "Work on " + branch, "repo": apiRepo, "branch": branch, "scope": map[string]any{"paths": paths}}}, &out)
 	return a, out.Intent
 }
 
 func (x *team) intentNow(ref string) (i coord.Intent) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/intents/" + ref, Token: x.ada.token}, &i)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/intents/" + ref, Token: x.Ada.Token}, &i)
 	return i
 }
 
 func (x *team) conflicts(query string) (out wire.Page[coord.Conflict]) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/conflicts" + query, Token: x.ada.token}, &out)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/conflicts" + query, Token: x.Ada.Token}, &out)
 	return out
 }
 
@@ -117,8 +118,8 @@ var t0 = time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
 // to rebase.
 func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		ana, mine := x.works(x.cyd, "feature", "a.go")
-		bob, theirs := x.works(x.bob, "bobs", "a.go")
+		ana, mine := x.works(x.Cyd, "feature", "a.go")
+		bob, theirs := x.works(x.Bob, "bobs", "a.go")
 		x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		var overlap coord.Conflict
@@ -141,10 +142,10 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 				strings.Contains(said[0], theirs.Ref)
 		})
 
-		x.w.Must(200, request{
+		x.W.Must(200, request{
 			Method: "POST",
 			Path:   "/v1/conflicts/" + overlap.Ref + "/actions",
-			Token:  x.bob.token,
+			Token:  x.Bob.Token,
 			Body:   map[string]any{"action": "resolved", "note": "agreed by voice"},
 		}, nil)
 		await.True(t, "the comment says that the conflict is over", func() bool {
@@ -157,14 +158,14 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 		go func() {
 			var w wire.Waited
 			for w.Status != "free" {
-				if bad := x.tool(bob.token, "wait_for", map[string]any{"intent": mine.Ref, "timeout_seconds": 20}, &w); bad != nil {
+				if bad := x.Tool(bob.Token, "wait_for", map[string]any{"intent": mine.Ref, "timeout_seconds": 20}, &w); bad != nil {
 					t.Errorf("wait_for: %+v", bad)
 					break
 				}
 			}
 			waited <- w
 		}()
-		await.True(t, "somebody waits", func() bool { return x.w.D.Ops.Moments.OpenWaits() == 1 })
+		await.True(t, "somebody waits", func() bool { return x.W.D.Ops.Moments.OpenWaits() == 1 })
 		x.tell(x.gh.pullRequest("closed", 12, "feature", t0.Add(time.Hour), map[string]any{"merged": true, "merge_commit_sha": "m1"}))
 		if i := x.intentNow(mine.Ref); i.Status != coord.IntentMerged || i.Outcome == nil || *i.Outcome != coord.OutcomeMerged {
 			t.Errorf("after the merge the intent is %s", i.Status)
@@ -193,7 +194,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 func (x *team) settled() {
 	x.Helper()
 	await.True(x, "the git host's jobs are done", func() bool {
-		page := string(x.w.Do(request{Method: "GET", Path: "/metrics"}).Body)
+		page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
 		for _, kind := range []string{"push", "pull"} {
 			for _, state := range []string{"due", "running", "scheduled"} {
 				if strings.Contains(page, `svc_jobs{kind="`+kind+`",state="`+state+`"}`) {
@@ -225,7 +226,7 @@ func (x *team) wantRebase(ref, by string, n int) {
 // pull request that turns out to be its cause takes it over.
 func TestAPushAsksForARebase(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		bob, theirs := x.works(x.bob, "bobs", "a.go")
+		bob, theirs := x.works(x.Bob, "bobs", "a.go")
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		x.gh.set(func() {
 			x.gh.files = []map[string]any{{"filename": "a.go", "status": "modified", "sha": "n1", "patch": "@@ -9,4 +9,2 @@\n x\n-a\n-b\n-c\n+d"},
@@ -238,15 +239,15 @@ func TestAPushAsksForARebase(t *testing.T) {
 		x.tell(x.gh.push("main", "p0", "m1", "a.go", "other.go"))
 		await.True(t, "a rebase is needed", func() bool { return strings.Contains(x.explanations(), "Somebody merged a change of a.go") })
 		x.wantRebase(theirs.Ref, "Somebody merged", 1)
-		other := x.w.Replica()
+		other := x.W.Replica()
 		var seen wire.Page[coord.Conflict]
-		other.Must(200, request{Method: "GET", Path: "/v1/conflicts", Token: x.ada.token}, &seen)
+		other.Must(200, request{Method: "GET", Path: "/v1/conflicts", Token: x.Ada.Token}, &seen)
 		if len(seen.Items) == 0 {
 			t.Error("another replica knows nothing of it")
 		}
 
 		// The pull request was merged from an intent that changed the file.
-		ana, mine := x.works(x.cyd, "feature", "a.go")
+		ana, mine := x.works(x.Cyd, "feature", "a.go")
 		x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
 		x.tell(x.gh.pullRequest("closed", 12, "feature", t0, map[string]any{"merged": true, "merge_commit_sha": "m1"}))
 		x.settled()
@@ -326,7 +327,7 @@ func TestWhatPullRequestsDoToIntents(t *testing.T) {
 			{"another branch", "mine", []delivery{x.gh.pullRequest("opened", 11, "yours", t0, nil)}, coord.IntentActive, false, 0},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				owner := x.newcomer()
+				owner := x.Newcomer()
 				_, i := x.works(owner, tt.branch, "dir"+string(rune('a'+n))+"/**")
 				for _, d := range tt.events {
 					x.tell(d)
@@ -335,8 +336,8 @@ func TestWhatPullRequestsDoToIntents(t *testing.T) {
 				if now.Status != tt.want || (now.PRNumber != nil) != tt.number {
 					t.Errorf("the intent is %s with number %v, want %s (number: %v)", now.Status, now.PRNumber, tt.want, tt.number)
 				}
-				if inbox := x.inbox(owner, ""); len(inbox.Items) != tt.messages {
-					t.Errorf("its owner has %d messages, want %d: %v", len(inbox.Items), tt.messages, bodies(inbox.Items))
+				if inbox := x.Inbox(owner, ""); len(inbox.Items) != tt.messages {
+					t.Errorf("its owner has %d messages, want %d: %v", len(inbox.Items), tt.messages, teamtest.Bodies(inbox.Items))
 				}
 			})
 		}
@@ -347,9 +348,9 @@ func TestWhatPullRequestsDoToIntents(t *testing.T) {
 // commit.
 func TestASecondCommitDoesNotPutAnIntentBackIntoReview(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
-		_, i := x.works(x.cyd, "feature", "a.go")
+		_, i := x.works(x.Cyd, "feature", "a.go")
 		x.tell(x.gh.pullRequest("opened", 1, "feature", t0, nil))
-		x.w.Must(200, request{Method: "PATCH", Path: "/v1/intents/" + i.Ref, Token: x.cyd.token, Body: map[string]any{"status": "active"}}, nil)
+		x.W.Must(200, request{Method: "PATCH", Path: "/v1/intents/" + i.Ref, Token: x.Cyd.Token, Body: map[string]any{"status": "active"}}, nil)
 		x.tell(x.gh.pullRequest("synchronize", 1, "feature", t0.Add(time.Hour), nil))
 		if now := x.intentNow(i.Ref); now.Status != coord.IntentActive {
 			t.Errorf("after another commit the intent is %s", now.Status)

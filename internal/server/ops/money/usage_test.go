@@ -1,4 +1,4 @@
-package ops_test
+package money_test
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 // plan puts an org on a plan.
 func (x *team) plan(name string) {
 	x.Helper()
-	x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE orgs SET plan = $2 WHERE id = $1`, x.o.ID, name)
+	x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE orgs SET plan = $2 WHERE id = $1`, x.O.ID, name)
 		return err
 	})
 }
 
 func (x *team) usage(p person) (u wire.Usage) {
 	x.Helper()
-	x.w.Must(200, request{Method: "GET", Path: "/v1/usage", Token: p.token}, &u)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/usage", Token: p.Token}, &u)
 	return u
 }
 
@@ -30,7 +30,7 @@ func (x *team) usage(p person) (u wire.Usage) {
 func (x *team) told(kind coord.EventType) (out []map[string]any) {
 	x.Helper()
 	var page wire.Page[coord.Event]
-	x.w.Must(200, request{Method: "GET", Path: "/v1/events?types=" + string(kind), Token: x.ada.token}, &page)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/events?types=" + string(kind), Token: x.Ada.Token}, &page)
 	for _, e := range page.Items {
 		if e.Type == kind {
 			out = append(out, e.Payload)
@@ -42,7 +42,7 @@ func (x *team) told(kind coord.EventType) (out []map[string]any) {
 func (x *team) planItems(p person) (out []coord.AttentionItem) {
 	x.Helper()
 	var a wire.Attention
-	x.w.Must(200, request{Method: "GET", Path: "/v1/attention", Token: p.token}, &a)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/attention", Token: p.Token}, &a)
 	for _, i := range a.Items {
 		if i.Kind == coord.AttentionPlan {
 			out = append(out, i)
@@ -55,20 +55,20 @@ func (x *team) planItems(p person) (out []coord.AttentionItem) {
 // refused is told once a month.
 func TestTheLimitsOfAPlan(t *testing.T) {
 	onStripe(t, func(t *testing.T, x *team, _ *fakeStripe) { // on the free plan: 3 repos, 5 developers
-		if u := x.usage(x.ada); u.Repos != 2 || len(u.Warnings) != 0 || len(x.planItems(x.ada)) != 0 {
+		if u := x.usage(x.Ada); u.Repos != 2 || len(u.Warnings) != 0 || len(x.planItems(x.Ada)) != 0 {
 			t.Errorf("at the start: %+v", u)
 		}
 		repo := func(status int) {
 			t.Helper()
-			x.w.Must(status, request{
+			x.W.Must(status, request{
 				Method: "POST",
 				Path:   "/v1/repos",
-				Token:  x.ada.token,
+				Token:  x.Ada.Token,
 				Body:   map[string]any{"full_name": fmt.Sprintf("acme/repo-%d", time.Now().UnixNano())},
 			}, nil)
 		}
 		repo(201)
-		u := x.usage(x.ada)
+		u := x.usage(x.Ada)
 		if len(u.Warnings) != 1 || u.Warnings[0] != (wire.UsageWarning{Limit: "repos", Used: 3, Allowed: 3, Reached: true}) {
 			t.Errorf("with the last repo: %+v", u.Warnings)
 		}
@@ -82,29 +82,29 @@ func TestTheLimitsOfAPlan(t *testing.T) {
 			t.Errorf("two refusals told %v", told)
 		}
 
-		people := []person{x.ada, x.bob, x.cyd}
+		people := []person{x.Ada, x.Bob, x.Cyd}
 		for range 3 {
-			people = append(people, x.newcomer())
+			people = append(people, x.Newcomer())
 		}
 		for k, p := range people[:4] {
-			x.must(p.token, "team_context", map[string]any{"repo": apiRepo}, nil)
-			warned := len(x.usage(x.ada).Warnings) == 2
+			x.Must(p.Token, "team_context", map[string]any{"repo": apiRepo}, nil)
+			warned := len(x.usage(x.Ada).Warnings) == 2
 			if want := k >= 3; warned != want { // 4 of 5
 				t.Errorf("with %d developers warned: %v", k+1, warned)
 			}
 		}
-		if items := x.planItems(x.ada); len(items) != 2 {
+		if items := x.planItems(x.Ada); len(items) != 2 {
 			t.Errorf("an owner's attention: %+v", items)
 		}
-		if items := x.planItems(x.cyd); len(items) != 0 {
+		if items := x.planItems(x.Cyd); len(items) != 0 {
 			t.Errorf("a member's attention: %+v", items)
 		}
-		if items := x.planItems(x.person(coord.Billing)); len(items) != 2 {
+		if items := x.planItems(x.Person(coord.Billing)); len(items) != 2 {
 			t.Errorf("the attention of whoever pays: %+v", items)
 		}
-		x.must(people[4].token, "team_context", map[string]any{"repo": apiRepo}, nil)
+		x.Must(people[4].Token, "team_context", map[string]any{"repo": apiRepo}, nil)
 		for range 2 {
-			if bad := x.tool(people[5].token, "team_context", map[string]any{"repo": apiRepo}, nil); bad == nil || bad.Status != 402 {
+			if bad := x.Tool(people[5].Token, "team_context", map[string]any{"repo": apiRepo}, nil); bad == nil || bad.Status != 402 {
 				t.Errorf("the sixth developer = %+v", bad)
 			}
 		}
@@ -112,15 +112,15 @@ func TestTheLimitsOfAPlan(t *testing.T) {
 			t.Errorf("told %v", told)
 		}
 		// Hooks are never refused because of a plan.
-		x.hook(x.agent(people[5], apiRepo), wire.HookPrompt, map[string]any{"prompt_excerpt": "hello"})
-		x.hook(agent{person: people[5], external: "elsewhere", repo: "acme/new"}, wire.HookSessionStart, nil)
+		x.Hook(x.Agent(people[5], apiRepo), wire.HookPrompt, map[string]any{"prompt_excerpt": "hello"})
+		x.Hook(agent{Person: people[5], External: "elsewhere", Repo: "acme/new"}, wire.HookSessionStart, nil)
 
-		other := x.w.Replica()
-		other.Must(402, request{Method: "POST", Path: "/v1/repos", Token: x.ada.token, Body: map[string]any{"full_name": "acme/replica"}}, nil)
+		other := x.W.Replica()
+		other.Must(402, request{Method: "POST", Path: "/v1/repos", Token: x.Ada.Token, Body: map[string]any{"full_name": "acme/replica"}}, nil)
 		if told := x.told(coord.EventPlanLimitReached); len(told) != 2 {
 			t.Errorf("another replica told of it again: %v", told)
 		}
-		x.w.Advance(31 * 24 * time.Hour)
+		x.W.Advance(31 * 24 * time.Hour)
 		repo(402)
 		if told := x.told(coord.EventPlanLimitReached); len(told) != 3 {
 			t.Errorf("next month: %v", told)

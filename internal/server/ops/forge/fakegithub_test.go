@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"crypto/hmac"
@@ -23,6 +23,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 )
 
 // A fakeGitHub stands in for a GitHub Enterprise server: it speaks HTTP, takes
@@ -74,18 +75,20 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v3/app-manifests/{code}/conversions", g.convert)
 	mux.HandleFunc("POST /api/v3/app/installations/{id}/access_tokens", g.asApp(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 201, map[string]any{"token": "ghs_" + r.PathValue("id"), "expires_at": time.Now().Add(time.Hour)})
+		teamtest.Answer(w, 201, map[string]any{"token": "ghs_" + r.PathValue("id"), "expires_at": time.Now().Add(time.Hour)})
 	}))
 	mux.HandleFunc("GET /api/v3/app/installations", g.asApp(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, []any{installation(77, time.Now())})
+		teamtest.Answer(w, 200, []any{installation(77, time.Now())})
 	}))
-	mux.HandleFunc("GET /api/v3/app/hook/deliveries", g.asApp(func(w http.ResponseWriter, r *http.Request) { answer(w, 200, g.failed) }))
+	mux.HandleFunc("GET /api/v3/app/hook/deliveries", g.asApp(func(w http.ResponseWriter, r *http.Request) {
+		teamtest.Answer(w, 200, g.failed)
+	}))
 	mux.HandleFunc("POST /api/v3/app/hook/deliveries/{id}/attempts", g.asApp(func(w http.ResponseWriter, r *http.Request) {
 		g.again = append(g.again, r.PathValue("id"))
-		answer(w, 202, map[string]any{})
+		teamtest.Answer(w, 202, map[string]any{})
 	}))
 	mux.HandleFunc("GET /api/v3/installation/repositories", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, map[string]any{
+		teamtest.Answer(w, 200, map[string]any{
 			"total_count":  2,
 			"repositories": []any{map[string]any{"full_name": "acme/api"}, map[string]any{"full_name": "acme/web"}},
 		})
@@ -96,29 +99,23 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 	mux.HandleFunc("POST /api/v3/repos/acme/api/check-runs", g.asInstallation(g.check))
 	mux.HandleFunc("PATCH /api/v3/repos/acme/api/check-runs/{id}", g.asInstallation(g.check))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/compare/{range}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 200, map[string]any{"files": g.files})
+		teamtest.Answer(w, 200, map[string]any{"files": g.files})
 	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/contents/{path...}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
 		sha, ok := g.blobs[r.PathValue("path")]
 		if !ok {
-			answer(w, 404, map[string]any{"message": "Not Found"})
+			teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
 			return
 		}
-		answer(w, 200, map[string]any{"type": "file", "path": r.PathValue("path"), "sha": sha})
+		teamtest.Answer(w, 200, map[string]any{"type": "file", "path": r.PathValue("path"), "sha": sha})
 	}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("GitHub was asked for %s %s", r.Method, r.URL)
-		answer(w, 404, map[string]any{"message": "Not Found"})
+		teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
 	})
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(g.Close)
 	return g
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 // set changes what GitHub answers.
@@ -140,12 +137,12 @@ func (g *fakeGitHub) convert(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.codes[r.PathValue("code")] {
-		answer(w, 404, map[string]any{"message": "Not Found"})
+		teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
 		return
 	}
 	delete(g.codes, r.PathValue("code"))
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(g.key)})
-	answer(w, 201, map[string]any{
+	teamtest.Answer(w, 201, map[string]any{
 		"id":             4711,
 		"slug":           "svc-acme",
 		"name":           "svc acme",
@@ -166,7 +163,7 @@ func (g *fakeGitHub) asApp(next http.HandlerFunc) http.HandlerFunc {
 		if _, err := jwt.ParseWithClaims(text, claims, func(*jwt.Token) (any, error) {
 			return &g.key.PublicKey, nil
 		}); err != nil || claims.Issuer != "4711" {
-			answer(w, 401, map[string]any{"message": "Bad credentials"})
+			teamtest.Answer(w, 401, map[string]any{"message": "Bad credentials"})
 			return
 		}
 		g.mu.Lock()
@@ -182,9 +179,9 @@ func (g *fakeGitHub) asInstallation(next http.HandlerFunc) http.HandlerFunc {
 		defer g.mu.Unlock()
 		switch {
 		case r.Header.Get("Authorization") != "token ghs_77":
-			answer(w, 401, map[string]any{"message": "Bad credentials"})
+			teamtest.Answer(w, 401, map[string]any{"message": "Bad credentials"})
 		case g.deny:
-			answer(w, 403, map[string]any{"message": "Resource not accessible by integration"})
+			teamtest.Answer(w, 403, map[string]any{"message": "Resource not accessible by integration"})
 		default:
 			next(w, r)
 		}
@@ -198,7 +195,7 @@ func (g *fakeGitHub) listComments(w http.ResponseWriter, r *http.Request) {
 			out = append(out, c)
 		}
 	}
-	answer(w, 200, out)
+	teamtest.Answer(w, 200, out)
 }
 
 func (g *fakeGitHub) comment(w http.ResponseWriter, r *http.Request) {
@@ -209,7 +206,7 @@ func (g *fakeGitHub) comment(w http.ResponseWriter, r *http.Request) {
 	c := g.comments[id]
 	switch {
 	case id != 0 && c == nil:
-		answer(w, 404, map[string]any{"message": "Not Found"})
+		teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
 		return
 	case c == nil:
 		g.next++
@@ -217,7 +214,7 @@ func (g *fakeGitHub) comment(w http.ResponseWriter, r *http.Request) {
 		g.comments[c.ID] = c
 	}
 	c.Body = in.Body
-	answer(w, 200, c)
+	teamtest.Answer(w, 200, c)
 }
 
 func (g *fakeGitHub) check(w http.ResponseWriter, r *http.Request) {
@@ -233,7 +230,7 @@ func (g *fakeGitHub) check(w http.ResponseWriter, r *http.Request) {
 	for k, v := range in {
 		g.checks[id][k] = v
 	}
-	answer(w, 200, map[string]any{"id": id})
+	teamtest.Answer(w, 200, map[string]any{"id": id})
 }
 
 // comments of a pull request, in no order.
@@ -338,6 +335,6 @@ func (g *fakeGitHub) push(branch, before, after string, paths ...string) deliver
 // tell sends a webhook that has to be taken.
 func (x *githubTeam) tell(d delivery) (out wire.HookReceipt) {
 	x.Helper()
-	x.w.Must(200, x.gh.request(d), &out)
+	x.W.Must(200, x.gh.request(d), &out)
 	return out
 }

@@ -1,4 +1,4 @@
-package ops_test
+package outgoing_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package ops_test
+package forge_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -52,45 +53,45 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			if !g.taken || r.Header.Get("PRIVATE-TOKEN") != labToken {
-				answer(w, 401, map[string]any{"message": "401 Unauthorized"})
+				teamtest.Answer(w, 401, map[string]any{"message": "401 Unauthorized"})
 				return
 			}
 			next(w, r)
 		})
 	}
 	handle("GET", "personal_access_tokens/self", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, map[string]any{"id": 3, "name": "svc", "active": true, "scopes": g.scopes, "expires_at": "2027-03-01"})
+		teamtest.Answer(w, 200, map[string]any{"id": 3, "name": "svc", "active": true, "scopes": g.scopes, "expires_at": "2027-03-01"})
 	})
-	handle("GET", "user", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, map[string]any{"id": 42}) })
+	handle("GET", "user", func(w http.ResponseWriter, _ *http.Request) { teamtest.Answer(w, 200, map[string]any{"id": 42}) })
 	handle("GET", project+"merge_requests/12/notes", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "1" { // pages may hold less than was asked for
 			w.Header().Set("X-Next-Page", "2")
-			answer(w, 200, []labNote{{1, "<!-- svc: conflicts --> quoted", map[string]any{"id": 7}}})
+			teamtest.Answer(w, 200, []labNote{{1, "<!-- svc: conflicts --> quoted", map[string]any{"id": 7}}})
 			return
 		}
-		answer(w, 200, g.notes)
+		teamtest.Answer(w, 200, g.notes)
 	})
 	handle("POST", project+"merge_requests/12/notes", func(w http.ResponseWriter, r *http.Request) {
 		n := labNote{ID: int64(100 + len(g.notes)), Author: map[string]any{"id": 42}}
 		json.NewDecoder(r.Body).Decode(&n)
 		g.notes = append(g.notes, n)
-		answer(w, 201, n)
+		teamtest.Answer(w, 201, n)
 	})
 	handle("PUT", project+"merge_requests/12/notes/{id}", func(w http.ResponseWriter, r *http.Request) {
 		for i := range g.notes {
 			if fmt.Sprint(g.notes[i].ID) == r.PathValue("id") {
 				json.NewDecoder(r.Body).Decode(&g.notes[i])
-				answer(w, 200, g.notes[i])
+				teamtest.Answer(w, 200, g.notes[i])
 				return
 			}
 		}
-		answer(w, 404, map[string]any{"message": "404 Not found"})
+		teamtest.Answer(w, 404, map[string]any{"message": "404 Not found"})
 	})
 	handle("GET", project+"repository/compare", func(w http.ResponseWriter, r *http.Request) {
 		if q := r.URL.Query(); q.Get("from") != "p0" || q.Get("to") != "p1" || q.Get("straight") != "true" {
 			t.Errorf("GitLab was asked to compare %v", q)
 		}
-		answer(w, 200, map[string]any{"diffs": g.diffs})
+		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs})
 	})
 	handle("HEAD", project+"repository/files/{path}", func(w http.ResponseWriter, r *http.Request) {
 		if id := g.blobs[r.PathValue("path")+"@"+r.URL.Query().Get("ref")]; id != "" {
@@ -103,7 +104,7 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 		if strings.HasPrefix(r.URL.Path, api) {
 			t.Errorf("GitLab was asked for %s %s", r.Method, r.URL)
 		}
-		answer(w, 404, map[string]any{"message": "404 Not Found"})
+		teamtest.Answer(w, 404, map[string]any{"message": "404 Not Found"})
 	})
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(g.Close)
@@ -140,7 +141,7 @@ func onGitLab(t *testing.T, test func(*testing.T, *gitlabTeam)) {
 			team: newTeam(t, daemontest.StartWith(t, daemon.Config{Database: dsn, Allow: "127.0.0.1"}), "Acme"),
 			lab:  newFakeGitLab(t),
 		}
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE repos SET provider = 'gitlab' WHERE full_name = $1`, apiRepo)
 			return err
 		})
@@ -158,7 +159,7 @@ func (x *gitlabTeam) send(body map[string]any) (out wire.HookReceipt) {
 		"git_ssh_url":         "git@github.com:acme/api.git",
 		"default_branch":      "main",
 	}
-	x.w.Must(200, request{
+	x.W.Must(200, request{
 		Method: "POST",
 		Path:   x.to,
 		Body:   body,
@@ -177,10 +178,10 @@ func (x *gitlabTeam) merge(action, state, branch string, at time.Time) {
 }
 
 func (x *gitlabTeam) put(token any, url string) daemontest.Response {
-	return x.w.Do(request{
+	return x.W.Do(request{
 		Method: "PUT",
 		Path:   "/v1/integrations/gitlab/token",
-		Token:  x.ada.token,
+		Token:  x.Ada.Token,
 		Body:   map[string]any{"token": token, "url": url},
 	})
 }
@@ -190,8 +191,8 @@ func (x *gitlabTeam) put(token any, url string) daemontest.Response {
 func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 	onGitLab(t, func(t *testing.T, x *gitlabTeam) {
 		x.to, x.secret = x.gitlab(nil)
-		ana, _ := x.works(x.cyd, "feature", "a.go")
-		bob, theirs := x.works(x.bob, "bobs", "a.go")
+		ana, _ := x.works(x.Cyd, "feature", "a.go")
+		bob, theirs := x.works(x.Bob, "bobs", "a.go")
 		x.changes(ana, "feature", lines("a.go", "b1", "n1", 10, 3))
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		x.merge("open", "opened", "feature", t0)
@@ -211,7 +212,7 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 			return len(said) == 1 && strings.Contains(said[0], theirs.Ref) && strings.Contains(said[0], "1 conflict with other work")
 		})
 		x.settled()
-		x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error { // we crashed after it was written
+		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error { // we crashed after it was written
 			_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_kind = '', report_id = 0, report_hash = ''`)
 			return err
 		})
@@ -243,7 +244,7 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 		x.changes(ana, "feature", lines("a.go", "b1", "n5", 10, 3))
 		await.True(t, "it is noted that GitLab refused the token", func() bool {
 			var got wire.GitLabStatus
-			x.w.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.ada.token}, &got)
+			x.W.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, &got)
 			return got.Token != nil && got.Token.RefusedAt != nil
 		})
 	})
@@ -280,8 +281,8 @@ func (x *gitlabTeam) connect(t *testing.T) {
 		strings.Contains(string(res.Body), labToken) {
 		t.Errorf("a good token = %d %s", res.Status, res.Body)
 	}
-	x.w.Write(x.o.ID, func(ctx context.Context, tx *store.Tx) error {
-		kept, err := tx.GitLabToken(ctx, x.o.ID)
+	x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
+		kept, err := tx.GitLabToken(ctx, x.O.ID)
 		if kept == nil || strings.Contains(kept.Token, labToken) {
 			t.Error("the token lies open in the database, or nowhere")
 		}
@@ -297,13 +298,13 @@ func TestATokenForGitLabIsForgotten(t *testing.T) {
 		for _, forget := range []func(){
 			func() { x.put(nil, "https://gitlab.com") },
 			func() {
-				x.w.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.ada.token}, nil)
+				x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, nil)
 			},
 		} {
 			x.gitlab(nil)
 			x.connect(t)
 			forget()
-			if n := x.count("gitlab_tokens"); n != 0 {
+			if n := x.Count("gitlab_tokens"); n != 0 {
 				t.Errorf("%d tokens are left", n)
 			}
 		}

@@ -1,4 +1,4 @@
-package ops_test
+package people_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package ops_test
+package people_test
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -201,23 +202,6 @@ func TestSigningInWithOpenID(t *testing.T) {
 	}
 }
 
-// wantPage checks that a browser is shown a page where a program gets a
-// problem, with the same status.
-func wantPage(t *testing.T, w *daemontest.World, r request, parts ...string) {
-	t.Helper()
-	plain := w.Do(r)
-	if ct := plain.Header.Get("Content-Type"); plain.Status < 400 || ct != "application/problem+json" {
-		t.Errorf("%s for a program = %d %s", r.Path, plain.Status, ct)
-	}
-	r.Header = map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-	page := w.Do(r)
-	if ct := page.Header.Get("Content-Type"); page.Status != plain.Status || !strings.HasPrefix(ct, "text/html") ||
-		!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Errorf("%s for a browser = %d %s, want %d", r.Path, page.Status, ct, plain.Status)
-	}
-	contains(t, "the page", string(page.Body), parts...)
-}
-
 func TestAFailedSignInIsAPage(t *testing.T) {
 	w, _ := openIDWorld(t)
 	for path, says := range map[string]string{
@@ -225,7 +209,7 @@ func TestAFailedSignInIsAPage(t *testing.T) {
 		"/v1/auth/oidc/callback?error=access_denied&state=x":       "stopped the sign-in",
 		"/v1/auth/oidc/callback?code=" + strings.Repeat("x", 5000): "",
 	} {
-		wantPage(t, w, request{Method: "GET", Path: path}, "<h1>Sign-in did not work</h1>", `href="/sign-in"`, says)
+		teamtest.WantPage(t, w, request{Method: "GET", Path: path}, "<h1>Sign-in did not work</h1>", `href="/sign-in"`, says)
 	}
 }
 
@@ -305,7 +289,7 @@ func TestOpenIDMayBeDownOrOff(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
 	for _, path := range []string{"/v1/auth/oidc/start", "/v1/auth/oidc/callback?state=x&code=y"} {
 		w.Must(404, request{Method: "GET", Path: path}, nil)
-		wantPage(t, w, request{Method: "GET", Path: path}, "not configured here")
+		teamtest.WantPage(t, w, request{Method: "GET", Path: path}, "not configured here")
 	}
 	off, i := openIDWorld(t)
 	i.Close()
