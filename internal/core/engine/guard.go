@@ -38,6 +38,7 @@ type SweptFile struct {
 type Guarded struct {
 	Action Action
 	Reason string // for the agent: whose work, where, and the narrower command
+	Key    string // the same for the same commands and files, whenever it is asked
 }
 
 // Guard answers whether an agent may run git commands in a working copy that
@@ -53,7 +54,7 @@ func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
 	if level == coord.SeverityOff {
 		return out
 	}
-	var refused, warned []string
+	var refused, warned, keys []string
 	for i := range sweeps {
 		s := &sweeps[i]
 		theirs, own := g.hits(s)
@@ -63,13 +64,14 @@ func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
 			refused = append(refused, g.words(s, theirs, own, 0))
 		default:
 			warned = append(warned, g.words(s, theirs, own, e.Now))
+			keys = append(keys, g.words(s, theirs, nil, 0))
 		}
 	}
 	switch {
 	case len(refused) > 0:
 		out = Guarded{Action: Block, Reason: strings.Join(refused, "\n") + " A person can run it in a terminal of their own."}
 	case len(warned) > 0:
-		out = Guarded{Action: Warn, Reason: strings.Join(warned, "\n")}
+		out = Guarded{Action: Warn, Reason: strings.Join(warned, "\n"), Key: strings.Join(keys, "\n")}
 	}
 	return out
 }

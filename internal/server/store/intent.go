@@ -99,16 +99,13 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`+f.limit(want.Limit), f.args...)
 }
 
-// LiveIntentOn returns an owner's live intent on a branch of a repo, or nil.
-func (tx *Tx) LiveIntentOn(ctx context.Context, org, repo, owner, branch string) (*IntentRow, error) {
+// LiveIntentsOn returns an owner's live intents on a branch of a repo, the
+// latest first: one for each of their agents that works there.
+func (tx *Tx) LiveIntentsOn(ctx context.Context, org, repo, owner, branch string) ([]IntentRow, error) {
 	f := filter{}
 	f.and(`i.org_id = ? AND i.repo_id = ? AND i.owner_id = ? AND i.branch = ?`, org, repo, owner, branch)
 	in(&f, "i.status", coord.LiveIntentStatuses())
-	i, err := scanIntent(tx.QueryRowContext(ctx, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC LIMIT 1`, f.args...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return &i, err
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`, f.args...)
 }
 
 // SetDependencies replaces what an intent depends on.

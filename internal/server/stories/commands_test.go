@@ -30,6 +30,7 @@ type command func(s *story, args []string, kv map[string]string) string
 //	join WHO...                               sessions start; what they are told is not shown
 //	start|prompt|plan|stop|end WHO "text"     hook events
 //	pre|shell WHO PATH...                     hook events before a write
+//	git WHO VERB PATH... effect=sweeps|moves  a shell call with a git command that would hit these files
 //	post WHO PATH base= new= hunks=40+19:hash status= old= binary symbols=F:signature:breaking
 //	     contracts="http:GET /x;provides;removed;breaking" refs=a.go#F
 //	declare WHO title="" paths=a,b symbols= contracts= mode= depends=INT-1 ticket=T-1 branch= repo=
@@ -58,6 +59,7 @@ func init() {
 		"end":       hookEvent(wire.HookSessionEnd),
 		"pre":       before(wire.HookPreEdit),
 		"shell":     before(wire.HookPreShell),
+		"git":       (*story).git,
 		"post":      (*story).post,
 		"declare":   (*story).declare,
 		"update":    (*story).update,
@@ -243,6 +245,22 @@ func before(event wire.HookEvent) command {
 		}
 		return told(r, true)
 	}
+}
+
+func (s *story) git(args []string, kv map[string]string) string {
+	g := wire.HookGit{Verb: args[1], Effect: wire.GitDiscards}
+	if kv["effect"] != "" {
+		g.Effect = wire.GitEffect(kv["effect"])
+	}
+	for _, path := range args[2:] {
+		g.Files = append(g.Files, wire.GitFile{Path: path})
+	}
+	shell := &wire.HookShell{Command: "git " + args[1], Git: []wire.HookGit{g}}
+	r, failed := s.hook(s.agent(args[0]), wire.HookRequest{Event: wire.HookPreShell, Shell: shell})
+	if failed != "" {
+		return failed
+	}
+	return told(r, true)
 }
 
 func (s *story) post(args []string, kv map[string]string) string {

@@ -310,8 +310,9 @@ func (h *hook) updateSession(ctx context.Context) error {
 }
 
 // loadIntent finds the session's live intent. A session without one takes up
-// what its owner left on the same branch, if nobody else works on it: the
-// same person coming back must not be in their own way.
+// what its owner left on the same branch, if no other session works on it: the
+// same person coming back must not be in their own way, and two agents of one
+// person are two workers.
 func (h *hook) loadIntent(ctx context.Context) error {
 	if h.session.IntentID != nil {
 		i, err := h.IntentByID(ctx, h.Who.OrgID, *h.session.IntentID)
@@ -326,18 +327,9 @@ func (h *hook) loadIntent(ctx context.Context) error {
 	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd || h.session.Tool == wire.DoctorTool {
 		return nil
 	}
-	i, err := h.LiveIntentOn(ctx, h.Who.OrgID, h.repo.ID, h.Who.UserID, *h.session.Branch)
+	i, err := work.LeftOn(ctx, h.Change, h.repo.ID, h.Who.UserID, *h.session.Branch, &h.session)
 	if err != nil || i == nil {
 		return err
-	}
-	others, err := h.Sessions(ctx, h.Who.OrgID, store.SessionFilter{Intent: i.ID, Unended: true, Since: h.Now.Add(-work.Expiry)})
-	if err != nil {
-		return err
-	}
-	for _, o := range others {
-		if o.LineageID != h.session.LineageID && live.CopyOf(o.Session) != live.CopyOf(h.session.Session) {
-			return nil // another worktree of theirs is at it
-		}
 	}
 	h.intent = i
 	return h.bindTo(ctx, i)

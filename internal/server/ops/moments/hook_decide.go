@@ -35,15 +35,17 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	if n := p.Session.Intent; n != nil {
 		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
 	}
-	if len(e.Paths) == 0 {
+	sweeps := sweepsOf(e)
+	if len(e.Paths) == 0 && len(sweeps) == 0 {
 		return reply, nil
 	}
-	var d engine.Decision
+	free := false
 	err = s.Live.Recall(ctx, e.who.OrgID, func(ix *engine.Index) error {
-		d = engine.Decide(ix, editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now()))
+		edit := editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now())
+		free = engine.Decide(ix, edit).Action == engine.Allow && engine.Guard(ix, edit, sweeps).Action == engine.Allow
 		return nil
 	})
-	if err != nil || d.Action == engine.Allow {
+	if err != nil || free {
 		return reply, err
 	}
 	return s.hookAnswer(ctx, e)
@@ -132,17 +134,21 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.Hook
 	return reply, err
 }
 
-func (h *hook) decision() engine.Decision {
-	return engine.Decide(h.Live.Index, editOf(h.event, h.Live.Worker(h.worker()), &h.session, h.Now))
+func (h *hook) edit() engine.Edit {
+	return editOf(h.event, h.Live.Worker(h.worker()), &h.session, h.Now)
 }
 
+func (h *hook) decision() engine.Decision { return engine.Decide(h.Live.Index, h.edit()) }
+
 func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
-	d := h.decision()
-	switch d.Action {
-	case engine.Block:
+	d, g := h.decision(), engine.Guard(h.Live.Index, h.edit(), sweepsOf(h.event))
+	switch {
+	case d.Action == engine.Block:
 		return h.block(ctx, d)
-	case engine.Warn:
-		return h.warn(ctx, d)
+	case g.Action == engine.Block:
+		return h.refuseGit(ctx, g)
+	case d.Action == engine.Warn, g.Action == engine.Warn:
+		return h.warn(ctx, d, g)
 	}
 	return h.reply(ctx)
 }
@@ -252,7 +258,7 @@ func kindOf(d engine.Decision) string {
 
 // warn tells of what the edit runs into, once per session and again when there
 // is more to tell.
-func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (wire.HookReply, error) {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		ref := ""
@@ -268,6 +274,9 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 		}
 		h.conflictItem(ref, f)
 	}
+	if g.Action == engine.Warn {
+		h.brief.add(rankConflict, "git over others' work", g.Key, "svc warn ("+guardKind+"): "+g.Reason, nil)
+	}
 	if d.Undeclared {
 		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)
 	}
@@ -276,12 +285,16 @@ func (h *hook) warn(ctx context.Context, d engine.Decision) (wire.HookReply, err
 		return reply, err // told before: nothing to add
 	}
 	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
+	kind := guardKind
+	if d.Action == engine.Warn {
+		kind = kindOf(d)
+	}
 	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{
 		"decision":  wire.Warn,
 		"event":     h.event.Event,
 		"tool":      h.session.Tool,
 		"paths":     len(h.event.Paths),
-		"kind":      kindOf(d),
+		"kind":      kind,
 		"intent_id": h.session.IntentID,
 	})
 }

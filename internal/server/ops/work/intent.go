@@ -86,7 +86,9 @@ func (s *Service) intentOwner(ctx context.Context, tx *store.Tx, who coord.Calle
 }
 
 // intentToDeclare returns the intent that a declaration updates, or a new one:
-// the session's own on that branch, else the owner's live one on it.
+// the session's own on that branch, else one that its owner left on it. What
+// another live session works on is that session's: two agents of one person
+// are two workers.
 func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord.User, branch *string) (i store.IntentRow, err error) {
 	if branch == nil && p.Session != nil {
 		branch = p.Session.Branch
@@ -97,7 +99,11 @@ func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord
 			return i, err
 		}
 		sameBranch := branch == nil || i.Branch == nil || *branch == *i.Branch
-		if i.Status.Live() && i.Owner.ID == owner.ID && (i.Status == coord.IntentDraft || sameBranch) {
+		taken, err := takenFrom(ctx, c, i, p.Session)
+		if err != nil {
+			return i, err
+		}
+		if !taken && i.Status.Live() && i.Owner.ID == owner.ID && (i.Status == coord.IntentDraft || sameBranch) {
 			if branch != nil {
 				i.Branch = branch
 			}
@@ -105,7 +111,7 @@ func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord
 		}
 	}
 	if branch != nil {
-		found, err := c.LiveIntentOn(ctx, c.Who.OrgID, p.Repo.ID, owner.ID, *branch)
+		found, err := LeftOn(ctx, c, p.Repo.ID, owner.ID, *branch, p.Session)
 		if err != nil || found != nil {
 			if found != nil {
 				i = *found

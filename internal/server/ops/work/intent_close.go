@@ -312,6 +312,9 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		case sess.Repo.ID != i.Repo.ID:
 			return problem.InvalidField("session_id", "is a session in %s; %s is in %s", sess.Repo.FullName, i.Ref, i.Repo.FullName)
 		}
+		if err := stillAt(ctx, c, i, sess); err != nil {
+			return err
+		}
 		c.Who.SessionID = sess.ID
 		if err := Bind(ctx, c, *sess, i); err != nil {
 			return err
