@@ -46,6 +46,7 @@ type Bridge struct {
 	mu      sync.Mutex // guards what follows and writes to Out and Log
 	cred    Credential
 	version string // of the protocol, as initialize settled it
+	client  string // how the host calls itself
 	flights map[string]context.CancelFunc
 }
 

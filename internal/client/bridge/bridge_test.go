@@ -352,3 +352,25 @@ func (s *syncBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+// Agent hosts put all they are given before a model, and get words alone. Any
+// other client gets the records too.
+func TestAgentHostsAreServedForTheirModel(t *testing.T) {
+	for name, want := range map[string]string{"claude-code": "/mcp?for=model", "codex-mcp-client": "/mcp?for=model", "mcp-inspector": "/mcp"} {
+		s := serve(t, tellURL)
+		h := start(t, &bridge.Bridge{Login: to(s)})
+		h.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":%q}}}`, name)
+		h.expect(fmt.Sprintf("%q", want))
+		h.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		h.expect(fmt.Sprintf("%q", want))
+	}
+	s := serve(t, tellURL)
+	h := start(t, &bridge.Bridge{Login: to(s)})
+	h.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"Gemini CLI"}}}}`)
+	h.expect(`"/mcp?for=model"`)
+}
+
+func tellURL(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"at":%q}}`, r.URL.String())
+}

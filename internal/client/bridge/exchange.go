@@ -99,13 +99,20 @@ func (b *Bridge) refused(m message, c Credential) error {
 }
 
 func (b *Bridge) send(ctx context.Context, m message, c Credential) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Server+"/mcp", bytes.NewReader(m.raw))
+	b.mu.Lock()
+	if name := m.client(); name != "" {
+		b.client = name
+	}
+	settled, client := b.version, b.client
+	b.mu.Unlock()
+	url := c.Server + "/mcp"
+	if forModel(client) {
+		url += "?for=model"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(m.raw))
 	if err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	settled := b.version
-	b.mu.Unlock()
 	m.setHeaders(req.Header, settled)
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Content-Type", "application/json")

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,9 @@ type message struct {
 		Name      string                     `json:"name"`
 		URI       string                     `json:"uri"`
 		Meta      map[string]json.RawMessage `json:"_meta"`
+		Client    struct {
+			Name string `json:"name"`
+		} `json:"clientInfo"`
 	} `json:"params"`
 
 	raw []byte
@@ -60,7 +64,33 @@ func (m message) cancels() string {
 // have been carried out although its answer was lost.
 func (m message) repeatable() bool { return m.Method != "tools/call" }
 
-const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
+const (
+	protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
+	clientInfoKey      = "io.modelcontextprotocol/clientInfo"
+)
+
+// client returns how the host calls itself, where a message tells: at
+// initialize, or in every message of the newer protocol.
+func (m message) client() string {
+	if m.Params.Client.Name != "" {
+		return m.Params.Client.Name
+	}
+	var info struct{ Name string }
+	_ = json.Unmarshal(m.Params.Meta[clientInfoKey], &info)
+	return info.Name
+}
+
+// agentHosts are parts of the names under which agent hosts introduce
+// themselves. Behind each is a model that reads what tools answer.
+var agentHosts = strings.Fields("claude codex cursor gemini qwen copilot opencode kilo cline roo droid factory " +
+	"windsurf cascade goose amp zed continue omp crush")
+
+// forModel reports whether a client is an agent host: it then gets what a
+// model reads, and no records beside the words. Everybody else gets both.
+func forModel(client string) bool {
+	client = strings.ToLower(client)
+	return slices.ContainsFunc(agentHosts, func(name string) bool { return strings.Contains(client, name) })
+}
 
 // setHeaders adds the headers that mirror a message. settled is the version
 // that initialize agreed on; newer hosts name it in every message instead.

@@ -99,12 +99,12 @@ type Claim struct {
 type ScopeSet struct {
 	Paths     []string `json:"paths" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
 	Symbols   []string `json:"symbols" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Contract keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method, sym:go:a.go#F"`
+	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method"`
 }
 
 // An ExternalRef links an intent to a ticket.
 type ExternalRef struct {
-	Kind string  `json:"kind" peer:"line" minLength:"1" maxLength:"50" doc:"Where the ticket lives, such as jira, linear or github"`
+	Kind string  `json:"kind" peer:"line" minLength:"1" maxLength:"50" doc:"Such as jira, linear or github"`
 	URL  string  `json:"url" peer:"line" minLength:"1" maxLength:"2000" format:"uri"`
 	ID   *string `json:"id" peer:"line" maxLength:"200"`
 }

@@ -108,10 +108,10 @@ type Online struct {
 
 // WaitFor waits until something is free. Exactly one target is given.
 type WaitFor struct {
-	Path           *string      `json:"path" minLength:"1" maxLength:"1024" doc:"A path or glob: free when no teammate's agent claims it or has changed it"`
+	Path           *string      `json:"path" minLength:"1" maxLength:"1024" doc:"A path or glob, until nobody claims or changes it"`
 	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Intent         *IntentRef   `json:"intent" doc:"INT-n: free when merged, abandoned, expired or handed off"`
-	Conflict       *ConflictRef `json:"conflict" doc:"CF-n: free when resolved, overridden or stale"`
+	Intent         *IntentRef   `json:"intent" doc:"INT-n, until it has ended or is handed off"`
+	Conflict       *ConflictRef `json:"conflict" doc:"CF-n, until it is settled"`
 	TimeoutSeconds int          `json:"timeout_seconds" minimum:"1" maximum:"55" default:"50"`
 	SessionID      *string      `json:"session_id" format:"uuid"`
 	Repo           *string      `json:"repo" maxLength:"500"`

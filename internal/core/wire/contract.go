@@ -4,9 +4,9 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // LookUpContract asks what is known of a contract.
 type LookUpContract struct {
-	Key       *string `json:"key" query:"key" minLength:"1" maxLength:"1024" doc:"http:GET /users/{id}, GET /users/{id}, /users/{id}, db:public.users, event:order.paid, sym:go:a.go#F ..."`
+	Key       *string `json:"key" query:"key" minLength:"1" maxLength:"1024" doc:"A contract key, or a route such as GET /users/{id}"`
 	Symbol    *string `json:"symbol" query:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Path      *string `json:"path" query:"path" minLength:"1" maxLength:"1024" doc:"A file of the repository, or an API route if it starts with /"`
+	Path      *string `json:"path" query:"path" minLength:"1" maxLength:"1024" doc:"A file, or a route if it starts with /"`
 	SessionID *string `json:"session_id" query:"session_id" format:"uuid"`
 	Repo      *string `json:"repo" query:"repo" maxLength:"500"`
 }

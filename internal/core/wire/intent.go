@@ -47,12 +47,12 @@ type DeclareIntent struct {
 	Summary     *string            `json:"summary" maxLength:"2000"`
 	PlanMD      *string            `json:"plan_md" maxLength:"32768" doc:"The plan, as Markdown"`
 	Scope       *coord.ScopeSet    `json:"scope" doc:"What will be touched"`
-	Mode        coord.Mode         `json:"mode" default:"shared" doc:"exclusive blocks others' edits while it is honoured; observe only wants to be told"`
+	Mode        coord.Mode         `json:"mode" default:"shared" doc:"exclusive keeps others out of a small scope; observe only listens"`
 	DependsOn   []IntentRef        `json:"depends_on" maxItems:"20" doc:"Intents that must land first"`
 	Branch      *string            `json:"branch" maxLength:"255" doc:"Default: the session's branch"`
 	ExternalRef *coord.ExternalRef `json:"external_ref" doc:"The ticket"`
 	SessionID   *string            `json:"session_id" format:"uuid" doc:"Default: your most recent session"`
-	Repo        *string            `json:"repo" maxLength:"500" doc:"owner/name or remote fingerprint; default the session's repo"`
+	Repo        *string            `json:"repo" maxLength:"500" doc:"owner/name; default the session's"`
 }
 
 // Declared is an intent with what it collides with.

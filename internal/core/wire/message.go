@@ -28,7 +28,7 @@ type ListMessages struct {
 type InboxTool struct {
 	UnreadOnly  bool `json:"unread_only" default:"true"`
 	Limit       int  `json:"limit" minimum:"1" maximum:"100" default:"20"`
-	WaitSeconds int  `json:"wait_seconds" minimum:"0" maximum:"60" default:"0" doc:"Wait that long for a new message; at most 55 s"`
+	WaitSeconds int  `json:"wait_seconds" minimum:"0" maximum:"60" default:"0" doc:"At most 55 s"`
 }
 
 // MaxWaitSeconds is the longest that any wait lasts.
@@ -110,7 +110,7 @@ type ChannelPosts struct {
 
 // Ask puts a question.
 type Ask struct {
-	To        string  `json:"to" minLength:"3" maxLength:"500" doc:"intent:INT-n, user:<email>, or a contract, route or symbol key such as GET /users/{id}, db:public.users or src/a.go#Load"`
+	To        string  `json:"to" minLength:"3" maxLength:"500" doc:"intent:INT-n, user:<email>, or a contract, route or symbol key"`
 	Question  string  `json:"question" minLength:"1" maxLength:"2000"`
 	About     *string `json:"about" minLength:"1" maxLength:"500" doc:"A contract key, when to is a person or intent"`
 	Repo      *string `json:"repo" maxLength:"500"`

@@ -101,7 +101,7 @@ type result struct {
 	Meta       map[string]any `json:"_meta,omitempty"`
 	ResultType string         `json:"resultType,omitempty"`
 	Content    []content      `json:"content"`
-	Structured jsontext.Value `json:"structuredContent"`
+	Structured jsontext.Value `json:"structuredContent,omitempty"`
 	IsError    bool           `json:"isError,omitzero"`
 }
 
@@ -113,6 +113,9 @@ type content struct {
 // answer writes what a tool said.
 func (p *profile) answer(w http.ResponseWriter, c call, a answer) {
 	out := reply{"2.0", c.id, result{Content: []content{{"text", a.text}}, Structured: a.structured, IsError: a.failed}}
+	if p.lean {
+		out.Result.Structured = nil
+	}
 	if c.modern {
 		out.Result.ResultType = "complete"
 		out.Result.Meta = map[string]any{mcp.MetaKeyServerInfo: p.info}

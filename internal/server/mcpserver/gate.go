@@ -62,10 +62,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// A wait may take longer than reading a request ever should.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	p := s.full
-	if r.URL.Query().Get("profile") == "core" {
-		p = s.core
-	}
+	query := r.URL.Query()
+	p := s.profiles[profileKey{core: query.Get("profile") == "core", lean: query.Get("for") == Lean}]
 	if c, ok := p.direct(r.Header, m); ok {
 		p.answer(w, c, s.run(r.Context(), c.tool, who, c.args))
 		return
@@ -90,6 +88,9 @@ func (s *Server) caller(r *http.Request) (coord.Caller, error) {
 	if err != nil {
 		return who, err
 	}
+	// Who brings the call may know which agent's it is; a call that names
+	// another session in its arguments means that one.
+	who.SessionID = r.Header.Get("X-Svc-Session")
 	return who, api.Check(api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, who)
 }
 

@@ -37,9 +37,11 @@ type Server struct {
 	auth  *auth.Authenticator
 	log   *slog.Logger
 	hosts []string // names we are reached under
-	full  *profile
-	core  *profile
+	// By what a host asks for: all tools or the core ones, whole or lean.
+	profiles map[profileKey]*profile
 }
+
+type profileKey struct{ core, lean bool }
 
 // A profile is a set of tools and the SDK's handler for them, which is made at
 // the first request that needs it: its schemas take as long as all the rest of
@@ -48,6 +50,7 @@ type profile struct {
 	tools map[string]*tool
 	sdk   func() http.Handler
 	info  *mcp.Implementation
+	lean  bool // for a model: no structured content
 }
 
 // A tool is a Tool with what it runs.
@@ -63,19 +66,24 @@ func New(a *api.API, who *auth.Authenticator, log *slog.Logger, publicURL, versi
 	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" {
 		s.hosts = append(s.hosts, strings.ToLower(u.Hostname()))
 	}
-	s.full = s.profile(version, func(Tool) bool { return true })
-	s.core = s.profile(version, func(t Tool) bool { return t.Core })
+	s.profiles = map[profileKey]*profile{}
+	for _, core := range []bool{false, true} {
+		for _, lean := range []bool{false, true} {
+			s.profiles[profileKey{core, lean}] = s.profile(version, core, lean)
+		}
+	}
 	return s
 }
 
-// profile sets up the tools that want keeps.
-func (s *Server) profile(version string, want func(Tool) bool) *profile {
+// profile sets up all tools or the core ones.
+func (s *Server) profile(version string, core, lean bool) *profile {
 	p := &profile{
 		tools: map[string]*tool{},
+		lean:  lean,
 		info:  &mcp.Implementation{Name: "svc", Title: "svc: coordination for coding agents", Version: version},
 	}
 	for _, t := range Tools {
-		if op, ok := api.Find(t.Name); ok && want(t) {
+		if op, ok := api.Find(t.Name); ok && (t.Core || !core) {
 			p.tools[t.Name] = &tool{t, op, s.api.Schemas.Of(op.Run.Output, shape.Out)}
 		}
 	}
@@ -90,8 +98,17 @@ func (s *Server) sdk(p *profile) http.Handler {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	srv.AddReceivingMiddleware(onlyTools)
-	for _, t := range p.tools {
-		srv.AddTool(s.definition(t), s.handler(t))
+	slim := slimmer{said: map[string]bool{}}
+	for _, listed := range Tools {
+		t, ok := p.tools[listed.Name]
+		if !ok {
+			continue
+		}
+		def := s.definition(t)
+		if p.lean {
+			def = slim.definition(def)
+		}
+		srv.AddTool(def, s.handler(p, t))
 	}
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true /* checked before, by name */, PropagateRequestCancellation: true})
@@ -171,7 +188,7 @@ type calling struct {
 }
 
 // handler is how the SDK calls a tool.
-func (s *Server) handler(t *tool) mcp.ToolHandler {
+func (s *Server) handler(p *profile, t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		from, ok := ctx.Value(callerKey{}).(calling)
 		if !ok {
@@ -181,11 +198,11 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 		defer leave()
 		defer context.AfterFunc(from.there, leave)()
 		a := s.run(ctx, t, from.Caller, req.Params.Arguments)
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: a.text}},
-			StructuredContent: json.RawMessage(a.structured),
-			IsError:           a.failed,
-		}, nil
+		out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, IsError: a.failed}
+		if !p.lean {
+			out.StructuredContent = json.RawMessage(a.structured)
+		}
+		return out, nil
 	}
 }
 
