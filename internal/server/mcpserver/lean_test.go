@@ -74,15 +74,16 @@ func TestTheLeanListFitsAConversation(t *testing.T) {
 func TestALeanAnswerIsWordsAlone(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
-		ana.call("intent_declare", args{"title": "Rework the login of customers", "scope": paths("src/auth/session/login.go"), "mode": "exclusive"})
+		where := paths("src/auth/session/login.go")
+		ana.call("intent_declare", args{"title": "Rework the login of customers", "scope": where, "mode": "exclusive"})
 		for _, call := range []struct {
 			tool string
 			args args
 		}{
-			{"intent_declare", args{"title": "Fix the login of customers", "scope": paths("src/auth/session/login.go")}},
+			{"intent_declare", args{"title": "Fix the login of customers", "scope": where}},
 			{"conflicts", args{}},
-			{"scope_check", paths("src/auth/session/login.go")},
-			{"team_context", paths("src/auth/session/login.go")},
+			{"scope_check", where},
+			{"team_context", where},
 		} {
 			body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 				"params": map[string]any{"name": call.tool, "arguments": call.args}})

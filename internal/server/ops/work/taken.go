@@ -53,7 +53,8 @@ func stillAt(ctx context.Context, c *ground.Change, i store.IntentRow, sess *sto
 	}
 	for _, o := range at {
 		if o.LineageID != sess.LineageID {
-			return problem.Newf(problem.Conflict, "another session of yours (%s) works on %s; end it first, or declare an intent of your own", o.Tool, i.Ref)
+			return problem.Newf(problem.Conflict,
+				"another session of yours (%s) works on %s; end it first, or declare an intent of your own", o.Tool, i.Ref)
 		}
 	}
 	return nil
