@@ -229,8 +229,8 @@ func TestOutsideARepository(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	if _, err := WorkingTree(t.Context(), dir, []string{"a"}, Options{}); err == nil ||
-		!strings.Contains(err.Error(), "not a git repository") {
-		t.Errorf("error %v, want git's", err)
+		!strings.Contains(err.Error(), "is no working copy of git") {
+		t.Errorf("error %v, want that there is none", err)
 	}
 }
 

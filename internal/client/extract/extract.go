@@ -25,6 +25,7 @@ type extractor struct {
 	scopes   []scoped          // stretches of source whose routes have a prefix
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
+	requests []Request
 }
 
 type scoped struct {
@@ -48,8 +49,8 @@ func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
 }
 
 // contracts finds what a file provides and uses.
-func contracts(m *rules.Matcher, o *outline.File) []contract.Contract {
-	e := newExtractor(m, o)
+func (e *extractor) contracts() []contract.Contract {
+	m, o := e.m, e.o
 	e.findPrefixes()
 	for i := range o.Calls {
 		e.atCall(&o.Calls[i])
@@ -115,6 +116,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		_, known := e.prefixes[object]
 		if r.Role == "uses" {
 			_, known = e.clients[object]
+		}
+		if root, _, chained := strings.Cut(c.Name, "()"); chained && r.Role == "uses" { // http.extend(x).get
+			object = receiver(root + "()")
 		}
 		if !known && !slices.ContainsFunc(strings.Split(recv, ","), func(p string) bool { return rules.MatchName(p, strings.ToLower(object)) }) {
 			return false
@@ -216,7 +220,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		case "http":
 			recv := rootReceiver(c)
 			if r.Role == "uses" {
-				e.route(p, e.clients[recv])
+				e.request(p, e.clients[recv])
 				e.remember(before, recv)
 			} else {
 				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), e.prefixes[recv]))

@@ -17,8 +17,12 @@ import (
 type Version struct {
 	Outline   *outline.File
 	Contracts []contract.Contract
+	Requests  []Request         // functions that are HTTP calls
+	Clients   map[string]string // base addresses of HTTP clients, by variable
 	Generated bool
 	Broken    bool // part of it does not parse
+
+	extractor *extractor
 }
 
 // Nothing is the side of a file that does not exist.
@@ -101,7 +105,9 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 		if v.Outline, err = s.outline(t, m, limit); err != nil {
 			return err
 		}
-		v.Contracts = append(v.Contracts, contracts(m, v.Outline)...)
+		v.extractor = newExtractor(m, v.Outline)
+		v.Contracts = append(v.Contracts, v.extractor.contracts()...)
+		v.Requests, v.Clients = v.extractor.requests, v.extractor.clients
 		v.Broken = v.Broken || v.Outline.Broken
 	}
 	s.Version = v

@@ -36,6 +36,9 @@ func (e *extractor) route(p *place, prefix string) {
 		if len(ms) == 0 {
 			ms = []string{scope.AnyMethod}
 		}
+		if role == coord.Uses && p.rule.Options["relative"] != "" && !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") {
+			route = "/" + route
+		}
 		route, ok := cleanRoute(route, prefix, role)
 		if !ok {
 			continue

@@ -44,7 +44,7 @@ func TestEveryFrameworkIsNeededByAFixture(t *testing.T) {
 
 func told(m *rules.Matcher, o *outline.File) string {
 	var b strings.Builder
-	for _, c := range contracts(m, o) {
+	for _, c := range newExtractor(m, o).contracts() {
 		fmt.Fprintf(&b, "%s %s %+v %+v\n", c.Role, c.Key, c.Shape, c.Ops)
 	}
 	return b.String()

@@ -48,6 +48,13 @@ func (p *place) alternative(alt string) []string {
 	case alt[0] == '=':
 		return []string{alt[1:]}
 	case alt == "callee":
+		if p.call != nil && len(p.call.Picks) > 1 {
+			var out []string
+			for _, name := range p.call.Picks {
+				out = append(out, strings.ToUpper(name))
+			}
+			return out
+		}
 		return []string{p.callee()}
 	case alt == "methods":
 		return p.methodCalls()

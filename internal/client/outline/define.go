@@ -12,6 +12,9 @@ func (w *walker) define(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	parent := w.current()
 	if parent >= 0 && !w.Defs[parent].Contain {
+		if f.parts["params"] != "" && f.parts["value"] == "" {
+			w.function(i)
+		}
 		return
 	}
 	if need := f.parts["value"]; need != "" { // a variable that holds a function or a class

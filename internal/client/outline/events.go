@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -9,6 +10,9 @@ func (w *walker) call(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	last := w.lastName(i, f)
 	if !w.want.WantsCall(last) {
+		if w.want != nil && last != "" {
+			w.rest = append(w.rest, unread{int32(i), int32(w.current())})
+		}
 		return
 	}
 	if c := w.readCall(i); c != nil {
@@ -34,10 +38,18 @@ func (w *walker) lastName(i int, f *form) string {
 		return w.lastName(c, w.s.forms[w.t.Nodes[c].Kind])
 	}
 	s := w.t.Text(c)
+	if w.s.acts[w.t.Nodes[c].Kind] == actIndex {
+		var picked Call
+		w.picked(&picked, c)
+		return picked.Name[strings.LastIndexByte(picked.Name, '.')+1:]
+	}
 	end := len(s)
 	if end > 0 && s[end-1] == '>' {
 		if open := strings.LastIndexByte(s, '<'); open > 0 {
 			end = open
+			for end > 0 && s[end-1] == ':' { // get::<T>
+				end--
+			}
 		}
 	}
 	start := end
@@ -74,6 +86,9 @@ func (w *walker) readCall(i int) *Call {
 		}
 		object = n
 		c.Name = w.t.Text(n)
+		if w.s.acts[w.t.Nodes[n].Kind] == actIndex {
+			w.picked(c, n)
+		}
 	}
 	c.Name = dotted(c.Name)
 	if w.Lang == "php" {
@@ -84,6 +99,21 @@ func (w *walker) readCall(i int) *Call {
 	}
 	c.Args = w.allArguments(i, f)
 	return c
+}
+
+// picked reads a call of x[y]: y may say which member it is.
+func (w *walker) picked(c *Call, n int) {
+	f := w.s.forms[w.t.Nodes[n].Kind]
+	object, index := w.s.part(w.t, n, f.parts["object"]), w.s.part(w.t, n, f.parts["index"])
+	if object < 0 || index < 0 {
+		return
+	}
+	names := w.Spell(w.value(w.unwrap(index)), func(string) []string { return nil })
+	if slices.ContainsFunc(names, func(s string) bool { return !IsWord(s) }) {
+		return
+	}
+	c.Name = w.t.Text(object) + "." + names[0]
+	c.Picks = names
 }
 
 // allArguments reads the argument list of a call and a block after it.
@@ -170,7 +200,7 @@ func dotted(s string) string {
 			}
 		}
 	}
-	return strings.TrimPrefix(strings.ReplaceAll(b.String(), "..", "."), ".")
+	return strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(b.String(), "..", "."), "."), ".")
 }
 
 // mark keeps an annotation. Its definition is the one whose header it stands
@@ -319,14 +349,14 @@ func (w *walker) assignment(i int) {
 	}
 	n := w.t.Nodes[r]
 	k := w.s.class[w.t.Nodes[w.unwrap(r)].Kind]
-	if k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList {
+	if k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
 		return
 	}
 	if k != kindText && n.End-n.Start > 20_000 {
 		return
 	}
 	v := w.value(w.unwrap(r))
-	if v.Kind == valText && (d < 0 || w.Defs[d].Contain) {
+	if v.Kind == ValText && (d < 0 || w.Defs[d].Contain) {
 		w.consts[name] = v
 	}
 	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})

@@ -94,7 +94,7 @@ func seen(o *File) []string {
 		out = append(out, fmt.Sprint(n.Local, ".", n.Member, " ", n.Line, " ", CallKey(n.Call)))
 	}
 	for _, a := range o.Assigns {
-		out = append(out, fmt.Sprint(a.Name, " = ", a.Value.Text, a.Value.Span, a.Def, a.line))
+		out = append(out, fmt.Sprint(a.Name, " = ", a.Value.Text, a.Value.Span, a.Def, a.Line))
 	}
 	for _, c := range o.Calls {
 		out = append(out, fmt.Sprint(c.Name, c.Span, len(c.Args), c.Def))

@@ -26,7 +26,16 @@ type goReader struct {
 	// Resolving every name costs a third of a parse. Names that are declared
 	// anywhere in the file are taken for that, the others for the package's.
 	idents   []foundIdent
+	rest     []unreadGo
 	declared map[string]bool
+}
+
+// An unreadGo is a call that no rule wants, kept until somebody asks for it.
+type unreadGo struct {
+	call *ast.CallExpr
+	last string
+	def  int
+	from piece
 }
 
 // A foundIdent is a name that may be the package's.
@@ -70,6 +79,17 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 	for i, d := range f.decls {
 		g.here = d.from
 		g.events(d.Decl, at[i])
+	}
+	g.others = func(wanted func(string) bool) (out []Call) {
+		for _, u := range g.rest {
+			if wanted(u.last) {
+				g.here = u.from
+				c := g.call(u.call, 0)
+				c.Def = u.def
+				out = append(out, *c)
+			}
+		}
+		return out
 	}
 	for _, id := range g.idents {
 		if !g.declared[id.Name] {
@@ -301,7 +321,7 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 			g.Defs = append(g.Defs, f)
 		}
 		if i < len(s.Values) {
-			if v := g.expr(s.Values[i], 0); v.Kind == valText {
+			if v := g.expr(s.Values[i], 0); v.Kind == ValText {
 				g.consts[n.Name] = v
 			}
 		}
@@ -354,6 +374,8 @@ func (g *goReader) events(d ast.Decl, def int) {
 				c := g.call(n, 0)
 				c.Def = current
 				g.Calls = append(g.Calls, *c)
+			} else if g.want != nil && last != "" {
+				g.rest = append(g.rest, unreadGo{n, last, current, g.here})
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.STRING && len(n.Value) > 12 {
@@ -375,7 +397,7 @@ func (g *goReader) events(d ast.Decl, def int) {
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
 				if x, ok := n.Lhs[i].(*ast.Ident); ok {
 					v := g.expr(n.Rhs[i], 0)
-					if v.Kind == ValCall || v.Kind == valText {
+					if v.Kind == ValCall || v.Kind == ValText || len(v.Parts) > 0 {
 						g.Assigns = append(g.Assigns, assign{x.Name, v, current, g.line(n.Pos())})
 					}
 				}
@@ -460,15 +482,18 @@ func (g *goReader) expr(e ast.Expr, depth int) Value {
 	case *ast.BasicLit:
 		if e.Kind == token.STRING {
 			if s, err := strconv.Unquote(e.Value); err == nil {
-				v.Kind, v.Text = valText, s
+				v.Kind, v.Text = ValText, s
 			}
 		} else {
 			v.Text = e.Value
 		}
 	case *ast.BinaryExpr:
 		a, b := g.expr(e.X, depth+1), g.expr(e.Y, depth+1)
-		if e.Op == token.ADD && (a.Kind == valText || b.Kind == valText) {
-			v.Kind, v.Text = valText, a.asText(g.consts)+b.asText(g.consts)
+		if e.Op == token.ADD {
+			v.Parts = []Value{a, b}
+			if a.Kind == ValText || b.Kind == ValText {
+				v.Kind, v.Text = ValText, a.asText(g.consts)+b.asText(g.consts)
+			}
 		}
 	case *ast.CallExpr:
 		v.Kind, v.Call = ValCall, g.call(e, depth+1)

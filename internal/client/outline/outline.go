@@ -26,9 +26,12 @@ type File struct {
 	Imports []Imported
 	consts  map[string]Value
 	Assigns []assign
+	Funcs   []Func
 	Returns []Value // objects and lists of return statements
 	Names   []Name  // uses of imported names
 	Ambient []Name  // uses of names that no import binds
+
+	others func(wanted func(last string) bool) []Call // calls that no rule wants
 
 	Generated map[string]bool // modules that are generated from .proto files
 }
@@ -77,8 +80,9 @@ type Call struct {
 	Name  string // dotted; calls in it are written (), as in router.route().get
 	Args  []Value
 	Span  Span
-	Flat  string // the name without calls that are only chained
-	Inner *Call  // the call it is chained to
+	Flat  string   // the name without calls that are only chained
+	Inner *Call    // the call it is chained to
+	Picks []string // of x[y](): which members it may be
 	Def   int
 }
 
@@ -110,7 +114,7 @@ type assign struct {
 	Name  string
 	Value Value
 	Def   int
-	line  uint32
+	Line  uint32
 }
 
 // An Imported name is bound by an import.

@@ -64,6 +64,7 @@ const (
 	kindComment
 	kindSymbol
 	kindSpread
+	kindChoice
 )
 
 // A form holds where a construct keeps its parts.
@@ -141,6 +142,7 @@ var acts = map[string]act{
 }
 
 var valueKinds = map[string]kind{
+	"choice":  kindChoice,
 	"text":    kindText,
 	"part":    kindPart,
 	"hole":    kindHole,

@@ -12,14 +12,14 @@ import (
 // or each of a list.
 func (o *File) TextsOf(v Value) []string {
 	switch v.Kind {
-	case valText, valSymbol:
+	case ValText, ValSymbol:
 		return []string{v.Text}
 	case ValName:
 		name := v.Text
-		if c, ok := o.consts[name]; ok && c.Kind == valText {
+		if c, ok := o.consts[name]; ok && c.Kind == ValText {
 			return []string{c.Text}
 		}
-		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == valText {
+		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == ValText {
 			return []string{c.Text}
 		}
 		if last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:]); slices.Contains(scope.Methods(),

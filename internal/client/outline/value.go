@@ -11,6 +11,8 @@ type Value struct {
 	Items  []Value // of a list
 	Fields []field // of an object
 	Call   *Call   // of a call
+	Parts  []Value // of a text that is put together: what it is made of, in order
+	Open   bool    // of an object: it takes over the fields of another
 	Name   string  // the argument's name, when it goes by name
 	Span   Span
 }
@@ -24,19 +26,20 @@ type field struct {
 type valueKind uint8
 
 const (
-	valOther valueKind = iota
-	valText
+	ValOther valueKind = iota
+	ValText
 	ValList
 	ValObject
 	ValCall
 	ValLambda
 	ValName
-	valSymbol // a Ruby symbol or a bare word, as good as a text
+	ValChoice // one of its items, by a condition
+	ValSymbol // a Ruby symbol or a bare word, as good as a text
 )
 
 // Literal returns a value's text when it is one.
 func (v Value) Literal() (string, bool) {
-	if v.Kind == valText || v.Kind == valSymbol {
+	if v.Kind == ValText || v.Kind == ValSymbol {
 		return v.Text, true
 	}
 	return "", false
@@ -65,9 +68,14 @@ func (w *walker) valueAt(i, depth int) Value {
 	}
 	switch w.s.class[n.Kind] {
 	case kindText:
-		v.Kind, v.Text = valText, w.literal(i)
+		v.Kind, v.Text = ValText, w.literal(i)
+		if strings.Contains(v.Text, "{}") {
+			v.Parts = w.textParts(i, depth)
+		}
+	case kindChoice:
+		return w.choice(i, depth)
 	case kindSymbol:
-		v.Kind, v.Text = valSymbol, strings.Trim(w.t.Text(i), ":'\"")
+		v.Kind, v.Text = ValSymbol, strings.Trim(w.t.Text(i), ":'\"")
 	case kindJoin:
 		return w.join(i, depth)
 	case kindList:
@@ -99,6 +107,9 @@ func (w *walker) valueAt(i, depth int) Value {
 		v.Kind = ValLambda
 	case kindCall:
 		v.Kind = ValCall
+		if t, ok := w.methodOfText(i, depth); ok {
+			return t
+		}
 		v.Call = w.readCall(i)
 		v.Text = short(w.t.Text(i))
 	default:
@@ -141,6 +152,8 @@ func (w *walker) addField(v *Value, c, depth int) {
 			fv = w.valueAt(val, depth+1)
 		}
 		v.Fields = append(v.Fields, field{name, fv})
+	case kindSpread:
+		v.Open = true
 	default:
 		if f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
 			if at := w.s.part(w.t, c, f.parts["name"]); at >= 0 { // a method in an object
@@ -271,25 +284,30 @@ func (w *walker) join(i, depth int) Value {
 		return v
 	}
 	a, b := w.valueAt(left, depth+1), w.valueAt(right, depth+1)
-	if a.Kind != valText && b.Kind != valText {
+	if a.Kind != ValText && b.Kind != ValText {
 		v.Text = short(w.t.Text(i))
+		if op != "%" {
+			v.Parts = []Value{a, b}
+		}
 		return v
 	}
-	v.Kind = valText
+	v.Kind = ValText
 	if op == "%" {
 		v.Text = filled(a.Text)
+		v.Parts = fillIn(v.Text, append(b.Items, b))
 		return v
 	}
 	v.Text = a.asText(w.consts) + b.asText(w.consts)
+	v.Parts = []Value{a, b}
 	return v
 }
 
 // asText is a value inside a longer text: a known constant's or {}.
 func (v Value) asText(consts map[string]Value) string {
-	if v.Kind == valText {
+	if v.Kind == ValText {
 		return v.Text
 	}
-	if c, ok := consts[v.Text]; ok && c.Kind == valText && v.Kind == ValName {
+	if c, ok := consts[v.Text]; ok && c.Kind == ValText && v.Kind == ValName {
 		return c.Text
 	}
 	return "{}"

@@ -16,8 +16,13 @@ type walker struct {
 	want *rules.Matcher
 	open []int // definitions around the current node
 
+	rest []unread // calls that no rule wants
+
 	parents []int32 // of the nodes, as far as they were asked for
 }
+
+// An unread call is kept by its place, until somebody asks for it.
+type unread struct{ node, def int32 }
 
 // Of walks the tree once. want tells which calls, marks and reads are
 // worth keeping; it may be nil.
@@ -60,6 +65,8 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 			importEnd = int(n.Next)
 		case actConst:
 			w.assignment(i)
+		case actLambda:
+			w.function(i)
 		case actReturn:
 			w.result(i)
 		case actSection:
@@ -162,6 +169,19 @@ func (w *walker) finish() {
 		d.Own = b.String()
 	}
 	w.exportLists()
+	w.others = func(wanted func(string) bool) (out []Call) {
+		for _, u := range w.rest {
+			i := int(u.node)
+			if !wanted(w.lastName(i, w.s.forms[w.t.Nodes[i].Kind])) {
+				continue
+			}
+			if c := w.readCall(i); c != nil {
+				c.Def = int(u.def)
+				out = append(out, *c)
+			}
+		}
+		return out
+	}
 }
 
 // exportLists finds "export { a, b as c }", "export default a" and

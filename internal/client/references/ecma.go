@@ -18,12 +18,15 @@ func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
 		return []string{path.Join(path.Dir(o.Path), module)}
 	}
 	for _, a := range r.aliasesAt(path.Dir(o.Path)) {
-		if rest, ok := strings.CutPrefix(module, a.prefix); ok {
+		if rest, ok := strings.CutPrefix(module, a.prefix); ok && (!a.exact || rest == "") {
 			out = append(out, a.to+rest)
 		}
 	}
 	if strings.HasPrefix(module, "@/") || strings.HasPrefix(module, "~/") {
 		return append(out, path.Join(srcRoot(o.Path), module[2:]))
+	}
+	if strings.HasPrefix(module, "src/") { // from the folder of the package
+		return append(out, path.Join(path.Dir(srcRoot(o.Path)), module))
 	}
 	pkg, _ := importedName(o.Lang, use{module: module})
 	within, ok := strings.CutPrefix(module, pkg+"/")
@@ -65,7 +68,10 @@ func (r *Repo) npmFolder(pkg string) (dir string, ok bool) {
 }
 
 // An alias tells where imports that begin alike lie, as tsconfig.json does.
-type alias struct{ prefix, to string }
+type alias struct {
+	prefix, to string
+	exact      bool // nothing follows the prefix
+}
 
 // aliasesAt are those of the nearest tsconfig.json that has some.
 func (r *Repo) aliasesAt(dir string) []alias {
@@ -73,7 +79,11 @@ func (r *Repo) aliasesAt(dir string) []alias {
 	if known {
 		return out
 	}
-	out = aliasesOf(r.tree.read(path.Join(dir, "tsconfig.json")), dir)
+	for _, name := range []string{"tsconfig.json", "tsconfig.base.json", "jsconfig.json"} {
+		if out = aliasesOf(r.tree.read(path.Join(dir, name)), dir); out != nil {
+			break
+		}
+	}
 	if out == nil && dir != "." && dir != "/" {
 		out = r.aliasesAt(path.Dir(dir))
 	}
@@ -88,7 +98,7 @@ func (r *Repo) aliasesAt(dir string) []alias {
 // after the last. A text is kept as it is.
 var notJSON = lazy.Regexp(`("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?s:.*?)\*/|,(?:\s*[}\]])`)
 
-// aliasesOf reads the aliases that end in a star, and go to one place.
+// aliasesOf reads the aliases that go to one place.
 func aliasesOf(config []byte, dir string) (out []alias) {
 	if config == nil {
 		return nil
@@ -113,11 +123,15 @@ func aliasesOf(config []byte, dir string) (out []alias) {
 	_ = json.Unmarshal(config, &c) // what cannot be read has none
 	for from, to := range c.CompilerOptions.Paths {
 		prefix, starred := strings.CutSuffix(from, "*")
-		if !starred || prefix == "" || len(to) != 1 || !strings.HasSuffix(to[0], "*") {
+		if prefix == "" || len(to) != 1 || starred != strings.HasSuffix(to[0], "*") {
+			continue
+		}
+		if !starred {
+			out = append(out, alias{prefix, path.Join(dir, c.CompilerOptions.BaseURL, to[0]), true})
 			continue
 		}
 		target := path.Join(dir, c.CompilerOptions.BaseURL, strings.TrimSuffix(to[0], "*")+"x")
-		out = append(out, alias{prefix, strings.TrimSuffix(target, "x")})
+		out = append(out, alias{prefix, strings.TrimSuffix(target, "x"), false})
 	}
 	// the nearest first
 	slices.SortFunc(out, func(a, b alias) int { return cmp.Or(len(b.prefix)-len(a.prefix), strings.Compare(a.prefix, b.prefix)) })

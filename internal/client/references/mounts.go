@@ -32,6 +32,7 @@ var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_rou
 // Complete adds to a file that was read what other files say of it: the
 // prefixes of its routes, and what it uses of generated code and of packages.
 func (r *Repo) Complete(file string, v *extract.Version) {
+	r.requested(v, 0)
 	r.mounted(file, v)
 	r.protoUses(v)
 	r.packageUses(v)

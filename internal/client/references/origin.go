@@ -17,6 +17,7 @@ var hands = map[string]handing{
 	"python":     {"__init__.py", lazy.Regexp(`(?m)^\s*from\s+(\.\S*)\s+import\s+(\([^)]*\)|[^\n(#]+)`), 1, 2},
 	"typescript": ecmaHands,
 	"javascript": ecmaHands,
+	"rust":       {"mod", lazy.Regexp(`pub\s+use\s+([\w:]+?)::(\{[^}]*\}|\w+|\*)\s*;`), 1, 2},
 }
 
 type handing struct {
@@ -51,17 +52,68 @@ func (r *Repo) origin(lang, file, name string) (string, string) {
 func (r *Repo) handedBy(lang, file, name string) (string, string) {
 	how := hands[lang]
 	for _, m := range how.lists().FindAllSubmatch(r.text(file), -1) {
+		if lang == "rust" {
+			m[how.module] = fromHere(m[how.module])
+			if list := string(m[how.list]); list == "*" {
+				m[how.list] = []byte(name)
+			}
+		}
 		if !outline.Mentions(m[how.list], name) {
 			continue
 		}
-		for part := range strings.SplitSeq(strings.Trim(string(m[how.list]), "() \t\r\n"), ",") {
+		for part := range strings.SplitSeq(strings.Trim(string(m[how.list]), "(){} \t\r\n"), ",") {
 			words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(part), "type "))
 			if len(words) == 0 || words[len(words)-1] != name || words[0] == "default" {
 				continue
 			}
 			at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[how.module]), name: words[0]})
+			if lang == "rust" && !outline.Mentions(r.text(at), name) {
+				continue // of another module that is handed on as a whole
+			}
 			return at, words[0]
 		}
 	}
+	if lang != "typescript" && lang != "javascript" {
+		return "", ""
+	}
+	for _, m := range ecmaHandsAll().FindAllSubmatch(r.text(file), maxStars) {
+		at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[1]), name: name})
+		if at == "" {
+			continue
+		}
+		if further, as := r.origin(lang, at, name); further != at {
+			return further, as
+		}
+		if exports(r.text(at), name) {
+			return at, name
+		}
+	}
 	return "", ""
+}
+
+// fromHere is a path of Rust that begins in the module at hand.
+func fromHere(module []byte) []byte {
+	first, _, _ := strings.Cut(string(module), "::")
+	if first == "crate" || first == "self" || first == "super" {
+		return module
+	}
+	return append([]byte("self::"), module...)
+}
+
+// maxStars bounds the modules that a file hands on as a whole.
+const maxStars = 40
+
+var ecmaHandsAll = lazy.Regexp(`export\s*\*\s*from\s*["']([^"']+)["']`)
+
+var exported = lazy.Regexp(`export\s+(?:default\s+|declare\s+|abstract\s+|async\s+)*(?:class|function\*?|const|let|var|interface` +
+	`|type|enum)\s+([\w$]+)`)
+
+// exports tells whether a file exports a name where it defines it.
+func exports(text []byte, name string) bool {
+	for _, m := range exported().FindAllSubmatch(text, -1) {
+		if string(m[1]) == name {
+			return true
+		}
+	}
+	return false
 }

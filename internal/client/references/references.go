@@ -118,8 +118,9 @@ type moduleCache struct {
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
 
-	clients map[string]string  // base addresses of clients, by file#name
-	mounts  map[string]*string // prefixes under which files are mounted; nil for none
+	clients  map[string]string            // base addresses of clients, by file#name
+	requests map[string][]extract.Request // functions of files that are HTTP calls
+	mounts   map[string]*string           // prefixes under which files are mounted; nil for none
 }
 
 // resolve returns the key of what is used, the file that hands it on, if one
@@ -331,6 +332,9 @@ func (r *Repo) resolveRust(o *outline.File, u use) (file, name string) {
 		root, parts = path.Dir(strings.TrimSuffix(o.Path, "/mod.rs")), parts[1:]
 	case "self":
 		root, parts = strings.TrimSuffix(o.Path, ".rs"), parts[1:]
+		if base := path.Base(o.Path); base == "mod.rs" || base == "lib.rs" || base == "main.rs" {
+			root = path.Dir(o.Path)
+		}
 	default:
 		return "", ""
 	}

@@ -29,6 +29,7 @@ import (
 
 func main() {
 	verbose := flag.Bool("v", false, "list what was missed and what is no route")
+	fields := flag.Bool("fields", false, "with -v: also the fields that were missed")
 	only := flag.String("only", "", "only repositories whose row contains this")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -37,7 +38,8 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	s := &score{ctx: ctx, truth: flag.Arg(0), mirrors: flag.Arg(1), verbose: *verbose, only: *only, read: map[string][]found{}}
+	s := &score{ctx: ctx, truth: flag.Arg(0), mirrors: flag.Arg(1), verbose: *verbose, fieldsToo: *fields, only: *only,
+		read: map[string][]found{}}
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "contracts:", err)
 		os.Exit(1)

@@ -19,6 +19,7 @@ type score struct {
 	ctx            context.Context
 	truth, mirrors string
 	verbose        bool
+	fieldsToo      bool
 	only           string
 	read           map[string][]found
 	spent          time.Duration
@@ -215,7 +216,7 @@ func (s *score) fields(res *result, t route, all []found, role coord.ContractRol
 		for _, w := range want {
 			if known[w] {
 				n++
-			} else if s.verbose {
+			} else if s.fieldsToo {
 				res.fieldMisses = append(res.fieldMisses, t.n+"."+w)
 			}
 		}

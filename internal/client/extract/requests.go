@@ -1,0 +1,401 @@
+package extract
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// Programs seldom call an HTTP library all over the place: they have a function
+// of their own for it. A function whose parameters flow into the path of an HTTP
+// call is an HTTP call itself, and so is one whose parameters flow into that.
+
+// A Request is such a function.
+type Request struct {
+	Owner  string // the object or type that it is a member of; "" for none
+	Name   string
+	params []outline.Param
+	path   string // with marks where a parameter stands
+	method string // likewise; "" if it is not known
+}
+
+// A mark stands in a text for a parameter of a function, or for a field of one.
+func mark(fn, param int, field string) string {
+	return "\x01" + strconv.Itoa(fn) + ":" + strconv.Itoa(param) + ":" + field + "\x02"
+}
+
+var marks = lazy.Regexp("\x01(\\d+):(\\d+):([^\x02]*)\x02")
+
+// lookup tells what the names at a call stand for: what they are assigned in
+// the function around it, or a mark for one of its parameters.
+func (e *extractor) lookup(c *outline.Call) func(string) []string {
+	scopes := e.o.Around(c.Span.Start)
+	first, last := uint32(0), c.Span.Row
+	if len(scopes) > 0 {
+		first = scopes[len(scopes)-1].Span.Row
+	}
+	busy := map[string]bool{}
+	var find func(name string) []string
+	find = func(name string) []string {
+		name = strings.TrimLeft(name, "$&*")
+		if !busy[name] && len(scopes) > 0 {
+			busy[name] = true
+			var out []string
+			for _, a := range e.o.Assigns {
+				if a.Name == name && a.Line >= first && a.Line <= last && len(out) < 4 {
+					out = append(out, e.o.Spell(a.Value, find)...)
+				}
+			}
+			delete(busy, name)
+			if out != nil {
+				return slices.Compact(out)
+			}
+		}
+		base, field, _ := strings.Cut(name, ".")
+		for _, s := range scopes {
+			for i, p := range s.Params {
+				switch {
+				case paramName(p) == base && paramName(p) != "":
+					return []string{mark(s.ID, i, field)}
+				case isPattern(p) && slices.Contains(patternNames(p.Name), base):
+					return []string{mark(s.ID, i, base)}
+				}
+			}
+		}
+		return nil
+	}
+	return find
+}
+
+func paramName(p outline.Param) string { return strings.TrimLeft(p.Name, ".$&*") }
+
+func isPattern(p outline.Param) bool { return strings.HasPrefix(p.Name, "{") }
+
+// patternNames are the names that a parameter is taken apart into.
+func patternNames(s string) (out []string) {
+	for part := range strings.SplitSeq(strings.Trim(s, "{} "), ",") {
+		name, _, _ := strings.Cut(part, "=")
+		name, _, _ = strings.Cut(name, ":")
+		out = append(out, strings.TrimLeft(strings.TrimSpace(name), "."))
+	}
+	return out
+}
+
+// argument returns the argument that a selector means. A name that was given an
+// object before stands for it.
+func (e *extractor) argument(p *place, selector string) (outline.Value, bool) {
+	head, field, nested := strings.Cut(selector, ".")
+	v, ok := p.value(head)
+	if !ok || !nested {
+		if v, ok = p.value(selector); ok && strings.HasPrefix(v.Text, "...") { // handed on as they came
+			return outline.Value{Kind: outline.ValName, Text: strings.TrimPrefix(v.Text, "...")}, true
+		}
+		return v, ok
+	}
+	if v.Kind != outline.ValName {
+		return p.value(selector)
+	}
+	if o, ok := e.object(p.call, v.Text); ok {
+		v, ok := o.Get(field)
+		return v, ok
+	}
+	return outline.Value{Kind: outline.ValName, Text: v.Text + "." + field}, true
+}
+
+// object is what a name was assigned before a call, if that is an object.
+func (e *extractor) object(c *outline.Call, name string) (out outline.Value, ok bool) {
+	for _, a := range e.o.Assigns {
+		if a.Name == name && a.Value.Kind == outline.ValObject && a.Line <= c.Span.Row && (a.Def == c.Def || a.Def < 0) {
+			out, ok = a.Value, true
+		}
+	}
+	return out, ok
+}
+
+// spellings are the texts that a selector of a rule may mean at a call.
+func (e *extractor) spellings(p *place, selector string) []string {
+	if p.call == nil {
+		return p.texts(selector)
+	}
+	for alt := range strings.SplitSeq(selector, "|") {
+		if alt == "" {
+			continue
+		}
+		if v, ok := e.argument(p, alt); ok && v.Kind != outline.ValList {
+			if out := e.o.Spell(v, e.lookup(p.call)); !slices.Equal(out, []string{"{}"}) {
+				return out
+			}
+		} else if out := p.alternative(alt); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// methods are the methods of an HTTP call: texts, marks, or "" when something
+// says it that cannot be read.
+func (e *extractor) methods(p *place) []string {
+	for alt := range strings.SplitSeq(p.rule.Options["method"], "|") {
+		head, _, nested := strings.Cut(alt, ".")
+		if p.call != nil && nested && slices.ContainsFunc(p.call.Args, isSpread) {
+			return []string{""}
+		}
+		v, ok := outline.Value{}, false
+		if p.call != nil && nested {
+			v, ok = e.argument(p, alt)
+		}
+		switch {
+		case ok:
+			return e.methodOf(v, e.lookup(p.call))
+		case nested && p.call != nil:
+			if o, has := p.value(head); has && o.Kind == outline.ValObject && o.Open {
+				return []string{""}
+			}
+		}
+		if p.call != nil && !nested && alt != "" && alt[0] <= '9' {
+			if v, ok := p.value(alt); ok {
+				return e.methodOf(v, e.lookup(p.call))
+			}
+		}
+		if out := p.alternative(alt); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+func isSpread(v outline.Value) bool { return strings.HasPrefix(v.Text, "...") }
+
+// methodOf spells a method: also those that are names, such as Method.GET.
+func (e *extractor) methodOf(v outline.Value, find func(string) []string) []string {
+	if v.Kind == outline.ValName && find(v.Text) == nil {
+		if out := e.o.TextsOf(v); len(out) > 0 {
+			return out
+		}
+	}
+	return e.o.Spell(v, find)
+}
+
+// request adds what a call of an HTTP library means: a use of a route, or that
+// the function around it is such a call.
+func (e *extractor) request(p *place, base string) {
+	paths := e.spellings(p, p.rule.Options["path"])
+	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
+		paths = []string{""}
+	}
+	methods := e.methods(p)
+	if len(methods) == 0 {
+		methods = []string{scope.AnyMethod}
+	}
+	loose := p.rule.Options["relative"] != ""
+	for _, path := range paths {
+		if base != "" && !strings.Contains(path, "://") {
+			path = contract.JoinRoute(base, path)
+		}
+		if p.rule.Options["slash"] != "" && !strings.HasPrefix(path, "/") {
+			continue
+		}
+		for _, m := range methods {
+			e.conclude(p.call, p.line, path, m, loose)
+		}
+	}
+}
+
+// conclude makes of a path and a method, in which marks may stand, a use of a
+// route or a Request.
+func (e *extractor) conclude(c *outline.Call, line int, path, method string, loose bool) {
+	if fn, ok := e.wraps(c, path); ok {
+		name := fn.Name[strings.LastIndexByte(fn.Name, '.')+1:]
+		q := Request{Owner: strings.TrimSuffix(strings.TrimSuffix(fn.Name, name), "."), Name: name, params: fn.Params, path: path, method: method}
+		if !slices.ContainsFunc(e.requests, func(r Request) bool { return r.Same(&q) }) {
+			e.requests = append(e.requests, q)
+		}
+		return
+	}
+	path = marks().ReplaceAllString(path, "{}")
+	method = strings.ToUpper(method)
+	if marks().MatchString(method) || method == "" || method == "{}" || method == "REQUEST" {
+		method = scope.AnyMethod
+	} else if method == "DEL" {
+		method = "DELETE"
+	}
+	if loose && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}") && !strings.Contains(path, "://") {
+		path = "/" + path
+	}
+	if path, ok := cleanRoute(path, "", coord.Uses); ok && plausible().MatchString(path) {
+		e.add("http:"+method+" "+path, coord.Uses, line, contract.Shape{})
+	}
+}
+
+// plausible is what a path may be written with.
+var plausible = lazy.Regexp(`^[\w/{}.~:@!$&'()*+,;=%?#\[\]|-]+$`)
+
+// bases are the beginnings of paths that say where an API lies rather than what
+// is asked of it.
+var bases = lazy.Regexp(`^(?:\{\}|/)*(?:(?:api|rest|v\d+|services?|backend|gateway|graphql)(?:/|$))*$`)
+
+// wraps tells whether a path is for the callers of a function to say: what
+// stands first in it is a parameter.
+func (e *extractor) wraps(c *outline.Call, path string) (outline.Scope, bool) {
+	at := marks().FindStringSubmatchIndex(path)
+	if at == nil || c == nil {
+		return outline.Scope{}, false
+	}
+	before := path[:at[0]]
+	if _, rest, ok := strings.Cut(before, "://"); ok {
+		_, before, _ = strings.Cut(rest, "/")
+		if strings.HasSuffix(before, "/") && !bases().MatchString(before) || strings.Count(before, "/") > 2 {
+			return outline.Scope{}, false
+		}
+	} else if !bases().MatchString(strings.TrimPrefix(before, "/")) {
+		return outline.Scope{}, false
+	}
+	id, _ := strconv.Atoi(path[at[2]:at[3]])
+	for _, s := range e.o.Around(c.Span.Start) {
+		if s.ID == id {
+			return s, s.Name != ""
+		}
+	}
+	return outline.Scope{}, false
+}
+
+// Forget drops what a rule took a call for by the name of what it is made with:
+// what that is, is known now.
+func (v *Version) Forget(c *outline.Call) {
+	client := rootReceiver(c)
+	v.Contracts = slices.DeleteFunc(v.Contracts, func(x contract.Contract) bool {
+		return x.Client == client && client != "" && x.Line == int(c.Span.Row)+1
+	})
+}
+
+// Apply adds what a call of a request function means to the version.
+func (v *Version) Apply(c *outline.Call, q *Request) {
+	e := v.extractor
+	find := e.lookup(c)
+	fill := func(text, missing string) []string {
+		out := []string{""}
+		at := 0
+		for _, m := range marks().FindAllStringSubmatchIndex(text, -1) {
+			param, _ := strconv.Atoi(text[m[4]:m[5]])
+			value := e.given(c, q, param, text[m[6]:m[7]], find, missing)
+			out = each(out, []string{text[at:m[0]]})
+			out = each(out, value)
+			at = m[1]
+		}
+		return each(out, []string{text[at:]})
+	}
+	methods := []string{q.method}
+	switch {
+	case q.method == "" || q.method == "{}":
+		methods = []string{methodAmong(c)}
+	case marks().MatchString(q.method):
+		methods = fill(q.method, "GET")
+	}
+	before := len(e.out)
+	for _, path := range fill(q.path, "") {
+		for _, m := range methods {
+			e.conclude(c, int(c.Span.Row)+1, path, m, true)
+		}
+	}
+	v.Contracts = append(v.Contracts, e.out[before:]...)
+	v.Requests = e.requests
+}
+
+func each(a, b []string) (out []string) {
+	for _, x := range a {
+		for _, y := range b {
+			if len(out) < 8 {
+				out = append(out, x+y)
+			}
+		}
+	}
+	return out
+}
+
+// given is what a call passes for a parameter.
+func (e *extractor) given(c *outline.Call, q *Request, param int, field string, find func(string) []string, missing string) []string {
+	place := param
+	if len(q.params) > 0 && (paramName(q.params[0]) == "self" || paramName(q.params[0]) == "cls") {
+		place--
+	}
+	var v outline.Value
+	ok := false
+	if param < len(q.params) {
+		v, ok = pickArg(c.Args, ":"+paramName(q.params[param]))
+	}
+	if !ok {
+		v, ok = pickArg(c.Args, strconv.Itoa(place))
+	}
+	if !ok || place < 0 {
+		return []string{missing}
+	}
+	if field != "" {
+		if v.Kind == outline.ValName {
+			if o, is := e.object(c, v.Text); is {
+				v = o
+			} else if out := find(v.Text + "." + field); out != nil {
+				return out
+			}
+		}
+		if v, ok = v.Get(field); !ok {
+			return []string{missing}
+		}
+	}
+	return e.methodOf(v, find)
+}
+
+// methodAmong finds the method among the arguments of a call: as one of them,
+// or in an object; "" if it is not there.
+func methodAmong(c *outline.Call) string {
+	is := func(v outline.Value) string {
+		if s, ok := v.Literal(); ok && slices.Contains(scope.Methods(), strings.ToUpper(s)) {
+			return strings.ToUpper(s)
+		}
+		return ""
+	}
+	for _, a := range c.Args {
+		if m := is(a); m != "" {
+			return m
+		}
+		for _, f := range a.Fields {
+			if strings.HasSuffix(strings.ToLower(f.Name), "method") || f.Name == "verb" || f.Name == "type" {
+				if m := is(f.Value); m != "" {
+					return m
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// Same tells whether two request functions are one.
+func (q *Request) Same(x *Request) bool {
+	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
+}
+
+// ClientRequests are the request functions that a client with a base address
+// has.
+func ClientRequests(client, base string) (out []Request) {
+	path := mark(0, 0, "")
+	if base != "" {
+		path = contract.JoinRoute(base, path)
+	}
+	for _, m := range []string{"get", "post", "put", "patch", "delete", "head"} {
+		out = append(out, Request{Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
+	}
+	for _, field := range []string{"url", "path"} {
+		at := mark(0, 0, field)
+		if base != "" {
+			at = contract.JoinRoute(base, at)
+		}
+		out = append(out, Request{Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
+		out = append(out, Request{Name: client, path: at, method: mark(0, 0, "method")})
+	}
+	return append(out, Request{Name: client, path: path, method: mark(0, 1, "method")})
+}

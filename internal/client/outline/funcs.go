@@ -1,0 +1,102 @@
+package outline
+
+import (
+	"sort"
+	"strings"
+)
+
+// A Func is a function that is no definition of its own: a member of an object,
+// or one that is handed to a call.
+type Func struct {
+	Name   string // that of the definition around it and of the members that lead to it; "" for none
+	Span   Span
+	params func() []Param
+}
+
+// someParams is where grammars keep the parameters of functions without a name.
+const someParams = "parameters|parameter|.lambda_parameters|.block_parameters|.closure_parameters"
+
+// function keeps a function that is no definition.
+func (w *walker) function(i int) {
+	if w.want == nil {
+		return
+	}
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	w.Funcs = append(w.Funcs, Func{Name: w.memberName(i, f), Span: w.span(i), params: func() []Param {
+		for _, sel := range []string{f.parts["params"], someParams} {
+			if p := w.s.part(w.t, i, sel); p >= 0 {
+				n := w.t.Nodes[p]
+				return parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
+			}
+		}
+		return nil
+	}})
+}
+
+// memberName climbs from a function to the definition that holds it.
+func (w *walker) memberName(i int, f *form) string {
+	d := w.current()
+	if d < 0 || w.Defs[d].HasCall {
+		return ""
+	}
+	var keys []string
+	if at := w.s.part(w.t, i, f.parts["name"]); at >= 0 {
+		keys = append(keys, cleanName(w.t.Text(at)))
+	}
+	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
+		n := w.t.Nodes[at]
+		switch w.s.class[n.Kind] {
+		case kindPair, kindKeyword:
+			if key, _ := w.pairOf(at, w.s.forms[n.Kind]); key >= 0 {
+				keys = append(keys, strings.Trim(w.t.Text(key), "\"'`:[]"))
+			}
+		case kindLambda, kindCall:
+			return ""
+		}
+	}
+	name := w.Defs[d].Name
+	for k := len(keys) - 1; k >= 0; k-- {
+		name += "." + keys[k]
+	}
+	return name
+}
+
+// A Scope is a function around some place.
+type Scope struct {
+	ID     int // tells the functions of a file apart
+	Name   string
+	Span   Span
+	Params []Param
+}
+
+// Around returns the functions that a place stands in, the innermost first.
+func (o *File) Around(at uint32) (out []Scope) {
+	for i := range o.Defs {
+		if d := &o.Defs[i]; d.HasCall && d.Span.Holds(at) {
+			out = append(out, Scope{i, d.Name, d.Span, d.Full().Params})
+		}
+	}
+	for i := range o.Funcs {
+		if f := &o.Funcs[i]; f.Span.Holds(at) {
+			out = append(out, Scope{len(o.Defs) + i, f.Name, f.Span, f.params()})
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Span.End-out[i].Span.Start < out[j].Span.End-out[j].Span.Start })
+	return out
+}
+
+// CallsTo are the calls of what ends in one of the names, whether or not a rule
+// wants them.
+func (o *File) CallsTo(wanted func(last string) bool) []Call {
+	var out []Call
+	for i := range o.Calls {
+		name := o.Calls[i].Name
+		if wanted(name[strings.LastIndexByte(name, '.')+1:]) {
+			out = append(out, o.Calls[i])
+		}
+	}
+	if o.others != nil {
+		out = append(out, o.others(wanted)...)
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxSpellings bounds the texts that one value may stand for.
+const maxSpellings = 8
+
+// textParts takes a literal with holes apart.
+func (w *walker) textParts(i, depth int) (out []Value) {
+	var holes []int
+	for j := i + 1; j < int(w.t.Nodes[i].Next); j++ {
+		if w.s.class[w.t.Nodes[j].Kind] == kindHole {
+			holes = append(holes, j)
+			j = int(w.t.Nodes[j].Next) - 1
+		}
+	}
+	if len(holes) == 0 {
+		return nil
+	}
+	at, end := w.t.Nodes[i].Start, w.t.Nodes[i].End
+	inside := false
+	text := func(from, to uint32, first, last bool) {
+		if from >= to {
+			return
+		}
+		s := string(w.Source[from:to])
+		if inside { // the grammar leaves the brackets to the text
+			s = strings.TrimPrefix(s, ")")
+		}
+		s, inside = strings.CutSuffix(s, `\(`)
+		if first {
+			s = strings.TrimLeft(strings.TrimLeft(s, "rRbBuUfFsLc@$#"), "\"'`")
+		}
+		if last {
+			s = strings.TrimRight(s, "\"'`")
+		}
+		if s != "" {
+			out = append(out, Value{Kind: ValText, Text: s})
+		}
+	}
+	for k, j := range holes {
+		n := w.t.Nodes[j]
+		text(at, n.Start, k == 0, false)
+		out = append(out, w.hole(j, depth))
+		at = n.End
+	}
+	text(at, end, false, true)
+	return out
+}
+
+// hole reads what is filled in at node j.
+func (w *walker) hole(j, depth int) Value {
+	v := Value{Span: w.span(j)}
+	for c := range w.t.Children(j) {
+		if w.s.class[w.t.Nodes[c].Kind] != kindComment {
+			v = w.valueAt(w.unwrap(c), depth+1)
+			break
+		}
+	}
+	if v.Kind == ValOther && v.Text == "" && v.Parts == nil {
+		if name := strings.Trim(w.t.Text(j), "${}#()\\ "); IsWord(name) {
+			v.Kind, v.Text = ValName, name
+		}
+	}
+	return v
+}
+
+// methodOfText reads a call of a method of a literal that gives the text itself,
+// or fills it in: "/x".to_string(), "/x/{}".format(id).
+func (w *walker) methodOfText(i, depth int) (Value, bool) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	at := i + 1
+	for range 3 {
+		if at >= len(w.t.Nodes) || w.s.class[w.t.Nodes[at].Kind] == kindText {
+			break
+		}
+		at++ // a first child stands right after its parent
+	}
+	if at >= int(w.t.Nodes[i].Next) || w.s.class[w.t.Nodes[at].Kind] != kindText || w.t.Nodes[at].Start != w.t.Nodes[i].Start {
+		return Value{}, false
+	}
+	v := w.valueAt(at, depth+1)
+	switch w.lastName(i, f) {
+	case "to_string", "to_owned", "into", "toString", "trim", "strip", "as_str", "String", "toUri", "toHttpUrl":
+		return v, true
+	case "format", "formatted":
+		text := filled(v.Text)
+		return Value{Kind: ValText, Text: text, Span: v.Span, Parts: fillIn(text, w.allArguments(i, f))}, true
+	}
+	return Value{}, false
+}
+
+// choice reads a value that is one of two.
+func (w *walker) choice(i, depth int) Value {
+	v := Value{Kind: ValChoice, Span: w.span(i)}
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	yes, no := w.s.part(w.t, i, f.parts["yes"]), w.s.part(w.t, i, f.parts["no"])
+	if yes < 0 || no < 0 {
+		yes, no = -1, -1
+		for c := range w.t.Children(i) {
+			if yes < 0 {
+				yes = c
+			}
+			no = c
+		}
+	}
+	for _, c := range []int{yes, no} {
+		if c >= 0 {
+			v.Items = append(v.Items, w.valueAt(w.unwrap(c), depth+1))
+		}
+	}
+	return v
+}
+
+// fillIn puts values into the holes of a text, one after the other.
+func fillIn(text string, values []Value) (out []Value) {
+	for {
+		before, after, ok := strings.Cut(text, "{}")
+		if before != "" {
+			out = append(out, Value{Kind: ValText, Text: before})
+		}
+		if !ok {
+			return out
+		}
+		hole := Value{}
+		if len(values) > 0 {
+			hole, values = values[0], values[1:]
+		}
+		out = append(out, hole)
+		text = after
+	}
+}
+
+// Spell returns the texts that a value may stand for, with {} where something
+// is filled in that is not known. lookup tells what a name stands for; nil when
+// it does not know.
+func (o *File) Spell(v Value, lookup func(name string) []string) []string {
+	return o.spell(v, lookup, 0)
+}
+
+func (o *File) spell(v Value, lookup func(string) []string, depth int) []string {
+	unknown := []string{"{}"}
+	if depth > 8 {
+		return unknown
+	}
+	switch {
+	case len(v.Parts) > 0:
+		out := []string{""}
+		for _, p := range v.Parts {
+			out = product(out, o.spell(p, lookup, depth+1), "")
+		}
+		return out
+	case v.Kind == ValText || v.Kind == ValSymbol:
+		return []string{v.Text}
+	case v.Kind == ValChoice:
+		var out []string
+		for _, item := range v.Items {
+			for _, s := range o.spell(item, lookup, depth+1) {
+				if !slices.Contains(out, s) && len(out) < maxSpellings {
+					out = append(out, s)
+				}
+			}
+		}
+		return out
+	case v.Kind == ValName:
+		if out := lookup(v.Text); out != nil {
+			return out
+		}
+		if c, ok := o.Const(v.Text); ok {
+			return []string{c}
+		}
+	case v.Kind == ValCall && v.Call != nil:
+		return o.spellCall(v.Call, lookup, depth)
+	}
+	return unknown
+}
+
+// Const is a text that the file gives a name.
+func (o *File) Const(name string) (string, bool) {
+	for _, n := range []string{name, name[strings.LastIndexAny(name, ".:")+1:]} {
+		if c, ok := o.consts[n]; ok && c.Kind == ValText {
+			return c.Text, true
+		}
+	}
+	return "", false
+}
+
+// spellCall follows what only makes or joins texts.
+func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []string {
+	unknown := []string{"{}"}
+	if len(c.Args) == 0 {
+		return unknown
+	}
+	arg := func(i int) []string { return o.spell(c.Args[i], lookup, depth+1) }
+	switch last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]; last {
+	case "Sprintf", "format", "sprintf", "printf", "Format", "formatted":
+		for i, a := range c.Args {
+			if a.Kind == ValText {
+				text := filled(a.Text)
+				return o.spell(Value{Kind: ValText, Text: text, Parts: fillIn(text, c.Args[i+1:])}, lookup, depth+1)
+			}
+		}
+	case "URL", "Url":
+		if len(c.Args) == 1 {
+			return arg(0)
+		}
+		return product(arg(1), arg(0), "/") // new URL(path, base)
+	case "join", "JoinPath", "urljoin", "resolve":
+		out := arg(0)
+		for i := 1; i < len(c.Args); i++ {
+			out = product(out, arg(i), "/")
+		}
+		return out
+	case "URI", "Uri", "parse", "create", "String", "to_string", "from", "encodeURI", "uri", "url", "of", "toString", "trim":
+		return arg(0)
+	}
+	return unknown
+}
+
+// product joins each of a with each of b, by one separator.
+func product(a, b []string, sep string) (out []string) {
+	for _, x := range a {
+		for _, y := range b {
+			if sep != "" {
+				x, y = strings.TrimRight(x, sep), sep+strings.TrimLeft(y, sep)
+			}
+			if len(out) < maxSpellings {
+				out = append(out, x+y)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,276 @@
+package references
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/extract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+)
+
+// Calls of a program's own request functions are HTTP calls, wherever the
+// function is defined: in the file, in one that it imports, or in that of the
+// type of what it is called on.
+
+const (
+	maxRequestDepth = 3  // files from a call to the HTTP library
+	maxRequestFiles = 12 // that are looked into for one
+)
+
+// A door is a request function as a file can reach it.
+type door struct {
+	extract.Request
+	local string // what the file calls the object, type or module that it is of; "" for none
+	own   bool   // of this file
+}
+
+// requested adds the calls of request functions to a version.
+func (r *Repo) requested(v *extract.Version, depth int) {
+	o := v.Outline
+	if r.tree == nil || v.Generated || o == nil || o.Source == nil || rules.TestPath(o.Path) {
+		return
+	}
+	doors := r.doorsOf(v, depth)
+	seen := map[uint32]bool{}
+	for range maxRequestDepth {
+		for _, q := range v.Requests {
+			if !slices.ContainsFunc(doors, func(d door) bool { return d.own && d.Request.Same(&q) }) {
+				doors = append(doors, door{q, owner(q.Owner), true})
+			}
+		}
+		if len(doors) == 0 {
+			return
+		}
+		before := len(v.Requests)
+		calls := o.CallsTo(func(last string) bool {
+			return slices.ContainsFunc(doors, func(d door) bool { return d.Name == last })
+		})
+		types := &holders{o: o}
+		for i := range calls {
+			c := &calls[i]
+			if seen[c.Span.End] || len(c.Args) == 0 {
+				continue
+			}
+			for k := range doors {
+				if doors[k].opens(types, c) {
+					if !seen[c.Span.End] {
+						v.Forget(c)
+					}
+					seen[c.Span.End] = true
+					v.Apply(c, &doors[k].Request)
+				}
+			}
+		}
+		if len(v.Requests) == before {
+			return
+		}
+	}
+}
+
+// owner is the last part of what a function is a member of.
+func owner(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
+
+// opens tells whether a call is one of a request function.
+func (d *door) opens(types *holders, c *outline.Call) bool {
+	if strings.Contains(c.Name, "()") {
+		return false
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(c.Name, "this."), "self.")
+	at := strings.LastIndexByte(name, '.')
+	if name[at+1:] != d.Name {
+		return false
+	}
+	if at < 0 {
+		if name != c.Name || d.own && d.Owner != "" && types.o.Lang != "typescript" &&
+			types.o.Lang != "javascript" { // this.get(), or get() of the class
+			return d.own && types.within(c, d.Owner) || !d.own && types.inherits(c, d.local)
+		}
+		return d.Owner == "" && (d.own || d.local == d.Name || d.local == "*")
+	}
+	recv := owner(name[:at])
+	switch {
+	case d.Owner == "" && !d.own:
+		return recv == d.local // a function of a module
+	case d.Owner == "":
+		return false
+	case recv == d.local || recv == owner(d.Owner):
+		return true
+	}
+	return types.holds(recv, d.local) || !d.own && types.holds(recv, owner(d.Owner))
+}
+
+// holders tells of which types the variables of a file are, as far as its text
+// says.
+type holders struct {
+	o     *outline.File
+	known map[string][]string
+}
+
+var typeWord = regexp.MustCompile(`\b[A-Z]\w*`)
+
+// holds tells whether a variable is of a type: it stands beside the type where
+// it is declared, or is called like it.
+func (h *holders) holds(name, typ string) bool {
+	if typ == "" || name == "" {
+		return false
+	}
+	if strings.EqualFold(strings.ReplaceAll(strings.Trim(name, "_"), "_", ""), typ) {
+		return true
+	}
+	if h.known == nil {
+		h.known = map[string][]string{}
+	}
+	found, ok := h.known[name]
+	if !ok {
+		near := regexp.MustCompile(`(?:([A-Z]\w*)(?:<[^>\n]*>)?\??\s+[_$]?` +
+			`|[\s(,.$_@])` + regexp.QuoteMeta(name) + `\s*(?:[:=]+\s*([^\n;,)]{0,80})|\s+\*?((?:\w+\.)?[A-Z]\w*))?`)
+		for _, m := range near.FindAllSubmatch(h.o.Source, 50) {
+			for _, part := range m[1:] {
+				for _, w := range typeWord.FindAll(part, 4) {
+					found = append(found, string(w))
+				}
+			}
+		}
+		h.known[name] = found
+	}
+	return slices.Contains(found, typ)
+}
+
+// within tells whether a call stands in a member of a type, or of one that
+// extends it.
+func (h *holders) within(c *outline.Call, typ string) bool {
+	for i := c.Def; i >= 0 && i < len(h.o.Defs); i = h.o.Defs[i].Parent {
+		d := &h.o.Defs[i]
+		if d.Name == typ || strings.HasPrefix(d.Name, typ+".") || slices.Contains(d.Bases, typ) {
+			return true
+		}
+	}
+	return false
+}
+
+// inherits tells whether a call stands in a type that extends another one.
+func (h *holders) inherits(c *outline.Call, typ string) bool {
+	for i := c.Def; i >= 0 && i < len(h.o.Defs); i = h.o.Defs[i].Parent {
+		if slices.ContainsFunc(h.o.Defs[i].Bases, func(b string) bool { return b == typ || owner(b) == typ }) {
+			return true
+		}
+	}
+	return false
+}
+
+// doorsOf are the request functions that a file can reach through its imports,
+// or through the types that it names.
+func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
+	if depth >= maxRequestDepth {
+		return nil
+	}
+	o := v.Outline
+	files := 0
+	reach := func(file, name, local string) {
+		if file == "" || file == o.Path || files >= maxRequestFiles || !r.mayRequest(file) {
+			return
+		}
+		files++
+		for _, q := range r.requestsOf(file, depth+1) {
+			switch {
+			case q.Owner == "" && (name == q.Name || name == "default" && local != ""):
+				if name == "default" {
+					if local != q.Name {
+						continue
+					}
+				}
+				out = append(out, door{q, q.Name, false})
+			case q.Owner == "" && name == "":
+				out = append(out, door{q, local, false})
+			case q.Owner == "" && name == "*":
+				out = append(out, door{q, "*", false})
+			case q.Owner != "":
+				out = append(out, door{q, local, false})
+			}
+		}
+	}
+	told := map[string]bool{}
+	for _, im := range o.Imports {
+		if im.Local == "" && im.Name != "*" || told[im.Module+" "+im.Local] {
+			continue
+		}
+		told[im.Module+" "+im.Local] = true
+		member := ""
+		if im.Name == "" {
+			member = "x"
+		}
+		file, name := r.locate(o, use{module: im.Module, name: im.Name, member: member})
+		if im.Name == "" {
+			reach(file, "", im.Local)
+			continue
+		}
+		file, name = r.origin(o.Lang, file, name)
+		reach(file, name, im.Local)
+	}
+	where := ambiences[o.Lang]
+	if where == nil {
+		return out
+	}
+	for _, n := range o.Ambient {
+		if !told[n.Local] {
+			told[n.Local] = true
+			file, _ := where(r, o, use{module: ambientModule, name: n.Local})
+			reach(file, n.Local, n.Local)
+		}
+	}
+	return out
+}
+
+// requestWords are among what a file says that calls an HTTP library, or a
+// function that does.
+var requestWords = []string{"fetch", "axios", "http", "Http", "HTTP", "request", "Request", "client", "Client", "api", "Api",
+	"superagent", "ky", "got", "session"}
+
+func (r *Repo) mayRequest(file string) bool {
+	if rules.TestPath(file) || rules.GeneratedPath(file) || !outline.CanRead(rules.LanguageOf(file)) {
+		return false
+	}
+	text := r.text(file)
+	return len(text) < maxMountFile && slices.ContainsFunc(requestWords, func(w string) bool { return bytes.Contains(text, []byte(w)) })
+}
+
+// requestsOf are the request functions that a file defines, and those that its
+// HTTP clients are.
+func (r *Repo) requestsOf(file string, depth int) []extract.Request {
+	file = path.Clean(file)
+	if known, ok := r.modules.requests[file]; ok {
+		return known
+	}
+	if r.modules.requests == nil {
+		r.modules.requests = map[string][]extract.Request{}
+	}
+	r.modules.requests[file] = nil // also ends a circle
+	v := r.versionOf(file)
+	if v == nil {
+		return nil
+	}
+	r.requested(v, depth)
+	out := v.Requests
+	for name, base := range v.Clients {
+		out = append(out, extract.ClientRequests(name, base)...)
+	}
+	r.modules.requests[file] = out
+	return out
+}
+
+// versionOf reads another file of the tree.
+func (r *Repo) versionOf(file string) *extract.Version {
+	source := r.text(file)
+	if len(source) == 0 || len(source) > maxMountFile {
+		return nil
+	}
+	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source}
+	if s.Read(nil, mountLimit) != nil {
+		return nil
+	}
+	return s.Version
+}
