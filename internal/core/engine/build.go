@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // maxEvidence is how many items a finding shows; its keys cover all.
@@ -201,6 +202,13 @@ func (p *pairing) breaks(h *hit) {
 			most = coord.SeverityInfo
 		}
 		why += maybeWork - breaksWork
+	}
+	if likely := changed.key() != user.key() && !scope.ContractsOverlap(changed.key(), user.key()); likely && !isSymbol(changed.key()) {
+		most = lower(most, coord.SeverityWarn)
+		why = likelyWork
+		if user.kind == useEntry {
+			why = likelyCode
+		}
 	}
 	challenger := p.self
 	if h.what == theyBreak {

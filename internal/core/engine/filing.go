@@ -48,6 +48,19 @@ func (t *tree) ensureKey(key string) (uint32, bool) {
 	return t.ensure(root, contractSpace, key), true
 }
 
+// ensureKeys returns the nodes that something is filed at: its own, and of a
+// route the one where those meet that differ only by their prefix.
+func (t *tree) ensureKeys(key string) []uint32 {
+	at, ok := t.ensureKey(key)
+	if !ok {
+		return nil
+	}
+	if loose := scope.LooseKey(key); loose != "" {
+		return []uint32{at, t.ensure(root, contractSpace, loose)}
+	}
+	return []uint32{at}
+}
+
 // isSymbol tells symbols from contract keys.
 func isSymbol(key string) bool {
 	if strings.HasPrefix(key, "sym:") {
@@ -75,7 +88,7 @@ func (t *tree) addPaths(c *Change, at uint32) []uint32 {
 func (t *tree) addKeys(c *Change, at uint32, ids []uint32) []uint32 {
 	f := &c.Facts
 	file := func(key string, kind entryKind, sub int) {
-		if node, ok := t.ensureKey(key); ok {
+		for _, node := range t.ensureKeys(key) {
 			ids = append(ids, t.add(node, entry{owner: at, sub: uint16(sub), kind: kind}))
 		}
 	}

@@ -209,6 +209,33 @@ func (g *gatherer) contractKey(key string, visit func(*repo, *entry)) {
 	}
 }
 
+// likelyKey visits what stands at routes that are probably the same as one, but
+// go by another prefix.
+func (g *gatherer) likelyKey(key string, visit func(*repo, *entry, item, *Worker)) {
+	loose := scope.LooseKey(key)
+	if loose == "" {
+		return
+	}
+	inRepo := func(r *repo) {
+		at := r.tree.find(root, contractSpace, loose)
+		if at == 0 {
+			return
+		}
+		r.tree.at(at, func(e *entry) {
+			theirs, w := g.theirs(r, e)
+			if w != nil && !scope.ContractsOverlap(key, theirs.key()) && scope.RoutesMeet(key, theirs.key()) {
+				visit(r, e, theirs, w)
+			}
+		})
+	}
+	inRepo(g.repo)
+	for _, id := range g.repo.links {
+		if r := g.ix.repos[id]; r != nil {
+			inRepo(r)
+		}
+	}
+}
+
 // change collects what one of the worker's changes meets.
 func (g *gatherer) change(c *Change) {
 	f := &c.Facts
@@ -321,12 +348,25 @@ func (g *gatherer) changedContracts(c *Change) {
 				g.addBreak(theyBreak, ours, theirs, w)
 			}
 		})
+		g.likelyKey(k.Key, func(r *repo, e *entry, theirs item, w *Worker) {
+			if breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo) {
+				g.addBreak(weBreak, ours, theirs, w)
+			}
+			if uses(ours) && breaking(theirs) {
+				g.addBreak(theyBreak, ours, theirs, w)
+			}
+		})
 	}
 }
 
 func (g *gatherer) references(c *Change) {
 	for i := range c.Facts.References {
 		ours := item{kind: referenceEntry, change: c, sub: i}
+		g.likelyKey(c.Facts.References[i].Key, func(_ *repo, _ *entry, theirs item, w *Worker) {
+			if breaking(theirs) {
+				g.addBreak(theyBreak, ours, theirs, w)
+			}
+		})
 		g.atKey(c.Facts.References[i].Key, func(r *repo, e *entry) {
 			if theirs, w := g.theirs(r, e); w != nil && breaking(theirs) {
 				g.addBreak(theyBreak, ours, theirs, w)

@@ -315,7 +315,7 @@ func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	s := &r.uses[at]
 	s.uses = slices.Clone(uses)
 	for i, u := range s.uses {
-		if node, ok := r.tree.ensureKey(u.Key); ok {
+		for _, node := range r.tree.ensureKeys(u.Key) {
 			s.entries = append(s.entries, r.tree.add(node, entry{owner: at, sub: uint16(i), kind: useEntry}))
 		}
 	}

@@ -21,6 +21,8 @@ const (
 	breaksCode           // the dependent side is code in a linked repo
 	maybeWork            // the same, where the change may leave it working
 	maybeCode
+	likelyWork // the same, where the two routes differ by what stands before them
+	likelyCode
 	ticketReason // two intents name one ticket
 	titleReason  // two intents say nearly the same
 )

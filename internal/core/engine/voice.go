@@ -33,7 +33,7 @@ func (v *voice) replacer() *strings.Replacer {
 		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
 		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
 		"{path}", place(f.Place), "{key}", code(f.Place), "{repo}", place(f.Holder.Repo.FullName),
-		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(),
+		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(), "{used}", v.used(),
 		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
 		"{took}", v.took(), "{broke}", v.broke(), "{forms}", v.forms(),
 		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since), "{gone}", v.gone(),
@@ -214,6 +214,14 @@ func (v *voice) use() string {
 		return strings.TrimSpace(place(*e.Path) + " " + rangeText(e.Lines))
 	}
 	return "some place"
+}
+
+// used is the key that a use goes by.
+func (v *voice) used() string {
+	if e := v.evidence(coord.Holder); e != nil && e.Contract != nil {
+		return code(*e.Contract)
+	}
+	return "it"
 }
 
 func (v *voice) took() string {

@@ -310,33 +310,45 @@ func percent(n, of int) string {
 }
 
 // pairs counts the routes of every backend and frontend under which the two
-// meet.
+// meet, under one key or under one that differs only by its prefix, and how
+// many of those that meet are no route of both.
 func (s *score) pairs(results []*result) {
-	exact, all := 0, 0
+	exact, likely, all, wrong := 0, 0, 0, 0
 	for _, b := range results {
 		for _, f := range results {
 			if b.repo["role"] != "backend" || f.repo["role"] != "frontend" {
 				continue
 			}
 			for _, t := range s.routes {
+				for _, u := range s.routes {
+					is := slices.ContainsFunc(b.keys[t.n], func(k string) bool { return meet([]string{k}, f.keys[u.n], scope.RoutesMeet) })
+					if is && t.n != u.n && !meet(b.keys[t.n], f.keys[t.n], scope.RoutesMeet) {
+						wrong++
+					}
+				}
 				_, served := b.grade[t.n]
 				_, used := f.grade[t.n]
 				if !served || !used {
 					continue
 				}
 				all++
-				if meet(b.keys[t.n], f.keys[t.n]) {
+				switch {
+				case meet(b.keys[t.n], f.keys[t.n], scope.ContractsOverlap):
 					exact++
+				case meet(b.keys[t.n], f.keys[t.n], scope.RoutesMeet):
+					likely++
 				}
 			}
 		}
 	}
-	fmt.Printf("\nlinks between every backend and every frontend: %d of %d (%s)\n", exact, all, percent(exact, all))
+	fmt.Printf("\nlinks between every backend and every frontend: %d of %d (%s), %d of them by the key alone; %d that meet are not one "+
+		"route\n",
+		exact+likely, all, percent(exact+likely, all), exact, wrong)
 }
 
-func meet(provided, used []string) bool {
+func meet(provided, used []string, under func(a, b string) bool) bool {
 	return slices.ContainsFunc(provided, func(p string) bool {
-		return slices.ContainsFunc(used, func(u string) bool { return scope.ContractsOverlap(p, u) })
+		return slices.ContainsFunc(used, func(u string) bool { return under(p, u) })
 	})
 }
 
@@ -365,7 +377,7 @@ func (s *score) links() error {
 		}
 		by[id].all++
 		u, p := about(r["key"], used), about(r["key"], provided)
-		if meet(p, u) {
+		if meet(p, u, scope.ContractsOverlap) || meet(p, u, scope.RoutesMeet) {
 			by[id].met++
 		} else if s.verbose {
 			fmt.Printf("  %s: %s %s -> %s: user has %v, provider %v\n", r["system"], r["key"], r["user"]+"/"+r["user_under"], r["provider"], u, p)
