@@ -26,6 +26,9 @@ type extractor struct {
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
 	requests []Request
+	pending  []pending
+	foreign  func(name string) []string // what other files say of a name
+	unknown  bool                       // such a name was asked for in vain
 }
 
 type scoped struct {

@@ -36,25 +36,16 @@ var marks = lazy.Regexp("\x01(\\d+):(\\d+):([^\x02]*)\x02")
 // the function around it, or a mark for one of its parameters.
 func (e *extractor) lookup(c *outline.Call) func(string) []string {
 	scopes := e.o.Around(c.Span.Start)
-	first, last := uint32(0), c.Span.Row
-	if len(scopes) > 0 {
-		first = scopes[len(scopes)-1].Span.Row
-	}
 	busy := map[string]bool{}
 	var find func(name string) []string
 	find = func(name string) []string {
 		name = strings.TrimLeft(name, "$&*")
-		if !busy[name] && len(scopes) > 0 {
+		if !busy[name] {
 			busy[name] = true
-			var out []string
-			for _, a := range e.o.Assigns {
-				if a.Name == name && a.Line >= first && a.Line <= last && len(out) < 4 {
-					out = append(out, e.o.Spell(a.Value, find)...)
-				}
-			}
+			out := e.assigned(name, scopes, c, find)
 			delete(busy, name)
 			if out != nil {
-				return slices.Compact(out)
+				return out
 			}
 		}
 		base, field, _ := strings.Cut(name, ".")
@@ -68,9 +59,93 @@ func (e *extractor) lookup(c *outline.Call) func(string) []string {
 				}
 			}
 		}
-		return nil
+		return e.elsewhere(name)
 	}
 	return find
+}
+
+// assigned is what a name was given before a call, in the innermost function
+// that does.
+func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Call, find func(string) []string) (out []string) {
+	for _, s := range scopes {
+		for _, a := range e.o.Assigns {
+			if a.Name == name && a.Line >= s.Span.Row && a.Line <= c.Span.Row && len(out) < 4 {
+				out = append(out, e.o.Spell(a.Value, find)...)
+			}
+		}
+		if out != nil {
+			return slices.Compact(out)
+		}
+	}
+	return nil
+}
+
+// elsewhere is what another file says of a name that it exports. Who reads one
+// file does not know it: then the call is kept, to be looked at again.
+func (e *extractor) elsewhere(name string) []string {
+	local, _, _ := strings.Cut(name, ".")
+	if !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
+		return nil
+	}
+	if e.foreign == nil {
+		e.unknown = true
+		return nil
+	}
+	return e.foreign(name)
+}
+
+// A pending call is one whose path depends on a name of another file.
+type pending struct {
+	p    *place
+	base string
+	keys []string
+}
+
+// Resolve looks at the calls again whose paths depend on names of other files.
+func (v *Version) Resolve(foreign func(name string) []string) {
+	e := v.extractor
+	if e == nil || len(e.pending) == 0 {
+		return
+	}
+	e.foreign = foreign
+	for _, w := range e.pending {
+		before := len(e.out)
+		e.request(w.p, w.base)
+		if len(e.out) == before {
+			continue
+		}
+		v.Contracts = slices.DeleteFunc(v.Contracts, func(c contract.Contract) bool {
+			return c.Role == coord.Uses && c.Line == w.p.line && slices.Contains(w.keys, c.Key)
+		})
+		v.Contracts = append(v.Contracts, e.out[before:]...)
+	}
+	v.Requests = e.requests
+}
+
+// Constant is the text that a file gives a name or a member of an object.
+func (v *Version) Constant(name string) []string {
+	o := v.Outline
+	none := func(string) []string { return nil }
+	base, field, nested := strings.Cut(name, ".")
+	for _, a := range o.Assigns {
+		exported := a.Name == "module.exports" || a.Name == "exports"
+		switch {
+		case a.Name == name || a.Name == "exports."+name || a.Name == "module.exports."+name:
+			return o.Spell(a.Value, none)
+		case exported || nested && a.Name == base:
+			f := field
+			if exported && !nested {
+				f = name
+			}
+			if got, ok := a.Value.Get(f); ok {
+				return o.Spell(got, none)
+			}
+		}
+	}
+	if c, ok := o.Const(name); ok {
+		return []string{c}
+	}
+	return nil
 }
 
 func paramName(p outline.Param) string { return strings.TrimLeft(p.Name, ".$&*") }
@@ -185,7 +260,18 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 // request adds what a call of an HTTP library means: a use of a route, or that
 // the function around it is such a call.
 func (e *extractor) request(p *place, base string) {
+	e.unknown = false
+	before := len(e.out)
 	paths := e.spellings(p, p.rule.Options["path"])
+	if e.unknown {
+		defer func() {
+			w := pending{p: p, base: base}
+			for _, c := range e.out[before:] {
+				w.keys = append(w.keys, c.Key)
+			}
+			e.pending = append(e.pending, w)
+		}()
+	}
 	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
 		paths = []string{""}
 	}

@@ -35,6 +35,11 @@ func (w *walker) function(i int) {
 
 // memberName climbs from a function to the definition that holds it.
 func (w *walker) memberName(i int, f *form) string {
+	if at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] == actConst { // helpers.load = function (url) { ... }
+		if l := w.s.part(w.t, at, w.s.forms[w.t.Nodes[at].Kind].parts["left"]); l >= 0 {
+			return strings.TrimPrefix(strings.TrimPrefix(dotted(w.t.Text(l)), "module."), "exports.")
+		}
+	}
 	d := w.current()
 	if d < 0 || w.Defs[d].HasCall {
 		return ""

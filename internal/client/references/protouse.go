@@ -76,7 +76,11 @@ func protoContracts(o *outline.File, pkg, name string, n outline.Name) (out []co
 		}
 	}
 	if service := protoService(name); service != "" {
-		for _, m := range callsOf(o, n.Local, name) {
+		local := n.Local
+		if n.Member != "" { // of a module
+			local = ""
+		}
+		for _, m := range callsOf(o, local, name) {
 			add(service+"/"+m.name, m.line)
 		}
 		return out
@@ -119,9 +123,10 @@ type methodCall struct {
 }
 
 // callsOf finds the methods that are called on variables that hold the client
-// of a service. Their types are not known, so it looks for the variable beside
-// the client's name: client = NewUsersClient(...), stub: UsersStub,
-// users userv1.UsersClient.
+// of a service, and on the client where it is made. Types are not known, so it
+// looks for the variable beside the client's name: client = NewUsersClient(...),
+// stub: UsersStub, users userv1.UsersClient. A variable of a function holds it
+// in that function alone.
 func callsOf(o *outline.File, local, client string) []methodCall {
 	token := regexp.QuoteMeta(client)
 	if local != "" && local != client {
@@ -130,23 +135,83 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 	assigned := regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*(?::=|=|:)\s*[^=;\n]*\b` + token + `\b`)
 	declared := regexp.MustCompile(`\b(?:[A-Za-z_$][\w$]*\s+(?:\*?[A-Za-z_]\w*\.)?` + token + `\b|` + token +
 		`(?:\.\w+)?(?:<[^>\n]*>)?\s+[A-Za-z_$][\w$]*)`)
-	holders := map[string]bool{}
-	for _, m := range assigned.FindAllSubmatch(o.Source, 200) {
-		holders[string(m[1])] = true
-	}
-	for _, m := range declared.FindAll(o.Source, 200) {
-		words := strings.Fields(string(m))
-		holders[words[0]], holders[words[len(words)-1]] = true, true
-	}
 	var out []methodCall
-	for _, m := range clientCall().FindAllSubmatchIndex(o.Source, -1) {
-		name := string(o.Source[m[4]:m[5]])
-		if !holders[string(o.Source[m[2]:m[3]])] || notMethods[name] || protoService(name) != "" {
-			continue
+	add := func(from, to int) {
+		name := string(o.Source[from:to])
+		if !notMethods[name] && protoService(name) == "" {
+			out = append(out, methodCall{strings.ToUpper(name[:1]) + camel(name[1:]), 1 + bytes.Count(o.Source[:from], []byte("\n"))})
 		}
-		out = append(out, methodCall{strings.ToUpper(name[:1]) + camel(name[1:]), 1 + bytes.Count(o.Source[:m[4]], []byte("\n"))})
+	}
+	for _, m := range regexp.MustCompile(`\b`+token+`\b`).FindAllIndex(o.Source, 200) {
+		if from, to := chainedCall(o.Source, m[1]); from > 0 {
+			add(from, to)
+		}
+	}
+	holders := map[string][]outline.Span{}
+	for _, m := range assigned.FindAllSubmatchIndex(o.Source, 200) {
+		if from, _ := chainedCall(o.Source, m[1]); from < 0 {
+			name := string(o.Source[m[2]:m[3]])
+			holders[name] = append(holders[name], reachOf(o, m[2]))
+		}
+	}
+	for _, m := range declared.FindAllIndex(o.Source, 200) {
+		words := strings.Fields(string(o.Source[m[0]:m[1]]))
+		for _, w := range []string{words[0], words[len(words)-1]} {
+			holders[w] = append(holders[w], reachOf(o, m[0]))
+		}
+	}
+	for _, m := range clientCall().FindAllSubmatchIndex(o.Source, -1) {
+		at := uint32(m[2])
+		if slices.ContainsFunc(holders[string(o.Source[m[2]:m[3]])], func(s outline.Span) bool { return s.Holds(at) }) {
+			add(m[4], m[5])
+		}
 	}
 	return out
+}
+
+// reachOf is where a variable that is declared at some place can be used: in
+// the function around it, or in the whole file.
+func reachOf(o *outline.File, at int) outline.Span {
+	whole := outline.Span{End: uint32(len(o.Source))}
+	if at > 0 && o.Source[at-1] == '.' { // a member of something
+		return whole
+	}
+	var best *outline.Def
+	for i := range o.Defs {
+		d := &o.Defs[i]
+		if d.HasCall && d.Span.Holds(uint32(at)) && (best == nil || d.Span.End-d.Span.Start < best.Span.End-best.Span.Start) {
+			best = d
+		}
+	}
+	if best == nil || strings.HasSuffix(best.Name, "__init__") || strings.HasSuffix(best.Name, "constructor") {
+		return whole
+	}
+	return best.Span
+}
+
+var method = lazy.Regexp(`^\)\s*\.\s*([A-Za-z]\w*)\s*\(`)
+
+// chainedCall finds the method that is called on what a call gives:
+// NewUsersClient(conn).List(ctx). It returns -1 where none is.
+func chainedCall(source []byte, at int) (from, to int) {
+	if at >= len(source) || source[at] != '(' {
+		return -1, -1
+	}
+	depth := 0
+	for i := at; i < len(source) && i < at+2000; i++ {
+		switch source[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				if m := method().FindSubmatchIndex(source[i:]); m != nil {
+					return i + m[2], i + m[3]
+				}
+				return -1, -1
+			}
+		}
+	}
+	return -1, -1
 }
 
 var clientCall = lazy.Regexp(`([A-Za-z_$][\w$]*)\s*\.\s*([A-Za-z]\w*)\s*\(`)
@@ -246,15 +311,23 @@ func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule,
 	m := r.goModuleOf(path.Dir(o.Path))
 	if rest, ok := strings.CutPrefix(im.Module, m.name); ok && m.name != "" && (rest == "" || rest[0] == '/') {
 		dir := path.Join(m.dir, rest)
+		generated := false
 		for _, f := range r.tree.list(dir) {
-			if strings.HasSuffix(f, ".pb.go") || strings.HasSuffix(f, ".connect.go") {
-				return protoModule{pkg: r.protoPackage(path.Join(dir, f), rest)}, true
+			if !strings.HasSuffix(f, ".pb.go") && !strings.HasSuffix(f, ".connect.go") {
+				continue
+			}
+			generated = true
+			if m := protoWritten().FindSubmatch(r.tree.read(path.Join(dir, f))); m != nil {
+				return protoModule{pkg: string(bytes.Join(m[1:], nil))}, true
 			}
 		}
-		return protoModule{}, false
+		return protoModule{pkg: protoPath(rest)}, generated
 	}
 	if !strings.Contains(im.Module, ".") || !goProto().MatchString(im.Module) && !strings.HasSuffix(im.Local, "pb") {
 		return protoModule{}, false
+	}
+	if pkg, ok := r.goPackage(im.Module); ok { // a .proto file says what it is generated into
+		return protoModule{pkg: pkg}, true
 	}
 	dir := strings.TrimSuffix(im.Module, "/"+im.Local)
 	if !strings.HasSuffix(im.Local, "connect") {
@@ -262,6 +335,31 @@ func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule,
 	}
 	parts := strings.Split(dir, "/")
 	return protoModule{pkg: protoPath(strings.Join(parts[min(3, len(parts)):], "/"))}, true
+}
+
+var goPackageOption = lazy.Regexp(`(?m)^\s*option\s+go_package\s*=\s*"([^";]+)`)
+
+var protoPackageLine = lazy.Regexp(`(?m)^\s*package\s+([\w.]+)\s*;`)
+
+// maxProtoFiles bounds the .proto files that are looked into.
+const maxProtoFiles = 500
+
+// goPackage is the protobuf package that a Go package was generated from, as
+// the .proto files of the repository say.
+func (r *Repo) goPackage(module string) (string, bool) {
+	if r.modules.goPackages == nil {
+		r.modules.goPackages = map[string]string{}
+		files := r.tree.ending(".proto")
+		for _, f := range files[:min(len(files), maxProtoFiles)] {
+			text := r.tree.read(f)
+			option, pkg := goPackageOption().FindSubmatch(text), protoPackageLine().FindSubmatch(text)
+			if option != nil && pkg != nil {
+				r.modules.goPackages[string(option[1])] = string(pkg[1])
+			}
+		}
+	}
+	pkg, ok := r.modules.goPackages[module]
+	return pkg, ok
 }
 
 // protoImportJVM takes the classes beside an imported gRPC stub for messages:

@@ -118,9 +118,11 @@ type moduleCache struct {
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
 
-	clients  map[string]string            // base addresses of clients, by file#name
-	requests map[string][]extract.Request // functions of files that are HTTP calls
-	mounts   map[string]*string           // prefixes under which files are mounted; nil for none
+	clients    map[string]string            // base addresses of clients, by file#name
+	goPackages map[string]string            // protobuf packages, by the Go packages that are made of them
+	versions   map[string]*extract.Version  // of other files
+	requests   map[string][]extract.Request // functions of files that are HTTP calls
+	mounts     map[string]*string           // prefixes under which files are mounted; nil for none
 }
 
 // resolve returns the key of what is used, the file that hands it on, if one

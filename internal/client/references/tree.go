@@ -16,6 +16,7 @@ type tree interface {
 	has(file string) bool
 	list(dir string) []string   // names of the files in a folder
 	read(file string) []byte    // nil when it is not there or too large
+	ending(end string) []string // paths of the files whose names end so
 	named(base string) []string // paths of the files called so, wherever they lie
 }
 
@@ -76,6 +77,22 @@ func (t *diskTree) read(file string) []byte {
 	return data
 }
 
+func (t *diskTree) ending(end string) []string {
+	t.named("")
+	return endingIn(t.names, end)
+}
+
+// endingIn picks those paths, in order.
+func endingIn(names map[string][]string, end string) (out []string) {
+	for base, files := range names {
+		if strings.HasSuffix(base, end) {
+			out = append(out, files...)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
 func (t *diskTree) named(base string) []string {
 	if t.names == nil {
 		t.names = map[string][]string{}
@@ -128,6 +145,11 @@ func (t *gitTree) list(dir string) []string {
 	names := t.folders[path.Clean(dir)]
 	sort.Strings(names)
 	return names
+}
+
+func (t *gitTree) ending(end string) []string {
+	t.named("")
+	return endingIn(t.names, end)
 }
 
 func (t *gitTree) named(base string) []string {
