@@ -1,5 +1,7 @@
 package coord
 
+import "strings"
+
 // An Event is something that happened, as the audit log, the stream and
 // webhooks tell it.
 type Event struct {
@@ -87,19 +89,108 @@ const (
 	EventSigninFailed              EventType = "signin.failed"
 )
 
+// A Part is what of the state that replicas keep in memory an event changes:
+// what has to be read again once it happened.
+type Part int
+
+// The parts. Whoever keeps one in memory switches over these, never over types
+// of events: then a new type is told in one place, its row below.
+const (
+	PartNone         Part = iota
+	PartIntent            // the intent that the event is about
+	PartSession           // the session that it is about
+	PartChanges           // the files of a working copy, or of merged work
+	PartUses              // the index of contracts: what code uses
+	PartSuppressions      // findings that are not to be raised
+	PartRules             // policies, and what feedback demotes
+	PartRepos             // which repos there are, with their rules
+	PartLinks             // which repos share a project
+	PartMembers           // who is in the org, and as what
+	PartTexts             // how much text of code is kept: all of it
+)
+
+var events = []struct {
+	Type EventType
+	Part Part
+}{
+	{EventRepoRegistered, PartRepos},
+	{EventProjectCreated, PartLinks},
+	{EventProjectUpdated, PartLinks},
+	{EventProjectDeleted, PartLinks},
+	{EventSessionStarted, PartSession},
+	{EventSessionEnded, PartSession},
+	{EventSessionStatus, PartNone},
+	{EventIntentDrafted, PartIntent},
+	{EventIntentDeclared, PartIntent},
+	{EventIntentUpdated, PartIntent},
+	{EventIntentBlocked, PartIntent},
+	{EventIntentUnblocked, PartIntent},
+	{EventIntentHandedOff, PartIntent},
+	{EventIntentAdopted, PartIntent},
+	{EventIntentClosed, PartIntent},
+	{EventIntentExpired, PartIntent},
+	{EventChangeRecorded, PartChanges},
+	{EventContractChanged, PartUses},
+	{EventConflictDetected, PartNone},
+	{EventConflictUpdated, PartNone},
+	{EventConflictAcknowledged, PartNone},
+	{EventConflictResolving, PartNone},
+	{EventConflictResolved, PartSuppressions},
+	{EventConflictOverrideRequested, PartNone},
+	{EventConflictOverridden, PartSuppressions},
+	{EventConflictStale, PartSuppressions},
+	{EventConflictFeedback, PartRules},
+	{EventHookWarned, PartNone},
+	{EventHookBlocked, PartNone},
+	{EventMessageSent, PartNone},
+	{EventMessageAcked, PartNone},
+	{EventQuestionAsked, PartNone},
+	{EventQuestionAnswered, PartNone},
+	{EventMemberAdded, PartNone},
+	{EventMemberUpdated, PartMembers},
+	{EventMemberRemoved, PartMembers},
+	{EventInviteCreated, PartNone},
+	{EventInviteRevoked, PartNone},
+	{EventInviteAccepted, PartNone},
+	{EventTokenCreated, PartNone},
+	{EventTokenRevoked, PartNone},
+	{EventPolicyUpdated, PartRules},
+	{EventOrgUpdated, PartTexts},
+	{EventWebhookCreated, PartNone},
+	{EventWebhookDeleted, PartNone},
+	{EventWebhookDisabled, PartNone},
+	{EventWebhookTested, PartNone},
+	{EventIntegrationUpdated, PartNone},
+	{EventDigestSent, PartNone},
+	{EventPlanLimitReached, PartNone},
+	{EventBillingUpdated, PartNone},
+	{EventSigninSucceeded, PartNone},
+	{EventSigninFailed, PartNone},
+}
+
 // EventTypes lists every type.
 func EventTypes() []EventType {
-	return []EventType{EventRepoRegistered, EventProjectCreated, EventProjectUpdated, EventProjectDeleted,
-		EventSessionStarted, EventSessionEnded, EventSessionStatus, EventIntentDrafted, EventIntentDeclared, EventIntentUpdated,
-		EventIntentBlocked, EventIntentUnblocked, EventIntentHandedOff, EventIntentAdopted, EventIntentClosed,
-		EventIntentExpired, EventChangeRecorded, EventContractChanged, EventConflictDetected, EventConflictUpdated,
-		EventConflictAcknowledged, EventConflictResolving, EventConflictResolved, EventConflictOverrideRequested,
-		EventConflictOverridden, EventConflictStale, EventConflictFeedback, EventHookWarned, EventHookBlocked,
-		EventMessageSent, EventMessageAcked, EventQuestionAsked, EventQuestionAnswered, EventMemberAdded,
-		EventMemberUpdated, EventMemberRemoved, EventInviteCreated, EventInviteRevoked, EventInviteAccepted, EventTokenCreated,
-		EventTokenRevoked, EventPolicyUpdated, EventOrgUpdated, EventWebhookCreated, EventWebhookDeleted,
-		EventWebhookDisabled, EventWebhookTested, EventIntegrationUpdated, EventDigestSent, EventPlanLimitReached,
-		EventBillingUpdated, EventSigninSucceeded, EventSigninFailed}
+	out := make([]EventType, len(events))
+	for i, e := range events {
+		out[i] = e.Type
+	}
+	return out
+}
+
+// Part returns what of the state in memory an event of this type changes.
+func (t EventType) Part() Part {
+	for _, e := range events {
+		if e.Type == t {
+			return e.Part
+		}
+	}
+	return PartNone
+}
+
+// Noun returns what events of this type are about.
+func (t EventType) Noun() string {
+	noun, _, _ := strings.Cut(string(t), ".")
+	return noun
 }
 
 // Enum lists the values for the API document.

@@ -186,7 +186,7 @@ func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*D
 	if err := o.refresh(ctx, tx); err != nil {
 		return err
 	}
-	d := &Draft{Index: o.ix, disturbed: map[string]bool{}}
+	d := &Draft{reads: o.ix, ix: o.ix, disturbed: map[string]bool{}}
 	defer d.rollback()
 	return fn(d)
 }
@@ -225,12 +225,28 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 }
 
 // A Draft is an index on which changes can be tried. It remembers whose
-// findings they may have altered.
+// findings they may have altered. The index itself is not embedded: each of its
+// own ways to change it would last beyond the transaction, for everybody.
 type Draft struct {
-	*engine.Index
+	reads
+	ix        *engine.Index
 	undo      []func()
 	disturbed map[string]bool
 }
+
+// reads are the questions to an index that a Draft answers.
+type reads interface {
+	Worker(id string) *engine.Worker
+	Workers(repo string) []string
+	Change(repo, copy, path string) *engine.Change
+	Changes(worker string) []*engine.Change
+	Links(repo string) []string
+	Rules(repo string) (*policy.Effective, []coord.ConflictKind)
+}
+
+// View returns the index for the engine to look at, as it is tried. Whoever
+// changes it there changes it for everybody.
+func (d *Draft) View() *engine.Index { return d.ix }
 
 func (d *Draft) rollback() {
 	for i := len(d.undo) - 1; i >= 0; i-- {
@@ -266,7 +282,7 @@ func (d *Draft) disturbTouchers(c *engine.Change) {
 // PutWorker adds or replaces a worker.
 func (d *Draft) PutWorker(w *engine.Worker) {
 	d.keepWorker(w.ID)
-	d.Index.PutWorker(w)
+	d.ix.PutWorker(w)
 	d.disturb(w.ID)
 }
 
@@ -277,16 +293,16 @@ func (d *Draft) RemoveWorker(id string) {
 	}
 	d.disturb(id)
 	d.keepWorker(id)
-	d.Index.RemoveWorker(id)
+	d.ix.RemoveWorker(id)
 }
 
 func (d *Draft) keepWorker(id string) {
 	old := d.Worker(id)
 	d.undo = append(d.undo, func() {
 		if old != nil {
-			d.Index.PutWorker(old)
+			d.ix.PutWorker(old)
 		} else {
-			d.Index.RemoveWorker(id)
+			d.ix.RemoveWorker(id)
 		}
 	})
 }
@@ -296,12 +312,12 @@ func (d *Draft) PutChange(c *engine.Change) {
 	old := d.Change(c.RepoID, c.Copy, c.Facts.Path)
 	d.undo = append(d.undo, func() {
 		if old != nil {
-			d.Index.PutChange(old)
+			d.ix.PutChange(old)
 		} else {
-			d.Index.RemoveChange(c.RepoID, c.Copy, c.Facts.Path)
+			d.ix.RemoveChange(c.RepoID, c.Copy, c.Facts.Path)
 		}
 	})
-	d.Index.PutChange(c)
+	d.ix.PutChange(c)
 	d.disturbTouchers(old)
 	d.disturbTouchers(c)
 }
@@ -316,24 +332,24 @@ func CopyOf(s coord.Session) string {
 
 // SetUses tells what live code of a file uses.
 func (d *Draft) SetUses(repo coord.RepoName, path string, uses []engine.Use) {
-	old := d.Uses(repo.ID, path)
-	d.undo = append(d.undo, func() { d.Index.SetUses(repo, path, old) })
-	d.Index.SetUses(repo, path, uses)
+	old := d.ix.Uses(repo.ID, path)
+	d.undo = append(d.undo, func() { d.ix.SetUses(repo, path, old) })
+	d.ix.SetUses(repo, path, uses)
 }
 
 // PutMerged adds what an intent changed and merged.
 func (d *Draft) PutMerged(c *engine.Change, i store.IntentRow, at coord.Time) {
-	d.Index.PutMerged(&engine.Merged{ID: i.ID, RepoID: c.RepoID, Facts: c.Facts, By: IntentWorker(i, nil), At: at})
-	d.undo = append(d.undo, func() { d.RemoveMerged(c.RepoID, i.ID) })
+	d.ix.PutMerged(&engine.Merged{ID: i.ID, RepoID: c.RepoID, Facts: c.Facts, By: IntentWorker(i, nil), At: at})
+	d.undo = append(d.undo, func() { d.ix.RemoveMerged(c.RepoID, i.ID) })
 }
 
 // SetMerged replaces the files of merged work that came by no intent.
 func (d *Draft) SetMerged(repo, id string, rows []store.MergedRow) {
-	old := d.Merged(repo, id)
+	old := d.ix.Merged(repo, id)
 	put := func(ms []*engine.Merged) {
-		d.RemoveMerged(repo, id)
+		d.ix.RemoveMerged(repo, id)
 		for _, m := range ms {
-			d.Index.PutMerged(m)
+			d.ix.PutMerged(m)
 		}
 	}
 	fresh := make([]*engine.Merged, len(rows))
@@ -348,28 +364,28 @@ func (d *Draft) SetMerged(repo, id string, rows []store.MergedRow) {
 func (d *Draft) SetRules(repo string, p *policy.Effective, demoted []coord.ConflictKind) {
 	oldP, oldD := d.Rules(repo)
 	d.undo = append(d.undo, func() {
-		d.SetPolicy(repo, oldP)
-		d.SetDemoted(repo, oldD)
+		d.ix.SetPolicy(repo, oldP)
+		d.ix.SetDemoted(repo, oldD)
 	})
-	d.SetPolicy(repo, p)
-	d.SetDemoted(repo, demoted)
+	d.ix.SetPolicy(repo, p)
+	d.ix.SetDemoted(repo, demoted)
 }
 
 // SetLinks tries other links between repos.
 func (d *Draft) SetLinks(repo string, linked []string) {
 	old := d.Links(repo)
-	d.undo = append(d.undo, func() { d.Index.SetLinks(repo, old) })
-	d.Index.SetLinks(repo, linked)
+	d.undo = append(d.undo, func() { d.ix.SetLinks(repo, old) })
+	d.ix.SetLinks(repo, linked)
 }
 
 // Suppress keeps a finding from being raised.
 func (d *Draft) Suppress(s engine.Suppression) {
-	old, was := d.Suppression(s.Fingerprint)
+	old, was := d.ix.Suppression(s.Fingerprint)
 	d.undo = append(d.undo, func() {
-		d.RemoveSuppression(s.Fingerprint)
+		d.ix.RemoveSuppression(s.Fingerprint)
 		if was {
-			d.Index.Suppress(old)
+			d.ix.Suppress(old)
 		}
 	})
-	d.Index.Suppress(s)
+	d.ix.Suppress(s)
 }

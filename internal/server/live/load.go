@@ -265,13 +265,12 @@ func ChangeOf(c store.ChangeRow) *engine.Change {
 func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event) error {
 	todo := map[string]func() error{} // each thing once, however often it changed
 	for _, e := range events {
-		switch e.Type {
-		case coord.EventIntentDrafted, coord.EventIntentDeclared, coord.EventIntentUpdated, coord.EventIntentBlocked, coord.EventIntentUnblocked,
-			coord.EventIntentHandedOff, coord.EventIntentAdopted, coord.EventIntentClosed, coord.EventIntentExpired:
+		switch e.Type.Part() {
+		case coord.PartIntent:
 			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, e.Subject.ID) }
-		case coord.EventSessionStarted, coord.EventSessionEnded:
+		case coord.PartSession:
 			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, e.Subject.ID) }
-		case coord.EventChangeRecorded:
+		case coord.PartChanges:
 			if id, ok := e.Payload["merge"].(string); ok {
 				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, e.RepoID, id) }
 				continue
@@ -281,16 +280,16 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 				ix.RemoveCopy(e.RepoID, copy)
 				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
 			}
-		case coord.EventOrgUpdated: // signature texts may have been cleared
+		case coord.PartTexts: // signature texts may have been cleared
 			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
-		case coord.EventContractChanged:
+		case coord.PartUses:
 			todo["uses "+e.ID] = func() error { return reloadUses(ctx, tx, org, ix, e) }
-		case coord.EventConflictOverridden, coord.EventConflictResolved, coord.EventConflictStale:
+		case coord.PartSuppressions:
 			fp, _ := e.Payload["fingerprint"].(string)
 			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
-		case coord.EventPolicyUpdated, coord.EventRepoRegistered, coord.EventConflictFeedback:
+		case coord.PartRules, coord.PartRepos:
 			todo["rules"] = func() error { return loadRules(ctx, tx, org, ix) }
-		case coord.EventProjectCreated, coord.EventProjectUpdated, coord.EventProjectDeleted:
+		case coord.PartLinks:
 			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
 		}
 	}

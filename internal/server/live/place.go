@@ -75,13 +75,12 @@ func (p *places) forget(gone func(*Place) bool) {
 func (p *places) forgetBy(events []coord.Event) {
 	sessions, intents := map[string]bool{}, map[string]bool{}
 	for _, e := range events {
-		switch e.Type {
-		case coord.EventSessionStarted, coord.EventSessionEnded:
+		switch e.Type.Part() {
+		case coord.PartSession:
 			sessions[e.Subject.ID] = true
-		case coord.EventIntentDrafted, coord.EventIntentDeclared, coord.EventIntentUpdated, coord.EventIntentBlocked, coord.EventIntentUnblocked,
-			coord.EventIntentHandedOff, coord.EventIntentAdopted, coord.EventIntentClosed, coord.EventIntentExpired:
+		case coord.PartIntent:
 			intents[e.Subject.ID] = true
-		case coord.EventContractChanged, coord.EventRepoRegistered, coord.EventMemberRemoved, coord.EventMemberUpdated:
+		case coord.PartUses, coord.PartRepos, coord.PartMembers:
 			p.forget(func(*Place) bool { return true })
 			return
 		}

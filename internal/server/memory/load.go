@@ -262,9 +262,10 @@ func (o *org) statuses(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// apply brings the index forward by events: each names what to read again.
+// apply brings the index forward by events: each names what to read again. Every
+// event about a noun whose words are kept counts, so a new type needs no case.
 func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) error {
-	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type == coord.EventOrgUpdated }) {
+	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartTexts }) {
 		return o.load(ctx, tx) // texts may have been cleared
 	}
 	todo := map[string]func() error{} // each thing once, however often it changed
@@ -277,7 +278,7 @@ func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) err
 	}
 	for _, e := range events {
 		id := e.Subject.ID
-		if e.Type == coord.EventContractChanged {
+		if e.Type.Part() == coord.PartUses {
 			paths, _ := e.Payload["paths"].([]any)
 			add("index "+e.ID, func() error { return o.indexed(ctx, tx, e.RepoID, paths) })
 		}

@@ -76,7 +76,7 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 // resolved. It returns the worker's live conflicts.
 func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
 	c.Live.Settled(workerID)
-	findings := engine.Detect(c.Live.Index, workerID)
+	findings := engine.Detect(c.Live.View(), workerID)
 	known, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (c *Change) stillAttempted(k store.ConflictRow) bool {
 			e.Paths = append(e.Paths, *ev.Path)
 		}
 	}
-	return slices.ContainsFunc(engine.Decide(c.Live.Index, e).Findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint })
+	return slices.ContainsFunc(engine.Decide(c.Live.View(), e).Findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint })
 }
 
 // fill writes a finding into a conflict.

@@ -138,10 +138,10 @@ func (h *hook) edit() engine.Edit {
 	return editOf(h.event, h.Live.Worker(h.worker()), &h.session, h.Now)
 }
 
-func (h *hook) decision() engine.Decision { return engine.Decide(h.Live.Index, h.edit()) }
+func (h *hook) decision() engine.Decision { return engine.Decide(h.Live.View(), h.edit()) }
 
 func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
-	d, g := h.decision(), engine.Guard(h.Live.Index, h.edit(), sweepsOf(h.event))
+	d, g := h.decision(), engine.Guard(h.Live.View(), h.edit(), sweepsOf(h.event))
 	switch {
 	case d.Action == engine.Block:
 		return h.block(ctx, d)

@@ -32,7 +32,7 @@ func (h *hook) news(ctx context.Context) error {
 // conflictNews tells of conflicts of severity warn and block, once each and
 // again when their evidence grows.
 func (h *hook) conflictNews(ctx context.Context) error {
-	findings := engine.Detect(h.Live.Index, h.worker())
+	findings := engine.Detect(h.Live.View(), h.worker())
 	for i := range findings {
 		f := &findings[i]
 		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
@@ -182,7 +182,7 @@ const maxTeam = 8
 // teamLines tells who else is at work here.
 func (h *hook) teamLines(ctx context.Context) error {
 	var lines []string
-	for _, n := range nearby(h.Live.Index, h.Live.Worker(h.worker()), coord.ScopeSet{}, nil) {
+	for _, n := range nearby(h.Live.View(), h.Live.Worker(h.worker()), coord.ScopeSet{}, nil) {
 		if len(lines) == maxTeam {
 			lines = append(lines, "- and others: call who_is_online")
 			break

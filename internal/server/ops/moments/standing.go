@@ -3,7 +3,6 @@ package moments
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -77,9 +76,12 @@ func (s *Service) freed(ctx context.Context, org string, w *lookout, batch []eve
 }
 
 // changesRules reports whether an event can free a path or symbol though all
-// claims stand, such as one about policy or the repo. Those of work and talk
-// cannot.
+// claims stand: one about policy, the repo, or who is there. Those of work and
+// talk cannot.
 func changesRules(t coord.EventType) bool {
-	noun, _, _ := strings.Cut(string(t), ".")
-	return !slices.Contains([]string{"intent", "session", "change", "contract", "conflict", "hook", "message", "question"}, noun)
+	switch t.Part() {
+	case coord.PartRules, coord.PartRepos, coord.PartLinks, coord.PartMembers, coord.PartTexts:
+		return true
+	}
+	return false
 }

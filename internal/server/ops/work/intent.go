@@ -300,7 +300,7 @@ func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
 	if old := c.Live.Worker(i.ID); old != nil {
 		w.Lineages = old.Lineages
 	}
-	mode, note := engine.HonourExclusive(c.Live.Index, w, files, rules.ExclusiveMaxFiles)
+	mode, note := engine.HonourExclusive(c.Live.View(), w, files, rules.ExclusiveMaxFiles)
 	i.EffectiveMode = mode
 	if note != "" {
 		i.ModeNote = &note
