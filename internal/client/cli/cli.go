@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -137,7 +138,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Short: "Coordinate coding agents that work in the same repositories",
 		Long: "svc tells you and your coding agents who else works on the same files,\n" +
 			"symbols and contracts, before an edit goes wrong.",
-		Example:       "  svc login\n  svc init\n  svc status",
+		Example:       "  svc up\n  svc status\n  svc open",
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -189,7 +190,7 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"start", "Get started", []func(*app) *cobra.Command{
-		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
+		(*app).upCommand, (*app).downCommand, (*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
@@ -237,12 +238,40 @@ func (a *app) login(flags login.Overrides) (login.Login, login.Store, error) {
 	if err != nil {
 		return login.Login{}, store, err
 	}
+	if flags == (login.Overrides{}) {
+		if l, here, err := a.localLogin(store); here {
+			return l, store, err
+		}
+	}
 	c, err := store.Load()
 	if err != nil {
 		return login.Login{}, store, err
 	}
 	l, err := login.Resolve(c, a.Getenv, flags)
 	return l, store, err
+}
+
+// localLogin returns the login of the local service, if the work in this
+// folder is its own.
+func (a *app) localLogin(store login.Store) (login.Login, bool, error) {
+	c, err := store.LoadFile()
+	if err != nil {
+		return login.Login{}, false, nil // which the login then says
+	}
+	var fingerprints []string
+	if repo, ok := gitrepo.Find(a.Dir); ok {
+		fingerprints = fingerprintsOf(repo)
+	} else if c.Token != "" || c.Keychain { // outside of repositories people mean their team
+		return login.Login{}, false, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commandStart)
+	defer cancel()
+	s, here, err := localFor(ctx, a.Getenv, store, c, fingerprints)
+	if !here || err != nil {
+		return login.Login{}, here, err
+	}
+	own := login.Config{Server: s.Server, Token: s.Token, MachineID: store.Machine(), WebURL: s.Server}
+	return login.Login{Config: own, ServerSource: login.FromLocal, TokenSource: login.FromLocal}, true, nil
 }
 
 // client returns a client of the server that the user is logged in to.

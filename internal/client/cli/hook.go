@@ -69,7 +69,7 @@ func (a *app) hookCommand() *cobra.Command {
 func runHook(ctx context.Context, args []string) int {
 	return hook.Run(ctx, hook.Env{
 		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version.Version,
-		Login: func() (hook.Login, error) { return hookLogin(os.Getenv) },
+		Login: func(fingerprints []string) (hook.Login, error) { return hookLogin(os.Getenv, fingerprints) },
 		ConfigDir: func() (string, error) {
 			s, err := login.Locate(os.Getenv)
 			return s.Dir, err
@@ -83,7 +83,11 @@ func runHook(ctx context.Context, args []string) int {
 // analyzeEdit returns the facts about edited files, within what an event may
 // take.
 func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analysis, error) {
-	l, err := hookLogin(os.Getenv)
+	var fingerprints []string
+	if repo, ok := gitrepo.Find(root); ok {
+		fingerprints = fingerprintsOf(repo)
+	}
+	l, err := hookLogin(os.Getenv, fingerprints)
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +113,26 @@ func startIndex(root string) {
 	}
 }
 
-// hookLogin is the login as hooks need it.
-func hookLogin(getenv func(string) string) (hook.Login, error) {
+// hookLogin is the login as hooks need it, for a repository.
+func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, error) {
 	store, err := login.Locate(getenv)
 	if err != nil {
 		return hook.Login{}, err
 	}
 	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
-	c, err := store.Load()
+	c, err := store.LoadFile()
 	if err != nil {
+		return hook.Login{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hookStart)
+	defer cancel()
+	if s, here, err := localFor(ctx, getenv, store, c, fingerprints); here {
+		if err != nil {
+			return hook.Login{Local: true}, err
+		}
+		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true}, nil
+	}
+	if c, err = store.Load(); err != nil {
 		return hook.Login{}, err
 	}
 	l, err := login.Resolve(c, getenv, login.Overrides{})

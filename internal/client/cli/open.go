@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // pages are the pages of the dashboard that svc open knows.
@@ -20,7 +22,7 @@ func (a *app) openCommand() *cobra.Command {
 		Long:      "Open the web dashboard. With SVC_NO_BROWSER, or where no browser can be\nstarted, the address is printed instead.",
 		Example:   "  svc open\n  svc open conflicts",
 		ValidArgs: []string{"dashboard", "messages", "conflicts"},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			page := "dashboard"
 			switch len(args) {
 			case 0:
@@ -42,6 +44,12 @@ func (a *app) openCommand() *cobra.Command {
 				return err
 			}
 			address := strings.TrimRight(base, "/") + path
+			if l.ServerSource == login.FromLocal { // nobody has a password there
+				service := local.Service{LocalService: wire.LocalService{Server: l.Server}, Token: l.Token}
+				if address, err = service.Link(cmd.Context(), path); err != nil {
+					return err
+				}
+			}
 			if a.json {
 				return a.printJSON(map[string]string{"url": address})
 			}
@@ -49,7 +57,7 @@ func (a *app) openCommand() *cobra.Command {
 				fmt.Fprintln(a.Stdout, address)
 				return nil
 			}
-			fmt.Fprintf(a.Stderr, "Opened %s\n", address)
+			fmt.Fprintf(a.Stderr, "Opened %s\n", strings.TrimRight(base, "/")+path)
 			return nil
 		},
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
 )
 
 // A place is the repository that a command runs in.
@@ -23,12 +24,9 @@ func (a *app) here() (place, error) {
 		return place{}, fmt.Errorf("%s is in no git repository", a.Dir)
 	}
 	p := place{Root: r.Root, Branch: r.Head().Branch}
-	for _, remote := range r.Remotes() {
-		if f, ok := scope.Fingerprint(remote.URL); ok {
-			p.Fingerprints = append(p.Fingerprints, f)
-		}
-	}
-	if len(p.Fingerprints) == 0 {
+	p.Fingerprints = fingerprintsOf(r)
+	if l, _, err := a.login(login.Overrides{}); local.OwnOf(p.Fingerprints[0]) && (err != nil || l.ServerSource != login.FromLocal) {
+		p.Fingerprints = nil
 		return p, fmt.Errorf("%s has no remote, so the service cannot tell which repository it is", r.Root)
 	}
 	p.Fingerprint = p.Fingerprints[0]

@@ -51,7 +51,10 @@ func checkLanguages(_ context.Context, p *Patient) []Check {
 func checkConfig(_ context.Context, p *Patient) []Check {
 	const name = "config"
 	if p.LoginErr != nil {
-		return one(name, Fail, "svc login", "%v", p.LoginErr)
+		return one(name, Fail, "svc up, or svc login", "%v", p.LoginErr)
+	}
+	if p.Login.ServerSource == login.FromLocal {
+		return one(name, OK, "", "your own service, which svc up started")
 	}
 	if _, err := os.Stat(p.ConfigPath); err != nil {
 		if p.Login.TokenSource == login.FromEnv {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -75,8 +76,10 @@ type send struct {
 func (r *runner) plan(ctx context.Context) ([]send, error) {
 	c := r.call
 	targets, err := r.targets(ctx)
-	targets = slices.DeleteFunc(targets, func(t target) bool { return r.unknown(t.at) })
-	if err != nil || len(targets) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if targets, err = r.route(targets); err != nil || len(targets) == 0 {
 		return nil, err
 	}
 	var sends []send
@@ -86,7 +89,11 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 		sends = append(sends, send{event: wire.HookSessionStart, at: targets[0].at, lead: true})
 	}
 	if c.Event == wire.HookStop {
-		for _, t := range r.unreported(ctx, targets) {
+		late, err := r.route(r.unreported(ctx, targets))
+		if err != nil {
+			r.log(err)
+		}
+		for _, t := range late {
 			sends = append(sends, send{wire.HookPostEdit, t.at, t.paths, true})
 		}
 	}
@@ -98,9 +105,69 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 	return sends, nil
 }
 
-// ask sends events and merges the answers: one block is a block of all.
+// route finds the login of each target and leaves out those that nobody is to
+// be told of.
+func (r *runner) route(targets []target) ([]target, error) {
+	var out []target
+	var failed error
+	for _, t := range targets {
+		login, err := r.Login(t.at.fingerprints)
+		switch {
+		case !login.Local && local.OwnOf(t.at.fingerprints[0]): // a team cannot know it
+		case err != nil:
+			failed = err
+		case login.Local || !r.unknown(t.at):
+			t.at.login = login
+			out = append(out, t)
+		}
+	}
+	if len(out) > 0 && failed != nil {
+		r.log(failed)
+		failed = nil
+	}
+	return out, failed
+}
+
+// ask sends events, to each service its own, and merges the answers: one block
+// is a block of all.
 func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
-	if err := r.connect(); err != nil {
+	var all host.Answer
+	var failed error
+	asked := 0
+	for len(sends) > 0 {
+		login := sends[0].at.login
+		var these, others []send
+		for _, s := range sends {
+			if s.at.login == login {
+				these = append(these, s)
+			} else {
+				others = append(others, s)
+			}
+		}
+		sends = others
+		a, err := r.askOne(ctx, login, these)
+		if err != nil {
+			failed = err
+			continue
+		}
+		asked++
+		all.Block = all.Block || a.Block
+		all.Reason = strings.TrimPrefix(all.Reason+"\n"+a.Reason, "\n")
+		all.Context = joinContexts(all.Context, a.Context)
+	}
+	if asked == 0 {
+		return host.Answer{}, failed
+	}
+	if failed != nil {
+		r.log(failed)
+	}
+	all.Reason = strings.TrimSuffix(all.Reason, "\n")
+	return all, nil
+}
+
+// askOne asks one service.
+func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.Answer, error) {
+	if err := r.connect(login); err != nil {
 		return host.Answer{}, err
 	}
 	replies := make([]wire.HookReply, len(sends))
@@ -202,11 +269,7 @@ func joinContexts(a, b string) string {
 }
 
 // connect gets ready to talk to the service, or says why it cannot.
-func (r *runner) connect() error {
-	login, err := r.Login()
-	if err != nil {
-		return err
-	}
+func (r *runner) connect(login Login) error {
 	if login.Server == "" || login.Token == "" {
 		return fmt.Errorf("not logged in: run svc login")
 	}

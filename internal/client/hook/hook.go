@@ -27,6 +27,7 @@ type Login struct {
 	Token     string
 	MachineID string
 	DataMode  coord.DataMode
+	Local     bool // the service of one person, on this machine
 }
 
 // An Env is the world of one run. Functions are called only when needed.
@@ -40,7 +41,9 @@ type Env struct {
 	TempDir string // "" is the system's
 	Version string // of the client
 
-	Login     func() (Login, error)
+	// Login returns the login for a repository: some go to a team's server,
+	// others stay on this machine.
+	Login     func(fingerprints []string) (Login, error)
 	ConfigDir func() (string, error)
 
 	// Base returns the commit that the work in a repository started from. It

@@ -106,7 +106,7 @@ func (w *world) env(tool, event, payload string, stdout, stderr io.Writer) Env {
 			return w.vars[k]
 		},
 		Dir: w.home, TempDir: w.temp, Version: "1.2.3",
-		Login: func() (Login, error) {
+		Login: func([]string) (Login, error) {
 			return Login{Server: w.server.URL, Token: "svc_secret", MachineID: "machine-1"}, nil
 		},
 		ConfigDir: func() (string, error) { return w.config, nil },
@@ -410,12 +410,12 @@ func TestFailsOpen(t *testing.T) {
 		"nonsense":         func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { return "what?" } },
 		"unknown decision": func(w *world, _ *Env) { w.answers(wire.HookReply{Decision: "maybe"}) },
 		"too slow":         func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { <-w.t.Context().Done(); return nil } },
-		"not logged in":    func(_ *world, e *Env) { e.Login = func() (Login, error) { return Login{}, nil } },
-		"unreadable login": func(_ *world, e *Env) { e.Login = func() (Login, error) { return Login{}, errors.New("bad config") } },
+		"not logged in":    func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, nil } },
+		"unreadable login": func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, errors.New("bad config") } },
 		"bad address": func(_ *world, e *Env) {
-			e.Login = func() (Login, error) { return Login{Server: "::", Token: "t"}, nil }
+			e.Login = func([]string) (Login, error) { return Login{Server: "::", Token: "t"}, nil }
 		},
-		"panic":             func(_ *world, e *Env) { e.Login = func() (Login, error) { panic("boom") } },
+		"panic":             func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { panic("boom") } },
 		"payload cut short": func(_ *world, e *Env) { e.Stdin = strings.NewReader(`{"session_id":`) },
 		"payload no object": func(_ *world, e *Env) { e.Stdin = strings.NewReader(`[1]`) },
 		"no such host":      func(_ *world, e *Env) { e.Args = []string{"--tool", "emacs"} },
@@ -726,7 +726,7 @@ func TestMetadataOnlyKeepsWordsAtHome(t *testing.T) {
 	} {
 		data, _ := json.Marshal(p)
 		env := w.env("claude_code", p["hook_event_name"].(string), string(data), io.Discard, io.Discard)
-		env.Login = func() (Login, error) {
+		env.Login = func([]string) (Login, error) {
 			return Login{Server: w.server.URL, Token: "t", DataMode: coord.DataMetadataOnly}, nil
 		}
 		Run(t.Context(), env)

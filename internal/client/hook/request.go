@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/workspace"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -24,6 +25,7 @@ import (
 type place struct {
 	*gitrepo.Repo
 	fingerprints []string
+	login        Login
 }
 
 // name is how people call the repository.
@@ -32,7 +34,8 @@ func (p *place) name() string {
 	return name
 }
 
-// placeOf returns repo as a place, if it has a remote.
+// placeOf returns repo as a place. One without a remote has a name that only
+// this machine knows.
 func placeOf(repo *gitrepo.Repo) (*place, bool) {
 	p := &place{Repo: repo}
 	seen := map[string]bool{}
@@ -41,6 +44,9 @@ func placeOf(repo *gitrepo.Repo) (*place, bool) {
 			seen[f] = true
 			p.fingerprints = append(p.fingerprints, f)
 		}
+	}
+	if len(p.fingerprints) == 0 && repo.CommonDir != "" {
+		p.fingerprints = []string{local.Fingerprint(repo.CommonDir)}
 	}
 	return p, len(p.fingerprints) > 0
 }
@@ -139,7 +145,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		Branch:             clip(head.Branch, 255), DefaultBranch: clip(def, 255), HeadSHA: head.SHA,
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
-		KnownOnly:    !r.asked(s.at.Root),
+		KnownOnly:    !r.login.Local && !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 		out.CwdPath = clip(filepath.ToSlash(rel), 1024)

@@ -36,6 +36,7 @@ const (
 	FromFlag    Source = "flag"
 	FromEnv     Source = "env"
 	FromConfig  Source = "config"
+	FromLocal   Source = "local" // the service of one person on this machine
 	FromDefault Source = "default"
 	FromNowhere Source = "none"
 )

@@ -34,6 +34,7 @@ const usage = `svcd is the svc server: it coordinates coding agents that work in
 usage: svcd <command> [flags]
 
   serve       run the service
+  local       run the service of one person on this machine, as svc up does
   bootstrap   make the first org and its owner, and print a token
   rotate-key  replace the key that seals stored secrets
   migrate     bring the database's schema up to date and stop
@@ -62,6 +63,8 @@ func Main(ctx context.Context, env Env) int {
 	switch command {
 	case "serve":
 		err = serve(ctx, env, args)
+	case "local":
+		err = serveLocal(ctx, env, args)
 	case "bootstrap":
 		err = bootstrap(ctx, env, args)
 	case "rotate-key":

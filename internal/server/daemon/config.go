@@ -46,6 +46,8 @@ type Config struct {
 
 	Version string
 	Clock   func() time.Time // nil for the real one
+
+	local *local // nil unless it serves one person
 }
 
 // StripeConfig is what it takes to sell plans; without a key nothing is sold.

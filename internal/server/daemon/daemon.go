@@ -64,6 +64,7 @@ type Daemon struct {
 	work     sync.WaitGroup
 	served   chan error
 	trace    func(context.Context) error
+	local    *local // nil unless it serves one person
 }
 
 // Open opens the database of a configuration, making its folder first.
@@ -159,7 +160,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
 	d.http = &http.Server{
-		Handler:           d.traced(requestID(m.observe(secured(mux), d.log))),
+		Handler:           d.cfg.local.around(d.traced(requestID(m.observe(secured(mux), d.log)))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		IdleTimeout:       120 * time.Second,

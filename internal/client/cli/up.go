@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/setup"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/version"
+)
+
+func (a *app) upCommand() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "up [--yes] [--tools IDS|all]",
+		Short: "Start svc for you alone, on this machine",
+		Long: "Start the service of one person on this machine, if it does not run yet, and\n" +
+			"write the hooks of the agent hosts that are installed, for every folder. There\n" +
+			"is no login, no password, and a repository needs no remote. From then on the\n" +
+			"hooks start the service when it is needed, and it ends when nobody works.\n" +
+			"svc down stops it; svc login adds the server of a team.",
+		Example: "  svc up\n  svc up --yes\n  svc up --tools claude_code,codex",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runUp(cmd.Context(), f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.tools, "tools", "", "hosts, separated by commas, or all")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask before writing the hooks")
+	return cmd
+}
+
+// An upReport is the JSON of svc up.
+type upReport struct {
+	Server  string   `json:"server"`
+	Data    string   `json:"data"`
+	Started bool     `json:"started"`
+	Hooks   []string `json:"hooks"`
+	Written []string `json:"written"`
+}
+
+func (a *app) runUp(ctx context.Context, f initFlags) error {
+	if a.Getenv("SVC_SERVER") != "" || a.Getenv("SVC_TOKEN") != "" {
+		return fmt.Errorf("SVC_SERVER or SVC_TOKEN is set: work would go there; unset them for a service of your own")
+	}
+	place, err := local.Locate(a.Getenv)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	s, started, err := place.Up(ctx, a.ownAddress(ctx), version.Version)
+	if err != nil {
+		return err
+	}
+	rep := upReport{Server: s.Server, Data: place.Dir, Started: started}
+	f.user = true
+	if rep.Hooks, rep.Written, err = a.upHooks(f); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(rep)
+	}
+	how := "runs"
+	if started {
+		how = "started"
+	}
+	fmt.Fprintf(a.Stdout, "The service %s on %s; its data is in %s.\n", how, rep.Server, peertext.Path(rep.Data))
+	switch {
+	case len(rep.Hooks) == 0:
+		fmt.Fprintln(a.Stdout, "No hooks were written. svc init --user writes those of the hosts you name.")
+	case len(rep.Written) == 0:
+		fmt.Fprintf(a.Stdout, "The hooks of %s are there already.\n", strings.Join(rep.Hooks, ", "))
+	default:
+		fmt.Fprintf(a.Stdout, "Wrote the hooks of %s, for every folder.\n", strings.Join(rep.Hooks, ", "))
+	}
+	if _, err := program(ctx); err != nil {
+		a.printWarnings([]string{err.Error()})
+	}
+	fmt.Fprintln(a.Stdout, "Start your agents anew: those that work in one place are now told of each other before they edit.")
+	fmt.Fprintln(a.Stdout, "Next: svc status shows who works on what, svc open the dashboard, svc down stops it.")
+	return nil
+}
+
+// upHooks writes the hooks of the installed hosts, after asking.
+func (a *app) upHooks(f initFlags) (hosts, written []string, err error) {
+	home := login.Home(a.Getenv)
+	if home == "" {
+		return nil, nil, fmt.Errorf("there is no home folder: set HOME")
+	}
+	if f.tools != "" {
+		hosts, err = parseTools(strings.Split(f.tools, ","), setup.UserHosts())
+	} else {
+		hosts = slices.DeleteFunc(setup.Detect(home, home, exec.LookPath), func(id string) bool { return !slices.Contains(setup.UserHosts(), id) })
+	}
+	if err != nil || len(hosts) == 0 {
+		return nil, nil, err
+	}
+	changes, err := setup.Plan(setup.Options{Root: home, Home: home, Hosts: hosts, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; no hooks were written", err)
+	}
+	for _, c := range changes.Files {
+		written = append(written, c.Path)
+	}
+	if len(written) == 0 {
+		return hosts, nil, nil
+	}
+	if a.Terminal.In && !f.yes && !a.json {
+		fmt.Fprintf(a.Stderr, "Write the hooks of %s into %s? [Y/n] ", strings.Join(hosts, ", "), peertext.Path(home))
+		line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n") {
+			return nil, nil, nil
+		}
+	}
+	return hosts, written, changes.Apply()
+}
+
+// ownAddress is how the person's work is signed: as git signs it.
+func (a *app) ownAddress(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "config", "--global", "user.email")
+	out, err := cmd.Output()
+	email := strings.TrimSpace(string(out))
+	if err != nil || !strings.Contains(email, "@") || strings.ContainsAny(email, " \t\n<>") {
+		return ""
+	}
+	return email
+}
+
+func (a *app) downCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "Stop the service of svc up",
+		Long:    "Stop the local service. Hooks do not start it again until svc up; the data\nstays. svc init --user --remove takes the hooks out.",
+		Example: "  svc down",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			place, err := local.Locate(a.Getenv)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), 20*time.Second)
+			defer cancel()
+			was, err := place.Down(ctx)
+			switch {
+			case err != nil:
+				return err
+			case a.json:
+				return a.printJSON(map[string]bool{"stopped": was})
+			case was:
+				fmt.Fprintln(a.Stdout, "Stopped. Hooks let agents go on without it; svc up starts it again.")
+			default:
+				fmt.Fprintln(a.Stdout, "It was not running. Hooks will not start it; svc up does.")
+			}
+			return nil
+		},
+	}
+}

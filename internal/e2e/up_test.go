@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A laptop is the home folder of somebody who has svc, svcd and git.
+type laptop struct {
+	t                *testing.T
+	bin, home, clone string
+	env              []string
+}
+
+func newLaptop(t *testing.T) *laptop {
+	t.Helper()
+	dir := t.TempDir()
+	l := &laptop{t: t, bin: filepath.Join(dir, "bin"), home: filepath.Join(dir, "home"), clone: filepath.Join(dir, "home", "proj")}
+	for _, d := range []string{l.bin, l.clone, filepath.Join(l.home, ".claude")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"svc", "svcd"} {
+		if err := os.Symlink(program(t, name), filepath.Join(l.bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.env = []string{"HOME=" + l.home, "PATH=" + l.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
+		"SVC_NO_BROWSER=1", "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_NOSYSTEM=1"}
+	l.run("", "git", "config", "--global", "user.email", "ann@example.com")
+	l.run("", "git", "config", "--global", "user.name", "Ann")
+	l.run("", "git", "init", "-q", "-b", "main")
+	l.write("a.txt", "one\n")
+	l.run("", "git", "add", ".")
+	l.run("", "git", "commit", "-qm", "one")
+	t.Cleanup(func() { l.try("", "svc", "down") })
+	return l
+}
+
+func (l *laptop) write(name, text string) {
+	l.t.Helper()
+	if err := os.WriteFile(filepath.Join(l.clone, name), []byte(text), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *laptop) try(stdin, name string, args ...string) (string, error) {
+	path := name
+	if beside := filepath.Join(l.bin, name); !strings.Contains(name, "/") {
+		if _, err := os.Stat(beside); err == nil {
+			path = beside
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = l.clone, l.env, strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (l *laptop) run(stdin, name string, args ...string) string {
+	l.t.Helper()
+	out, err := l.try(stdin, name, args...)
+	if err != nil {
+		l.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return out
+}
+
+// hook plays an event of Claude Code.
+func (l *laptop) hook(session, event, id string) string {
+	l.t.Helper()
+	payload, err := json.Marshal(map[string]any{"session_id": session, "cwd": l.clone, "hook_event_name": event, "tool_name": "Write", "tool_use_id": id,
+		"tool_input": map[string]any{"file_path": filepath.Join(l.clone, "a.txt"), "content": "x"}, "tool_response": map[string]any{}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return l.run(string(payload), "svc", "hook", "--tool", "claude_code", "--event", event)
+}
+
+func (l *laptop) service() (s wire.LocalService, ok bool) {
+	text, err := os.ReadFile(filepath.Join(l.home, ".local", "share", "svc", "local", wire.LocalAddress))
+	return s, err == nil && json.Unmarshal(text, &s) == nil
+}
+
+// svc up is all that one person needs: no login, no remote, no terminal that
+// stays open.
+func TestUpServesOnePerson(t *testing.T) {
+	l := newLaptop(t)
+	if out := l.run("", "svc", "up", "--yes"); strings.Count(out, "\n") > 5 || !strings.Contains(out, "claude_code") {
+		t.Errorf("svc up says\n%s", out)
+	}
+	for _, f := range []string{"", "owner-token", wire.LocalAddress} {
+		info, err := os.Stat(filepath.Join(l.home, ".local", "share", "svc", "local", f))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%q: %v, %v: others can read it", f, info.Mode(), err)
+		}
+	}
+	if out := l.run("", "svc", "status"); !strings.Contains(out, "/proj") {
+		t.Errorf("svc status says\n%s", out)
+	}
+	if out := l.hook("A", "SessionStart", ""); !strings.Contains(out, "session_id") {
+		t.Errorf("the hook says %q", out)
+	}
+	// It was killed: the next hook starts it.
+	s, _ := l.service()
+	p, err := os.FindProcess(s.PID)
+	if err != nil || p.Signal(syscall.SIGKILL) != nil {
+		t.Fatal("no process", err)
+	}
+	await.True(t, "a hook to start the service", func() bool { return strings.Contains(l.hook("B", "SessionStart", ""), "session_id") })
+
+	// After svc down no hook does, and agents go on.
+	l.run("", "svc", "down")
+	if out := l.hook("A", "PreToolUse", "t9"); out != "" {
+		t.Errorf("after svc down a hook says %q", out)
+	}
+	if _, ok := l.service(); ok {
+		t.Error("a hook started what the person stopped")
+	}
+	if out, err := l.try("", "svc", "status"); err == nil || !strings.Contains(out, "svc up") {
+		t.Errorf("svc status after svc down: %v\n%s", err, out)
+	}
+}
+
+// Nobody but the person is let in: not other names for loopback, not without
+// the token, and a link into the dashboard works once.
+func TestTheLocalServiceKeepsOthersOut(t *testing.T) {
+	l := newLaptop(t)
+	l.run("", "svc", "up", "--yes")
+	s, _ := l.service()
+	status := func(method, url, host string, client *http.Client) int {
+		t.Helper()
+		req, err := http.NewRequest(method, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host != "" {
+			req.Host = host
+		}
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		io.Copy(io.Discard, res.Body)
+		return res.StatusCode
+	}
+	plain := http.DefaultClient
+	for _, tt := range []struct {
+		method, path, host string
+		want               int
+	}{
+		{"GET", "/v1/me", "evil.example", http.StatusMisdirectedRequest},
+		{"GET", "/", "evil.example:80", http.StatusMisdirectedRequest},
+		{"GET", "/v1/me", "", http.StatusUnauthorized},
+		{"POST", wire.LocalTicketPath, "", http.StatusUnauthorized},
+		{"POST", wire.LocalStopPath, "", http.StatusUnauthorized},
+		{"GET", wire.LocalEnterPath + "?ticket=", "", http.StatusForbidden},
+	} {
+		if got := status(tt.method, s.Server+tt.path, tt.host, plain); got != tt.want {
+			t.Errorf("%s %s as %q: %d, want %d", tt.method, tt.path, tt.host, got, tt.want)
+		}
+	}
+	link := regexp.MustCompile(`http://\S+`).FindString(l.run("", "svc", "open"))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := &http.Client{Jar: jar}
+	if got := status("GET", link, "", person); got != http.StatusOK {
+		t.Errorf("the link of svc open: %d", got)
+	}
+	if got := status("GET", s.Server+"/v1/auth/session", "", person); got != http.StatusOK {
+		t.Errorf("the browser is not signed in: %d", got)
+	}
+	if got := status("GET", link, "", plain); got != http.StatusForbidden {
+		t.Errorf("the link works twice: %d", got)
+	}
+}
+
+func TestTheLocalServiceEndsWhenIdle(t *testing.T) {
+	l := newLaptop(t)
+	cmd := exec.Command(filepath.Join(l.bin, "svcd"), "local", "--data", t.TempDir(), "--idle", "200ms")
+	done := make(chan error, 1)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		cmd.Process.Kill()
+		t.Error("it did not end by itself")
+	}
+}
