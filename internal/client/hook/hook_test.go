@@ -411,7 +411,9 @@ func TestFailsOpen(t *testing.T) {
 		"unknown decision": func(w *world, _ *Env) { w.answers(wire.HookReply{Decision: "maybe"}) },
 		"too slow":         func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { <-w.t.Context().Done(); return nil } },
 		"not logged in":    func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, nil } },
-		"unreadable login": func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, errors.New("bad config") } },
+		"unreadable login": func(_ *world, e *Env) {
+			e.Login = func([]string) (Login, error) { return Login{}, errors.New("bad config") }
+		},
 		"bad address": func(_ *world, e *Env) {
 			e.Login = func([]string) (Login, error) { return Login{Server: "::", Token: "t"}, nil }
 		},
