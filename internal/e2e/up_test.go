@@ -83,7 +83,8 @@ func (l *laptop) run(stdin, name string, args ...string) string {
 // hook plays an event of Claude Code.
 func (l *laptop) hook(session, event, id string) string {
 	l.t.Helper()
-	payload, err := json.Marshal(map[string]any{"session_id": session, "cwd": l.clone, "hook_event_name": event, "tool_name": "Write", "tool_use_id": id,
+	payload, err := json.Marshal(map[string]any{"session_id": session, "cwd": l.clone, "hook_event_name": event,
+		"tool_name": "Write", "tool_use_id": id,
 		"tool_input": map[string]any{"file_path": filepath.Join(l.clone, "a.txt"), "content": "x"}, "tool_response": map[string]any{}})
 	if err != nil {
 		l.t.Fatal(err)

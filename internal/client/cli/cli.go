@@ -190,7 +190,8 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"start", "Get started", []func(*app) *cobra.Command{
-		(*app).upCommand, (*app).downCommand, (*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
+		(*app).upCommand, (*app).downCommand,
+		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,

@@ -100,12 +100,16 @@ func (a *app) upHooks(f initFlags) (hosts, written []string, err error) {
 	if f.tools != "" {
 		hosts, err = parseTools(strings.Split(f.tools, ","), setup.UserHosts())
 	} else {
-		hosts = slices.DeleteFunc(setup.Detect(home, home, exec.LookPath), func(id string) bool { return !slices.Contains(setup.UserHosts(), id) })
+		hosts = slices.DeleteFunc(setup.Detect(home, home, exec.LookPath), func(id string) bool {
+			return !slices.Contains(setup.UserHosts(), id)
+		})
 	}
 	if err != nil || len(hosts) == 0 {
 		return nil, nil, err
 	}
-	changes, err := setup.Plan(setup.Options{Root: home, Home: home, Hosts: hosts, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: true})
+	changes, err := setup.Plan(setup.Options{
+		Root: home, Home: home, Hosts: hosts, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: true,
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; no hooks were written", err)
 	}
@@ -140,9 +144,10 @@ func (a *app) ownAddress(ctx context.Context) string {
 
 func (a *app) downCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "down",
-		Short:   "Stop the service of svc up",
-		Long:    "Stop the local service. Hooks do not start it again until svc up; the data\nstays. svc init --user --remove takes the hooks out.",
+		Use:   "down",
+		Short: "Stop the service of svc up",
+		Long: "Stop the local service. Hooks do not start it again until svc up; the data\n" +
+			"stays. svc init --user --remove takes the hooks out.",
 		Example: "  svc down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
