@@ -36,6 +36,8 @@ type AttentionItem struct {
 	Since   Time          `json:"since"`
 	URL     string        `json:"url"`
 	Actions []string      `json:"actions" doc:"What can be done about it here"`
+
+	MessageID *string `json:"message_id" doc:"Of a message that wants an acknowledgement or an answer"`
 }
 
 // A MemoryKind is a part of the team's memory.

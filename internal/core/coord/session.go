@@ -48,6 +48,7 @@ type Session struct {
 	EndedAt         *Time         `json:"ended_at"`
 	StatusText      *string       `json:"status_text" peer:"inline" doc:"What its agent said last as it stopped, for teammates"`
 	StatusAt        *Time         `json:"status_at"`
+	File            *string       `json:"file" peer:"line" doc:"The file its agent wrote last, or is about to"`
 
 	OrgID        string  `json:"-"`
 	ExternalID   string  `json:"-"`

@@ -33,6 +33,7 @@ const (
 	RequestTimeout      Kind = "request-timeout"
 	Conflict            Kind = "conflict"
 	AlreadySubscribed   Kind = "already_subscribed"
+	Outdated            Kind = "outdated"
 	TooLarge            Kind = "too-large"
 	UnsupportedMedia    Kind = "unsupported-media-type"
 	RateLimited         Kind = "rate-limited"
@@ -67,6 +68,7 @@ var kinds = map[Kind]kindInfo{
 	RequestTimeout:       {408, "Request took too long"},
 	Conflict:             {409, "State conflict"},
 	AlreadySubscribed:    {409, "Already subscribed"},
+	Outdated:             {412, "Changed meanwhile"},
 	TooLarge:             {413, "Request too large"},
 	UnsupportedMedia:     {415, "Unsupported media type"},
 	RateLimited:          {429, "Too many requests"},

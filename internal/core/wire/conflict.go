@@ -9,6 +9,11 @@ type ListConflicts struct {
 	Mine   bool     `query:"mine" doc:"Only those the caller is a party of"`
 	Repo   string   `query:"repo" maxLength:"500" doc:"Also matches cross-repo conflicts where it is the dependent side"`
 	Intent string   `query:"intent" maxLength:"20"`
+
+	Severity []coord.Severity     `query:"severity" maxItems:"4"`
+	Kind     []coord.ConflictKind `query:"kind" maxItems:"9"`
+	Person   string               `query:"person" maxLength:"254" doc:"me or an email; a party"`
+	ChangedSince
 }
 
 // ConflictsTool asks for conflicts from a tool.

@@ -83,6 +83,14 @@ type ListSessions struct {
 	List
 	Active *bool  `query:"active" doc:"true: active ones only; false: all others"`
 	Repo   string `query:"repo" maxLength:"500"`
+
+	Status []string `query:"status" maxItems:"5" enum:"live,active,idle,ended,expired" doc:"live is active and idle"`
+	ChangedSince
+}
+
+// SessionID names an agent session.
+type SessionID struct {
+	ID string `path:"id"`
 }
 
 // Presence asks who else is at work.

@@ -46,6 +46,11 @@ type DigestSettings struct {
 	LastRun        *DigestRun      `json:"last_run"`
 }
 
+// Tag names this version of the settings.
+func (d DigestSettings) Tag() string {
+	return coord.Tag(d.Enabled, d.Day, d.Hour, d.Channels, d.EmailMe)
+}
+
 // A DigestRun is one digest that was sent.
 type DigestRun struct {
 	At         coord.Time      `json:"at"`
@@ -61,6 +66,7 @@ type PutDigest struct {
 	Hour     *int            `json:"hour" minimum:"0" maximum:"23"`
 	Channels []DigestChannel `json:"channels" maxItems:"2"`
 	EmailMe  *bool           `json:"email_me"`
+	IfMatch
 }
 
 // A Digest is a week in figures and in what needs somebody.

@@ -67,6 +67,7 @@ type ListIntents struct {
 	Repo   string   `query:"repo" maxLength:"500"`
 	Owner  string   `query:"owner" maxLength:"254" doc:"me or an email"`
 	Status []string `query:"status" maxItems:"10" enum:"live,draft,active,blocked,in_review,merged,abandoned,expired" doc:"live is draft, active, blocked and in_review"`
+	ChangedSince
 }
 
 // GetIntent names an intent.
@@ -91,6 +92,7 @@ type IntentPatch struct {
 // UpdateIntent changes an intent over REST.
 type UpdateIntent struct {
 	Ref string `path:"ref"`
+	IfMatch
 	IntentPatch
 	Note *string `json:"note" maxLength:"2000"`
 }

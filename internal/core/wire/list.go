@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/svc-hq/svc/internal/core/problem"
+
 // Limits of lists.
 const (
 	DefaultLimit = 50
@@ -10,6 +12,24 @@ const (
 type List struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
+}
+
+// ChangedSince narrows a list to what changed, for readers who keep the rest.
+type ChangedSince struct {
+	Since string `query:"changed_since" format:"date-time" doc:"Only what changed since then, closed or not unless status says so"`
+}
+
+// IfMatch makes a change only of the version that the caller has seen.
+type IfMatch struct {
+	Version string `header:"If-Match" maxLength:"200" doc:"The ETag of what was read; if it changed since, the answer is 412 and nothing is written"`
+}
+
+// Check refuses a change of another version than the one that was seen.
+func (m IfMatch) Check(now string) error {
+	if m.Version == "" || m.Version == "*" || m.Version == now {
+		return nil
+	}
+	return problem.Newf(problem.Outdated, "somebody changed it since you read it; read it again and apply your change to that")
 }
 
 // A Page is one page of a list.

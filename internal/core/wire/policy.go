@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/svc-hq/svc/internal/core/policy"
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+)
 
 // GetPolicies asks for the rules of the org or of a repo.
 type GetPolicies struct {
@@ -17,6 +20,14 @@ type Policies struct {
 	Feedback  []KindFeedback   `json:"feedback" doc:"What people said of each kind in the repo"`
 }
 
+// Tag names this version of the rules that were asked for.
+func (p Policies) Tag() string {
+	if p.RepoName != nil {
+		return coord.Tag(p.Repo)
+	}
+	return coord.Tag(p.Org)
+}
+
 // KindFeedback is what people said of one kind of conflict in a repo.
 type KindFeedback struct {
 	Kind          string `json:"kind"`
@@ -30,4 +41,5 @@ type KindFeedback struct {
 type PutPolicies struct {
 	Repo  string         `query:"repo" maxLength:"500"`
 	Rules map[string]any `json:"rules" required:"true"`
+	IfMatch
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/server/ops/work"
 )
 
@@ -38,7 +39,7 @@ var intents = []Op{
 		Run:      run((*work.Service).GetIntent),
 	},
 	{Route: "PATCH /v1/intents/{ref}", Summary: "Change an intent", Scopes: scope(coord.ScopeIntentsWrite), Who: ownerOrAdmin,
-		Success: 200, Events: intentEvents, Problems: fails(missing, taken), Run: run((*work.Service).UpdateIntent)},
+		Success: 200, Events: intentEvents, Problems: fails(missing, taken, problem.Outdated), Run: run((*work.Service).UpdateIntent)},
 	{
 		Tool:     "intent_update",
 		Scopes:   scope(coord.ScopeIntentsWrite),
@@ -162,5 +163,5 @@ var policies = []Op{
 		Run:      run((*work.Service).GetPolicies),
 	},
 	{Route: "PUT /v1/policies", Summary: "Replace the rules of the org or of a repo", Scopes: scope(coord.ScopePolicyWrite), Roles: admins,
-		Success: 200, Events: emits(coord.EventPolicyUpdated), Problems: fails(missing), Run: run((*work.Service).PutPolicies)},
+		Success: 200, Events: emits(coord.EventPolicyUpdated), Problems: fails(missing, problem.Outdated), Run: run((*work.Service).PutPolicies)},
 }

@@ -75,6 +75,7 @@ var sinks = []Op{
 		Roles:    admins,
 		Success:  200,
 		Events:   emits(coord.EventIntegrationUpdated),
+		Problems: fails(problem.Outdated),
 		Run:      run((*outgoing.Service).PutDigest),
 	},
 	{

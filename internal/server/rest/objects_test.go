@@ -65,6 +65,8 @@ var objects = map[string]maker{
 		})
 		return object{"/v1/github/app/" + id, id, nil}
 	},
+	"GET /v1/sessions/{id}":        onSession(""),
+	"POST /v1/sessions/{id}/end":   onSession("/end"),
 	"GET /v1/intents/{ref}":        onIntent("", nil),
 	"PATCH /v1/intents/{ref}":      onIntent("", map[string]any{"title": "Another title"}),
 	"POST /v1/intents/{ref}/close": onIntent("/close", map[string]any{"outcome": "merged"}),
@@ -118,7 +120,8 @@ var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
 	"GET /v1/contracts/lookup": func(w *daemontest.World, o *daemontest.Org) url.Values {
 		return url.Values{"key": {"http:GET /users"}, "repo": {repo(w, o)}}
 	},
-	"GET /v1/search": func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
+	"GET /v1/territory": func(w *daemontest.World, o *daemontest.Org) url.Values { return url.Values{"repo": {repo(w, o)}} },
+	"GET /v1/search":    func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
 }
 
 type maker = func(*testing.T, *daemontest.World, *daemontest.Org) object
@@ -128,6 +131,19 @@ func onIntent(tail string, body any) maker {
 	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
 		n, _ := declare(w, o, coord.Owner, repo(w, o))
 		return object{"/v1/intents/" + coord.IntentRef(n) + tail, strconv.Itoa(n), body}
+	}
+}
+
+// onSession calls a route on a session of an agent of the org's owner.
+func onSession(tail string) maker {
+	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		var hook struct {
+			SessionID string `json:"session_id"`
+		}
+		w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: o.Owner(), Body: map[string]any{
+			"event": "session_start", "session": map[string]any{"external_id": unique("x"), "tool": "codex"},
+			"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + repo(w, o)}, "branch": "main"}}}, &hook)
+		return object{"/v1/sessions/" + hook.SessionID + tail, hook.SessionID, nil}
 	}
 }
 

@@ -131,6 +131,10 @@ type cookieSetter interface {
 	NewCookie() (secret string, set bool)
 }
 
+// A tagged answer names its version, so that a change can be made of that one
+// alone.
+type tagged interface{ Tag() string }
+
 // A pager is an answer that may be a page for people.
 type pager interface {
 	Page() (html string, show bool)
@@ -165,6 +169,9 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 			writePage(w, op.Success, html)
 			return
 		}
+	}
+	if t, ok := out.(tagged); ok {
+		w.Header().Set("ETag", t.Tag())
 	}
 	status := op.Success
 	if ready, ok := out.(wire.Ready); ok && ready.Status != "ready" {
@@ -231,12 +238,13 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType str
 	}
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(b)+1))
+	b = squeezed(h, r, append(b, '\n'))
+	h.Set("Content-Length", strconv.Itoa(len(b)))
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	w.Write(append(b, '\n'))
+	w.Write(b)
 }
 
 // noRoute answers where the mux has no route, or not for this method, with a

@@ -90,14 +90,17 @@ func (tx *Tx) Conflict(ctx context.Context, org string, number int) (ConflictRow
 
 // A ConflictFilter narrows a list of conflicts.
 type ConflictFilter struct {
-	Statuses []coord.ConflictStatus
-	User     string // a party
-	Repo     string // either side's
-	Worker   string // either side
-	Plea     bool   // only those for which an override was asked for
-	Before   int    // keyset: number of the last row
-	Limit    int
-	History  bool // with actions and feedback
+	Statuses   []coord.ConflictStatus
+	Severities []coord.Severity
+	Kinds      []coord.ConflictKind
+	Changed    coord.Time // since then
+	User       string     // a party
+	Repo       string     // either side's
+	Worker     string     // either side
+	Plea       bool       // only those for which an override was asked for
+	Before     int        // keyset: number of the last row
+	Limit      int
+	History    bool // with actions and feedback
 }
 
 // Conflicts returns an org's conflicts, newest first.
@@ -105,6 +108,11 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
 	in(&f, "c.status", want.Statuses)
+	in(&f, "c.severity", want.Severities)
+	in(&f, "c.kind", want.Kinds)
+	if want.Changed > 0 {
+		f.and(`c.updated_at > ?`, want.Changed)
+	}
 	if want.User != "" {
 		f.and(`(c.holder_user = ? OR c.challenger_user = ?)`, want.User, want.User)
 	}

@@ -80,7 +80,8 @@ type IntentFilter struct {
 	Branch   string
 	Statuses []coord.IntentStatus
 	IDs      []string
-	Before   int // keyset: number of the last row
+	Changed  coord.Time // since then
+	Before   int        // keyset: number of the last row
 	Limit    int
 }
 
@@ -93,6 +94,9 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 	f.equals("i.repo_id", want.Repo)
 	f.equals("i.owner_id", want.Owner)
 	f.equals("i.branch", want.Branch)
+	if want.Changed > 0 {
+		f.and(`i.updated_at > ?`, want.Changed)
+	}
 	if want.Before > 0 {
 		f.and(`i.number < ?`, want.Before)
 	}

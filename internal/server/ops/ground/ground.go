@@ -209,3 +209,14 @@ func Clip(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// Moment reads a time from a query, 0 if there is none.
+func Moment(field, text string) (t coord.Time, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	if err := t.UnmarshalText([]byte(text)); err != nil {
+		return 0, problem.InvalidField(field, "%v", err)
+	}
+	return t, nil
+}

@@ -285,6 +285,9 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 	if err := ground.Uncursor(in.Cursor, &want.Before, &want.BeforeID); err != nil {
 		return out, err
 	}
+	if want.Changed, err = ground.Moment("changed_since", in.Since); err != nil {
+		return out, err
+	}
 	out.Items = []coord.Session{}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		rules, err := tx.Policies(ctx, who.OrgID)
@@ -305,7 +308,7 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 			more = len(rows) == want.Limit
 			for _, row := range rows {
 				want.Before, want.BeforeID = row.LastHeartbeatAt, row.ID
-				if row.Status = work.StatusOf(tx, rules, row); in.Active == nil || *in.Active == (row.Status == coord.SessionActive) {
+				if row.Status = work.StatusOf(tx, rules, row); sessionWanted(in, row.Status) {
 					found = append(found, row)
 				}
 			}
@@ -315,6 +318,64 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 			out.Items = append(out.Items, sessionShown(row, who))
 		}
 		return nil
+	})
+	return out, err
+}
+
+// sessionWanted tells whether a list asks for sessions of a status.
+func sessionWanted(in wire.ListSessions, is coord.SessionStatus) bool {
+	if in.Active != nil && *in.Active != (is == coord.SessionActive) {
+		return false
+	}
+	live := is == coord.SessionActive || is == coord.SessionIdle
+	return len(in.Status) == 0 || slices.Contains(in.Status, string(is)) || live && slices.Contains(in.Status, "live")
+}
+
+// GetSession returns one agent session.
+func (s *Service) GetSession(ctx context.Context, who coord.Caller, in wire.SessionID) (out coord.Session, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		row, err := findSession(ctx, tx, who, in.ID)
+		out = row
+		return err
+	})
+	return out, err
+}
+
+func findSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (out coord.Session, err error) {
+	if err := ground.WantUUID(id, "no such session in this org"); err != nil {
+		return out, err
+	}
+	row, err := tx.Session(ctx, who.OrgID, id)
+	if err != nil {
+		return out, err
+	}
+	rules, err := tx.Policies(ctx, who.OrgID)
+	if err != nil {
+		return out, err
+	}
+	row.Status = work.StatusOf(tx, rules, row)
+	return sessionShown(row, who), nil
+}
+
+// EndSession ends a session whose agent will not say so itself: it crashed, or
+// its machine is gone. The claims stay with its intent.
+func (s *Service) EndSession(ctx context.Context, who coord.Caller, in wire.SessionID) (out coord.Session, err error) {
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		if err := ground.WantUUID(in.ID, "no such session in this org"); err != nil {
+			return err
+		}
+		row, err := c.Session(ctx, who.OrgID, in.ID)
+		if err != nil {
+			return err
+		}
+		if row.User.ID != who.UserID && !who.Role.IsAdmin() {
+			return problem.Newf(problem.Forbidden, "only its person and admins can end a session")
+		}
+		if err := endSession(ctx, c, &row, nil); err != nil {
+			return err
+		}
+		out, err = findSession(ctx, c.Tx, who, in.ID)
+		return err
 	})
 	return out, err
 }

@@ -242,6 +242,9 @@ func (h *hook) describe(s *store.SessionRow) (changed bool) {
 	set(&s.WorktreeHash, e.Repo.WorktreeHash)
 	set(&s.HeadSHA, e.Repo.HeadSHA)
 	set(&s.BaseSHA, e.Repo.BaseSHA)
+	if n := len(e.Paths); n > 0 && s.File == nil || n > 0 && *s.File != e.Paths[n-1] {
+		s.File = &e.Paths[n-1] // where it is changes nothing that matters to others' edits
+	}
 	if s.TokenID != h.Who.TokenID {
 		s.TokenID, changed = h.Who.TokenID, true
 	}

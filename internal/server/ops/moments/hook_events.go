@@ -431,23 +431,40 @@ func (h *hook) stopped(ctx context.Context) error {
 }
 
 func (h *hook) ended(ctx context.Context) error {
-	if h.session.EndedAt != nil {
+	return endSession(ctx, h.Change, &h.session, h.intent)
+}
+
+// endSession ends a session and what only it kept alive. The intent is its live
+// one, if that is known already.
+func endSession(ctx context.Context, c *ground.Change, sess *store.SessionRow, intent *store.IntentRow) error {
+	if sess.EndedAt != nil {
 		return nil
 	}
-	h.session.EndedAt = h.Now.Ptr()
-	if err := h.UpdateSession(ctx, h.session); err != nil {
+	sess.EndedAt = c.Now.Ptr()
+	if err := c.UpdateSession(ctx, *sess); err != nil {
 		return err
 	}
-	if err := h.TellOf(ctx, coord.EventSessionEnded, h.session.ID, h.repo.ID, map[string]any{"tool": h.session.Tool}); err != nil {
+	if err := c.TellOf(ctx, coord.EventSessionEnded, sess.ID, sess.Repo.ID, map[string]any{"tool": sess.Tool}); err != nil {
 		return err
 	}
-	h.Live.RemoveWorker(h.session.ID)
-	if h.intent != nil {
-		if err := h.PutIntent(ctx, *h.intent); err != nil {
+	if intent == nil && sess.IntentID != nil {
+		i, err := c.IntentByID(ctx, c.Who.OrgID, *sess.IntentID)
+		if err != nil {
+			return err
+		}
+		if i.Status.Live() {
+			intent = &i
+		}
+	}
+	c.Live.RemoveWorker(sess.ID)
+	worker := sess.ID
+	if intent != nil {
+		worker = intent.ID
+		if err := c.PutIntent(ctx, *intent); err != nil {
 			return err
 		}
 	}
-	_, err := h.Settle(ctx, h.worker())
+	_, err := c.Settle(ctx, worker)
 	return err
 }
 

@@ -79,6 +79,13 @@ func (s *Service) digestSettings(ctx context.Context, tx *store.Tx, who coord.Ca
 // PutDigest changes the digest's settings.
 func (s *Service) PutDigest(ctx context.Context, who coord.Caller, in wire.PutDigest) (out wire.DigestSettings, err error) {
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
+		now, err := s.digestSettings(ctx, tx, who)
+		if err == nil {
+			err = in.IfMatch.Check(now.Tag())
+		}
+		if err != nil {
+			return err
+		}
 		d, err := tx.Digest(ctx, who.OrgID)
 		if err != nil {
 			return err

@@ -217,6 +217,8 @@ func (a attention) letters(kind coord.AttentionKind, rows []coord.Message, what,
 			Since:   m.CreatedAt,
 			URL:     a.s.PageURL("conversation", m.ConversationID),
 			Actions: []string{action},
+
+			MessageID: &m.ID,
 		}
 	}
 	return out

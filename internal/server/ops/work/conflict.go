@@ -16,11 +16,17 @@ import (
 
 // ListConflicts returns conflicts, newest first.
 func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.ListConflicts) (out wire.Page[coord.Conflict], err error) {
-	want := store.ConflictFilter{Limit: in.Limit + 1, Statuses: conflictStatuses(in.Status), History: true}
+	want := store.ConflictFilter{Limit: in.Limit + 1, Statuses: conflictStatuses(in.Status), Severities: in.Severity, Kinds: in.Kind, History: true}
 	if err := ground.Uncursor(in.Cursor, &want.Before); err != nil {
 		return out, err
 	}
+	if want.Changed, err = ground.Moment("changed_since", in.Since); err != nil {
+		return out, err
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
+		if want.User, err = s.ownerFilter(ctx, tx, who, in.Person); err != nil {
+			return err
+		}
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, in.Repo, in.Intent)
 		rows, out.NextCursor = ground.Page(rows, in.Limit, func(c store.ConflictRow) []any { return []any{c.Number} })
 		out.Items = ConflictsOf(rows)

@@ -75,6 +75,9 @@ func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.Lis
 	if err := ground.Uncursor(in.Cursor, &want.Before); err != nil {
 		return out, err
 	}
+	if want.Changed, err = ground.Moment("changed_since", in.Since); err != nil {
+		return out, err
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		if want.Owner, err = s.ownerFilter(ctx, tx, who, in.Owner); err != nil {
 			return err

@@ -16,15 +16,15 @@ import (
 
 // UpdateIntent changes a live intent and returns its conflicts.
 func (s *Service) UpdateIntent(ctx context.Context, who coord.Caller, in wire.UpdateIntent) (wire.Declared, error) {
-	return s.updateIntent(ctx, who, in.Ref, in.IntentPatch, in.Note, nil)
+	return s.updateIntent(ctx, who, in.Ref, in.IfMatch, in.IntentPatch, in.Note, nil)
 }
 
 // UpdateIntentTool is UpdateIntent as an agent calls it.
 func (s *Service) UpdateIntentTool(ctx context.Context, who coord.Caller, in wire.IntentUpdate) (wire.Declared, error) {
-	return s.updateIntent(ctx, who, string(in.Intent), in.Patch, in.Note, in.SessionID)
+	return s.updateIntent(ctx, who, string(in.Intent), wire.IfMatch{}, in.Patch, in.Note, in.SessionID)
 }
 
-func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string, patch wire.IntentPatch,
+func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string, seen wire.IfMatch, patch wire.IntentPatch,
 	note, session *string) (out wire.Declared, err error) {
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
 		i, err := ownIntent(ctx, c, ref)
@@ -35,6 +35,13 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 			return closedIntent(i)
 		}
 		if _, err := s.speaksFor(ctx, c, session, i.Repo.ID); err != nil {
+			return err
+		}
+		now, err := Show(ctx, c.Tx, i, who) // a draft's title is not everybody's to see
+		if err == nil {
+			err = seen.Check(now.Tag())
+		}
+		if err != nil {
 			return err
 		}
 		if out.Conflicts, err = Revise(ctx, c, &i, patch, note); err != nil {

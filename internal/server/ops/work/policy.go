@@ -90,6 +90,13 @@ func (s *Service) PutPolicies(ctx context.Context, who coord.Caller, in wire.Put
 			}
 			id = r.ID
 		}
+		now, err := s.policies(ctx, c.Tx, who, in.Repo)
+		if err == nil {
+			err = in.IfMatch.Check(now.Tag())
+		}
+		if err != nil {
+			return err
+		}
 		if err := c.SavePolicy(ctx, who.OrgID, id, rules); err != nil {
 			return err
 		}
