@@ -4,6 +4,8 @@
 //	rig org <database> <name> <email>     a second org with this person as owner
 //	rig expire <database> <user code>     lets a device code be too old
 //	rig corpus                            the hostile texts, as JSON
+//	rig chorus <database> <n>             says again what was said, until there are n messages
+//	rig past <database> <days>            spreads what happened over the last days, in its order
 package main
 
 import (
@@ -11,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -33,6 +36,14 @@ func run(ctx context.Context, args []string) error {
 		return write(ctx, args[1], func(tx *store.Tx) error { return addOrg(ctx, tx, args[2], args[3]) })
 	case len(args) == 3 && args[0] == "expire":
 		return write(ctx, args[1], func(tx *store.Tx) error { return expire(ctx, tx, args[2]) })
+	case len(args) == 3 && args[0] == "chorus":
+		return counted(args[2], func(n int) error {
+			return write(ctx, args[1], func(tx *store.Tx) error { return chorus(ctx, tx, n) })
+		})
+	case len(args) == 3 && args[0] == "past":
+		return counted(args[2], func(days int) error {
+			return write(ctx, args[1], func(tx *store.Tx) error { return past(ctx, tx, int64(days)) })
+		})
 	case len(args) == 1 && args[0] == "corpus":
 		cases, err := corpus.Cases()
 		if err != nil {
@@ -40,7 +51,16 @@ func run(ctx context.Context, args []string) error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(cases)
 	}
-	return fmt.Errorf("usage: rig org <database> <name> <email> | rig expire <database> <user code> | rig corpus")
+	return fmt.Errorf("usage: rig org <database> <name> <email> | rig expire <database> <user code> | rig corpus | " +
+		"rig chorus <database> <n> | rig past <database> <days>")
+}
+
+func counted(arg string, fn func(int) error) error {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a count", arg)
+	}
+	return fn(n)
 }
 
 func write(ctx context.Context, dsn string, fn func(*store.Tx) error) error {
