@@ -19,7 +19,7 @@ export const repos = ["northwind/shop-api", "northwind/shop-web", "northwind/pay
 const head = "5f0c1f7d2b9a44e1a7c3d0e9b86f12345678abcd";
 
 /** One agent: a session of a person in a repo. */
-class Agent {
+export class Agent {
   constructor(client, { tool, model, repo, branch }) {
     Object.assign(this, { client, tool, model, repo, branch, external: randomUUID() });
   }
@@ -46,8 +46,8 @@ class Agent {
 }
 
 const blob = (n) => String(n).padStart(40, "a");
-const fileOf = (path, base, hunks, more = {}) => ({ path, old_path: null, status: "modified", language: "go", parsed: true, binary: false, generated: false, base_blob: blob(base), new_blob: blob(base + 500), hunks: hunks.map(([start, count]) => ({ start, count, lines_hash: `h${start}${count}` + randomUUID().slice(0, 8) })), symbols: [], contracts: [], references: [], ...more });
-const symbol = (key, before, after, compatibility, start, count) => ({ key, kind: "function", exported: true, change: "signature", signature: after, previous_signature: before, signature_hash: "n" + after.length, previous_signature_hash: "o" + before.length, compatibility, detail: compatibility === "breaking" ? "a parameter was added" : null, lines: { start, count } });
+export const fileOf = (path, base, hunks, more = {}) => ({ path, old_path: null, status: "modified", language: "go", parsed: true, binary: false, generated: false, base_blob: blob(base), new_blob: blob(base + 500), hunks: hunks.map(([start, count]) => ({ start, count, lines_hash: `h${start}${count}` + randomUUID().slice(0, 8) })), symbols: [], contracts: [], references: [], ...more });
+export const symbol = (key, before, after, compatibility, start, count) => ({ key, kind: "function", exported: true, change: "signature", signature: after, previous_signature: before, signature_hash: "n" + after.length, previous_signature_hash: "o" + before.length, compatibility, detail: compatibility === "breaking" ? "a parameter was added" : null, lines: { start, count } });
 
 /** Makes org, people, tokens; returns a client for each person and one per agent. */
 export async function seedPeople(url, code) {
@@ -71,7 +71,7 @@ export async function seedPeople(url, code) {
   return { org, clients, tokens };
 }
 
-const fact = (key, role, line, signature = null) => ({ key, role, change: "unchanged", signature, previous_signature: null, signature_hash: signature && `s${signature.length}`, previous_signature_hash: null, compatibility: "compatible", detail: null, line });
+export const fact = (key, role, line, signature = null) => ({ key, role, change: "unchanged", signature, previous_signature: null, signature_hash: signature && `s${signature.length}`, previous_signature_hash: null, compatibility: "compatible", detail: null, line });
 
 // What the repos provide to each other and use of each other.
 const index = {

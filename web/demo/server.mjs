@@ -19,7 +19,7 @@ function newSchema(url) {
   return own.href;
 }
 
-/** @returns {Promise<{url: string, code: string, database: string, restart: () => Promise<void>, stop: () => Promise<void>}>} */
+/** @returns {Promise<{url: string, code: string, database: string, down: () => Promise<void>, restart: () => Promise<void>, stop: () => Promise<void>}>} */
 export async function startServer(flags = []) {
   const data = mkdtempSync(join(tmpdir(), "svc-dash-"));
   const database = process.env.SVC_TEST_DATABASE && newSchema(process.env.SVC_TEST_DATABASE);
@@ -49,8 +49,10 @@ export async function startServer(flags = []) {
     url,
     code,
     database: database || join(data, "svc.db"),
+    /** Ends the server until it is restarted. */
+    down: () => end(child),
     async restart() {
-      await end(child);
+      if (child.exitCode === null) await end(child);
       // Whoever asks for any free port may hold ours for a moment.
       for (let tries = 1; ; tries++) {
         try {

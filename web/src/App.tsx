@@ -24,6 +24,8 @@ const Repos = later(() => import("./pages/repos/Repos"), "Repos");
 const RepoDetail = later(() => import("./pages/repos/RepoDetail"), "RepoDetail");
 const ProjectDetail = later(() => import("./pages/repos/ProjectDetail"), "ProjectDetail");
 const ContractDetail = later(() => import("./pages/repos/ContractDetail"), "ContractDetail");
+const AgentPage = later(() => import("./pages/agents/AgentPage"), "AgentPage");
+const PersonPage = later(() => import("./pages/agents/PersonPage"), "PersonPage");
 const Settings = later(() => import("./pages/settings/Settings"), "Settings");
 
 // Addresses that the server gives for records without a page of their own.
@@ -65,6 +67,8 @@ function SignedIn() {
               <Route path="/history" component={History} />
               <Route path="/activity" component={Activity} />
               <Route path="/stats" component={Stats} />
+              <Route path="/agents/:id" component={AgentPage} />
+              <Route path="/people/:id" component={PersonPage} />
               <Route path="/repos" component={Repos} />
               <Route path="/repos/:owner/:name" component={RepoDetail} />
               <Route path="/projects/:id" component={ProjectDetail} />

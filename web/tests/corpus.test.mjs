@@ -60,6 +60,8 @@ const traces = (page) =>
     if (window.owned) found.push("a script ran");
     for (const el of document.querySelectorAll("script, iframe, object, embed, base, form[action], style, link[rel=stylesheet], img, math, a[href]")) {
       const at = el.getAttribute("src") ?? el.getAttribute("href") ?? el.getAttribute("action") ?? el.textContent ?? "";
+      // What somebody wrote as an address may be followed: it says where it leads, and tells nobody where from.
+      if (el.matches(".post-body a[target=_blank]") && /noreferrer/.test(el.rel) && /^https?:\/\/[a-z0-9.-]+(:\d+)?([/?#]|$)/.test(at) && el.textContent === at) continue;
       const foreign = /^\s*(javascript|data|vbscript):/i.test(at) || (/^https?:/.test(at) && !at.startsWith(location.origin) && !at.startsWith("https://linear.app/"));
       if (foreign || /^(IFRAME|OBJECT|EMBED|BASE)$/.test(el.tagName) || /owned|evil/.test(at)) found.push(el.outerHTML.slice(0, 200));
     }

@@ -91,8 +91,7 @@ test("the first steps tick themselves off as they happen", async () => {
   await page.locator(".step-done").filter({ hasText: "Connect this machine" }).waitFor();
   const agent = new Client(world.url, { token });
   await agent.post("/v1/hooks/evaluate", { event: "session_start", dedupe_key: "1", session: { external_id: "e1", tool: "claude_code" }, client: {}, repo: { remote_fingerprints: ["github.com/northwind/shop-api"], branch: "main" } });
-  await page.getByRole("heading", { name: "Agents" }).waitFor();
-  await page.getByText("northwind/shop-api").first().waitFor();
+  await page.locator(".agent").filter({ hasText: "shop-api" }).waitFor();
 });
 
 test("signing out ends the session", async () => {

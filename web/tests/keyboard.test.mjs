@@ -102,7 +102,7 @@ test("a message is written and sent", async () => {
 
 test("what needs somebody is dismissed, a contract chosen in the graph, a policy set", async () => {
   const page = await world.page("ana", "/");
-  const item = page.locator(".need").filter({ hasText: "fatima@" });
+  const item = page.locator(".need-kind").filter({ hasText: "fatima@" });
   await press(page, item.getByRole("button", { name: /^Dismiss/ }));
   await item.waitFor({ state: "detached" });
 

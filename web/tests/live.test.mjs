@@ -2,17 +2,21 @@
 // page says so when it no longer knows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileOf } from "../demo/seed.mjs";
 import { useWorld } from "./world.mjs";
 
 const world = useWorld();
 
-test("an intent that one declares appears on the other's Now page", async () => {
+test("what an agent says and where it goes appears on the other's Now page", async () => {
   const page = await world.page("ben", "/");
   await page.locator('.connection[data-state="live"]').first().waitFor({ state: "attached" });
-  const before = await page.locator(".map-card").count();
-  await world.agents.audit.client.post("/v1/intents", { title: "Freshly declared work", repo: "northwind/mobile", branch: "fresh", scope: { paths: ["app/fresh/**"] } });
-  await page.locator(".map-card").filter({ hasText: "Freshly declared work" }).waitFor();
-  assert.equal(await page.locator(".map-card").count(), before + 1);
+  const { push } = world.agents;
+  await push.hook("pre_edit", { paths: ["app/notifications/Fresh.kt"] });
+  await push.edit(fileOf("app/notifications/Fresh.kt", 40, [[1, 3]]));
+  await push.hook("stop", { status: { excerpt: "Freshly said words", files: [] } });
+  const row = page.locator(".agent").filter({ hasText: "Freshly said words" });
+  await row.waitFor();
+  await row.getByText("Fresh.kt").waitFor();
 });
 
 test("what one does about a conflict the other sees at once", async () => {

@@ -39,7 +39,7 @@ test("what people write never becomes HTML", async () => {
   assert.equal(await page.locator("img[src=x]").count(), 0);
   assert.equal(await page.locator("a[href^=javascript]").count(), 0);
   assert.doesNotMatch(await page.title(), /^owned/);
-  await goTo(page, world.url + "/");
+  await goTo(page, world.url + "/intents");
   await page.getByText(evil).first().waitFor();
 });
 

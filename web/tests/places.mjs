@@ -1,6 +1,36 @@
 // Every page there is, in a demo world.
 const settings = ["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "digest", "webhooks"];
 
+/** Pages that are there whatever the world is called, of a crowd. */
+export const crowdPlaces = (world) => ({
+  now: "/",
+  lanes: "/?view=lanes&span=24",
+  "lanes as a table": "/?view=lanes&table=true",
+  territory: "/?view=territory",
+  "a folder of the territory": "/?view=territory&folder=internal",
+  "agents by person": "/?group=person",
+  agent: `/agents/${world.list[1].session}`,
+  person: `/people/${world.people.max}`,
+  conflicts: "/conflicts",
+  "all conflicts": "/conflicts?severity=all",
+  conflict: `/conflicts/${world.overlap.ref}`,
+  "a claim": `/conflicts/${world.claim.ref}`,
+  intents: "/intents",
+  intent: `/intents/${world.list[10].intent.ref}`,
+  "closed intents": "/intents?status=merged%2Cabandoned%2Cexpired",
+  messages: "/messages",
+  thread: `/messages/${world.thread}`,
+  activity: "/activity",
+  history: "/history?q=session",
+  repos: "/repos",
+  repo: "/repos/northwind/storefront",
+  contract: "/contracts?repo=northwind%2Fstorefront&key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
+  value: "/stats",
+  ...Object.fromEntries(settings.map((t) => [`settings ${t}`, `/settings/${t}`])),
+  device: "/device",
+  "a page that is not there": "/settings/nowhere",
+});
+
 export const places = (world) => ({
   now: "/",
   conflicts: "/conflicts",

@@ -14,7 +14,7 @@ const files = readdirSync(here)
   .map((f) => here + f);
 
 // What depends on the page alone is looked at once.
-const pageOnly = /(corpus|keyboard|looks|scale|size)\.test\.mjs$/;
+const pageOnly = /(circles|cockpit|corpus|keyboard|looks|scale|size|words)\.test\.mjs$/;
 
 const postgres = process.env.SVC_TEST_POSTGRES;
 if (process.env.CI && !postgres) throw new Error("SVC_TEST_POSTGRES is not set; use make test-web");

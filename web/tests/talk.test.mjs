@@ -46,9 +46,15 @@ test("a question is answered from its thread", async () => {
 
 test("what needs somebody can be dismissed and stays away", async () => {
   const page = await world.page("ana", "/");
-  const item = page.locator(".need").filter({ hasText: "fatima@" });
+  const item = page.locator(".need-kind").filter({ hasText: "fatima@" });
   await item.getByRole("button", { name: /^Dismiss/ }).click();
   await item.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await item.getByRole("button", { name: /^Dismiss/ }).click();
+  await item.waitFor({ state: "detached" });
+  const told = page.waitForResponse(/attention\/dismiss/);
+  await page.locator(".toast").getByRole("button", { name: "Dismiss" }).click();
+  await told;
   await goTo(page, world.url + "/");
   await page.locator(".need").first().waitFor();
   assert.equal(await item.count(), 0);

@@ -14,7 +14,7 @@ export function useWorld({ demo = true, flags = [] } = {}) {
   before(async () => {
     world.server = await startServer(typeof flags === "function" ? await flags() : flags);
     world.url = world.server.url;
-    [world.browser] = await Promise.all([launch(), demo && (demo === true ? seed : demo)(world.server.url, world.server.code).then((w) => Object.assign(world, w))]);
+    [world.browser] = await Promise.all([launch(), demo && (demo === true ? seed : demo)(world.server.url, world.server.code, world.server.database).then((w) => Object.assign(world, w))]);
   });
   after(async () => {
     await world.browser?.close();

@@ -36,6 +36,10 @@ export interface Options<R extends Route> {
   query?: Record<string, string | number | boolean | undefined>;
   body?: Body<R>;
   signal?: AbortSignal;
+  /** Changes only the version that this tag names; otherwise the answer is 412. */
+  ifMatch?: string;
+  /** The request outlives the page. */
+  keepalive?: boolean;
 }
 
 /** An answer that is not a success, as RFC 9457 tells it. */
@@ -64,6 +68,8 @@ export function setOrg(slug: string): void {
 export function whenSignedOut(fn: () => void): void {
   onSignedOut = fn;
 }
+/** The server no longer knows who this is. */
+export const signedOut = (): void => onSignedOut();
 
 export function headers(write: boolean): Record<string, string> {
   const h: Record<string, string> = {};
@@ -79,13 +85,14 @@ export async function problemOf(res: Response): Promise<Problem> {
   return new Problem(res.status, kind, detail, b?.errors ?? []);
 }
 
-export async function call<R extends Route>(route: R, options: Options<R> = {}): Promise<Answer<R>> {
+async function send<R extends Route>(route: R, options: Options<R>): Promise<Response> {
   const [method, pattern] = (route as string).split(" ") as [string, string];
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(options.path?.[name] ?? ""));
   const query = new URLSearchParams();
   for (const [k, v] of Object.entries(options.query ?? {})) if (v !== undefined && v !== "") query.set(k, String(v));
   const h = headers(method !== "GET");
   if (options.body !== undefined) h["Content-Type"] = "application/json";
+  if (options.ifMatch) h["If-Match"] = options.ifMatch;
   let res: Response;
   try {
     res = await fetch(path + (query.size ? `?${query}` : ""), {
@@ -93,16 +100,36 @@ export async function call<R extends Route>(route: R, options: Options<R> = {}):
       headers: h,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
       signal: options.signal,
+      keepalive: options.keepalive,
     });
   } catch (err) {
     if (err instanceof DOMException && err.name === "AbortError") throw err;
-    throw new Problem(0, "offline", "The server cannot be reached. Check the connection; this page tries again by itself.");
+    throw new Problem(0, "offline", "The server does not answer. This page tries again by itself; what you typed is kept.");
   }
   if (!res.ok) {
     const p = await problemOf(res);
     if (p.status === 401 && p.kind === "unauthorized" && !path.startsWith("/v1/auth/")) onSignedOut();
     throw p;
   }
+  return res;
+}
+
+export async function call<R extends Route>(route: R, options: Options<R> = {}): Promise<Answer<R>> {
+  const res = await send(route, options);
   if (res.status === 204) return undefined as Answer<R>;
   return read<Answer<R>>(await res.text());
 }
+
+export interface Versioned<T> {
+  value: T;
+  etag: string;
+}
+
+/** An answer with the tag of its version, to change only what one has seen. */
+export async function versioned<R extends Route & `GET ${string}`>(route: R, options: Options<R> = {}): Promise<Versioned<Answer<R>>> {
+  const res = await send(route, options);
+  return { value: read<Answer<R>>(await res.text()), etag: res.headers.get("ETag") ?? "" };
+}
+
+/** Whether somebody else changed it first. */
+export const isOutdated = (e: unknown): boolean => e instanceof Problem && e.status === 412;

@@ -1,7 +1,7 @@
 // Follows the event stream. EventSource cannot name an org in a header, so the
 // frames are read from fetch; that also lets us tell a quiet stream from a
 // dead one by its keep-alives.
-import { headers, problemOf } from "./client";
+import { headers, problemOf, signedOut } from "./client";
 import type { Event } from "./records";
 import { read } from "./visible";
 
@@ -39,7 +39,11 @@ export function follow(options: StreamOptions): () => void {
     const res = await fetch("/v1/stream", { headers: h, signal: abort.signal, cache: "no-store" });
     if (!res.ok || !res.body) {
       const p = await problemOf(res);
-      if (p.status === 401) return Infinity;
+      if (p.status === 401) {
+        options.onState("stale");
+        signedOut();
+        return Infinity;
+      }
       throw p;
     }
     if (attempt > 0) options.onResync();

@@ -96,7 +96,12 @@ export function LiveProvider({ org, children }: { org: string; children: ReactNo
         for (const l of listeners) l(events);
       },
       onState: (state) => setStatus((s) => (s.state === state ? s : { state, since: Date.now() })),
-      onResync: () => void client.invalidateQueries(),
+      // What was missed may have ended: lists that are only patched are read whole.
+      onResync: () => {
+        client.setQueriesData<{ whole?: number }>({ predicate: (q) => q.queryKey[2] === "living" }, (kept) => kept && { ...kept, whole: 0 });
+        client.setQueriesData({ queryKey: ["history"] }, undefined);
+        void client.invalidateQueries();
+      },
     });
     return () => {
       stop();

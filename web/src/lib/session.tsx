@@ -4,6 +4,7 @@ import { createContext, useContext, useEffect, useMemo, type ReactNode } from "r
 import { useLocation, useSearch } from "wouter";
 import { call, Problem, setOrg, whenSignedOut } from "../api/client";
 import type { OrgPlace, Role, User } from "../api/records";
+import { forgetDrafts } from "./draft";
 import { Failed, Loading } from "../ui/page";
 
 export interface Me {
@@ -85,6 +86,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       },
       signOut: async () => {
         await call("POST /v1/auth/sign-out");
+        forgetDrafts();
         client.clear();
         location.assign("/sign-in");
       },

@@ -34,6 +34,11 @@ export function day(at: string | Date): string {
   return dayFormat.format(date) + (year === new Date().getFullYear() ? "" : `, ${year}`);
 }
 
+const clockFormat = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const dayClockFormat = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" });
+/** A moment as a clock of the reader's zone shows it; over more than a day, with the weekday. */
+export const clock = (at: number, span = 0): string => (span > 86_400_000 ? dayClockFormat : clockFormat).format(new Date(at));
+
 export function plural(n: number, one: string, many = one + "s"): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }

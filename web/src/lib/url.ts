@@ -1,6 +1,7 @@
 // Filters live in the address, so that a view can be shared.
 import { useCallback } from "react";
 import { useSearchParams } from "wouter";
+import type { SearchHit } from "../api/records";
 
 /** One filter of the page; an empty value removes it from the address. */
 export function useFilter(name: string, fallback = ""): [string, (value: string | null) => void] {
@@ -24,3 +25,18 @@ export function useFilter(name: string, fallback = ""): [string, (value: string 
 
 /** The page of a contract, as seen from a repo. */
 export const contractPath = (key: string, repo: string): string => `/contracts?${new URLSearchParams({ key, repo })}`;
+
+/** Where something that was found is shown. */
+export function pathOfHit(h: SearchHit): string {
+  return h.kind === "contracts" && h.repo ? contractPath(h.ref, h.repo.full_name) : pathOf(h.url);
+}
+
+/** The path of a link that the server made, wherever it thinks it lives. */
+export function pathOf(url: string): string {
+  try {
+    const u = new URL(url, location.origin);
+    return u.pathname + u.search + u.hash;
+  } catch {
+    return "/";
+  }
+}

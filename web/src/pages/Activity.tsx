@@ -6,11 +6,10 @@ import { call } from "../api/client";
 import type { Event, EventRef, EventType } from "../api/records";
 import { sentence, words } from "../lib/events";
 import { toolName } from "../lib/text";
-import { useFilter } from "../lib/url";
+import { pathOf, useFilter } from "../lib/url";
 import { Ago } from "../ui/bits";
 import { ChoiceFilter } from "../ui/Filters";
 import { Empty, Failed, Loading, Page, Section } from "../ui/page";
-import { pathOf } from "../ui/Palette";
 import { VirtualRows } from "../ui/VirtualRows";
 
 const kinds: Record<string, { label: string; types: (t: string) => boolean }> = {

@@ -6,11 +6,10 @@ import { Link } from "wouter";
 import type { ConflictKind, SearchHit } from "../api/records";
 import { useGet } from "../lib/queries";
 import { conflictKind } from "../lib/text";
-import { useFilter } from "../lib/url";
+import { pathOfHit, useFilter } from "../lib/url";
 import { Ago } from "../ui/bits";
 import { ChoiceFilter, RepoFilter } from "../ui/Filters";
 import { Empty, Load, Page, Section } from "../ui/page";
-import { pathOfHit } from "../ui/Palette";
 import { moveFocus } from "../ui/VirtualRows";
 
 const kinds: Record<string, { label: string; icon: TablerIcon }> = {

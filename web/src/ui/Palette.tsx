@@ -6,10 +6,9 @@ import { IconArrowRight, IconCornerDownLeft, IconFolder, IconHash, IconMoon, Ico
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useMantineColorScheme } from "@mantine/core";
-import type { SearchHit } from "../api/records";
 import { useGet, useLiveIntents, useMembers, useRepos } from "../lib/queries";
-import { contractPath } from "../lib/url";
-import { nav } from "./Shell";
+import { pathOfHit } from "../lib/url";
+import { nav } from "./nav";
 
 interface Choice {
   id: string;
@@ -146,19 +145,4 @@ function PaletteBody({ close }: { close: () => void }) {
       </div>
     </div>
   );
-}
-
-/** Where something that was found is shown. */
-export function pathOfHit(h: SearchHit): string {
-  return h.kind === "contracts" && h.repo ? contractPath(h.ref, h.repo.full_name) : pathOf(h.url);
-}
-
-/** The path of a link that the server made, wherever it thinks it lives. */
-export function pathOf(url: string): string {
-  try {
-    const u = new URL(url, location.origin);
-    return u.pathname + u.search + u.hash;
-  } catch {
-    return "/";
-  }
 }

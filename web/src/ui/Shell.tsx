@@ -1,64 +1,34 @@
 // The frame around every page: navigation, org, connection, palette.
 import { Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import {
-  IconActivity,
-  IconArrowsSplit,
-  IconChartBar,
-  IconCheck,
-  IconChevronDown,
-  IconDots,
-  IconFolders,
-  IconHistory,
-  IconLogout,
-  IconMessages,
-  IconMoon,
-  IconRadar2,
-  IconSearch,
-  IconSettings,
-  IconSun,
-  IconTargetArrow,
-  type TablerIcon,
-} from "@tabler/icons-react";
+import { IconCheck, IconChevronDown, IconDots, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "@tabler/icons-react";
 import { useEffect, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useLive } from "../lib/live";
-import { useAttention, useGet } from "../lib/queries";
+import { countOf } from "../lib/conflict";
+import { useAttention, useGet, useLiveConflicts } from "../lib/queries";
+import { countInTab } from "../lib/tab";
 import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
 import { Avatar } from "./bits";
+import { nav } from "./nav";
 import { Palette, usePalette } from "./Palette";
-
-interface Item {
-  href: string;
-  label: string;
-  icon: TablerIcon;
-  key: string; // pressed after g
-}
-
-export const nav: Item[] = [
-  { href: "/", label: "Now", icon: IconRadar2, key: "n" },
-  { href: "/conflicts", label: "Conflicts", icon: IconArrowsSplit, key: "c" },
-  { href: "/intents", label: "Intents", icon: IconTargetArrow, key: "i" },
-  { href: "/messages", label: "Messages", icon: IconMessages, key: "m" },
-  { href: "/activity", label: "Activity", icon: IconActivity, key: "a" },
-  { href: "/history", label: "History", icon: IconHistory, key: "h" },
-  { href: "/repos", label: "Repos", icon: IconFolders, key: "r" },
-  { href: "/stats", label: "Stats", icon: IconChartBar, key: "t" },
-  { href: "/settings", label: "Settings", icon: IconSettings, key: "s" },
-];
 
 const isHere = (path: string, href: string): boolean => (href === "/" ? path === "/" : path === href || path.startsWith(href + "/"));
 
+/** What the navigation counts. Conflicts are counted as every page counts them. */
 function useCounts(): Record<string, number> {
   const attention = useAttention();
+  const conflicts = useLiveConflicts();
   const conversations = useGet("conversations", "GET /v1/conversations", { query: { limit: 100 } });
-  const by = attention.data?.by_kind ?? {};
   return {
-    "/conflicts": (by["conflict"] ?? 0) + (by["override_request"] ?? 0),
+    "/": attention.data?.total ?? 0,
+    "/conflicts": conflicts.data ? countOf(conflicts.data) : 0,
     "/messages": conversations.data?.items.reduce((n, c) => n + c.unread_count, 0) ?? 0,
   };
 }
+
+const countMeans: Record<string, string> = { "/": "need you", "/conflicts": "conflicts", "/messages": "unread messages" };
 
 function NavLinks({ onGo }: { onGo?: () => void }) {
   const [path] = useLocation();
@@ -72,7 +42,7 @@ function NavLinks({ onGo }: { onGo?: () => void }) {
             <item.icon size={17} stroke={1.7} aria-hidden />
             <span className="grow">{item.label}</span>
             {count > 0 && (
-              <span className="nav-count" aria-label={`${count} need attention`}>
+              <span className="nav-count" aria-label={`${count} ${countMeans[item.href] ?? ""}`}>
                 {count > 99 ? "99+" : count}
               </span>
             )}
@@ -211,6 +181,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   const counts = useCounts();
   useShortcuts(palette.open);
+  const waiting = counts["/"] ?? 0;
+  useEffect(() => countInTab(waiting), [waiting]);
   useEffect(() => {
     document.getElementById("main")?.scrollTo(0, 0);
     window.scrollTo(0, 0);
@@ -261,7 +233,7 @@ export function Shell({ children }: { children: ReactNode }) {
           More
         </button>
       </nav>
-      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" classNames={{ content: "drawer" }}>
+      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" closeButtonProps={{ "aria-label": "Close" }} classNames={{ content: "drawer" }}>
         <NavLinks onGo={close} />
         <div className="drawer-user">
           <UserMenu />

@@ -47,8 +47,10 @@ const conflictTone: Record<ConflictStatus, Tone> = {
   overridden: "accent",
   stale: "quiet",
 };
-export const ConflictPill = ({ status }: { status: ConflictStatus }) => (
-  <Pill tone={conflictTone[status]} dot>
+// An open conflict is as alarming as it is severe.
+const openTone: Record<Severity, Tone> = { block: "block", warn: "warn", info: "quiet", off: "quiet" };
+export const ConflictPill = ({ status, severity }: { status: ConflictStatus; severity: Severity }) => (
+  <Pill tone={status === "open" ? openTone[severity] : conflictTone[status]} dot>
     {text.conflictStatus[status]}
   </Pill>
 );

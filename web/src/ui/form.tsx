@@ -75,7 +75,11 @@ export function Dialog({ children, ...props }: ModalProps) {
     },
     [opener],
   );
-  return <Modal {...props}>{children}</Modal>;
+  return (
+    <Modal closeButtonProps={{ "aria-label": "Close" }} {...props}>
+      {children}
+    </Modal>
+  );
 }
 
 export function Ask({

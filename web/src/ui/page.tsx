@@ -2,18 +2,18 @@
 import { Button, Loader } from "@mantine/core";
 import { IconCloudOff, IconLock, IconMoodEmpty } from "@tabler/icons-react";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { Component, useEffect, type ReactNode } from "react";
+import { Component, useEffect, useRef, useState, type ReactNode } from "react";
 import { Problem } from "../api/client";
+import { ChunkError } from "../lib/lazy";
+import { nameTab } from "../lib/tab";
 
-export function Page({ title, sub, actions, children, wide = false }: { title: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean }) {
-  useEffect(() => {
-    document.title = `${title} · svc`;
-  }, [title]);
+export function Page({ title, sub, actions, children, wide = false, tight = false }: { title: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean; tight?: boolean }) {
+  useEffect(() => nameTab(title), [title]);
   return (
-    <main className={wide ? "page page-wide" : "page"} id="main" tabIndex={-1}>
+    <main className={`page${wide ? " page-wide" : ""}${tight ? " page-tight" : ""}`} id="main" tabIndex={-1}>
       <header className="page-head">
         <div className="grow">
-          <h1>{title}</h1>
+          <h1 dir="auto">{title}</h1>
           {sub && <div className="page-sub">{sub}</div>}
         </div>
         {actions && <div className="page-actions">{actions}</div>}
@@ -52,17 +52,30 @@ export function Empty({ icon, title, children }: { icon?: ReactNode; title: stri
   );
 }
 
+/** Whether the trouble is on the way to the server, not in what was asked. */
+const isDown = (p: Problem | null): boolean => p !== null && (p.status === 0 || p.status === 502 || p.status === 503 || p.status === 504);
+const tryEvery = 3000; // ms
+
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const p = error instanceof Problem ? error : null;
+  const down = isDown(p);
+  const again = useRef(retry);
+  again.current = retry;
+  useEffect(() => {
+    if (!down) return;
+    const timer = setInterval(() => again.current?.(), tryEvery);
+    return () => clearInterval(timer);
+  }, [down]);
   const icon = p?.status === 403 ? <IconLock size={22} stroke={1.5} /> : <IconCloudOff size={22} stroke={1.5} />;
-  const title = p?.status === 404 ? "There is nothing here" : p?.status === 403 ? "This is not for your role" : "That did not load";
+  const title = down ? "The server cannot be reached" : p?.status === 404 ? "There is nothing here" : p?.status === 403 ? "This is not for your role" : "That did not load";
+  const text = down ? "It may be restarting, or the network is gone. This page tries again by itself; what you typed is kept." : error instanceof Error ? error.message : "Something went wrong.";
   return (
     <div className="empty" role="alert">
       <div className="empty-icon" aria-hidden>
         {icon}
       </div>
       <h3>{title}</h3>
-      <div className="empty-text">{error instanceof Error ? error.message : "Something went wrong."}</div>
+      <div className="empty-text">{text}</div>
       {retry && p?.status !== 403 && p?.status !== 404 && (
         <Button variant="default" mt="sm" onClick={retry}>
           Try again
@@ -90,6 +103,30 @@ export function Rows<T>({ query, none, children }: { query: UseQueryResult<{ ite
   return <Load query={query}>{(page) => (page.items.length === 0 ? none : <ul className="rows">{page.items.map(children)}</ul>)}</Load>;
 }
 
+const reloadedKey = "svc-reloaded";
+const reloadGuard = 30_000; // ms between two reloads that nobody asked for
+
+/** A part of the dashboard did not come: the server was upgraded and has other files, or it is down.
+ * As soon as it answers, the page is loaded anew, which brings the files of today. */
+function PartMissing() {
+  const [down, setDown] = useState(false);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    const look = async () => {
+      const there = await fetch("/healthz", { cache: "no-store" }).then((r) => r.ok, () => false);
+      setDown(!there);
+      const last = Number(sessionStorage.getItem(reloadedKey) ?? 0);
+      if (there && Date.now() - last > reloadGuard) {
+        sessionStorage.setItem(reloadedKey, String(Date.now()));
+        location.reload();
+      } else timer = setTimeout(() => void look(), tryEvery);
+    };
+    void look();
+    return () => clearTimeout(timer);
+  }, []);
+  return <Failed error={down ? new Problem(0, "offline", "") : new Error("A part of this page did not load. It is loaded anew in a moment; what you typed is kept.")} retry={() => location.reload()} />;
+}
+
 /** Catches what a page throws while it draws, so that the rest stays usable. */
 export class Boundary extends Component<{ children: ReactNode; name: string }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
@@ -103,7 +140,7 @@ export class Boundary extends Component<{ children: ReactNode; name: string }, {
     if (this.state.error) {
       return (
         <main className="page" id="main">
-          <Failed error={new Error("This page hit a bug. The rest of the dashboard still works.")} retry={() => this.setState({ error: null })} />
+          {this.state.error instanceof ChunkError ? <PartMissing /> : <Failed error={new Error("This page hit a bug. The rest of the dashboard still works.")} retry={() => this.setState({ error: null })} />}
         </main>
       );
     }

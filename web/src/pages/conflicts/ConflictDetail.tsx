@@ -1,13 +1,20 @@
-import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck, IconSortAscending } from "@tabler/icons-react";
 import { Link, useParams } from "wouter";
-import type { Conflict, Evidence, Party } from "../../api/records";
-import { useGet } from "../../lib/queries";
+import { call } from "../../api/client";
+import type { Conflict, Event, Evidence, Party } from "../../api/records";
+import { adviceFor, orderOf, partOf, type Part } from "../../lib/advice";
+import { pullUrl } from "../../lib/githost";
+import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
+import { useMe } from "../../lib/session";
 import { actionText, conflictKind } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
+import { useAction } from "../../ui/form";
 import { Inline } from "../../ui/Markdown";
 import { Failed, Loading, Page, Section } from "../../ui/page";
 import { Actions, Feedback } from "./ConflictActions";
+import { drawn, Rulers } from "./Ruler";
 
 export function ConflictDetail() {
   const { ref } = useParams<{ ref: string }>();
@@ -21,6 +28,9 @@ export function ConflictDetail() {
 function Detail({ conflict: c }: { conflict: Conflict }) {
   const kind = conflictKind[c.kind];
   const sides: Party["role"][] = ["holder", "challenger"];
+  const me = useMe();
+  const part = partOf(c, me.user.id, me.isAdmin);
+  const repo = useRepos().data?.items.find((r) => r.id === c.repo.id);
   return (
     <Page
       title={`${c.ref} ${kind.name}`}
@@ -28,7 +38,7 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
       sub={
         <span className="wrap">
           <SeverityPill severity={c.severity} />
-          <ConflictPill status={c.status} />
+          <ConflictPill status={c.status} severity={c.severity} />
           <span>
             {c.repo.full_name}
             {c.cross_repo && c.dependent_repo && ` → ${c.dependent_repo.full_name}`}
@@ -50,26 +60,29 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
                 <Inline text={c.explanation} />
               </p>
             </div>
-            {c.suggestion?.text && (
-              <div className="callout">
-                <IconBulb size={17} className="tone-warn" aria-hidden />
-                <div>
-                  <b>What to do</b>
-                  <p>
-                    <Inline text={c.suggestion.text} />
-                  </p>
-                </div>
+            <div className="callout">
+              <IconBulb size={17} className="tone-warn" aria-hidden />
+              <div className="grow">
+                <b>What to do</b>
+                <p>{adviceFor(c, part)}</p>
               </div>
-            )}
+            </div>
+            <SuggestedOrder conflict={c} part={part} />
             <OverrideNote conflict={c} />
           </Section>
-          <Section title="Both sides" sub={kind.means} pad={false}>
+          {drawn(c).length > 0 && (
+            <Section title="Where they meet" sub={kind.means}>
+              <Rulers conflict={c} repo={repo} />
+            </Section>
+          )}
+          <Section title="Both sides" sub={drawn(c).length > 0 ? undefined : kind.means} pad={false}>
             <div className="sides">
               {sides.map((role) => (
                 <Side key={role} role={role} party={c.parties.find((p) => p.role === role)} evidence={c.evidence.filter((e) => e.party === role)} breaks={c.kind === "contract_break"} />
               ))}
             </div>
           </Section>
+          <Told conflict={c} />
           <Section title="What happened">
             <History conflict={c} />
           </Section>
@@ -82,6 +95,66 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
     </Page>
   );
 }
+
+/** Who goes first and who second, proposed with one click. */
+function SuggestedOrder({ conflict: c, part }: { conflict: Conflict; part: Part }) {
+  const order = orderOf(c);
+  const may = part !== "onlooker" && (c.status === "open" || c.status === "acknowledged");
+  const propose = useAction(() => call("POST /v1/conflicts/{ref}/actions", { path: { ref: c.ref }, body: { action: "propose_sequence", note: order?.note } }), { says: "Both sides are told.", stale: ["conflict", "conflicts", "attention"] });
+  if (!order || ["resolved", "overridden", "stale"].includes(c.status)) return null;
+  return (
+    <div className="callout">
+      <IconSortAscending size={17} className="tone-info" aria-hidden />
+      <div className="grow">
+        <b>Suggested order</b>
+        <p>
+          1. {nameOfSide(order.first)}, was there first <Ago at={c.first_seen_at} />. 2. {nameOfSide(order.second)} rebases onto it.
+        </p>
+      </div>
+      {may && (
+        <Button size="compact-sm" loading={propose.isPending} onClick={() => propose.mutate()}>
+          Propose this order
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What svc told the agents of either side before an edit, and when. */
+function Told({ conflict: c }: { conflict: Conflict }) {
+  const [a, b] = [c.parties[0]?.session_id, c.parties[1]?.session_id];
+  const told = [useTold(a), useTold(b)];
+  const rows = c.parties.flatMap((p, i) => (told[i] ?? []).filter((e) => e.occurred_at >= c.first_seen_at || refsIn(e).includes(c.ref)).map((e) => ({ who: call2(p), e })));
+  if (rows.length === 0) return null;
+  rows.sort((x, y) => y.e.occurred_at.localeCompare(x.e.occurred_at));
+  return (
+    <Section title="What each was told" sub="Before an edit, since this was seen." pad={false}>
+      <ul className="rows">
+        {rows.slice(0, 12).map(({ who, e }) => (
+          <li key={e.id} className="row-item">
+            <span className={`happening-dot mark-${e.type === "hook.blocked" ? "block" : "warn"}`} aria-hidden />
+            <span className="grow" dir="auto">
+              <b>{who}</b> {e.type === "hook.blocked" ? "was stopped before an edit" : "was warned before an edit"}
+              {refsIn(e).length > 0 && ` because of ${refsIn(e).join(", ")}`}
+            </span>
+            <span className="dim">
+              <Ago at={e.occurred_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const call2 = (p: Party): string => (p.user ? `${p.user.name}'s agent` : "An agent");
+const refsIn = (e: Event): string[] => {
+  const refs = (e.payload as Record<string, unknown> | null)?.["refs"];
+  return Array.isArray(refs) ? refs.filter((r): r is string => typeof r === "string") : [];
+};
+const useTold = (session: string | null | undefined): Event[] => useGet("events", "GET /v1/events", { query: { subject: session ?? "", type: "hook.blocked,hook.warned", limit: 20 } }, { enabled: Boolean(session) }).data?.items ?? [];
+
+const nameOfSide = (p: Party): string => (p.intent ? `${p.intent.ref} (${p.user?.name ?? "somebody who left"})` : (p.user?.name ?? "somebody who left"));
 
 function OverrideNote({ conflict: c }: { conflict: Conflict }) {
   if (c.override) {
@@ -115,7 +188,7 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
       <div className="party-head">
         <Avatar user={party?.user ?? null} size={30} />
         <div className="grow">
-          <b>{party?.user?.name ?? (party ? party.repo.full_name : "Nobody any more")}</b>
+          <b dir="auto">{party?.user?.name ?? (party ? party.repo.full_name : "Nobody any more")}</b>
           {party?.intent && (
             <div className="wrap">
               <Ref to={party.intent.ref} />
@@ -129,6 +202,7 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
             <div className="dim wrap">
               <IconGitBranch size={13} aria-hidden />
               {party.branch}
+              <PullLink party={party} />
             </div>
           )}
         </div>
@@ -138,6 +212,21 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
         <EvidenceCard key={i} evidence={e} repo={party?.repo.full_name ?? ""} />
       ))}
     </div>
+  );
+}
+
+/** The pull request of a side, at the git host. */
+function PullLink({ party: p }: { party: Party }) {
+  const repo = useRepos().data?.items.find((r) => r.id === p.repo.id);
+  const intent = useLiveIntents().data?.find((i) => i.ref === p.intent?.ref);
+  if (!intent?.pr_number) return null;
+  const url = pullUrl(repo, intent.pr_number);
+  return url ? (
+    <a href={url} target="_blank" rel="noreferrer noopener">
+      #{intent.pr_number}
+    </a>
+  ) : (
+    <span>#{intent.pr_number}</span>
   );
 }
 

@@ -1,96 +1,122 @@
-import { SegmentedControl, Switch } from "@mantine/core";
-import { IconArrowsSplit } from "@tabler/icons-react";
-import { Link } from "wouter";
-import type { Conflict, User } from "../../api/records";
-import { useList } from "../../lib/queries";
-import { conflictKind } from "../../lib/text";
+import { Button, SegmentedControl } from "@mantine/core";
+import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+import type { Conflict } from "../../api/records";
+import { matters, pairsOf, type Pair } from "../../lib/conflict";
+import { useList, useLiveConflicts } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { conflictKind, plural } from "../../lib/text";
 import { useFilter } from "../../lib/url";
-import { Ago, Avatar, ConflictPill, SeverityPill } from "../../ui/bits";
-import { RepoFilter } from "../../ui/Filters";
-import { Inline } from "../../ui/Markdown";
+import { ChoiceFilter, PersonFilter, RepoFilter } from "../../ui/Filters";
 import { Empty, Page, Section } from "../../ui/page";
 import { WorkList } from "../../ui/WorkList";
+import { ConflictRow } from "./ConflictRow";
 
 const views = [
   { value: "live", label: "Live" },
   { value: "open", label: "Open" },
   { value: "resolved,overridden,stale", label: "Closed" },
 ];
+const severities = [
+  { value: "block", label: "Blocks" },
+  { value: "warn", label: "Warns" },
+  { value: "info", label: "Info" },
+  { value: "all", label: "Everything" },
+];
+const ages = [
+  { value: "1", label: "Last hour" },
+  { value: "24", label: "Last day" },
+  { value: "168", label: "Last week" },
+];
+const kinds = Object.entries(conflictKind).map(([value, k]) => ({ value, label: k.name }));
+
+interface Wanted {
+  severity: string;
+  kind: string;
+  email: string;
+  repo: string;
+  hours: number;
+}
+
+/** What a filter lets through, but for the severity. */
+function passes(c: Conflict, w: Wanted): boolean {
+  return (
+    (!w.kind || c.kind === w.kind) &&
+    (!w.email || c.parties.some((p) => p.user?.email === w.email)) &&
+    (!w.repo || c.repo.full_name === w.repo || c.dependent_repo?.full_name === w.repo) &&
+    (!w.hours || Date.now() - Date.parse(c.first_seen_at) < w.hours * 3_600_000)
+  );
+}
+const severe = (c: Conflict, severity: string): boolean => (severity === "" ? matters(c) : severity === "all" || c.severity === severity);
 
 export function Conflicts() {
+  const me = useMe();
   const [status, setStatus] = useFilter("status", "live");
   const [repo, setRepo] = useFilter("repo");
-  const [mine, setMine] = useFilter("mine");
-  const list = useList("conflicts", "GET /v1/conflicts", { status, repo, mine: mine === "true" || undefined });
+  const [person, setPerson] = useFilter("person");
+  const [kind, setKind] = useFilter("kind");
+  const [severity, setSeverity] = useFilter("severity");
+  const [age, setAge] = useFilter("age");
+  const closed = status !== "live" && status !== "open";
+  const live = useLiveConflicts();
+  const past = useList("conflicts", "GET /v1/conflicts", { status: closed ? status : "resolved,overridden,stale", repo }, 100, closed);
+  const wanted: Wanted = { severity, kind, email: person === "me" ? me.user.email : person, repo, hours: Number(age) || 0 };
+  const source = closed ? past.items : live.data;
+  const passing = source?.filter((c) => (status !== "open" || c.status === "open") && passes(c, wanted));
+  const pairs = passing && pairsOf(passing.filter((c) => severe(c, severity)));
+  const folded = severity === "" ? (passing ?? []).filter((c) => !matters(c)).length : 0;
+  const list = { ...(closed ? past : { ...past, isError: live.isError, error: live.error, hasNextPage: false, refetch: live.refetch }), items: pairs };
+  const filtered = Boolean(repo || person || kind || severity || age) || status !== "live";
   return (
-    <Page title="Conflicts" sub="Work that will hurt other work at merge time or after it.">
+    <Page title="Conflicts" sub={pairs ? `${plural(pairs.length, "pair", "pairs")} of work that will hurt each other at merge time or after it.` : "Work that will hurt other work at merge time or after it."}>
       <div className="filters">
         <SegmentedControl size="xs" aria-label="Status" value={status} onChange={setStatus} data={views} />
-        <Switch size="xs" label="Only mine" checked={mine === "true"} onChange={(e) => setMine(e.currentTarget.checked ? "true" : null)} />
-        <div className="grow" />
-        <RepoFilter value={repo} onChange={setRepo} />
+        <ChoiceFilter label="Severity" all="Warns or blocks" value={severity} onChange={setSeverity} data={severities} w={140} />
+        <ChoiceFilter label="Kind" all="Every kind" value={kind} onChange={setKind} data={kinds} />
+        <RepoFilter value={repo} onChange={setRepo} w={160} />
+        <PersonFilter value={person} onChange={setPerson} w={140} />
+        <ChoiceFilter label="Age" all="Any age" value={age} onChange={setAge} data={ages} w={110} />
       </div>
       <Section pad={false}>
         <WorkList
           list={list}
           label="Conflicts"
           height={88}
-          render={(c) => <ConflictRow conflict={c} />}
+          render={(p) => <PairRow pair={p} />}
           empty={
-            <Empty icon={<IconArrowsSplit size={22} stroke={1.5} />} title={status === "live" && !repo && !mine ? "No work collides" : "No conflict matches"}>
+            <Empty icon={<IconArrowsSplit size={22} stroke={1.5} />} title={filtered ? "No conflict matches" : "No work collides"}>
               {status === "live" ? "As soon as two agents are about to hurt each other's work, it shows here, with the lines and signatures that prove it." : "Other filters may show some."}
             </Empty>
           }
         />
+        {folded > 0 && (
+          <div className="more folded">
+            <span className="dim">
+              {plural(folded, "more is", "more are")} for information only: both work in one place, nothing collides.
+            </span>
+            <Button variant="default" onClick={() => setSeverity("all")}>
+              Show them
+            </Button>
+          </div>
+        )}
       </Section>
     </Page>
   );
 }
 
-/** The people on both sides, each once. */
-function peopleIn(c: Conflict): User[] {
-  return c.parties.flatMap((p) => p.user ?? []).filter((u, i, all) => all.findIndex((v) => v.id === u.id) === i);
-}
-
-function whoIn(c: Conflict): string {
-  const names = peopleIn(c).map((u) => u.name.split(" ")[0]);
-  return names.length === 1 && c.parties.length > 1 ? `two agents of ${names[0]}` : names.join(" and ");
-}
-
-export function ConflictRow({ conflict: c }: { conflict: Conflict }) {
+/** The worst of what is between two pieces of work; the others on request. */
+function PairRow({ pair }: { pair: Pair }) {
+  const [open, setOpen] = useState(false);
+  const others = useMemo(() => pair.all.slice(1), [pair]);
+  if (others.length === 0) return <ConflictRow conflict={pair.worst} />;
   return (
-    <Link href={`/conflicts/${c.ref}`} className="work-row" data-row>
-      <span className="duo" aria-hidden>
-        {peopleIn(c).map((u) => (
-          <Avatar key={u.id} user={u} size={26} />
-        ))}
-      </span>
-      <span className="work-main">
-        <span className="work-title">
-          <span className="ref">{c.ref}</span>
-          <b>
-            {conflictKind[c.kind].name}: {whoIn(c)}
-          </b>
-        </span>
-        <span className="work-text">
-          <Inline text={c.explanation} />
-        </span>
-        <span className="work-meta">
-          <span>{c.repo.full_name}</span>
-          {c.cross_repo && c.dependent_repo && <span>hits {c.dependent_repo.full_name}</span>}
-          <span>{c.parties.flatMap((p) => p.intent?.ref ?? []).join(" · ")}</span>
-          {c.override_requested && c.status !== "overridden" && <span className="tone-block">override asked for</span>}
-        </span>
-      </span>
-      <span className="work-side">
-        <span className="wrap">
-          <SeverityPill severity={c.severity} />
-          <ConflictPill status={c.status} />
-        </span>
-        <span className="dim">
-          <Ago at={c.first_seen_at} />
-        </span>
-      </span>
-    </Link>
+    <div className="pair">
+      <ConflictRow conflict={pair.worst} more={others.length} />
+      <button type="button" className="pair-more" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />}
+        {open ? "Fold" : `Show ${plural(others.length, "more", "more")} between ${pair.worst.parties.flatMap((p) => p.intent?.ref ?? []).join(" and ")}`}
+      </button>
+      {open && others.map((c) => <ConflictRow key={c.id} conflict={c} />)}
+    </div>
   );
 }

@@ -9,8 +9,9 @@ import { contractPath } from "../../lib/url";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { Markdown } from "../../ui/Markdown";
 import { Failed, Load, Loading, Page, Section } from "../../ui/page";
-import { ConflictRow } from "../conflicts/Conflicts";
-import { CloseDialog, EditDialog, HandoffDialog } from "./IntentDialogs";
+import { ConflictRow } from "../conflicts/ConflictRow";
+import { EditDialog } from "./EditDialog";
+import { CloseDialog, HandoffDialog } from "./IntentDialogs";
 import { Timeline } from "./Timeline";
 
 const live = ["draft", "active", "blocked", "in_review"];

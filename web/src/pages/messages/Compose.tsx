@@ -2,6 +2,7 @@ import { Checkbox, Select, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Message } from "../../api/records";
+import { useDraft } from "../../lib/draft";
 import { useGet, useMembers, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { Ask, fieldError, useAction } from "../../ui/form";
@@ -21,18 +22,28 @@ function useTargets() {
   ].filter((g) => g.items.length > 0);
 }
 
-export function Compose({ onClose, onSent }: { onClose: () => void; onSent: (m: Message) => void }) {
+/** A message to somebody, or to whom the reader chooses. What is typed is kept for each of them. */
+export function Compose({ to: fixed, name, onClose, onSent }: { to?: string; name?: string; onClose: () => void; onSent: (m: Message) => void }) {
   const targets = useTargets();
-  const [to, setTo] = useState<string | null>(null);
-  const [subject, setSubject] = useState("");
-  const [body, setBody] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const to = fixed ?? chosen;
+  const [subject, setSubject, forgetSubject] = useDraft(`subject ${fixed ?? "new"}`);
+  const [body, setBody, forgetBody] = useDraft(`message ${fixed ?? "new"}`);
   const [wantsAck, setWantsAck] = useState(false);
-  const send = useAction(() => call("POST /v1/messages", { body: { to: to ?? "", body: body.trim(), subject: subject.trim() || undefined, requires_ack: wantsAck } }), { says: "Sent.", stale: ["conversations", "messages"], then: onSent });
+  const send = useAction(() => call("POST /v1/messages", { body: { to: to ?? "", body: body.trim(), subject: subject.trim() || undefined, requires_ack: wantsAck } }), {
+    says: "Sent.",
+    stale: ["conversations", "messages"],
+    then: (m) => {
+      forgetSubject();
+      forgetBody();
+      onSent(m);
+    },
+  });
   return (
-    <Ask opened onClose={onClose} title="New message" confirm="Send" busy={send.isPending} disabled={!to || !body.trim()} onConfirm={() => send.mutate()}>
-      <Select label="To" required searchable data-autofocus placeholder="A person, channel, intent or conflict" value={to} onChange={setTo} data={targets} limit={60} error={fieldError(send.error, "to")} nothingFoundMessage="Nobody by that name" />
-      <TextInput label="Subject" maxLength={200} value={subject} onChange={(e) => setSubject(e.target.value)} />
-      <Textarea label="Message" required maxLength={4000} value={body} onChange={(e) => setBody(e.target.value)} error={fieldError(send.error, "body")} />
+    <Ask opened onClose={onClose} title={name ? `Message to ${name}` : "New message"} confirm="Send" busy={send.isPending} disabled={!to || !body.trim()} onConfirm={() => send.mutate()}>
+      {!fixed && <Select label="To" required searchable data-autofocus placeholder="A person, channel, intent or conflict" value={chosen} onChange={setChosen} data={targets} limit={60} error={fieldError(send.error, "to")} nothingFoundMessage="Nobody by that name" />}
+      {!fixed && <TextInput label="Subject" maxLength={200} value={subject} onChange={(e) => setSubject(e.target.value)} dir="auto" />}
+      <Textarea label="Message" required data-autofocus={fixed ? true : undefined} maxLength={4000} value={body} onChange={(e) => setBody(e.target.value)} error={fieldError(send.error, "body")} dir="auto" />
       <Checkbox size="xs" label="Wants an acknowledgement" checked={wantsAck} onChange={(e) => setWantsAck(e.currentTarget.checked)} />
     </Ask>
   );

@@ -4,13 +4,13 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import type { Conversation } from "../../api/records";
 import { useGet } from "../../lib/queries";
-import { useMe } from "../../lib/session";
-import { senderName, shortRepo } from "../../lib/text";
+import { senderName } from "../../lib/text";
 import { Ago } from "../../ui/bits";
 import { Empty, Load, Page } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
 import { Compose } from "./Compose";
 import { Thread } from "./Thread";
+import { useTitle } from "./title";
 
 export function Messages() {
   const { id } = useParams<{ id?: string }>();
@@ -84,15 +84,6 @@ function ConversationList({ list, here }: { list: Conversation[]; here: string |
       )}
     </nav>
   );
-}
-
-/** What a conversation is called from where the reader sits. */
-export function useTitle(c: Conversation): string {
-  const me = useMe();
-  if (c.kind === "channel") return c.repo ? shortRepo(c.repo.full_name) : c.name.replace(/^#/, "");
-  if (c.subject) return c.subject;
-  const others = c.participants.filter((p) => p.id !== me.user.id).map((p) => p.name);
-  return others.length ? others.join(", ") : "Note to yourself";
 }
 
 function ConversationLink({ conversation: c, here }: { conversation: Conversation; here: boolean }) {

@@ -1,17 +1,19 @@
 import { Button, Checkbox, Textarea } from "@mantine/core";
 import { IconArrowLeft, IconCheck, IconRobot } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { Conversation, Message } from "../../api/records";
+import { useDraft } from "../../lib/draft";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
-import { day, senderName } from "../../lib/text";
+import { day, plural, senderName } from "../../lib/text";
 import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/form";
+import { Said } from "../../ui/Markdown";
 import { Failed, Load, Loading } from "../../ui/page";
-import { useTitle } from "./Messages";
+import { useTitle } from "./title";
 
 export function Thread({ id }: { id: string }) {
   const conversation = useGet("conversations", "GET /v1/conversations/{id}", { path: { id } });
@@ -34,9 +36,7 @@ function Open({ conversation: c }: { conversation: Conversation }) {
   useEffect(() => {
     if (newest) for (const key of ["conversations", "attention"]) void client.invalidateQueries({ queryKey: [key] });
   }, [newest, client]);
-  useLayoutEffect(() => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [newest]);
+  const place = useReadingPlace(box, list?.[0]?.id, newest, messages.isFetchingNextPage);
   return (
     <>
       <div className="thread-head">
@@ -70,9 +70,50 @@ function Open({ conversation: c }: { conversation: Conversation }) {
           <Post key={m.id} message={m} newDay={i === 0 || day(m.created_at) !== day(list[i - 1]!.created_at)} />
         ))}
       </div>
+      {place.below > 0 && (
+        <button type="button" className="new-below" onClick={place.toEnd}>
+          {plural(place.below, "new message", "new messages")} below
+        </button>
+      )}
       <Reply conversation={c} />
     </>
   );
+}
+
+const nearEnd = 60; // px from the end within which somebody reads along
+
+/** Keeps the place of whoever reads: at the end new messages are followed, elsewhere they are counted;
+ * older ones come in above without moving what is read. */
+function useReadingPlace(box: RefObject<HTMLDivElement | null>, oldest: string | undefined, newest: string | undefined, loadingOlder: boolean) {
+  const [below, setBelow] = useState(0);
+  const atEnd = useRef(true);
+  const height = useRef(0);
+  const seen = useRef<{ oldest?: string; newest?: string }>({});
+  useEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    const onScroll = () => {
+      atEnd.current = el.scrollHeight - el.scrollTop - el.clientHeight < nearEnd;
+      if (atEnd.current) setBelow(0);
+    };
+    el.addEventListener("scroll", onScroll, { passive: true });
+    return () => el.removeEventListener("scroll", onScroll);
+  }, [box]);
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el || !newest) return;
+    const before = seen.current;
+    if (before.newest === undefined || (before.newest !== newest && atEnd.current)) el.scrollTop = el.scrollHeight;
+    else if (before.newest !== newest) setBelow((n) => n + 1);
+    else if (before.oldest !== oldest) el.scrollTop += el.scrollHeight - height.current;
+    seen.current = { oldest, newest };
+    height.current = el.scrollHeight;
+  }, [box, oldest, newest, loadingOlder]);
+  const toEnd = () => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    setBelow(0);
+  };
+  return { below, toEnd };
 }
 
 function Post({ message: m, newDay }: { message: Message; newDay: boolean }) {
@@ -87,15 +128,19 @@ function Post({ message: m, newDay }: { message: Message; newDay: boolean }) {
         {m.from.kind === "system" ? <img src="/icon.svg" alt="" width={26} height={26} className="post-system" /> : <Avatar user={m.from.user} size={26} />}
         <div className="grow">
           <div className="post-head">
-            <b>{senderName(m.from)}</b>
+            <b dir="auto">{senderName(m.from)}</b>
             {m.from.kind === "session" && <IconRobot size={14} role="img" aria-label="written by an agent" />}
             <span className="dim">
               <Ago at={m.created_at} />
             </span>
             {m.about && m.about.kind !== "question" && <Ref to={m.about.ref} />}
           </div>
-          {m.subject && <b className="post-subject">{m.subject}</b>}
-          <div className="post-body">{m.body}</div>
+          {m.subject && (
+            <b className="post-subject" dir="auto">
+              {m.subject}
+            </b>
+          )}
+          <Said text={m.body} />
           {m.requires_ack && (
             <div className="wrap post-acks">
               {m.acks.length > 0 ? (
@@ -120,7 +165,7 @@ function Post({ message: m, newDay }: { message: Message; newDay: boolean }) {
 
 function Reply({ conversation: c }: { conversation: Conversation }) {
   const me = useMe();
-  const [body, setBody] = useState("");
+  const [body, setBody, forget] = useDraft(`thread ${c.id}`);
   const [wantsAck, setWantsAck] = useState(false);
   const may = me.org.role !== "viewer" && me.org.role !== "billing" && (c.kind === "channel" || c.participants.some((p) => p.id === me.user.id));
   const question = c.about?.kind === "question" ? c.about.ref : null;
@@ -129,7 +174,7 @@ function Reply({ conversation: c }: { conversation: Conversation }) {
       if (question) await call("POST /v1/questions/{id}/answers", { path: { id: question }, body: { answer: text } });
       else await call("POST /v1/conversations/{id}/messages", { path: { id: c.id }, body: { body: text, requires_ack: wantsAck } });
     },
-    { stale: ["messages", "conversations", "attention"], then: () => setBody("") },
+    { stale: ["messages", "conversations", "attention"], then: forget },
   );
   useEffect(() => setWantsAck(false), [c.id]);
   if (!may) return <p className="thread-none dim">Only the people in this thread can write here.</p>;
@@ -146,6 +191,7 @@ function Reply({ conversation: c }: { conversation: Conversation }) {
         aria-label={question ? "Answer" : "Message"}
         placeholder={question ? "Answer the question. It goes to the agent that asked." : `Write to ${c.kind === "channel" ? "everybody's agents here" : "them and their agents"}. Ctrl Enter sends.`}
         minRows={2}
+        dir="auto"
         maxLength={4000}
         value={body}
         onChange={(e) => setBody(e.target.value)}

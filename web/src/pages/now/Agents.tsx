@@ -1,77 +1,93 @@
-import { IconFolder, IconGitBranch, IconRobotOff } from "@tabler/icons-react";
-import { useMemo } from "react";
+// One dense row per agent: its trouble or its last words, whose it is, where
+// it is, and since when.
+import { IconFolder, IconMessage, IconRobotOff, IconUser } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
-import type { Session } from "../../api/records";
-import { plural, toolName } from "../../lib/text";
-import { Ago, IntentPill, Person, SessionDot } from "../../ui/bits";
+import { grouped, stateText, type Agent, type AgentGroup, type Grouping } from "../../lib/agents";
+import { useCalm } from "../../lib/calm";
+import { plural, shortRepo, toolName } from "../../lib/text";
+import { Ago, Avatar } from "../../ui/bits";
 import { Empty } from "../../ui/page";
 import { VirtualRows } from "../../ui/VirtualRows";
 
-type Row = { kind: "repo"; key: string; name: string; count: number } | { kind: "agent"; key: string; session: Session; branchFirst: boolean };
+type Row = { key: string; group: AgentGroup; agent?: undefined } | { key: string; agent: Agent };
 
-/** Repos by their latest agent, branches within them alike. */
-export function rowsOf(sessions: Session[]): Row[] {
-  const repos = new Map<string, Session[]>();
-  for (const s of [...sessions].sort((a, b) => b.last_heartbeat_at.localeCompare(a.last_heartbeat_at))) {
-    const list = repos.get(s.repo.full_name);
-    if (list) list.push(s);
-    else repos.set(s.repo.full_name, [s]);
-  }
-  const rows: Row[] = [];
-  for (const [name, list] of repos) {
-    rows.push({ kind: "repo", key: "repo " + name, name, count: list.length });
-    const branches = new Map<string, Session[]>();
-    for (const s of list) branches.set(s.branch ?? "", [...(branches.get(s.branch ?? "") ?? []), s]);
-    for (const group of branches.values()) group.forEach((session, i) => rows.push({ kind: "agent", key: session.id, session, branchFirst: i === 0 }));
-  }
-  return rows;
+function rowsOf(agents: Agent[], by: Grouping): Row[] {
+  return grouped(agents, by).flatMap((group) => [...(group.name ? [{ key: "group " + group.key, group }] : []), ...group.agents.map((agent) => ({ key: agent.id, agent }))]);
 }
 
-export function Agents({ sessions }: { sessions: Session[] }) {
-  const rows = useMemo(() => rowsOf(sessions), [sessions]);
+export function Agents({ agents, by, dense, onMessage }: { agents: Agent[]; by: Grouping; dense: boolean; onMessage: (a: Agent) => void }) {
+  const [held, setHeld] = useState(false);
+  const sorted = useMemo(() => rowsOf(agents, by), [agents, by]);
+  const rows = useCalm(sorted, (r) => r.key, held && by === "trouble");
   if (rows.length === 0) {
     return (
-      <Empty icon={<IconRobotOff size={22} stroke={1.5} />} title="No agent is at work">
-        Agents appear here with their first prompt and leave when their session ends.
+      <Empty icon={<IconRobotOff size={22} stroke={1.5} />} title="No agent is at work here">
+        Agents appear with their first prompt and leave when their session ends. Other filters may show some.
       </Empty>
     );
   }
-  return <VirtualRows label="Agents" items={rows} keyOf={(r) => r.key} estimate={(r) => (r.kind === "repo" ? 35 : 47)} render={(r) => (r.kind === "repo" ? <RepoRow name={r.name} count={r.count} /> : <AgentRow session={r.session} branchFirst={r.branchFirst} />)} />;
-}
-
-const RepoRow = ({ name, count }: { name: string; count: number }) => (
-  <div className="agent-repo">
-    <IconFolder size={14} aria-hidden />
-    <Link href={`/intents?repo=${encodeURIComponent(name)}`} className="plain-link">
-      {name}
-    </Link>
-    <span className="dim">{plural(count, "agent")}</span>
-  </div>
-);
-
-function AgentRow({ session: s, branchFirst }: { session: Session; branchFirst: boolean }) {
-  const href = s.intent ? `/intents/${s.intent.ref}` : `/intents?owner=${encodeURIComponent(s.user.email)}`;
   return (
-    <Link href={href} className="agent" data-row>
-      <SessionDot status={s.status} />
-      <span className="agent-who">
-        <Person user={s.user} />
-        <span className="dim clip agent-tool">
-          {toolName(s.tool)}
-          {s.model && <span className="wide-only"> · {s.model}</span>}
-        </span>
-      </span>
-      <span className="agent-does">
-        <span className={s.intent ? "clip agent-title" : "clip dim"}>{s.intent ? (s.intent.title ?? "Draft") : "No declared intent"}</span>
-        <span className={branchFirst ? "agent-branch clip" : "agent-branch clip branch-again"}>
-          {s.intent && <span className="ref">{s.intent.ref}</span>} <IconGitBranch size={12} aria-hidden /> {s.branch ?? "no branch"}
-        </span>
-      </span>
-      {s.intent && s.intent.status !== "active" ? <IntentPill status={s.intent.status} /> : <span />}
-      <span className="dim agent-ago">
-        <Ago at={s.last_heartbeat_at} />
-      </span>
-    </Link>
+    <div className={dense ? "agents agents-dense" : "agents"} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
+      <VirtualRows key={dense ? "dense" : "roomy"} label="Agents" items={rows} keyOf={(r) => r.key} estimate={(r) => (r.agent ? (dense ? 19 : 45) : 30)} render={(r) => (r.agent ? <AgentRow agent={r.agent} onMessage={onMessage} /> : <GroupRow group={r.group} by={by} />)} />
+    </div>
   );
 }
 
+const GroupRow = ({ group: g, by }: { group: AgentGroup; by: Grouping }) => (
+  <div className="agent-group">
+    {by === "repo" ? <IconFolder size={14} aria-hidden /> : <IconUser size={14} aria-hidden />}
+    <Link href={g.href} className="plain-link clip" dir="auto">
+      {g.name}
+    </Link>
+    <span className="dim">{plural(g.agents.length, "agent")}</span>
+  </div>
+);
+
+const base = (path: string): string => path.split("/").at(-1) ?? path;
+
+function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent) => void }) {
+  const s = a.session;
+  const state = stateText[a.state];
+  return (
+    <div className={`agent agent-${a.state}`}>
+      <Link href={`/agents/${a.id}`} className="agent-link" data-row>
+        <span className={`agent-state tone-${state.tone}`}>
+          <span className="agent-dot" aria-hidden />
+          {state.name}
+        </span>
+        <span className="agent-who">
+          <Avatar user={a.user} size={16} />
+          <span className="clip" dir="auto">
+            {a.user.name}
+          </span>
+        </span>
+        <span className="agent-host clip dim" title={s.model ?? undefined}>
+          {toolName(s.tool)}
+          <span className="agent-model">{s.model && ` · ${s.model}`}</span>
+        </span>
+        <span className="agent-repo clip" title={s.repo.full_name}>
+          {shortRepo(s.repo.full_name)}
+        </span>
+        <span className="agent-branch clip dim" title={s.branch ?? undefined}>
+          {s.branch ?? "no branch"}
+        </span>
+        <span className="agent-intent clip" title={s.intent?.title ?? undefined}>
+          {s.intent ? <span className="ref">{s.intent.ref}</span> : <span className="dim">no intent</span>}
+        </span>
+        <span className="agent-file clip" title={a.file}>
+          {base(a.file)}
+        </span>
+        <span className="agent-says clip" dir="auto" title={[a.why, a.words].filter(Boolean).join(" — ")}>
+          {a.why ? <span className={`tone-${state.tone}`}>{a.why}</span> : a.words ? <q>{a.words}</q> : <span className="dim">{s.intent?.title ?? ""}</span>}
+        </span>
+        <span className="agent-ago dim">
+          <Ago at={a.since} />
+        </span>
+      </Link>
+      <button type="button" className="icon-button agent-message" aria-label={`Message ${a.user.name} about ${s.intent?.ref ?? "this agent"}`} title="Message" onClick={() => onMessage(a)}>
+        <IconMessage size={14} />
+      </button>
+    </div>
+  );
+}

@@ -1,65 +1,205 @@
-import { IconArrowsSplit, IconCheckupList, IconGauge, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
+// What waits for the reader, one row per kind of thing, answered in place.
+import { Button, Textarea } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
+import { useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { AttentionItem } from "../../api/records";
+import { useDismissals } from "../../lib/dismiss";
+import { useDraft } from "../../lib/draft";
 import { useAttention } from "../../lib/queries";
-import { shortRepo } from "../../lib/text";
+import { plural, shortRepo } from "../../lib/text";
+import { pathOf } from "../../lib/url";
 import { Ago } from "../../ui/bits";
 import { useAction } from "../../ui/form";
 import { Inline } from "../../ui/Markdown";
-import { Empty, Load, Section } from "../../ui/page";
-import { pathOf } from "../../ui/Palette";
+import { Empty, Load } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
 
-const icons: Record<AttentionItem["kind"], { icon: TablerIcon; tone: string; name: string }> = {
-  conflict: { icon: IconArrowsSplit, tone: "warn", name: "Conflict" },
-  override_request: { icon: IconHandStop, tone: "block", name: "Override asked" },
-  ack: { icon: IconCheckupList, tone: "info", name: "Wants an acknowledgement" },
-  message: { icon: IconMessage, tone: "info", name: "Message" },
-  question: { icon: IconMessageQuestion, tone: "info", name: "Question" },
-  handoff: { icon: IconTransfer, tone: "good", name: "Handoff" },
-  silent_hooks: { icon: IconPlugConnectedX, tone: "warn", name: "Hooks fell silent" },
-  plan: { icon: IconGauge, tone: "warn", name: "Limit of the plan" },
-  invite: { icon: IconMail, tone: "quiet", name: "Invite" },
+type Kind = AttentionItem["kind"];
+
+interface Look {
+  icon: TablerIcon;
+  tone: string;
+  one: string;
+  many: string;
+  /** Something that can be done to all of them at once. */
+  all?: { label: string; each: (i: AttentionItem) => Promise<unknown> };
+  /** Something that is said about one of them. */
+  say?: { label: string; hint: string; least: number; send: (i: AttentionItem, text: string) => Promise<unknown> };
+}
+
+const thread = (i: AttentionItem): string => (i.ref ?? "").replace("thread:", "");
+const acknowledge = (i: AttentionItem) => (i.kind === "ack" ? call("POST /v1/messages/{id}/ack", { path: { id: i.message_id ?? "" } }) : call("POST /v1/conflicts/{ref}/actions", { path: { ref: i.ref ?? "" }, body: { action: "ack" } }));
+
+const looks: Record<Kind, Look> = {
+  override_request: {
+    icon: IconHandStop, tone: "block", one: "override asked for", many: "overrides asked for",
+    say: { label: "Override", hint: "Why may both sides go on? The audit log keeps it.", least: 3, send: (i, reason) => call("POST /v1/conflicts/{ref}/override", { path: { ref: i.ref ?? "" }, body: { reason } }) },
+  },
+  conflict: { icon: IconArrowsSplit, tone: "warn", one: "conflict of yours", many: "conflicts of yours", all: { label: "Acknowledge", each: acknowledge } },
+  ack: { icon: IconCheckupList, tone: "info", one: "to acknowledge", many: "to acknowledge", all: { label: "Acknowledge", each: acknowledge } },
+  question: {
+    icon: IconMessageQuestion, tone: "info", one: "question to you", many: "questions to you",
+    say: { label: "Answer", hint: "It goes to the agent that asked.", least: 1, send: (i, answer) => call("POST /v1/questions/{id}/answers", { path: { id: i.ref ?? "" }, body: { answer } }) },
+  },
+  message: {
+    icon: IconMessage, tone: "info", one: "unread message", many: "unread messages",
+    say: { label: "Reply", hint: "To them and their agents.", least: 1, send: (i, body) => call("POST /v1/conversations/{id}/messages", { path: { id: thread(i) }, body: { body } }) },
+  },
+  handoff: { icon: IconTransfer, tone: "good", one: "handoff to you", many: "handoffs to you" },
+  silent_hooks: { icon: IconPlugConnectedX, tone: "warn", one: "agent without hooks", many: "agents without hooks" },
+  plan: { icon: IconGauge, tone: "warn", one: "limit of the plan", many: "limits of the plan" },
+  invite: { icon: IconMail, tone: "quiet", one: "invite not accepted", many: "invites not accepted" },
 };
+
+const stale = ["attention", "conflicts", "conflict", "messages", "conversations"];
 
 export function NeedsYou() {
   const attention = useAttention();
-  const dismiss = useAction((id: string) => call("POST /v1/attention/dismiss", { body: { ids: [id] } }), { stale: ["attention"] });
+  const narrow = useMediaQuery("(max-width: 1199px)", undefined, { getInitialValueInEffect: false });
+  const [open, setOpen] = useState(false);
+  const { hidden, dismiss } = useDismissals();
+  const id = useId();
+  const items = (attention.data?.items ?? []).filter((i) => !hidden.has(i.id));
+  const total = Math.max(0, (attention.data?.total ?? 0) - hidden.size);
+  const shown = !narrow || open;
   return (
-    <Section title="Needs you" pad={false} actions={attention.data && attention.data.total > 0 ? <span className="dim">{attention.data.total}</span> : null}>
-      <Load query={attention}>
-        {(data) =>
-          data.items.length === 0 ? (
-            <Empty icon={<IconInbox size={22} stroke={1.5} />} title="Nothing waits for you">
-              Conflicts of your work, questions, handoffs and messages that want an answer come here.
-            </Empty>
-          ) : (
-            <ul className="needs" onKeyDown={moveFocus}>
-              {data.items.map((item) => {
-                const look = icons[item.kind];
-                return (
-                  <li key={item.id} className="need">
-                    <look.icon size={16} className={`tone-${look.tone}`} role="img" aria-label={look.name} />
-                    <Link href={pathOf(item.url)} className="grow need-text" data-row>
-                      <b>{item.title}</b>
-                      <span className="dim need-detail">
-                        <Inline text={item.detail} />
-                      </span>
-                      <span className="dim need-meta">
-                        {item.ref && /^(INT|CF)-/.test(item.ref) && <span className="ref">{item.ref}</span>} {item.repo && shortRepo(item.repo.full_name)} <Ago at={item.since} />
-                      </span>
-                    </Link>
-                    <button type="button" className="icon-button" aria-label={`Dismiss until it changes: ${item.title}`} title="Dismiss until it changes" onClick={() => dismiss.mutate(item.id)}>
-                      <IconX size={14} />
-                    </button>
-                  </li>
-                );
-              })}
-            </ul>
-          )
-        }
-      </Load>
-    </Section>
+    <section className="card needs-card" aria-label="Needs you">
+      <div className="card-head">
+        <h2 className="grow">Needs you{total > 0 && <span className="count-badge">{total}</span>}</h2>
+        {narrow && (
+          <button type="button" className="icon-button" aria-expanded={open} aria-controls={id} aria-label={open ? "Fold away what needs you" : "Show what needs you"} onClick={() => setOpen(!open)}>
+            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+          </button>
+        )}
+        {narrow && !open && total > 0 && <span className="dim clip needs-short">{summary(attention.data?.by_kind ?? {})}</span>}
+      </div>
+      {shown && (
+        <div className="needs-body" id={id} tabIndex={0} role="region" aria-label="What needs you">
+          <Load query={attention}>
+            {() =>
+              items.length === 0 ? (
+                <Empty icon={<IconInbox size={22} stroke={1.5} />} title="Nothing waits for you">
+                  Conflicts of your work, questions, handoffs and messages that want an answer come here.
+                </Empty>
+              ) : (
+                <ul className="needs" onKeyDown={moveFocus}>
+                  {kindsOf(items).map(([kind, list]) => (
+                    <Need key={kind} kind={kind} items={list} count={Math.max(list.length, (attention.data?.by_kind?.[kind] ?? 0) - [...hidden].filter((h) => h.startsWith(kind + ":")).length)} dismiss={dismiss} />
+                  ))}
+                </ul>
+              )
+            }
+          </Load>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const named = (kind: Kind, n: number): string => plural(n, looks[kind].one, looks[kind].many);
+const summary = (by: Partial<Record<Kind, number>>): string => (Object.keys(looks) as Kind[]).flatMap((k) => (by[k] ? named(k, by[k]) : [])).join(", ");
+
+function kindsOf(items: AttentionItem[]): [Kind, AttentionItem[]][] {
+  const out = new Map<Kind, AttentionItem[]>();
+  for (const i of items) out.set(i.kind, [...(out.get(i.kind) ?? []), i]);
+  return [...out];
+}
+
+/** One kind of thing: its count, what can be done to all, and each of them once it is opened. */
+function Need({ kind, items, count, dismiss }: { kind: Kind; items: AttentionItem[]; count: number; dismiss: (list: AttentionItem[], what: string) => void }) {
+  const look = looks[kind];
+  const [open, setOpen] = useState(items.length === 1 || Boolean(look.say));
+  const all = useAction(
+    async () => {
+      for (const i of items) await look.all?.each(i);
+    },
+    { says: `${named(kind, items.length)}: done.`, stale },
+  );
+  return (
+    <li className="need-kind">
+      <div className="need-row">
+        <look.icon size={16} className={`tone-${look.tone}`} aria-hidden />
+        <button type="button" className="need-name grow" aria-expanded={open} onClick={() => setOpen(!open)} data-row>
+          {named(kind, count)}
+        </button>
+        {look.all && (
+          <Button size="compact-xs" variant="light" aria-label={`${look.all.label} ${named(kind, items.length)}`} loading={all.isPending} onClick={() => all.mutate()}>
+            {items.length > 1 ? "All" : look.all.label}
+          </Button>
+        )}
+        <button type="button" className="icon-button" aria-label={`Dismiss ${named(kind, items.length)} until they change`} title="Dismiss until it changes" onClick={() => dismiss(items, named(kind, items.length))}>
+          <IconX size={14} />
+        </button>
+      </div>
+      {open && (
+        <ul className="need-items">
+          {items.map((i) => (
+            <One key={i.id} item={i} look={look} single={items.length === 1} dismiss={dismiss} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function One({ item: i, look, single, dismiss }: { item: AttentionItem; look: Look; single: boolean; dismiss: (list: AttentionItem[], what: string) => void }) {
+  return (
+    <li className="need">
+      <div className="row need-line">
+        <Link href={pathOf(i.url)} className="grow need-text" data-row>
+          <b>{i.title}</b>
+          <span className="dim need-detail" dir="auto">
+            <Inline text={i.detail} />
+          </span>
+          <span className="dim need-meta">
+            {i.repo && shortRepo(i.repo.full_name)} <Ago at={i.since} />
+          </span>
+        </Link>
+        {!single && (
+          <button type="button" className="icon-button" aria-label={`Dismiss until it changes: ${i.title}`} title="Dismiss until it changes" onClick={() => dismiss([i], i.title)}>
+            <IconX size={14} />
+          </button>
+        )}
+      </div>
+      {look.say && <Say item={i} say={look.say} />}
+    </li>
+  );
+}
+
+/** A line to answer in. It opens with the first click and keeps what was typed. */
+function Say({ item: i, say }: { item: AttentionItem; say: NonNullable<Look["say"]> }) {
+  const [text, setText, forget] = useDraft(`need ${i.kind} ${i.ref ?? i.id}`);
+  const [open, setOpen] = useState(text !== "");
+  const send = useAction(() => say.send(i, text.trim()), { says: "Done.", stale, then: forget });
+  if (!open) {
+    return (
+      <div className="need-do">
+        <Button size="compact-xs" variant="default" onClick={() => setOpen(true)} aria-label={`${say.label}: ${i.title}`}>
+          {say.label}
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <form
+      className="need-do need-say"
+      onSubmit={(e) => {
+        e.preventDefault();
+        send.mutate();
+      }}
+    >
+      <Textarea aria-label={`${say.label}: ${i.title}`} size="xs" minRows={1} autoFocus placeholder={say.hint} maxLength={2000} value={text} onChange={(e) => setText(e.target.value)} dir="auto" />
+      <div className="row">
+        <Button size="compact-xs" variant="subtle" onClick={() => setOpen(false)}>
+          Close
+        </Button>
+        <Button size="compact-xs" type="submit" loading={send.isPending} disabled={text.trim().length < say.least}>
+          {say.label}
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -1,64 +1,129 @@
-// What everybody's agents do at this moment, what is about to collide, and
-// what needs the reader.
-import { useLiveConflicts, useLiveIntents, useLiveSessions, useRepos } from "../../lib/queries";
+// The cockpit: who is in trouble, what needs the reader, what everybody does.
+import { SegmentedControl, Select, Switch } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { Suspense, useMemo, useState } from "react";
+import { stateText, states, type Agent, type AgentState, type Grouping } from "../../lib/agents";
+import { later } from "../../lib/lazy";
+import { useRepos } from "../../lib/queries";
+import { countOf } from "../../lib/conflict";
+import { useMe } from "../../lib/session";
+import { useTeam } from "../../lib/team";
 import { plural } from "../../lib/text";
-import { Failed, Loading, Page, Section } from "../../ui/page";
+import { useFilter } from "../../lib/url";
+import { PersonFilter, RepoFilter } from "../../ui/Filters";
+import { Failed, Loading, Page } from "../../ui/page";
+import { AgentMessage } from "../messages/AgentMessage";
 import { Agents } from "./Agents";
 import { FirstAgent } from "./FirstAgent";
 import { NeedsYou } from "./NeedsYou";
-import { WorkMap } from "./WorkMap";
+
+const Lanes = later(() => import("../lanes/Lanes"), "Lanes");
+const Territory = later(() => import("../territory/Territory"), "Territory");
+
+const views = [
+  { value: "agents", label: "Agents" },
+  { value: "lanes", label: "Lanes" },
+  { value: "territory", label: "Territory" },
+];
+const groupings = [
+  { value: "trouble", label: "By trouble" },
+  { value: "repo", label: "By repo" },
+  { value: "person", label: "By person" },
+];
+
+/** More than so many are shown in one line each, where the window is wide. */
+const roomy = 14;
 
 export function Now() {
-  const sessions = useLiveSessions();
-  const intents = useLiveIntents();
-  const conflicts = useLiveConflicts();
+  const team = useTeam();
   const repos = useRepos();
-  const broken = [sessions, intents, conflicts].find((q) => q.isError && q.data === undefined);
-  if (broken) {
+  if (team.error) {
     return (
       <Page title="Now">
-        <Failed error={broken.error} retry={() => [sessions, intents, conflicts].forEach((q) => void q.refetch())} />
+        <Failed error={team.error} retry={team.refetch} />
       </Page>
     );
   }
-  if (!sessions.data || !intents.data || !conflicts.data) {
+  if (!team.agents) {
     return (
       <Page title="Now" wide>
         <Loading />
       </Page>
     );
   }
-  const people = new Set(sessions.data.map((s) => s.user.id)).size;
-  const isNew = sessions.data.length === 0 && intents.data.length === 0;
-  const blocking = conflicts.data.filter((c) => c.severity === "block").length;
+  if (team.agents.length === 0 && team.intents.length === 0) {
+    return (
+      <Page title="Now" wide>
+        <FirstAgent repos={repos.data?.items ?? []} sessions={[]} />
+        <NeedsYou />
+      </Page>
+    );
+  }
+  return <Cockpit all={team.agents} collisions={countOf(team.conflicts)} />;
+}
+
+function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
+  const me = useMe();
+  const [view, setView] = useFilter("view", "agents");
+  const [group, setGroup] = useFilter("group", "trouble");
+  const [repo, setRepo] = useFilter("repo");
+  const [person, setPerson] = useFilter("person");
+  const [state, setState] = useFilter("state");
+  const [writing, setWriting] = useState<Agent | null>(null);
+  const wide = useMediaQuery("(min-width: 1200px)", undefined, { getInitialValueInEffect: false });
+  const email = person === "me" ? me.user.email : person;
+  const shown = useMemo(() => all.filter((a) => (!repo || a.session.repo.full_name === repo) && (!email || a.user.email === email)), [all, repo, email]);
+  const agents = state ? shown.filter((a) => a.state === state) : shown;
+  const people = new Set(shown.map((a) => a.user.id)).size;
+  const places = new Set(shown.map((a) => a.session.repo.id)).size;
   return (
     <Page
       title="Now"
       wide
-      sub={
-        isNew
-          ? undefined
-          : `${plural(sessions.data.length, "agent")} of ${plural(people, "person", "people")} on ${plural(intents.data.length, "intent")}, ${conflicts.data.length === 0 ? "no conflicts" : plural(conflicts.data.length, "live conflict")}${blocking ? `, ${blocking} blocking` : ""}`
-      }
+      tight
+      sub={`${plural(shown.length, "agent")} of ${plural(people, "person", "people")} in ${plural(places, "repo")}, ${collisions === 0 ? "no conflicts" : plural(collisions, "conflict")}`}
+      actions={<StateCounts agents={shown} chosen={state} choose={setState} />}
     >
-      {isNew && <FirstAgent repos={repos.data?.items ?? []} sessions={sessions.data} />}
-      <div className={isNew ? "now now-new" : "now"}>
+      <div className="now">
         <div className="now-main">
-          {intents.data.length > 0 && (
-            <Section title="Work in flight" sub="Intents by repo. Lines join those that collide or wait for each other." pad={false}>
-              <WorkMap intents={intents.data} conflicts={conflicts.data} />
-            </Section>
-          )}
-          {(sessions.data.length > 0 || !isNew) && (
-            <Section title="Agents" sub="By repo and branch, the latest first." pad={false}>
-              <Agents sessions={sessions.data} />
-            </Section>
-          )}
+          <div className="filters now-filters">
+            <SegmentedControl size="xs" aria-label="View" value={view} onChange={setView} data={views} />
+            <Select size="xs" w={112} aria-label="Group" allowDeselect={false} value={group} onChange={setGroup} data={groupings} />
+            <RepoFilter value={repo} onChange={setRepo} w={150} />
+            <PersonFilter value={person} onChange={setPerson} w={130} />
+            <Switch size="xs" label="Only mine" className="wide-only" checked={person === "me"} onChange={(e) => setPerson(e.currentTarget.checked ? "me" : null)} />
+          </div>
+          <div className="card now-card">
+            {view === "agents" ? (
+              <Agents agents={agents} by={group as Grouping} dense={Boolean(wide) && all.length > roomy} onMessage={setWriting} />
+            ) : (
+              <Suspense fallback={<Loading />}>{view === "lanes" ? <Lanes agents={agents} by={group as Grouping} /> : <Territory agents={agents} repo={repo} setRepo={setRepo} />}</Suspense>
+            )}
+          </div>
         </div>
         <div className="now-side">
           <NeedsYou />
         </div>
       </div>
+      {writing && <AgentMessage agent={writing} onClose={() => setWriting(null)} />}
     </Page>
+  );
+}
+
+/** How many are in which trouble; each is a filter. */
+function StateCounts({ agents, chosen, choose }: { agents: Agent[]; chosen: string; choose: (s: string | null) => void }) {
+  const n = (s: AgentState) => agents.filter((a) => a.state === s).length;
+  return (
+    <div className="state-counts" role="group" aria-label="Filter by state">
+      {states.map((s) => {
+        const count = n(s);
+        if (count === 0 && chosen !== s) return null;
+        return (
+          <button key={s} type="button" className={`state-count tone-${stateText[s].tone}`} aria-pressed={chosen === s} onClick={() => choose(chosen === s ? null : s)}>
+            <b>{count}</b> {stateText[s].name.toLowerCase()}
+          </button>
+        );
+      })}
+    </div>
   );
 }

@@ -14,7 +14,7 @@ export function ProjectDetail() {
   const [, navigate] = useLocation();
   const project = useGet("projects", "GET /v1/projects/{id}", { path: { id } });
   const repos = useRepos();
-  const contracts = useAll("contracts", "GET /v1/contracts", {}, 1000);
+  const contracts = useAll("contracts", "GET /v1/contracts", {});
   const [adding, setAdding] = useState<string[]>([]);
   const add = useAction(() => call("POST /v1/projects/{id}/repos", { path: { id }, body: { repos: adding } }), { says: "Added.", stale: ["projects"], then: () => setAdding([]) });
   const take = useAction((repo: string) => call("DELETE /v1/projects/{id}/repos/{repo}", { path: { id, repo } }), { says: "Taken out.", stale: ["projects"] });

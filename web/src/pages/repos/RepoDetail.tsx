@@ -1,15 +1,19 @@
 // One repo: who works in it, what it provides to others and uses of them.
 import { Button } from "@mantine/core";
 import { IconFileCode, IconMessages } from "@tabler/icons-react";
+import { useState } from "react";
 import { Link, useParams } from "wouter";
-import { useGet, useList, useLiveSessions, useRepos } from "../../lib/queries";
+import type { Agent } from "../../lib/agents";
+import { useGet, useList, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
+import { useTeam } from "../../lib/team";
 import { plural } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Code, Pill } from "../../ui/bits";
 import { Empty, Failed, Load, Loading, Page, Section } from "../../ui/page";
-import { ConflictRow } from "../conflicts/Conflicts";
-import { IntentRow } from "../intents/Intents";
+import { ConflictRow } from "../conflicts/ConflictRow";
+import { IntentRow } from "../intents/IntentRow";
+import { AgentMessage } from "../messages/AgentMessage";
 import { Agents } from "../now/Agents";
 
 export function RepoDetail() {
@@ -17,14 +21,15 @@ export function RepoDetail() {
   const full = `${owner}/${name}`;
   const me = useMe();
   const repos = useRepos();
-  const sessions = useLiveSessions();
+  const team = useTeam();
+  const [writing, setWriting] = useState<Agent | null>(null);
   const intents = useGet("intents", "GET /v1/intents", { query: { repo: full, status: "live", limit: 20 } });
   const conflicts = useGet("conflicts", "GET /v1/conflicts", { query: { repo: full, status: "live", limit: 20 } });
   const repo = repos.data?.items.find((r) => r.full_name === full);
   if (!repo) {
     return <Page title={full}>{repos.isPending ? <Loading /> : <Failed error={repos.error ?? new Error("No repo of that name is known here.")} />}</Page>;
   }
-  const here = (sessions.data ?? []).filter((s) => s.repo.id === repo.id);
+  const here = (team.agents ?? []).filter((a) => a.session.repo.id === repo.id);
   return (
     <Page
       title={full}
@@ -60,7 +65,7 @@ export function RepoDetail() {
         }
       </Load>
       <Section title="Agents" pad={false}>
-        <Agents sessions={here} />
+        <Agents agents={here} by="trouble" dense={false} onMessage={setWriting} />
       </Section>
       <Load query={intents}>
         {(page) =>
@@ -74,6 +79,7 @@ export function RepoDetail() {
         }
       </Load>
       <Contracts repo={full} />
+      {writing && <AgentMessage agent={writing} onClose={() => setWriting(null)} />}
     </Page>
   );
 }

@@ -17,7 +17,7 @@ export function Repos() {
   const me = useMe();
   const repos = useRepos();
   const projects = useGet("projects", "GET /v1/projects");
-  const contracts = useAll("contracts", "GET /v1/contracts", {}, 1000);
+  const contracts = useAll("contracts", "GET /v1/contracts", {});
   const [dialog, setDialog] = useState<"repo" | "project" | null>(null);
   return (
     <Page

@@ -1,16 +1,19 @@
 // The policy as a form: what is set here, what is inherited, what is default.
-import { Button, MultiSelect, NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
+import { Alert, Button, MultiSelect, NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { call } from "../../api/client";
+import { call, isOutdated, versioned } from "../../api/client";
 import type { ConflictKind, Policies as PolicyAnswer, Role, Rules, Severity } from "../../api/records";
-import { useGet, useRepos } from "../../lib/queries";
+import { useDraft } from "../../lib/draft";
+import { useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { conflictKind } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { Pill, SeverityPill } from "../../ui/bits";
 import { useAction } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
+import { failed } from "../../ui/toast";
 
 type Name = keyof Rules;
 type Source = "own" | "org" | "default";
@@ -123,7 +126,7 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
 export function Policies() {
   const [repo, setRepo] = useFilter("repo");
   const repos = useRepos();
-  const policy = useGet("policies", "GET /v1/policies", { query: { repo } });
+  const policy = useQuery({ queryKey: ["policies", "versioned", repo], queryFn: ({ signal }) => versioned("GET /v1/policies", { query: { repo }, signal }) });
   return (
     <>
       <Section
@@ -135,19 +138,51 @@ export function Policies() {
           <Pill tone="accent">set here</Pill> <Pill tone="info">from the org</Pill> <Pill tone="quiet">default</Pill>
         </div>
       </Section>
-      <Load query={policy}>{(answer) => <Form key={repo} answer={answer} repo={repo} />}</Load>
+      <Load query={policy}>{({ value, etag }) => <Form key={repo} answer={value} etag={etag} repo={repo} />}</Load>
     </>
   );
 }
 
-function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
+/** The rules that two versions do not agree about. */
+const differing = (a: Rules, b: Rules): Name[] => ([...new Set([...Object.keys(a), ...Object.keys(b)])] as Name[]).filter((n) => JSON.stringify(a[n]) !== JSON.stringify(b[n]));
+const withRule = (rules: Rules, name: Name, value: unknown): Rules => {
+  const { [name]: _, ...rest } = rules;
+  return value === undefined ? rest : { ...rest, [name]: value };
+};
+
+function Form({ answer, etag, repo }: { answer: PolicyAnswer; etag: string; repo: string }) {
   const me = useMe();
+  const client = useQueryClient();
   const stored = useMemo<Rules>(() => (repo ? answer.repo : answer.org) as Rules, [answer, repo]);
   const above = (repo ? answer.org : {}) as Rules; // what the org sets for this repo
-  const [own, setOwn] = useState<Rules>(stored);
-  useEffect(() => setOwn(stored), [stored]);
-  const save = useAction(() => call("PUT /v1/policies", { query: { repo }, body: { rules: own } }), { says: "The policy is in force.", stale: ["policies"] });
-  const dirty = JSON.stringify(own) !== JSON.stringify(stored);
+  const [draft, setDraft, forget] = useDraft(`policy ${repo || "org"}`);
+  const [start, setStart] = useState<Rules>(stored); // what the reader began from
+  const [own, setOwnRules] = useState<Rules>(() => fromDraft(draft, stored));
+  const setOwn = (rules: Rules) => {
+    setOwnRules(rules);
+    const changed = differing(rules, stored);
+    setDraft(changed.length ? JSON.stringify(Object.fromEntries(changed.map((n) => [n, rules[n] ?? null]))) : "");
+  };
+  // Somebody else put rules in force: those the reader did not touch follow, the others are shown twice.
+  const clashes = differing(start, stored).filter((n) => JSON.stringify(own[n]) !== JSON.stringify(start[n]) && JSON.stringify(own[n]) !== JSON.stringify(stored[n]));
+  useEffect(() => {
+    if (start === stored || clashes.length > 0) return;
+    setOwnRules((mine) => differing(start, stored).reduce((rules, n) => (JSON.stringify(mine[n]) === JSON.stringify(start[n]) ? withRule(rules, n, stored[n]) : rules), mine));
+    setStart(stored);
+  }, [start, stored, clashes.length]);
+  const choose = (n: Name, value: unknown) => {
+    setOwn(withRule(own, n, value));
+    setStart(withRule(start, n, stored[n]));
+  };
+  const save = useAction(() => call("PUT /v1/policies", { query: { repo }, body: { rules: own }, ifMatch: etag }), { says: "The policy is in force.", stale: ["policies"], quietErrors: true, then: forget });
+  const outdated = isOutdated(save.error);
+  const { error } = save;
+  useEffect(() => {
+    if (!error) return;
+    if (isOutdated(error)) void client.invalidateQueries({ queryKey: ["policies"] });
+    else failed(error);
+  }, [error, client]);
+  const dirty = differing(own, stored).length > 0;
   const shown = (name: Name): unknown => own[name] ?? above[name] ?? answer.defaults[name];
   const source = (name: Name): Source => (own[name] !== undefined ? "own" : above[name] !== undefined ? "org" : "default");
   const set = (name: Name) => (value: unknown) => setOwn({ ...own, [name]: value });
@@ -157,6 +192,33 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
   };
   return (
     <fieldset disabled={!me.isAdmin} className="policy">
+      {outdated && clashes.length === 0 && dirty && (
+        <Alert color="yellow" role="status" mb="md">
+          Somebody else put rules in force while you were at it. Theirs are shown now beside yours; look at them and put yours in force again.
+        </Alert>
+      )}
+      {clashes.length > 0 && (
+        <Alert color="yellow" role="alert" mb="md" title="Somebody else put rules in force while you were at it">
+          Nothing is overwritten. Choose for each:
+          {clashes.map((n) => (
+            <div key={n} className="clash" role="group" aria-label={ruleName(n)}>
+              <b>{ruleName(n)}</b>
+              <div>
+                <span className="dim">Theirs</span> {said(stored[n])}{" "}
+                <Button size="compact-xs" variant="default" onClick={() => choose(n, stored[n])}>
+                  Take theirs
+                </Button>
+              </div>
+              <div>
+                <span className="dim">Yours</span> {said(own[n])}{" "}
+                <Button size="compact-xs" variant="default" onClick={() => choose(n, own[n])}>
+                  Keep yours
+                </Button>
+              </div>
+            </div>
+          ))}
+        </Alert>
+      )}
       {groups.map((g) => (
         <Section key={g.title} title={g.title} sub={g.sub} pad={false}>
           {g.rules.map((r) => (
@@ -179,16 +241,28 @@ function Form({ answer, repo }: { answer: PolicyAnswer; repo: string }) {
       {me.isAdmin && (
         <div className={dirty ? "save-bar save-bar-on" : "save-bar"}>
           <span className="grow dim">{dirty ? "You have changes that are not in force yet." : "Everything here is in force."}</span>
-          <Button variant="default" disabled={!dirty} onClick={() => setOwn(stored)}>
+          <Button variant="default" disabled={!dirty} onClick={() => (setOwn(stored), setStart(stored))}>
             Discard
           </Button>
-          <Button disabled={!dirty} loading={save.isPending} onClick={() => save.mutate()}>
+          <Button disabled={!dirty || clashes.length > 0} loading={save.isPending} onClick={() => save.mutate()}>
             Put in force
           </Button>
         </div>
       )}
     </fieldset>
   );
+}
+
+const ruleName = (n: Name): string => groups.flatMap((g) => g.rules).find((r) => r.name === n)?.label ?? (n === "severity" ? "Severity by kind" : n);
+const said = (v: unknown): string => (v === undefined ? "inherited" : typeof v === "string" ? v : Array.isArray(v) ? v.join(", ") || "nothing" : JSON.stringify(v));
+
+/** The rules with what somebody changed and did not put in force. */
+function fromDraft(draft: string, stored: Rules): Rules {
+  try {
+    return Object.entries(draft ? (JSON.parse(draft) as Record<string, unknown>) : {}).reduce((rules, [n, v]) => withRule(rules, n as Name, v === null ? undefined : v), stored);
+  } catch {
+    return stored;
+  }
 }
 
 function RuleRow({ label, help, wide, source, onClear, children }: { label: ReactNode; help: string; wide?: boolean; source: Source; onClear: () => void; children: ReactNode }) {

@@ -1,0 +1,100 @@
+// What an agent is up to, worked out once from its session, its intent and the
+// conflicts it is in, for every page that shows agents.
+import type { Conflict, Intent, Session, User } from "../api/records";
+import { otherSide, place, weight } from "./conflict";
+import { conflictKind } from "./text";
+
+/** In the order of trouble, the worst first. */
+export const states = ["blocked", "colliding", "waiting", "working", "idle"] as const;
+export type AgentState = (typeof states)[number];
+
+export const stateText: Record<AgentState, { name: string; tone: "block" | "warn" | "info" | "good" | "quiet" }> = {
+  blocked: { name: "Blocked", tone: "block" },
+  colliding: { name: "Collides", tone: "warn" },
+  waiting: { name: "Waits", tone: "info" },
+  working: { name: "Working", tone: "good" },
+  idle: { name: "Idle", tone: "quiet" },
+};
+
+export interface Agent {
+  id: string;
+  session: Session;
+  user: User;
+  intent: Intent | undefined;
+  conflicts: Conflict[]; // live ones it is a party of, the worst first
+  state: AgentState;
+  why: string; // what its trouble is, in a few words; empty without any
+  whyRef: string; // the conflict or intent behind it
+  file: string;
+  words: string; // what it said last
+  since: string;
+}
+
+const isParty = (c: Conflict, s: Session): boolean => c.parties.some((p) => p.session_id === s.id || (p.intent && p.intent.ref === s.intent?.ref));
+
+const holds = (c: Conflict, s: Session): boolean => c.parties.some((p) => p.role === "holder" && (p.session_id === s.id || (p.intent && p.intent.ref === s.intent?.ref)));
+
+function troubleOf(s: Session, intent: Intent | undefined, conflicts: Conflict[]): Pick<Agent, "state" | "why" | "whyRef" | "since"> {
+  const worst = conflicts[0];
+  const blockers = intent?.blocked_by ?? [];
+  const clash = (c: Conflict) => `${conflictKind[c.kind].name.toLowerCase()} with ${otherSide(c, s.id, s.intent?.ref)}${place(c)}`;
+  const quiet = s.status === "idle";
+  // Who holds something for himself is in the other's way, not stopped.
+  const stopped = conflicts.find((c) => c.severity === "block" && !holds(c, s));
+  if (stopped) return { state: "blocked", why: clash(stopped), whyRef: stopped.ref, since: stopped.first_seen_at };
+  if (worst) return { state: "colliding", why: clash(worst), whyRef: worst.ref, since: worst.first_seen_at };
+  if (intent?.status === "blocked" || blockers.length > 0) return { state: "waiting", why: `waits for ${blockers.map((b) => b.ref).join(", ") || "another intent"}`, whyRef: blockers[0]?.ref ?? "", since: intent?.updated_at ?? s.last_heartbeat_at };
+  return { state: quiet ? "idle" : "working", why: "", whyRef: "", since: s.last_heartbeat_at };
+}
+
+/** All agents, with what is known of each. */
+export function agentsOf(sessions: Session[], intents: Intent[], conflicts: Conflict[]): Agent[] {
+  const byRef = new Map(intents.map((i) => [i.ref, i]));
+  const bySession = new Map<string, Conflict[]>();
+  const byIntent = new Map<string, Conflict[]>();
+  const add = (map: Map<string, Conflict[]>, key: string | null | undefined, c: Conflict) => {
+    if (!key) return;
+    const list = map.get(key);
+    if (!list) map.set(key, [c]);
+    else if (!list.includes(c)) list.push(c);
+  };
+  for (const c of conflicts) {
+    if (c.severity === "info" || c.severity === "off") continue;
+    for (const p of c.parties) {
+      add(bySession, p.session_id, c);
+      add(byIntent, p.intent?.ref, c);
+    }
+  }
+  return sessions.map((s) => {
+    const mine = [...new Set([...(bySession.get(s.id) ?? []), ...((s.intent && byIntent.get(s.intent.ref)) ?? [])])].filter((c) => isParty(c, s)).sort((a, b) => weight[b.severity] - weight[a.severity] || b.first_seen_at.localeCompare(a.first_seen_at));
+    const intent = s.intent ? byRef.get(s.intent.ref) : undefined;
+    return { id: s.id, session: s, user: s.user, intent, conflicts: mine, file: s.file ?? "", words: s.status_text ?? "", ...troubleOf(s, intent, mine) };
+  });
+}
+
+export type Grouping = "trouble" | "repo" | "person";
+
+const rank = (a: Agent): number => states.indexOf(a.state);
+/** The worst first; what is equally bad by who has been in it longest, the rest by who was heard of last. */
+const byTrouble = (a: Agent, b: Agent): number => rank(a) - rank(b) || (a.why ? a.since.localeCompare(b.since) : b.since.localeCompare(a.since)) || a.id.localeCompare(b.id);
+
+export interface AgentGroup {
+  key: string;
+  name: string;
+  href: string;
+  agents: Agent[];
+}
+
+/** Agents in groups, groups by the worst in them. By trouble there is one group without a name. */
+export function grouped(agents: Agent[], by: Grouping): AgentGroup[] {
+  const sorted = [...agents].sort(byTrouble);
+  if (by === "trouble") return [{ key: "all", name: "", href: "", agents: sorted }];
+  const out = new Map<string, AgentGroup>();
+  for (const a of sorted) {
+    const [key, name, href] = by === "repo" ? [a.session.repo.id, a.session.repo.full_name, `/repos/${a.session.repo.full_name}`] : [a.user.id, a.user.name, `/people/${a.user.id}`];
+    const group = out.get(key);
+    if (group) group.agents.push(a);
+    else out.set(key, { key, name, href, agents: [a] });
+  }
+  return [...out.values()];
+}

@@ -1,0 +1,65 @@
+// What somebody typed and has not sent. It outlives the dialog, the page and
+// the tab, and goes only when it was sent or thrown away.
+import { useCallback, useEffect, useRef, useState } from "react";
+
+const prefix = "svc-draft ";
+const most = 100; // drafts that are kept; the oldest go first
+
+interface Stored {
+  text: string;
+  at: number;
+}
+
+function load(key: string): string {
+  try {
+    const s = JSON.parse(localStorage.getItem(prefix + key) ?? "null") as Stored | null;
+    return typeof s?.text === "string" ? s.text : "";
+  } catch {
+    return "";
+  }
+}
+
+function store(key: string, text: string): void {
+  try {
+    if (!text) return localStorage.removeItem(prefix + key);
+    localStorage.setItem(prefix + key, JSON.stringify({ text, at: Date.now() } satisfies Stored));
+    const all = Object.keys(localStorage).filter((k) => k.startsWith(prefix));
+    if (all.length <= most) return;
+    const age = (k: string) => (JSON.parse(localStorage.getItem(k) ?? "{}") as Partial<Stored>).at ?? 0;
+    for (const k of all.sort((a, b) => age(a) - age(b)).slice(0, all.length - most)) localStorage.removeItem(k);
+  } catch {
+    // Without storage a draft lives as long as its page.
+  }
+}
+
+/** Text that is kept under a name until it is forgotten: value, setter, forget. */
+export function useDraft(key: string): [string, (text: string) => void, () => void] {
+  const [text, setText] = useState(() => load(key));
+  const shown = useRef(key);
+  useEffect(() => {
+    if (shown.current === key) return;
+    shown.current = key;
+    setText(load(key));
+  }, [key]);
+  const set = useCallback(
+    (t: string) => {
+      setText(t);
+      store(key, t);
+    },
+    [key],
+  );
+  const forget = useCallback(() => {
+    setText("");
+    store(key, "");
+  }, [key]);
+  return [text, set, forget];
+}
+
+/** Whoever signs out leaves no words behind for the next on this machine. */
+export function forgetDrafts(): void {
+  try {
+    for (const k of Object.keys(localStorage)) if (k.startsWith(prefix)) localStorage.removeItem(k);
+  } catch {
+    // Nothing was stored, then.
+  }
+}

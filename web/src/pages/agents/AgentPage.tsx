@@ -1,0 +1,184 @@
+// One agent: what it does, what it was told, what it waits for.
+import { Button } from "@mantine/core";
+import { IconGitBranch, IconMessage, IconPlayerStop, IconTransfer } from "@tabler/icons-react";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { call } from "../../api/client";
+import type { Session } from "../../api/records";
+import { agentsOf, stateText, type Agent } from "../../lib/agents";
+import { sentence, words } from "../../lib/events";
+import { useGet } from "../../lib/queries";
+import { useMe } from "../../lib/session";
+import { useTeam } from "../../lib/team";
+import { sessionStatus, toolName } from "../../lib/text";
+import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
+import { Confirmed, useAction } from "../../ui/form";
+import { Failed, Load, Loading, Page, Section } from "../../ui/page";
+import { ConflictRow } from "../conflicts/ConflictRow";
+import { HandoffDialog } from "../intents/IntentDialogs";
+import { AgentMessage } from "../messages/AgentMessage";
+
+export function AgentPage() {
+  const { id } = useParams<{ id: string }>();
+  const session = useGet("sessions", "GET /v1/sessions/{id}", { path: { id } });
+  const team = useTeam();
+  if (!session.data) return <Page title="Agent">{session.isError ? <Failed error={session.error} retry={() => void session.refetch()} /> : <Loading />}</Page>;
+  const agent = team.agents?.find((a) => a.id === id) ?? agentsOf([session.data], team.intents, team.conflicts)[0]!;
+  return <Detail agent={agent} session={session.data} />;
+}
+
+const over = (s: Session): boolean => s.status === "ended" || s.status === "expired";
+
+function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
+  const me = useMe();
+  const [dialog, setDialog] = useState<"message" | "handoff" | null>(null);
+  const mine = me.isAdmin || a.user.id === me.user.id;
+  const may = me.org.role !== "viewer" && me.org.role !== "billing";
+  const end = useAction(() => call("POST /v1/sessions/{id}/end", { path: { id: s.id } }), { says: "The session is ended.", stale: ["sessions", "intents", "conflicts"] });
+  const close = () => setDialog(null);
+  return (
+    <Page
+      title={`${a.user.name}'s ${toolName(s.tool)}`}
+      wide
+      sub={
+        <span className="wrap">
+          <Pill tone={over(s) ? "quiet" : stateText[a.state].tone} dot>
+            {over(s) ? sessionStatus[s.status] : stateText[a.state].name}
+          </Pill>
+          {s.model && <span>{s.model}</span>}
+          <Link href={`/repos/${s.repo.full_name}`}>{s.repo.full_name}</Link>
+          {s.branch && (
+            <span>
+              <IconGitBranch size={13} aria-hidden /> {s.branch}
+            </span>
+          )}
+          <Ago at={s.started_at} prefix="began " />
+        </span>
+      }
+      actions={
+        <>
+          {may && (
+            <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setDialog("message")}>
+              Message
+            </Button>
+          )}
+          {mine && a.intent && (
+            <Button variant="default" leftSection={<IconTransfer size={14} />} onClick={() => setDialog("handoff")}>
+              Hand its work on
+            </Button>
+          )}
+          {mine && !over(s) && (
+            <Confirmed
+              label={
+                <>
+                  <IconPlayerStop size={14} aria-hidden />
+                  &nbsp;End session
+                </>
+              }
+              title="End this session?"
+              confirm="End it"
+              text="Its claims stay with the intent. An agent that is still running begins a new session with its next event."
+              onConfirm={() => end.mutateAsync()}
+            />
+          )}
+        </>
+      }
+    >
+      <div className="detail">
+        <div>
+          <Section>
+            <dl className="facts agent-facts">
+              <dt>In trouble with</dt>
+              <dd>{a.why ? <>{a.why} {a.whyRef && <Ref to={a.whyRef} />}</> : "nothing"}</dd>
+              <dt>Said last</dt>
+              <dd dir="auto">
+                {a.words ? (
+                  <>
+                    <q>{a.words}</q> {s.status_at && <span className="dim"><Ago at={s.status_at} /></span>}
+                  </>
+                ) : (
+                  <span className="dim">nothing yet; agents speak as they stop</span>
+                )}
+              </dd>
+              <dt>Is in</dt>
+              <dd>{a.file ? <Code>{a.file}</Code> : <span className="dim">no file yet</span>}</dd>
+              <dt>Waits for</dt>
+              <dd>{a.intent?.blocked_by.length ? a.intent.blocked_by.map((b) => <Ref key={b.ref} to={b.ref} />) : <span className="dim">nobody</span>}</dd>
+            </dl>
+          </Section>
+          {a.conflicts.length > 0 && (
+            <Section title="Conflicts" pad={false}>
+              {a.conflicts.map((c) => (
+                <ConflictRow key={c.id} conflict={c} />
+              ))}
+            </Section>
+          )}
+          <Section title="What it did and was told" pad={false}>
+            <Doings session={s} intent={a.intent?.id} />
+          </Section>
+        </div>
+        <Section title="Facts">
+          <dl className="facts">
+            <dt>Person</dt>
+            <dd>
+              <Link href={`/people/${a.user.id}`} className="plain-link">
+                <Person user={a.user} />
+              </Link>
+            </dd>
+            <dt>Intent</dt>
+            <dd>
+              {s.intent ? (
+                <>
+                  <Ref to={s.intent.ref} /> <span dir="auto">{s.intent.title}</span> <IntentPill status={s.intent.status} />
+                </>
+              ) : (
+                "none declared"
+              )}
+            </dd>
+            <dt>Heard of</dt>
+            <dd>
+              <Ago at={s.last_heartbeat_at} />
+            </dd>
+            {s.ended_at && (
+              <>
+                <dt>Ended</dt>
+                <dd>
+                  <Ago at={s.ended_at} />
+                </dd>
+              </>
+            )}
+          </dl>
+        </Section>
+      </div>
+      {dialog === "message" && <AgentMessage agent={a} onClose={close} />}
+      {dialog === "handoff" && a.intent && <HandoffDialog intent={a.intent} onClose={close} />}
+    </Page>
+  );
+}
+
+/** The events about a session and its intent, newest first. */
+function Doings({ session, intent }: { session: Session; intent: string | undefined }) {
+  const own = useGet("events", "GET /v1/events", { query: { subject: session.id, limit: 50 } });
+  const work = useGet("events", "GET /v1/events", { query: { subject: intent ?? "", limit: 50 } }, { enabled: Boolean(intent) });
+  return (
+    <Load query={own}>
+      {(page) => {
+        const all = [...page.items, ...(work.data?.items ?? [])].filter((e, i, list) => list.findIndex((x) => x.id === e.id) === i).sort((a, b) => Number(b.id) - Number(a.id));
+        return (
+          <ul className="rows">
+            {all.slice(0, 60).map((e) => (
+              <li key={e.id} className="happening">
+                <span className={`happening-dot mark-${words[e.type]?.tone ?? "quiet"}`} aria-hidden />
+                <span className="grow">{sentence(e)}</span>
+                <span className="dim">
+                  <Ago at={e.occurred_at} />
+                </span>
+              </li>
+            ))}
+            {all.length === 0 && <li className="happening dim">Nothing has been logged about it yet.</li>}
+          </ul>
+        );
+      }}
+    </Load>
+  );
+}
