@@ -16,7 +16,13 @@ import (
 
 // ListConflicts returns conflicts, newest first.
 func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.ListConflicts) (out wire.Page[coord.Conflict], err error) {
-	want := store.ConflictFilter{Limit: in.Limit + 1, Statuses: conflictStatuses(in.Status), Severities: in.Severity, Kinds: in.Kind, History: true}
+	want := store.ConflictFilter{
+		Limit:      in.Limit + 1,
+		Statuses:   conflictStatuses(in.Status),
+		Severities: in.Severity,
+		Kinds:      in.Kind,
+		History:    true,
+	}
 	if err := ground.Uncursor(in.Cursor, &want.Before); err != nil {
 		return out, err
 	}
