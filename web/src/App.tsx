@@ -19,6 +19,7 @@ const ConflictDetail = later(() => import("./pages/conflicts/ConflictDetail"), "
 const Messages = later(() => import("./pages/messages/Messages"), "Messages");
 const History = later(() => import("./pages/History"), "History");
 const Activity = later(() => import("./pages/Activity"), "Activity");
+const Value = later(() => import("./pages/value/Value"), "Value");
 const Stats = later(() => import("./pages/stats/Stats"), "Stats");
 const Repos = later(() => import("./pages/repos/Repos"), "Repos");
 const RepoDetail = later(() => import("./pages/repos/RepoDetail"), "RepoDetail");
@@ -66,6 +67,7 @@ function SignedIn() {
               <Route path="/messages/:id?" component={Messages} />
               <Route path="/history" component={History} />
               <Route path="/activity" component={Activity} />
+              <Route path="/value" component={Value} />
               <Route path="/stats" component={Stats} />
               <Route path="/agents/:id" component={AgentPage} />
               <Route path="/people/:id" component={PersonPage} />

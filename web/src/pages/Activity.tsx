@@ -73,6 +73,30 @@ function Name({ id, refs, fallback }: { id: string; refs: Record<string, EventRe
   );
 }
 
+const most = 3;
+
+/** To whom, or between whom, as far as the event names people. */
+function Whom({ event: e, refs }: { event: Event; refs: Record<string, EventRef> }) {
+  const p = (e.payload ?? {}) as Record<string, unknown>;
+  const list = (v: unknown): string[] => (Array.isArray(v) ? [...new Set(v.filter((x): x is string => typeof x === "string" && refs[x]?.kind === "user"))] : []);
+  const [to, between] = [list(p["recipients"]), list(p["users"])];
+  const people = to.length ? to : between;
+  if (people.length === 0) return null;
+  return (
+    <span className="dim">
+      {" "}
+      {to.length ? "to" : people.length > 1 ? "between" : "of"}{" "}
+      {people.slice(0, most).map((id, i) => (
+        <span key={id}>
+          {i > 0 && (i === people.length - 1 ? " and " : ", ")}
+          {refs[id]!.label}
+        </span>
+      ))}
+      {people.length > most && ` and ${people.length - most} more`}
+    </span>
+  );
+}
+
 /** The server names a session by the identifier of its tool. */
 function agentName(label: string): string {
   const parts = /^(\w+) of (.+)$/.exec(label);
@@ -92,6 +116,7 @@ function Happening({ event: e, refs }: { event: Event; refs: Record<string, Even
             <Name id={e.subject.id} refs={refs} fallback="" />
           </span>
         )}
+        <Whom event={e} refs={refs} />
       </span>
       <span className="dim">
         <Ago at={e.occurred_at} />

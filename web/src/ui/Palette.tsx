@@ -31,6 +31,9 @@ export function usePalette(): PaletteState {
   return { opened, open, close };
 }
 
+// What is found and has no ref that people know is called by its kind.
+const found: Record<string, string> = { messages: "Message", questions: "Question", statuses: "Agent said", contracts: "Contract" };
+
 const tabs: [string, string][] = [
   ["profile", "Profile and password"],
   ["members", "Members and invites"],
@@ -92,9 +95,9 @@ function PaletteBody({ close }: { close: () => void }) {
       const work = (intents ?? []).filter((i) => has(i.title, i.branch, i.ref)).slice(0, 5);
       for (const i of work) out.push({ id: i.ref, label: i.title, hint: `${i.ref} · ${i.owner.name}`, icon: IconTargetArrow, go: to(`/intents/${i.ref}`) });
       for (const r of (repos ?? []).filter((r) => has(r.full_name)).slice(0, 3)) out.push({ id: r.id, label: r.full_name, hint: "Repo", icon: IconFolder, go: to(`/repos/${r.full_name}`) });
-      for (const m of (members ?? []).filter((m) => has(m.name, m.email)).slice(0, 3)) out.push({ id: m.id, label: m.name, hint: "Work of", icon: IconUser, go: to(`/intents?owner=${encodeURIComponent(m.email)}`) });
+      for (const m of (members ?? []).filter((m) => has(m.name, m.email)).slice(0, 3)) out.push({ id: m.id, label: m.name, hint: "Person", icon: IconUser, go: to(`/people/${m.id}`) });
       for (const h of asked.length >= 2 ? (hits.data?.items ?? []).filter((h) => !work.some((i) => i.ref === h.ref)) : [])
-        out.push({ id: h.kind + h.id, label: h.title, hint: [h.ref, h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
+        out.push({ id: h.kind + h.id, label: h.title, hint: [/^(INT|CF)-/.test(h.ref) ? h.ref : found[h.kind], h.repo?.full_name].filter(Boolean).join(" · "), icon: IconSearch, go: to(pathOfHit(h)) });
       out.push({ id: "all", label: `Search history for “${q.trim()}”`, hint: "", icon: IconSearch, go: to(`/history?q=${encodeURIComponent(q.trim())}`) });
     }
     return out;

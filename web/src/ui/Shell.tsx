@@ -1,16 +1,19 @@
 // The frame around every page: navigation, org, connection, palette.
 import { Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconCheck, IconChevronDown, IconDots, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "@tabler/icons-react";
-import { useEffect, type ReactNode } from "react";
+import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "@tabler/icons-react";
+import { useCallback, useEffect, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useLive } from "../lib/live";
+import { useNotices, useNoticesOf } from "../lib/notify";
 import { countOf } from "../lib/conflict";
 import { useAttention, useGet, useLiveConflicts } from "../lib/queries";
 import { countInTab } from "../lib/tab";
 import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
+import { pathOf } from "../lib/url";
 import { Avatar } from "./bits";
+import { Keys } from "./Keys";
 import { nav } from "./nav";
 import { Palette, usePalette } from "./Palette";
 
@@ -110,9 +113,10 @@ function OrgMenu() {
 
 function UserMenu() {
   const me = useMe();
+  const notices = useNotices();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <Menu position="top-start" width={210}>
+    <Menu position="top-start" width={230}>
       <Menu.Target>
         <UnstyledButton className="user-button" aria-label={`${me.user.name}, account menu`}>
           <Avatar user={me.user} size={24} />
@@ -135,6 +139,11 @@ function UserMenu() {
         <Menu.Item leftSection={<span className="half" aria-hidden />} rightSection={colorScheme === "auto" ? <IconCheck size={13} /> : null} onClick={() => setColorScheme("auto")}>
           As the system
         </Menu.Item>
+        {notices.possible && (
+          <Menu.Item leftSection={<IconBell size={15} />} rightSection={notices.on ? <IconCheck size={13} /> : null} onClick={() => void notices.toggle()}>
+            {notices.on ? "Stop notifying me" : "Notify me of what needs me"}
+          </Menu.Item>
+        )}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void me.signOut()}>
           Sign out
@@ -144,8 +153,16 @@ function UserMenu() {
   );
 }
 
-/** g then a letter goes to a page; / opens the palette. */
-function useShortcuts(openPalette: () => void) {
+/** Puts the focus on the first row of a list that nobody is in yet; the list takes over from there. */
+function enterRows(e: KeyboardEvent): boolean {
+  if ((e.key !== "j" && e.key !== "k") || (document.activeElement && document.activeElement !== document.body && document.activeElement.id !== "main")) return false;
+  const first = document.querySelector<HTMLElement>("main [data-row]");
+  first?.focus();
+  return Boolean(first);
+}
+
+/** g then a letter goes to a page; / opens the palette; ? shows the keys. */
+function useShortcuts(openPalette: () => void, showKeys: () => void) {
   const [, navigate] = useLocation();
   useEffect(() => {
     let armed = -Infinity; // when g was pressed, however late we hear of it
@@ -160,6 +177,11 @@ function useShortcuts(openPalette: () => void) {
       if (e.key === "/") {
         e.preventDefault();
         openPalette();
+      } else if (e.key === "?") {
+        e.preventDefault();
+        showKeys();
+      } else if (enterRows(e)) {
+        e.preventDefault();
       } else if (e.key === "g") armed = e.timeStamp;
       else if (e.timeStamp - armed < 1500) {
         armed = -Infinity;
@@ -172,7 +194,7 @@ function useShortcuts(openPalette: () => void) {
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
-  }, [navigate, openPalette]);
+  }, [navigate, openPalette, showKeys]);
 }
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -180,7 +202,11 @@ export function Shell({ children }: { children: ReactNode }) {
   const [drawer, { open, close }] = useDisclosure(false);
   const [path] = useLocation();
   const counts = useCounts();
-  useShortcuts(palette.open);
+  const [keys, { open: showKeys, close: hideKeys }] = useDisclosure(false);
+  const [, navigate] = useLocation();
+  const attention = useAttention();
+  useShortcuts(palette.open, showKeys);
+  useNoticesOf(attention.data?.items, useCallback((item) => navigate(pathOf(item.url)), [navigate]));
   const waiting = counts["/"] ?? 0;
   useEffect(() => countInTab(waiting), [waiting]);
   useEffect(() => {
@@ -201,7 +227,12 @@ export function Shell({ children }: { children: ReactNode }) {
         </button>
         <NavLinks />
         <div className="grow" />
-        <Connection />
+        <div className="side-foot">
+          <Connection />
+          <button type="button" className="icon-button wide-only" onClick={showKeys} aria-label="Keys" title="Keys (?)">
+            <IconKeyboard size={16} />
+          </button>
+        </div>
         <UserMenu />
       </aside>
       <div className="top">
@@ -240,6 +271,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
       </Drawer>
       <Palette {...palette} />
+      {keys && <Keys onClose={hideKeys} />}
     </div>
   );
 }

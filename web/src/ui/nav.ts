@@ -1,5 +1,5 @@
 // The pages that the navigation, the palette and the keys go to.
-import { IconActivity, IconArrowsSplit, IconChartBar, IconFolders, IconHistory, IconMessages, IconRadar2, IconSettings, IconTargetArrow, type TablerIcon } from "@tabler/icons-react";
+import { IconActivity, IconArrowsSplit, IconChartBar, IconFolders, IconHistory, IconMessages, IconRadar2, IconSettings, IconTargetArrow, IconTrophy, type TablerIcon } from "@tabler/icons-react";
 
 export interface NavItem {
   href: string;
@@ -16,6 +16,7 @@ export const nav: NavItem[] = [
   { href: "/activity", label: "Activity", icon: IconActivity, key: "a" },
   { href: "/history", label: "History", icon: IconHistory, key: "h" },
   { href: "/repos", label: "Repos", icon: IconFolders, key: "r" },
+  { href: "/value", label: "This week", icon: IconTrophy, key: "w" },
   { href: "/stats", label: "Stats", icon: IconChartBar, key: "t" },
   { href: "/settings", label: "Settings", icon: IconSettings, key: "s" },
 ];

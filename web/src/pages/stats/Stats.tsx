@@ -80,8 +80,8 @@ function Figures({ stats: s }: { stats: StatsAnswer }) {
       <Section title="Day by day">
         <DailyChart daily={s.daily} />
       </Section>
-      <Section title="When agents work" sub="Events by weekday and hour, UTC.">
-        <Heatmap heat={s.heatmap} />
+      <Section title="When agents work" sub={`Events by weekday and hour, ${zone}.`}>
+        <Heatmap heat={local(s.heatmap)} />
       </Section>
       <div className="three">
         <Section title="Agents" pad={false}>
@@ -115,6 +115,15 @@ function Bars({ rows, unit }: { rows: { key: string; label: React.ReactNode; val
       ))}
     </ul>
   );
+}
+
+const zone = `in your time (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;
+
+/** A week by hours of UTC, turned to the reader's clock. */
+function local(heat: number[][]): number[][] {
+  const shift = Math.round(-new Date().getTimezoneOffset() / 60);
+  const flat = heat.flat();
+  return heat.map((row, d) => row.map((_, h) => flat[(d * 24 + h - shift + flat.length) % flat.length] ?? 0));
 }
 
 const weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
