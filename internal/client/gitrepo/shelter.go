@@ -115,8 +115,13 @@ func pruneShelters(base string) {
 		return
 	}
 	for _, e := range list {
-		if info, err := os.Lstat(filepath.Join(base, e.Name(), "HEAD")); err != nil || time.Since(info.ModTime()) > shelterAge {
-			_ = os.RemoveAll(filepath.Join(base, e.Name()))
+		dir := filepath.Join(base, e.Name())
+		info, err := os.Lstat(filepath.Join(dir, "HEAD"))
+		if err != nil { // another process may be about to furnish it
+			info, err = os.Lstat(dir)
+		}
+		if err == nil && time.Since(info.ModTime()) > shelterAge {
+			_ = os.RemoveAll(dir)
 		}
 	}
 }
