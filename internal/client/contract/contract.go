@@ -22,10 +22,19 @@ type Contract struct {
 	Line   int // from 1
 	Shape  Shape
 	Ops    []Operation           // changes that a migration makes, when it does not define
+	Rule   string                // the framework whose rule found it
+	Router Handed                // of a route: the parameter that its router is
 	Client string                // the variable that a call of a route was made with
 	Call   *coord.Call           // how a definition of a package is called
 	Fields []coord.ContractField // of a use: what it may use, if that is known
 	Fresh  *verdict.Verdict      // what it means that it is new, when that is not harmless
+}
+
+// A Handed router is a parameter of a function: whoever calls the function says
+// where its routes lie.
+type Handed struct {
+	Func  string // the last part of its name; "" for none
+	Param int
 }
 
 // A Shape is what both sides of a contract must agree on.

@@ -28,6 +28,8 @@ type extractor struct {
 	requests []Request
 	pending  []pending
 	foreign  func(name string) []string // what other files say of a name
+	rule     string                     // the framework of the rule at hand
+	anyGroup bool                       // groups count whatever the file imports
 	unknown  bool                       // such a name was asked for in vain
 }
 
@@ -70,6 +72,7 @@ func (e *extractor) contracts() []contract.Contract {
 	}
 	e.atClasses()
 	e.atExports()
+	e.atMatches()
 	for _, t := range o.Texts {
 		e.out = append(e.out, formats.Queries(t)...)
 	}
@@ -86,7 +89,7 @@ func isSetting(s string) bool {
 
 func (e *extractor) add(key string, role coord.ContractRole, line int, s contract.Shape) {
 	if c, ok := contract.New(key, role, line); ok {
-		c.Shape = s
+		c.Shape, c.Rule = s, e.rule
 		e.out = append(e.out, c)
 	}
 }
@@ -96,7 +99,7 @@ func (e *extractor) matching(c *outline.Call, roles ...string) []*rules.Rule {
 	var out []*rules.Rule
 	last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]
 	for _, r := range e.m.Calls[last] {
-		if e.active[r] && slices.Contains(roles, r.Role) && !slices.Contains(out, r) && e.fits(r, c) {
+		if (e.active[r] || e.anyGroup && r.Role == "group") && slices.Contains(roles, r.Role) && !slices.Contains(out, r) && e.fits(r, c) {
 			out = append(out, r)
 		}
 	}
@@ -128,6 +131,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		}
 	}
 	if least := r.Options["min"]; least != "" && len(c.Args) < int(least[0]-'0') {
+		return false
+	}
+	if r.Options["block"] != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
 		return false
 	}
 	if not := r.Options["not-arg"]; not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
@@ -182,7 +188,11 @@ func (e *extractor) findPrefixes() {
 			if name := p.first(r.Options["path"]); r.Options["rest"] != "" && name != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
 				return v.Kind == outline.ValLambda
 			}) {
-				e.scopes = append(e.scopes, scoped{c.Span, "/" + name + "/{}"})
+				below := "/" + name
+				if !p.isSingle() {
+					below += "/{}"
+				}
+				e.scopes = append(e.scopes, scoped{c.Span, below})
 			}
 		}
 		for _, r := range e.matching(c, "scope") {
@@ -194,11 +204,23 @@ func (e *extractor) findPrefixes() {
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			v, ok := p.value(r.Options["var"])
-			if prefix := p.first(r.Options["path"]); ok && v.Kind == outline.ValName && prefix != "" {
-				e.prefixes[v.Text] = contract.JoinRoute(prefix, e.prefixes[v.Text])
+			if prefix := p.first(r.Options["path"]); ok && routerName(v) != "" && prefix != "" {
+				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
 			}
 		}
 	}
+}
+
+// routerName is the variable of a router that is mounted: itself, or what makes
+// a middleware of it, as api.routes() does.
+func routerName(v outline.Value) string {
+	if v.Kind == outline.ValName {
+		return v.Text
+	}
+	if v.Kind == outline.ValCall && v.Call != nil && len(v.Call.Args) == 0 && v.Call.Inner == nil {
+		return receiver(v.Call.Name)
+	}
+	return ""
 }
 
 // receiver is what a method is called on, when that is a plain name.
@@ -219,6 +241,7 @@ func (e *extractor) atCall(c *outline.Call) {
 			p.line = int(c.Args[0].Span.Row) + 1
 		}
 		before := len(e.out)
+		e.rule = r.Framework
 		switch r.Contract {
 		case "http":
 			recv := rootReceiver(c)
@@ -226,7 +249,11 @@ func (e *extractor) atCall(c *outline.Call) {
 				e.request(p, e.clients[recv])
 				e.remember(before, recv)
 			} else {
-				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), e.prefixes[recv]))
+				handed, prefix := e.routerOf(c, recv)
+				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix))
+				for i := before; i < len(e.out); i++ {
+					e.out[i].Router = handed
+				}
 			}
 		case "db":
 			e.table(p)
@@ -283,6 +310,7 @@ func (e *extractor) atMark(m *outline.Mark) {
 			continue
 		}
 		d := e.o.Defs[m.Target]
+		e.rule = r.Framework
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
 		switch {
 		case r.Contract == "http" && !d.Contain:

@@ -39,6 +39,9 @@ func (e *extractor) route(p *place, prefix string) {
 		if role == coord.Uses && p.rule.Options["relative"] != "" && !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") {
 			route = "/" + route
 		}
+		if v, has := p.value(":on"); has && role == coord.Provides && slices.Equal(e.o.TextsOf(v), []string{"collection"}) {
+			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}") // of the resource as a whole
+		}
 		route, ok := cleanRoute(route, prefix, role)
 		if !ok {
 			continue
@@ -65,28 +68,64 @@ var actions = []struct{ name, method, suffix string }{
 	{"update", "PUT", "/{}"}, {"destroy", "DELETE", "/{}"},
 }
 
-// resource adds the routes of a resource, all or those that it names.
+// resource adds the routes of a resource, all or those that it names. One that
+// there is only one of has no index and no id.
 func (e *extractor) resource(p *place, prefix string) {
-	list := func(sel string) []string {
-		v, _ := p.value(sel)
-		return e.o.TextsOf(v)
+	list := func(name string) []string {
+		for _, sel := range []string{":" + name, "2." + name, "1." + name} {
+			if v, ok := p.value(sel); ok {
+				return e.o.TextsOf(v)
+			}
+		}
+		return nil
 	}
-	only, except := list(":only"), list(":except")
+	if p.rule.Options["rest"] == "devise" {
+		e.devise(p, prefix)
+		return
+	}
+	single := p.isSingle()
+	only, except := list("only"), list("except")
 	for _, name := range p.texts(p.rule.Options["path"]) {
 		for _, a := range actions {
 			named := a.name
 			if e.o.Lang == "php" && named == "create" {
 				named = "store"
 			}
-			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) {
+			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) || single && a.name == "index" {
 				continue
 			}
-			route, ok := cleanRoute(name+a.suffix, prefix, coord.Provides)
+			suffix := a.suffix
+			if single {
+				suffix = ""
+			}
+			route, ok := cleanRoute(name+suffix, prefix, coord.Provides)
 			if ok {
 				e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{})
 			}
 		}
 	}
+}
+
+// devise adds the routes of accounts that Rails' usual library makes.
+func (e *extractor) devise(p *place, prefix string) {
+	signIn := "sign_in"
+	if names, ok := p.value(":path_names"); ok {
+		if v, ok := names.Get("sign_in"); ok && len(e.o.TextsOf(v)) > 0 {
+			signIn = e.o.TextsOf(v)[0]
+		}
+	}
+	for _, name := range p.texts(p.rule.Options["path"]) {
+		for _, r := range [][2]string{{"POST", name}, {"POST", name + "/" + signIn}, {"DELETE", name + "/sign_out"}} {
+			if route, ok := cleanRoute(r[1], prefix, coord.Provides); ok {
+				e.add("http:"+r[0]+" "+route, coord.Provides, p.line, contract.Shape{})
+			}
+		}
+	}
+}
+
+// isSingle tells a resource that there is only one of.
+func (p *place) isSingle() bool {
+	return p.o.Lang == "ruby" && p.callee() == "RESOURCE" || p.callee() == "SINGLETON"
 }
 
 var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
@@ -222,6 +261,43 @@ func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {
 		s.Note = "-> " + r
 	}
 	return s
+}
+
+// atMatches finds routes that a language writes in a way of its own.
+func (e *extractor) atMatches() {
+	for _, r := range e.m.Rules {
+		if r.Match == nil || !e.active[r] {
+			continue
+		}
+		e.rule = r.Framework
+		at, line := 0, 1
+		for _, m := range r.Match.FindAllSubmatchIndex(e.o.Source, -1) {
+			line += strings.Count(string(e.o.Source[at:m[0]]), "\n")
+			at = m[0]
+			method, route := strings.ToUpper(string(e.o.Source[m[2]:m[3]])), string(e.o.Source[m[4]:m[5]])
+			if route, ok := cleanRoute(patternRoute(route), "", coord.ContractRole(r.Role)); ok {
+				e.add("http:"+method+" "+route, coord.ContractRole(r.Role), line, contract.Shape{})
+			}
+		}
+	}
+}
+
+// patternRoute reads a route that is written as a pattern: what is no text is a
+// parameter, as in "users" / LongVar(id) and /users/$id.
+func patternRoute(s string) string {
+	if !strings.Contains(s, `"`) && !strings.HasPrefix(strings.TrimSpace(s), "/ ") {
+		return s
+	}
+	out := ""
+	for part := range strings.SplitSeq(strings.Trim(s, " /"), "/") {
+		part = strings.TrimSpace(part)
+		if text, ok := strings.CutPrefix(part, `"`); ok {
+			out += "/" + strings.TrimSuffix(text, `"`)
+		} else if part != "" {
+			out += "/{}"
+		}
+	}
+	return out
 }
 
 // atExports finds routes that a framework makes of files and their exports.

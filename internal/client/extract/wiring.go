@@ -21,6 +21,7 @@ type Wiring struct {
 type mount struct {
 	Router outline.Value
 	Prefix string
+	Name   string // of a prefix that another file gives a name, what it is called
 }
 
 // Wire reads a file as far as prefixes and clients go; nil if it cannot be
@@ -41,9 +42,16 @@ func Wire(file string, source []byte, limit time.Duration) *Wiring {
 		c := &e.o.Calls[i]
 		for _, rule := range e.matching(c, "mount") {
 			p := place{o: e.o, rule: rule, call: c, def: c.Def}
-			if v, ok := p.value(rule.Options["var"]); ok {
-				w.Mounts = append(w.Mounts, mount{v, contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.first(rule.Options["path"]))})
+			v, ok := p.value(rule.Options["var"])
+			if !ok {
+				continue
 			}
+			m := mount{Router: v, Prefix: contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.first(rule.Options["path"]))}
+			path, has := p.value(rule.Options["path"])
+			if has && path.Kind == outline.ValName && len(e.o.TextsOf(path)) == 0 && path.Text != v.Text {
+				m.Name = path.Text
+			}
+			w.Mounts = append(w.Mounts, m)
 		}
 	}
 	return w

@@ -48,19 +48,27 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 	if !slices.ContainsFunc(v.Contracts, isProvidedRoute) {
 		return
 	}
-	prefix, ok := r.mountPrefix(file, 0)
-	if !ok || strings.Trim(prefix, "/") == "" {
-		return
-	}
-	for i, c := range v.Contracts {
-		if !isProvidedRoute(c) {
+	prefix, _ := r.mountPrefix(file, 0)
+	found := make([]contract.Contract, 0, len(v.Contracts))
+	for _, c := range v.Contracts {
+		if !isProvidedRoute(c) || c.Rule == "" {
+			found = append(found, c)
 			continue
 		}
+		before := prefix
+		if before == "" {
+			before = r.appPrefix(file, c.Rule)
+		}
 		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
-		if moved, ok := contract.New("http:"+method+" "+contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), c.Role, c.Line); ok {
-			v.Contracts[i].Key = moved.Key
+		for _, handed := range r.handings(file, c.Router, 0) {
+			whole := contract.JoinRoute("/"+strings.Trim(before, "/"), contract.JoinRoute(handed, route))
+			if moved, ok := contract.New("http:"+method+" "+whole, c.Role, c.Line); ok {
+				c.Key = moved.Key
+			}
+			found = append(found, c)
 		}
 	}
+	v.Contracts = found
 }
 
 // based puts the base address of a client that another file makes in front of
@@ -201,6 +209,9 @@ func (r *Repo) mountIn(parent, file string) (string, bool) {
 	}
 	for _, m := range w.Mounts {
 		if r.valueFile(w.Outline, m.Router) == file {
+			if m.Name != "" {
+				return contract.JoinRoute(m.Prefix, r.settingNamed(w.Outline, m.Name)), true
+			}
 			return m.Prefix, true
 		}
 	}

@@ -120,6 +120,8 @@ type moduleCache struct {
 
 	clients    map[string]string            // base addresses of clients, by file#name
 	goPackages map[string]string            // protobuf packages, by the Go packages that are made of them
+	handings   map[string][]string          // prefixes of routers that are handed to functions
+	prefixes   map[string]string            // of whole programs
 	versions   map[string]*extract.Version  // of other files
 	requests   map[string][]extract.Request // functions of files that are HTTP calls
 	mounts     map[string]*string           // prefixes under which files are mounted; nil for none

@@ -19,6 +19,7 @@ type Rule struct {
 	reads     []string
 	Bases     []string
 	Exports   []string
+	Match     *regexp.Regexp // of the text: a method and a path
 	File      *regexp.Regexp
 	Needs     []string
 	Options   map[string]string
@@ -88,7 +89,7 @@ func Load(lang string) (*Matcher, error) {
 	return matchers[folder], nil
 }
 
-var roles = []string{"provides", "uses", "scope", "group", "mount", "client", "shape"}
+var roles = []string{"provides", "uses", "scope", "group", "mount", "prefix", "client", "shape"}
 var contracts = []string{"http", "db", "event", "config", "gql"}
 
 func parseRule(framework string, needs []string, l Line) (*Rule, error) {
@@ -110,8 +111,15 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 		}
 		r.File = re
 	}
-	if len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports) == 0 {
-		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base= or export=")
+	if m := l.Options["match"]; m != "" {
+		re, err := regexp.Compile(m)
+		if err != nil || re.NumSubexp() != 2 {
+			return nil, fmt.Errorf("match: want two groups, a method and a path (%v)", err)
+		}
+		r.Match = re
+	}
+	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports) == 0 {
+		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export= or match=")
 	}
 	return r, nil
 }

@@ -1,0 +1,221 @@
+package references
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// What stands before a program's routes is often said far from them: by whoever
+// hands a router to a function, by the file that starts the program, or by a
+// setting.
+
+// maxHandFiles bounds the files that are searched for callers.
+const maxHandFiles = 400
+
+// handings are the prefixes under which the routes of a handed router lie: one
+// that is empty when nobody is known to hand it.
+func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
+	if h.Func == "" || depth == maxMountDepth {
+		return []string{""}
+	}
+	lang := rules.LanguageOf(file)
+	key := lang.Name + " " + h.Func
+	if known, ok := r.modules.handings[key]; ok {
+		return known
+	}
+	if r.modules.handings == nil {
+		r.modules.handings = map[string][]string{}
+	}
+	r.modules.handings[key] = []string{""} // also ends a circle
+	var out []string
+	files := r.tree.ending(path.Ext(file))
+	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	for _, f := range files[:min(len(files), maxHandFiles)] {
+		if rules.TestPath(f) || !outline.CanRead(lang) || !bytes.Contains(r.text(f), []byte(h.Func+"(")) {
+			continue
+		}
+		v := r.versionOf(f)
+		if v == nil {
+			continue
+		}
+		for _, x := range v.Handings(h) {
+			for _, above := range r.handings(f, x.Router, depth+1) {
+				if whole := contract.JoinRoute(above, x.Prefix); !slices.Contains(out, whole) {
+					out = append(out, whole)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []string{""}
+	}
+	r.modules.handings[key] = out
+	return out
+}
+
+// starters are the files that start a program, without their endings.
+var starters = []string{"main", "index", "app", "server", "bootstrap", "program", "startup", "application"}
+
+// settingKeys are what frameworks call the setting of a prefix.
+var settingKeys = map[string][]string{
+	"spring": {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
+	"jaxrs":  {"quarkus.resteasy.path", "quarkus.rest.path", "quarkus.http.root-path", "quarkus.resteasy-reactive.path"},
+}
+
+// appPrefix is what a whole program puts before its routes.
+func (r *Repo) appPrefix(file, framework string) string {
+	key := framework + " " + path.Dir(file)
+	if known, ok := r.modules.prefixes[key]; ok {
+		return known
+	}
+	if r.modules.prefixes == nil {
+		r.modules.prefixes = map[string]string{}
+	}
+	prefix := ""
+	switch framework {
+	case "spring", "jaxrs":
+		prefix = r.settingPrefix(file, framework)
+	case "laravel":
+		prefix = r.laravelPrefix(file)
+	default:
+		prefix = r.startPrefix(file, framework)
+	}
+	r.modules.prefixes[key] = prefix
+	return prefix
+}
+
+// startPrefix asks the files that may start the program.
+func (r *Repo) startPrefix(file, framework string) string {
+	lang := rules.LanguageOf(file)
+	m, err := rules.Load(rules.OrName(lang))
+	if err != nil || !slices.ContainsFunc(m.Rules, func(x *rules.Rule) bool { return x.Framework == framework && x.Role == "prefix" }) {
+		return ""
+	}
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range r.tree.list(dir) {
+			stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+			if full := path.Join(dir, name); slices.Contains(starters, stem) && rules.LanguageOf(name).Name == lang.Name && !rules.TestPath(full) {
+				if v := r.versionOf(full); v != nil {
+					if prefix := v.AppPrefix(framework); prefix != "" {
+						return prefix
+					}
+				}
+			}
+		}
+		if dir == "." {
+			return ""
+		}
+	}
+}
+
+var applicationPath = lazy.Regexp(`@ApplicationPath\(\s*"([^"]*)"`)
+
+// settingPrefix asks the settings of a program on the JVM.
+func (r *Repo) settingPrefix(file, framework string) string {
+	root, _, ok := strings.Cut(file, "src/main/")
+	if !ok {
+		return ""
+	}
+	out := ""
+	for _, name := range []string{"application.properties", "application.yml", "application.yaml"} {
+		text := r.tree.read(path.Join(root, "src/main/resources", name))
+		for _, key := range settingKeys[framework] {
+			if v := setting(text, key); v != "" && !strings.Contains(v, "${") {
+				out = contract.JoinRoute(out, v)
+			}
+		}
+	}
+	if framework == "jaxrs" {
+		for _, end := range []string{"Application.java", "App.java", "Config.java", "Application.kt", "App.kt"} {
+			for _, f := range r.tree.ending(end) {
+				if m := applicationPath().FindSubmatch(r.text(f)); m != nil && strings.HasPrefix(f, root) {
+					return contract.JoinRoute(out, string(m[1]))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// setting reads a key of a properties file or, by its last parts, of YAML.
+func setting(text []byte, key string) string {
+	if m := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(key) + `\s*[=:]\s*["']?([^\s"'#]+)`).FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	parts := strings.Split(key, ".")
+	if len(parts) < 2 || len(text) == 0 {
+		return ""
+	}
+	expr := `(?m)`
+	for _, p := range parts[:len(parts)-1] {
+		expr += `^\s*` + regexp.QuoteMeta(p) + `:\s*(?:#.*)?\n(?:\s+.*\n)*?`
+	}
+	m := regexp.MustCompile(expr + `\s+` + regexp.QuoteMeta(parts[len(parts)-1]) + `:\s*["']?([^\s"'#]+)`).FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// laravelPrefix is what the provider of routes, or the framework by itself, puts
+// before the routes of a file.
+func (r *Repo) laravelPrefix(file string) string {
+	root, base, ok := strings.Cut(file, "routes/")
+	if !ok {
+		return ""
+	}
+	text := r.tree.read(path.Join(root, "app/Providers/RouteServiceProvider.php"))
+	for statement := range bytes.SplitSeq(text, []byte(";")) {
+		if bytes.Contains(statement, []byte("routes/"+base)) {
+			if m := phpPrefix().FindSubmatch(statement); m != nil {
+				return string(m[1])
+			}
+			return ""
+		}
+	}
+	if base == "api.php" && len(text) == 0 { // newer ones do it by themselves
+		if m := apiPrefix().FindSubmatch(r.tree.read(path.Join(root, "bootstrap/app.php"))); m != nil {
+			return string(m[1])
+		}
+		return "api"
+	}
+	return ""
+}
+
+var (
+	phpPrefix = lazy.Regexp(`prefix\(\s*['"]([^'"]*)['"]`)
+	apiPrefix = lazy.Regexp(`apiPrefix:\s*['"]([^'"]*)['"]`)
+)
+
+// settingFiles are the files that programs keep their settings in.
+var settingFiles = lazy.Regexp(`(?i)(settings?|config|configuration|constants?|conf|env|app|base)$`)
+
+// settingNamed is the text of a setting: of a name of another file, or of a
+// member of an object that a file of settings describes.
+func (r *Repo) settingNamed(o *outline.File, name string) string {
+	if found := r.constant(o, name); len(found) == 1 && found[0] != "{}" {
+		return found[0]
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	assigned := regexp.MustCompile(`(?m)^\s*(?:(?:export\s+)?(?:const|let|var)\s+|self\.|this\.)?` + regexp.QuoteMeta(last) +
+		`\s*(?::\s*[\w.\[\]]+\s*)?[:=]\s*["'` + "`" + `]([^"'` + "`" + `\n]*)["'` + "`" + `]`)
+	files := r.tree.ending(path.Ext(o.Path))
+	for _, f := range files[:min(len(files), maxHandFiles)] {
+		stem := strings.TrimSuffix(path.Base(f), path.Ext(f))
+		if !settingFiles().MatchString(stem) || rules.TestPath(f) {
+			continue
+		}
+		if m := assigned.FindSubmatch(r.text(f)); m != nil {
+			return string(m[1])
+		}
+	}
+	return ""
+}
