@@ -57,7 +57,13 @@ var steps = []step{
 			tx.AddProjectRepo(w.ctx, "p", web.ID), w.tell(tx, coord.EventProjectCreated, "p", "", nil))
 	}},
 	{"code comes to use a contract", func(w *world, tx *store.Tx) error {
-		return errors.Join(tx.SaveContract(w.ctx, org, store.ContractRow{Repo: api, Path: "a.go", Key: "http:GET /x", Role: coord.Uses, Line: 7}, false),
+		return errors.Join(tx.SaveContract(w.ctx, org, store.ContractRow{
+			Repo: api,
+			Path: "a.go",
+			Key:  "http:GET /x",
+			Role: coord.Uses,
+			Line: 7,
+		}, false),
 			w.tell(tx, coord.EventContractChanged, "http:GET /x", api.ID, map[string]any{"paths": []any{"a.go"}}))
 	}},
 	{"and no longer uses it", func(w *world, tx *store.Tx) error {
@@ -67,7 +73,12 @@ var steps = []step{
 	{"a conflict is overridden", closing("fp1", coord.ConflictOverridden, nil, coord.EventConflictOverridden)},
 	{"one is called false", closing("fp2", coord.ConflictResolved, ptr(coord.ResolvedFalsePositive), coord.EventConflictResolved)},
 	{"work is merged that no intent had", func(w *world, tx *store.Tx) error {
-		return errors.Join(tx.InsertMerged(w.ctx, org, store.MergedRow{RepoID: api.ID, MergeID: "m1", At: tx.Now, Facts: coord.FileFacts{Path: "b.go"}}),
+		return errors.Join(tx.InsertMerged(w.ctx, org, store.MergedRow{
+			RepoID:  api.ID,
+			MergeID: "m1",
+			At:      tx.Now,
+			Facts:   coord.FileFacts{Path: "b.go"},
+		}),
 			w.tell(tx, coord.EventChangeRecorded, "m1", api.ID, map[string]any{"merge": "m1"}))
 	}},
 	{"a change is taken back", func(w *world, tx *store.Tx) error {
