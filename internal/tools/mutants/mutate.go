@@ -79,7 +79,9 @@ var swapped = map[token.Token]token.Token{
 }
 
 func edits(src []byte, fset *token.FileSet, n ast.Node) []edit {
-	part := func(n ast.Node) string { return string(src[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset]) }
+	part := func(n ast.Node) string {
+		return string(src[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
+	}
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		if to, ok := swapped[n.Op]; ok && !isText(n) {
