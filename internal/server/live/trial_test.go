@@ -88,7 +88,7 @@ func TestADraftIsUndone(t *testing.T) {
 		for _, trial := range trials {
 			w.draft(func(d *live.Draft) {
 				trial.do(d)
-				if maps.Equal(before, tellAll(d.Index)) {
+				if maps.Equal(before, tellAll(d.View())) {
 					t.Errorf("%s: the draft shows nothing of it", trial.name)
 				}
 			})

@@ -38,7 +38,11 @@ var parts = []part{
 		[]string{"-run", "^(TestStories|TestWhatIsLive|TestTenDeclare)", "./internal/server/stories"},
 	},
 	{"live", []string{"internal/server/live/*.go"}, []string{"./internal/server/live"}},
-	{"auth", []string{"internal/server/auth/*.go"}, []string{"./internal/server/auth"}},
+	{
+		"auth",
+		[]string{"internal/server/auth/*.go"},
+		[]string{"./internal/server/auth", "./internal/server/rest", "./internal/server/ops/people"},
+	},
 	{"jobs", []string{"internal/server/jobs/*.go"}, []string{"./internal/server/jobs"}},
 	{"shellscan", []string{"internal/client/shellscan/*.go"}, []string{"./internal/client/shellscan"}},
 }
@@ -143,7 +147,7 @@ const (
 
 // try runs the part's tests on a mutant; on the code as it is if m is empty.
 func (p part) try(ctx context.Context, m mutant, each time.Duration) (string, verdict) {
-	args := []string{"test", "-short", "-count=1", "-failfast", "-timeout", each.String()}
+	args := []string{"test", "-count=1", "-failfast", "-timeout", each.String()}
 	if m.file != "" {
 		overlay, done, err := m.overlay()
 		if err != nil {
