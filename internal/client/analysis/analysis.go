@@ -72,6 +72,10 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	return r.analyze(deltas), nil
 }
 
+// NeedsGrammar reports whether a file is read with a grammar, which not every
+// build of svc has.
+func NeedsGrammar(file string) bool { return rules.LanguageOf(file).Grammar != "" }
+
 // Between compares two versions of the repository at root, each a commit or a
 // tree. Use History for many.
 func Between(ctx context.Context, root, base, side string, opts Options) (*coord.Analysis, error) {

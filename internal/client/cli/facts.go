@@ -11,11 +11,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/companion"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -25,6 +27,7 @@ const factsCommand = "companion-facts"
 
 type factsRequest struct {
 	Root         string   `json:"root"`
+	Base         string   `json:"base"` // empty to find it
 	Paths        []string `json:"paths"`
 	MetadataOnly bool     `json:"metadata_only"`
 	WithinMS     int64    `json:"within_ms"` // 0 for as long as it takes
@@ -32,7 +35,16 @@ type factsRequest struct {
 
 func (in factsRequest) facts(ctx context.Context) (*coord.Analysis, error) {
 	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
-	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{MetadataOnly: in.MetadataOnly})
+	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly})
+}
+
+// light reports whether the facts need no grammar: nothing has changed, or
+// only files that are read without one.
+func (in factsRequest) light(ctx context.Context) bool {
+	if !slices.ContainsFunc(in.Paths, analysis.NeedsGrammar) {
+		return true
+	}
+	return in.Base != "" && gitrepo.Same(ctx, in.Root, in.Base, in.Paths)
 }
 
 // handBack is what the companion's answer takes on its way.

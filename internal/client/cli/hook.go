@@ -81,8 +81,8 @@ func runHook(ctx context.Context, args []string) int {
 }
 
 // analyzeEdit returns the facts about edited files, within what an event may
-// take.
-func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analysis, error) {
+// take. The part that reads code is started only if there is code to read.
+func analyzeEdit(ctx context.Context, root, base string, paths []string) (*coord.Analysis, error) {
 	var fingerprints []string
 	if repo, ok := gitrepo.Find(root); ok {
 		fingerprints = fingerprintsOf(repo)
@@ -91,8 +91,8 @@ func analyzeEdit(ctx context.Context, root string, paths []string) (*coord.Analy
 	if err != nil {
 		return nil, err
 	}
-	in := factsRequest{Root: root, Paths: paths, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
-	if companion.Carries(companion.Reader) {
+	in := factsRequest{Root: root, Base: base, Paths: paths, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
+	if companion.Carries(companion.Reader) && !in.light(ctx) {
 		return askFacts(ctx, in)
 	}
 	return in.facts(ctx)

@@ -23,6 +23,7 @@ var ErrMissing = errors.New("no such object")
 type Objects struct {
 	ctx   context.Context
 	root  string
+	store *Store // asked first; nil before the first question
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	out   *bufio.Reader
@@ -83,6 +84,9 @@ func (o *Objects) ask(name string) (id, kind string, size int64, err error) {
 // Blob returns the content of an object, or ErrTooLarge when it has more than
 // limit bytes.
 func (o *Objects) Blob(name string, limit int64) ([]byte, error) {
+	if data, err := o.stored(name, limit); err == nil {
+		return data, nil
+	}
 	_, kind, size, err := o.ask(name)
 	if err != nil {
 		return nil, err
@@ -103,6 +107,24 @@ func (o *Objects) Blob(name string, limit int64) ([]byte, error) {
 	return data[:size], nil
 }
 
+// stored reads a blob without git, if it can.
+func (o *Objects) stored(name string, limit int64) ([]byte, error) {
+	if o.store == nil {
+		repo, ok := At(o.root)
+		if !ok {
+			if repo, ok = atGitDir(o.root); !ok {
+				return nil, ErrMissing
+			}
+		}
+		o.store = repo.Store()
+	}
+	kind, data, err := o.store.Read(name, limit)
+	if err == nil && kind != "blob" {
+		err = ErrMissing
+	}
+	return data, err
+}
+
 // Tree returns the id of the tree of a commit or tree.
 func (o *Objects) Tree(treeish string) (string, error) {
 	id, kind, size, err := o.ask(treeish + "^{tree}")
@@ -120,6 +142,10 @@ func (o *Objects) Tree(treeish string) (string, error) {
 
 // Close ends the process.
 func (o *Objects) Close() error {
+	if o.store != nil {
+		o.store.Close()
+		o.store = nil
+	}
 	if o.cmd == nil {
 		return nil
 	}

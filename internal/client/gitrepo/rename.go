@@ -21,8 +21,7 @@ func (w *worktree) findRenames() error {
 		return nil
 	}
 	// Most new files replace nothing: then there is no need to compare contents.
-	gone, err := output(w.ctx, w.root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff", "--ignore-submodules=all",
-		"-z", w.base, "--")
+	gone, err := goneFiles(w.ctx, w.root, w.base)
 	if err != nil || len(gone) == 0 {
 		return err
 	}

@@ -26,6 +26,19 @@ func WorkingTree(ctx context.Context, root, base string, paths []string) ([]Delt
 	if paths != nil && len(w.files)+len(w.folders) == 0 {
 		return nil, nil
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(w.folders) == 0 {
+		if deltas, err := quickDeltas(ctx, root, base, w.files); err == nil || ctx.Err() != nil {
+			return deltas, err
+		}
+	}
+	return w.ask()
+}
+
+// ask leaves the comparison to git.
+func (w *worktree) ask() ([]Delta, error) {
 	if err := w.compare(); err != nil {
 		return nil, err
 	}

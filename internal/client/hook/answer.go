@@ -291,13 +291,13 @@ func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookR
 }
 
 // analysis returns the facts about changed files, or nil.
-func (r *runner) analysis(ctx context.Context, root string, paths []string) *coord.Analysis {
+func (r *runner) analysis(ctx context.Context, root, base string, paths []string) *coord.Analysis {
 	if r.Analyze == nil || len(paths) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
 	defer cancel()
-	a, err := r.Analyze(ctx, root, paths)
+	a, err := r.Analyze(ctx, root, base, paths)
 	if err != nil {
 		r.log(fmt.Errorf("analyze: %w", err))
 		return nil

@@ -49,9 +49,10 @@ type Env struct {
 	// Base returns the commit that the work in a repository started from. It
 	// may start git, so cheap events use what it last said. Nil sends none.
 	Base func(ctx context.Context, root, defaultBranch string) (string, error)
-	// Analyze returns facts about changed files. Nil sends none. It is a value
-	// so that the path of the other events links no parser.
-	Analyze func(ctx context.Context, root string, paths []string) (*coord.Analysis, error)
+	// Analyze returns facts about changed files, against a commit or, where that
+	// is "", against what Base would return. Nil sends none. It is a value so
+	// that the path of the other events links no parser.
+	Analyze func(ctx context.Context, root, base string, paths []string) (*coord.Analysis, error)
 	// Unindexed is told, when a session starts, of a repository whose
 	// contracts the service does not know yet. It must not wait. Nil does
 	// nothing.

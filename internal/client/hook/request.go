@@ -80,7 +80,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 			req.Shell = &wire.HookShell{Command: clip(c.Command, wire.MaxShellCommand)}
 		}
 	case wire.HookPostEdit:
-		req.Analysis = r.analysis(ctx, s.at.Root, s.paths)
+		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, s.paths)
 		r.spool.touch(s.at.Root, s.paths)
 	case wire.HookStop:
 		req.Paths = nil

@@ -1,0 +1,247 @@
+package gitrepo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxQuick is the size of the largest file that is compared in this process.
+const maxQuick = 8 << 20
+
+// A quick comparison looks at named files without asking git about its index,
+// the cost of which grows with the repository. It knows ordinary files only:
+// whatever else there is, it leaves the whole question to git.
+type quick struct {
+	ctx    context.Context
+	repo   *Repo
+	store  *Store
+	base   string
+	deltas []Delta
+	pairs  []pair // of the deltas that are modified
+	attrs  attributes
+	fresh  bool // some are new
+}
+
+// A pair is the two contents of a modified file.
+type pair struct {
+	delta    int
+	old, new []byte
+}
+
+// errSlow means that only git can tell.
+var errSlow = errors.New("not an ordinary file")
+
+// quickDeltas compares files with base as WorkingTree does, or returns errSlow.
+func quickDeltas(ctx context.Context, root, base string, files []string) ([]Delta, error) {
+	q, err := newQuick(ctx, root, base)
+	if err != nil {
+		return nil, err
+	}
+	defer q.store.Close()
+	for _, p := range files {
+		if err := q.file(p); err != nil {
+			return nil, err
+		}
+	}
+	if q.fresh {
+		// A new file may be an old one that was moved.
+		gone, err := goneFiles(ctx, root, base)
+		if err != nil || len(gone) > 0 {
+			return nil, errSlow
+		}
+	}
+	if err := q.hunks(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(q.deltas, func(a, b Delta) int { return strings.Compare(a.Path, b.Path) })
+	return q.deltas, nil
+}
+
+func newQuick(ctx context.Context, root, base string) (*quick, error) {
+	repo, ok := At(root)
+	if !ok || commitID(base) == "" {
+		return nil, errSlow
+	}
+	q := &quick{ctx: ctx, repo: repo, base: base, store: repo.Store()}
+	q.attrs = attributes{root: root, info: repo.infoFile("attributes")}
+	return q, nil
+}
+
+// Same reports whether files are surely what they were in base, without
+// starting git.
+func Same(ctx context.Context, root, base string, files []string) bool {
+	q, err := newQuick(ctx, root, base)
+	if err != nil {
+		return false
+	}
+	defer q.store.Close()
+	for _, p := range files {
+		if err := q.file(path.Clean(filepath.ToSlash(p))); err != nil || q.fresh || len(q.pairs) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// file compares one file.
+func (q *quick) file(p string) error {
+	name := filepath.Join(q.repo.Root, filepath.FromSlash(p))
+	entry, err := q.store.Entry(q.base, p)
+	if err != nil {
+		return errSlow
+	}
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && entry == nil:
+		q.deltas = append(q.deltas, Delta{Path: p})
+		return nil
+	case err != nil || !info.Mode().IsRegular() || info.Size() > maxQuick || q.inOther(p):
+		return errSlow
+	}
+	content, err := readPlain(name, maxQuick)
+	if err != nil {
+		return errSlow
+	}
+	id := q.store.blobID(content)
+	mode := 0o100644
+	if info.Mode()&0o100 != 0 {
+		mode = 0o100755
+	}
+	if entry == nil {
+		return q.added(p, content, id)
+	}
+	if entry.Mode != mode {
+		return errSlow
+	}
+	d := Delta{Path: p, OldMode: mode, NewMode: mode, OldBlob: entry.ID, NewBlob: id}
+	if id != entry.ID {
+		kind, old, err := q.store.Read(entry.ID, maxQuick)
+		if err != nil || kind != "blob" || !q.attrs.plain(p, content) || bytes.IndexByte(old, '\r') >= 0 {
+			return errSlow
+		}
+		d.Status = Modified
+		q.pairs = append(q.pairs, pair{len(q.deltas), old, content})
+	}
+	q.deltas = append(q.deltas, d)
+	return nil
+}
+
+// added describes a new file.
+func (q *quick) added(p string, content []byte, id string) error {
+	if !q.attrs.plain(p, content) {
+		return errSlow
+	}
+	d := Delta{Path: p, Status: Added, NewMode: 0o100644, NewBlob: id}
+	switch {
+	case len(content) == 0:
+	case isBinary(content):
+		d.Binary = true
+	default:
+		d.Hunks = []Hunk{newLines(bytes.NewReader(content))}
+	}
+	q.deltas = append(q.deltas, d)
+	q.fresh = q.fresh || len(content) > 0
+	return nil
+}
+
+// isBinary tells as git does, by the first 8,000 bytes.
+func isBinary(content []byte) bool { return bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 }
+
+// inOther reports whether p lies in another repository below this one.
+func (q *quick) inOther(p string) bool {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if isRepository(filepath.Join(q.repo.Root, filepath.FromSlash(dir))) {
+			return true
+		}
+	}
+	return false
+}
+
+// blobID returns the id that git gives a content.
+func (s *Store) blobID(content []byte) string {
+	var h hash.Hash = sha1.New()
+	if s.width == 32 {
+		h = sha256.New()
+	}
+	h.Write([]byte("blob " + strconv.Itoa(len(content)) + "\x00"))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hunks asks git for the lines that differ: of contents, in a folder of their
+// own, so that it reads neither index nor configuration nor attributes.
+func (q *quick) hunks() error {
+	if len(q.pairs) == 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "svc-diff-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, side := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, side), 0o700); err != nil {
+			return err
+		}
+	}
+	for i, p := range q.pairs {
+		name := strconv.Itoa(i)
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "a", name), p.old, 0o600),
+			os.WriteFile(filepath.Join(dir, "b", name), p.new, 0o600)); err != nil {
+			return err
+		}
+	}
+	found, err := diffFolders(q.ctx, dir)
+	if err != nil {
+		return err
+	}
+	if len(found) != len(q.pairs) {
+		return fmt.Errorf("git diff: %d of %d files", len(found), len(q.pairs))
+	}
+	for _, f := range found {
+		i, err := strconv.Atoi(strings.TrimPrefix(f.Path, "a/"))
+		if err != nil || i < 0 || i >= len(q.pairs) {
+			return fmt.Errorf("git diff: a file %q", f.Path)
+		}
+		d := &q.deltas[q.pairs[i].delta]
+		d.Hunks, d.Binary = f.Hunks, f.Binary
+	}
+	return nil
+}
+
+// diffFolders returns what differs between the folders a and b in dir.
+func diffFolders(ctx context.Context, dir string) ([]Delta, error) {
+	args := append([]string{"diff", "--no-index"}, mergeDiff...)
+	cmd := bare(ctx, dir, append(args, "--", "a", "b")...)
+	cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(dir, "none"))
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) { // 1: they differ
+		text := ""
+		if exit != nil {
+			text = string(exit.Stderr)
+		}
+		return nil, gitError(ctx, "diff", text, err)
+	}
+	return readPatch(bufio.NewReader(bytes.NewReader(out)), "")
+}
+
+// goneFiles returns files of base that are no longer there.
+func goneFiles(ctx context.Context, root, base string) ([]string, error) {
+	out, err := output(ctx, root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z", base, "--")
+	return nulTexts(out), err
+}

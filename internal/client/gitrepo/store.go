@@ -1,0 +1,209 @@
+package gitrepo
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Store reads objects straight from the files of a repository, without
+// starting git. It knows loose objects and packs, here and in the places the
+// repository borrows from. What it does not find or cannot read, git may:
+// callers ask git then. It is not safe for concurrent use.
+type Store struct {
+	dirs   []string // folders of objects
+	width  int      // bytes of an id
+	packs  []*pack
+	listed bool
+}
+
+// errObject is wrapped by every complaint about what an object file holds.
+var errObject = errors.New("damaged object")
+
+// Store opens the objects of r. Close it after use.
+func (r *Repo) Store() *Store {
+	s := &Store{width: 20}
+	if len(emptyTree(r)) == 64 {
+		s.width = 32
+	}
+	s.add(filepath.Join(r.CommonDir, "objects"), 5)
+	return s
+}
+
+// add takes in a folder of objects and those that it borrows from.
+func (s *Store) add(dir string, depth int) {
+	s.dirs = append(s.dirs, dir)
+	if depth == 0 || len(s.dirs) > 16 {
+		return
+	}
+	data, err := readPlain(filepath.Join(dir, "info", "alternates"), maxText)
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '"' {
+			s.add(absolute(dir, line), depth-1)
+		}
+	}
+}
+
+// Close lets go of the files.
+func (s *Store) Close() {
+	for _, p := range s.packs {
+		p.close()
+	}
+	s.packs = nil
+}
+
+// Read returns an object's type and content, or ErrTooLarge when it has more
+// than limit bytes.
+func (s *Store) Read(id string, limit int64) (kind string, data []byte, err error) {
+	name, err := hex.DecodeString(id)
+	if err != nil || len(name) != s.width {
+		return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
+	}
+	for _, dir := range s.dirs {
+		kind, data, err = readLoose(filepath.Join(dir, id[:2], id[2:]), limit)
+		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, errObject) {
+			return kind, data, err
+		}
+	}
+	s.list()
+	for i, p := range s.packs {
+		offset, ok := p.find(name)
+		if !ok {
+			continue
+		}
+		s.packs[0], s.packs[i] = s.packs[i], s.packs[0] // the next is likely here, too
+		k, data, err := s.packed(p, offset, limit, 0)
+		return objectKinds[k], data, err
+	}
+	return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
+}
+
+// readLoose reads an object in a file of its own.
+func readLoose(name string, limit int64) (kind string, data []byte, err error) {
+	raw, err := readPlain(name, limit+limit/8+1024)
+	if errors.Is(err, errNotPlain) {
+		return "", nil, fmt.Errorf("%s: %w", name, ErrTooLarge)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	z, err := zlib.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", name, errObject)
+	}
+	defer z.Close()
+	head := make([]byte, 0, 32)
+	for one := [1]byte{}; ; {
+		if _, err := io.ReadFull(z, one[:]); err != nil || len(head) == 32 {
+			return "", nil, fmt.Errorf("%s: %w", name, errObject)
+		}
+		if one[0] == 0 {
+			break
+		}
+		head = append(head, one[0])
+	}
+	kind, text, _ := strings.Cut(string(head), " ")
+	size, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil || size < 0:
+		return "", nil, fmt.Errorf("%s: %w", name, errObject)
+	case size > limit:
+		return kind, nil, fmt.Errorf("%s: %w", name, ErrTooLarge)
+	}
+	data = make([]byte, size)
+	if _, err := io.ReadFull(z, data); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", name, errObject)
+	}
+	return kind, data, nil
+}
+
+// maxTree bounds a folder's or commit's object: a folder of 300,000 files.
+const maxTree = 16 << 20
+
+// tree returns the tree of a commit or tree.
+func (s *Store) tree(id string) (string, error) {
+	for range 3 {
+		kind, data, err := s.Read(id, maxTree)
+		if err != nil {
+			return "", err
+		}
+		switch kind {
+		case "tree":
+			return id, nil
+		case "commit", "tag":
+			rest, ok := bytes.CutPrefix(data, []byte(map[string]string{"commit": "tree ", "tag": "object "}[kind]))
+			line, _, _ := bytes.Cut(rest, []byte{'\n'})
+			if !ok {
+				return "", fmt.Errorf("%s: %w", id, errObject)
+			}
+			id = string(line)
+		default:
+			return "", fmt.Errorf("%s is a %s: %w", id, kind, ErrMissing)
+		}
+	}
+	return "", fmt.Errorf("%s: %w", id, ErrMissing)
+}
+
+// Entry returns what a commit or tree has at path, or nil if there is nothing.
+func (s *Store) Entry(treeish, path string) (*Entry, error) {
+	id, err := s.tree(treeish)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		kind, data, err := s.Read(id, maxTree)
+		if err != nil {
+			return nil, err
+		}
+		if kind != "tree" {
+			return nil, fmt.Errorf("%s: %w", id, errObject)
+		}
+		mode, child := s.inTree(data, part)
+		switch {
+		case child == "":
+			return nil, nil
+		case i == len(parts)-1:
+			return &Entry{Path: path, Mode: mode, ID: child, Size: -1}, nil
+		case mode != modeTree:
+			return nil, nil
+		}
+		id = child
+	}
+	return nil, nil
+}
+
+const modeTree = 0o040000
+
+// inTree finds a name in a folder's object: mode, name and id of each follow
+// one another.
+func (s *Store) inTree(data []byte, name string) (mode int, id string) {
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		if space < 0 {
+			return 0, ""
+		}
+		end := bytes.IndexByte(data[space:], 0)
+		if end < 0 || len(data) < space+end+1+s.width {
+			return 0, ""
+		}
+		if string(data[space+1:space+end]) == name {
+			n, err := strconv.ParseInt(string(data[:space]), 8, 32)
+			if err != nil {
+				return 0, ""
+			}
+			return int(n), hex.EncodeToString(data[space+end+1 : space+end+1+s.width])
+		}
+		data = data[space+end+1+s.width:]
+	}
+	return 0, ""
+}
