@@ -110,7 +110,7 @@ func (a *app) checkPaths(ctx context.Context, here place, args []string, staged 
 	if staged {
 		repo, ok := gitrepo.At(here.Root)
 		if !ok {
-			return nil, fmt.Errorf("%s is no working copy of git", here.Root)
+			return nil, fmt.Errorf("%s is not a git repository", here.Root)
 		}
 		names, err := repo.Staged(ctx)
 		if err != nil {

@@ -13,7 +13,7 @@ func Base(ctx context.Context, root, defaultBranch string) (string, error) {
 	repo, ok := At(root)
 	if !ok {
 		if repo, ok = atGitDir(root); !ok {
-			return "", fmt.Errorf("%s is no working copy of git", root)
+			return "", fmt.Errorf("%s is not a git repository", root)
 		}
 	}
 	head, err := repo.headCommit(ctx)

@@ -49,7 +49,7 @@ func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 		repo, ok = atGitDir(dir)
 	}
 	if !ok {
-		cmd.Err = fmt.Errorf("%s is no working copy of git", dir)
+		cmd.Err = fmt.Errorf("%s is not a git repository", dir)
 		return cmd
 	}
 	env, err := repo.sheltered()

@@ -242,6 +242,7 @@ func diffFolders(ctx context.Context, dir string) ([]Delta, error) {
 
 // goneFiles returns files of base that are no longer there.
 func goneFiles(ctx context.Context, root, base string) ([]string, error) {
-	out, err := output(ctx, root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z", base, "--")
+	out, err := output(ctx, root, "diff", "--no-renames", "--diff-filter=D", "--name-only", "--no-ext-diff",
+		"--ignore-submodules=all", "-z", base, "--")
 	return nulTexts(out), err
 }

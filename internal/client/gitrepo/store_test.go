@@ -211,7 +211,8 @@ func TestQuickComparisonsAgreeWithGit(t *testing.T) {
 
 // commitAll commits everything in dir and returns the commit.
 func commitAll(t *rapid.T, dir string) string {
-	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x"}} {
+	for _, args := range [][]string{{"add", "-A"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
