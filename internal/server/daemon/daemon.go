@@ -40,6 +40,7 @@ const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
 	sweepEvery    = time.Minute
+	analyzeEvery  = 24 * time.Hour
 	maxHeaderSize = 16 << 10
 )
 
@@ -110,6 +111,13 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		l.Close()
 		return nil, err
 	}
+	if cfg.Embedded() { // before anybody waits; PostgreSQL gathers by itself, too
+		if err := st.Analyze(ctx); err != nil {
+			st.Close()
+			l.Close()
+			return nil, err
+		}
+	}
 	if err := st.Join(ctx); err != nil { // before the first request
 		st.Close()
 		l.Close()
@@ -176,6 +184,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.Work.FlushBeats) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, analyzeEvery, "gather statistics", d.store.Analyze) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }

@@ -24,40 +24,40 @@ type object struct {
 // objects makes, for each route with path parameters, a record of an org to
 // call it on. A row without one here fails TestEveryRow.
 var objects = map[string]maker{
-	"PATCH /v1/members/{userId}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"PATCH /v1/members/{userId}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id, id, map[string]any{"role": "viewer"}}
 	},
-	"DELETE /v1/members/{userId}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/members/{userId}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id, id, nil}
 	},
-	"DELETE /v1/invites/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/invites/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/invites", map[string]any{"role": "member"})
 		return object{"/v1/invites/" + id, id, nil}
 	},
-	"DELETE /v1/tokens/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/tokens/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/tokens", map[string]any{"name": "laptop"})
 		return object{"/v1/tokens/" + id, id, nil}
 	},
-	"GET /v1/projects/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"GET /v1/projects/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := project(w, o)
 		return object{"/v1/projects/" + id, id, nil}
 	},
-	"DELETE /v1/projects/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/projects/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := project(w, o)
 		return object{"/v1/projects/" + id, id, nil}
 	},
-	"POST /v1/projects/{id}/repos": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"POST /v1/projects/{id}/repos": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := project(w, o)
 		return object{"/v1/projects/" + id + "/repos", id, map[string]any{"repos": []string{repo(w, o)}}}
 	},
-	"DELETE /v1/projects/{id}/repos/{repo}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/projects/{id}/repos/{repo}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		name := repo(w, o)
 		id := create(w, o, "/v1/projects", map[string]any{"name": name, "repos": []string{name}})
 		return object{"/v1/projects/" + id + "/repos/" + url.PathEscape(name), id, nil}
 	},
-	"DELETE /v1/github/app/{id}": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"DELETE /v1/github/app/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id, owner := uuid.NewString(), o.Users[coord.Owner].ID
 		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
 			// a GitHub has each number once
@@ -70,25 +70,25 @@ var objects = map[string]maker{
 	"GET /v1/intents/{ref}":        onIntent("", nil),
 	"PATCH /v1/intents/{ref}":      onIntent("", map[string]any{"title": "Another title"}),
 	"POST /v1/intents/{ref}/close": onIntent("/close", map[string]any{"outcome": "merged"}),
-	"POST /v1/intents/{ref}/handoff": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"POST /v1/intents/{ref}/handoff": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		return onIntent("/handoff", map[string]any{"to": o.Users[coord.Member].Email})(t, w, o)
 	},
 	"GET /v1/conflicts/{ref}":           onConflict("", nil),
 	"POST /v1/conflicts/{ref}/actions":  onConflict("/actions", map[string]any{"action": "ack"}),
 	"POST /v1/conflicts/{ref}/feedback": onConflict("/feedback", map[string]any{"verdict": "useful"}),
 	"POST /v1/conflicts/{ref}/override": onConflict("/override", map[string]any{"reason": "we agreed"}),
-	"POST /v1/repos/{repo}/index": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"POST /v1/repos/{repo}/index": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		name := repo(w, o)
 		return object{"/v1/repos/" + url.PathEscape(name) + "/index", url.PathEscape(name), map[string]any{"files": []any{}, "complete": true}}
 	},
-	"POST /v1/messages/{id}/ack": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"POST /v1/messages/{id}/ack": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id, _ := message(w, o)
 		return object{"/v1/messages/" + id + "/ack", id, nil}
 	},
 	"GET /v1/conversations/{id}":           inThread("", nil),
 	"GET /v1/conversations/{id}/messages":  inThread("/messages", nil),
 	"POST /v1/conversations/{id}/messages": inThread("/messages", map[string]any{"body": "Yes"}),
-	"POST /v1/questions/{id}/answers": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	"POST /v1/questions/{id}/answers": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		var made struct{ ID string }
 		w.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/questions", Token: o.Tokens[coord.Member],
 			Body: map[string]any{"to": "user:" + o.Users[coord.Owner].Email, "question": "Why?"}}, &made)
@@ -109,7 +109,7 @@ func message(w *daemontest.World, o *daemontest.Org) (id, thread string) {
 
 // inThread calls a route on a direct thread of the owner.
 func inThread(tail string, body any) maker {
-	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		_, id := message(w, o)
 		return object{"/v1/conversations/" + id + tail, id, body}
 	}
@@ -124,11 +124,11 @@ var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
 	"GET /v1/search":    func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
 }
 
-type maker = func(*testing.T, *daemontest.World, *daemontest.Org) object
+type maker = func(testing.TB, *daemontest.World, *daemontest.Org) object
 
 // onIntent calls a route on an intent of the org's owner.
 func onIntent(tail string, body any) maker {
-	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		n, _ := declare(w, o, coord.Owner, repo(w, o))
 		return object{"/v1/intents/" + coord.IntentRef(n) + tail, strconv.Itoa(n), body}
 	}
@@ -136,7 +136,7 @@ func onIntent(tail string, body any) maker {
 
 // onSession calls a route on a session of an agent of the org's owner.
 func onSession(tail string) maker {
-	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		var hook struct {
 			SessionID string `json:"session_id"`
 		}
@@ -149,7 +149,7 @@ func onSession(tail string) maker {
 
 // onConflict calls a route on a conflict between an owner and a member.
 func onConflict(tail string, body any) maker {
-	return func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	return func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		name := repo(w, o)
 		declare(w, o, coord.Owner, name)
 		_, conflicts := declare(w, o, coord.Member, name)

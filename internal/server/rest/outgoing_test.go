@@ -14,7 +14,7 @@ func init() {
 		"DELETE /v1/webhooks/{id}":         onWebhook(""),
 		"POST /v1/webhooks/{id}/test":      onWebhook("/test"),
 		"GET /v1/webhooks/{id}/deliveries": onWebhook("/deliveries"),
-		"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(t *testing.T, w *daemontest.World, o *daemontest.Org) object {
+		"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 			hook := onWebhook("/test")(t, w, o)
 			var test struct {
 				DeliveryID string `json:"delivery_id"`
@@ -43,7 +43,7 @@ func init() {
 }
 
 func onWebhook(tail string) maker {
-	return func(_ *testing.T, w *daemontest.World, o *daemontest.Org) object {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/webhooks", map[string]any{"url": "https://hooks.example.com/" + unique("hook")})
 		return object{"/v1/webhooks/" + id + tail, id, nil}
 	}

@@ -40,7 +40,7 @@ func (tx *Tx) ForgetDismissals(ctx context.Context, org, user string, keep []str
 // OwedAcks returns the messages that ask a person for an acknowledgement they
 // have not given, newest first.
 func (tx *Tx) OwedAcks(ctx context.Context, org, user string, limit int) ([]coord.Message, error) {
-	return tx.personal(ctx, org, user, `m.requires_ack AND x.acked_at IS NULL AND (m.from_user IS NULL OR m.from_user <> x.user_id)`, limit)
+	return tx.personal(ctx, org, user, `x.owes_ack`, limit)
 }
 
 // UnreadDirect returns the direct messages that a person has not read in the
@@ -59,7 +59,8 @@ func (tx *Tx) personal(ctx context.Context, org, user, cond string, limit int) (
 // have not adopted, oldest first.
 func (tx *Tx) PendingHandoffs(ctx context.Context, org, user string) ([]IntentRow, error) {
 	f := filter{}
-	f.and(`i.org_id = ? AND i.owner_id = ?`, org, user)
+	f.and(`i.org_id = ? AND i.closed_at IS NULL`, org)
+	f.within("i.owner_id", user)
 	in(&f, "i.status", coord.LiveIntentStatuses())
 	f.and(`EXISTS (SELECT 1 FROM handoffs h WHERE h.intent_id = i.id AND h.to_id = i.owner_id AND h.adopted_at IS NULL
 		AND NOT EXISTS (SELECT 1 FROM handoffs l WHERE l.intent_id = i.id AND (l.created_at, l.id) > (h.created_at, h.id)))`)
@@ -76,6 +77,6 @@ func (tx *Tx) PendingHandoffs(ctx context.Context, org, user string) ([]IntentRo
 // hooks have been quiet since long before.
 func (tx *Tx) SilentSessions(ctx context.Context, org, user string, since coord.Time, gap int64) ([]SessionRow, error) {
 	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
-		WHERE s.org_id = $1 AND s.user_id = $2 AND s.ended_at IS NULL AND s.last_tool_at > $3 AND s.last_tool_at - s.last_heartbeat_at > $4
+		WHERE s.org_id = $1 AND s.user_id || '' = $2 AND s.ended_at IS NULL AND s.last_tool_at > $3 AND s.last_tool_at - s.last_heartbeat_at > $4
 		ORDER BY s.started_at, s.id LIMIT 50`, org, user, since, gap)
 }

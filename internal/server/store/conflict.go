@@ -113,6 +113,9 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	if want.Changed > 0 {
 		f.and(`c.updated_at > ?`, want.Changed)
 	}
+	if every(want.Statuses) {
+		f.and(`c.closed_at IS NULL`)
+	}
 	if want.User != "" {
 		f.and(`(c.holder_user = ? OR c.challenger_user = ?)`, want.User, want.User)
 	}
@@ -152,7 +155,7 @@ func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*Confl
 func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]ConflictRow, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
-	f.and(`(c.status = 'overridden' OR c.status = 'resolved' AND c.resolution IN ('agreed', 'false_positive', 'withdrawn') OR c.resolution = 'handed_over')`)
+	f.and(`(c.status = 'overridden' OR c.resolution IN ('agreed', 'false_positive', 'withdrawn', 'handed_over'))`)
 	if fingerprint != "" {
 		f.and(`c.fingerprint = ?`, fingerprint)
 	}
@@ -245,10 +248,9 @@ func (t Tally) Verdicts() policy.Verdicts {
 // not empty.
 func (tx *Tx) Tallies(ctx context.Context, org, repo string) ([]Tally, error) {
 	f := filter{}
-	f.and(`c.org_id = ?`, org)
-	if repo != "" {
-		f.and(`c.repo_id = ?`, repo)
-	}
+	f.within("c.org_id", org) // from the few verdicts to their conflicts: SQLite leaves the order of a cross join
+	f.and(`c.id = f.conflict_id`)
+	f.equals("c.repo_id", repo)
 	return all(ctx, tx, func(r scanner) (t Tally, err error) {
 		err = r.Scan(&t.RepoID, &t.Kind, &t.Useful, &t.FalsePositive, &t.TooLate, &t.Judges)
 		return t, err
@@ -257,6 +259,6 @@ func (tx *Tx) Tallies(ctx context.Context, org, repo string) ([]Tally, error) {
 			SUM(CASE WHEN f.verdict = 'false_positive' THEN 1 ELSE 0 END),
 			SUM(CASE WHEN f.verdict = 'too_late' THEN 1 ELSE 0 END),
 			COUNT(DISTINCT CASE WHEN f.verdict = 'false_positive' THEN f.user_id END)
-		FROM conflict_feedback f JOIN conflicts c ON c.id = f.conflict_id`+f.where()+`
+		FROM conflict_feedback f CROSS JOIN conflicts c`+f.where()+`
 		GROUP BY c.repo_id, c.kind ORDER BY c.repo_id, c.kind`, f.args...)
 }

@@ -52,6 +52,8 @@ var postgres = dialect{
 	isDown:   postgresIsDown,
 }
 
+const maxSQLiteConns = 16
+
 // minSQLite is the first release without the WAL-reset corruption bug.
 const minSQLite = "3.51.3"
 
@@ -61,8 +63,8 @@ var embedded = dialect{
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
 		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(1000)"}}
 		db := openSQLite("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode())
-		db.SetMaxOpenConns(16)
-		db.SetMaxIdleConns(16)
+		db.SetMaxOpenConns(maxSQLiteConns)
+		db.SetMaxIdleConns(maxSQLiteConns)
 		return db, nil
 	},
 	isDuplicate: func(err error) bool {

@@ -198,7 +198,7 @@ func (tx *Tx) mark(ctx context.Context, column, user string, ids []string) error
 // Ack notes a person's acknowledgement, once, and returns when it was given.
 // It is nil if the message is not addressed to them.
 func (tx *Tx) Ack(ctx context.Context, message, user string) (at *coord.Time, first bool, err error) {
-	n, err := tx.exec(ctx, `UPDATE message_recipients SET acked_at = $3 WHERE message_id = $1 AND user_id = $2 AND acked_at IS NULL`, message, user, tx.Now)
+	n, err := tx.exec(ctx, `UPDATE message_recipients SET acked_at = $3, owes_ack = FALSE WHERE message_id = $1 AND user_id = $2 AND acked_at IS NULL`, message, user, tx.Now)
 	if err != nil {
 		return nil, false, err
 	}

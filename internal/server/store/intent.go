@@ -90,10 +90,15 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 	f := filter{}
 	f.and(`i.org_id = ?`, org)
 	in(&f, "i.status", want.Statuses)
+	is := f.equals
+	if every(want.Statuses) { // there are few
+		f.and(`i.closed_at IS NULL`)
+		is = f.within
+	}
 	in(&f, "i.id", want.IDs)
-	f.equals("i.repo_id", want.Repo)
-	f.equals("i.owner_id", want.Owner)
-	f.equals("i.branch", want.Branch)
+	is("i.repo_id", want.Repo)
+	is("i.owner_id", want.Owner)
+	is("i.branch", want.Branch)
 	if want.Changed > 0 {
 		f.and(`i.updated_at > ?`, want.Changed)
 	}
@@ -107,7 +112,11 @@ func (tx *Tx) Intents(ctx context.Context, org string, want IntentFilter) ([]Int
 // latest first: one for each of their agents that works there.
 func (tx *Tx) LiveIntentsOn(ctx context.Context, org, repo, owner, branch string) ([]IntentRow, error) {
 	f := filter{}
-	f.and(`i.org_id = ? AND i.repo_id = ? AND i.owner_id = ? AND i.branch = ?`, org, repo, owner, branch)
+	f.and(`i.org_id = ?`, org)
+	f.within("i.repo_id", repo)
+	f.within("i.owner_id", owner)
+	f.within("i.branch", branch)
+	f.and(`i.closed_at IS NULL`)
 	in(&f, "i.status", coord.LiveIntentStatuses())
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`, f.args...)
 }
@@ -162,6 +171,7 @@ func (tx *Tx) TouchIntent(ctx context.Context, id string, at coord.Time) error {
 func (tx *Tx) QuietIntents(ctx context.Context, org string, before coord.Time, after int) ([]IntentRow, error) {
 	f := filter{}
 	f.and(`i.org_id = ? AND i.last_activity_at < ? AND i.number > ?`, org, before, after)
+	f.and(`i.closed_at IS NULL`)
 	in(&f, "i.status", coord.LiveIntentStatuses())
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number LIMIT 500`, f.args...)
 }

@@ -117,9 +117,13 @@ type SessionFilter struct {
 func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]SessionRow, error) {
 	f := filter{}
 	f.and(`s.org_id = ?`, org)
-	f.equals("s.repo_id", want.Repo)
-	f.equals("s.user_id", want.User)
-	f.equals("s.token_id", want.Token)
+	is := f.equals
+	if want.Unended { // there are few
+		is = f.within
+	}
+	is("s.repo_id", want.Repo)
+	is("s.user_id", want.User)
+	is("s.token_id", want.Token)
 	f.equals("s.intent_id", want.Intent)
 	if want.NotUser != "" {
 		f.and(`s.user_id <> ?`, want.NotUser)

@@ -140,7 +140,7 @@ func (tx *Tx) Names(ctx context.Context, org string, ids []string) (out []Named,
 		if n.kind == "user" { // people belong to no org: those whom an org's events name may be shown to it
 			in(&f, "u.id", ids)
 		} else {
-			f.and(alias+`.org_id = ?`, org)
+			f.within(alias+`.org_id`, org)
 			in(&f, alias+".id", ids)
 		}
 		rows, err := all(ctx, tx, func(r scanner) (x Named, err error) {
