@@ -200,10 +200,13 @@ type Evidence struct {
 	Detail   *string     `json:"detail" peer:"detail"`
 }
 
+// AboutToEdit is the detail of evidence that is an edit which was only tried.
+const AboutToEdit = "about to edit it"
+
 // OwnDetails lists the details of evidence that the service itself words. All
 // others are as a client told them.
 func OwnDetails() []string {
-	return []string{"added", "removed", "changed inside", "changed its signature", "unchanged", "uses it", "about to edit it",
+	return []string{"added", "removed", "changed inside", "changed its signature", "unchanged", "uses it", AboutToEdit,
 		"modified", "deleted", "renamed", "added, binary", "modified, binary", "deleted, binary", "nearly the same title and scope"}
 }
 

@@ -50,6 +50,8 @@ const (
 	EventIntentAdopted             EventType = "intent.adopted"
 	EventIntentClosed              EventType = "intent.closed"
 	EventIntentExpired             EventType = "intent.expired"
+	EventIntentUnattended          EventType = "intent.unattended"
+	EventIntentReleased            EventType = "intent.released"
 	EventChangeRecorded            EventType = "change.recorded"
 	EventContractChanged           EventType = "contract.changed"
 	EventConflictDetected          EventType = "conflict.detected"
@@ -76,6 +78,8 @@ const (
 	EventTokenCreated              EventType = "token.created"
 	EventTokenRevoked              EventType = "token.revoked"
 	EventPolicyUpdated             EventType = "policy.updated"
+	EventPolicyDemoted             EventType = "policy.demoted"
+	EventPolicyRestored            EventType = "policy.restored"
 	EventOrgUpdated                EventType = "org.updated"
 	EventWebhookCreated            EventType = "webhook.created"
 	EventWebhookDeleted            EventType = "webhook.deleted"
@@ -129,6 +133,8 @@ var events = []struct {
 	{EventIntentAdopted, PartIntent},
 	{EventIntentClosed, PartIntent},
 	{EventIntentExpired, PartIntent},
+	{EventIntentUnattended, PartNone},
+	{EventIntentReleased, PartIntent},
 	{EventChangeRecorded, PartChanges},
 	{EventContractChanged, PartUses},
 	{EventConflictDetected, PartNone},
@@ -155,6 +161,8 @@ var events = []struct {
 	{EventTokenCreated, PartNone},
 	{EventTokenRevoked, PartNone},
 	{EventPolicyUpdated, PartRules},
+	{EventPolicyDemoted, PartRules},
+	{EventPolicyRestored, PartRules},
 	{EventOrgUpdated, PartTexts},
 	{EventWebhookCreated, PartNone},
 	{EventWebhookDeleted, PartNone},

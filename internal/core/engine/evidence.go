@@ -58,7 +58,7 @@ func (p *pairing) byPath(it item, w *Worker) evidence {
 		return evidence{key: "path " + it.claim.Selector, item: e}
 	}
 	if it.change == nil { // an edit about to happen
-		return evidence{key: "path " + it.path, item: coord.Evidence{Via: coord.ViaChange, Path: &it.path, Detail: str("about to edit it")}}
+		return evidence{key: "path " + it.path, item: coord.Evidence{Via: coord.ViaChange, Path: &it.path, Detail: str(coord.AboutToEdit)}}
 	}
 	e := p.changed(it, it.change.Facts.Path)
 	e.at = touchedAt(it.change, w.ID)

@@ -42,6 +42,16 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 	return coord.Exclusive, ""
 }
 
+// KeptOut reports whether somebody's exclusive claim covers a path for a
+// worker.
+func KeptOut(ix *Index, w *Worker, path string) bool {
+	asking := *w
+	asking.Claims = []coord.Claim{{Kind: coord.ClaimPath, Selector: path, Mode: coord.Wanted}}
+	g := gatherer{ix: ix, self: &asking, repo: ix.known(w.Repo.ID)}
+	g.claims(asking.Claims)
+	return len(g.hits) > 0
+}
+
 // coveredFiles counts what a glob covers: its literal alternatives, whether
 // or not they exist yet, and the known files that the others match. It stops
 // once there are more than most.

@@ -32,13 +32,13 @@ type Form struct {
 // HeardOf returns what who hears of a finding has heard.
 func HeardOf(ref string, f *Finding, viewer string) Heard {
 	other := f.Other(viewer)
-	return Heard{Ref: ref, Severity: f.Severity, Keys: f.Keys, Forms: formsOf(f.Evidence), Owner: other.User.ID,
+	return Heard{Ref: ref, Severity: f.Severity, Keys: f.Keys, Forms: FormsOf(f.Evidence), Owner: other.User.ID,
 		Gone: other.Gone > 0 && f.Kind == coord.ExclusiveClaim && f.Holder == other}
 }
 
 // formsOf returns the forms that evidence tells of: those of definitions and
 // contracts.
-func formsOf(all []coord.Evidence) (out []Form) {
+func FormsOf(all []coord.Evidence) (out []Form) {
 	for _, e := range all {
 		of := first(e.Contract, e.Symbol)
 		if of == nil || e.Via == coord.ViaClaim || e.Party != coord.Challenger {
@@ -106,7 +106,7 @@ func TellTurn(t Turn, heard *Heard, f Finding, viewer string, now coord.Time, or
 	case TurnGrown:
 		words = "There is more to it now. " + words
 	case TurnChanged:
-		words = "It has changed: " + changedForms(heard.Forms, formsOf(f.Evidence)) + " " + words
+		words = "It has changed: " + changedForms(heard.Forms, FormsOf(f.Evidence)) + " " + words
 	case TurnGone:
 		words = "The holder has gone. " + words
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -148,6 +149,15 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 	}
 	s.Text = fill.Replace(s.Text)
 	return text, s
+}
+
+// WithoutForms returns a finding whose words tell no signatures.
+func WithoutForms(f Finding) Finding {
+	f.Evidence = slices.Clone(f.Evidence)
+	for i := range f.Evidence {
+		f.Evidence[i].Before, f.Evidence[i].After = nil, nil
+	}
+	return f
 }
 
 const (

@@ -42,6 +42,7 @@ type Op struct {
 	Door     Door          //
 	Scopes   []coord.Scope // the token must hold one of them; none needed if empty
 	Personal bool          // service tokens are refused
+	Person   bool          // whatever an agent can use is refused; the operation says where a person does it
 	Roles    []coord.Role  // what the caller must be; any if empty
 	Who      string        // in words: a rule about roles that the operation itself checks
 	Success  int           // HTTP status of a success

@@ -146,6 +146,7 @@ var conflicts = []Op{
 		Summary:  "Let both sides go on; people only",
 		Scopes:   scope(coord.ScopeConflictsWrite),
 		Who:      "policy override.allowed_roles",
+		Person:   true,
 		Success:  200,
 		Events:   emits(coord.EventConflictOverridden),
 		Problems: fails(missing, taken),

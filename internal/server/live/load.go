@@ -216,6 +216,15 @@ func IntentWorker(i store.IntentRow, sessions []store.SessionRow) *engine.Worker
 	if i.SessionID != nil {
 		w.Session = *i.SessionID
 	}
+	for _, p := range i.Wanted {
+		w.Claims = append(w.Claims, coord.Claim{Kind: coord.ClaimPath, Selector: p, Mode: coord.Wanted, Source: coord.Observed})
+	}
+	if i.FromID != nil && *i.FromID != i.Owner.ID {
+		w.From.ID = *i.FromID
+	}
+	if len(sessions) == 0 && i.SessionID != nil && i.Left != nil {
+		w.Gone = *i.Left
+	}
 	for _, s := range sessions {
 		addSession(w, s)
 	}

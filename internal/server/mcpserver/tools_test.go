@@ -232,7 +232,7 @@ func TestConflictTools(t *testing.T) {
 		if c := do[coord.Conflict](cyd, "conflict_respond", args{
 			"conflict": "CF-2",
 			"action":   "false_positive",
-		}); c.Status != coord.ConflictResolved || *c.Resolution != coord.ResolvedFalsePositive {
+		}); c.Status != coord.ConflictResolved || *c.Resolution != coord.ResolvedWithdrawn { // it is kept out
 			t.Errorf("false_positive: %s", c.Status)
 		}
 		bob.fails("conflicts", args{"repo": "acme/unheard"}, "not-found")

@@ -199,6 +199,9 @@ func conflictPage(p wire.Page[coord.Conflict]) string {
 func conflictWords(c coord.Conflict) string {
 	var s sheet
 	s.line("%s is %s.", c.Ref, c.Status)
+	if c.Resolution != nil && *c.Resolution == coord.ResolvedWithdrawn {
+		s.line("Your attempt is taken back and the holder is told. The claim stands: do not edit there.")
+	}
 	if c.OverrideRequested != nil && c.Status.Live() {
 		s.line("A human was asked to override it. Until then do not edit there; wait_for conflict %s.", c.Ref)
 	}

@@ -87,9 +87,9 @@ func (x *walker) walk() {
 // request returns a call that an owner of ours may make.
 func (x *walker) request(method, path string, body any) daemontest.Request {
 	r := daemontest.Request{Method: method, Path: path, Body: body}
-	switch x.op.Door {
-	case api.Public:
-	case api.CookieOnly, api.SignedIn:
+	switch {
+	case x.op.Door == api.Public:
+	case x.op.Door == api.CookieOnly, x.op.Door == api.SignedIn, x.op.Person:
 		r.Cookie, r.Org = x.cookie, x.ours.Slug
 	default:
 		r.Token = x.ours.Owner()

@@ -19,12 +19,56 @@ type ConflictRow struct {
 	ChallengerUser string
 	Keys           []string // of all evidence
 	AttemptedBy    string   // the worker whose attempted edit it rests on, if it does
+	Voices         Voices
+}
+
+// Voices are what a conflict says to each of its sides; the conflict itself
+// says what it says to all others.
+type Voices struct {
+	Holder, Challenger Voice
+	Gone               bool // the holder's last session had ended
+}
+
+// A Voice is what a conflict says to one side, and the next step there.
+type Voice struct {
+	Explanation string
+	Suggestion  coord.Suggestion
+}
+
+// For returns the conflict as one side reads it.
+func (c ConflictRow) For(side coord.PartyRole) coord.Conflict {
+	v := Voice{}
+	switch side {
+	case coord.Holder:
+		v = c.Voices.Holder
+	case coord.Challenger:
+		v = c.Voices.Challenger
+	}
+	if v.Explanation != "" {
+		c.Explanation, c.Suggestion = v.Explanation, v.Suggestion
+	}
+	return c.Conflict
+}
+
+// Stakes returns who stands on which side.
+func (c ConflictRow) Stakes() (holder, challenger coord.Stake) {
+	return coord.Stake{Worker: c.Holder, User: c.HolderUser}, coord.Stake{Worker: c.Challenger, User: c.ChallengerUser}
+}
+
+// KeptOut returns the conflicts that keep work of a user out: the newest of
+// each fingerprint, live or withdrawn.
+func (tx *Tx) KeptOut(ctx context.Context, org, user string) ([]ConflictRow, error) {
+	return all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+`
+		WHERE c.org_id = $1 AND c.challenger_user = $2 AND (c.severity = 'block' OR c.kind = 'exclusive_claim')
+			AND (c.status IN ('open', 'acknowledged', 'resolving') OR c.resolution = 'withdrawn')
+			AND NOT EXISTS (SELECT 1 FROM conflicts n WHERE n.org_id = c.org_id AND n.fingerprint = c.fingerprint AND n.number > c.number)
+		ORDER BY c.number`, org, user)
 }
 
 const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder, c.challenger, c.holder_user, c.challenger_user,
 	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override,
 		c.override_requested,
-	c.first_seen_at, c.updated_at, c.closed_at, c.attempted_by`
+	c.first_seen_at, c.updated_at, c.closed_at, c.attempted_by, c.voices`
 
 const conflictTables = ` FROM conflicts c JOIN repos r ON r.id = c.repo_id LEFT JOIN repos d ON d.id = c.dependent_repo_id`
 
@@ -34,7 +78,7 @@ func scanConflict(r scanner) (c ConflictRow, err error) {
 		&c.Challenger, &c.HolderUser, &c.ChallengerUser,
 		asJSON{&c.Parties}, asJSON{&c.Evidence}, asJSON{&c.Keys}, &c.Explanation, asJSON{&c.Suggestion}, &c.Fingerprint, &c.Previous,
 		&c.Resolution, asJSON{&c.Override}, asJSON{&c.OverrideRequested},
-		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt, &c.AttemptedBy)
+		&c.FirstSeenAt, &c.UpdatedAt, &c.ClosedAt, &c.AttemptedBy, asJSON{&c.Voices})
 	c.Ref = coord.ConflictRef(c.Number)
 	if depID != nil {
 		c.CrossRepo, c.DependentRepo = true, &coord.RepoName{ID: *depID, FullName: *depName}
@@ -60,19 +104,20 @@ func (tx *Tx) SaveConflict(ctx context.Context, c *ConflictRow) error {
 		INSERT INTO conflicts (id, org_id, number, kind, severity, status, repo_id, dependent_repo_id, holder, challenger, holder_user,
 			challenger_user, parties, evidence, evidence_keys,
 			explanation, suggestion, fingerprint, previous, resolution, override, override_requested, first_seen_at, updated_at, closed_at,
-				attempted_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+				attempted_by, voices)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 		ON CONFLICT (id) DO UPDATE SET severity = EXCLUDED.severity, status = EXCLUDED.status, holder = EXCLUDED.holder,
 			challenger = EXCLUDED.challenger,
 			holder_user = EXCLUDED.holder_user, challenger_user = EXCLUDED.challenger_user, parties = EXCLUDED.parties,
 				evidence = EXCLUDED.evidence, evidence_keys = EXCLUDED.evidence_keys,
 			explanation = EXCLUDED.explanation, suggestion = EXCLUDED.suggestion, resolution = EXCLUDED.resolution, override = EXCLUDED.override,
 				override_requested = EXCLUDED.override_requested,
-			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at, attempted_by = EXCLUDED.attempted_by`,
+			updated_at = EXCLUDED.updated_at, closed_at = EXCLUDED.closed_at, attempted_by = EXCLUDED.attempted_by,
+			voices = EXCLUDED.voices`,
 		c.ID, c.OrgID, c.Number, c.Kind, c.Severity, c.Status, c.Repo.ID, dep, c.Holder, c.Challenger, c.HolderUser, c.ChallengerUser,
 		js(c.Parties), js(c.Evidence), js(c.Keys),
 		c.Explanation, js(c.Suggestion), c.Fingerprint, c.Previous, c.Resolution, jsOrNull(c.Override), jsOrNull(c.OverrideRequested),
-		c.FirstSeenAt, c.UpdatedAt, c.ClosedAt, c.AttemptedBy)
+		c.FirstSeenAt, c.UpdatedAt, c.ClosedAt, c.AttemptedBy, js(c.Voices))
 	return err
 }
 

@@ -10,22 +10,28 @@ import (
 )
 
 const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.title, i.summary, i.plan_md, i.mode, i.effective_mode, i.mode_note,
-	r.id, r.full_name, u.id, u.email, u.name, i.session_id, i.branch, i.pr_number, i.external_ref, i.scope, i.observed, i.depends_on, i.blocked_by,
-	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at`
+	r.id, r.full_name, u.id, u.email, u.name, i.session_id, i.branch, i.pr_number, i.external_ref, i.scope, i.observed, i.depends_on,
+		i.blocked_by,
+	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at, i.wanted,
+	(SELECT MAX(e.ended_at) FROM sessions e WHERE e.intent_id = i.id),
+	(SELECT h.from_id FROM handoffs h WHERE h.intent_id = i.id ORDER BY h.created_at DESC, h.id DESC LIMIT 1)`
 
 const intentTables = ` FROM intents i JOIN repos r ON r.id = i.repo_id JOIN users u ON u.id = i.owner_id`
 
 // An IntentRow is an intent with what only the service needs.
 type IntentRow struct {
 	coord.Intent
-	Observed []string // paths edited outside the scope
+	Observed []string    // paths edited outside the scope
+	Wanted   []string    // paths whose edit was refused under somebody's exclusive claim
+	Left     *coord.Time // when the latest of its sessions that ended did so
+	FromID   *string     // who handed it to its owner last
 }
 
 func scanIntent(r scanner) (i IntentRow, err error) {
 	err = r.Scan(&i.ID, &i.OrgID, &i.Number, &i.Status, &i.Resume, &i.Title, &i.Summary, &i.PlanMD, &i.Mode, &i.EffectiveMode, &i.ModeNote,
 		&i.Repo.ID, &i.Repo.FullName, &i.Owner.ID, &i.Owner.Email, &i.Owner.Name, &i.SessionID, &i.Branch, &i.PRNumber, asJSON{&i.ExternalRef},
 		asJSON{&i.Scope}, asJSON{&i.Observed}, asJSON{&i.DependsOn}, asJSON{&i.BlockedBy},
-		&i.Outcome, &i.Note, &i.CreatedAt, &i.UpdatedAt, &i.LastActivityAt, &i.ClosedAt)
+		&i.Outcome, &i.Note, &i.CreatedAt, &i.UpdatedAt, &i.LastActivityAt, &i.ClosedAt, asJSON{&i.Wanted}, &i.Left, &i.FromID)
 	i.Ref = coord.IntentRef(i.Number)
 	return i, err
 }
@@ -40,28 +46,90 @@ func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err erro
 func (tx *Tx) SaveIntent(ctx context.Context, i *IntentRow) error {
 	i.UpdatedAt = tx.Now
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO intents (id, org_id, number, repo_id, owner_id, session_id, status, resume_status, title, summary, plan_md, mode, effective_mode, mode_note,
-			branch, pr_number, external_ref, scope, observed, depends_on, blocked_by, outcome, note, created_at, updated_at, last_activity_at, closed_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
-		ON CONFLICT (id) DO UPDATE SET owner_id = EXCLUDED.owner_id, session_id = EXCLUDED.session_id, status = EXCLUDED.status, resume_status = EXCLUDED.resume_status,
-			title = EXCLUDED.title, summary = EXCLUDED.summary, plan_md = EXCLUDED.plan_md, mode = EXCLUDED.mode, effective_mode = EXCLUDED.effective_mode,
-			mode_note = EXCLUDED.mode_note, branch = EXCLUDED.branch, pr_number = EXCLUDED.pr_number, external_ref = EXCLUDED.external_ref, scope = EXCLUDED.scope,
-			observed = EXCLUDED.observed, depends_on = EXCLUDED.depends_on, blocked_by = EXCLUDED.blocked_by, outcome = EXCLUDED.outcome, note = EXCLUDED.note,
-			updated_at = EXCLUDED.updated_at, last_activity_at = EXCLUDED.last_activity_at, closed_at = EXCLUDED.closed_at`,
-		i.ID, i.OrgID, i.Number, i.Repo.ID, i.Owner.ID, i.SessionID, i.Status, i.Resume, i.Title, i.Summary, i.PlanMD, i.Mode, i.EffectiveMode, i.ModeNote,
-		i.Branch, i.PRNumber, jsOrNull(i.ExternalRef), js(i.Scope), js(i.Observed), js(i.DependsOn), js(i.BlockedBy), i.Outcome, i.Note, i.CreatedAt, i.UpdatedAt, i.LastActivityAt, i.ClosedAt)
+		INSERT INTO intents (id, org_id, number, repo_id, owner_id, session_id, status, resume_status, title, summary, plan_md, mode,
+			effective_mode, mode_note,
+			branch, pr_number, external_ref, scope, observed, depends_on, blocked_by, outcome, note, created_at, updated_at, last_activity_at,
+				closed_at, wanted)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+		ON CONFLICT (id) DO UPDATE SET owner_id = EXCLUDED.owner_id, session_id = EXCLUDED.session_id, status = EXCLUDED.status,
+			resume_status = EXCLUDED.resume_status,
+			title = EXCLUDED.title, summary = EXCLUDED.summary, plan_md = EXCLUDED.plan_md, mode = EXCLUDED.mode,
+				effective_mode = EXCLUDED.effective_mode,
+			mode_note = EXCLUDED.mode_note, branch = EXCLUDED.branch, pr_number = EXCLUDED.pr_number, external_ref = EXCLUDED.external_ref,
+				scope = EXCLUDED.scope,
+			observed = EXCLUDED.observed, depends_on = EXCLUDED.depends_on, blocked_by = EXCLUDED.blocked_by, outcome = EXCLUDED.outcome,
+				note = EXCLUDED.note,
+			updated_at = EXCLUDED.updated_at, last_activity_at = EXCLUDED.last_activity_at, closed_at = EXCLUDED.closed_at,
+				wanted = EXCLUDED.wanted`,
+		i.ID, i.OrgID, i.Number, i.Repo.ID, i.Owner.ID, i.SessionID, i.Status, i.Resume, i.Title, i.Summary, i.PlanMD, i.Mode, i.EffectiveMode,
+		i.ModeNote,
+		i.Branch, i.PRNumber, jsOrNull(i.ExternalRef), js(i.Scope), js(i.Observed), js(i.DependsOn), js(i.BlockedBy), i.Outcome, i.Note,
+		i.CreatedAt, i.UpdatedAt, i.LastActivityAt, i.ClosedAt,
+		js(i.Wanted))
 	return err
+}
+
+// An UnattendedClaim is an exclusive claim in somebody's way whose sessions
+// have all ended.
+type UnattendedClaim struct {
+	IntentRow
+	InTheWaySince coord.Time
+}
+
+// Unattended returns an org's unattended claims.
+func (tx *Tx) Unattended(ctx context.Context, org string) ([]UnattendedClaim, error) {
+	const inTheWay = `SELECT MIN(c.first_seen_at) FROM conflicts c WHERE c.org_id = i.org_id AND c.holder = i.id AND c.kind = 'exclusive_claim'
+			AND c.status IN ('open', 'acknowledged', 'resolving')`
+	return all(ctx, tx, func(r scanner) (u UnattendedClaim, err error) {
+		u.IntentRow, err = scanIntent(also{r, []any{&u.InTheWaySince}})
+		return u, err
+	}, `SELECT `+intentColumns+`, (`+inTheWay+`)`+intentTables+`
+		WHERE i.org_id = $1 AND i.status IN ('draft', 'active', 'blocked',
+			'in_review') AND i.effective_mode = 'exclusive' AND i.session_id IS NOT NULL
+			AND EXISTS (SELECT 1 FROM sessions e WHERE e.intent_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM sessions l WHERE l.intent_id = i.id AND l.ended_at IS NULL)
+			AND EXISTS (`+inTheWay+` HAVING COUNT(*) > 0)
+		ORDER BY i.number`, org)
+}
+
+// also scans more columns after those that a scan asks for.
+type also struct {
+	scanner
+	more []any
+}
+
+func (a also) Scan(to ...any) error { return a.scanner.Scan(append(to, a.more...)...) }
+
+// Orphans returns the live intents whose owner is no member any more.
+func (tx *Tx) Orphans(ctx context.Context, org string) ([]IntentRow, error) {
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+`
+		WHERE i.org_id = $1 AND i.status IN ('draft', 'active', 'blocked', 'in_review')
+			AND NOT EXISTS (SELECT 1 FROM members m WHERE m.org_id = i.org_id AND m.user_id = i.owner_id)
+		ORDER BY i.number LIMIT 200`, org)
+}
+
+// FormerOwner returns the id of whoever has that address and owns intents of
+// an org, a member or not; "" if nobody does.
+func (tx *Tx) FormerOwner(ctx context.Context, org, email string) (string, error) {
+	ids, err := all(ctx, tx, scanText, `SELECT u.id FROM users u
+		WHERE u.email = $2 AND EXISTS (SELECT 1 FROM intents i WHERE i.org_id = $1 AND i.owner_id = u.id)`, org, EmailKey(email))
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	return ids[0], nil
 }
 
 // Intent returns an org's intent by number.
 func (tx *Tx) Intent(ctx context.Context, org string, number int) (IntentRow, error) {
-	i, err := one(ctx, tx, "no intent "+coord.IntentRef(number)+" in this org", scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.number = $2`, org, number)
+	i, err := one(ctx, tx, "no intent "+coord.IntentRef(number)+" in this org", scanIntent,
+		`SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.number = $2`, org, number)
 	return tx.withHandoff(ctx, i, err)
 }
 
 // IntentByID returns an org's intent by id.
 func (tx *Tx) IntentByID(ctx context.Context, org, id string) (IntentRow, error) {
-	i, err := one(ctx, tx, "no such intent in this org", scanIntent, `SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.id = $2`, org, id)
+	i, err := one(ctx, tx, "no such intent in this org", scanIntent,
+		`SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.id = $2`, org, id)
 	return tx.withHandoff(ctx, i, err)
 }
 
@@ -127,7 +195,8 @@ func (tx *Tx) SetDependencies(ctx context.Context, intent string, on []string) e
 		return err
 	}
 	for _, id := range on {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO intent_deps (intent_id, depends_on_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, intent, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO intent_deps (intent_id, depends_on_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, intent,
+			id); err != nil {
 			return err
 		}
 	}
@@ -180,7 +249,8 @@ const handoffColumns = `h.id, i.number, f.id, f.email, f.name, t.id, t.email, t.
 
 func scanHandoff(r scanner) (h coord.Handoff, err error) {
 	var number int
-	err = r.Scan(&h.ID, &number, &h.From.ID, &h.From.Email, &h.From.Name, &h.To.ID, &h.To.Email, &h.To.Name, &h.Note, &h.ThreadID, &h.MessageID, &h.CreatedAt, &h.AdoptedAt)
+	err = r.Scan(&h.ID, &number, &h.From.ID, &h.From.Email, &h.From.Name, &h.To.ID, &h.To.Email, &h.To.Name, &h.Note, &h.ThreadID,
+		&h.MessageID, &h.CreatedAt, &h.AdoptedAt)
 	h.Intent = coord.IntentRef(number)
 	return h, err
 }
@@ -222,7 +292,8 @@ func (tx *Tx) AddRepoFiles(ctx context.Context, repo string, paths []string) err
 		for i, p := range paths[:n] {
 			rows[i] = "(" + id + ", " + f.arg(p) + ")"
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`, f.args...); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`,
+			f.args...); err != nil {
 			return err
 		}
 		paths = paths[n:]

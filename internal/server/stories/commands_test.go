@@ -37,7 +37,8 @@ type command func(s *story, args []string, kv map[string]string) string
 //	update WHO INT-1 add=paths remove=paths add_contracts= depend= undepend= status= title=
 //	close WHO INT-1 merged; handoff WHO INT-1 PERSON; adopt WHO INT-1
 //	act WHO CF-1 ack note=""; feedback WHO CF-1 useful
-//	override WHO CF-1 "reason" [session]      session: under the agent's session header
+//	override WHO CF-1 "reason" [cookie|agent|session]   by the person; with the agent's token; under its session
+//	remove ADMIN PERSON                       takes a member out; attention WHO
 //	policy WHO {"json":1} repo=               replaces the rules
 //	project WHO NAME acme/web,acme/api
 //	advance 73h                               moves the clock and sweeps
@@ -85,6 +86,9 @@ func init() {
 		"verdicts":  (*story).verdicts,
 		"events":    (*story).events,
 		"feed":      (*story).feed,
+		"remove":    (*story).remove,
+		"effective": (*story).effective,
+		"attention": (*story).attention,
 	}
 }
 
@@ -103,6 +107,7 @@ func (s *story) person(name string, role coord.Role) *person {
 		return tx.InsertMember(ctx, s.org.ID, p.ID, role)
 	})
 	p.token = s.w.Token(s.org, &p.User, coord.Scopes()...)
+	p.own = s.w.Token(s.org, &p.User, coord.ServiceScopes()...) // no agent works with it
 	s.people[name] = p
 	return p
 }
@@ -154,9 +159,14 @@ func (s *story) addAgent(args []string, kv map[string]string) string {
 // call sends a request and returns the answer's problem in words, or "".
 func (s *story) call(a *agent, method, path string, body, to any, header map[string]string) string {
 	s.t.Helper()
-	res := s.w.Do(daemontest.Request{Method: method, Path: path, Token: a.token, Body: body, Header: header})
+	return s.send(daemontest.Request{Method: method, Path: path, Token: a.token, Body: body, Header: header}, to)
+}
+
+func (s *story) send(r daemontest.Request, to any) string {
+	s.t.Helper()
+	res := s.w.Do(r)
 	if res.Status >= 500 {
-		s.t.Fatalf("%s %s = %d\n%s", method, path, res.Status, s.w.Log)
+		s.t.Fatalf("%s %s = %d\n%s", r.Method, r.Path, res.Status, s.w.Log)
 	}
 	if res.Status >= 400 {
 		var p problem.Body
@@ -479,7 +489,8 @@ func (s *story) toolAnswer(a *agent, name string, args map[string]any) toolAnswe
 func (s *story) uses(args []string, _ map[string]string) (out string) {
 	in := map[string]any{}
 	if len(args) > 2 {
-		if err := json.Unmarshal([]byte(args[2]), &in); err != nil {
+		text := strings.ReplaceAll(args[2], "@example.com", "@"+s.org.Slug+".example.com")
+		if err := json.Unmarshal([]byte(text), &in); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -523,8 +534,15 @@ func (s *story) override(args []string, _ map[string]string) string {
 	if len(args) > 2 {
 		body["reason"] = args[2]
 	}
+	r := daemontest.Request{Method: "POST", Path: "/v1/conflicts/" + args[1] + "/override", Token: a.own, Body: body}
+	switch how := args[len(args)-1]; how {
+	case "agent", "session":
+		r.Token, r.Header = a.token, sessionHeader(a, args)
+	case "cookie":
+		r.Token, r.Cookie, r.Org = "", s.w.Cookie(a.User), s.org.Slug
+	}
 	var c coord.Conflict
-	if failed := s.call(a, "POST", "/v1/conflicts/"+args[1]+"/override", body, &c, sessionHeader(a, args)); failed != "" {
+	if failed := s.send(r, &c); failed != "" {
 		return failed
 	}
 	return conflictLine(c)
@@ -555,4 +573,22 @@ func (s *story) advance(args []string, _ map[string]string) string {
 		s.t.Fatal(err)
 	}
 	return ""
+}
+
+func (s *story) remove(args []string, _ map[string]string) string {
+	return s.call(s.agent(args[0]), "DELETE", "/v1/members/"+s.agent(args[1]).ID, nil, nil, nil)
+}
+
+func (s *story) attention(args []string, _ map[string]string) (out string) {
+	var all wire.Attention
+	if failed := s.call(s.agent(args[0]), "GET", "/v1/attention", nil, &all, nil); failed != "" {
+		return failed
+	}
+	for _, i := range all.Items {
+		out += fmt.Sprintf("%s: %s\n", i.Kind, i.Title)
+	}
+	if out == "" {
+		return "nothing\n"
+	}
+	return out
 }

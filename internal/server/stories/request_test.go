@@ -21,11 +21,12 @@ var (
 
 // request sends any request. Besides agents and people it can come from:
 // owner, service (a token of the service), made (a service token that root
-// made), nobody, noscope; @bob is bob under his session's header, ana@bob is
+// made), nobody, noscope; own:bob (with a token that no agent uses); @bob is bob under his session's header, ana@bob is
 // ana under bob's.
 // What is refused must leave nothing behind.
 func (s *story) request(args []string, _ map[string]string) string {
-	r := daemontest.Request{Method: args[1], Path: args[2], Header: map[string]string{}}
+	path := strings.ReplaceAll(args[2], "@example.com", "@"+s.org.Slug+".example.com")
+	r := daemontest.Request{Method: args[1], Path: path, Header: map[string]string{}}
 	switch who := args[0]; {
 	case who == "owner":
 		r.Token = s.org.Owner()
@@ -36,6 +37,8 @@ func (s *story) request(args []string, _ map[string]string) string {
 	case who == "noscope":
 		u := s.person("noscope", coord.Admin).User
 		r.Token = s.w.Token(s.org, &u)
+	case strings.HasPrefix(who, "own:"):
+		r.Token = s.agent(strings.TrimPrefix(who, "own:")).own
 	case strings.Contains(who, "@"):
 		person, session, _ := strings.Cut(who, "@")
 		r.Header["X-Svc-Session"] = session

@@ -223,6 +223,17 @@ func (s *story) context(args []string, kv map[string]string) string {
 	return text
 }
 
+func (s *story) effective(args []string, kv map[string]string) (out string) {
+	var p wire.Policies
+	if failed := s.call(s.agent(args[0]), "GET", "/v1/policies"+query(kv), nil, &p, nil); failed != "" {
+		return failed
+	}
+	for _, k := range slices.Sorted(maps.Keys(p.Effective.Severity)) {
+		out += fmt.Sprintf("%s %s\n", k, p.Effective.Severity[k])
+	}
+	return out
+}
+
 func (s *story) verdicts(args []string, kv map[string]string) (out string) {
 	var p wire.Policies
 	if failed := s.call(s.agent(args[0]), "GET", "/v1/policies"+query(kv), nil, &p, nil); failed != "" {

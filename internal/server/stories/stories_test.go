@@ -60,7 +60,8 @@ type story struct {
 
 type person struct {
 	coord.User
-	token string
+	token string // that agents use
+	own   string // that no agent uses
 }
 
 // An agent is one session of a person, in one working copy.
@@ -111,6 +112,7 @@ var (
 func (s *story) plain(text string) string {
 	text = aTime.ReplaceAllString(text, "<time>")
 	text = anID.ReplaceAllString(text, "<id>")
+	text = strings.ReplaceAll(text, s.w.URL, "<url>")
 	text = aPeer.ReplaceAllString(text, "$1")
 	return strings.ReplaceAll(text, "@"+s.org.Slug+".", "@")
 }

@@ -36,17 +36,35 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		who.DataMode = org.DataMode
 		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
 			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}}
+			keeps, err := c.keeps(ctx)
+			if err != nil {
+				return err
+			}
 			if err := fn(c); err != nil {
 				return err
 			}
-			for _, id := range d.Disturbed() {
-				if _, err := c.Settle(ctx, id); err != nil {
-					return err
-				}
+			if err := c.settleDisturbed(ctx); err != nil {
+				return err
+			}
+			if err := s.checkKeeps(ctx, c, keeps); err != nil {
+				return err
 			}
 			return c.Reblock(ctx)
 		})
 	})
+}
+
+// settleDisturbed settles whoever's findings may have changed, and whoever that
+// disturbs in turn.
+func (c *Change) settleDisturbed(ctx context.Context) error {
+	for ids := c.Live.Disturbed(); len(ids) > 0; ids = c.Live.Disturbed() {
+		for _, id := range ids {
+			if _, err := c.Settle(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // TellOf writes an event about one record.
@@ -140,6 +158,21 @@ func (c *Change) fill(row *store.ConflictRow, f *engine.Finding) {
 	}
 	row.Evidence, row.Keys, row.Fingerprint = f.Evidence, f.Keys, f.Fingerprint
 	row.Explanation, row.Suggestion = engine.Explain(*f, "", 0)
+	row.Voices = voicesOf(f)
+}
+
+// voicesOf returns what a finding says to its sides. Signatures are left out,
+// as in the record: they are in the evidence, from which they can be cleared.
+func voicesOf(f *engine.Finding) (v store.Voices) {
+	plain := engine.WithoutForms(*f)
+	v.Gone = f.Kind == coord.ExclusiveClaim && f.Holder.Gone > 0
+	if f.Holder.Live() {
+		v.Holder.Explanation, v.Holder.Suggestion = engine.Explain(plain, f.Holder.ID, 0)
+	}
+	if f.Challenger.Live() {
+		v.Challenger.Explanation, v.Challenger.Suggestion = engine.Explain(plain, f.Challenger.ID, 0)
+	}
+	return v
 }
 
 func partiesOf(f *engine.Finding) []coord.Party {
@@ -178,11 +211,18 @@ func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string)
 	if err != nil {
 		return row, err
 	}
-	if last != nil {
-		row.Previous = &last.Ref
-	}
 	row.AttemptedBy = by
 	row.ID, row.OrgID, row.Status, row.FirstSeenAt = NewID(), c.Who.OrgID, coord.ConflictOpen, c.Now
+	var order *coord.ActionTaken
+	if last != nil {
+		row.Previous = &last.Ref
+		if order, err = c.agreedOrder(ctx, *last); err != nil {
+			return row, err
+		}
+	}
+	if order != nil { // what the sides agreed on holds when it returns
+		row.Status = coord.ConflictResolving
+	}
 	if row.Number, err = c.NextConflictNumber(ctx, c.Who.OrgID); err != nil {
 		return row, err
 	}
@@ -192,26 +232,77 @@ func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string)
 		return row, err
 	}
 	c.touch(row)
+	if order != nil {
+		if err := c.InsertAction(ctx, NewID(), row.ID, *order); err != nil {
+			return row, err
+		}
+		row.Actions = append(row.Actions, *order)
+	}
+	if err := c.tellUnattended(ctx, false, row); err != nil {
+		return row, err
+	}
 	return row, c.TellConflict(ctx, coord.EventConflictDetected, row, map[string]any{"previous": row.Previous})
 }
 
-// RefreshConflict updates a live conflict; an event tells of it if there is
-// more evidence or another severity.
-func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f *engine.Finding) error {
-	grown, severity := engine.Grown(row.Keys, f.Keys), row.Severity
-	if slices.Equal(row.Keys, f.Keys) && severity == f.Severity && reflect.DeepEqual(row.Parties, partiesOf(f)) && (row.AttemptedBy == "" ||
-		f.Attempted) {
+// tellUnattended asks whoever holds a claim for a sign of life, once it stands
+// in somebody's way and its last session has ended.
+func (c *Change) tellUnattended(ctx context.Context, before bool, row store.ConflictRow) error {
+	if before || !row.Voices.Gone {
 		return nil
 	}
+	return c.TellOf(ctx, coord.EventIntentUnattended, row.Holder, row.Repo.ID, map[string]any{"conflict": row.Ref, "owner_id": row.HolderUser})
+}
+
+// agreedOrder returns the order that was proposed for a conflict which ended
+// by itself, if one was.
+func (c *Change) agreedOrder(ctx context.Context, last store.ConflictRow) (*coord.ActionTaken, error) {
+	if last.Status != coord.ConflictStale && (last.Resolution == nil || *last.Resolution != coord.ResolvedCleared) {
+		return nil, nil
+	}
+	full, err := c.Conflict(ctx, c.Who.OrgID, last.Number)
+	if err != nil {
+		return nil, err
+	}
+	return Order(full.Actions), nil
+}
+
+// Order returns the latest order that was proposed, or nil.
+func Order(actions []coord.ActionTaken) *coord.ActionTaken {
+	for _, a := range slices.Backward(actions) {
+		if a.Action == coord.ActionProposeSequence || a.Action == coord.ActionWillRebase {
+			return &a
+		}
+	}
+	return nil
+}
+
+// RefreshConflict makes a live conflict say what is true now; an event tells
+// of it if there is more evidence, another form of it, or another severity.
+func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f *engine.Finding) error {
+	old := *row
+	if f.Attempted && row.AttemptedBy == "" {
+		return nil // what is recorded says more than the attempt
+	}
 	c.fill(row, f)
+	changed := !reflect.DeepEqual(old.Evidence, row.Evidence) || !slices.Equal(old.Keys, row.Keys)
+	if !changed && old.Severity == row.Severity && old.Explanation == row.Explanation && old.AttemptedBy == row.AttemptedBy &&
+		reflect.DeepEqual(old.Parties, row.Parties) {
+		return nil
+	}
 	if err := c.SaveConflict(ctx, row); err != nil {
 		return err
 	}
 	c.touch(*row)
-	if !grown && severity == row.Severity {
+	grown := engine.Grown(old.Keys, row.Keys)
+	told := grown || old.Severity != row.Severity || old.HolderUser != row.HolderUser || old.ChallengerUser != row.ChallengerUser ||
+		!slices.Equal(engine.FormsOf(old.Evidence), engine.FormsOf(row.Evidence)) || old.Explanation != row.Explanation && !changed
+	if !told {
 		return nil
 	}
-	return c.TellConflict(ctx, coord.EventConflictUpdated, *row, map[string]any{"previous_severity": severity, "grown": grown})
+	if err := c.tellUnattended(ctx, old.Voices.Gone, *row); err != nil {
+		return err
+	}
+	return c.TellConflict(ctx, coord.EventConflictUpdated, *row, map[string]any{"previous_severity": old.Severity, "grown": grown})
 }
 
 // endConflict closes a conflict that is no longer found: cleared if both sides
@@ -235,6 +326,9 @@ func (c *Change) CloseConflict(ctx context.Context, row *store.ConflictRow, stat
 		c.Live.Suppress(s)
 	}
 	c.touch(*row)
+	if err := c.unwantFree(ctx, row.Challenger); err != nil {
+		return err
+	}
 	t := coord.EventConflictResolved
 	switch status {
 	case coord.ConflictStale:
@@ -243,6 +337,16 @@ func (c *Change) CloseConflict(ctx context.Context, row *store.ConflictRow, stat
 		t = coord.EventConflictOverridden
 	}
 	return c.TellConflict(ctx, t, *row, map[string]any{"resolution": how})
+}
+
+// unwantFree forgets the refused paths of an intent that nobody keeps it out
+// of any more: they are not what it works on.
+func (c *Change) unwantFree(ctx context.Context, intent string) error {
+	w := c.Live.Worker(intent)
+	if w == nil {
+		return nil
+	}
+	return c.Unwant(ctx, intent, func(path string) bool { return !engine.KeptOut(c.Live.View(), w, path) })
 }
 
 // TellConflict writes an event about a conflict.

@@ -155,7 +155,7 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 	if err != nil {
 		return err
 	}
-	out.Conflicts = work.ConflictsOf(rows)
+	out.Conflicts = work.ConflictsFor(rows, who, p.Session)
 	out.UnreadMessages, err = tx.CountUndelivered(ctx, who.OrgID, who.UserID)
 	return err
 }
@@ -187,7 +187,7 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 		if w.Tool != "" {
 			n.Tool = &w.Tool
 		}
-		if len(w.Claims) > 0 {
+		if len(w.Claims) > 0 && w.Claims[0].Mode != coord.Wanted {
 			n.Mode = &w.Claims[0].Mode
 		}
 		score := 10 * len(kinds[id])
@@ -209,7 +209,7 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 func withOwn(set coord.ScopeSet, claims []coord.Claim) coord.ScopeSet {
 	asked := len(set.Paths) > 0
 	for _, c := range claims {
-		if asked && c.Mode != coord.Observe {
+		if asked && c.Mode != coord.Observe || c.Mode == coord.Wanted {
 			continue
 		}
 		switch c.Kind {
@@ -238,7 +238,7 @@ func commonWords(a, b string) (n int) {
 func pathsOf(ix *engine.Index, w *engine.Worker) []string {
 	out := []string{}
 	for _, c := range w.Claims {
-		if c.Kind == coord.ClaimPath {
+		if c.Kind == coord.ClaimPath && c.Mode != coord.Wanted {
 			out = append(out, c.Selector)
 		}
 	}

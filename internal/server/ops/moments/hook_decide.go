@@ -166,7 +166,7 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 		}
 	}
 	if h.intent != nil {
-		if err := h.claimObserved(ctx, wanted(h.event.Paths, d.Findings), nil); err != nil {
+		if err := h.want(ctx, wanted(h.event.Paths, d.Findings)); err != nil {
 			return wire.HookReply{}, err
 		}
 	}
@@ -231,17 +231,38 @@ func (h *hook) attempted(ctx context.Context, d engine.Decision) (out []store.Co
 	return out, nil
 }
 
-// wanted returns the paths whose claims block findings are about: wanting
-// them is recorded as a claim. That somebody changed a file so that an edit
-// would be lost is not about claims.
+// want remembers paths whose edit was refused, for the conflict and for who
+// waits. They are not what the agent works on: nobody is in their way.
+func (h *hook) want(ctx context.Context, paths []string) error {
+	before := len(h.intent.Wanted)
+	for _, p := range paths {
+		if !slices.Contains(h.intent.Wanted, p) && len(h.intent.Wanted) < work.MaxScope {
+			h.intent.Wanted = append(h.intent.Wanted, p)
+		}
+	}
+	if len(h.intent.Wanted) == before {
+		return nil
+	}
+	slices.Sort(h.intent.Wanted)
+	if err := h.SaveIntent(ctx, h.intent); err != nil {
+		return err
+	}
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, nil); err != nil {
+		return err
+	}
+	return h.PutIntent(ctx, *h.intent)
+}
+
+// wanted returns the paths that block findings about exclusive claims are
+// about.
 func wanted(paths []string, findings []engine.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		if f.Kind == coord.EditOverlap || f.Severity != coord.SeverityBlock {
+		if f.Kind != coord.ExclusiveClaim || f.Severity != coord.SeverityBlock {
 			continue
 		}
 		for _, ev := range f.Evidence {
-			if ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
+			if ev.Party == coord.Challenger && ev.Path != nil && slices.Contains(paths, *ev.Path) && !slices.Contains(out, *ev.Path) {
 				out = append(out, *ev.Path)
 			}
 		}

@@ -383,6 +383,9 @@ func (h *hook) claimObserved(ctx context.Context, paths, undone []string) error 
 	before := len(h.intent.Observed)
 	h.intent.Observed = slices.DeleteFunc(h.intent.Observed, func(p string) bool { return slices.Contains(undone, p) })
 	added := len(h.intent.Observed) != before
+	wanted := len(h.intent.Wanted)
+	h.intent.Wanted = slices.DeleteFunc(h.intent.Wanted, func(p string) bool { return slices.Contains(paths, p) }) // it is edited now
+	added = added || len(h.intent.Wanted) != wanted
 	for _, p := range paths {
 		covered := slices.Contains(h.intent.Observed, p) || slices.ContainsFunc(h.intent.Scope.Paths, func(glob string) bool {
 			g, err := scope.ParseGlob(glob)

@@ -46,6 +46,9 @@ func (g *glance) stands(s *standing) bool {
 	if claims == nil {
 		claims = make(map[string]coord.Mode, len(now.Claims))
 		for _, c := range now.Claims {
+			if c.Mode == coord.Wanted {
+				continue
+			}
 			claims[c.Selector] = c.Mode
 		}
 		g.claims[now.ID] = claims

@@ -135,7 +135,8 @@ func (s *Service) queuePost(ctx context.Context, tx *store.Tx, org string, post 
 
 // told are the events that a channel hears of.
 var told = []coord.EventType{
-	coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentHandedOff, coord.EventWebhookDisabled,
+	coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventIntentUnattended, coord.EventIntentHandedOff,
+	coord.EventWebhookDisabled,
 	coord.EventPlanLimitReached,
 }
 
@@ -201,6 +202,10 @@ func (s *Service) note(e coord.Event, by map[string]store.Named) bulletin.Note {
 		}
 	case coord.EventConflictOverrideRequested:
 		n.Icon, n.Text = "raised_hand", "somebody asks for an override: "+kind
+	case coord.EventIntentUnattended:
+		n.Icon, n.Text = "hourglass", "a claim keeps somebody out, and its session has ended: is it still needed?"
+		n.Ref, n.URL = text("conflict"), s.PageURL("conflict", text("conflict"))
+		person(e.Payload["owner_id"])
 	case coord.EventIntentHandedOff:
 		n.Icon, n.Text = "handshake", "handed over"
 		person(e.Payload["from_id"])

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
@@ -185,7 +186,7 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 		if err := ground.FirstError(tx.DeleteInvitesBy(ctx, who.OrgID, m.ID), tx.DeleteMember(ctx, who.OrgID, m.ID)); err != nil {
 			return err
 		}
-		if err := ground.FirstError(endSignIns(ctx, tx, m.ID), endSessions(ctx, c, m.ID)); err != nil {
+		if err := ground.FirstError(endSignIns(ctx, tx, m.ID), endSessions(ctx, c, m.ID), releaseClaims(ctx, c, m.User)); err != nil {
 			return err
 		}
 		return ground.Tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", map[string]any{"role": m.Role, "revoked_tokens": len(tokens)})
@@ -202,6 +203,18 @@ func endSessions(ctx context.Context, c *ground.Change, user string) error {
 	for _, x := range sessions {
 		if err == nil {
 			err = c.EndAndSettle(ctx, x, c.Now, map[string]any{"tool": x.Tool})
+		}
+	}
+	return err
+}
+
+// releaseClaims makes the exclusive claims of somebody who leaves shared: who
+// is gone holds nothing.
+func releaseClaims(ctx context.Context, c *ground.Change, who coord.User) error {
+	rows, err := c.Intents(ctx, c.Who.OrgID, store.IntentFilter{Owner: who.ID, Statuses: coord.LiveIntentStatuses()})
+	for k := range rows {
+		if err == nil && rows[k].EffectiveMode == coord.Exclusive {
+			err = c.ShareClaim(ctx, &rows[k], "shared: "+peertext.QuotedName(who.Name)+" has left the org")
 		}
 	}
 	return err

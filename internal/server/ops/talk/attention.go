@@ -35,6 +35,9 @@ type watch struct {
 var watches = []watch{
 	{coord.ScopeConflictsRead, attention.conflicts},
 	{coord.ScopeConflictsRead, attention.overrideRequests},
+	{coord.ScopeConflictsRead, attention.claims},
+	{coord.ScopeConflictsRead, attention.demotions},
+	{coord.ScopeIntentsRead, attention.orphans},
 	{coord.ScopeMessagesRead, attention.acks},
 	{coord.ScopeMessagesRead, attention.messages},
 	{coord.ScopeMessagesRead, attention.questions},
@@ -170,6 +173,89 @@ func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionI
 			Since:   c.OverrideRequested.At,
 			URL:     a.s.PageURL("conflict", c.Ref),
 			Actions: []string{"override"},
+		})
+	}
+	return out, err
+}
+
+// claims asks for a sign of life where a claim keeps somebody out and nobody
+// is at work under it.
+func (a attention) claims(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(),
+		Limit: maxPerKind})
+	for _, c := range rows {
+		if !c.Voices.Gone || c.HolderUser != a.who.UserID || len(c.Parties) == 0 || c.Parties[0].Intent == nil {
+			continue
+		}
+		ref := c.Parties[0].Intent.Ref
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionClaim, c.Ref, c.FirstSeenAt),
+			Kind:    coord.AttentionClaim,
+			Title:   fmt.Sprintf("Do you still need what %s holds exclusively?", ref),
+			Detail:  "Its session has ended, and it keeps somebody out. Without a sign of life it becomes shared. " + c.Explanation,
+			Ref:     &ref,
+			Repo:    &c.Repo,
+			Since:   c.UpdatedAt,
+			URL:     a.s.PageURL("intent", ref),
+			Actions: []string{"close", "handoff"},
+		})
+	}
+	return out, err
+}
+
+// orphans shows admins the live work of people who have left.
+func (a attention) orphans(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() {
+		return nil, nil
+	}
+	rows, err := a.tx.Orphans(ctx, a.who.OrgID)
+	for _, i := range rows {
+		out = append(out, coord.AttentionItem{
+			ID:      itemID(coord.AttentionOrphan, i.Ref, i.Owner.ID),
+			Kind:    coord.AttentionOrphan,
+			Title:   fmt.Sprintf("%s of %s, who has left, is still live", i.Ref, i.Owner.Name),
+			Detail:  "Hand it off or close it.",
+			Ref:     &i.Ref,
+			Repo:    &i.Repo,
+			Since:   i.UpdatedAt,
+			URL:     a.s.PageURL("intent", i.Ref),
+			Actions: []string{"handoff", "close"},
+		})
+	}
+	return out, err
+}
+
+// demotions shows admins which kinds of conflict verdicts have lowered.
+func (a attention) demotions(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() {
+		return nil, nil
+	}
+	rules, err := a.tx.Policies(ctx, a.who.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	tallies, err := a.tx.Tallies(ctx, a.who.OrgID, "")
+	for _, t := range tallies {
+		p := policy.Merge(rules[""], rules[t.RepoID])
+		if err != nil || !p.Demotes(t.Kind, t.Verdicts()) {
+			continue
+		}
+		repo, err := a.tx.Repo(ctx, a.who.OrgID, t.RepoID)
+		if err != nil {
+			return nil, err
+		}
+		kind := strings.ReplaceAll(string(t.Kind), "_", " ")
+		out = append(out, coord.AttentionItem{
+			ID:   itemID(coord.AttentionDemotion, t.RepoID+" "+string(t.Kind), p.Severity[t.Kind]),
+			Kind: coord.AttentionDemotion,
+			Title: fmt.Sprintf("Verdicts lowered %s from %s to %s in %s", kind, p.Severity[t.Kind], policy.Demoted(p.Severity[t.Kind]),
+				repo.FullName),
+			Detail: fmt.Sprintf("%d of %d verdicts, by %d people, call it false. Pin it (severity_pinned) to keep its severity.", t.FalsePositive,
+				t.FalsePositive+t.Useful, t.Judges),
+			Repo:    &coord.RepoName{ID: repo.ID, FullName: repo.FullName},
+			Since:   a.tx.Now,
+			URL:     a.s.URL("settings", "policies"),
+			Actions: []string{"pin"},
 		})
 	}
 	return out, err

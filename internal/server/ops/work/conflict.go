@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -35,7 +37,7 @@ func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.L
 		}
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, in.Repo, in.Intent)
 		rows, out.NextCursor = ground.Page(rows, in.Limit, func(c store.ConflictRow) []any { return []any{c.Number} })
-		out.Items = ConflictsOf(rows)
+		out.Items = ConflictsFor(rows, who, nil)
 		return err
 	})
 	return out, err
@@ -51,7 +53,7 @@ func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller,
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, repo, "")
-		out.Items = ConflictsOf(rows)
+		out.Items = ConflictsFor(rows, who, nil)
 		return err
 	})
 	return out, err
@@ -93,7 +95,7 @@ func conflictStatuses(names []string) (out []coord.ConflictStatus) {
 func (s *Service) GetConflict(ctx context.Context, who coord.Caller, in wire.GetConflict) (out coord.Conflict, err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		c, err := FindConflict(ctx, tx, who, in.Ref)
-		out = c.Conflict
+		out = c.For(SideIn(c, who, nil))
 		return err
 	})
 	return out, err
@@ -132,9 +134,14 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 		if !isParty(who, row) && !who.Role.IsAdmin() {
 			return problem.Newf(problem.Forbidden, "only the parties of %s and admins act on it", row.Ref)
 		}
-		next, ok := row.Status.After(action)
-		if !ok {
+		side := SideIn(row, who, sess)
+		effect, refused := row.Effect(action, side)
+		switch refused {
+		case coord.NotPossible:
 			return problem.Newf(problem.Conflict, "%s is %s; %s is not possible then", row.Ref, row.Status, action)
+		case coord.NotTheirs:
+			return problem.Newf(problem.Forbidden, "%s keeps work out: only the holder's side ends it, or a person overrides it at %s",
+				row.Ref, s.PageURL("conflict", row.Ref))
 		}
 		taken := coord.ActionTaken{Action: action, Note: note, By: who.User(), At: c.Now}
 		if sess != nil {
@@ -144,10 +151,10 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 			return err
 		}
 		row.Actions = append(row.Actions, taken)
-		if err := carryOut(ctx, c, &row, action, next, note, sess); err != nil {
+		if err := carryOut(ctx, c, &row, action, effect, note, sess); err != nil {
 			return err
 		}
-		out = row.Conflict
+		out = row.For(side)
 		return nil
 	})
 	return out, err
@@ -157,16 +164,29 @@ func isParty(who coord.Caller, row store.ConflictRow) bool {
 	return who.Personal() && (row.HolderUser == who.UserID || row.ChallengerUser == who.UserID)
 }
 
+// SideIn tells for which side of a conflict a caller speaks, under the session
+// they act as, if any.
+func SideIn(row store.ConflictRow, who coord.Caller, sess *store.SessionRow) coord.PartyRole {
+	me := coord.Stake{User: who.UserID}
+	if sess != nil {
+		me.Worker = ground.WorkerOf(*sess)
+	}
+	holder, challenger := row.Stakes()
+	return coord.SideOf(holder, challenger, me, who.IsPerson())
+}
+
 // carryOut makes an action's effect.
-func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, action coord.ConflictAction, next coord.ConflictStatus,
+func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, action coord.ConflictAction, effect coord.Effect,
 	note *string, sess *store.SessionRow) error {
+	next := effect.Status
 	switch action {
 	case coord.ActionResolved, coord.ActionFalsePositive:
-		how := coord.ResolvedAgreed
-		if action == coord.ActionFalsePositive {
-			how = coord.ResolvedFalsePositive
+		if *effect.Resolution == coord.ResolvedWithdrawn {
+			if err := withdraw(ctx, c, *row); err != nil {
+				return err
+			}
 		}
-		return c.CloseConflict(ctx, row, next, &how)
+		return c.CloseConflict(ctx, row, next, effect.Resolution)
 	case coord.ActionRequestOverride:
 		row.OverrideRequested = &coord.OverrideRequest{By: c.Who.User(), Note: note, At: c.Now}
 		return saveAndTell(ctx, c, row, coord.EventConflictOverrideRequested)
@@ -179,6 +199,22 @@ func carryOut(ctx context.Context, c *ground.Change, row *store.ConflictRow, act
 		return err
 	}
 	return saveAndTell(ctx, c, row, coord.EventConflictResolving)
+}
+
+// withdraw takes back what the side that is kept out wanted. What it has really
+// done cannot be taken back by saying so.
+func withdraw(ctx context.Context, c *ground.Change, row store.ConflictRow) error {
+	var paths []string
+	for _, e := range row.Evidence {
+		if e.Party != coord.Challenger || e.Path == nil {
+			continue
+		}
+		if paths = append(paths, *e.Path); e.Via != coord.ViaClaim && (e.Detail == nil || *e.Detail != coord.AboutToEdit) {
+			return problem.Newf(problem.Conflict, "%s rests on what was changed in %s: undo that, or ask the holder's side to let it in",
+				row.Ref, peertext.Quoted(*e.Path))
+		}
+	}
+	return c.Unwant(ctx, row.Challenger, func(path string) bool { return slices.Contains(paths, path) })
 }
 
 func saveAndTell(ctx context.Context, c *ground.Change, row *store.ConflictRow, t coord.EventType) error {
@@ -224,6 +260,9 @@ func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.Gi
 		if err != nil {
 			return err
 		}
+		if !coord.MayJudge(SideIn(row, who, nil), who.Role) {
+			return problem.Newf(problem.Forbidden, "only the parties of %s, who saw it, and admins judge it", row.Ref)
+		}
 		if err := c.SaveFeedback(ctx, row.ID, who.UserID, in.Verdict); err != nil {
 			return err
 		}
@@ -235,7 +274,8 @@ func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.Gi
 			return err
 		}
 		rules, before := c.Live.Rules(row.Repo.ID)
-		if slices.Equal(before, live.Demoted(rules, tallies, row.Repo.ID)) {
+		after := live.Demoted(rules, tallies, row.Repo.ID)
+		if slices.Equal(before, after) {
 			return nil
 		}
 		return rejudge(ctx, c, row.Repo.ID)
@@ -243,19 +283,39 @@ func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.Gi
 	return out, err
 }
 
+// tellDemotions tells of kinds that feedback has lowered in a repo, or lowers
+// no more.
+func tellDemotions(ctx context.Context, c *ground.Change, repo string, rules *policy.Effective, before, after []coord.ConflictKind) error {
+	for _, k := range coord.ConflictKinds() {
+		was, is := slices.Contains(before, k), slices.Contains(after, k)
+		if was == is {
+			continue
+		}
+		t, full := coord.EventPolicyDemoted, rules.Severity[k]
+		from, to := full, policy.Demoted(full)
+		if was {
+			t, from, to = coord.EventPolicyRestored, to, from
+		}
+		err := ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: t, Subject: coord.Entity{Kind: "repo", ID: repo}, Repo: repo,
+			Payload: map[string]any{"kind": k, "from": from, "to": to}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // OverrideConflict lets both sides go on, on the word of a person whose role
 // the policy allows. An agent cannot, whichever way it comes.
 func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wire.OverrideConflict) (out coord.Conflict, err error) {
-	if who.IsAgent() {
-		return out, problem.Newf(problem.Forbidden, "an agent cannot override a conflict; use the action request_override to ask a person")
-	}
-	if !who.Personal() {
-		return out, problem.Newf(problem.Forbidden, "an override is a person's decision; this needs a personal token")
-	}
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
 		row, err := FindConflict(ctx, c.Tx, who, in.Ref)
 		if err != nil {
 			return err
+		}
+		if !who.IsPerson() {
+			return problem.Newf(problem.Forbidden, "an override is a person's word, and nothing that an agent uses can give it; "+
+				"a person does it at %s (an agent asks with the action request_override)", s.PageURL("conflict", row.Ref))
 		}
 		rules, err := c.EffectivePolicy(ctx, who.OrgID, row.Repo.ID)
 		if err != nil {

@@ -300,6 +300,11 @@ func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
 	if old := c.Live.Worker(i.ID); old != nil {
 		w.Lineages = old.Lineages
 	}
+	if _, err := c.Member(ctx, c.Who.OrgID, i.Owner.ID); err != nil {
+		left := "not exclusive: its owner has left the org"
+		i.EffectiveMode, i.ModeNote = coord.Shared, &left
+		return nil
+	}
 	mode, note := engine.HonourExclusive(c.Live.View(), w, files, rules.ExclusiveMaxFiles)
 	i.EffectiveMode = mode
 	if note != "" {
@@ -328,14 +333,23 @@ func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]c
 		return nil, err
 	}
 	*i = fresh
-	return ConflictsOf(rows), nil
+	out := make([]coord.Conflict, len(rows))
+	for k, r := range rows { // as this side reads them
+		side := coord.Holder
+		if r.Challenger == i.ID {
+			side = coord.Challenger
+		}
+		out[k] = r.For(side)
+	}
+	return out, nil
 }
 
-// ConflictsOf returns conflicts as callers see them.
-func ConflictsOf(rows []store.ConflictRow) []coord.Conflict {
+// ConflictsFor returns conflicts as the caller reads them, under the session
+// they act as, if any.
+func ConflictsFor(rows []store.ConflictRow, who coord.Caller, sess *store.SessionRow) []coord.Conflict {
 	out := make([]coord.Conflict, len(rows))
 	for i, r := range rows {
-		out[i] = r.Conflict
+		out[i] = r.For(SideIn(r, who, sess))
 	}
 	return out
 }

@@ -129,5 +129,10 @@ func (s *Service) ownerFilter(ctx context.Context, tx *store.Tx, who coord.Calle
 		return "", problem.InvalidField("owner", "a service token is nobody; name an email")
 	}
 	m, err := tx.MemberByEmail(ctx, who.OrgID, owner)
+	if problem.KindOf(err) == problem.NotFound { // who has left may have left work behind
+		if id, known := tx.FormerOwner(ctx, who.OrgID, owner); known == nil && id != "" {
+			return id, nil
+		}
+	}
 	return m.ID, err
 }

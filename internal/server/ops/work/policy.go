@@ -48,6 +48,7 @@ func (s *Service) policies(ctx context.Context, tx *store.Tx, who coord.Caller, 
 		return out, nil
 	}
 	tallies, err := tx.Tallies(ctx, who.OrgID, id)
+	out.Effective = *effective.WithDemoted(live.Demoted(effective, tallies, id))
 	for _, t := range tallies {
 		out.Feedback = append(out.Feedback, wire.KindFeedback{
 			Kind:          string(t.Kind),
@@ -150,7 +151,12 @@ func rejudge(ctx context.Context, c *ground.Change, repo string) error {
 			continue
 		}
 		p := policy.Merge(rules[""], rules[r.ID])
-		c.Live.SetRules(r.ID, p, live.Demoted(p, tallies, r.ID))
+		_, before := c.Live.Rules(r.ID)
+		after := live.Demoted(p, tallies, r.ID)
+		if err := tellDemotions(ctx, c, r.ID, p, before, after); err != nil {
+			return err
+		}
+		c.Live.SetRules(r.ID, p, after)
 		for _, id := range c.Live.Workers(r.ID) {
 			if _, err := c.Settle(ctx, id); err != nil {
 				return err

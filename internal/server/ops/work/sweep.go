@@ -62,8 +62,46 @@ func (s *Service) sweepOrg(ctx context.Context, org string) error {
 				return err
 			}
 		}
-		return nil
+		return shareUnattended(ctx, c, org)
 	})
+}
+
+// shareUnattended shares the exclusive claims that stand in somebody's way and
+// for which nobody has given a sign of life within the policy's grace.
+func shareUnattended(ctx context.Context, c *ground.Change, org string) error {
+	rows, err := unattended(ctx, c.Tx, org)
+	for k := range rows {
+		if err != nil {
+			return err
+		}
+		i := &rows[k]
+		if err = c.ShareClaim(ctx, i, "shared: its session ended, and nobody answered for it"); err == nil {
+			err = TellIntent(ctx, c, coord.EventIntentReleased, *i, nil)
+		}
+	}
+	return err
+}
+
+// unattended returns the intents whose exclusive claim is in somebody's way
+// and whose grace is over: it runs from when the last session ended, or from
+// when the claim began to be in the way, whichever was later.
+func unattended(ctx context.Context, tx *store.Tx, org string) (out []store.IntentRow, err error) {
+	rows, err := tx.Unattended(ctx, org)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	rules, err := tx.Policies(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range rows {
+		grace := time.Duration(policy.Merge(rules[""], rules[u.Repo.ID]).ExclusiveGraceMinutes) * time.Minute
+		asked := max(*u.Left, u.InTheWaySince)
+		if u.LastActivityAt <= asked && asked.Add(grace) <= tx.Now {
+			out = append(out, u.IntentRow)
+		}
+	}
+	return out, nil
 }
 
 // due looks without a lock whether there is anything to sweep.
@@ -75,7 +113,11 @@ func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
 			return err
 		}
 		intents, err := expired(ctx, tx, org)
-		due = len(intents) > 0
+		if due = len(intents) > 0; err != nil || due {
+			return err
+		}
+		claims, err := unattended(ctx, tx, org)
+		due = len(claims) > 0
 		return err
 	})
 	return due, err
