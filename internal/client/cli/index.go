@@ -13,6 +13,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -24,7 +25,7 @@ const (
 
 func (a *app) indexCommand() *cobra.Command {
 	var quiet bool
-	var after string
+	var after, explain string
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Tell the server what this repository provides and uses",
@@ -32,12 +33,18 @@ func (a *app) indexCommand() *cobra.Command {
 			"config keys and exported definitions its files provide and use, so that\n" +
 			"breaks across repositories are seen. Runs by itself when the server knows\n" +
 			"nothing of a repository yet; run it again after large changes.",
-		Example: "  svc index",
+		Example: "  svc index\n  svc index --explain src/api.ts",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runIndex(cmd.Context(), quiet, after) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if explain != "" {
+				return a.explainFile(cmd.Context(), explain)
+			}
+			return a.runIndex(cmd.Context(), quiet, after)
+		},
 	}
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing")
 	cmd.Flags().StringVar(&after, "after", "", "resume after this path")
+	cmd.Flags().StringVar(&explain, "explain", "", "send nothing; show what is found in this file, by which rule, and what cannot be read")
 	return cmd
 }
 
@@ -87,6 +94,52 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 		fmt.Fprintf(a.Stdout, "indexed %d files with %d contracts\n", total.Files, total.Contracts)
 	}
 	return nil
+}
+
+// explainFile shows what is known of one file. It needs no server.
+func (a *app) explainFile(ctx context.Context, file string) error {
+	repo, ok := gitrepo.Find(a.Dir)
+	if !ok {
+		return fmt.Errorf("%s is in no git repository", a.Dir)
+	}
+	path, err := a.inRepo(place{Root: repo.Root}, file)
+	if err != nil {
+		return err
+	}
+	x, err := analysis.Explain(ctx, repo.Root, path)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(x)
+	}
+	a.printExplanation(x)
+	return nil
+}
+
+func (a *app) printExplanation(x *analysis.Explanation) {
+	if !x.Read {
+		fmt.Fprintf(a.Stdout, "%s: only its lines are known: %s\n", peertext.Path(x.Path), x.Why)
+		return
+	}
+	fmt.Fprintf(a.Stdout, "%s (%s)\n", peertext.Path(x.Path), x.Language)
+	for _, c := range x.Contracts {
+		by := ""
+		if c.Rule != "" {
+			by = ", by " + c.Rule
+		}
+		fmt.Fprintf(a.Stdout, "  %-8s %s (line %d%s)\n", c.Role, peertext.Path(c.Key), c.Line, by)
+	}
+	for _, r := range x.Requests {
+		fmt.Fprintf(a.Stdout, "  requests by %s\n", peertext.Path(r))
+	}
+	for _, m := range x.Missed {
+		fmt.Fprintf(a.Stdout, "  unread   line %d: %s looks like a route that it %s (%s), but %s\n",
+			m.Line, peertext.Path(m.What), m.Role, m.Rule, m.Why)
+	}
+	if len(x.Contracts)+len(x.Requests)+len(x.Missed) == 0 {
+		fmt.Fprintln(a.Stdout, "  nothing that other programs could depend on was found; a rules file can teach svc what is missing")
+	}
 }
 
 func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch) (wire.Indexed, error) {

@@ -27,6 +27,7 @@ type extractor struct {
 	out      []contract.Contract
 	requests []Request
 	pending  []pending
+	missed   []Missed
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
 	anyGroup bool                       // groups count whatever the file imports
@@ -66,6 +67,7 @@ func (e *extractor) contracts() []contract.Contract {
 	for _, r := range o.Reads {
 		for _, rl := range m.Reads[r.Object] {
 			if rl != nil && e.active[rl] && isSetting(r.Key) {
+				e.rule = rl.Framework
 				e.add(rl.Contract+":"+r.Key, coord.ContractRole(rl.Role), int(r.Line)+1, contract.Shape{})
 			}
 		}

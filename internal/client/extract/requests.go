@@ -261,12 +261,12 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 // the function around it is such a call.
 func (e *extractor) request(p *place, base string) {
 	e.unknown = false
-	before := len(e.out)
+	first := len(e.out)
 	paths := e.spellings(p, p.rule.Options["path"])
 	if e.unknown {
 		defer func() {
 			w := pending{p: p, base: base}
-			for _, c := range e.out[before:] {
+			for _, c := range e.out[first:] {
 				w.keys = append(w.keys, c.Key)
 			}
 			e.pending = append(e.pending, w)
@@ -275,6 +275,12 @@ func (e *extractor) request(p *place, base string) {
 	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
 		paths = []string{""}
 	}
+	before, wrapped := len(e.out), len(e.requests)
+	defer func() {
+		if len(e.out) == before && len(e.requests) == wrapped && len(p.call.Args) > 0 {
+			e.miss(p, "its path is not known")
+		}
+	}()
 	methods := e.methods(p)
 	if len(methods) == 0 {
 		methods = []string{scope.AnyMethod}
@@ -363,6 +369,7 @@ func (v *Version) Forget(c *outline.Call) {
 // Apply adds what a call of a request function means to the version.
 func (v *Version) Apply(c *outline.Call, q *Request) {
 	e := v.extractor
+	e.rule = strings.TrimPrefix(q.Owner+"."+q.Name, ".") + "()"
 	find := e.lookup(c)
 	fill := func(text, missing string) []string {
 		out := []string{""}

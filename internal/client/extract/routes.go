@@ -24,6 +24,9 @@ func (e *extractor) route(p *place, prefix string) {
 	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
 		paths = []string{""}
 	}
+	if len(paths) == 0 && role == coord.Provides {
+		e.miss(p, "its path is not known")
+	}
 	methods := p.texts(p.rule.Options["method"])
 	for _, route := range paths {
 		if p.rule.Options["slash"] != "" && !strings.HasPrefix(route, "/") {
