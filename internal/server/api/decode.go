@@ -100,10 +100,26 @@ func badJSON(err error) error {
 	}
 	var sem *json.SemanticError
 	if errors.As(err, &sem) {
-		path := strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", ".")
+		path := fieldPath(string(sem.JSONPointer))
 		return problem.InvalidField(path, "%v", firstOf(sem.Err, errors.New("is of the wrong type")))
 	}
 	return problem.Newf(problem.BadRequest, "the body is not valid JSON")
+}
+
+// fieldPath writes a JSON pointer as problems name fields: scope.paths[2].
+func fieldPath(pointer string) string {
+	var out strings.Builder
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if part != "" && strings.Trim(part, "0123456789") == "" {
+			out.WriteString("[" + part + "]")
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteByte('.')
+		}
+		out.WriteString(part)
+	}
+	return out.String()
 }
 
 func firstOf(errs ...error) error {

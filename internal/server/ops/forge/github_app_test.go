@@ -252,7 +252,9 @@ func TestAnAppWithoutRightsGivesUp(t *testing.T) {
 		await.True(t, "the job has failed", func() bool {
 			return strings.Contains(string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
 		})
-		teamtest.Contains(t, "the log", x.W.Log.String(), "Resource not accessible by integration")
+		await.True(t, "the log says why", func() bool {
+			return strings.Contains(x.W.Log.String(), "Resource not accessible by integration")
+		})
 	})
 }
 
