@@ -8,11 +8,25 @@ import (
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
+const callsUs = `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"svc hook --tool claude_code --event PreToolUse"}]}]}}`
+
+// Who runs svc hook without any configuration that does so means it.
+func TestAHookByHandIsAskedFor(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	w.answers(wire.HookReply{Decision: wire.Allow})
+	w.run("claude_code", "SessionStart", claude(repo, "SessionStart", nil))
+	if got := w.one(); got.Repo.KnownOnly {
+		t.Error("a repository is left in peace that no hook of the user's is about")
+	}
+}
+
 // Hooks that a user has for all folders run in private repositories too. What
 // happens there is nobody's business.
 func TestAPrivateRepositoryIsLeftInPeace(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "diary"))
+	gittest.Write(t, w.home, ".claude/settings.json", callsUs)
 	w.answers(wire.HookReply{Decision: wire.Allow}) // no session: it is not known
 	w.run("claude_code", "SessionStart", claude(repo, "SessionStart", nil))
 	if got := w.one(); !got.Repo.KnownOnly {
@@ -24,8 +38,7 @@ func TestAPrivateRepositoryIsLeftInPeace(t *testing.T) {
 		t.Errorf("the service was told of a repository it does not know: %+v", got)
 	}
 	// Once the repository itself asks for svc, it is told.
-	gittest.Write(t, repo, ".claude/settings.json",
-		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"svc hook --tool claude_code --event PreToolUse"}]}]}}`)
+	gittest.Write(t, repo, ".claude/settings.json", callsUs)
 	w.run("claude_code", "PreToolUse", write(repo, filepath.Join(repo, "a.txt"), "t2"))
 	if got := w.one(); got.Repo.KnownOnly {
 		t.Error("the repository asks for svc, which the service is not told")

@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/workspace"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -158,12 +159,18 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 	return out
 }
 
-// asked reports whether the repository asks for svc, by a configuration in it
-// that runs us. Otherwise it was the user's own, which holds for every folder:
-// what is private stays so.
+// asked reports whether somebody asked for svc in a repository: a configuration
+// in it runs us, or none of the user's does, so that we were started for it on
+// purpose. The user's own holds for every folder: what is private stays so.
 func (r *runner) asked(root string) bool {
+	return r.callsUs(root, "") || !r.callsUs("", login.Home(r.Getenv))
+}
+
+// callsUs reports whether a configuration in a repository or in the user's
+// home runs us, for the host that speaks or the one that it reads hooks of.
+func (r *runner) callsUs(root, home string) bool {
 	nobody := &host.Host{}
-	return r.call.Declared.CallsUs(root, "", nobody) || r.call.Host != r.call.Declared && r.call.Host.CallsUs(root, "", nobody)
+	return r.call.Declared.CallsUs(root, home, nobody) || r.call.Host != r.call.Declared && r.call.Host.CallsUs(root, home, nobody)
 }
 
 // base returns the commit that the work started from. Finding it takes git, so
