@@ -88,14 +88,16 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 		first = true
 		sends = append(sends, send{event: wire.HookSessionStart, at: targets[0].at, lead: true})
 	}
+	late := r.missing(ctx, targets)
 	if c.Event == wire.HookStop {
-		late, err := r.route(r.unreported(ctx, targets))
+		commands, err := r.route(r.unreported(ctx, targets))
 		if err != nil {
 			r.log(err)
 		}
-		for _, t := range late {
-			sends = append(sends, send{wire.HookPostEdit, t.at, t.paths, true})
-		}
+		late = join(late, commands)
+	}
+	for _, t := range late {
+		sends = append(sends, send{wire.HookPostEdit, t.at, t.paths, true})
 	}
 	if c.Event != "" && !(first && c.At == host.BeforeModel) {
 		for _, t := range targets {
@@ -103,6 +105,19 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 		}
 	}
 	return sends, nil
+}
+
+// join adds targets to a list that may have the same repositories.
+func join(list, more []target) []target {
+	for _, t := range more {
+		i := slices.IndexFunc(list, func(l target) bool { return l.at.Root == t.at.Root })
+		if i < 0 {
+			list = append(list, t)
+		} else {
+			list[i].paths = appendNew(list[i].paths, t.paths)
+		}
+	}
+	return list
 }
 
 // route finds the login of each target and leaves out those that nobody is to
@@ -147,6 +162,7 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 		sends = others
 		a, err := r.askOne(ctx, login, these)
 		if err != nil {
+			r.lost(these)
 			failed = err
 			continue
 		}
@@ -172,15 +188,17 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	}
 	replies := make([]wire.HookReply, len(sends))
 	errs := make([]error, len(sends))
+	requests := make([]wire.HookRequest, len(sends))
 	var wait sync.WaitGroup
 	for i, s := range sends {
 		req := r.request(ctx, s)
+		requests[i] = req
 		if i == 0 {
 			req.FailOpens = r.state.count
 		}
 		if s.lead || i == len(sends)-1 {
 			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
-				r.state.failed() // what follows would fail too, and an agent waits
+				r.state.failed(errs[i]) // what follows would fail too, and an agent waits
 				return host.Answer{}, errs[i]
 			}
 			continue
@@ -197,7 +215,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	wait.Wait()
 	failures := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if len(failures) == len(sends) {
-		r.state.failed()
+		r.state.failed(failures[0])
 		return host.Answer{}, failures[0]
 	}
 	for _, err := range failures {
@@ -205,6 +223,12 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	}
 	r.state.succeeded()
 	for i, s := range sends {
+		switch {
+		case s.event == wire.HookPostEdit && errs[i] == nil:
+			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis)
+		case errs[i] != nil:
+			r.lost(sends[i : i+1])
+		}
 		if errs[i] == nil && replies[i].SessionID == nil && s.event == wire.HookSessionStart && !r.asked(s.at.Root) {
 			r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
 		}

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,7 +11,8 @@ import (
 )
 
 // After breakerLimit failures in a row the service is left alone for
-// breakerPause, so that an agent does not wait for a dead server on every edit.
+// breakerPause, so that an agent does not wait for a dead server on every
+// edit. A slow answer is not a dead server: then every second event still asks.
 const (
 	breakerLimit = 3
 	breakerPause = 30 * time.Second
@@ -21,7 +24,8 @@ const (
 type breaker struct {
 	file  string
 	count int // failures and skipped events when this run began
-	fails int
+	fails int // connections that were refused
+	slow  int // answers that did not come in time
 	last  time.Time
 }
 
@@ -39,8 +43,12 @@ func (s *spool) breaker(server string) *breaker {
 	for line := range strings.Lines(string(data)) {
 		kind, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		b.count++
-		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && kind == "fail" {
-			b.fails++
+		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && kind != "skip" {
+			if kind == "slow" {
+				b.slow++
+			} else {
+				b.fails++
+			}
 			b.last = time.UnixMilli(ms)
 		}
 	}
@@ -50,10 +58,21 @@ func (s *spool) breaker(server string) *breaker {
 // open reports whether the service is to be left alone.
 func (b *breaker) open() bool {
 	since := time.Since(b.last)
-	return b.fails >= breakerLimit && since >= 0 && since < breakerPause
+	if since < 0 || since >= breakerPause {
+		return false
+	}
+	return b.fails >= breakerLimit || b.fails+b.slow >= breakerLimit && b.count%2 == 1
 }
 
-func (b *breaker) failed()  { b.note("fail") }
+// failed notes an event that was not answered, and why.
+func (b *breaker) failed(err error) {
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		b.note("slow")
+		return
+	}
+	b.note("fail")
+}
+
 func (b *breaker) skipped() { b.note("skip") }
 
 func (b *breaker) note(kind string) {

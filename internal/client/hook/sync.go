@@ -1,0 +1,204 @@
+package hook
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// The tree is the truth. Events get lost: the service is away, a tool of
+// another server writes, a person does, a host has no hooks. So what a working
+// copy holds is compared with what the service was last told of it, and what
+// is missing is told. A record of that lies with the configuration, one for
+// each working copy, and outlives hosts, sessions and restarts.
+type record struct {
+	file  string
+	base  string            // what the files were compared with
+	files map[string]string // path to stamp, of those that differed from base
+}
+
+// record reads what the service was told of a working copy.
+func (r *runner) record(at *place) *record {
+	rec := &record{files: map[string]string{}}
+	dir, err := r.ConfigDir()
+	if err != nil || dir == "" {
+		return rec
+	}
+	rec.file = filepath.Join(dir, "trees", hashed(at.login.Server, at.Root)[:32])
+	f, err := os.Open(rec.file)
+	if err != nil {
+		return rec
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for first := true; lines.Scan(); first = false {
+		if first {
+			rec.base = lines.Text()
+		} else if path, stamp, ok := strings.Cut(lines.Text(), "\t"); ok {
+			rec.files[path] = stamp
+		}
+	}
+	return rec
+}
+
+// save keeps the record, all at once.
+func (rec *record) save() {
+	if rec.file == "" || os.MkdirAll(filepath.Dir(rec.file), 0o700) != nil {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(rec.base + "\n")
+	for path, stamp := range rec.files {
+		if !strings.ContainsAny(path, "\t\n") {
+			b.WriteString(path + "\t" + stamp + "\n")
+		}
+	}
+	_ = replaceFile(rec.file, []byte(b.String()))
+}
+
+// stampOf tells one state of a file from another.
+func stampOf(root, path string) string {
+	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		return "gone"
+	}
+	return strconv.FormatInt(changedAt(info).UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + info.Mode().String()
+}
+
+// owedFile marks a working copy of which an event did not get through.
+func (rec *record) owedFile() string { return rec.file + ".owed" }
+
+// owe notes that the service missed something.
+func (r *runner) owe(at *place) {
+	if rec := r.record(at); rec.file != "" && os.MkdirAll(filepath.Dir(rec.file), 0o700) == nil {
+		_ = os.WriteFile(rec.owedFile(), nil, 0o600)
+	}
+}
+
+// lost notes the events that the service did not get. Of the others it needs
+// no second telling.
+func (r *runner) lost(sends []send) {
+	for _, s := range sends {
+		if s.event == wire.HookPostEdit {
+			r.owe(s.at)
+		}
+	}
+}
+
+// missing returns what the working copies hold that the service was not told.
+// Looking costs a git process, so ordinary edits do so only if something is
+// owed; the turns of an agent always.
+func (r *runner) missing(ctx context.Context, targets []target) []target {
+	always := r.call.Event == wire.HookPrompt || r.call.Event == wire.HookStop
+	if !always && r.call.Event != wire.HookPostEdit {
+		return nil
+	}
+	var out []target
+	for _, t := range targets {
+		rec := r.record(t.at)
+		if rec.file == "" {
+			continue
+		}
+		if _, err := os.Lstat(rec.owedFile()); err != nil && !always {
+			continue
+		}
+		if paths := r.unlike(ctx, t, rec); len(paths) > 0 {
+			out = append(out, target{at: t.at, paths: paths})
+		} else {
+			_ = os.Remove(rec.owedFile())
+		}
+	}
+	return out
+}
+
+// unlike returns the files whose state is not the one on record.
+func (r *runner) unlike(ctx context.Context, t target, rec *record) []string {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	base, differ, ok := r.differing(ctx, t.at)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for path := range differ {
+		if rec.base != base || rec.files[path] != stampOf(t.at.Root, path) {
+			out = append(out, path)
+		}
+	}
+	for path := range rec.files {
+		// Put back, or taken over by the base. A file that git ignores does not
+		// differ either, but is as it was.
+		if !differ[path] && (rec.base != base || rec.files[path] != stampOf(t.at.Root, path)) {
+			out = append(out, path)
+		}
+	}
+	told := r.call.Event == wire.HookPostEdit // of the files of this event, in a moment
+	out = slices.DeleteFunc(out, func(p string) bool { return told && slices.Contains(t.paths, p) || len(p) > 1024 })
+	slices.Sort(out)
+	return out[:min(len(out), wire.MaxHookPaths)]
+}
+
+// differing returns the files of a working copy that differ from its base:
+// committed since, or not at all.
+func (r *runner) differing(ctx context.Context, at *place) (base string, paths map[string]bool, ok bool) {
+	head := at.Head()
+	if head.SHA == "" {
+		return "", nil, false
+	}
+	base = r.base(ctx, send{event: wire.HookPostEdit, at: at}, head, at.DefaultBranch())
+	if base == "" {
+		base = head.SHA
+	}
+	names, err := at.Status(ctx)
+	if err != nil {
+		return "", nil, false
+	}
+	if base != head.SHA {
+		committed, err := at.Changed(ctx, base, head.SHA)
+		if err != nil {
+			return "", nil, false
+		}
+		names = append(names, committed...)
+	}
+	paths = make(map[string]bool, len(names))
+	for _, n := range names {
+		if !strings.HasSuffix(n, "/") { // another repository in this one
+			paths[n] = true
+		}
+	}
+	return base, paths, true
+}
+
+// told notes what the service has taken in. A working copy whose base moved
+// begins anew: the lines of the files are counted from another version.
+func (r *runner) told(s send, base string, facts *coord.Analysis) {
+	if facts == nil || base == "" {
+		return // of files that nobody looked into it knows nothing yet
+	}
+	rec := r.record(s.at)
+	if rec.file == "" {
+		return
+	}
+	if rec.base != base {
+		rec.base = base
+		for path := range rec.files {
+			rec.files[path] = "" // still to be told, against the new base
+		}
+	}
+	for _, p := range s.paths {
+		rec.files[p] = stampOf(s.at.Root, p)
+	}
+	for _, f := range facts.Files {
+		if f.Status == coord.FileUnchanged {
+			delete(rec.files, f.Path)
+		}
+	}
+	rec.save()
+}
