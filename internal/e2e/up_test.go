@@ -211,3 +211,49 @@ func TestTheLocalServiceEndsWhenIdle(t *testing.T) {
 		t.Error("it did not end by itself")
 	}
 }
+
+// With a team as well, its server hears of nothing but what it has registered
+// or the person shares.
+func TestWorkStaysLocalUntilItIsShared(t *testing.T) {
+	l := newLaptop(t)
+	team := newServer(t, t.TempDir())
+	l.run("", "git", "remote", "add", "origin", "https://github.com/acme/secret")
+	l.run("", "svc", "up", "--yes")
+	out := l.run(team.token("olga@example.com"), "svc", "login", "--server", team.URL, "--token", "-")
+	if !strings.Contains(out, "stay on this machine") {
+		t.Errorf("svc login says\n%s", out)
+	}
+	at := func() string {
+		t.Helper()
+		out := l.run("", "svc", "status")
+		return out[strings.Index(out, "(")+1 : strings.Index(out, ")")]
+	}
+	heard := func() bool {
+		req, err := http.NewRequest("GET", team.URL+"/v1/repos", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+team.token("olga@example.com"))
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%v, %s", err, body)
+		}
+		return strings.Contains(string(body), "acme/secret")
+	}
+	if out := l.hook("A", "SessionStart", ""); !strings.Contains(out, "session_id") || at() == team.URL || heard() {
+		t.Fatalf("before it was shared: work goes to %s, the team heard of it: %v\n%s", at(), heard(), out)
+	}
+	l.run("", "svc", "share", "--yes")
+	if out := l.hook("B", "SessionStart", ""); !strings.Contains(out, "acme/secret") || at() != team.URL || !heard() {
+		t.Errorf("after svc share: work goes to %s, the team heard of it: %v\n%s", at(), heard(), out)
+	}
+	l.run("", "svc", "share", "--stop")
+	if at() == team.URL {
+		t.Error("after svc share --stop work still goes to the team")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/companion"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -89,10 +90,20 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}
 	_, _ = companion.Path(companion.Reader) // so that the first hook need not unpack it
+	place, err := local.Locate(a.Getenv)
+	besides := err == nil && place.SetUp() // there are two places for work now
+	if besides {
+		if err := refreshRoutes(ctx, store, c); err != nil {
+			return fmt.Errorf("logged in, but %s does not say which repositories it has registered: %w", l.Server, err)
+		}
+	}
 	if a.json {
 		return a.printJSON(whoami{me, l.Server})
 	}
 	fmt.Fprintf(a.Stdout, "Logged in to %s as %s.\n", l.Server, identity(me))
+	if besides {
+		fmt.Fprintln(a.Stdout, "Repositories that it has registered go there, all others stay on this machine; svc share sends one more.")
+	}
 	if l.TokenSource == login.FromEnv {
 		fmt.Fprintln(a.Stderr, "The token of SVC_TOKEN was stored; while SVC_TOKEN is set, it wins over what is stored.")
 	}

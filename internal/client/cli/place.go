@@ -19,16 +19,24 @@ type place struct {
 // here returns the repository of the working folder. The error says why there
 // is none that the service could know.
 func (a *app) here() (place, error) {
+	p, err := a.repository()
+	if err != nil {
+		return p, err
+	}
+	if l, _, err := a.login(login.Overrides{}); local.OwnOf(p.Fingerprints[0]) && (err != nil || l.ServerSource != login.FromLocal) {
+		p.Fingerprints = nil
+		return p, fmt.Errorf("%s has no remote, so the service cannot tell which repository it is", p.Root)
+	}
+	p.Fingerprint = p.Fingerprints[0]
+	return p, nil
+}
+
+// repository returns the repository of the working folder, which may have a
+// name on this machine alone.
+func (a *app) repository() (place, error) {
 	r, ok := gitrepo.Find(a.Dir)
 	if !ok {
 		return place{}, fmt.Errorf("%s is in no git repository", a.Dir)
 	}
-	p := place{Root: r.Root, Branch: r.Head().Branch}
-	p.Fingerprints = fingerprintsOf(r)
-	if l, _, err := a.login(login.Overrides{}); local.OwnOf(p.Fingerprints[0]) && (err != nil || l.ServerSource != login.FromLocal) {
-		p.Fingerprints = nil
-		return p, fmt.Errorf("%s has no remote, so the service cannot tell which repository it is", r.Root)
-	}
-	p.Fingerprint = p.Fingerprints[0]
-	return p, nil
+	return place{Root: r.Root, Branch: r.Head().Branch, Fingerprints: fingerprintsOf(r)}, nil
 }

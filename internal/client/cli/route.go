@@ -36,6 +36,7 @@ func localFor(ctx context.Context, getenv func(string) string, store login.Store
 		if routes.ToTeam(c.Server, fingerprints) {
 			return s, false, nil
 		}
+		refreshLater(store, routes)
 	}
 	s, err = place.Ensure(ctx)
 	return s, true, err

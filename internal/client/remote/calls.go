@@ -132,10 +132,38 @@ func (c *Client) Attention(ctx context.Context, limit int) (wire.Attention, erro
 
 // Members returns every member of the org.
 func (c *Client) Members(ctx context.Context) ([]coord.Membership, error) {
-	var all []coord.Membership
+	return all[coord.Membership](ctx, c, "/v1/members")
+}
+
+// Repos returns every repository that the org has registered.
+func (c *Client) Repos(ctx context.Context) ([]coord.Repo, error) {
+	return all[coord.Repo](ctx, c, "/v1/repos")
+}
+
+// CreateRepo registers a repository.
+func (c *Client) CreateRepo(ctx context.Context, in wire.CreateRepo) error {
+	_, err := post[coord.Repo](ctx, c, "/v1/repos", in)
+	return err
+}
+
+// Declare says what will be done.
+func (c *Client) Declare(ctx context.Context, in wire.DeclareIntent) (wire.Declared, error) {
+	return post[wire.Declared](ctx, c, "/v1/intents", in)
+}
+
+// CloseIntent ends an intent.
+func (c *Client) CloseIntent(ctx context.Context, ref string, outcome coord.Outcome, note string) error {
+	in := map[string]string{"outcome": string(outcome), "note": note}
+	_, err := post[coord.Intent](ctx, c, "/v1/intents/"+url.PathEscape(ref)+"/close", in)
+	return err
+}
+
+// all returns every page of a list.
+func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	var all []T
 	f := Filter{Limit: 200}
 	for {
-		page, err := get[wire.Page[coord.Membership]](ctx, c, "/v1/members", f.query())
+		page, err := get[wire.Page[T]](ctx, c, path, f.query())
 		if err != nil {
 			return nil, err
 		}

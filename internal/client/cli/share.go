@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// shareFlags are the flags of svc share.
+type shareFlags struct {
+	repos   string
+	stop    bool
+	refresh bool
+	yes     bool
+}
+
+func (a *app) shareCommand() *cobra.Command {
+	var f shareFlags
+	cmd := &cobra.Command{
+		Use:   "share [--repos PATTERN] [--stop]",
+		Short: "Let your team see the work in this repository",
+		Long: "Send the work in this repository to the server you logged in to, and move your\n" +
+			"live intents there. Without it your team hears only of repositories that its\n" +
+			"server has registered; everything else stays on this machine. --repos chooses\n" +
+			"all whose remote matches, --stop takes a choice back.",
+		Example: "  svc share\n  svc share --repos 'github.com/acme/*'\n  svc share --stop",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runShare(cmd.Context(), f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.repos, "repos", "", "a pattern of remotes, such as github.com/acme/*")
+	fs.BoolVar(&f.stop, "stop", false, "keep the work on this machine from now on")
+	fs.BoolVar(&f.refresh, "refresh", false, "only ask the server again which repositories it has registered")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// A shareReport is the JSON of svc share.
+type shareReport struct {
+	Server  string   `json:"server"`
+	Repos   string   `json:"repos"`
+	Shared  bool     `json:"shared"`
+	Intents []string `json:"intents"`
+}
+
+func (a *app) runShare(ctx context.Context, f shareFlags) error {
+	store, err := login.Locate(a.Getenv)
+	if err != nil {
+		return err
+	}
+	team, err := a.teamLogin(store)
+	if err != nil {
+		return err
+	}
+	c, err := a.connect(team)
+	if err != nil {
+		return err
+	}
+	if f.refresh {
+		return refreshRoutes(ctx, store, c)
+	}
+	rep := shareReport{Server: team.Server, Repos: f.repos, Shared: !f.stop, Intents: []string{}}
+	var fingerprints []string
+	if f.repos == "" {
+		if fingerprints, err = a.sharable(); err != nil {
+			return err
+		}
+		rep.Repos = fingerprints[0]
+	} else if _, err := path.Match(f.repos, ""); err != nil || !strings.Contains(f.repos, "/") {
+		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", f.repos)
+	}
+	if a.Terminal.In && !f.yes && !f.stop {
+		ok, err := a.confirm(fmt.Sprintf("Send the work in %s to %s?", peertext.Path(rep.Repos), team.Server))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errCancelled
+		}
+	}
+	if !f.stop && f.repos == "" {
+		if err := register(ctx, c, fingerprints); err != nil {
+			return err
+		}
+		if rep.Intents, err = a.moveIntents(ctx, c, store, fingerprints); err != nil {
+			return err
+		}
+	}
+	routes, err := local.LoadRoutes(store.Dir)
+	if err != nil {
+		return err
+	}
+	routes.Choose(rep.Repos, !f.stop)
+	if err := routes.Save(store.Dir); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(rep)
+	}
+	if f.stop {
+		fmt.Fprintf(a.Stdout, "The work in %s stays on this machine. What %s has been told already stays there.\n",
+			peertext.Path(rep.Repos), team.Server)
+		return nil
+	}
+	fmt.Fprintf(a.Stdout, "The work in %s goes to %s; %d intents moved there.\n", peertext.Path(rep.Repos), team.Server, len(rep.Intents))
+	return nil
+}
+
+// teamLogin is the login of svc login, whatever the local service does.
+func (a *app) teamLogin(store login.Store) (login.Login, error) {
+	c, err := store.Load()
+	if err != nil {
+		return login.Login{}, err
+	}
+	l, err := login.Resolve(c, a.Getenv, login.Overrides{})
+	if err == nil && !l.LoggedIn() {
+		err = errors.New("you are in no team yet: svc login --server https://... adds its server")
+	}
+	return l, err
+}
+
+// sharable returns the names under which a team can know this repository.
+func (a *app) sharable() ([]string, error) {
+	p, err := a.repository()
+	if err != nil {
+		return nil, err
+	}
+	if local.OwnOf(p.Fingerprints[0]) {
+		return nil, fmt.Errorf("%s has no remote, so nobody else can have it; git remote add origin <url> first", p.Root)
+	}
+	return p.Fingerprints, nil
+}
+
+// register makes a repository known to the team's server, unless it is.
+func register(ctx context.Context, c *remote.Client, fingerprints []string) error {
+	_, name, _ := strings.Cut(fingerprints[0], "/")
+	repo := wire.CreateRepo{FullName: name, Provider: providerOf(fingerprints[0]), DefaultBranch: "main", Remotes: fingerprints}
+	err := c.CreateRepo(ctx, repo)
+	switch problem.KindOf(err) {
+	case problem.Conflict:
+		return nil // it has it
+	case problem.Forbidden:
+		known, lookErr := c.Repos(ctx)
+		if lookErr == nil && knows(known, fingerprints) {
+			return nil
+		}
+		return fmt.Errorf("%s does not know %s, and only an admin can register it: ask one, then run svc share again", c.Server(), name)
+	}
+	return err
+}
+
+func providerOf(fingerprint string) coord.Provider {
+	if strings.Contains(strings.SplitN(fingerprint, "/", 2)[0], "gitlab") {
+		return coord.GitLab
+	}
+	return coord.GitHub
+}
+
+func knows(repos []coord.Repo, fingerprints []string) bool {
+	for _, r := range repos {
+		for _, remote := range r.Remotes {
+			for _, f := range fingerprints {
+				if remote == f {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// moveIntents declares the person's live work on the team's server and closes
+// it here.
+func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.Store, fingerprints []string) (moved []string, err error) {
+	moved = []string{}
+	place, err := local.Locate(a.Getenv)
+	if err != nil || !place.SetUp() || place.Off() {
+		return moved, nil
+	}
+	s, err := place.Ensure(ctx)
+	if err != nil {
+		return moved, err
+	}
+	own, err := remote.New(s.Server, s.Token, remote.Options{})
+	if err != nil {
+		return moved, err
+	}
+	page, err := own.Intents(ctx, remote.Filter{Repo: fingerprints[0], Owner: "me", Status: "live", Limit: 100})
+	if problem.KindOf(err) == problem.NotFound {
+		return moved, nil
+	}
+	if err != nil {
+		return moved, err
+	}
+	for _, in := range page.Items {
+		if len(in.Scope.Paths)+len(in.Scope.Symbols) == 0 { // drafts of sessions: hooks make them anew
+			continue
+		}
+		there, err := team.Declare(ctx, wire.DeclareIntent{Title: in.Title, Summary: in.Summary, PlanMD: in.PlanMD, Scope: &in.Scope,
+			Mode: in.Mode, Branch: in.Branch, ExternalRef: in.ExternalRef, Repo: &fingerprints[0]})
+		if err != nil {
+			return moved, fmt.Errorf("%s was not moved: %w", in.Ref, err)
+		}
+		if err := own.CloseIntent(ctx, in.Ref, coord.OutcomeAbandoned, "moved to "+team.Server()+" as "+there.Intent.Ref); err != nil {
+			return moved, err
+		}
+		moved = append(moved, there.Intent.Ref)
+	}
+	return moved, nil
+}
+
+// routesAge is after how long the team's server is asked again what it has
+// registered.
+const routesAge = 10 * time.Minute
+
+// refreshRoutes asks the team's server what it has registered.
+func refreshRoutes(ctx context.Context, store login.Store, c *remote.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	repos, err := c.Repos(ctx)
+	if err != nil {
+		return err
+	}
+	routes, err := local.LoadRoutes(store.Dir)
+	if err != nil {
+		return err
+	}
+	routes.Server, routes.Known, routes.At = c.Server(), nil, time.Now()
+	for _, r := range repos {
+		routes.Known = append(routes.Known, r.Remotes...)
+	}
+	return routes.Save(store.Dir)
+}
+
+// refreshLater has another process ask, which nobody waits for.
+func refreshLater(store login.Store, routes local.Routes) {
+	if time.Since(routes.At) < routesAge {
+		return
+	}
+	routes.At = time.Now() // so that one asks, not every hook
+	self, err := os.Executable()
+	if err != nil || routes.Save(store.Dir) != nil {
+		return
+	}
+	cmd := exec.Command(self, "share", "--refresh", "--no-update-check")
+	detach(cmd)
+	if cmd.Start() == nil {
+		cmd.Process.Release()
+	}
+}
