@@ -10,12 +10,12 @@ ADDR    ?= 127.0.0.1:7780
 DATA    ?= .data
 OWNER   ?= owner@localhost
 TOOL    := go tool -modfile=.ci/go.mod
-PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run build test test-grammars test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release conformance lint
+.PHONY: help run build test test-grammars test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -76,13 +76,12 @@ bench: ## the benchmarks, on both databases
 	.ci/needs
 	$(PG) go test -run '^$$' -bench . -benchmem ./...
 
-release: ## dist/: svc for PLATFORMS, signed with RELEASE_KEY; cgo where CC_<os>_<arch> names a compiler, else for this machine only
-	@test -f "$(RELEASE_KEY)" || { echo "make release needs RELEASE_KEY=file (go run ./internal/tools/release keygen -id 2027a -out file), RELEASE_KEYS and a version tag" >&2; exit 1; }
-	rm -rf dist && mkdir dist
-	for p in $(PLATFORMS); do os=$${p%/*} arch=$${p#*/}; cc=$$(printenv "CC_$${os}_$${arch}" || true); cgo=$${cc:+1}; [ $$p = $(shell go env GOOS)/$(shell go env GOARCH) ] && cgo=1; \
-		exe=; [ $$os = windows ] && exe=.exe; echo "svc-$$os-$$arch (cgo $${cgo:-0})"; \
-		CC=$${cc:-cc} CGO_ENABLED=$${cgo:-0} GOOS=$$os GOARCH=$$arch .ci/build-svc dist/svc-$$os-$$arch$$exe -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS)' || exit 1; done
-	go run ./internal/tools/release sign -key $(RELEASE_KEY) -version $(VERSION) dist/svc-*
+release: $(if $(wildcard web/package.json),$(DIST)) ## dist/: all that is published of a version, signed with RELEASE_KEY; docs/releasing.md
+	@test -f "$(RELEASE_KEY)" || { echo "make release needs RELEASE_KEY=file (go run ./internal/tools/release keygen -id 2027a -out file) and a version tag" >&2; exit 1; }
+	RELEASE_KEY=$(RELEASE_KEY) RELEASE_KEYS=$(RELEASE_KEYS) VERSION=$(VERSION) PLATFORMS="$(PLATFORMS)" .ci/release dist
+
+image: build ## the container image svc:VERSION, with buildah, podman or docker
+	.ci/image bin/svcd svc:$(VERSION:v%=%)
 
 conformance: ## the official MCP conformance suite and inspector against the tool endpoint
 	go run -tags conformance ./internal/tools/withservice -- .ci/conformance/run

@@ -4,7 +4,9 @@
 //	release sign -key release.key -version 1.2.3 dist/svc-linux-amd64 dist/svc-darwin-arm64
 //
 // Sign writes latest.json beside the programs, whose names tell their
-// platform. A server offers the folder with --releases; it needs no key.
+// platform. A server offers the folder with --releases; it needs no key. The
+// other commands are steps of .ci/release: archives, a list of what is linked
+// in, a statement of what it was made of, signed checksums.
 package main
 
 import (
@@ -47,6 +49,16 @@ func run(args []string, stdout io.Writer, now time.Time) error {
 		return keygen(args[1:], stdout)
 	case "sign":
 		return sign(args[1:], stdout, now)
+	case "public":
+		return public(args[1:], stdout)
+	case "pack":
+		return pack(args[1:])
+	case "sbom":
+		return sbom(args[1:])
+	case "provenance":
+		return provenance(args[1:])
+	case "sums":
+		return sums(args[1:])
 	}
 	return errUsage
 }
@@ -73,8 +85,12 @@ func keygen(args []string, stdout io.Writer) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s=%s\n", *id, base64.StdEncoding.EncodeToString(public))
+	fmt.Fprintln(stdout, publicLine(*id, public))
 	return nil
+}
+
+func publicLine(id string, key ed25519.PublicKey) string {
+	return id + "=" + base64.StdEncoding.EncodeToString(key)
 }
 
 func readKey(file string) (id string, key ed25519.PrivateKey, err error) {
@@ -94,6 +110,7 @@ func sign(args []string, stdout io.Writer, now time.Time) error {
 	flags := flag.NewFlagSet("sign", flag.ContinueOnError)
 	file, version := flags.String("key", "release.key", "the private key"), flags.String("version", "", "the release's version")
 	notes := flags.String("notes", "", "address of the release notes")
+	at := flags.Int64("at", 0, "time of the release, in seconds (default: now)")
 	days := flags.Int("days", 180, "days until clients no longer take this release for the newest")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -101,14 +118,18 @@ func sign(args []string, stdout io.Writer, now time.Time) error {
 	if flags.NArg() == 0 {
 		return errUsage
 	}
+	made := now
+	if *at > 0 {
+		made = time.Unix(*at, 0)
+	}
 	id, key, err := readKey(*file)
 	if err != nil {
 		return err
 	}
 	r := wire.Release{
 		Version:    strings.TrimPrefix(*version, "v"),
-		ReleasedAt: coord.TimeOf(now),
-		ExpiresAt:  coord.TimeOf(now.AddDate(0, 0, *days)).Ptr(),
+		ReleasedAt: coord.TimeOf(made),
+		ExpiresAt:  coord.TimeOf(made.AddDate(0, 0, *days)).Ptr(),
 		NotesURL:   *notes,
 	}
 	for _, program := range flags.Args() {
