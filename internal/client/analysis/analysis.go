@@ -182,7 +182,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 			continue
 		}
 		if hunks+len(f.Hunks) > coord.MaxAnalysisHunks && !r.opts.Unlimited {
-			f.Hunks = f.Hunks[:coord.MaxAnalysisHunks-hunks]
+			f.Hunks = []coord.Hunk{} // some of them would read as if the rest were untouched
 			a.Truncated = true
 		}
 		hunks += len(f.Hunks)

@@ -29,6 +29,34 @@ func definition(it item) bool {
 	return it.kind == symbolEntry || it.kind == contractEntry && ofPackage(it.key())
 }
 
+// cause returns the key of what a broken use comes from: members that went with
+// their class or enum are one cause, not one each.
+func cause(changed item) string {
+	key := changed.key()
+	if change, _, _ := changed.effect(); change != coord.Removed {
+		return key
+	}
+	gone := func(outer string) bool {
+		f := &changed.change.Facts
+		if changed.kind == symbolEntry {
+			return slices.ContainsFunc(f.Symbols, func(s coord.SymbolFacts) bool { return s.Key == outer && s.Change == coord.Removed })
+		}
+		return slices.ContainsFunc(f.Contracts, func(k coord.ContractFacts) bool {
+			return k.Key == outer && k.Role == coord.Provides && k.Change == coord.Removed
+		})
+	}
+	hash := strings.IndexByte(key, '#')
+	for outer := key; ; {
+		dot := strings.LastIndexByte(outer, '.')
+		if hash < 0 || dot < hash {
+			return key
+		}
+		if outer = outer[:dot]; gone(outer) {
+			key = outer
+		}
+	}
+}
+
 func ofPackage(key string) bool { return strings.HasPrefix(key, "pkg:") }
 
 // usesToo reports whether who changed a definition has the new use as well, in

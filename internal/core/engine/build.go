@@ -20,6 +20,7 @@ type pairing struct {
 	self, other *Worker
 	drafts      []*draft
 	edited      map[string]bool    // files that both sides changed
+	provided    map[string]bool    // contracts that both sides changed
 	named       [2]map[string]bool // files in which we and they claim definitions, once asked for
 }
 
@@ -88,10 +89,17 @@ func partyKey(w *Worker) string {
 }
 
 // files compares the changes of files that both sides made: once both have
-// edited a file, the edits decide and claims on it say nothing more.
+// edited a file, the edits decide and claims on it say nothing more. So it is
+// with contracts.
 func (p *pairing) files(hits []hit) {
 	for i := range hits {
 		h := &hits[i]
+		if h.what == contractHit && h.ours.claim == nil && h.theirs.claim == nil {
+			if p.provided == nil {
+				p.provided = map[string]bool{}
+			}
+			p.provided[specific(h.ours.key(), h.theirs.key())] = true
+		}
 		if h.what != fileHit {
 			continue
 		}
@@ -161,7 +169,9 @@ func (p *pairing) classify(h *hit) {
 			return
 		}
 		place := specific(h.ours.key(), h.theirs.key())
-		p.draft(coord.ContractOverlap, place, claimsMeet).add(p.contract(h.ours, p.self), p.contract(h.theirs, p.other))
+		firm := atOdds(h.ours, h.theirs) && (!p.provided[place] || h.ours.claim == nil && h.theirs.claim == nil)
+		p.draft(coord.ContractOverlap, place, claimsMeet).addUpTo(coord.SeverityBlock, firm, p.contract(h.ours, p.self),
+			p.contract(h.theirs, p.other))
 	case weBreak, theyBreak:
 		p.breaks(h)
 	}
@@ -214,7 +224,7 @@ func (p *pairing) breaks(h *hit) {
 	if h.what == theyBreak {
 		challenger = p.other
 	}
-	d := p.draft(coord.ContractBreak, changed.key()+" by "+challenger.ID, why)
+	d := p.draft(coord.ContractBreak, cause(changed)+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
 	if h.what == theyBreak {
 		d.addUpTo(most, true, p.broken(user, changed, p.self), p.any(changed, p.other))

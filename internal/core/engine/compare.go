@@ -69,7 +69,11 @@ func compareBase(a, b *coord.FileFacts) verdict {
 		return verdict{why: binaryBoth, clash: true}
 	}
 	v := verdict{why: otherBase, symbols: commonSymbols(a, b)}
-	if a.BaseBlob == nil || b.BaseBlob == nil || *a.BaseBlob != *b.BaseBlob || hunksMissing(a) || hunksMissing(b) {
+	if a.BaseBlob == nil || b.BaseBlob == nil || *a.BaseBlob != *b.BaseBlob {
+		return v
+	}
+	if hunksMissing(a) || hunksMissing(b) {
+		v.why = linesUnknown
 		return v
 	}
 	v.regions = touchingHunks(a.Hunks, b.Hunks)

@@ -80,6 +80,14 @@ func hits(changed, user item) coord.Fit {
 	return coord.Misfits
 }
 
+// atOdds reports whether two items at one contract are worth an interruption:
+// both sides change what users rely on, or may yet do so where all that is
+// known of them is a claim.
+func atOdds(a, b item) bool {
+	may := func(it item) bool { return it.claim != nil || breaking(it) }
+	return may(a) && may(b)
+}
+
 // fields are what a change of a contract took from it, or what a use has of it.
 func (it item) fields() []coord.ContractField {
 	switch it.kind {
@@ -121,7 +129,9 @@ var loose = map[string]bool{
 }
 
 // unfit reports whether two changes of one definition that git merges may not
-// fit each other: one changes what callers rely on, or both sides added it.
+// fit each other: both change what callers rely on, or both sides added it. If
+// only one does, whoever calls it hears of the break; in replays of real history
+// none of 44 warnings of such a pair was borne out.
 func unfit(a, b *coord.SymbolFacts) bool {
 	if a.Change == coord.Added && b.Change == coord.Added {
 		return true
@@ -129,7 +139,7 @@ func unfit(a, b *coord.SymbolFacts) bool {
 	reshaped := func(s *coord.SymbolFacts) bool {
 		return s.Change != coord.Modified && s.Compatibility != coord.Compatible && !loose[s.Kind]
 	}
-	return reshaped(a) || reshaped(b)
+	return reshaped(a) && reshaped(b)
 }
 
 func (it item) symbol() *coord.SymbolFacts     { return &it.change.Facts.Symbols[it.sub] }

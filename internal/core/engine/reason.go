@@ -14,8 +14,9 @@ const (
 	fileFolder           // a file here, a folder there
 	binaryBoth           // a binary file changed by both
 	sameCopy             // another session of the same working copy changed it
-	mergesCleanly        // both changed it, where git can merge
 	otherBase            // both changed it, from different versions
+	linesUnknown         // both changed it, one in more places than were told
+	mergesCleanly        // both changed it, where git can merge
 	claimsMeet           // at least one side has only claimed it
 	breaksWork           // the dependent side is live work
 	breaksCode           // the dependent side is code in a linked repo

@@ -35,7 +35,9 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} {took} {symbols}{ago}; {c:work} is on the same definition.",
 		mergesCleanly: "{Holder} changed {symbols}{ago}; {c:edit} changes other lines of the same definition, so git merges both and " +
 			"nobody reads the result as a whole.",
-		otherBase: "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition in another version of the file."},
+		otherBase: "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition in another version of the file.",
+		linesUnknown: "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition; the file changed in too many places to " +
+			"tell whether git can merge the two."},
 	coord.ContractOverlap: {
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
@@ -52,7 +54,8 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 	coord.PathOverlap: {
 		plainReason:   "{Holder} and {challenger} both work on {entered}; nothing collides so far.",
 		mergesCleanly: "{Holder} and {challenger} both changed {entered}, in places that git can merge.",
-		otherBase:     "{Holder} and {challenger} both changed {entered}, from different versions; whether git can merge them is not known yet."},
+		otherBase:     "{Holder} and {challenger} both changed {entered}, from different versions; whether git can merge them is not known yet.",
+		linesUnknown:  "{Holder} and {challenger} both changed {entered}, in too many places to tell whether git can merge them."},
 	coord.DuplicateWork: {
 		plainReason: "{Holder} and {challenger} name the same ticket, so both may be doing the same work.",
 		titleReason: "{Holder} and {challenger} have nearly the same title and scope, so both may be doing the same work."},
