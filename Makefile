@@ -74,7 +74,7 @@ mutants: ## small mistakes that no test notices; half an hour, PART=engine for o
 
 bench: ## the benchmarks, on both databases
 	.ci/needs
-	$(PG) go test -run '^$$' -bench . -benchmem ./...
+	go run ./internal/tools/pgrun -durable -- go test -run '^$$' -bench . -benchmem ./...
 
 release: $(if $(wildcard web/package.json),$(DIST)) ## dist/: all that is published of a version, signed with RELEASE_KEY; docs/releasing.md
 	@test -f "$(RELEASE_KEY)" || { echo "make release needs RELEASE_KEY=file (go run ./internal/tools/release keygen -id 2027a -out file) and a version tag" >&2; exit 1; }

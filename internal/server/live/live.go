@@ -169,7 +169,15 @@ func (s *Set) catchUp(ctx context.Context, o *org) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stale.Store(false) // before reading: what commits from now on sets it again
-	err := s.store.Read(ctx, func(tx *store.Tx) error { return o.refresh(ctx, tx) })
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		if o.ix != nil && s.store.Writing(o.id) {
+			// A batch of writes may have told it of events before their commit.
+			if last, err := tx.LastSeq(ctx, o.id); err != nil || last <= o.seq {
+				return err
+			}
+		}
+		return o.refresh(ctx, tx)
+	})
 	if err != nil {
 		o.stale.Store(true)
 	}

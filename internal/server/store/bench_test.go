@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
@@ -24,6 +25,54 @@ func BenchmarkDurableWrites(b *testing.B) {
 	for _, orgs := range []int{1, callers} {
 		b.Run(fmt.Sprintf("sqlite/orgs=%d", orgs), func(b *testing.B) { durableWrites(b, b.TempDir()+"/svc.db", orgs) })
 		b.Run(fmt.Sprintf("postgres/orgs=%d", orgs), func(b *testing.B) { durableWrites(b, storetest.Postgres(b), orgs) })
+	}
+}
+
+// BenchmarkOneOrg measures what 64 callers of one org get committed as a
+// multiple of what one caller does.
+func BenchmarkOneOrg(b *testing.B) {
+	for _, db := range []struct {
+		name string
+		dsn  func(testing.TB) string
+	}{
+		{"sqlite", func(t testing.TB) string { return t.TempDir() + "/svc.db" }},
+		{"postgres", storetest.Postgres},
+	} {
+		b.Run(db.name, func(b *testing.B) {
+			s := storetest.OpenDSN(b, db.dsn(b))
+			addOrg(b, s, "acme")
+			var n atomic.Int64
+			rate := func(callers int) float64 {
+				var wg sync.WaitGroup
+				start := time.Now()
+				for range callers {
+					wg.Go(func() {
+						for n.Add(-1) >= 0 {
+							err := s.Write(b.Context(), "acme", func(tx *store.Tx) error {
+								return tx.Emit(b.Context(), coord.Event{OrgID: "acme", Type: coord.EventOrgUpdated})
+							})
+							if err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				return 1 / time.Since(start).Seconds()
+			}
+			const writes = 300
+			var one, many float64
+			for range b.N {
+				n.Store(writes)
+				one += rate(1) * writes
+				n.Store(writes * 8)
+				many += rate(callers) * writes * 8
+			}
+			b.ReportMetric(one/float64(b.N), "one/s")
+			b.ReportMetric(many/float64(b.N), "many/s")
+			b.ReportMetric(many/one, "many/one")
+		})
 	}
 }
 

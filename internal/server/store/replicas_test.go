@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver called pgx
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -190,5 +193,64 @@ func TestReadyIsReadyToWrite(t *testing.T) {
 	})
 	if err := reads.Read(t.Context(), func(tx *store.Tx) error { _, err := tx.Meta(t.Context(), "x"); return err }); err != nil {
 		t.Errorf("reading: %v", err)
+	}
+}
+
+// Writers of one org share transactions. One that fails takes nobody with it,
+// and one that passed over a failed statement is not told that all is well.
+func TestWritersOfOneOrgShareTransactions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		addOrg(t, s, "acme")
+		const n = 200
+		refused := errors.New("no")
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				err := s.Write(t.Context(), "acme", func(tx *store.Tx) error {
+					if err := tx.Emit(t.Context(), coord.Event{OrgID: "acme", Type: coord.EventOrgUpdated}); err != nil {
+						return err
+					}
+					switch i % 5 {
+					case 3:
+						return refused
+					case 4:
+						_, err := tx.ExecContext(t.Context(), `INSERT INTO meta (key, value) VALUES ('k', NULL)`)
+						return err
+					}
+					return tx.SetMeta(t.Context(), fmt.Sprint("write ", i), "v")
+				})
+				if good := i%5 < 3; good != (err == nil) || i%5 == 3 && !errors.Is(err, refused) {
+					t.Errorf("write %d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		err := s.Read(t.Context(), func(tx *store.Tx) error {
+			es, err := tx.EventsAfter(t.Context(), "acme", 0, 10*n)
+			if len(es) != n*3/5 || es[len(es)-1].Seq != n*3/5 {
+				t.Errorf("%d events, the last is %d", len(es), es[len(es)-1].Seq)
+			}
+			for i := range n {
+				v, err := tx.Meta(t.Context(), fmt.Sprint("write ", i))
+				if err != nil || (v == "v") != (i%5 < 3) {
+					t.Errorf("write %d left %q, %v", i, v, err)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	s := storetest.OpenDSN(t, storetest.Postgres(t))
+	err := s.Write(t.Context(), "acme", func(tx *store.Tx) error {
+		if err := tx.SetMeta(t.Context(), "a", "v"); err != nil {
+			return err
+		}
+		tx.ExecContext(t.Context(), `INSERT INTO meta (key, value) VALUES ('k', NULL)`)
+		return nil
+	})
+	if err == nil {
+		t.Error("what was rolled back was acknowledged")
 	}
 }

@@ -24,8 +24,8 @@ type Store struct {
 	writer *writer // of SQLite; nil on PostgreSQL
 	// PostgreSQL's writers have connections of their own: readers must get on
 	// while writers wait for their org's lock.
-	writes *sql.DB
-	queues queues
+	writes  *sql.DB
+	batches batches
 	// replica is this process among those on one database; nil where it did
 	// not join.
 	replica atomic.Pointer[replica]
@@ -60,6 +60,7 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 		return nil, fmt.Errorf("open the %s database: %w", d.name, err)
 	}
 	s := &Store{db: db, dsn: dsn, dialect: d, now: time.Now}
+	s.batches.store = s
 	if d.name == postgres.name {
 		if s.writes, err = d.openWriter(dsn); err != nil {
 			db.Close()
@@ -127,6 +128,7 @@ func (s *Store) Close() error {
 		s.writer.stop()
 	}
 	if s.writes != nil {
+		s.batches.work.Wait()
 		s.writes.Close()
 	}
 	return s.db.Close()
@@ -195,22 +197,7 @@ func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error
 	if org == "" {
 		return s.retry(func() error { return s.transact(ctx, s.writes, nil, fn) })
 	}
-	// Queueing here first keeps all but one writer of an org from holding a
-	// connection while it waits.
-	done, err := s.queues.enter(ctx, org)
-	if err != nil {
-		return s.wrap(err)
-	}
-	defer done()
-	return s.retry(func() error {
-		return s.transact(ctx, s.writes, nil, func(tx *Tx) error {
-			if _, err := tx.ExecContext(ctx, tx.lockOrg, org); err != nil {
-				return err
-			}
-			tx.Now = s.Now() // whoever got the lock first was first
-			return fn(tx)
-		})
-	})
+	return s.wrap(s.batches.run(ctx, org, fn))
 }
 
 // Lock makes tx wait for the writers queued under another name than its

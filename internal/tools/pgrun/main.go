@@ -3,6 +3,9 @@
 //
 //	go run ./internal/tools/pgrun -- go test ./...
 //
+// With -durable it keeps what it acknowledges, as a real one does, for
+// benchmarks of writing.
+//
 // It uses the binaries installed on the machine and a folder of its own, and
 // touches no other server.
 package main
@@ -28,14 +31,18 @@ import (
 
 func main() {
 	args := os.Args[1:]
+	durable := len(args) > 0 && args[0] == "-durable"
+	if durable {
+		args = args[1:]
+	}
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: pgrun -- command [argument...]")
+		fmt.Fprintln(os.Stderr, "usage: pgrun [-durable] -- command [argument...]")
 		os.Exit(2)
 	}
-	code, err := run(args)
+	code, err := run(args, durable)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pgrun:", err)
 		code = max(code, 1)
@@ -43,7 +50,7 @@ func main() {
 	os.Exit(code)
 }
 
-func run(args []string) (int, error) {
+func run(args []string, durable bool) (int, error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	bin, err := findBinaries()
@@ -59,7 +66,7 @@ func run(args []string) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	dsn, stop, err := start(ctx, bin, dir, who)
+	dsn, stop, err := start(ctx, bin, dir, who, durable)
 	if err != nil {
 		return 1, err
 	}
@@ -114,7 +121,7 @@ func servant(dir string) (*syscall.Credential, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody")
 }
 
-func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn string, stop func(), err error) {
+func start(ctx context.Context, bin, dir string, who *syscall.Credential, durable bool) (dsn string, stop func(), err error) {
 	data := filepath.Join(dir, "data")
 	init := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C",
 		"--no-sync")
@@ -127,10 +134,12 @@ func start(ctx context.Context, bin, dir string, who *syscall.Credential) (dsn s
 	if err != nil {
 		return "", nil, err
 	}
-	// Not durable on purpose: nothing here outlives the tests.
-	srv := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400",
-		"-c", "shared_buffers=64MB", "-c", "synchronous_commit=off", "-c", "log_min_messages=panic")
+	settings := []string{"-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=400",
+		"-c", "shared_buffers=64MB", "-c", "log_min_messages=panic"}
+	if !durable { // nothing here outlives the tests
+		settings = append(settings, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
+	}
+	srv := exec.Command(filepath.Join(bin, "postgres"), settings...)
 	srv.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	srv.Dir = dir
 	srv.Stderr = os.Stderr
