@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 )
 
@@ -35,4 +36,27 @@ func (r *Repo) Staged(ctx context.Context) ([]string, error) {
 
 func nulTexts(out []byte) []string {
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
+}
+
+// LastCommits returns when files were last changed by a commit, as far as the
+// newest commits of the branch tell, in seconds since 1970.
+func (r *Repo) LastCommits(ctx context.Context, paths []string) (map[string]int64, error) {
+	args := append([]string{"log", "-n", "300", "--no-renames", "--format=%x01%ct", "--name-only", "-z", "HEAD", "--"}, paths...)
+	out, err := output(ctx, r.Root, args...)
+	if err != nil {
+		return nil, err
+	}
+	times := make(map[string]int64, len(paths))
+	at := int64(0)
+	for field := range strings.SplitSeq(string(out), "\x00") {
+		field = strings.TrimPrefix(field, "\n")
+		if when, ok := strings.CutPrefix(field, "\x01"); ok {
+			at, _ = strconv.ParseInt(strings.TrimSpace(when), 10, 64)
+			continue
+		}
+		if _, known := times[field]; field != "" && !known {
+			times[field] = at
+		}
+	}
+	return times, nil
 }

@@ -78,6 +78,10 @@ type runner struct {
 	spool *spool
 	login Login
 	state *breaker
+	// swept are the git commands of a shell call that take hold of uncommitted
+	// work in the repository at sweptIn.
+	swept   []wire.HookGit
+	sweptIn string
 }
 
 // Run handles one event and returns the exit code of the process.

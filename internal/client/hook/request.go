@@ -79,6 +79,9 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 	case wire.HookPreEdit, wire.HookPreShell:
 		if c.IsShell() {
 			req.Shell = &wire.HookShell{Command: clip(c.Command, wire.MaxShellCommand)}
+			if s.at.Root == r.sweptIn {
+				req.Shell.Git = r.swept
+			}
 		}
 	case wire.HookPostEdit:
 		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, s.paths)

@@ -32,6 +32,10 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		if !result.ReadOnly {
 			r.spool.put("shell-"+r.commandKey(), snapshot(repo))
 		}
+		if inRepo {
+			r.swept = swept(ctx, repo, dir, result.Sweeps)
+			r.sweptIn = repo.Root
+		}
 		files := expand(ctx, dir, result.Writes)
 		if len(files) == 0 { // a patch for a command we do not know
 			files = absolutes(dir, c.Paths)

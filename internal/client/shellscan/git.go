@@ -43,6 +43,11 @@ func git(s *scanner, c call) {
 		return
 	}
 	sub := call{args[0].s, args[1:], c.in}
+	if dir != nil {
+		s.in(*dir, func() { s.sweep(sub) })
+	} else {
+		s.sweep(sub)
+	}
 	r, ok := gitRules()[sub.name]
 	switch {
 	case !ok && gitReads()[sub.name]:

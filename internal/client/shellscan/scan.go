@@ -38,7 +38,8 @@ type Write struct {
 // A Result is what a command does to files.
 type Result struct {
 	Writes   []Write
-	ReadOnly bool // every part of it is known to write nothing
+	Sweeps   []Sweep // git commands that take hold of all uncommitted work
+	ReadOnly bool    // every part of it is known to write nothing
 }
 
 // Limits against commands made to be expensive.
@@ -80,6 +81,7 @@ type scanner struct {
 	depth    int
 	steps    int
 	writes   []Write
+	sweeps   []Sweep
 	readOnly bool
 }
 
@@ -93,7 +95,7 @@ func newScanner(vars map[string]string) *scanner {
 }
 
 func (s *scanner) result() Result {
-	return Result{Writes: s.writes, ReadOnly: s.readOnly && len(s.writes) == 0}
+	return Result{Writes: s.writes, Sweeps: s.sweeps, ReadOnly: s.readOnly && len(s.writes) == 0}
 }
 
 // script scans a text in shell syntax. A text that does not parse is scanned
