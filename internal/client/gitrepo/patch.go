@@ -54,9 +54,10 @@ func readPatch(r *bufio.Reader, stop string) ([]Delta, error) {
 
 // onlyTouched tells a file on disk whose time is newer than the index has it
 // and whose content is the same: git names it, since it may not refresh the
-// index, and writes no patch for it.
+// index, and writes no patch for it. Contents outside of a repository have no
+// ids, and no index.
 func (p *patchReader) onlyTouched(d *Delta, kind byte) bool {
-	if kind != 'M' || d.NewBlob != "" || d.OldMode != d.NewMode {
+	if kind != 'M' || d.OldBlob == "" || d.NewBlob != "" || d.OldMode != d.NewMode {
 		return false
 	}
 	return p.eof || p.full && string(p.line) != string(diffLine)+quoted("a/"+d.Path)+" "+quoted("b/"+d.Path)

@@ -97,6 +97,57 @@ func Same(ctx context.Context, root, base string, files []string) bool {
 	return true
 }
 
+// A Draft is what a file would be like after an edit that is not made yet.
+type Draft struct {
+	Path     string
+	BaseBlob string // empty where the base has no such file
+	NowBlob  string // on disk; empty where there is no file
+	NewBlob  string
+	Hunks    []Hunk // of the base
+	Edits    []Hunk // of what is on disk
+}
+
+// Drafts compares contents that files are about to get with the base and with
+// what is on disk. Files of which git would not compare the bytes are left out.
+func Drafts(ctx context.Context, root, base string, contents map[string][]byte) ([]Draft, error) {
+	q, err := newQuick(ctx, root, base)
+	if err != nil {
+		return nil, err
+	}
+	defer q.store.Close()
+	var out []Draft
+	var pairs [][2][]byte
+	for p, content := range contents {
+		entry, err := q.store.Entry(base, p)
+		if err != nil || !q.attrs.plain(p, content) || isBinary(content) || len(content) > maxQuick {
+			continue
+		}
+		d := Draft{Path: p, NewBlob: q.store.blobID(content)}
+		var old []byte
+		if entry != nil {
+			kind, data, err := q.store.Read(entry.ID, maxQuick)
+			if err != nil || kind != "blob" || isBinary(data) {
+				continue
+			}
+			old, d.BaseBlob = data, entry.ID
+		}
+		now, err := readPlain(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
+		if err == nil {
+			d.NowBlob = q.store.blobID(now)
+		}
+		out = append(out, d)
+		pairs = append(pairs, [2][]byte{old, content}, [2][]byte{now, content})
+	}
+	found, err := diffContents(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Hunks, out[i].Edits = found[2*i].Hunks, found[2*i+1].Hunks
+	}
+	return out, nil
+}
+
 // file compares one file.
 func (q *quick) file(p string) error {
 	name := filepath.Join(q.repo.Root, filepath.FromSlash(p))
@@ -182,45 +233,57 @@ func (s *Store) blobID(content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// hunks asks git for the lines that differ: of contents, in a folder of their
-// own, so that it reads neither index nor configuration nor attributes.
+// hunks asks git for the lines that differ.
 func (q *quick) hunks() error {
-	if len(q.pairs) == 0 {
-		return nil
+	sides := make([][2][]byte, len(q.pairs))
+	for i, p := range q.pairs {
+		sides[i] = [2][]byte{p.old, p.new}
+	}
+	found, err := diffContents(q.ctx, sides)
+	if err != nil {
+		return err
+	}
+	for i, p := range q.pairs {
+		d := &q.deltas[p.delta]
+		d.Hunks, d.Binary = found[i].Hunks, found[i].Binary
+	}
+	return nil
+}
+
+// diffContents compares pairs of contents, in a folder of their own, so that
+// git reads neither index nor configuration nor attributes.
+func diffContents(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
+	out := make([]Delta, len(pairs))
+	if len(pairs) == 0 {
+		return out, nil
 	}
 	dir, err := os.MkdirTemp("", "svc-diff-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	for _, side := range []string{"a", "b"} {
-		if err := os.Mkdir(filepath.Join(dir, side), 0o700); err != nil {
-			return err
+	for side, name := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, err
+		}
+		for i, p := range pairs {
+			if err := os.WriteFile(filepath.Join(dir, name, strconv.Itoa(i)), p[side], 0o600); err != nil {
+				return nil, err
+			}
 		}
 	}
-	for i, p := range q.pairs {
-		name := strconv.Itoa(i)
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, "a", name), p.old, 0o600),
-			os.WriteFile(filepath.Join(dir, "b", name), p.new, 0o600)); err != nil {
-			return err
-		}
-	}
-	found, err := diffFolders(q.ctx, dir)
+	found, err := diffFolders(ctx, dir)
 	if err != nil {
-		return err
-	}
-	if len(found) != len(q.pairs) {
-		return fmt.Errorf("git diff: %d of %d files", len(found), len(q.pairs))
+		return nil, err
 	}
 	for _, f := range found {
 		i, err := strconv.Atoi(strings.TrimPrefix(f.Path, "a/"))
-		if err != nil || i < 0 || i >= len(q.pairs) {
-			return fmt.Errorf("git diff: a file %q", f.Path)
+		if err != nil || i < 0 || i >= len(pairs) {
+			return nil, fmt.Errorf("git diff: a file %q", f.Path)
 		}
-		d := &q.deltas[q.pairs[i].delta]
-		d.Hunks, d.Binary = f.Hunks, f.Binary
+		out[i] = f
 	}
-	return nil
+	return out, nil
 }
 
 // diffFolders returns what differs between the folders a and b in dir.

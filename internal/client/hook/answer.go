@@ -201,6 +201,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 				r.state.failed(errs[i]) // what follows would fail too, and an agent waits
 				return host.Answer{}, errs[i]
 			}
+			if errs[i] == nil && len(replies[i].WantLines) > 0 && replies[i].Decision != wire.Block {
+				replies[i] = r.askAgain(ctx, s, req, replies[i])
+			}
 			continue
 		}
 		wait.Go(func() {

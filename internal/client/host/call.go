@@ -39,6 +39,7 @@ type Call struct {
 	Said     string // last assistant message
 	Record   string // file that holds the conversation
 
+	input   any  // of an edit tool, for Pending
 	viaFile bool // Cline's executable hooks rather than its plugin
 }
 
@@ -121,6 +122,9 @@ func (c *Call) readTool(p payload, e Event) {
 	switch {
 	case isEdit(c.Tool):
 		c.Paths = editPaths(input)
+		if c.At == BeforeTool {
+			c.input = input
+		}
 		for _, path := range s.touched {
 			c.Paths = appendNew(c.Paths, changedFiles(p.at(path))...)
 		}
@@ -167,6 +171,14 @@ func (c *Call) wireEvent() wire.HookEvent {
 		}
 	}
 	return ""
+}
+
+// Changes returns what an edit is about to do, as far as it tells.
+func (c *Call) Changes() []Change {
+	if c.input == nil {
+		return nil
+	}
+	return changesOf(c.Tool, c.input)
 }
 
 // IsShell reports whether the call is about a command.

@@ -25,6 +25,9 @@ type Edit struct {
 	Since   coord.Time // when the session began: what others did before, it has read
 	Paths   []string   // relative to the repository's root
 	Now     coord.Time // for the words of a warning; 0 gives absolute times
+	// Pending holds, by path, what files would be like after the edit: the
+	// lines of the base that it replaces. Nil while nobody has worked that out.
+	Pending map[string]*coord.FileFacts
 }
 
 // A Decision is the answer to an edit.
@@ -34,6 +37,9 @@ type Decision struct {
 	Findings []Finding // what it rests on: warn or block, the worst first
 	// Undeclared says that it rests on the policy that edits need an intent.
 	Undeclared bool
+	// WantLines are the files in which others have changes, so that it would
+	// help to know which lines the edit replaces.
+	WantLines []string
 }
 
 // Decide answers whether an edit may go on. Findings of severity info are not
@@ -59,7 +65,7 @@ func Decide(ix *Index, e Edit) Decision {
 		d.path(path)
 	}
 	if len(d.hits) == 0 && len(d.attempts) == 0 && len(d.overwrites) == 0 && (!touched || rules.RequireIntent == coord.SeverityOff) {
-		return Decision{Action: Allow}
+		return Decision{Action: Allow, WantLines: d.wants}
 	}
 	attempted := build(ix, e.Worker, d.attempts)
 	for _, h := range d.overwrites {
@@ -74,7 +80,9 @@ func Decide(ix *Index, e Edit) Decision {
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity.Rank() < coord.SeverityWarn.Rank() })
 	findings = dedupe(findings) // what was recorded comes first
 	sortFindings(findings)
-	return d.answer(findings, touched)
+	out := d.answer(findings, touched)
+	out.WantLines = d.wants
+	return out
 }
 
 // Judge answers what findings, ordered as Check returns them, come to under
@@ -93,6 +101,7 @@ type decider struct {
 	pathUrgent bool  // policy has raised path_overlap
 	attempts   []hit // of the edit itself; hits are those of what was recorded
 	overwrites []hit
+	wants      []string // files of which the lines are not known
 }
 
 // urgent reports whether conflicts of a kind reach an agent at all.
@@ -147,6 +156,14 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 			d.overwrites = append(d.overwrites, hit{fileHit, item{path: path}, theirs, w})
 		}
 		return
+	}
+	if pending := d.edit.Pending[path]; pending != nil {
+		ours := item{kind: changeEntry, change: &Change{RepoID: d.repo.id, Copy: d.edit.Copy, Facts: *pending}}
+		d.attempts = append(d.attempts, hit{fileHit, ours, theirs, w})
+		return
+	}
+	if d.edit.Pending == nil && d.urgent(coord.EditOverlap) && !slices.Contains(d.wants, path) {
+		d.wants = append(d.wants, path)
 	}
 	if own != nil {
 		return // our change of it is compared as a whole

@@ -42,7 +42,9 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	free := false
 	err = s.Live.Recall(ctx, e.who.OrgID, func(ix *engine.Index) error {
 		edit := editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now())
-		free = engine.Decide(ix, edit).Action == engine.Allow && engine.Guard(ix, edit, sweeps).Action == engine.Allow
+		d := engine.Decide(ix, edit)
+		reply.WantLines = d.WantLines
+		free = d.Action == engine.Allow && engine.Guard(ix, edit, sweeps).Action == engine.Allow
 		return nil
 	})
 	if err != nil || free {
@@ -69,7 +71,41 @@ func unsure(ctx context.Context, err error) (wire.HookReply, error) {
 }
 
 func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Time) engine.Edit {
-	return engine.Edit{Worker: w, Session: sess.ID, Copy: live.CopyOf(sess.Session), Since: sess.StartedAt, Paths: e.Paths, Now: now}
+	return engine.Edit{
+		Worker:  w,
+		Session: sess.ID,
+		Copy:    live.CopyOf(sess.Session),
+		Since:   sess.StartedAt,
+		Paths:   e.Paths,
+		Now:     now,
+		Pending: pendingOf(e),
+	}
+}
+
+// pendingOf returns what files would be like after an edit, if the event tells.
+func pendingOf(e *hookEvent) map[string]*coord.FileFacts {
+	if len(e.Pending) == 0 {
+		return nil
+	}
+	out := make(map[string]*coord.FileFacts, len(e.Pending))
+	for i := range e.Pending {
+		p := &e.Pending[i]
+		f := &coord.FileFacts{Path: p.Path, Status: coord.FileModified, Hunks: p.Hunks}
+		switch {
+		case p.BaseBlob == "":
+			f.Status = coord.FileAdded
+		case p.NewBlob == "":
+			f.Status = coord.FileDeleted
+		}
+		if p.BaseBlob != "" {
+			f.BaseBlob = &p.BaseBlob
+		}
+		if p.NewBlob != "" {
+			f.NewBlob = &p.NewBlob
+		}
+		out[p.Path] = f
+	}
+	return out
 }
 
 // lookUp finds the session of an event and reports whether the event tells
@@ -147,10 +183,14 @@ func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
 		return h.block(ctx, d)
 	case g.Action == engine.Block:
 		return h.refuseGit(ctx, g)
-	case d.Action == engine.Warn, g.Action == engine.Warn:
-		return h.warn(ctx, d, g)
 	}
-	return h.reply(ctx)
+	answer := h.reply
+	if d.Action == engine.Warn || g.Action == engine.Warn {
+		answer = func(ctx context.Context) (wire.HookReply, error) { return h.warn(ctx, d, g) }
+	}
+	reply, err := answer(ctx)
+	reply.WantLines = d.WantLines
+	return reply, err
 }
 
 // block refuses an edit. What it ran into is recorded, so that there is a

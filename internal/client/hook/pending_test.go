@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/gittest"
+)
+
+// Where others have changes in a file, the service learns before the edit
+// which lines of the base it would replace, from every host's payload.
+func TestTheLinesOfAnEditThatIsPending(t *testing.T) {
+	const text = "one\ntwo\nthree\nfour\nfive\nsix\n"
+	cases := []struct {
+		host, event string
+		payload     func(repo, file string) m
+	}{
+		{"claude_code", "PreToolUse", func(repo, file string) m {
+			return claude(repo, "PreToolUse", m{"tool_name": "Edit", "tool_use_id": "t",
+				"tool_input": m{"file_path": file, "old_string": "four", "new_string": "vier"}})
+		}},
+		{"claude_code", "PreToolUse", func(repo, file string) m {
+			return claude(repo, "PreToolUse", m{"tool_name": "MultiEdit", "tool_use_id": "t",
+				"tool_input": m{"file_path": file, "edits": []m{
+					{"old_string": "four", "new_string": "4"}, {"old_string": "4\n", "new_string": "vier\n"}}}})
+		}},
+		{"claude_code", "PreToolUse", func(repo, file string) m {
+			return claude(repo, "PreToolUse", m{"tool_name": "Write", "tool_use_id": "t",
+				"tool_input": m{"file_path": file, "content": "ONE\n" + strings.Replace(text[4:], "four", "vier", 1)}})
+		}},
+		{"codex", "PreToolUse", func(repo, file string) m {
+			return claude(repo, "PreToolUse", m{"tool_name": "apply_patch", "tool_use_id": "t", "tool_input": m{"command": "*** Begin Patch\n" +
+				"*** Update File: a.txt\n@@\n three\n-four\n+vier\n five\n*** End Patch\n"}})
+		}},
+		{"gemini_cli", "BeforeTool", func(repo, file string) m {
+			return m{"session_id": "g", "cwd": repo, "hook_event_name": "BeforeTool", "tool_name": "replace",
+				"tool_input": m{"file_path": file, "old_string": "four", "new_string": "vier"}}
+		}},
+		{"qwen_code", "PreToolUse", func(repo, file string) m {
+			return claude(repo, "PreToolUse", m{"tool_name": "edit", "tool_input": m{"file_path": file, "old_string": "four", "new_string": "vier"}})
+		}},
+		{"copilot_cli", "preToolUse", func(repo, file string) m {
+			args, _ := json.Marshal(m{"path": file, "old_str": "four", "new_str": "vier"})
+			return m{"sessionId": "c", "cwd": repo, "toolName": "edit", "toolArgs": json.RawMessage(args)}
+		}},
+		{"crush", "PreToolUse", func(repo, file string) m {
+			return m{"event": "PreToolUse", "session_id": "c", "cwd": repo, "tool_name": "edit",
+				"tool_input": m{"file_path": file, "old_string": "four", "new_string": "vier"}}
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.host, func(t *testing.T) {
+			w := newWorld(t)
+			w.base = gitrepo.Base
+			repo := newRepo(t, filepath.Join(w.home, "app"))
+			file := gittest.Write(t, repo, "a.txt", text)
+			gittest.Run(t, repo, "commit", "-q", "-a", "-m", "text")
+			gittest.Run(t, repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+			gittest.Write(t, repo, "a.txt", "ONE\n"+text[4:]) // an earlier edit of ours
+			w.reply = func(in wire.HookRequest) any {
+				id := "s"
+				reply := wire.HookReply{Decision: wire.Allow, SessionID: &id}
+				switch {
+				case in.Event != wire.HookPreEdit:
+				case in.Pending == nil:
+					reply.WantLines = in.Paths
+				default:
+					reply.Decision, reply.Reason, reply.InjectContext = wire.Warn, "git will not merge", "git will not merge"
+				}
+				return reply
+			}
+			w.run(c.host, c.event, c.payload(repo, file))
+			got := w.requests()
+			last := got[len(got)-1]
+			if len(last.Pending) != 1 {
+				t.Fatalf("nothing is pending: %+v", last)
+			}
+			p := last.Pending[0]
+			if p.Path != "a.txt" || len(p.Hunks) != 2 || p.Hunks[0].Start != 1 || p.Hunks[1].Start != 4 || p.Hunks[1].Count != 1 {
+				t.Errorf("lines of the base: %+v", p)
+			}
+			if len(p.Edits) != 1 || p.Edits[0].Start != 4 || p.Edits[0].Count != 1 {
+				t.Errorf("lines of the edit: %+v", p.Edits)
+			}
+			if p.BaseBlob != gittest.Run(t, repo, "rev-parse", "HEAD:a.txt") {
+				t.Errorf("base %s", p.BaseBlob)
+			}
+		})
+	}
+}
+
+func TestAnOrdinaryEditIsAskedAboutOnce(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	w.run("claude_code", "PreToolUse", write(repo, filepath.Join(repo, "a.txt"), "t"))
+	if got := w.one(); got.Pending != nil {
+		t.Errorf("%+v", got.Pending)
+	}
+}
