@@ -15,12 +15,15 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run build test test-grammars test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
+.PHONY: help run demo build test test-grammars test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 run: build ## build and start the service on SQLite in .data, with an owner account
 	bin/svcd serve --addr $(ADDR) --data $(DATA) --owner $(OWNER)
+
+demo: build ## four scripted agents collide; under a minute, offline, leaves nothing behind
+	bin/svc demo
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
 	go build -tags netgo,osusergo -ldflags '$(LDFLAGS)' -o bin/ ./cmd/svcd

@@ -116,6 +116,14 @@ func TestUpServesOnePerson(t *testing.T) {
 	if out := l.hook("A", "SessionStart", ""); !strings.Contains(out, "session_id") {
 		t.Errorf("the hook says %q", out)
 	}
+	// Two sessions in the one clone: the second is told before it overwrites.
+	l.hook("B", "SessionStart", "")
+	l.hook("A", "PreToolUse", "t1")
+	l.write("a.txt", "two\n")
+	l.hook("A", "PostToolUse", "t2")
+	if out := l.hook("B", "PreToolUse", "t3"); !strings.Contains(out, "a.txt") {
+		t.Errorf("the second session is told %q", out)
+	}
 	// It was killed: the next hook starts it.
 	s, _ := l.service()
 	p, err := os.FindProcess(s.PID)
@@ -255,5 +263,25 @@ func TestWorkStaysLocalUntilItIsShared(t *testing.T) {
 	l.run("", "svc", "share", "--stop")
 	if at() == team.URL {
 		t.Error("after svc share --stop work still goes to the team")
+	}
+}
+
+func TestTheDemoPlaysAndLeavesNothing(t *testing.T) {
+	l := newLaptop(t)
+	out := l.run("", "svc", "demo")
+	for _, want := range []string{"told before", "refused", "INT-2", "lands it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the demo does not say %q:\n%s", want, out)
+		}
+	}
+	for _, kv := range l.env {
+		if tmp, ok := strings.CutPrefix(kv, "TMPDIR="); ok {
+			if left, err := filepath.Glob(filepath.Join(tmp, "svc-demo-*")); err != nil || len(left) > 0 {
+				t.Errorf("it left %v, %v", left, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(l.home, ".local")); err == nil {
+		t.Error("it left something in the home folder")
 	}
 }

@@ -190,7 +190,7 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"start", "Get started", []func(*app) *cobra.Command{
-		(*app).upCommand, (*app).downCommand, (*app).shareCommand,
+		(*app).upCommand, (*app).downCommand, (*app).demoCommand, (*app).shareCommand,
 		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -133,6 +134,18 @@ func (c *Client) Attention(ctx context.Context, limit int) (wire.Attention, erro
 // Members returns every member of the org.
 func (c *Client) Members(ctx context.Context) ([]coord.Membership, error) {
 	return all[coord.Membership](ctx, c, "/v1/members")
+}
+
+// AddMember adds a member and returns a token of theirs, which an admin may
+// make.
+func (c *Client) AddMember(ctx context.Context, email string) (token string, err error) {
+	if _, err := post[json.RawMessage](ctx, c, "/v1/members", map[string]string{"email": email, "role": string(coord.Member)}); err != nil {
+		return "", err
+	}
+	made, err := post[struct {
+		Token string `json:"token"`
+	}](ctx, c, "/v1/tokens", map[string]string{"name": "made for " + email, "user_email": email})
+	return made.Token, err
 }
 
 // Repos returns every repository that the org has registered.
