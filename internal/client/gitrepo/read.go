@@ -148,6 +148,18 @@ func (r *Repo) DefaultBranch() string {
 	return ""
 }
 
+// IgnoresCase reports whether paths that differ in case alone are one file, as
+// git found out when it made the repository (core.ignorecase).
+func (r *Repo) IgnoresCase() bool {
+	on := false
+	for _, set := range r.settings() {
+		if strings.EqualFold(set.name, "core.ignorecase") { // the last one counts
+			on = slices.Contains([]string{"", "true", "yes", "on", "1"}, strings.ToLower(set.value))
+		}
+	}
+	return on
+}
+
 // Remotes returns the remotes with a URL, origin first, the others in the
 // order of the configuration.
 func (r *Repo) Remotes() []Remote {

@@ -122,6 +122,10 @@ func (w *writer) repo(r wire.HookRepo) {
 	w.text("base_sha", r.BaseSHA, false)
 	w.text("worktree_hash", r.WorktreeHash, false)
 	w.text("cwd_path", r.CwdPath, false)
+	if r.IgnoreCase {
+		w.key("ignore_case")
+		w.b = append(w.b, "true"...)
+	}
 	if r.KnownOnly {
 		w.key("known_only")
 		w.b = append(w.b, "true"...)

@@ -149,6 +149,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		Branch:             clip(head.Branch, 255), DefaultBranch: clip(def, 255), HeadSHA: head.SHA,
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
+		IgnoreCase:   s.at.IgnoresCase(),
 		KnownOnly:    !r.login.Local && !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {

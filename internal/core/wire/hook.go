@@ -120,6 +120,7 @@ type HookRepo struct {
 	WorktreeHash       string        `json:"worktree_hash,omitempty" maxLength:"64" doc:"Keyed hash of the worktree's path"`
 	CwdPath            string        `json:"cwd_path,omitempty" maxLength:"1024" doc:"Working folder, relative to the repository's root"`
 	Packages           []HookPackage `json:"packages,omitempty" maxItems:"200"`
+	IgnoreCase         bool          `json:"ignore_case,omitempty" doc:"git's core.ignorecase: paths that differ in case alone are one file"`
 	KnownOnly          bool          `json:"known_only,omitempty" doc:"Nothing in the repository asks for svc: the hooks are those of the user for all folders. A repository that the org does not have stays unknown"`
 }
 

@@ -34,7 +34,8 @@ const messageTables = ` FROM messages m
 
 func scanMessage(r scanner) (m coord.Message, err error) {
 	var id, email, name, aboutKind, aboutRef *string
-	err = r.Scan(&m.ID, &m.OrgID, &m.ConversationID, &m.Seq, &m.From.Kind, &id, &email, &name, &m.From.SessionID, &m.From.Tool, &m.To, &m.Subject, &m.Body,
+	err = r.Scan(&m.ID, &m.OrgID, &m.ConversationID, &m.Seq, &m.From.Kind, &id, &email, &name, &m.From.SessionID, &m.From.Tool, &m.To,
+		&m.Subject, &m.Body,
 		&m.RequiresAck, &aboutKind, &aboutRef, &m.CreatedAt, &m.ReadAt, &m.DeliveredAt)
 	m.From.User = userOf(id, email, name)
 	if aboutKind != nil {
@@ -100,7 +101,8 @@ func (want MessageFilter) build(org string, r Reader) (join string, f filter) {
 // Messages returns messages as a reader sees them, newest first.
 func (tx *Tx) Messages(ctx context.Context, org string, r Reader, want MessageFilter) ([]coord.Message, error) {
 	join, f := want.build(org, r)
-	rows, err := all(ctx, tx, scanMessage, `SELECT `+r.messageColumns()+messageTables+join+f.where()+` ORDER BY m.seq DESC`+f.limit(want.Limit), f.args...)
+	rows, err := all(ctx, tx, scanMessage,
+		`SELECT `+r.messageColumns()+messageTables+join+f.where()+` ORDER BY m.seq DESC`+f.limit(want.Limit), f.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,10 @@ func undelivered(f *filter, s SessionRow) string {
 // would return any.
 func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool, error) {
 	f := filter{}
-	query := `SELECT CASE WHEN EXISTS (SELECT 1` + undelivered(&f, s) + `)
+	turns := `SELECT 1 FROM conflicts t JOIN sessions k ON k.id = ` + f.arg(s.ID) + `
+		WHERE t.org_id = ` + f.arg(s.OrgID) + ` AND t.updated_at > k.turns_at AND (t.holder = COALESCE(k.intent_id,
+			k.id) OR t.challenger = COALESCE(k.intent_id, k.id))`
+	query := `SELECT CASE WHEN EXISTS (` + turns + `) OR EXISTS (SELECT 1` + undelivered(&f, s) + `)
 		OR EXISTS (SELECT 1` + tx.untoldQuestions(&f, s, quiet) + `)
 		OR EXISTS (SELECT 1` + tx.untoldAnswers(&f, s, quiet) + `) THEN 1 ELSE 0 END`
 	n, err := tx.count(ctx, query, f.args...)
@@ -169,7 +174,8 @@ func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool
 // Deliver notes that messages went into a session's agent's context.
 func (tx *Tx) Deliver(ctx context.Context, s SessionRow, ids []string) error {
 	for _, id := range ids {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO deliveries (message_id, session_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, s.ID, tx.Now); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO deliveries (message_id, session_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id,
+			s.ID, tx.Now); err != nil {
 			return err
 		}
 	}
@@ -198,7 +204,9 @@ func (tx *Tx) mark(ctx context.Context, column, user string, ids []string) error
 // Ack notes a person's acknowledgement, once, and returns when it was given.
 // It is nil if the message is not addressed to them.
 func (tx *Tx) Ack(ctx context.Context, message, user string) (at *coord.Time, first bool, err error) {
-	n, err := tx.exec(ctx, `UPDATE message_recipients SET acked_at = $3, owes_ack = FALSE WHERE message_id = $1 AND user_id = $2 AND acked_at IS NULL`, message, user, tx.Now)
+	n, err := tx.exec(ctx,
+		`UPDATE message_recipients SET acked_at = $3, owes_ack = FALSE WHERE message_id = $1 AND user_id = $2 AND acked_at IS NULL`, message,
+		user, tx.Now)
 	if err != nil {
 		return nil, false, err
 	}
@@ -232,7 +240,8 @@ func (tx *Tx) withAcks(ctx context.Context, r Reader, ms []coord.Message) error 
 	rows, err := tx.QueryContext(ctx, `
 		SELECT x.message_id, c.kind, u.id, u.email, u.name, x.delivered_at, x.read_at, x.agent_read_at, x.acked_at
 		FROM message_recipients x JOIN users u ON u.id = x.user_id
-		JOIN messages m ON m.id = x.message_id JOIN conversations c ON c.id = m.conversation_id`+f.where()+` ORDER BY COALESCE(x.acked_at, 0), u.id`, f.args...)
+		JOIN messages m ON m.id = x.message_id JOIN conversations c ON c.id = m.conversation_id`+f.where()+` ORDER BY COALESCE(x.acked_at, 0),
+			u.id`, f.args...)
 	if err != nil {
 		return err
 	}
@@ -241,7 +250,8 @@ func (tx *Tx) withAcks(ctx context.Context, r Reader, ms []coord.Message) error 
 		var id string
 		var kind coord.ConversationKind
 		var x coord.Receipt
-		if err := rows.Scan(&id, &kind, &x.User.ID, &x.User.Email, &x.User.Name, &x.DeliveredAt, &x.ReadAt, &x.AgentReadAt, &x.AckedAt); err != nil {
+		if err := rows.Scan(&id, &kind, &x.User.ID, &x.User.Email, &x.User.Name, &x.DeliveredAt, &x.ReadAt, &x.AgentReadAt,
+			&x.AckedAt); err != nil {
 			return err
 		}
 		m := &ms[at[id]]

@@ -23,7 +23,34 @@ func (tx *Tx) Policies(ctx context.Context, org string) (map[string]policy.Rules
 		}
 		out[repo] = rules
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil || out[""].IgnoreCase != nil {
+		return out, err
+	}
+	return out, tx.addCase(ctx, org, out)
+}
+
+// addCase adds what clients say of the case of paths where no rule does.
+func (tx *Tx) addCase(ctx context.Context, org string, rules map[string]policy.Rules) error {
+	repos, err := all(ctx, tx, scanText, `SELECT id FROM repos WHERE org_id = $1 AND ignore_case`, org)
+	for _, id := range repos {
+		if r := rules[id]; r.IgnoreCase == nil {
+			told := true
+			r.IgnoreCase = &told
+			rules[id] = r
+		}
+	}
+	return err
+}
+
+// SetIgnoreCase notes that the case of a repo's paths does not matter, and
+// reports whether that is news.
+func (tx *Tx) SetIgnoreCase(ctx context.Context, repo string) (bool, error) {
+	res, err := tx.ExecContext(ctx, `UPDATE repos SET ignore_case = TRUE WHERE id = $1 AND NOT ignore_case`, repo)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
 }
 
 // SavePolicy replaces the rules of an org or, if repo is not empty, of a repo.

@@ -38,7 +38,8 @@ func scanSession(r scanner) (s SessionRow, err error) {
 	var number *int
 	var title *string
 	var status *coord.IntentStatus
-	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch, &s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
+	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch,
+		&s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
 		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
 		&s.User.ID, &s.User.Email, &s.User.Name, &s.Repo.ID, &s.Repo.FullName, &number, &title, &status)
 	if number != nil {
@@ -50,10 +51,12 @@ func scanSession(r scanner) (s SessionRow, err error) {
 // InsertSession adds a session.
 func (tx *Tx) InsertSession(ctx context.Context, s SessionRow) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO sessions (id, org_id, user_id, token_id, repo_id, tool, external_id, lineage_id, intent_id, model, surface, branch, worktree_hash, head_sha, base_sha,
+		INSERT INTO sessions (id, org_id, user_id, token_id, repo_id, tool, external_id, lineage_id, intent_id, model, surface, branch,
+			worktree_hash, head_sha, base_sha,
 			client, started_at, last_heartbeat_at, file)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-		s.ID, s.OrgID, s.User.ID, s.TokenID, s.Repo.ID, s.Tool, s.ExternalID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
+		s.ID, s.OrgID, s.User.ID, s.TokenID, s.Repo.ID, s.Tool, s.ExternalID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch,
+		s.WorktreeHash, s.HeadSHA, s.BaseSHA,
 		js(s.Client), s.StartedAt, s.LastHeartbeatAt, s.File)
 	return err
 }
@@ -61,7 +64,8 @@ func (tx *Tx) InsertSession(ctx context.Context, s SessionRow) error {
 // UpdateSession stores what a hook event told of a session.
 func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 	_, err := tx.ExecContext(ctx, `
-		UPDATE sessions SET token_id = $2, lineage_id = $3, intent_id = $4, model = $5, surface = $6, branch = $7, worktree_hash = $8, head_sha = $9, base_sha = $10,
+		UPDATE sessions SET token_id = $2, lineage_id = $3, intent_id = $4, model = $5, surface = $6, branch = $7, worktree_hash = $8,
+			head_sha = $9, base_sha = $10,
 			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15, file = $16
 		WHERE id = $1`,
 		s.ID, s.TokenID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
@@ -71,7 +75,8 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 
 // Session returns an org's session.
 func (tx *Tx) Session(ctx context.Context, org, id string) (SessionRow, error) {
-	return one(ctx, tx, "no such session in this org", scanSession, `SELECT `+sessionColumns+sessionTables+` WHERE s.org_id = $1 AND s.id = $2`, org, id)
+	return one(ctx, tx, "no such session in this org", scanSession,
+		`SELECT `+sessionColumns+sessionTables+` WHERE s.org_id = $1 AND s.id = $2`, org, id)
 }
 
 // SessionByExternal returns a host's session in a repo, or nil.
@@ -143,13 +148,15 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 	if want.BeforeID != "" {
 		f.and(`(s.last_heartbeat_at, s.id) < (?, ?)`, want.Before, want.BeforeID)
 	}
-	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC`+f.limit(want.Limit), f.args...)
+	return all(ctx, tx, scanSession,
+		`SELECT `+sessionColumns+sessionTables+f.where()+` ORDER BY s.last_heartbeat_at DESC, s.id DESC`+f.limit(want.Limit), f.args...)
 }
 
 // Heartbeat notes that a session was heard of, which is activity of its intent
 // too.
 func (tx *Tx) Heartbeat(ctx context.Context, id string, at coord.Time) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET last_heartbeat_at = $2 WHERE id = $1 AND last_heartbeat_at < $2`, id, at); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET last_heartbeat_at = $2 WHERE id = $1 AND last_heartbeat_at < $2`, id,
+		at); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `
@@ -194,6 +201,12 @@ func (tx *Tx) EndSession(ctx context.Context, id string, at coord.Time) error {
 	return err
 }
 
+// TurnsTold notes that a session's agent knows what became of its conflicts.
+func (tx *Tx) TurnsTold(ctx context.Context, session string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET turns_at = $2 WHERE id = $1`, session, tx.Now)
+	return err
+}
+
 // Told returns what a session's agent has been told, by key.
 func (tx *Tx) Told(ctx context.Context, session string) (map[string]string, error) {
 	out := map[string]string{}
@@ -231,7 +244,8 @@ func (tx *Tx) HookReply(ctx context.Context, org, key string) ([]byte, error) {
 
 // KeepHookReply remembers the answer to a hook event.
 func (tx *Tx) KeepHookReply(ctx context.Context, org, key string, reply []byte) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO hook_replies (org_id, dedupe_key, reply, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, key, string(reply), tx.Now)
+	_, err := tx.ExecContext(ctx, `INSERT INTO hook_replies (org_id, dedupe_key, reply, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		org, key, string(reply), tx.Now)
 	return err
 }
 

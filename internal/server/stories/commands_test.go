@@ -141,12 +141,13 @@ func (s *story) addAgent(args []string, kv map[string]string) string {
 		tool:   "claude_code",
 	}
 	for k, to := range map[string]*string{
-		"copy":   &a.copy,
-		"branch": &a.branch,
-		"repo":   &a.repo,
-		"parent": &a.parent,
-		"tool":   &a.tool,
-		"deaf":   &a.deaf,
+		"copy":       &a.copy,
+		"branch":     &a.branch,
+		"repo":       &a.repo,
+		"parent":     &a.parent,
+		"tool":       &a.tool,
+		"deaf":       &a.deaf,
+		"ignorecase": &a.ignoreCase,
 	} {
 		if v, ok := kv[k]; ok {
 			*to = v
@@ -193,7 +194,8 @@ func (s *story) hook(a *agent, e wire.HookRequest) (r wire.HookReply, failed str
 	if a.parent != "" {
 		e.Session.ParentExternalID = "x-" + a.parent
 	}
-	e.Repo = wire.HookRepo{RemoteFingerprints: []string{"github.com/" + a.repo}, Branch: a.branch, WorktreeHash: a.copy}
+	e.Repo = wire.HookRepo{RemoteFingerprints: []string{"github.com/" + a.repo}, Branch: a.branch, WorktreeHash: a.copy,
+		IgnoreCase: a.ignoreCase != ""}
 	failed = s.call(a, "POST", "/v1/hooks/evaluate", e, &r, map[string]string{"X-Svc-Protocol": "1"})
 	if r.SessionID != nil {
 		a.session = *r.SessionID
@@ -309,8 +311,9 @@ func (s *story) post(args []string, kv map[string]string) string {
 		f.Symbols = append(f.Symbols, sym)
 	}
 	for _, x := range list(kv["contracts"]) {
-		p := strings.Split(x, ";")
+		p := append(strings.Split(x, ";"), "")
 		f.Contracts = append(f.Contracts, coord.ContractFacts{
+			Detail:        optional(p[4]),
 			Key:           p[0],
 			Role:          coord.ContractRole(p[1]),
 			Change:        coord.Change(p[2]),
@@ -591,4 +594,11 @@ func (s *story) attention(args []string, _ map[string]string) (out string) {
 		return "nothing\n"
 	}
 	return out
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

@@ -69,6 +69,7 @@ type agent struct {
 	*person
 	name, repo, copy, branch, parent, tool string
 	deaf                                   string // its host shows no context
+	ignoreCase                             string // of the paths in its working copy
 	session                                string // its id, once heard of
 }
 

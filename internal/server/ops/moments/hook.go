@@ -30,6 +30,11 @@ type hookEvent struct {
 func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.EvaluateHook) (wire.HookReply, error) {
 	who.Via = coord.ViaHook
 	e := &hookEvent{HookRequest: &in.HookRequest, who: who}
+	for _, branch := range []*string{&in.Repo.Branch, &in.Repo.DefaultBranch} {
+		if !scope.ValidBranch(*branch) { // git has no such branch: whatever it is, it is not where the agent works
+			*branch = ""
+		}
+	}
 	for _, r := range in.Repo.RemoteFingerprints {
 		if fp, ok := scope.Fingerprint(r); ok && !slices.Contains(e.remotes, fp) {
 			e.remotes = append(e.remotes, fp)
@@ -124,6 +129,9 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 	repo, why, err := hookRepo(ctx, c, e)
 	if err != nil || repo == nil {
 		return nil, why, err
+	}
+	if err := work.NoteCase(ctx, c, *repo, e.Repo.IgnoreCase); err != nil {
+		return nil, "", err
 	}
 	h := &hook{Change: c, event: e, repo: *repo}
 	old, err := c.SessionByExternal(ctx, c.Who.OrgID, c.Who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
@@ -376,16 +384,23 @@ func (h *hook) reply(ctx context.Context) (wire.HookReply, error) {
 		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
 	}
 	text, told := h.brief.render(wire.MaxHookContext)
+	reply.InjectContext = text
+	return reply, h.noteTold(ctx, told)
+}
+
+// noteTold notes what was really shown to the agent.
+func (h *hook) noteTold(ctx context.Context, told []toldItem) error {
 	for _, t := range told {
-		if err := h.Tell(ctx, h.session.ID, t.key, t.mark); err != nil {
-			return reply, err
+		if t.key != "" {
+			if err := h.Tell(ctx, h.session.ID, t.key, t.mark); err != nil {
+				return err
+			}
 		}
 		if t.then != nil {
 			if err := t.then(ctx); err != nil {
-				return reply, err
+				return err
 			}
 		}
 	}
-	reply.InjectContext = text
-	return reply, nil
+	return nil
 }

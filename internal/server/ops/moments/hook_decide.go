@@ -217,6 +217,9 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if err != nil {
 		return wire.HookReply{}, err
 	}
+	if err := h.Heard(ctx, h.session.ID, h.worker(), hits); err != nil {
+		return wire.HookReply{}, err
+	}
 	reply, err := h.reply(ctx)
 	if err != nil {
 		return reply, err
@@ -333,7 +336,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 				h.found = append(h.found, *row)
 			}
 		}
-		h.conflictItem(ref, f)
+		h.conflictItem(ref, engine.HeardOf(ref, f, h.worker()), "", f)
 	}
 	if g.Action == engine.Warn {
 		h.brief.add(rankConflict, "git over others' work", g.Key, "svc warn ("+guardKind+"): "+g.Reason, nil)

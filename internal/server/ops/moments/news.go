@@ -3,7 +3,6 @@ package moments
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -29,35 +28,6 @@ func (h *hook) news(ctx context.Context) error {
 	return nil
 }
 
-// conflictNews tells of conflicts of severity warn and block, once each and
-// again when their evidence grows.
-func (h *hook) conflictNews(ctx context.Context) error {
-	findings := engine.Detect(h.Live.View(), h.worker())
-	for i := range findings {
-		f := &findings[i]
-		at := slices.IndexFunc(h.found, func(c store.ConflictRow) bool { return c.Fingerprint == f.Fingerprint })
-		if at < 0 || f.Severity.Rank() < coord.SeverityWarn.Rank() {
-			continue
-		}
-		h.conflictItem(h.found[at].Ref, f)
-	}
-	return nil
-}
-
-// conflictItem tells of a finding, unless this session has heard of it and
-// there is no more to it now.
-func (h *hook) conflictItem(ref string, f *engine.Finding) {
-	key := "conflict " + f.Fingerprint
-	if heard, ok := h.brief.heard[key]; ok {
-		severity, keys, _ := strings.Cut(heard, " ")
-		if severity == string(f.Severity) && !engine.Grown(strings.Split(keys, "\n"), f.Keys) {
-			return
-		}
-	}
-	text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-	h.brief.add(rankConflict, key, markOf(f), conflictLine(ref, f, text, suggestion), nil)
-}
-
 // maxConflictLine bounds what one conflict may say, in bytes.
 const maxConflictLine = 1500
 
@@ -69,10 +39,6 @@ func conflictLine(ref string, f *engine.Finding, text string, s coord.Suggestion
 	}
 	return marker.Say(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
 }
-
-// markOf names a version of a finding: more evidence or another severity make
-// another one.
-func markOf(f *engine.Finding) string { return string(f.Severity) + " " + strings.Join(f.Keys, "\n") }
 
 // maxLetters is how many messages go into one brief.
 const maxLetters = 5
@@ -239,20 +205,22 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 		return "", nil
 	}
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
-		h := &hook{Change: c, session: *sess, brief: newBrief(nil)}
-		for _, add := range []func(context.Context) error{h.messageNews, h.answerNews, h.questionNews} {
+		heard, err := c.Told(ctx, sess.ID)
+		if err != nil {
+			return err
+		}
+		h := &hook{Change: c, session: *sess, brief: newBrief(heard)}
+		if err := h.recall(ctx); err != nil {
+			return err
+		}
+		for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
 			if err := add(ctx); err != nil {
 				return err
 			}
 		}
 		var told []toldItem
 		text, told = h.brief.render(maxToolNews)
-		for _, t := range told {
-			if err := t.then(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
+		return h.noteTold(ctx, told)
 	})
 	return text, err
 }

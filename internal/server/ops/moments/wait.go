@@ -88,6 +88,19 @@ func (s *Service) WaitFor(ctx context.Context, who coord.Caller, in wire.WaitFor
 	if err != nil {
 		return out, err
 	}
+	id, circle, err := s.enterWait(ctx, who, in, t)
+	if err != nil {
+		return out, err
+	}
+	if circle != nil {
+		circle.Target, circle.WaitedMS = t.name, int(time.Since(start).Milliseconds())
+		return *circle, nil
+	}
+	defer func() {
+		if out.Status == "free" || err != nil {
+			s.leaveWait(ctx, who, id)
+		}
+	}()
 	w := &waiter{ctx: ctx, intent: t.intent, done: make(chan waitEnd, 1), claims: t.claims, concerns: t.concerns,
 		try: func(ctx context.Context, behind []string) (look, error) { return s.tryFree(ctx, who, t, behind) }}
 	leave := s.queueUp(who.OrgID, who.OrgID+" "+t.place.Repo.ID+" "+t.name, w)

@@ -155,6 +155,9 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 			return err
 		}
 		out = row.For(side)
+		if sess != nil {
+			return c.Heard(ctx, sess.ID, ground.WorkerOf(*sess), []store.ConflictRow{row})
+		}
 		return nil
 	})
 	return out, err

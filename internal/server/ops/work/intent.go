@@ -27,7 +27,9 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 	}
 	in.Title = title
 	if in.Branch != nil {
-		in.Branch = ground.Optional(*in.Branch)
+		if in.Branch = ground.Optional(*in.Branch); in.Branch != nil && !scope.ValidBranch(*in.Branch) {
+			return out, problem.InvalidField("branch", "is not a name that git takes for a branch")
+		}
 	}
 	var set coord.ScopeSet
 	if in.Scope != nil {
@@ -333,6 +335,11 @@ func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]c
 		return nil, err
 	}
 	*i = fresh
+	if c.Who.SessionID != "" && c.Who.Via == coord.ViaTool { // the answer tells them
+		if err := c.Heard(ctx, c.Who.SessionID, i.ID, rows); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]coord.Conflict, len(rows))
 	for k, r := range rows { // as this side reads them
 		side := coord.Holder

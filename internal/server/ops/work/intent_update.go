@@ -131,6 +131,9 @@ func applyPatch(ctx context.Context, c *ground.Change, i *store.IntentRow, p wir
 		i.PlanMD = p.PlanMD
 	}
 	if p.Branch != nil {
+		if *p.Branch != "" && !scope.ValidBranch(*p.Branch) {
+			return nil, problem.InvalidField("branch", "is not a name that git takes for a branch")
+		}
 		i.Branch = ground.Optional(*p.Branch)
 	}
 	if p.PRNumber != nil {

@@ -165,3 +165,23 @@ func rejudge(ctx context.Context, c *ground.Change, repo string) error {
 	}
 	return nil
 }
+
+// NoteCase notes that a client says that the case of a repo's paths does not
+// matter. Claims are compared accordingly, unless a policy says otherwise.
+func NoteCase(ctx context.Context, c *ground.Change, repo coord.Repo, ignored bool) error {
+	if !ignored {
+		return nil
+	}
+	if news, err := c.SetIgnoreCase(ctx, repo.ID); err != nil || !news {
+		return err
+	}
+	if err := ground.Emit(ctx, c.Tx, c.Who, ground.Happening{
+		Type:    coord.EventPolicyUpdated,
+		Subject: coord.Entity{Kind: "repo", ID: repo.ID},
+		Repo:    repo.ID,
+		Payload: map[string]any{"ignore_case": true},
+	}); err != nil {
+		return err
+	}
+	return rejudge(ctx, c, repo.ID)
+}
