@@ -229,7 +229,7 @@ func TestOutsideARepository(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	if _, err := WorkingTree(t.Context(), dir, []string{"a"}, Options{}); err == nil ||
-		!strings.Contains(err.Error(), "is no working copy of git") {
+		!strings.Contains(err.Error(), "is not a git repository") {
 		t.Errorf("error %v, want that there is none", err)
 	}
 }

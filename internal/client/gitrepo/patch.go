@@ -60,7 +60,17 @@ func (p *patchReader) onlyTouched(d *Delta, kind byte) bool {
 	if kind != 'M' || d.OldBlob == "" || d.NewBlob != "" || d.OldMode != d.NewMode {
 		return false
 	}
-	return p.eof || p.full && string(p.line) != string(diffLine)+quoted("a/"+d.Path)+" "+quoted("b/"+d.Path)
+	return p.eof || p.full && !p.heads(d.Path, d.Path)
+}
+
+// heads reports whether the line begins the patch of a file. Two folders that
+// were compared with each other, a and b, stand in their files' names.
+func (p *patchReader) heads(path, as string) bool {
+	if string(p.line) == string(diffLine)+quoted("a/"+path)+" "+quoted("b/"+as) {
+		return true
+	}
+	below, ok := strings.CutPrefix(path, "a/")
+	return ok && path == as && p.heads(path, "b/"+below)
 }
 
 // quoted writes a path as git does in a patch.

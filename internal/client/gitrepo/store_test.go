@@ -162,8 +162,9 @@ func TestQuickComparisonsAgreeWithGit(t *testing.T) {
 	name := rapid.SampledFrom([]string{"a.txt", "b.txt", "src/c.go", "src/d.png", "new.txt"})
 	attribute := rapid.SampledFrom([]string{"* text=auto", "*.txt text", "*.png binary", "*.go -diff", "*.txt ident", "src/* eol=crlf",
 		"*.txt diff=x", "*.go linguist-generated", "[attr]odd -diff", "*.txt odd", "a.txt merge=union", "* filter=none"})
-	fast := 0
+	fast, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		all++
 		for _, p := range []string{"src", "a.txt", "b.txt", "new.txt", ".gitattributes"} {
 			_ = os.RemoveAll(filepath.Join(dir, p))
 		}
@@ -204,8 +205,8 @@ func TestQuickComparisonsAgreeWithGit(t *testing.T) {
 			t.Fatalf("-git +ours\n%s", d)
 		}
 	})
-	if fast < 20 {
-		t.Errorf("only %d cases were quick", fast)
+	if fast < all/4 {
+		t.Errorf("only %d of %d cases were quick", fast, all)
 	}
 }
 
