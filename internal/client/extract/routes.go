@@ -88,6 +88,14 @@ func (e *extractor) resource(p *place, prefix string) {
 	}
 	single := p.isSingle()
 	only, except := list("only"), list("except")
+	for _, m := range afterwards().FindAllSubmatch(e.o.Source[p.span.End:min(len(e.o.Source), int(p.span.End)+300)], 1) {
+		names := strings.FieldsFunc(string(m[2]), func(c rune) bool { return strings.ContainsRune("'\", \n\t", c) })
+		if string(m[1]) == "only" {
+			only = names
+		} else {
+			except = names
+		}
+	}
 	for _, name := range p.texts(p.rule.Options["path"]) {
 		for _, a := range actions {
 			named := a.name
@@ -108,6 +116,9 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 	}
 }
+
+// afterwards is how Laravel narrows a resource after it was made.
+var afterwards = lazy.Regexp(`^\s*->\s*(only|except)\(\s*\[([^\]]*)\]`)
 
 // devise adds the routes of accounts that Rails' usual library makes.
 func (e *extractor) devise(p *place, prefix string) {

@@ -2,6 +2,7 @@
 // truth is written elsewhere, and prints the tables of docs/contracts.md.
 //
 //	go run ./internal/tools/contracts [-v] [-only TEXT] TRUTH MIRRORS
+//	go run ./internal/tools/contracts -documents LIST TRUTH MIRRORS
 //
 // TRUTH holds three tables with a line of headings: routes.tsv (the routes of
 // one public API: n, method, path, in_envelope, in_fields, out_envelope,
@@ -31,6 +32,7 @@ func main() {
 	verbose := flag.Bool("v", false, "list what was missed and what is no route")
 	fields := flag.Bool("fields", false, "with -v: also the fields that were missed")
 	only := flag.String("only", "", "only repositories whose row contains this")
+	documents := flag.String("documents", "", "score instead the repositories that this file lists against the API documents in them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -40,7 +42,11 @@ func main() {
 	}
 	s := &score{ctx: ctx, truth: flag.Arg(0), mirrors: flag.Arg(1), verbose: *verbose, fieldsToo: *fields, only: *only,
 		read: map[string][]found{}}
-	if err := s.run(); err != nil {
+	run := s.run
+	if *documents != "" {
+		run = func() error { return s.documents(*documents) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "contracts:", err)
 		os.Exit(1)
 	}
