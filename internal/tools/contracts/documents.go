@@ -19,8 +19,8 @@ func (s *score) documents(list string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print("| repository | routes documented | in code, whole | but for the prefix | missed | calls found | of them of a documented route |\n" +
-		"|---|---|---|---|---|---|---|\n")
+	fmt.Print("| repository | routes documented | in code, whole | but for the prefix | missed | " +
+		"calls found | of them of a documented route |\n|---|---|---|---|---|---|---|\n")
 	var total [6]int
 	for repo := range strings.FieldsSeq(string(data)) {
 		all, err := s.scan(repo, "HEAD")
