@@ -122,6 +122,7 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 	switch {
 	case v.clash:
 		d := p.draft(coord.EditOverlap, v.path, v.why)
+		d.directed = d.directed || h.ours.pending
 		if v.why != linesTouch {
 			d.both = append(d.both, structureKey(v))
 			d.add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))

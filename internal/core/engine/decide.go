@@ -158,7 +158,13 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 		return
 	}
 	if pending := d.edit.Pending[path]; pending != nil {
-		ours := item{kind: changeEntry, change: &Change{RepoID: d.repo.id, Copy: d.edit.Copy, Facts: *pending}}
+		// Nothing of ours is there yet: who changed the lines was first.
+		ours := item{kind: changeEntry, pending: own == nil, change: &Change{
+			RepoID: d.repo.id,
+			Copy:   d.edit.Copy,
+			Facts:  *pending,
+			By:     []Touch{{d.self.ID, d.edit.Session, d.edit.Now}},
+		}}
 		d.attempts = append(d.attempts, hit{fileHit, ours, theirs, w})
 		return
 	}

@@ -9,12 +9,13 @@ import (
 
 // An item is one thing that a side claims, changed or uses.
 type item struct {
-	kind   entryKind
-	claim  *coord.Claim
-	change *Change
-	sub    int    // the symbol, contract or reference within the change
-	use    *Use   // of live code
-	path   string // of live code, and of an edit that is only about to happen
+	kind    entryKind
+	claim   *coord.Claim
+	change  *Change
+	sub     int    // the symbol, contract or reference within the change
+	use     *Use   // of live code
+	path    string // of live code, and of an edit that is only about to happen
+	pending bool   // an edit that is about to be made
 }
 
 // A hit is a meeting of something of ours with something of somebody else's.

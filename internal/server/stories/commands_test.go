@@ -250,13 +250,30 @@ func (s *story) join(args []string, _ map[string]string) string {
 }
 
 func before(event wire.HookEvent) command {
-	return func(s *story, args []string, _ map[string]string) string {
-		r, failed := s.hook(s.agent(args[0]), wire.HookRequest{Event: event, Paths: args[1:]})
+	return func(s *story, args []string, kv map[string]string) string {
+		e := wire.HookRequest{Event: event, Paths: args[1:]}
+		if kv["hunks"] != "" {
+			e.Pending = []wire.HookPending{{Path: args[1], BaseBlob: kv["base"], NewBlob: "pending", Hunks: s.hunks(kv["hunks"])}}
+		}
+		r, failed := s.hook(s.agent(args[0]), e)
 		if failed != "" {
 			return failed
 		}
+		if len(r.WantLines) > 0 {
+			return told(r, true) + "  which lines of " + strings.Join(r.WantLines, ", ") + "?\n"
+		}
 		return told(r, true)
 	}
+}
+
+// hunks reads 40+19:hash,...
+func (s *story) hunks(text string) (out []coord.Hunk) {
+	for _, h := range list(text) {
+		lines, hash, _ := strings.Cut(h, ":")
+		start, count, _ := strings.Cut(lines, "+")
+		out = append(out, coord.Hunk{Start: s.number(start), Count: s.number(count), LinesHash: hash})
+	}
+	return out
 }
 
 func (s *story) git(args []string, kv map[string]string) string {
@@ -291,11 +308,7 @@ func (s *story) post(args []string, kv map[string]string) string {
 			*to = &v
 		}
 	}
-	for _, h := range list(kv["hunks"]) {
-		lines, hash, _ := strings.Cut(h, ":")
-		start, count, _ := strings.Cut(lines, "+")
-		f.Hunks = append(f.Hunks, coord.Hunk{Start: s.number(start), Count: s.number(count), LinesHash: hash})
-	}
+	f.Hunks = s.hunks(kv["hunks"])
 	for _, x := range list(kv["symbols"]) {
 		p := append(strings.Split(x, ":"), "", "")
 		sym := coord.SymbolFacts{
