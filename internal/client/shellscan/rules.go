@@ -89,7 +89,17 @@ func ruleTable() map[string]rule {
 		"applypatch":  applyPatch,
 		"git":         git,
 		"find":        find,
-		"fd":          func(s *scanner, c call) { s.readOnly = s.readOnly && !hasAny(c.args, "-x", "-X", "--exec") },
+		"fd": func(s *scanner, c call) {
+			s.readOnly = s.readOnly && !hasAny(c.args, "-x", "-X", "--exec", "--exec-batch")
+		},
+		"uniq":    second("-f -s -w"),
+		"xxd":     second("-c -g -l -o -s -n"),
+		"trap":    trapped,
+		"tree":    treeList,
+		"gh":      readsIf("view list status diff checks api search auth browse watch"),
+		"docker":  readsIf("ps images logs inspect version info top stats port ls history search events diff"),
+		"podman":  readsIf("ps images logs inspect version info top stats port ls history search events diff"),
+		"kubectl": readsIf("get describe logs top version explain api-resources cluster-info"),
 		"go": subcommand(map[string]rule{"get": writes("go.mod", "go.sum"), "mod": goMod, "fmt": under, "work": writes("go.work"),
 			"vet": reads, "list": reads, "version": reads, "env": reads, "doc": reads}),
 		"npm": subcommand(map[string]rule{
@@ -145,11 +155,11 @@ func ruleTable() map[string]rule {
 
 // readers write nothing, whatever their arguments.
 var readers = words(`ls cat bat grep egrep fgrep rg ag head tail wc echo printf pwd test [ [[ true false : which type
-	whereis stat file du df tree uniq cut tr paste comm diff cmp jq xxd od hexdump strings date ps id uname whoami
+	whereis stat file du df cut tr paste comm diff cmp jq od hexdump strings date ps id uname whoami
 	hostname sleep read set unset basename dirname realpath readlink seq nl rev tac column fold less more man help
-	history jobs wait kill trap return exit break continue shift getopts ulimit umask alias printenv locale nproc
-	free uptime lsof sha256sum sha1sum md5sum cksum b2sum ssh docker kubectl gh ping dig nslookup tty clear dirs
-	hash fc nvidia-smi tokei cloc scc expr let`)
+	history jobs wait kill return exit break continue shift getopts ulimit umask alias printenv locale nproc
+	free uptime lsof sha256sum sha1sum md5sum cksum b2sum ssh ping dig nslookup tty clear dirs
+	hash nvidia-smi tokei cloc scc expr let`)
 
 // words returns the set of words in a text, made when it is first asked for.
 func words(text string) func() map[string]bool {
@@ -183,7 +193,7 @@ func operands(valued string, kind Kind) rule {
 func when(valued string, flags ...string) rule {
 	return func(s *scanner, c call) {
 		if opts, ops := c.parse(valued); opts.has(flags...) {
-			s.writeAll(foldersUnder(ops), File)
+			s.format(ops)
 		}
 	}
 }
@@ -193,8 +203,60 @@ func when(valued string, flags ...string) rule {
 func unless(valued string, flags ...string) rule {
 	return func(s *scanner, c call) {
 		if opts, ops := c.parse(valued); !opts.has(flags...) {
-			s.writeAll(foldersUnder(ops), File)
+			s.format(ops)
 		}
+	}
+}
+
+// format notes what a formatter writes: the files it is given, and of folders,
+// or of the whole project, nobody can say which.
+func (s *scanner) format(ops []value) {
+	files := foldersUnder(ops)
+	if len(files) == 0 || len(files) < len(ops) {
+		s.readOnly = false
+	}
+	s.writeAll(files, File)
+}
+
+// second is the rule of commands whose second operand is where they write.
+func second(valued string) rule {
+	return func(s *scanner, c call) {
+		if _, ops := c.parse(valued); len(ops) > 1 {
+			s.write(ops[1], Write{Kind: File})
+		}
+	}
+}
+
+// readsIf is the rule of commands of which only some subcommands are known to
+// write nothing, by their first or second word.
+func readsIf(known string) rule {
+	harmless := words(known)
+	return func(s *scanner, c call) {
+		_, ops := c.parse("")
+		for _, v := range ops[:min(2, len(ops))] {
+			if harmless()[v.s] {
+				return
+			}
+		}
+		s.readOnly = false
+	}
+}
+
+// trapped scans what a shell runs when it ends.
+func trapped(s *scanner, c call) {
+	if len(c.args) < 2 || c.args[0].s == "-" || c.args[0].ok && c.args[0].s == "" {
+		return // what was set before is put back
+	}
+	s.readOnly = false
+	if c.args[0].ok {
+		s.sub(func() { s.script(c.args[0].s) })
+	}
+}
+
+// treeList lists a folder, into a file if told so.
+func treeList(s *scanner, c call) {
+	if opts, _ := c.parse("-o -L -P -I"); opts.has("-o") {
+		s.write(opts["-o"], Write{Kind: File})
 	}
 }
 
