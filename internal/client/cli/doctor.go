@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -53,6 +55,7 @@ func (a *app) patient() *doctor.Patient {
 		p.Remote, p.RemoteErr = a.connect(l)
 	}
 	p.Program = program
+	p.Missed = func() (int, time.Time) { return hook.Missed(a.Getenv("TMPDIR"), l.Server) }
 	p.Reads = reads
 	here, _ := a.here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root

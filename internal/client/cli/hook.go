@@ -52,9 +52,10 @@ func (a *app) hookCommand() *cobra.Command {
 		Short: "Answer a hook of an agent host",
 		Long: "Read what an agent host tells its hooks on standard input, ask the server, and\n" +
 			"answer in the host's own words. svc init configures hosts to run it. Whatever\n" +
-			"fails, it prints nothing and exits 0, so that the agent goes on; hook.log in\n" +
-			"the config folder says why. It exits 2, with the reason on standard error, only\n" +
-			"to block an edit in hosts that know no other way.",
+			"fails, it exits 0 and prints nothing, or once in an outage a line for you, so\n" +
+			"that the agent goes on; hook.log in the config folder says why. It exits 2,\n" +
+			"with the reason on standard error, only to block an edit in hosts that know no\n" +
+			"other way.",
 		Example: "  svc hook --tool claude_code --event PreToolUse < payload.json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

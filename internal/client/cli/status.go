@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -65,6 +66,7 @@ type status struct {
 	TeammatesError string          `json:"teammates_error,omitempty"`
 	Attention      *wire.Attention `json:"attention"`
 	AttentionError string          `json:"attention_error,omitempty"`
+	Unanswered     int             `json:"unanswered_hooks,omitempty"`
 }
 
 // status asks for all parts at once: the slowest decides how long it takes.
@@ -77,6 +79,7 @@ func (a *app) status(ctx context.Context) *status {
 	}
 	c, l, err := a.client()
 	s.Server, s.ServerSource, s.TokenSource = l.Server, l.ServerSource, l.TokenSource
+	s.Unanswered, _ = hook.Missed(a.Getenv("TMPDIR"), l.Server)
 	if err != nil {
 		for _, e := range []*string{&s.UserError, &s.UsageError, &s.IntentsError, &s.TeammatesError, &s.AttentionError} {
 			*e = err.Error()
@@ -133,6 +136,10 @@ func (a *app) printStatus(s *status) {
 		fmt.Fprintf(w, "%s at %s (%s)\n", a.paint(bold, "a service"), peertext.Person(s.Org.Name), s.Server)
 	default:
 		fmt.Fprintln(w, a.paint(red, s.UserError))
+	}
+	if s.Unanswered > 0 {
+		fmt.Fprintf(w, "%s: %s of your agents went unanswered; svc doctor says more\n",
+			a.paint(yellow, "unchecked"), plural(s.Unanswered, "event"))
 	}
 	if s.Repo != nil {
 		fmt.Fprintf(w, "In %s on %s\n", peertext.Path(s.Repo.Fingerprint), peertext.Branch(s.Repo.Branch))

@@ -148,6 +148,25 @@ func checkHosts(ctx context.Context, p *Patient) []Check {
 	return p.Hosts(ctx)
 }
 
+// checkMissed tells of hooks that let agents go on unchecked, which nobody
+// would notice otherwise.
+func checkMissed(_ context.Context, p *Patient) []Check {
+	const name = "hooks"
+	if p.Missed == nil {
+		return nil
+	}
+	count, last := p.Missed()
+	if count == 0 {
+		return one(name, OK, "", "every event of your agents was answered")
+	}
+	ago := ""
+	if !last.IsZero() {
+		ago = ", the last " + p.Now().Sub(last).Round(time.Second).String() + " ago"
+	}
+	return one(name, Warn, "", "%d events of your agents went unanswered since the last answer%s; their edits went on unchecked "+
+		"and are told with the next one (hook.log beside the config says why)", count, ago)
+}
+
 // checkRoundTrip plays a session that nobody else sees anything of.
 func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	const name = "round trip"

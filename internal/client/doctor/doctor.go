@@ -60,6 +60,9 @@ type Patient struct {
 	// Hosts examines the agent hosts: their hooks, tool-server entries and
 	// whether they trust them.
 	Hosts func(context.Context) []Check
+	// Missed tells how many events of agents the server has not answered since
+	// it last did, and when the last of them was.
+	Missed func() (count int, last time.Time)
 	// Latest returns the newest version of svc, and whether it is newer.
 	Latest func(context.Context) (version string, newer bool, err error)
 }
@@ -92,6 +95,7 @@ var rows = []row{
 	{"token", aServer, checkToken},
 	{"git", nothing, checkGit},
 	{"hosts", nothing, checkHosts},
+	{"hooks", nothing, checkMissed},
 	{"round trip", aToken, checkRoundTrip},
 	{"version", aServer, checkVersion},
 }

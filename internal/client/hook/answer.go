@@ -224,6 +224,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	for _, err := range failures {
 		r.log(err)
 	}
+	if r.state.count > 0 {
+		r.spool.unshare(r.outageKey())
+	}
 	r.state.succeeded()
 	for i, s := range sends {
 		switch {

@@ -98,6 +98,9 @@ func Run(ctx context.Context, env Env) (code int) {
 	if err != nil {
 		r.log(err)
 		out = r.quiet()
+		if line, ok := r.notice(); ok && out == (host.Output{}) {
+			out = line
+		}
 	}
 	return r.print(out)
 }

@@ -196,6 +196,12 @@ func (s *spool) share(name, content string) {
 	_ = replaceFile(filepath.Join(s.base, name), []byte(content))
 }
 
+func (s *spool) unshare(name string) {
+	if s.base != "" {
+		_ = os.Remove(filepath.Join(s.base, name))
+	}
+}
+
 func (s *spool) shared(name string) string {
 	if s.base == "" {
 		return ""

@@ -41,6 +41,18 @@ func (c *Call) Quiet() Output {
 	return c.Host.quiet(c)
 }
 
+// noticing are the hosts that show a person a line of ours, and tell the model
+// nothing of it.
+var noticing = map[string]bool{"claude_code": true, "codex": true, "gemini_cli": true}
+
+// Notice returns how to show a person a line, and whether the host can.
+func (c *Call) Notice(line string) (Output, bool) {
+	if !noticing[c.Host.ID] || c.Host != c.Declared || c.At == SessionEnd {
+		return Output{}, false
+	}
+	return printJSON(map[string]string{"systemMessage": line}), true
+}
+
 // QuietFor is Quiet for a call that could not even be read.
 func QuietFor(h *Host, event string) Output {
 	c := &Call{Host: h, Native: event, At: h.Events[event].At}
