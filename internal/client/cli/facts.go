@@ -67,6 +67,9 @@ func askFacts(ctx context.Context, in factsRequest) (*coord.Analysis, error) {
 	cmd.Stdin = bytes.NewReader(request)
 	answer, err := cmd.Output()
 	if err != nil {
+		if ctx.Err() == nil && companion.Repair(program) {
+			return askFacts(ctx, in) // from a new copy, which is not damaged
+		}
 		return nil, fmt.Errorf("the part that reads code failed: %w", err)
 	}
 	var out coord.Analysis

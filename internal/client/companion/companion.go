@@ -14,9 +14,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -94,6 +96,30 @@ func unpack(data []byte, folder, program string) (string, error) {
 	}
 	forget(folder, program, name)
 	return path, nil
+}
+
+// Repair removes a program that is not what was unpacked, though it has its
+// size, so that it is unpacked anew. It reports whether it did. It is for
+// those that failed: reading a whole program at each start would cost more
+// than the start.
+func Repair(path string) bool {
+	name := strings.TrimSuffix(filepath.Base(path), ".exe")
+	_, sum, ok := strings.Cut(name, "-")
+	want, err := hex.DecodeString(sum)
+	if !ok || err != nil || len(want) != 8 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	have := crc32.NewIEEE()
+	_, err = io.Copy(have, f)
+	f.Close()
+	if err == nil && binary.LittleEndian.Uint32(want) == have.Sum32() {
+		return false
+	}
+	return os.Remove(path) == nil
 }
 
 // write makes the file in one step: two hooks may come at once.

@@ -70,3 +70,28 @@ func TestADamagedCompanionIsMadeAnew(t *testing.T) {
 		t.Error("a damaged file was unpacked")
 	}
 }
+
+// A damaged program of the right size is found out and unpacked anew.
+func TestADamagedCompanionIsRepaired(t *testing.T) {
+	folder := t.TempDir()
+	data := pack(t, "the program")
+	path, err := unpack(data, folder, "reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Repair(path) {
+		t.Error("a sound program was removed")
+	}
+	if err := os.WriteFile(path, []byte("THE PROGRAM"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !Repair(path) {
+		t.Error("a damaged program was kept")
+	}
+	if path, err = unpack(data, folder, "reader"); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "the program" {
+		t.Errorf("%q %v", text, err)
+	}
+}
