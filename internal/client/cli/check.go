@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -46,6 +50,7 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 		return err
 	}
 	res := wire.ScopeChecked{Decision: wire.Allow, Findings: []wire.ScopeFinding{}}
+	var open []coord.Conflict
 	if len(paths) > 0 {
 		c, _, err := a.client()
 		if err != nil {
@@ -59,16 +64,40 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 		}); err != nil {
 			return err
 		}
+		open = openOn(ctx, c, here.Fingerprint, paths)
 	}
 	if a.json {
 		err = a.printJSON(res)
 	} else {
 		a.printCheck(res, len(paths))
+		for _, cf := range open {
+			fmt.Fprintf(a.Stdout, "  open %s %s: %s\n", cf.Ref, peertext.Name(string(cf.Kind)), peertext.Line(cf.Explanation, 500))
+		}
 	}
 	if err == nil && res.Decision == wire.Block {
 		return &exit{code: ExitError}
 	}
 	return err
+}
+
+// openOn returns the conflicts about the paths that are not over. What cannot
+// be had is left out: the answer to the question is another.
+func openOn(ctx context.Context, c *remote.Client, repo string, paths []string) []coord.Conflict {
+	page, err := c.Conflicts(ctx, remote.Filter{Status: "live", Repo: repo, Limit: 100})
+	if err != nil {
+		return nil
+	}
+	asked := make([]scope.Glob, 0, len(paths))
+	for _, p := range paths {
+		if g, err := scope.ParseGlob(p); err == nil {
+			asked = append(asked, g)
+		}
+	}
+	return slices.DeleteFunc(page.Items, func(cf coord.Conflict) bool {
+		return !slices.ContainsFunc(cf.Evidence, func(e coord.Evidence) bool {
+			return e.Path != nil && slices.ContainsFunc(asked, func(g scope.Glob) bool { return g.Match(*e.Path) })
+		})
+	})
 }
 
 func (a *app) printCheck(res wire.ScopeChecked, n int) {
