@@ -79,7 +79,7 @@ func (w *bench) repository(name string, files int) string {
 func page(n int) string {
 	var text strings.Builder
 	for i := range 30 {
-		fmt.Fprintf(&text, "export function f%d(a: number, b: string): string {\n  return b.repeat(a + %d)\n}\n\n", i, i/15*n)
+		fmt.Fprintf(&text, "export function f%d(a: number, b: string): string {\n  return b.repeat(a + %d)\n}\n\n", i, i/29*n)
 	}
 	return text.String()
 }
