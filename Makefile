@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-grammars test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
+.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -46,6 +46,9 @@ test-grammars: ## what builds without a C compiler read: the same trees and fact
 	.ci/build-grammars
 	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm
 	CGO_ENABLED=0 go test ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references
+
+test-release: $(if $(wildcard web/package.json),$(DIST)) ## makes releases for this machine and installs, updates and tampers with them
+	.ci/test-release
 
 test-web: ## the dashboard's tests in a real browser, on both databases
 	.ci/needs
