@@ -203,3 +203,18 @@ func (t EventType) Noun() string {
 
 // Enum lists the values for the API document.
 func (EventType) Enum() []string { return enum(EventTypes()) }
+
+// PathsOf returns the files that an event names, nil if it names none.
+func PathsOf(e Event) (out []string) {
+	switch paths := e.Payload["paths"].(type) {
+	case []string:
+		return paths
+	case []any: // as read from the log
+		for _, p := range paths {
+			if path, ok := p.(string); ok {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}

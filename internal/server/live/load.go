@@ -285,6 +285,12 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 				continue
 			}
 			copy, _ := e.Payload["copy"].(string)
+			if paths := coord.PathsOf(e); len(paths) > 0 {
+				for _, path := range paths {
+					todo["change "+e.RepoID+" "+copy+" "+path] = func() error { return reloadChange(ctx, tx, org, ix, e.RepoID, copy, path) }
+				}
+				continue
+			}
 			todo["changes "+e.RepoID+" "+copy] = func() error {
 				ix.RemoveCopy(e.RepoID, copy)
 				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
@@ -338,6 +344,20 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 		return nil
 	}
 	ix.PutWorker(IntentWorker(i, sessions))
+	return nil
+}
+
+// reloadChange reads one file of a working copy again: what a session changed
+// before costs nothing.
+func reloadChange(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, copy, path string) error {
+	rows, err := tx.ChangesAt(ctx, org, repo, copy, path)
+	if err != nil {
+		return err
+	}
+	ix.RemoveChange(repo, copy, path)
+	for _, c := range rows {
+		ix.PutChange(ChangeOf(c))
+	}
 	return nil
 }
 

@@ -109,6 +109,10 @@ func (s *Server) decodeBody(w http.ResponseWriter, r *http.Request, op api.Op, s
 	return s.api.Decode(text, schema, how, in)
 }
 
+// firstStep is how much of a body there is room for before it arrives: most of
+// them whole.
+const firstStep = 16 << 10
+
 // readLimited reads a body of at most as many bytes as the row allows.
 func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, error) {
 	if r.Header.Get("Content-Encoding") != "" {
@@ -118,9 +122,11 @@ func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, err
 	if limit == 0 {
 		limit = api.DefaultMaxBody
 	}
+	// Room for what is announced is made as it arrives: who announces much and
+	// sends little takes little.
 	var read bytes.Buffer
 	if 0 < r.ContentLength && r.ContentLength <= limit {
-		read.Grow(int(r.ContentLength) + bytes.MinRead)
+		read.Grow(int(min(r.ContentLength, firstStep)) + bytes.MinRead)
 	}
 	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	text := read.Bytes()

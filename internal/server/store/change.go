@@ -57,6 +57,13 @@ func (tx *Tx) Changes(ctx context.Context, org, repo, copy string) ([]ChangeRow,
 	return all(ctx, tx, scanChange, `SELECT `+changeColumns+` FROM changes`+f.where()+` ORDER BY repo_id, copy, path`, f.args...)
 }
 
+// ChangesAt returns what is recorded of a file in a working copy: one row, or
+// none.
+func (tx *Tx) ChangesAt(ctx context.Context, org, repo, copy, path string) ([]ChangeRow, error) {
+	return all(ctx, tx, scanChange, `SELECT `+changeColumns+` FROM changes
+		WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, repo, copy, path)
+}
+
 // DeleteChanges forgets changes of a working copy.
 func (tx *Tx) DeleteChange(ctx context.Context, org, repo, copy, path string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, repo, copy, path)

@@ -251,6 +251,7 @@ func (h *hook) edited(ctx context.Context) error {
 		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{
 			"copy":       copy,
 			"files":      len(files),
+			"paths":      touched(files),
 			"session_id": h.session.ID,
 		}); err != nil {
 			return err
@@ -260,6 +261,23 @@ func (h *hook) edited(ctx context.Context) error {
 		return err
 	}
 	return h.news(ctx)
+}
+
+// maxNamed is how many files an event names; one of more says only how many.
+const maxNamed = 50
+
+// touched returns the paths that files have and had, nil if they are many.
+func touched(files []coord.FileFacts) (out []string) {
+	if len(files) > maxNamed {
+		return nil
+	}
+	for _, f := range files {
+		out = append(out, f.Path)
+		if f.OldPath != nil {
+			out = append(out, *f.OldPath)
+		}
+	}
+	return out
 }
 
 func (h *hook) tellContracts(ctx context.Context, paths []string) error {

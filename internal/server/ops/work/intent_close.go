@@ -136,7 +136,11 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 			return nil, err
 		}
 		c.Live.PutChange(live.ChangeOf(row))
-		if err := c.TellOf(ctx, coord.EventChangeRecorded, i.ID, ch.RepoID, map[string]any{"copy": ch.Copy, "files": 1}); err != nil {
+		if err := c.TellOf(ctx, coord.EventChangeRecorded, i.ID, ch.RepoID, map[string]any{
+			"copy":  ch.Copy,
+			"files": 1,
+			"paths": []string{row.Facts.Path},
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,36 @@
+package rest_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// Who announces four megabytes and sends one kilobyte takes some kilobytes.
+func TestAnAnnouncedBodyTakesNoRoom(t *testing.T) {
+	w := daemontest.Start(t, t.TempDir()+"/svc.db")
+	o := w.Org("Acme")
+	const callers = 100
+	before := memory()
+	for range callers {
+		c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		head := []string{"POST /v1/hooks/evaluate HTTP/1.1", "Host: x", "Authorization: Bearer " + o.Owner(),
+			"Content-Type: application/json", "Content-Length: 4000000", "", strings.Repeat(" ", 1024)}
+		fmt.Fprint(c, strings.Join(head, "\r\n"))
+	}
+	inFlight := func() string { return string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body) }
+	await.True(t, "all to be read", func() bool {
+		return strings.Contains(inFlight(), fmt.Sprintf("svc_http_requests_in_flight %d\n", callers+1))
+	})
+	if each := (int64(memory()) - int64(before)) / callers; each > 200_000 {
+		t.Errorf("each takes %d bytes", each)
+	}
+}
