@@ -59,6 +59,46 @@ type Hunk struct {
 	LinesHash string `json:"lines_hash" maxLength:"64" doc:"Hash of the new lines"`
 }
 
+// A LineMap tells which lines of one version of a file became which of another:
+// git's diff of the two, without the text. It brings the ranges of two workers
+// that started from different versions into one count.
+type LineMap struct {
+	From   string      `json:"from" minLength:"1" maxLength:"64" doc:"Git blob id of one version"`
+	To     string      `json:"to" minLength:"1" maxLength:"64" doc:"Git blob id of the other"`
+	Shifts []LineShift `json:"shifts" maxItems:"2000" doc:"What differs, in the order of the lines"`
+}
+
+// A LineShift is a range of lines of one version and what stands in its place
+// in the other. A range of no lines stands before its start.
+type LineShift struct {
+	FromStart int `json:"from_start" minimum:"1"`
+	FromCount int `json:"from_count" minimum:"0"`
+	ToStart   int `json:"to_start" minimum:"1"`
+	ToCount   int `json:"to_count" minimum:"0"`
+}
+
+// Sound reports whether a map's ranges follow each other and leave the same
+// lines between them on both sides, as those of a diff do.
+func (m *LineMap) Sound() bool {
+	from, to := 1, 1
+	for _, s := range m.Shifts {
+		if s.FromCount < 0 || s.ToCount < 0 || s.FromStart < from || s.FromStart-from != s.ToStart-to {
+			return false
+		}
+		from, to = s.FromStart+s.FromCount, s.ToStart+s.ToCount
+	}
+	return m.From != m.To
+}
+
+// Reversed returns the map of the other direction.
+func (m LineMap) Reversed() LineMap {
+	out := LineMap{From: m.To, To: m.From, Shifts: make([]LineShift, len(m.Shifts))}
+	for i, s := range m.Shifts {
+		out.Shifts[i] = LineShift{s.ToStart, s.ToCount, s.FromStart, s.FromCount}
+	}
+	return out
+}
+
 // A Change tells what became of a definition or contract.
 type Change string
 

@@ -20,6 +20,7 @@ type pairing struct {
 	self, other *Worker
 	drafts      []*draft
 	edited      map[string]bool    // files that both sides changed
+	maps        lineMaps           // between versions of files
 	provided    map[string]bool    // contracts that both sides changed
 	named       [2]map[string]bool // files in which we and they claim definitions, once asked for
 }
@@ -28,7 +29,7 @@ type pairing struct {
 func build(ix *Index, self *Worker, hits []hit) []Finding {
 	var out []Finding
 	for _, group := range byOther(hits) {
-		p := pairing{self: self, other: group[0].other}
+		p := pairing{self: self, other: group[0].other, maps: ix.known(self.Repo.ID).maps}
 		p.files(group)
 		for i := range group {
 			p.classify(&group[i])
@@ -104,7 +105,7 @@ func (p *pairing) files(hits []hit) {
 			continue
 		}
 		a, b := &h.ours.change.Facts, &h.theirs.change.Facts
-		v, ok := compare(a, b)
+		v, ok := compare(p.maps, a, b)
 		if !ok {
 			continue
 		}
@@ -123,12 +124,12 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 	case v.clash:
 		d := p.draft(coord.EditOverlap, v.path, v.why)
 		d.directed = d.directed || h.ours.pending
-		if v.why != linesTouch {
+		if len(v.regions) == 0 {
 			d.both = append(d.both, structureKey(v))
 			d.add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
 		}
 		for _, r := range v.regions {
-			d.both = append(d.both, linesKey(v.path, *h.ours.change.Facts.BaseBlob, r))
+			d.both = append(d.both, p.regionKey(h, v, r))
 			d.add(hunkEvidence(h.ours, p.self.ID, r.a), hunkEvidence(h.theirs, p.other.ID, r.b))
 		}
 	case v.settled && v.why == plainReason:
@@ -144,6 +145,15 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 	default:
 		p.draft(coord.PathOverlap, "", v.why).add(p.changed(h.ours, v.path), p.changed(h.theirs, v.path))
 	}
+}
+
+// regionKey names the lines where both sides meet.
+func (p *pairing) regionKey(h *hit, v verdict, r lineRegion) string {
+	ours, theirs := &h.ours.change.Facts, &h.theirs.change.Facts
+	if v.why == linesMeet {
+		return meetKey(v.path, ours, theirs, r)
+	}
+	return linesKey(v.path, *ours.BaseBlob, r)
 }
 
 func (p *pairing) classify(h *hit) {

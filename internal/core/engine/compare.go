@@ -12,22 +12,22 @@ import (
 type verdict struct {
 	why     reason
 	path    string       // the file, by its name in the base where it has one
-	regions []lineRegion // of linesTouch
+	regions []lineRegion // of linesTouch and linesMeet
 	symbols [][2]int     // definitions that both changed, by index
 	clash   bool         // git will stop
 	settled bool         // line ranges prove that git merges
 }
 
-// A lineRegion is where two sides meet, in lines of the base.
+// A lineRegion is where two sides meet, each in lines of its base.
 type lineRegion struct{ a, b coord.Hunk }
 
 // compare tells what git would do with two changes of one repository. It
 // reports false if they do not concern the same file at all.
-func compare(a, b *coord.FileFacts) (verdict, bool) {
+func compare(m lineMaps, a, b *coord.FileFacts) (verdict, bool) {
 	baseA, baseB := basePath(a), basePath(b)
 	switch {
 	case baseA != "" && baseA == baseB:
-		v := compareBase(a, b)
+		v := compareBase(m, a, b)
 		v.path = baseA
 		return v, true
 	case newPath(a) != "" && newPath(a) == newPath(b):
@@ -51,7 +51,7 @@ func compare(a, b *coord.FileFacts) (verdict, bool) {
 }
 
 // compareBase compares two changes of one file of the base.
-func compareBase(a, b *coord.FileFacts) verdict {
+func compareBase(m lineMaps, a, b *coord.FileFacts) verdict {
 	delA, delB := a.Status == coord.FileDeleted, b.Status == coord.FileDeleted
 	renA, renB := a.Status == coord.FileRenamed, b.Status == coord.FileRenamed
 	switch {
@@ -69,18 +69,28 @@ func compareBase(a, b *coord.FileFacts) verdict {
 		return verdict{why: binaryBoth, clash: true}
 	}
 	v := verdict{why: otherBase, symbols: commonSymbols(a, b)}
-	if a.BaseBlob == nil || b.BaseBlob == nil || *a.BaseBlob != *b.BaseBlob {
+	if a.BaseBlob == nil || b.BaseBlob == nil {
 		return v
 	}
+	same := *a.BaseBlob == *b.BaseBlob
 	if hunksMissing(a) || hunksMissing(b) {
-		v.why = linesUnknown
+		if same {
+			v.why = linesUnknown
+		}
 		return v
 	}
-	v.regions = touchingHunks(a.Hunks, b.Hunks)
-	if v.settled = len(v.regions) == 0; v.settled {
-		v.why = mergesCleanly
+	meet, known := linesTouch, true
+	if same {
+		v.regions = touchingHunks(a.Hunks, b.Hunks)
 	} else {
-		v.why, v.clash = linesTouch, true
+		meet = linesMeet
+		v.regions, known = m.touching(a, b)
+	}
+	switch v.settled = known && len(v.regions) == 0; {
+	case v.settled:
+		v.why = mergesCleanly
+	case known:
+		v.why, v.clash = meet, true
 	}
 	return v
 }

@@ -189,7 +189,7 @@ func rebaseFinding(ix *Index, w *Worker, c *Change, m *Merged, sameBase bool) (F
 	merged.ID = "" // it is live no longer, whatever it was
 	v := verdict{symbols: commonSymbols(&c.Facts, &m.Facts)}
 	if sameBase {
-		v = compareBase(&c.Facts, &m.Facts)
+		v = compareBase(nil, &c.Facts, &m.Facts)
 	}
 	if !v.clash && len(v.symbols) == 0 {
 		return Finding{}, false

@@ -54,6 +54,7 @@ type repo struct {
 	useAt   map[string]uint32 // uses by path
 	code    *Worker           // stands for the live code that nobody works on
 	merged  map[string][]*Merged
+	maps    lineMaps // between versions that workers started from
 }
 
 type usesSlot struct {

@@ -7,6 +7,7 @@ type reason uint8
 const (
 	plainReason   reason = iota
 	linesTouch           // overlapping or touching lines of one base
+	linesMeet            // the same lines, counted in different versions
 	modifyDelete         // one side deleted what the other changed
 	renameDelete         // one side deleted what the other renamed
 	twoRenames           // one file, two new names

@@ -148,6 +148,15 @@ func (s *story) do(f []string) (answer string, asked bool) {
 	case "merged":
 		by := s.worker(args[:2], map[string]string{"repo": kv["repo"], "at": kv["at"]})
 		s.ix.PutMerged(&engine.Merged{ID: args[0], RepoID: by.Repo.ID, By: by, At: start + minutes(kv["at"]), Facts: facts(s.t, args[2], kv)})
+	case "map": // map b1 b2 3+1:3+4,9+0:12+2
+		m := coord.LineMap{From: args[0], To: args[1]}
+		for _, shift := range list(args[2]) {
+			from, to, _ := strings.Cut(shift, ":")
+			a, n, _ := strings.Cut(from, "+")
+			b, k, _ := strings.Cut(to, "+")
+			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: atoi(s.t, a), FromCount: atoi(s.t, n), ToStart: atoi(s.t, b), ToCount: atoi(s.t, k)})
+		}
+		s.ix.PutLineMap("shop", m)
 	case "override", "false_positive":
 		found := 0
 		for _, fd := range engine.Detect(s.ix, args[0]) {
@@ -228,6 +237,12 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 			out.WriteByte('\n')
 		}
 		return or(out.String(), "free\n"), true
+	case "wanted":
+		var out strings.Builder
+		for _, w := range engine.WantedMaps(s.ix, args[0]) {
+			fmt.Fprintf(&out, "%s %s %s\n", w.Path, w.Ours, w.Theirs)
+		}
+		return or(out.String(), "nothing\n"), true
 	case "honour":
 		most, _ := strconv.Atoi(kv["max"])
 		mode, note := engine.HonourExclusive(s.ix, s.worker(args, kv), list(kv["files"]), most)

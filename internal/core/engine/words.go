@@ -22,7 +22,9 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 	coord.ExclusiveClaim: {
 		plainReason: "{Holder} claimed {held} exclusively{since}{gone}; {c:work} enters it ({entered}), which only a person can allow."},
 	coord.EditOverlap: {
-		linesTouch:   "{Holder} changed {what}{ago}; {c:edit} touches {where} of the same version of the file, and git will not merge the two.",
+		linesTouch: "{Holder} changed {what}{ago}; {c:edit} touches {where} of the same version of the file, and git will not merge the two.",
+		linesMeet: "{Holder} changed {what}{ago}; {c:edit} touches the same place in another version of the file ({where} there), and git " +
+			"will not merge the two.",
 		modifyDelete: "{Deleter} deleted {path}; {e:edit} of it will make git stop at the merge.",
 		renameDelete: "{Deleter} deleted {path}; {e:new name} for it will make git stop at the merge.",
 		twoRenames:   "{Holder} and {challenger} renamed {path} to different names; git will stop at the merge.",

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// Everybody branched at another time, so the ranges of two workers often count
+// the lines of different versions. A line map between the two versions moves
+// the ranges of one into the count of the other. Which of the two is older does
+// not matter: the answers differ only where a side already collides with what
+// the default branch itself changed meanwhile.
+
+// maxWanted is how many maps are asked for at a time.
+const maxWanted = 20
+
+// lineMaps are the known line maps of a repo, by the two versions.
+type lineMaps map[[2]string]*coord.LineMap
+
+// PutLineMap records how two versions of a file of a repo go together. One
+// that is not sound is not taken.
+func (ix *Index) PutLineMap(repoID string, m coord.LineMap) {
+	if !m.Sound() {
+		return
+	}
+	back := m.Reversed()
+	r := ix.repo(repoID)
+	if r.maps == nil {
+		r.maps = lineMaps{}
+	}
+	r.maps[[2]string{m.From, m.To}], r.maps[[2]string{m.To, m.From}] = &m, &back
+}
+
+// RemoveLineMap forgets how two versions go together.
+func (ix *Index) RemoveLineMap(repoID, from, to string) {
+	if r := ix.repos[repoID]; r != nil {
+		delete(r.maps, [2]string{from, to})
+		delete(r.maps, [2]string{to, from})
+	}
+}
+
+// HasLineMap reports whether it is known how two versions go together.
+func (ix *Index) HasLineMap(repoID, from, to string) bool {
+	r := ix.repos[repoID]
+	return r != nil && r.maps[[2]string{from, to}] != nil
+}
+
+// A WantedMap is a pair of versions of a file that workers started from, and of
+// which nobody told yet how they go together.
+type WantedMap struct{ Path, Ours, Theirs string }
+
+// WantedMaps returns what would have to be known to compare a worker's changes
+// with those of others, by path.
+func WantedMaps(ix *Index, workerID string) []WantedMap {
+	w := ix.Worker(workerID)
+	if w == nil {
+		return nil
+	}
+	g := gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}
+	var out []WantedMap
+	for _, c := range ix.Changes(workerID) {
+		if c.RepoID != w.Repo.ID || g.repo.rules.Ignored(c.Facts.Path) || !movable(&c.Facts) {
+			continue
+		}
+		path := basePath(&c.Facts)
+		g.repo.tree.matching(path, func(e *entry) {
+			theirs, other := g.theirs(g.repo, e)
+			if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
+				return
+			}
+			f := &theirs.change.Facts
+			if !movable(f) || basePath(f) != path || *f.BaseBlob == *c.Facts.BaseBlob || ix.HasLineMap(c.RepoID, *c.Facts.BaseBlob, *f.BaseBlob) {
+				return
+			}
+			out = append(out, WantedMap{path, *c.Facts.BaseBlob, *f.BaseBlob})
+		})
+	}
+	slices.SortFunc(out, func(a, b WantedMap) int {
+		return strings.Compare(a.Path+"\x00"+a.Ours+" "+a.Theirs, b.Path+"\x00"+b.Ours+" "+b.Theirs)
+	})
+	out = slices.Compact(out)
+	return out[:min(len(out), maxWanted)]
+}
+
+// movable reports whether a change has lines that a map can move.
+func movable(f *coord.FileFacts) bool {
+	return f.BaseBlob != nil && f.Status != coord.FileDeleted && !f.Binary && len(f.Hunks) > 0
+}
+
+// touching returns where two changes meet, each in lines of its own version,
+// and whether that can be told. It is the same whoever asks.
+func (m lineMaps) touching(a, b *coord.FileFacts) ([]lineRegion, bool) {
+	if *a.BaseBlob > *b.BaseBlob {
+		regions, ok := m.touching(b, a)
+		for i, r := range regions {
+			regions[i] = lineRegion{r.b, r.a}
+		}
+		return regions, ok
+	}
+	way := m[[2]string{*b.BaseBlob, *a.BaseBlob}]
+	if way == nil {
+		return nil, false
+	}
+	moved := make([]coord.Hunk, len(b.Hunks))
+	from := make(map[coord.Hunk]coord.Hunk, len(b.Hunks))
+	for i, h := range b.Hunks {
+		moved[i] = move(h, way.Shifts)
+		from[moved[i]] = h
+	}
+	regions := touchingHunks(a.Hunks, moved)
+	for i := range regions {
+		regions[i].b = from[regions[i].b]
+	}
+	return regions, true
+}
+
+// move returns a range in the count of the other version. One that reaches into
+// what changed between the two takes in the whole of that: there is no telling
+// which part of it is meant, and its words are no longer all that stands there.
+func move(h coord.Hunk, shifts []coord.LineShift) coord.Hunk {
+	start, cut := boundary(h.Start, shifts, true)
+	end, cutToo := boundary(h.Start+h.Count, shifts, false)
+	if start > end { // an insertion where lines went, or came
+		start, end, cut = end, start, true
+	}
+	out := coord.Hunk{Start: start, Count: end - start, LinesHash: h.LinesHash}
+	if cut || cutToo {
+		out.LinesHash = ""
+	}
+	return out
+}
+
+// boundary returns where a range begins or ends in the count of the other
+// version, and whether that is in the middle of what changed. What ends where a
+// change begins ends before it, and what begins where one ends begins after it.
+func boundary(at int, shifts []coord.LineShift, begins bool) (int, bool) {
+	n, _ := slices.BinarySearchFunc(shifts, at, func(s coord.LineShift, at int) int {
+		if s.FromStart < at || begins && s.FromStart == at {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 {
+		return at, false
+	}
+	s := shifts[n-1]
+	end := s.FromStart + s.FromCount
+	switch {
+	case at >= end:
+		return s.ToStart + s.ToCount + at - end, false
+	case at == s.FromStart:
+		return s.ToStart, false
+	case begins:
+		return s.ToStart, true
+	}
+	return s.ToStart + s.ToCount, true
+}
+
+// meetKey names the lines where two sides meet, in the version that comes first
+// by its name.
+func meetKey(path string, a, b *coord.FileFacts, r lineRegion) string {
+	if *a.BaseBlob > *b.BaseBlob {
+		a, r.a = b, r.b
+	}
+	return linesKey(path, *a.BaseBlob, lineRegion{r.a, r.a})
+}
