@@ -229,6 +229,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	}
 	r.state.succeeded()
 	for i, s := range sends {
+		if errs[i] == nil {
+			r.keepWants(s.at.Root, replies[i].Wants)
+		}
 		switch {
 		case s.event == wire.HookPostEdit && errs[i] == nil:
 			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis)

@@ -18,7 +18,7 @@ import (
 
 // encode returns req as JSON.
 func encode(req wire.HookRequest) ([]byte, error) {
-	if req.Analysis != nil {
+	if req.Analysis != nil || len(req.LineMaps) > 0 {
 		return json.Marshal(req)
 	}
 	w := &writer{b: make([]byte, 0, 2048)}
@@ -270,6 +270,15 @@ func decode(data []byte) (wire.HookReply, error) {
 	}
 	if n, ok := m["index_version"].(float64); ok {
 		out.IndexVersion = int(n)
+	}
+	if list, ok := m["wants"].([]any); ok {
+		for _, v := range list {
+			w, _ := v.(map[string]any)
+			path, _ := w["path"].(string)
+			ours, _ := w["ours"].(string)
+			theirs, _ := w["theirs"].(string)
+			out.Wants = append(out.Wants, wire.WantedMap{Path: path, Ours: ours, Theirs: theirs})
+		}
 	}
 	if list, ok := m["want_lines"].([]any); ok {
 		for _, v := range list {

@@ -69,6 +69,9 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		Paths: s.paths,
 	}
 	private := r.login.DataMode == coord.DataMetadataOnly
+	if s.event == wire.HookPrompt || s.event == wire.HookPostEdit || s.event == wire.HookStop {
+		req.LineMaps = r.lineMaps(ctx, s.at.Root)
+	}
 	switch s.event {
 	case wire.HookPrompt:
 		if !private {

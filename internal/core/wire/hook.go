@@ -78,6 +78,7 @@ type HookRequest struct {
 	Analysis      *coord.Analysis `json:"analysis,omitempty"`
 	Status        *HookStatus     `json:"status,omitempty"`
 	Pending       []HookPending   `json:"pending,omitempty" maxItems:"500" doc:"For pre_edit, when the answer before asked for it in want_lines: the base lines that the edit would replace"`
+	LineMaps      []coord.LineMap `json:"line_maps,omitempty" maxItems:"20" doc:"What an answer before asked for in wants, as far as this machine has both versions"`
 	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this machine that failed open since the last success"`
 }
 
@@ -196,7 +197,16 @@ type HookReply struct {
 	Intent        *HookIntent    `json:"intent"`
 	SessionID     *string        `json:"session_id"`
 	IndexVersion  int            `json:"index_version" doc:"0 asks the client for an initial scan"`
+	Wants         []WantedMap    `json:"wants,omitempty" doc:"Versions of files that others started from. A client that has both versions tells with its next report how their lines go together, in line_maps"`
 	WantLines     []string       `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
+}
+
+// A WantedMap is a pair of versions of a file, of which the service would like
+// to know how their lines go together.
+type WantedMap struct {
+	Path   string `json:"path"`
+	Ours   string `json:"ours" doc:"Git blob id that this session's change started from"`
+	Theirs string `json:"theirs" doc:"Git blob id that somebody else's started from"`
 }
 
 // A HookConflict is a conflict in a reply.

@@ -24,6 +24,9 @@ const (
 	rebaseOn = 14 * 24 * time.Hour    // how long merged work is remembered
 )
 
+// MapsKept is how long it is remembered how two versions of a file go together.
+const MapsKept = rebaseOn
+
 // A Set holds the indexes of all orgs that somebody asked for.
 type Set struct {
 	// Trusting leaves out asking whether others wrote, so that a test can show
@@ -328,6 +331,15 @@ func (d *Draft) PutChange(c *engine.Change) {
 	d.ix.PutChange(c)
 	d.disturbTouchers(old)
 	d.disturbTouchers(c)
+}
+
+// PutLineMap records how two versions of a file go together.
+func (d *Draft) PutLineMap(repo string, m coord.LineMap) {
+	if d.ix.HasLineMap(repo, m.From, m.To) {
+		return
+	}
+	d.undo = append(d.undo, func() { d.ix.RemoveLineMap(repo, m.From, m.To) })
+	d.ix.PutLineMap(repo, m)
 }
 
 // CopyOf names the working copy that a session works in.

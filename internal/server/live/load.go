@@ -14,7 +14,7 @@ import (
 func load(ctx context.Context, tx *store.Tx, org string) (*engine.Index, error) {
 	ix := engine.New()
 	for _, part := range []func(context.Context, *store.Tx, string, *engine.Index) error{
-		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadMerged, loadSuppressions,
+		loadRules, loadLinks, loadUses, loadWorkers, loadChanges, loadMaps, loadMerged, loadSuppressions,
 	} {
 		if err := part(ctx, tx, org, ix); err != nil {
 			return nil, err
@@ -146,6 +146,18 @@ func putChanges(ctx context.Context, tx *store.Tx, org, repo, copy string, ix *e
 	rows, err := tx.Changes(ctx, org, repo, copy)
 	for _, c := range rows {
 		ix.PutChange(ChangeOf(c))
+	}
+	return err
+}
+
+func loadMaps(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
+	return putMaps(ctx, tx, org, "", ix)
+}
+
+func putMaps(ctx context.Context, tx *store.Tx, org, repo string, ix *engine.Index) error {
+	rows, err := tx.LineMaps(ctx, org, repo, tx.Now.Add(-MapsKept))
+	for _, m := range rows {
+		ix.PutLineMap(m.RepoID, m.Map)
 	}
 	return err
 }
@@ -282,6 +294,10 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 		case coord.PartChanges:
 			if id, ok := e.Payload["merge"].(string); ok {
 				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, e.RepoID, id) }
+				continue
+			}
+			if _, ok := e.Payload["maps"]; ok {
+				todo["maps "+e.RepoID] = func() error { return putMaps(ctx, tx, org, e.RepoID, ix) }
 				continue
 			}
 			copy, _ := e.Payload["copy"].(string)

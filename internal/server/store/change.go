@@ -98,3 +98,41 @@ func scanMerged(r scanner) (m MergedRow, err error) {
 func (tx *Tx) Merged(ctx context.Context, org string, since coord.Time) ([]MergedRow, error) {
 	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND at > $2 ORDER BY at, merge_id, path`, org, since)
 }
+
+// A LineMapRow is how two versions of a file of a repo go together.
+type LineMapRow struct {
+	RepoID string
+	Map    coord.LineMap
+}
+
+// SaveLineMap records how two versions go together.
+func (tx *Tx) SaveLineMap(ctx context.Context, org, repo string, m coord.LineMap) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO line_maps (org_id, repo_id, from_blob, to_blob, shifts, at) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org_id, repo_id, from_blob, to_blob) DO UPDATE SET shifts = EXCLUDED.shifts, at = EXCLUDED.at`,
+		org, repo, m.From, m.To, js(m.Shifts), tx.Now)
+	return err
+}
+
+// LineMaps returns the line maps of an org that were told since a moment; of
+// one repo if that is not empty.
+func (tx *Tx) LineMaps(ctx context.Context, org, repo string, since coord.Time) ([]LineMapRow, error) {
+	f := filter{}
+	f.and(`org_id = ?`, org)
+	f.and(`at >= ?`, since)
+	if repo != "" {
+		f.and(`repo_id = ?`, repo)
+	}
+	scan := func(r scanner) (m LineMapRow, err error) {
+		err = r.Scan(&m.RepoID, &m.Map.From, &m.Map.To, asJSON{&m.Map.Shifts})
+		return m, err
+	}
+	return all(ctx, tx, scan, `SELECT repo_id, from_blob, to_blob, shifts FROM line_maps`+f.where()+` ORDER BY at, from_blob, to_blob`, f.args...)
+}
+
+// ForgetLineMaps drops maps that were told before a moment. What is still
+// wanted is asked for again.
+func (tx *Tx) ForgetLineMaps(ctx context.Context, before coord.Time) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM line_maps WHERE at < $1`, before)
+	return err
+}

@@ -31,7 +31,7 @@ type command func(s *story, args []string, kv map[string]string) string
 //	start|prompt|plan|stop|end WHO "text"     hook events
 //	pre|shell WHO PATH...                     hook events before a write
 //	git WHO VERB PATH... effect=sweeps|moves  a shell call with a git command that would hit these files
-//	post WHO PATH base= new= hunks=40+19:hash status= old= binary symbols=F:signature:breaking
+//	post WHO PATH base= new= map=b1>b2@10+0>10+3 hunks=40+19:hash status= old= binary symbols=F:signature:breaking
 //	     contracts="http:GET /x;provides;removed;breaking" refs=a.go#F
 //	declare WHO title="" paths=a,b symbols= contracts= mode= depends=INT-1 ticket=T-1 branch= repo=
 //	update WHO INT-1 add=paths remove=paths add_contracts= depend= undepend= status= title=
@@ -341,11 +341,30 @@ func (s *story) post(args []string, kv map[string]string) string {
 		Event:    wire.HookPostEdit,
 		Paths:    []string{args[1]},
 		Analysis: &coord.Analysis{Files: []coord.FileFacts{f}},
+		LineMaps: s.lineMaps(kv["map"]),
 	})
 	if failed != "" {
 		return failed
 	}
-	return told(r, false)
+	out := told(r, false)
+	for _, w := range r.Wants {
+		out += fmt.Sprintf("  wants %s %s %s\n", w.Path, w.Ours, w.Theirs)
+	}
+	return out
+}
+
+// lineMaps reads b1>b2@10+0>10+3.
+func (s *story) lineMaps(text string) []coord.LineMap {
+	if text == "" {
+		return nil
+	}
+	versions, shift, _ := strings.Cut(text, "@")
+	from, to, _ := strings.Cut(versions, ">")
+	a, b, _ := strings.Cut(shift, ">")
+	fromStart, fromCount, _ := strings.Cut(a, "+")
+	toStart, toCount, _ := strings.Cut(b, "+")
+	return []coord.LineMap{{From: from, To: to, Shifts: []coord.LineShift{{FromStart: s.number(fromStart), FromCount: s.number(fromCount),
+		ToStart: s.number(toStart), ToCount: s.number(toCount)}}}}
 }
 
 func (s *story) number(text string) int {

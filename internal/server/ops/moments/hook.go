@@ -76,12 +76,16 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return nil
 		}
 		c.Who.SessionID = h.session.ID
+		if err := h.learnMaps(ctx); err != nil {
+			return err
+		}
 		if err := h.handle(ctx, e.Event); err != nil {
 			return err
 		}
 		if reply, err = h.reply(ctx); err != nil {
 			return err
 		}
+		reply.Wants = h.wants()
 		return keep(ctx, c, e, reply)
 	})
 	return reply, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/people"
@@ -33,7 +34,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(failed, s.Store.Write(ctx, people.SigninLock, func(tx *store.Tx) error {
-		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)), tx.DeleteExpiredSignins(ctx),
+		return ground.FirstError(tx.ForgetHookReplies(ctx, tx.Now.Add(-HookReplyKept)),
+			tx.ForgetLineMaps(ctx, tx.Now.Add(-live.MapsKept)), tx.DeleteExpiredSignins(ctx),
 			tx.DeleteOldStatuses(ctx, memory.Window))
 	}))...)
 }

@@ -1,0 +1,36 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+)
+
+// Between returns what differs between two blobs of the repository at root,
+// as its merge would see it, or ErrMissing if it does not have both, or either
+// has no lines. Nothing is fetched.
+func Between(ctx context.Context, root, from, to string) ([]Hunk, error) {
+	for _, id := range []string{from, to} {
+		if commitID(id) == "" {
+			return nil, fmt.Errorf("%.80q: %w", id, ErrMissing)
+		}
+	}
+	objects := NewObjects(ctx, root)
+	defer objects.Close()
+	for _, id := range []string{from, to} {
+		if _, err := objects.Blob(id, maxMapped); err != nil {
+			return nil, err
+		}
+	}
+	w := &worktree{ctx: ctx, root: root}
+	deltas, err := w.diff("", from, to, "--")
+	if err != nil {
+		return nil, err
+	}
+	if len(deltas) != 1 || deltas[0].Binary {
+		return nil, fmt.Errorf("%s and %s: %w", from, to, ErrMissing)
+	}
+	return deltas[0].Hunks, nil
+}
+
+// maxMapped is the largest version that is compared while an agent waits.
+const maxMapped = 8 << 20

@@ -1,0 +1,66 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// The service asks for how the lines of two versions of a file go together,
+// where work on both is to be compared. It is told with the next report: the
+// agent does not wait for a second round.
+
+// keepWants remembers what an answer asked for.
+func (r *runner) keepWants(root string, wants []wire.WantedMap) {
+	var lines []string
+	for _, w := range wants {
+		if !strings.ContainsAny(w.Ours+w.Theirs, " \n") {
+			lines = append(lines, w.Ours+" "+w.Theirs)
+		}
+	}
+	if len(lines) > 0 {
+		r.spool.put(wantsName(root), strings.Join(lines, "\n"))
+	}
+}
+
+func wantsName(root string) string { return "wants-" + hashed(root)[:24] }
+
+// lineMaps returns what was asked for, as far as this repository has both
+// versions. What it does not have is not looked for again in this session.
+func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
+	asked := r.spool.take(wantsName(root))
+	if asked == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	var out []coord.LineMap
+	for pair := range strings.Lines(asked) {
+		ours, theirs, ok := strings.Cut(strings.TrimSpace(pair), " ")
+		missing := "nomap-" + hashed(root, ours, theirs)[:24]
+		if !ok || len(out) == maxLineMaps || r.spool.has(missing) {
+			continue
+		}
+		hunks, err := gitrepo.Between(ctx, root, theirs, ours)
+		if err != nil || len(hunks) > coord.MaxAnalysisHunks {
+			if !errors.Is(err, gitrepo.ErrMissing) {
+				r.log(err)
+			}
+			r.spool.put(missing, "")
+			continue
+		}
+		m := coord.LineMap{From: theirs, To: ours, Shifts: []coord.LineShift{}}
+		for _, h := range hunks {
+			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// maxLineMaps is how many the service takes at a time.
+const maxLineMaps = 20

@@ -1,0 +1,54 @@
+package moments
+
+import (
+	"context"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// learnMaps takes over how versions of files go together, as far as that is
+// still wanted: a client tells only what it was asked for, and nobody else can
+// fill the index with what no work needs.
+func (h *hook) learnMaps(ctx context.Context) error {
+	if len(h.event.LineMaps) == 0 {
+		return nil
+	}
+	wanted := map[[2]string]bool{}
+	for _, w := range engine.WantedMaps(h.Live.View(), h.worker()) {
+		wanted[[2]string{w.Ours, w.Theirs}], wanted[[2]string{w.Theirs, w.Ours}] = true, true
+	}
+	learnt := 0
+	for _, m := range h.event.LineMaps {
+		if !wanted[[2]string{m.From, m.To}] || !m.Sound() {
+			continue
+		}
+		if err := h.SaveLineMap(ctx, h.Who.OrgID, h.repo.ID, m); err != nil {
+			return err
+		}
+		h.Live.PutLineMap(h.repo.ID, m)
+		learnt++
+	}
+	if learnt == 0 {
+		return nil
+	}
+	if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{
+		"maps":       learnt,
+		"files":      0,
+		"session_id": h.session.ID,
+	}); err != nil {
+		return err
+	}
+	return h.settleOwn(ctx)
+}
+
+// wants returns the versions of files that keep this session's work from being
+// compared with that of others.
+func (h *hook) wants() []wire.WantedMap {
+	var out []wire.WantedMap
+	for _, w := range engine.WantedMaps(h.Live.View(), h.worker()) {
+		out = append(out, wire.WantedMap{Path: w.Path, Ours: w.Ours, Theirs: w.Theirs})
+	}
+	return out
+}
