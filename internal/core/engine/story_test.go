@@ -154,7 +154,9 @@ func (s *story) do(f []string) (answer string, asked bool) {
 			from, to, _ := strings.Cut(shift, ":")
 			a, n, _ := strings.Cut(from, "+")
 			b, k, _ := strings.Cut(to, "+")
-			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: atoi(s.t, a), FromCount: atoi(s.t, n), ToStart: atoi(s.t, b), ToCount: atoi(s.t, k)})
+			m.Shifts = append(m.Shifts, coord.LineShift{
+				FromStart: atoi(s.t, a), FromCount: atoi(s.t, n), ToStart: atoi(s.t, b), ToCount: atoi(s.t, k),
+			})
 		}
 		s.ix.PutLineMap("shop", m)
 	case "override", "false_positive":
