@@ -105,6 +105,7 @@ var emptyLines = regexp.MustCompile(`\n\n\n+`)
 
 var (
 	aTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)`)
+	aWait = regexp.MustCompile(`after \d+ ms`)
 	anID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	aPeer = regexp.MustCompile(`\n *⟦/?peer:[^⟧]*⟧(\n|$)|⟦/?peer:[^⟧]*⟧`) // on a line of its own, or within one
 )
@@ -113,6 +114,7 @@ var (
 func (s *story) plain(text string) string {
 	text = aTime.ReplaceAllString(text, "<time>")
 	text = anID.ReplaceAllString(text, "<id>")
+	text = aWait.ReplaceAllString(text, "after <n> ms")
 	text = strings.ReplaceAll(text, s.w.URL, "<url>")
 	text = aPeer.ReplaceAllString(text, "$1")
 	return strings.ReplaceAll(text, "@"+s.org.Slug+".", "@")
