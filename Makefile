@@ -61,6 +61,7 @@ test-scale: build ## how the dashboard's lists scroll with 5,000 intents and 1,0
 	cd web && SVC_TEST_SMOOTH=1 npm test scale
 
 screenshots: build ## a picture of every page, light and dark, wide and narrow, in web/screenshots
+	go build -o bin/ ./internal/tools/rig
 	cd web && npm run screenshots
 
 test-short: ## the tests that need neither PostgreSQL nor a browser

@@ -113,7 +113,7 @@ async function makeAgents({ tokens, workers }) {
   await each(agents.filter((_, i) => i % 2 === 0), (a, k) => a.edit(fileOf(a.file, k, [[40, 18], [120, 6]], { symbols: [symbol(`sym:go:${a.file}#Parse${k}`, "func Parse(raw string) error", "func Parse(ctx context.Context, raw string) error", "breaking", 38, 24)] })));
   await each(agents.filter((_, i) => i % 2 === 1), async (a, k) => {
     if (k % 5 === 0) await a.hook("pre_edit", { paths: [a.file] });
-    else if (k % 3) await a.edit(fileOf(a.file, k, [[52, 9]], { new_blob: "b".repeat(38) + (10 + k) }));
+    else if (k % 3) await a.hook("pre_edit", { paths: [a.file] }).then(() => a.edit(fileOf(a.file, k, [[52, 9]], { new_blob: "b".repeat(38) + (10 + k) })));
     else await a.edit(fileOf(`${pick(folders, k)}/quiet${k}.go`, k, [[3, 2]]));
   });
   await each(agents, (a, i) => (i % 4 === 3 ? null : a.hook("stop", { status: { excerpt: pick(lastWords, i), files: [a.file] } })));
@@ -128,6 +128,7 @@ async function talk({ clients, tokens, workers }, agents, database) {
   for (const [i, key] of ["wang", "mona", "david"].entries()) await tokens[key].post("/v1/questions", { to: `user:${crowd[0].email}`, question: pick(["Which claim in the access token holds the tenant?", "هل نغلق الفرع القديم؟", "האם מותר לשנות את הסכמה?"], i), repo: crowdRepos[i] });
   await tokens.dara.post("/v1/messages", { to: `user:${crowd[0].email}`, body: "May the audit log read session ids from the context?" });
   const blocked = (await clients.ana.get("/v1/conflicts?status=live&limit=200")).items.filter((c) => c.kind === "exclusive_claim");
+  for (const [i, verdict] of ["useful", "useful", "false_positive", "too_late"].entries()) await clients.ana.post(`/v1/conflicts/${blocked[i % blocked.length].ref}/feedback`, { verdict });
   for (const c of blocked.slice(0, 2)) {
     const party = c.parties.find((p) => p.role === "challenger");
     await tokens[party.user.email.split("@")[0]].post(`/v1/conflicts/${c.ref}/actions`, { action: "request_override", note: "The middleware only reads the session id; nothing in the store changes." });

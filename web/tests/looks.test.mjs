@@ -64,7 +64,7 @@ for (const [look, { rules, ...options }] of Object.entries(looks)) {
       await page.getByRole("dialog").waitFor();
       await page.waitForFunction(() => !document.querySelector(".loading"));
       await look(name);
-      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").getByRole("button", { name: "Close", exact: true }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
     assert.deepEqual(found, {});

@@ -1,8 +1,11 @@
-// Takes a picture of every page, light and dark, wide and narrow.
+// Takes a picture of every page, light and dark, at three widths: of a small
+// team, of a crowd and of an empty org.
 import { mkdirSync } from "node:fs";
+import { seedCrowd } from "../demo/crowd.mjs";
 import { seed, seedPeople } from "../demo/seed.mjs";
 import { startServer } from "../demo/server.mjs";
 import { beSignedIn, launch, newContext } from "./browser.mjs";
+import { crowdPlaces } from "./places.mjs";
 
 const out = new URL("../screenshots/", import.meta.url).pathname;
 mkdirSync(out, { recursive: true });
@@ -26,6 +29,7 @@ async function aMonth(route) {
 
 const server = await startServer();
 const fresh = await startServer();
+const full = await startServer();
 const browser = await launch();
 try {
   const world = await seed(server.url, server.code);
@@ -51,14 +55,15 @@ try {
     "device": "/device",
   };
   const empty = await seedPeople(fresh.url, fresh.code);
+  const crowd = await seedCrowd(full.url, full.code, full.database);
   for (const scheme of ["light", "dark"]) {
-    for (const width of [1440, 390]) {
+    for (const width of [1440, 1024, 390]) {
       const height = width === 390 ? 844 : 900;
       const context = await newContext(browser, { viewport: { width, height }, colorScheme: scheme });
       await context.route((url) => url.pathname === "/v1/stats", aMonth);
       await beSignedIn(context, server.url, world.clients.ana);
       const page = await context.newPage();
-      const shoot = async (name, url, full = true) => {
+      const shoot = async (name, url, whole = true) => {
         if (only && !name.startsWith(only)) return;
         await page.goto(url);
         await page.waitForLoadState("load");
@@ -67,7 +72,7 @@ try {
         await page.waitForTimeout(250);
         // A taller window instead of a full-page picture: what sticks to an
         // edge stays there.
-        const tall = full ? await page.evaluate(() => document.documentElement.scrollHeight) : height;
+        const tall = whole ? await page.evaluate(() => document.documentElement.scrollHeight) : height;
         await page.setViewportSize({ width, height: Math.max(height, tall) });
         await page.waitForTimeout(150);
         await page.screenshot({ path: `${out}${name}-${scheme}-${width}.png` });
@@ -89,7 +94,10 @@ try {
         await page.waitForTimeout(500);
         await page.screenshot({ path: `${out}palette-${scheme}-${width}.png` });
       }
-      // Cookies know no ports: the other server needs another jar.
+      // Cookies know no ports: the other servers need other jars.
+      await context.clearCookies();
+      await beSignedIn(context, full.url, crowd.clients.ana);
+      for (const [name, path] of Object.entries(crowdPlaces(crowd))) if (!/^settings|device|not there/.test(name)) await shoot(`crowd-${name.replaceAll(" ", "-")}`, full.url + path, !/^(messages|thread|activity|all|closed|intents)/.test(name));
       await context.clearCookies();
       await beSignedIn(context, fresh.url, empty.clients.ana);
       await shoot("now-empty", fresh.url + "/");
@@ -102,4 +110,5 @@ try {
   await browser.close();
   await server.stop();
   await fresh.stop();
+  await full.stop();
 }

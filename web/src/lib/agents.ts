@@ -39,7 +39,7 @@ function troubleOf(s: Session, intent: Intent | undefined, conflicts: Conflict[]
   const blockers = intent?.blocked_by ?? [];
   const clash = (c: Conflict) => `${conflictKind[c.kind].name.toLowerCase()} with ${otherSide(c, s.id, s.intent?.ref)}${place(c)}`;
   const quiet = s.status === "idle";
-  // Who holds something for himself is in the other's way, not stopped.
+  // Who holds something alone is in the other's way, not stopped.
   const stopped = conflicts.find((c) => c.severity === "block" && !holds(c, s));
   if (stopped) return { state: "blocked", why: clash(stopped), whyRef: stopped.ref, since: stopped.first_seen_at };
   if (worst) return { state: "colliding", why: clash(worst), whyRef: worst.ref, since: worst.first_seen_at };

@@ -7,13 +7,13 @@ import { Problem } from "../api/client";
 import { ChunkError } from "../lib/lazy";
 import { nameTab } from "../lib/tab";
 
-export function Page({ title, sub, actions, children, wide = false, tight = false }: { title: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean; tight?: boolean }) {
+export function Page({ title, sub, actions, children, wide = false, tight = false, written = false }: { title: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; wide?: boolean; tight?: boolean; written?: boolean /* somebody wrote the title, in whatever direction */ }) {
   useEffect(() => nameTab(title), [title]);
   return (
     <main className={`page${wide ? " page-wide" : ""}${tight ? " page-tight" : ""}`} id="main" tabIndex={-1}>
       <header className="page-head">
         <div className="grow">
-          <h1 dir="auto">{title}</h1>
+          <h1>{written ? <bdi>{title}</bdi> : title}</h1>
           {sub && <div className="page-sub">{sub}</div>}
         </div>
         {actions && <div className="page-actions">{actions}</div>}

@@ -33,6 +33,7 @@ export function PersonPage() {
   return (
     <Page
       title={person.name}
+      written
       sub={
         <span className="wrap">
           <Pill tone="quiet">{person.role}</Pill>

@@ -33,6 +33,7 @@ function Detail({ intent: i }: { intent: Intent }) {
   return (
     <Page
       title={i.title}
+      written
       sub={
         <span className="wrap">
           <span className="ref">{i.ref}</span>

@@ -24,6 +24,7 @@ interface Props {
 }
 
 const head = 22; // px of the axis
+const tickWidth = 84; // px that a time needs
 const least = 60_000; // ms that can be zoomed into
 const drag = 6; // px from which on a click is a brush
 
@@ -89,7 +90,7 @@ export function Chart({ picture, width, from, to, now, onZoom, moment, onMoment 
   return (
     <div className="lanes-box" tabIndex={0} role="group" aria-label={`Lanes of ${picture.lanes.length} agents from ${clock(from)} to ${clock(to)}. The same as a table: the button before.`} onKeyDown={key}>
       <svg ref={svg} width={width} height={height} className="lanes-svg" onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setBrush(null)} aria-hidden>
-        {ticks(from, to).map((t) => (
+        {ticks(from, to, Math.max(2, Math.floor((width - names) / tickWidth))).map((t) => (
           <g key={t}>
             <line x1={x(t)} x2={x(t)} y1={head - 4} y2={height} className="lanes-tick" />
             <text x={x(t)} y={13} textAnchor="middle" className="lanes-time">
@@ -167,7 +168,7 @@ function LaneShape({ lane: l, y, step, names, width, x, from, to, now, onMoment,
           <span className="clip" dir="auto" title={`${whoOf(l)}, ${l.agent.session.repo.full_name}`}>
             {l.agent.user.name}
           </span>
-          <span className="ref">{l.agent.session.intent?.ref}</span>
+          {names > 120 && <span className="ref">{l.agent.session.intent?.ref}</span>}
         </div>
       </foreignObject>
       <line x1={x(Math.min(begin, to))} x2={Math.min(x(Math.min(now, to)), width)} y1={y} y2={y} className="lane-line" />

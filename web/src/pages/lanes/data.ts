@@ -96,10 +96,10 @@ function add(e: Event, byWorker: Map<string, Lane>, links: Map<string, Link>): v
 const firstRef = (p: Record<string, unknown>): string => (Array.isArray(p["refs"]) ? str(p["refs"][0]) : "");
 const refsOf = (p: Record<string, unknown>): string => (Array.isArray(p["refs"]) && p["refs"].length ? ` (${p["refs"].map(str).join(", ")})` : "");
 
-/** Ticks of a time axis: at most about eight, at round moments of the reader's zone. */
-export function ticks(from: number, to: number): number[] {
+/** Ticks of a time axis: at most so many, at round moments of the reader's zone. */
+export function ticks(from: number, to: number, most: number): number[] {
   const minute = 60_000;
-  const step = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((m) => m * minute).find((s) => (to - from) / s <= 8) ?? 2880 * minute;
+  const step = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((m) => m * minute).find((s) => (to - from) / s <= most) ?? 2880 * minute;
   const zone = new Date(from).getTimezoneOffset() * minute;
   const out: number[] = [];
   for (let t = Math.ceil((from - zone) / step) * step + zone; t <= to; t += step) out.push(t);
