@@ -56,6 +56,8 @@ test("there is one count of conflicts, and what is for information is folded awa
   const page = await world.page("ana", "/");
   const badge = Number(await page.locator(".side .nav-item").filter({ hasText: "Conflicts" }).locator(".nav-count").textContent());
   assert.ok(badge > 0);
+  const waiting = await page.locator(".needs-card .count-badge").textContent();
+  assert.equal(await page.title(), `(${waiting}) Now · svc`);
   await page.locator(".page-sub").getByText(`, ${badge} conflicts`).waitFor();
   await goTo(page, world.url + "/conflicts");
   await page.locator(".page-sub").getByText(`${badge} pairs`).waitFor();

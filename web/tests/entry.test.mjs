@@ -87,6 +87,7 @@ test("an invite made in the dashboard is accepted by its link, once", async () =
 test("the first steps tick themselves off as they happen", async () => {
   const page = await asAna("/");
   await page.locator(".step").first().waitFor();
+  await page.getByText(/^Install svc on /).waitFor();
   const { token } = await ana.post("/v1/tokens", { name: "cli · laptop", user_email: owner.email });
   await page.locator(".step-done").filter({ hasText: "Connect this machine" }).waitFor();
   const agent = new Client(world.url, { token });

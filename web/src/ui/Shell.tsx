@@ -264,7 +264,7 @@ export function Shell({ children }: { children: ReactNode }) {
           More
         </button>
       </nav>
-      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" closeButtonProps={{ "aria-label": "Close" }} classNames={{ content: "drawer" }}>
+      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" classNames={{ content: "drawer" }}>
         <NavLinks onGo={close} />
         <div className="drawer-user">
           <UserMenu />

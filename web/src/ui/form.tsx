@@ -75,11 +75,7 @@ export function Dialog({ children, ...props }: ModalProps) {
     },
     [opener],
   );
-  return (
-    <Modal closeButtonProps={{ "aria-label": "Close" }} {...props}>
-      {children}
-    </Modal>
-  );
+  return <Modal {...props}>{children}</Modal>;
 }
 
 export function Ask({

@@ -59,7 +59,9 @@ export function Conflicts() {
   const [age, setAge] = useFilter("age");
   const closed = status !== "live" && status !== "open";
   const live = useLiveConflicts();
-  const past = useList("conflicts", "GET /v1/conflicts", { status: closed ? status : "resolved,overridden,stale", repo }, 100, closed);
+  // What is closed is narrowed by the server, page by page; what is live is all here.
+  const narrowed = { severity: severity === "" ? "warn,block" : severity === "all" ? undefined : severity, kind, person };
+  const past = useList("conflicts", "GET /v1/conflicts", { status: closed ? status : "resolved,overridden,stale", repo, ...narrowed }, 100, closed);
   const wanted: Wanted = { severity, kind, email: person === "me" ? me.user.email : person, repo, hours: Number(age) || 0 };
   const source = closed ? past.items : live.data;
   const passing = source?.filter((c) => (status !== "open" || c.status === "open") && passes(c, wanted));

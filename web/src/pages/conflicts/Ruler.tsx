@@ -39,6 +39,7 @@ function Ruler({ file: f, conflict: c, repo }: { file: SharedFile; conflict: Con
     { role: "holder", party: side(c, "holder"), evidence: f.holder },
     { role: "challenger", party: side(c, "challenger"), evidence: f.challenger },
   ];
+  const named = [...f.holder, ...f.challenger].filter((e, i, all) => e.symbol && e.lines && all.findIndex((x) => x.symbol === e.symbol) === i);
   return (
     <figure className="ruler" aria-label={describe(f, c)}>
       <figcaption>
@@ -51,6 +52,18 @@ function Ruler({ file: f, conflict: c, repo }: { file: SharedFile; conflict: Con
           <span>{whole.start}</span>
           <span>{whole.end}</span>
         </div>
+        {named.length > 0 && (
+          <div className="ruler-row">
+            <span />
+            <span className="ruler-names">
+              {named.map((e) => (
+                <code key={e.symbol} className="ruler-name" style={at(e.lines!)} title={e.symbol ?? undefined}>
+                  {nameOf(e.symbol!)}
+                </code>
+              ))}
+            </span>
+          </div>
+        )}
         {rows.map(({ role, party, evidence }) => (
           <div key={role} className="ruler-row">
             <span className="ruler-who clip" dir="auto">

@@ -1,15 +1,17 @@
 import { Button, Menu } from "@mantine/core";
-import { IconChevronDown, IconExternalLink, IconGitBranch, IconGitPullRequest, IconTransfer } from "@tabler/icons-react";
+import { IconChevronDown, IconExternalLink, IconGitBranch, IconGitPullRequest, IconMessage, IconTransfer } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Claim, Intent } from "../../api/records";
-import { useGet } from "../../lib/queries";
+import { pullUrl } from "../../lib/githost";
+import { useGet, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { contractPath } from "../../lib/url";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { Markdown } from "../../ui/Markdown";
 import { Failed, Load, Loading, Page, Section } from "../../ui/page";
 import { ConflictRow } from "../conflicts/ConflictRow";
+import { Compose } from "../messages/Compose";
 import { EditDialog } from "./EditDialog";
 import { CloseDialog, HandoffDialog } from "./IntentDialogs";
 import { Timeline } from "./Timeline";
@@ -27,8 +29,9 @@ export function IntentDetail() {
 
 function Detail({ intent: i }: { intent: Intent }) {
   const me = useMe();
-  const [dialog, setDialog] = useState<"edit" | "merged" | "abandoned" | "handoff" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "merged" | "abandoned" | "handoff" | "message" | null>(null);
   const may = live.includes(i.status) && (me.isAdmin || i.owner.id === me.user.id);
+  const maySpeak = live.includes(i.status) && i.owner.id !== me.user.id && me.org.role !== "viewer" && me.org.role !== "billing";
   const close = () => setDialog(null);
   return (
     <Page
@@ -46,7 +49,13 @@ function Detail({ intent: i }: { intent: Intent }) {
         </span>
       }
       actions={
-        may && (
+        <>
+          {maySpeak && (
+            <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setDialog("message")}>
+              Message
+            </Button>
+          )}
+          {may && (
           <>
             <Button variant="default" onClick={() => setDialog("edit")}>
               Edit
@@ -64,7 +73,8 @@ function Detail({ intent: i }: { intent: Intent }) {
               </Menu.Dropdown>
             </Menu>
           </>
-        )
+          )}
+        </>
       }
     >
       <div className="detail">
@@ -90,6 +100,7 @@ function Detail({ intent: i }: { intent: Intent }) {
         </div>
         <IntentFacts intent={i} />
       </div>
+      {dialog === "message" && <Compose to={`intent:${i.ref}`} name={`${i.owner.name}, ${i.ref}`} onClose={close} onSent={close} />}
       {dialog === "edit" && <EditDialog intent={i} onClose={close} />}
       {dialog === "handoff" && <HandoffDialog intent={i} onClose={close} />}
       {(dialog === "merged" || dialog === "abandoned") && <CloseDialog intent={i} outcome={dialog} onClose={close} />}
@@ -168,7 +179,8 @@ function IntentFacts({ intent: i }: { intent: Intent }) {
           <>
             <dt>Pull request</dt>
             <dd>
-              <IconGitPullRequest size={14} aria-hidden />#{i.pr_number}
+              <IconGitPullRequest size={14} aria-hidden />
+              <PullRequest intent={i} />
             </dd>
           </>
         )}
@@ -225,6 +237,18 @@ function IntentFacts({ intent: i }: { intent: Intent }) {
         )}
       </dl>
     </Section>
+  );
+}
+
+function PullRequest({ intent: i }: { intent: Intent }) {
+  const repo = useRepos().data?.items.find((r) => r.id === i.repo.id);
+  const url = pullUrl(repo, i.pr_number ?? 0);
+  return url ? (
+    <a href={url} target="_blank" rel="noreferrer noopener">
+      #{i.pr_number}
+    </a>
+  ) : (
+    <span>#{i.pr_number}</span>
   );
 }
 
