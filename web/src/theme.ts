@@ -20,7 +20,7 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "xs" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
-    Select: { defaultProps: { size: "sm", comboboxProps: { shadow: "md" } } },
+    Select: { defaultProps: { openOnFocus: false, size: "sm", comboboxProps: { shadow: "md" } } },
     Textarea: { defaultProps: { size: "sm", autosize: true, minRows: 3, maxRows: 14 } },
     Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" }, centered: true, radius: "lg", overlayProps: { backgroundOpacity: 0.45, blur: 2 } } },
     Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },

@@ -91,7 +91,7 @@ test("an agent's row leads to its page, where it is answered and its session end
 test("thirty acknowledgements are one line and one click; a question is answered in place", async () => {
   const page = await world.page("ana", "/");
   const row = page.locator(".need-kind").filter({ hasText: "30 to acknowledge" });
-  await row.getByRole("button", { name: "Acknowledge 30 to acknowledge" }).click();
+  await row.getByRole("button", { name: "All 30 to acknowledge" }).click();
   await row.waitFor({ state: "detached" });
   const question = page.locator(".need").filter({ hasText: "Which claim in the access token" });
   await question.getByRole("button", { name: /^Answer/ }).click();

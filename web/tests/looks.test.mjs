@@ -10,12 +10,12 @@ import { useWorld, walkTo } from "./world.mjs";
 const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const world = useWorld({ demo: seedCrowd });
 
-async function serious(page, rules) {
-  const violations = await page.evaluate(async (rules) => {
+async function serious(page, rules, part) {
+  const violations = await page.evaluate(async ([rules, part]) => {
     const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-    const found = (await window.axe.run(document, options)).violations;
+    const found = (await window.axe.run(part ? document.querySelector(part) : document, options)).violations;
     return found.map((v) => ({ id: v.id, impact: v.impact, nodes: v.nodes.slice(0, 4).map((n) => `${n.target} ${n.any[0]?.message ?? ""}`) }));
-  }, rules);
+  }, [rules, part]);
   return violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => `${v.id}: ${v.nodes.join(" | ")}`);
 }
 const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -46,8 +46,8 @@ for (const [look, { rules, ...options }] of Object.entries(looks)) {
     const page = await world.page("ana", "/", options);
     await page.evaluate(axe); // by the debugger, which the page's policy does not bind
     const found = {};
-    const look = async (name) => {
-      const wrong = await serious(page, rules);
+    const look = async (name, part) => {
+      const wrong = await serious(page, rules, part);
       const over = await tooWide(page);
       if (over > 0) wrong.push(`wider than the window by ${over} pixels`);
       if (wrong.length) found[name] = wrong;
@@ -63,7 +63,7 @@ for (const [look, { rules, ...options }] of Object.entries(looks)) {
       await opener(page).click();
       await page.getByRole("dialog").waitFor();
       await page.waitForFunction(() => !document.querySelector(".loading"));
-      await look(name);
+      await look(name, "[role=dialog]");
       await page.getByRole("dialog").getByRole("button", { name: "Close", exact: true }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }

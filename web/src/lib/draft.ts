@@ -32,6 +32,9 @@ function store(key: string, text: string): void {
   }
 }
 
+/** Whether something was begun under a name. */
+export const hasDraft = (key: string): boolean => load(key) !== "";
+
 /** Text that is kept under a name until it is forgotten: value, setter, forget. */
 export function useDraft(key: string): [string, (text: string) => void, () => void] {
   const [text, setText] = useState(() => load(key));

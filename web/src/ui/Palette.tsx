@@ -3,12 +3,13 @@
 import { Modal } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconArrowRight, IconCornerDownLeft, IconFolder, IconHash, IconMoon, IconSearch, IconTargetArrow, IconTerminal2, IconUser, IconUserPlus, type TablerIcon } from "@tabler/icons-react";
-import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useMantineColorScheme } from "@mantine/core";
 import { useGet, useLiveIntents, useMembers, useRepos } from "../lib/queries";
 import { pathOfHit } from "../lib/url";
 import { nav } from "./nav";
+import type { PaletteState } from "./paletteState";
 
 interface Choice {
   id: string;
@@ -16,19 +17,6 @@ interface Choice {
   hint: string;
   icon: TablerIcon;
   go: () => void;
-}
-
-export interface PaletteState {
-  opened: boolean;
-  open: () => void;
-  close: () => void;
-}
-
-export function usePalette(): PaletteState {
-  const [opened, set] = useState(false);
-  const open = useCallback(() => set(true), []);
-  const close = useCallback(() => set(false), []);
-  return { opened, open, close };
 }
 
 // What is found and has no ref that people know is called by its kind.

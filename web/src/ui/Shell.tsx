@@ -1,9 +1,10 @@
 // The frame around every page: navigation, org, connection, palette.
-import { Drawer, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "@tabler/icons-react";
-import { useCallback, useEffect, type ReactNode } from "react";
+import { Suspense, useCallback, useEffect, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
+import { later } from "../lib/lazy";
 import { useLive } from "../lib/live";
 import { useNotices, useNoticesOf } from "../lib/notify";
 import { countOf } from "../lib/conflict";
@@ -13,9 +14,12 @@ import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
 import { pathOf } from "../lib/url";
 import { Avatar } from "./bits";
-import { Keys } from "./Keys";
 import { nav } from "./nav";
-import { Palette, usePalette } from "./Palette";
+import { usePalette } from "./paletteState";
+
+const Keys = later(() => import("./Keys"), "Keys");
+const Palette = later(() => import("./Palette"), "Palette");
+const More = later(() => import("./More"), "More");
 
 const isHere = (path: string, href: string): boolean => (href === "/" ? path === "/" : path === href || path.startsWith(href + "/"));
 
@@ -264,14 +268,22 @@ export function Shell({ children }: { children: ReactNode }) {
           More
         </button>
       </nav>
-      <Drawer opened={drawer} onClose={close} position="bottom" size="auto" title="Go to" classNames={{ content: "drawer" }}>
-        <NavLinks onGo={close} />
-        <div className="drawer-user">
-          <UserMenu />
-        </div>
-      </Drawer>
-      <Palette {...palette} />
-      {keys && <Keys onClose={hideKeys} />}
+      <Suspense fallback={null}>
+        {drawer && (
+          <More onClose={close}>
+            <NavLinks onGo={close} />
+            <div className="drawer-user">
+              <UserMenu />
+            </div>
+          </More>
+        )}
+        {palette.opened && <Palette {...palette} />}
+      </Suspense>
+      {keys && (
+        <Suspense fallback={null}>
+          <Keys onClose={hideKeys} />
+        </Suspense>
+      )}
     </div>
   );
 }

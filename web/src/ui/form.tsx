@@ -1,28 +1,8 @@
 // Dialogs that ask before something happens.
 import { Alert, Button, Modal, type ModalProps } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import { Problem } from "../api/client";
+import { fieldError } from "./action";
 import { Command } from "./bits";
-import { done, failed } from "./toast";
-
-/** An action on the server, with its notice and the lists it makes stale. */
-export function useAction<V = void, T = unknown>(run: (v: V) => Promise<T>, options: { says?: string; stale?: string[]; then?: (t: T) => void; quietErrors?: boolean } = {}) {
-  const client = useQueryClient();
-  return useMutation<T, Error, V>({
-    mutationFn: run,
-    onSuccess: (t) => {
-      if (options.says) done(options.says);
-      for (const key of options.stale ?? []) void client.invalidateQueries({ queryKey: [key] });
-      options.then?.(t);
-    },
-    onError: (e) => {
-      if (!options.quietErrors) failed(e);
-    },
-  });
-}
-
-export const fieldError = (error: unknown, path: string): string | undefined => (error instanceof Problem ? error.field(path) : undefined);
 
 /** A form in a dialog. It says what went wrong, unless one of its fields does. */
 export function Form({ onSubmit, onCancel, confirm, error, fields = [], danger = false, busy = false, disabled = false, children }: { onSubmit: () => void; onCancel: () => void; confirm: string; error?: Error | null; fields?: string[]; danger?: boolean; busy?: boolean; disabled?: boolean; children: ReactNode }) {

@@ -8,7 +8,8 @@ import { useDraft } from "../../lib/draft";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { actionText } from "../../lib/text";
-import { Ask, useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
+import { Ask } from "../../ui/form";
 import { Section } from "../../ui/page";
 import { Compose } from "../messages/Compose";
 

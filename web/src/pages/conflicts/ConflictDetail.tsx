@@ -10,7 +10,7 @@ import { useMe } from "../../lib/session";
 import { actionText, conflictKind } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Inline } from "../../ui/Markdown";
 import { Failed, Loading, Page, Section } from "../../ui/page";
 import { Actions, Feedback } from "./ConflictActions";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";
 import { Ago } from "../../ui/bits";
-import { fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
 import { Loading } from "../../ui/page";
 import { Entry, hashCode } from "./Entry";
 

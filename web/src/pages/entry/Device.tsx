@@ -8,7 +8,7 @@ import { call } from "../../api/client";
 import type { DeviceRequest } from "../../api/records";
 import { useMe } from "../../lib/session";
 import { Ago, Code } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Entry } from "./Entry";
 
 export function Device() {

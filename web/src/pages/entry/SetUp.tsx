@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/client";
-import { fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
 import { Entry, hashCode } from "./Entry";
 
 export function SetUp() {

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { call } from "../../api/client";
 import { safeNext } from "../../lib/session";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Entry } from "./Entry";
 
 export function SignIn() {

@@ -6,7 +6,8 @@ import { useEffect, useState } from "react";
 import { call, isOutdated, versioned, type Versioned } from "../../api/client";
 import type { Intent, IntentPatch, ScopeSet } from "../../api/records";
 import { useDraft } from "../../lib/draft";
-import { Dialog, fieldError, Form, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Dialog, Form } from "../../ui/form";
 import { Load } from "../../ui/page";
 import { stale, type Props } from "./IntentDialogs";
 

@@ -4,7 +4,8 @@ import { call } from "../../api/client";
 import type { Intent } from "../../api/records";
 import { useDraft } from "../../lib/draft";
 import { useMembers } from "../../lib/queries";
-import { Ask, useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
+import { Ask } from "../../ui/form";
 
 export const stale = ["intent", "intents", "conflicts", "sessions", "attention"];
 

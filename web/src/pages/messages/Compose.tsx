@@ -5,7 +5,8 @@ import type { Message } from "../../api/records";
 import { useDraft } from "../../lib/draft";
 import { useGet, useMembers, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
-import { Ask, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Ask } from "../../ui/form";
 
 /** Everything a message can go to, grouped as people think of it. */
 function useTargets() {

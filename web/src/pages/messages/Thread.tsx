@@ -10,7 +10,7 @@ import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day, plural, senderName } from "../../lib/text";
 import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Said } from "../../ui/Markdown";
 import { Failed, Load, Loading } from "../../ui/page";
 import { useTitle } from "./title";

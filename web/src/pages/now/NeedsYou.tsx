@@ -1,21 +1,24 @@
 // What waits for the reader, one row per kind of thing, answered in place.
-import { Button, Textarea } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
-import { useId, useState } from "react";
+import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { AttentionItem } from "../../api/records";
 import { useDismissals } from "../../lib/dismiss";
-import { useDraft } from "../../lib/draft";
+import { hasDraft } from "../../lib/draft";
+import { later } from "../../lib/lazy";
 import { useAttention } from "../../lib/queries";
 import { plural, shortRepo } from "../../lib/text";
 import { pathOf } from "../../lib/url";
 import { Ago } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Inline } from "../../ui/Markdown";
 import { Empty, Load } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
+
+const Answer = later(() => import("./Answer"), "Answer");
 
 type Kind = AttentionItem["kind"];
 
@@ -126,7 +129,7 @@ function Need({ kind, items, count, dismiss }: { kind: Kind; items: AttentionIte
           {named(kind, count)}
         </button>
         {look.all && (
-          <Button size="compact-xs" variant="light" aria-label={`${look.all.label} ${named(kind, items.length)}`} loading={all.isPending} onClick={() => all.mutate()}>
+          <Button size="compact-xs" variant="light" aria-label={`${items.length > 1 ? "All" : look.all.label} ${named(kind, items.length)}`} loading={all.isPending} onClick={() => all.mutate()}>
             {items.length > 1 ? "All" : look.all.label}
           </Button>
         )}
@@ -164,42 +167,36 @@ function One({ item: i, look, single, dismiss }: { item: AttentionItem; look: Lo
           </button>
         )}
       </div>
-      {look.say && <Say item={i} say={look.say} />}
+      {look.say && <Say item={i} label={look.say.label} hint={look.say.hint} least={look.say.least} send={look.say.send} />}
     </li>
   );
 }
 
-/** A line to answer in. It opens with the first click and keeps what was typed. */
-function Say({ item: i, say }: { item: AttentionItem; say: NonNullable<Look["say"]> }) {
-  const [text, setText, forget] = useDraft(`need ${i.kind} ${i.ref ?? i.id}`);
-  const [open, setOpen] = useState(text !== "");
-  const send = useAction(() => say.send(i, text.trim()), { says: "Done.", stale, then: forget });
+interface SayProps {
+  item: AttentionItem;
+  label: string;
+  hint: string;
+  least: number;
+  send: (i: AttentionItem, text: string) => Promise<unknown>;
+}
+
+/** A line to answer in. It opens with the first click, or where something was begun. */
+function Say(props: SayProps) {
+  const { item: i, label } = props;
+  const draft = `need ${i.kind} ${i.ref ?? i.id}`;
+  const [open, setOpen] = useState(() => hasDraft(draft));
   if (!open) {
     return (
       <div className="need-do">
-        <Button size="compact-xs" variant="default" onClick={() => setOpen(true)} aria-label={`${say.label}: ${i.title}`}>
-          {say.label}
+        <Button size="compact-xs" variant="default" onClick={() => setOpen(true)} aria-label={`${label}: ${i.title}`}>
+          {label}
         </Button>
       </div>
     );
   }
   return (
-    <form
-      className="need-do need-say"
-      onSubmit={(e) => {
-        e.preventDefault();
-        send.mutate();
-      }}
-    >
-      <Textarea aria-label={`${say.label}: ${i.title}`} size="xs" minRows={1} autoFocus placeholder={say.hint} maxLength={2000} value={text} onChange={(e) => setText(e.target.value)} dir="auto" />
-      <div className="row">
-        <Button size="compact-xs" variant="subtle" onClick={() => setOpen(false)}>
-          Close
-        </Button>
-        <Button size="compact-xs" type="submit" loading={send.isPending} disabled={text.trim().length < say.least}>
-          {say.label}
-        </Button>
-      </div>
-    </form>
+    <Suspense fallback={null}>
+      <Answer {...props} draft={draft} stale={stale} close={() => setOpen(false)} />
+    </Suspense>
   );
 }

@@ -12,11 +12,11 @@ import { plural } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { PersonFilter, RepoFilter } from "../../ui/Filters";
 import { Failed, Loading, Page } from "../../ui/page";
-import { AgentMessage } from "../messages/AgentMessage";
 import { Agents } from "./Agents";
 import { FirstAgent } from "./FirstAgent";
 import { NeedsYou } from "./NeedsYou";
 
+const AgentMessage = later(() => import("../messages/AgentMessage"), "AgentMessage");
 const Lanes = later(() => import("../lanes/Lanes"), "Lanes");
 const Territory = later(() => import("../territory/Territory"), "Territory");
 
@@ -105,7 +105,11 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
           <NeedsYou />
         </div>
       </div>
-      {writing && <AgentMessage agent={writing} onClose={() => setWriting(null)} />}
+      {writing && (
+        <Suspense fallback={null}>
+          <AgentMessage agent={writing} onClose={() => setWriting(null)} />
+        </Suspense>
+      )}
     </Page>
   );
 }

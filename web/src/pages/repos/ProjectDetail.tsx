@@ -4,7 +4,8 @@ import { useLocation, useParams } from "wouter";
 import { call } from "../../api/client";
 import { useAll, useGet, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
-import { Confirmed, useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
+import { Confirmed } from "../../ui/form";
 import { Empty, Failed, Loading, Page, Section } from "../../ui/page";
 import { ContractGraph } from "./ContractGraph";
 

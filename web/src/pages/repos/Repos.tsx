@@ -8,7 +8,8 @@ import { useAll, useGet, useLiveConflicts, useLiveIntents, useLiveSessions, useR
 import { useMe } from "../../lib/session";
 import { plural } from "../../lib/text";
 import { Ago, Command, Pill } from "../../ui/bits";
-import { Ask, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Ask } from "../../ui/form";
 import { Empty, Load, Page, Section } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
 import { ContractGraph } from "./ContractGraph";

@@ -6,7 +6,7 @@ import type { Event } from "../../api/records";
 import { useList, useMembers } from "../../lib/queries";
 import { useFilter } from "../../lib/url";
 import { Ago, Code, StackTable } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Empty, Failed, Loading, Section } from "../../ui/page";
 
 const groups: Record<string, string> = {

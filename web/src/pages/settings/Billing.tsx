@@ -5,7 +5,7 @@ import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day } from "../../lib/text";
 import { Ago, Person, Pill } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Load, Section } from "../../ui/page";
 
 const plans: Record<string, string> = { free: "Free", team: "Team", business: "Business", self_hosted: "Self-hosted" };

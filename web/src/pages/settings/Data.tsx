@@ -2,7 +2,8 @@ import { Radio } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../api/client";
 import { useMe } from "../../lib/session";
-import { Ask, useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
+import { Ask } from "../../ui/form";
 import { Section } from "../../ui/page";
 
 export function Data() {

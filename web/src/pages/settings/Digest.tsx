@@ -4,7 +4,7 @@ import { call } from "../../api/client";
 import type { Digest, DigestPreview } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { Ago } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Load, Section } from "../../ui/page";
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

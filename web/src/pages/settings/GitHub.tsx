@@ -7,7 +7,8 @@ import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day, plural } from "../../lib/text";
 import { Ago, Command, Pill } from "../../ui/bits";
-import { Confirmed, Dialog, fieldError, Form, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Confirmed, Dialog, Form } from "../../ui/form";
 import { Empty, Load, Section } from "../../ui/page";
 
 export function GitHub() {

@@ -7,7 +7,8 @@ import { useGet, useMembers } from "../../lib/queries";
 import { isAdmin, useMe } from "../../lib/session";
 import { useFilter } from "../../lib/url";
 import { Ago, Avatar, Command, Pill } from "../../ui/bits";
-import { Confirmed, Form, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Confirmed, Form } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 
 const roles: { value: Role; label: string; does: string }[] = [

@@ -11,7 +11,7 @@ import { useMe } from "../../lib/session";
 import { conflictKind } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { Pill, SeverityPill } from "../../ui/bits";
-import { useAction } from "../../ui/form";
+import { useAction } from "../../ui/action";
 import { Load, Section } from "../../ui/page";
 import { failed } from "../../ui/toast";
 

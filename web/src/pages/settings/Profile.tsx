@@ -3,7 +3,7 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { useMe } from "../../lib/session";
 import { Avatar, Pill } from "../../ui/bits";
-import { fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
 import { Section } from "../../ui/page";
 
 export function Profile() {

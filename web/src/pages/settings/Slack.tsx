@@ -4,7 +4,8 @@ import { useState } from "react";
 import { call } from "../../api/client";
 import { useGet } from "../../lib/queries";
 import { Ago, Pill } from "../../ui/bits";
-import { Confirmed, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Confirmed } from "../../ui/form";
 import { Load, Section } from "../../ui/page";
 
 export function SlackTab() {

@@ -6,7 +6,8 @@ import type { Scope, Token } from "../../api/records";
 import { useGet, useMembers } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { Ago, Code, Command, Pill } from "../../ui/bits";
-import { Confirmed, Form, Once, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Confirmed, Form, Once } from "../../ui/form";
 import { Empty, Rows, Section } from "../../ui/page";
 
 const scopes: { noun: string; list: Scope[] }[] = [

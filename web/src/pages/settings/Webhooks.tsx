@@ -6,7 +6,8 @@ import type { Delivery, EventType, Webhook } from "../../api/records";
 import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { Ago, Code, Pill, StackTable } from "../../ui/bits";
-import { Confirmed, Dialog, Form, Once, fieldError, useAction } from "../../ui/form";
+import { fieldError, useAction } from "../../ui/action";
+import { Confirmed, Dialog, Form, Once } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 
 export function Webhooks() {
