@@ -85,6 +85,11 @@ export async function problemOf(res: Response): Promise<Problem> {
   return new Problem(res.status, kind, detail, b?.errors ?? []);
 }
 
+let ahead = 0; // ms by which the server's clock is ahead of ours
+
+/** The time by the server's clock, to a second or so. */
+export const serverNow = (): number => Date.now() + ahead;
+
 async function send<R extends Route>(route: R, options: Options<R>): Promise<Response> {
   const [method, pattern] = (route as string).split(" ") as [string, string];
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(options.path?.[name] ?? ""));
@@ -106,6 +111,8 @@ async function send<R extends Route>(route: R, options: Options<R>): Promise<Res
     if (err instanceof DOMException && err.name === "AbortError") throw err;
     throw new Problem(0, "offline", "The server does not answer. This page tries again by itself; what you typed is kept.");
   }
+  const at = Date.parse(res.headers.get("Date") ?? "");
+  if (at) ahead = at - Date.now();
   if (!res.ok) {
     const p = await problemOf(res);
     if (p.status === 401 && p.kind === "unauthorized" && !path.startsWith("/v1/auth/")) onSignedOut();

@@ -2,7 +2,7 @@
 // the noun that live events make stale.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { call, type Answer, type Options, type Route } from "../api/client";
+import { call, serverNow, type Answer, type Options, type Route } from "../api/client";
 import type { Conflict, Intent, Page, Session } from "../api/records";
 
 export function useGet<R extends Route & `GET ${string}`>(key: string, route: R, options: Omit<Options<R>, "body" | "signal"> = {}, extra: { enabled?: boolean; staleTime?: number; refetchInterval?: number } = {}) {
@@ -37,7 +37,7 @@ interface Changing {
 
 interface Kept<T> {
   items: T[];
-  asOf: string; // the newest change that is in
+  asOf: number; // by the server's clock: what changed before is in
   whole: number; // when all of it was read
 }
 
@@ -62,7 +62,7 @@ export function useAll<R extends Route & `GET ${string}`>(key: string, route: R,
 }
 
 /** All live records of a kind, kept current: after the first time only what changed is fetched. */
-function useLiving<R extends Route & `GET ${string}`>(key: string, route: R, query: Query, isLive: (item: ItemOf<Answer<R>>) => boolean, changed: (item: ItemOf<Answer<R>>) => string) {
+function useLiving<R extends Route & `GET ${string}`>(key: string, route: R, query: Query, isLive: (item: ItemOf<Answer<R>>) => boolean) {
   type T = ItemOf<Answer<R>> & Changing;
   const client = useQueryClient();
   const queryKey = useMemo(() => [key, route, "living"], [key, route]);
@@ -74,9 +74,9 @@ function useLiving<R extends Route & `GET ${string}`>(key: string, route: R, que
     queryFn: async ({ signal }): Promise<Kept<T>> => {
       const before = client.getQueryData<Kept<T>>(queryKey);
       const whole = !before || Date.now() - before.whole > readAllEvery;
-      const since = before && new Date(Date.parse(before.asOf) - overlap).toISOString();
+      const since = before && new Date(before.asOf - overlap).toISOString();
+      const asOf = serverNow();
       const got = (await pages(route, whole ? query : { changed_since: since }, signal)) as T[];
-      const asOf = got.reduce((latest, i) => (changed(i) > latest ? changed(i) : latest), before?.asOf ?? new Date(Date.now() - 60_000).toISOString());
       if (whole) return { items: got, asOf, whole: Date.now() };
       const fresh = new Map(got.map((i) => [i.id, i]));
       const known = new Set(before.items.map((i) => i.id));
@@ -91,12 +91,10 @@ const itemsOf = <T,>(k: Kept<T>): T[] => k.items;
 const isLiveIntent = (i: Intent): boolean => ["draft", "active", "blocked", "in_review"].includes(i.status);
 const isLiveConflict = (c: Conflict): boolean => ["open", "acknowledged", "resolving"].includes(c.status);
 const isLiveSession = (s: Session): boolean => s.status === "active" || s.status === "idle";
-const changedAt = (r: { updated_at: string }): string => r.updated_at;
-const heardAt = (s: Session): string => s.last_heartbeat_at;
 
-export const useLiveIntents = () => useLiving("intents", "GET /v1/intents", { status: "live" }, isLiveIntent, changedAt);
-export const useLiveConflicts = () => useLiving("conflicts", "GET /v1/conflicts", { status: "live" }, isLiveConflict, changedAt);
-export const useLiveSessions = () => useLiving("sessions", "GET /v1/sessions", { status: "live" }, isLiveSession, heardAt);
+export const useLiveIntents = () => useLiving("intents", "GET /v1/intents", { status: "live" }, isLiveIntent);
+export const useLiveConflicts = () => useLiving("conflicts", "GET /v1/conflicts", { status: "live" }, isLiveConflict);
+export const useLiveSessions = () => useLiving("sessions", "GET /v1/sessions", { status: "live" }, isLiveSession);
 
 export const useMembers = () => useGet("members", "GET /v1/members", { query: { limit: 200 } }, { staleTime: 30_000 });
 export const useRepos = () => useGet("repos", "GET /v1/repos", {}, { staleTime: 30_000 });
