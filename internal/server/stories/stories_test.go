@@ -105,7 +105,7 @@ var emptyLines = regexp.MustCompile(`\n\n\n+`)
 
 var (
 	aTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z)`)
-	aWait = regexp.MustCompile(`after \d+ ms`)
+	aWait = regexp.MustCompile(`after \d+ ms`) // how long it took
 	anID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	aPeer = regexp.MustCompile(`\n *⟦/?peer:[^⟧]*⟧(\n|$)|⟦/?peer:[^⟧]*⟧`) // on a line of its own, or within one
 )
