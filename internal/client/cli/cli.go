@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +45,35 @@ type Terminal struct {
 	Columns      int // 0 when unknown
 }
 
-// Exit codes of the interface.
+// Exit codes, the same for every command. docs/commands.md has them for people.
 const (
-	ExitOK        = 0
-	ExitError     = 1
-	ExitUsage     = 2
-	ExitCancelled = 130
+	ExitOK          = 0
+	ExitError       = 1   // no: blocked, not free, refused, or it failed
+	ExitUsage       = 2   // the command was typed wrongly
+	ExitNotLoggedIn = 3   // nobody is logged in, or the token is not taken
+	ExitUnreachable = 4   // the service did not answer
+	ExitCancelled   = 130 // Ctrl-C, or the person said no
 )
+
+// codeOf is the exit code that goes with an error.
+func codeOf(err error) int {
+	var (
+		e    *exit
+		p    *problem.Error
+		down *remote.Unreachable
+	)
+	switch {
+	case errors.As(err, &e):
+		return e.code
+	case errors.As(err, &p) && p.Kind == problem.Unauthorized:
+		return ExitNotLoggedIn
+	case errors.As(err, &p) && (p.Kind == problem.Validation || p.Kind == problem.BadRequest):
+		return ExitUsage // what was typed reached the server, which knows better
+	case errors.As(err, &down):
+		return ExitUnreachable
+	}
+	return ExitError
+}
 
 // An exit ends a command with a code; err, if any, is told.
 type exit struct {
@@ -81,6 +104,7 @@ type app struct {
 	json          bool
 	insecure      bool
 	noUpdateCheck bool
+	typed         *bufio.Reader // what the person types, once they were asked
 }
 
 // Main runs the command that args name and returns the exit code.
@@ -104,12 +128,10 @@ func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return ExitCancelled
 	}
-	code := ExitError
+	code := codeOf(err)
 	var e *exit
-	if errors.As(err, &e) {
-		if code = e.code; e.err == nil {
-			return code
-		}
+	if errors.As(err, &e) && e.err == nil {
+		return code
 	}
 	fmt.Fprintln(a.Stderr, "svc: "+peertext.Clean(err.Error()))
 	var p *problem.Error
@@ -195,7 +217,12 @@ var groups = []struct {
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
+		(*app).askCommand, (*app).answerCommand, (*app).waitCommand, (*app).whoCommand, (*app).searchCommand, (*app).feedCommand,
 		(*app).checkCommand, (*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
+	}},
+	{"org", "Look after the org", []func(*app) *cobra.Command{
+		(*app).membersCommand, (*app).tokensCommand, (*app).policyCommand, (*app).reposCommand, (*app).contractsCommand,
+		(*app).webhooksCommand, (*app).statsCommand, (*app).apiCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
 		(*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
@@ -218,6 +245,15 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
 			return usagef("expected %s, got %d arguments", what, len(args))
+		}
+		return nil
+	}
+}
+
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usagef("expected %s", what)
 		}
 		return nil
 	}
@@ -294,9 +330,10 @@ func (a *app) connect(l login.Login) (*remote.Client, error) {
 
 func notLoggedIn(l login.Login) error {
 	if l.Elsewhere != "" {
-		return fmt.Errorf("not logged in to %s (the stored login is for %s); run svc login --server %s", l.Server, l.Elsewhere, l.Server)
+		return &exit{ExitNotLoggedIn, fmt.Errorf("not logged in to %s (the stored login is for %s); run svc login --server %s",
+			l.Server, l.Elsewhere, l.Server)}
 	}
-	return errors.New("not logged in; run svc login")
+	return &exit{ExitNotLoggedIn, errors.New("not logged in; run svc login")}
 }
 
 // envSet reports whether a switch such as SVC_NO_BROWSER is set.

@@ -15,7 +15,7 @@ import (
 func (a *app) conflictsCommand() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
-		Use:   "conflicts [show CF-n]",
+		Use:   "conflicts [show|ack|resolve|propose|rebase|false-positive|override]",
 		Short: "List where work collides",
 		Long: "List where two pieces of work collide. Without flags: everything live in the\n" +
 			"org, the worst first where the server says so.",
@@ -23,9 +23,13 @@ func (a *app) conflictsCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), &flags) },
 	}
-	flags.add(cmd, "conflicts")
+	flags.add(cmd, "conflicts", coord.ConflictStatus("").Enum())
 	cmd.Flags().BoolVar(&flags.filter.Mine, "mine", false, "only those you are a party of")
 	cmd.Flags().StringVar(&flags.filter.Intent, "intent", "", "only those of this intent")
+	for _, r := range responses {
+		cmd.AddCommand(a.respondCommand(r))
+	}
+	cmd.AddCommand(a.overrideCommand())
 	cmd.AddCommand(&cobra.Command{
 		Use:     "show CF-n",
 		Short:   "Show one conflict with its evidence",
@@ -61,11 +65,11 @@ func parties(ps []coord.Party) string {
 }
 
 func (a *app) showConflict(ctx context.Context, arg string) error {
-	n, ok := coord.ParseConflictRef(arg)
-	if !ok {
-		return usagef("%q is not a conflict such as CF-3", arg)
+	ref, err := conflictRef(arg)
+	if err != nil {
+		return err
 	}
-	return shown(ctx, a, coord.ConflictRef(n), (*remote.Client).Conflict, a.printConflict)
+	return shown(ctx, a, ref, (*remote.Client).Conflict, a.printConflict)
 }
 
 func (a *app) printConflict(cf coord.Conflict) {

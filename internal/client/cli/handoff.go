@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -56,7 +54,7 @@ func (a *app) runHandoff(ctx context.Context, to, ref, note string, yes bool) er
 		return err
 	}
 	if a.Terminal.In && !yes {
-		ok, err := a.confirm(fmt.Sprintf("Hand %s (%s) to %s?", in.Ref, peertext.Title(in.Title), peertext.Person(email)))
+		ok, err := a.confirm(ctx, fmt.Sprintf("Hand %s (%s) to %s?", in.Ref, peertext.Title(in.Title), peertext.Person(email)))
 		if err != nil {
 			return err
 		}
@@ -126,11 +124,11 @@ func goesBy(u coord.User, name string) bool {
 // intentToHand returns the intent ref names, or the only live one here.
 func (a *app) intentToHand(ctx context.Context, c *remote.Client, ref string) (coord.Intent, error) {
 	if ref != "" {
-		n, ok := coord.ParseIntentRef(ref)
-		if !ok {
-			return coord.Intent{}, usagef("%q is not an intent such as INT-7", ref)
+		ref, err := intentRef(ref)
+		if err != nil {
+			return coord.Intent{}, err
 		}
-		return c.Intent(ctx, coord.IntentRef(n))
+		return c.Intent(ctx, ref)
 	}
 	here, err := a.here()
 	if err != nil {
@@ -151,15 +149,4 @@ func (a *app) intentToHand(ctx context.Context, c *remote.Client, ref string) (c
 		e.Candidates = append(e.Candidates, in.Ref+" "+in.Title)
 	}
 	return coord.Intent{}, e
-}
-
-// confirm asks a yes-or-no question; only yes is yes.
-func (a *app) confirm(question string) (bool, error) {
-	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
-	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", nil
 }

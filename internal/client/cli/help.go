@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,12 +101,15 @@ func child(cmd *cobra.Command, name string) *cobra.Command {
 // nearest returns the command whose name is closest to what was typed, or ""
 // when none is close.
 func nearest(typed string, cmds []*cobra.Command) string {
-	best, least := "", 1+max(2, len(typed)/2)
+	best, least := "", 2*(1+max(2, len(typed)/2))
 	for _, c := range cmds {
 		if !c.IsAvailableCommand() && c.Name() != "help" {
 			continue
 		}
-		d := distance(strings.ToLower(typed), c.Name())
+		d := 2 * distance(strings.ToLower(typed), c.Name())
+		if sameLetters(typed, c.Name()) {
+			d = 1 // two keys in the wrong order is the likeliest slip
+		}
 		if strings.HasPrefix(c.Name(), typed) && len(typed) > 1 {
 			d = 0
 		}
@@ -114,6 +118,13 @@ func nearest(typed string, cmds []*cobra.Command) string {
 		}
 	}
 	return best
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(strings.ToLower(a)), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // distance counts the letters to add, drop or change to get from a to b.

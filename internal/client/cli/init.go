@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -83,13 +81,12 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 			return fmt.Errorf("there is no home folder: set HOME")
 		}
 	}
-	in := bufio.NewReader(a.Stdin)
-	tools, err := a.chooseTools(f, root, in)
+	tools, err := a.chooseTools(ctx, f, root)
 	if err != nil {
 		return err
 	}
 	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: f.user}
-	if opts.Home, err = a.leaveForHome(f, tools, in); err != nil {
+	if opts.Home, err = a.leaveForHome(ctx, f, tools); err != nil {
 		return err
 	}
 	plan := setup.Plan
@@ -166,7 +163,7 @@ func (a *app) printWarnings(list []string) {
 }
 
 // chooseTools returns the hosts that the flags name, or the user, or nobody.
-func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string, error) {
+func (a *app) chooseTools(ctx context.Context, f initFlags, root string) ([]string, error) {
 	switch {
 	case f.tools != "":
 		return parseTools(strings.Split(f.tools, ","), setup.IDs())
@@ -198,14 +195,13 @@ func (a *app) chooseTools(f initFlags, root string, in *bufio.Reader) ([]string,
 		}
 		fmt.Fprintf(a.Stderr, " %2d [%s] %-16s %s\n", i+1, mark, id, h)
 	}
-	fmt.Fprint(a.Stderr, "Set up which? Numbers or names; Enter for those marked; q to stop: ")
-	line, err := in.ReadString('\n')
-	words := strings.FieldsFunc(strings.TrimSpace(line), func(r rune) bool { return r == ',' || r == ' ' })
+	line, err := a.ask(ctx, "Set up which? Numbers or names; Enter for those marked; q to stop: ")
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	switch {
-	case err == io.EOF && line == "", len(words) == 1 && (words[0] == "q" || words[0] == "quit"):
-		return nil, errCancelled
-	case err != nil && err != io.EOF:
+	case err != nil:
 		return nil, err
+	case len(words) == 1 && (words[0] == "q" || words[0] == "quit"):
+		return nil, errCancelled
 	case len(words) > 0:
 		return parseTools(words, offer)
 	case len(found) == 0:
@@ -237,7 +233,7 @@ func parseTools(words, ids []string) ([]string, error) {
 
 // leaveForHome returns the home folder if it may be edited: some hosts look
 // for tool servers nowhere else.
-func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (string, error) {
+func (a *app) leaveForHome(ctx context.Context, f initFlags, tools []string) (string, error) {
 	files := setup.HomeFiles(tools)
 	home := login.Home(a.Getenv)
 	switch {
@@ -250,13 +246,9 @@ func (a *app) leaveForHome(f initFlags, tools []string, in *bufio.Reader) (strin
 	case f.yes || !a.Terminal.In || a.json:
 		return "", nil
 	}
-	fmt.Fprintf(a.Stderr, "May svc also edit %s? [y/N] ", strings.Join(files, ", "))
-	line, err := in.ReadString('\n')
-	if err != nil && err != io.EOF {
+	yes, err := a.confirm(ctx, fmt.Sprintf("May svc also edit %s?", strings.Join(files, ", ")))
+	if err != nil || !yes {
 		return "", err
 	}
-	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y") {
-		return home, nil
-	}
-	return "", nil
+	return home, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,9 +19,12 @@ type listFlags struct {
 	filter remote.Filter
 	all    bool // whatever the status
 	here   bool // this repository only
+
+	statuses []string // those there are
 }
 
-func (f *listFlags) add(cmd *cobra.Command, what string) {
+func (f *listFlags) add(cmd *cobra.Command, what string, statuses []string) {
+	f.statuses = append([]string{"live"}, statuses...)
 	fs := cmd.Flags()
 	fs.StringVar(&f.filter.Repo, "repo", "", "only this repo, owner/name")
 	fs.BoolVar(&f.here, "here", false, "only the repository of this folder")
@@ -38,6 +42,11 @@ func (f *listFlags) resolve(a *app) (remote.Filter, error) {
 	if f.all {
 		out.Status = ""
 	}
+	for s := range strings.SplitSeq(out.Status, ",") {
+		if s != "" && len(f.statuses) > 0 && !slices.Contains(f.statuses, s) {
+			return out, usagef("no status %q; there are %s", s, strings.Join(f.statuses, ", "))
+		}
+	}
 	if f.here {
 		p, err := a.here()
 		if err != nil {
@@ -52,7 +61,7 @@ func (a *app) intentsCommand() *cobra.Command {
 	var flags listFlags
 	var mine bool
 	cmd := &cobra.Command{
-		Use:     "intents [show INT-n]",
+		Use:     "intents [show|declare|update|close]",
 		Short:   "List what people and agents work on",
 		Long:    "List what people and agents announced to work on. Without flags: everything\nlive in the org.",
 		Example: "  svc intents\n  svc intents --mine --here\n  svc intents show INT-7",
@@ -64,9 +73,10 @@ func (a *app) intentsCommand() *cobra.Command {
 			return a.listIntents(cmd.Context(), &flags)
 		},
 	}
-	flags.add(cmd, "intents")
+	flags.add(cmd, "intents", coord.IntentStatus("").Enum())
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own")
 	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member, an email")
+	cmd.AddCommand(a.declareCommand(), a.updateIntentCommand(), a.closeIntentCommand())
 	cmd.AddCommand(&cobra.Command{
 		Use:     "show INT-n",
 		Short:   "Show one intent",
@@ -130,11 +140,11 @@ func (a *app) list(rows [][]string, heading []string, none string, more bool) {
 }
 
 func (a *app) showIntent(ctx context.Context, arg string) error {
-	n, ok := coord.ParseIntentRef(arg)
-	if !ok {
-		return usagef("%q is not an intent such as INT-7", arg)
+	ref, err := intentRef(arg)
+	if err != nil {
+		return err
 	}
-	return shown(ctx, a, coord.IntentRef(n), (*remote.Client).Intent, a.printIntent)
+	return shown(ctx, a, ref, (*remote.Client).Intent, a.printIntent)
 }
 
 func (a *app) printIntent(in coord.Intent) {

@@ -31,9 +31,9 @@ func (a *app) messagesCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "send TO TEXT",
 		Short: "Send a message",
-		Long: "Send a message. TO is user:<email>, intent:INT-n, conflict:CF-n,\n" +
-			"thread:<id>, channel:team or channel:<owner/name>.",
-		Example: "  svc messages send channel:team 'Freezing main at noon'",
+		Long: "Send a message. TO is @name, an email, INT-n, CF-n, #team, #owner/name or\n" +
+			"thread:<id>.",
+		Example: "  svc messages send @bob 'May I have auth/?'\n  svc messages send '#team' 'Freezing main at noon'",
 		Args:    exactly(2, "a target and a text"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.sendMessage(cmd.Context(), args[0], args[1]) },
 	})
@@ -81,6 +81,9 @@ func (a *app) sendMessage(ctx context.Context, to, body string) error {
 	}
 	c, _, err := a.client()
 	if err != nil {
+		return err
+	}
+	if to, err = target(ctx, c, to); err != nil {
 		return err
 	}
 	m, err := c.SendMessage(ctx, to, body)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -35,30 +36,35 @@ func (a *app) openCommand() *cobra.Command {
 			if !ok {
 				return usagef("no page %q; there are dashboard, messages and conflicts", page)
 			}
-			l, _, err := a.login(login.Overrides{})
-			if err != nil {
-				return err
-			}
-			base, err := login.CleanServer(cmp.Or(l.WebURL, l.Server))
-			if err != nil {
-				return err
-			}
-			address := strings.TrimRight(base, "/") + path
-			if l.ServerSource == login.FromLocal { // nobody has a password there
-				service := local.Service{LocalService: wire.LocalService{Server: l.Server}, Token: l.Token}
-				if address, err = service.Link(cmd.Context(), path); err != nil {
-					return err
-				}
-			}
-			if a.json {
-				return a.printJSON(map[string]string{"url": address})
-			}
-			if a.envSet("SVC_NO_BROWSER") || a.OpenBrowser == nil || a.OpenBrowser(address) != nil {
-				fmt.Fprintln(a.Stdout, address)
-				return nil
-			}
-			fmt.Fprintf(a.Stderr, "Opened %s\n", strings.TrimRight(base, "/")+path)
-			return nil
+			return a.openPage(cmd.Context(), path)
 		},
 	}
+}
+
+// openPage shows a page of the dashboard, or prints its address.
+func (a *app) openPage(ctx context.Context, path string) error {
+	l, _, err := a.login(login.Overrides{})
+	if err != nil {
+		return err
+	}
+	base, err := login.CleanServer(cmp.Or(l.WebURL, l.Server))
+	if err != nil {
+		return err
+	}
+	address := strings.TrimRight(base, "/") + path
+	if l.ServerSource == login.FromLocal { // nobody has a password there
+		service := local.Service{LocalService: wire.LocalService{Server: l.Server}, Token: l.Token}
+		if address, err = service.Link(ctx, path); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(map[string]string{"url": address})
+	}
+	if a.envSet("SVC_NO_BROWSER") || a.OpenBrowser == nil || a.OpenBrowser(address) != nil {
+		fmt.Fprintln(a.Stdout, address)
+		return nil
+	}
+	fmt.Fprintf(a.Stderr, "Opened %s\n", strings.TrimRight(base, "/")+path)
+	return nil
 }

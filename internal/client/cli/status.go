@@ -37,7 +37,7 @@ func (a *app) statusCommand() *cobra.Command {
 				a.printStatus(s)
 			}
 			if s.UserError != "" {
-				return &exit{code: ExitError}
+				return &exit{code: codeOf(s.failed)}
 			}
 			return nil
 		},
@@ -54,6 +54,7 @@ type status struct {
 	TokenSource    login.Source    `json:"token_source"`
 	User           *coord.User     `json:"user"`
 	UserError      string          `json:"user_error,omitempty"`
+	failed         error           // behind UserError
 	Org            *coord.Org      `json:"org"`
 	Role           *coord.Role     `json:"role"`
 	Usage          *wire.Usage     `json:"usage"`
@@ -81,6 +82,7 @@ func (a *app) status(ctx context.Context) *status {
 	s.Server, s.ServerSource, s.TokenSource = l.Server, l.ServerSource, l.TokenSource
 	s.Unanswered, _ = hook.Missed(a.Getenv("TMPDIR"), l.Server)
 	if err != nil {
+		s.failed = err
 		for _, e := range []*string{&s.UserError, &s.UsageError, &s.IntentsError, &s.TeammatesError, &s.AttentionError} {
 			*e = err.Error()
 		}
@@ -96,7 +98,7 @@ func (a *app) status(ctx context.Context) *status {
 	}
 	part(&s.UserError, func() error {
 		me, err := c.Me(ctx)
-		if err == nil {
+		if s.failed = err; err == nil {
 			s.User, s.Org, s.Role = me.User, &me.Org, me.Role
 		}
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os/exec"
@@ -56,15 +55,15 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	inTime, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	s, started, err := place.Up(ctx, a.ownAddress(ctx), version.Version)
+	s, started, err := place.Up(inTime, a.ownAddress(inTime), version.Version)
 	if err != nil {
 		return err
 	}
 	rep := upReport{Server: s.Server, Data: place.Dir, Started: started}
 	f.user = true
-	if rep.Hooks, rep.Written, err = a.upHooks(f); err != nil {
+	if rep.Hooks, rep.Written, err = a.upHooks(ctx, f); err != nil {
 		return err
 	}
 	if a.json {
@@ -92,7 +91,7 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 }
 
 // upHooks writes the hooks of the installed hosts, after asking.
-func (a *app) upHooks(f initFlags) (hosts, written []string, err error) {
+func (a *app) upHooks(ctx context.Context, f initFlags) (hosts, written []string, err error) {
 	home := login.Home(a.Getenv)
 	if home == "" {
 		return nil, nil, fmt.Errorf("there is no home folder: set HOME")
@@ -120,10 +119,9 @@ func (a *app) upHooks(f initFlags) (hosts, written []string, err error) {
 		return hosts, nil, nil
 	}
 	if a.Terminal.In && !f.yes && !a.json {
-		fmt.Fprintf(a.Stderr, "Write the hooks of %s into %s? [Y/n] ", strings.Join(hosts, ", "), peertext.Path(home))
-		line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n") {
-			return nil, nil, nil
+		question := fmt.Sprintf("Write the hooks of %s into %s? [Y/n] ", strings.Join(hosts, ", "), peertext.Path(home))
+		if line, err := a.ask(ctx, question); err != nil || strings.HasPrefix(strings.ToLower(line), "n") {
+			return nil, nil, err
 		}
 	}
 	return hosts, written, changes.Apply()

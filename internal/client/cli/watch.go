@@ -172,7 +172,11 @@ func (a *app) draw(ctx context.Context, last []string) {
 	page.Env = &Env{}
 	*page.Env = *a.Env
 	page.Stdout = &b
-	page.printStatus(a.status(ctx))
+	now := a.status(ctx)
+	if ctx.Err() != nil {
+		return // stopped meanwhile: what could not be asked is no failure
+	}
+	page.printStatus(now)
 	if len(last) > 0 {
 		fmt.Fprintf(&b, "\n%s\n%s\n", a.paint(bold, "Just now"), strings.Join(last, "\n"))
 	}

@@ -241,3 +241,21 @@ func (c *Client) Index(ctx context.Context, repo string, in wire.IndexFiles) (ou
 	err = c.call(ctx, http.MethodPost, "/v1/repos/"+repo+"/index", nil, body, &out)
 	return out, err
 }
+
+// Send makes any request of the API and decodes the reply into out, if any.
+func (c *Client) Send(ctx context.Context, method, path string, in, out any) error {
+	return c.call(ctx, method, path, nil, in, out)
+}
+
+// Raw makes any request of the API and returns the reply as it came; nothing
+// where there is none.
+func (c *Client) Raw(ctx context.Context, method, path string, in any) (json.RawMessage, error) {
+	var out json.RawMessage
+	err := c.call(ctx, method, path, nil, in, &out)
+	return out, err
+}
+
+// Repos returns the repositories that the service knows.
+func (c *Client) Repos(ctx context.Context) (wire.Page[coord.Repo], error) {
+	return get[wire.Page[coord.Repo]](ctx, c, "/v1/repos", Filter{Limit: 200}.query())
+}

@@ -148,6 +148,8 @@ func (c *Client) decode(res *http.Response, out any) error {
 	switch {
 	case res.StatusCode >= 400 && kind == "application/problem+json":
 		return c.problemOf(res, problem.Read(body))
+	case res.StatusCode == http.StatusNoContent:
+		return nil
 	case res.StatusCode >= 400, out != nil && kind != "application/json":
 		return &Unreachable{
 			Server: c.server,

@@ -1,0 +1,545 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// query is a path with parameters; empty ones are left out.
+func query(path string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+func (a *app) searchCommand() *cobra.Command {
+	var kinds []string
+	var repo string
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "search WORDS",
+		Short:   "Search what the team did in the last 90 days",
+		Example: "  svc search token refresh\n  svc search 'login' --kind conflicts,messages",
+		Args:    atLeast(1, "words to look for"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := query("/v1/search", "q", strings.Join(args, " "), "repo", repo, "kinds", strings.Join(kinds, ","), "limit", strconv.Itoa(limit))
+			return send(cmd.Context(), a, "GET", path, nil, func(page wire.Page[coord.Memory]) {
+				rows := [][]string{}
+				for _, m := range page.Items {
+					rows = append(rows, []string{peertext.Line(m.Ref, 60), string(m.Kind), person(m.By), a.ago(m.At), peertext.Title(m.Title)})
+				}
+				a.list(rows, []string{"REF", "KIND", "BY", "WHEN", "TITLE"}, "Nothing found.", page.NextCursor != nil)
+			})
+		},
+	}
+	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "intents, messages, conflicts, statuses, contracts or questions")
+	cmd.Flags().StringVar(&repo, "repo", "", "only this repo, owner/name")
+	cmd.Flags().IntVar(&limit, "limit", 20, "at most this many, 1 to 50")
+	a.completes(cmd, "repo", "repos")
+	return cmd
+}
+
+func (a *app) whoCommand() *cobra.Command {
+	var repo string
+	cmd := &cobra.Command{
+		Use:     "who",
+		Short:   "Show whose agents are at work, and on what",
+		Example: "  svc who\n  svc who --repo acme/shop --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return shown(cmd.Context(), a, repo, (*remote.Client).Presence, func(page wire.Page[wire.Online]) {
+				rows := [][]string{}
+				for _, o := range page.Items {
+					work := ""
+					if o.Intent != nil {
+						work = o.Intent.Ref + " " + title(o.Intent.Title)
+					}
+					rows = append(rows, []string{person(&o.Developer), peertext.Name(o.Tool), string(o.Status), peertext.Path(o.Repo.FullName),
+						a.ago(o.LastActivity), work})
+				}
+				a.list(rows, []string{"WHO", "TOOL", "STATUS", "REPO", "ACTIVE", "WORKS ON"}, "Nobody's agent is at work.", page.NextCursor != nil)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&repo, "repo", "", "only this repo, owner/name")
+	a.completes(cmd, "repo", "repos")
+	return cmd
+}
+
+func (a *app) membersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "members",
+		Short:   "List the members, or invite somebody",
+		Example: "  svc members\n  svc members invite cy@example.com --role member",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return shown(cmd.Context(), a, struct{}{}, func(c *remote.Client, ctx context.Context, _ struct{}) ([]coord.Membership, error) {
+				return c.Members(ctx)
+			}, func(ms []coord.Membership) {
+				rows := [][]string{}
+				for _, m := range ms {
+					rows = append(rows, []string{peertext.Person(m.Name), peertext.Person(m.Email), string(m.Role)})
+				}
+				a.list(rows, []string{"NAME", "EMAIL", "ROLE"}, "No members.", false)
+			})
+		},
+	}
+	var role string
+	invite := &cobra.Command{
+		Use:     "invite EMAIL",
+		Short:   "Invite somebody",
+		Example: "  svc members invite cy@example.com",
+		Args:    exactly(1, "an email"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := map[string]any{"email": args[0], "role": role}
+			return send(cmd.Context(), a, "POST", "/v1/invites", in, func(map[string]any) {
+				fmt.Fprintf(a.Stdout, "Invited %s as %s.\n", peertext.Person(args[0]), peertext.Name(role))
+			})
+		},
+	}
+	invite.Flags().StringVar(&role, "role", "member", "member, admin or owner")
+	cmd.AddCommand(invite)
+	return cmd
+}
+
+func (a *app) tokensCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "tokens",
+		Short:   "List, make and revoke access tokens",
+		Example: "  svc tokens\n  svc tokens create ci --scope intents:read\n  svc tokens revoke 4f2b9c0e",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/tokens", nil, func(page wire.Page[coord.Token]) {
+				rows := [][]string{}
+				for _, t := range page.Items {
+					used, state := "never", "valid"
+					if t.LastUsedAt != nil {
+						used = a.ago(*t.LastUsedAt)
+					}
+					if t.RevokedAt != nil {
+						state = "revoked"
+					} else if t.ExpiresAt != nil && t.ExpiresAt.Std().Before(a.Now()) {
+						state = "expired"
+					}
+					rows = append(rows, []string{t.ID, peertext.Person(t.Name), string(t.Kind), state, used})
+				}
+				a.list(rows, []string{"ID", "NAME", "KIND", "STATE", "USED"}, "No tokens.", page.NextCursor != nil)
+			})
+		},
+	}
+	var scopes []string
+	var days int
+	create := &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make a token; it is shown once",
+		Example: "  svc tokens create ci --scope intents:read,conflicts:read --days 90",
+		Args:    exactly(1, "a name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := map[string]any{"name": args[0]}
+			if len(scopes) > 0 {
+				in["scopes"] = scopes
+			}
+			if days > 0 {
+				in["expires_in_days"] = days
+			}
+			return send(cmd.Context(), a, "POST", "/v1/tokens", in, func(t wire.CreatedToken) {
+				fmt.Fprintln(a.Stderr, "Keep it: it is shown this once.")
+				fmt.Fprintln(a.Stdout, t.Plaintext)
+			})
+		},
+	}
+	create.Flags().StringSliceVar(&scopes, "scope", nil, "what it may do, such as intents:read")
+	create.Flags().IntVar(&days, "days", 0, "until it expires")
+	revoke := &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "Revoke a token",
+		Example: "  svc tokens revoke 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
+		Args:    exactly(1, "a token's id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			if err := c.RevokeToken(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]string{"revoked": args[0]})
+			}
+			fmt.Fprintln(a.Stdout, "Revoked.")
+			return nil
+		},
+	}
+	cmd.AddCommand(create, revoke)
+	return cmd
+}
+
+func (a *app) reposCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "repos",
+		Short:   "List the repositories that the service knows",
+		Example: "  svc repos\n  svc repos --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/repos?limit=200", nil, func(page wire.Page[coord.Repo]) {
+				rows := [][]string{}
+				for _, r := range page.Items {
+					rows = append(rows, []string{peertext.Path(r.FullName), string(r.Provider), peertext.Branch(r.DefaultBranch)})
+				}
+				a.list(rows, []string{"REPO", "PROVIDER", "DEFAULT BRANCH"}, "No repositories.", page.NextCursor != nil)
+			})
+		},
+	}
+}
+
+func (a *app) contractsCommand() *cobra.Command {
+	var repo string
+	cmd := &cobra.Command{
+		Use:     "contracts [KEY]",
+		Short:   "List what programs agree on, or look one up",
+		Long:    "List the contracts of a repository: routes, tables, events and what packages\noffer. With KEY: who provides it, who uses it and who is changing it.",
+		Example: "  svc contracts\n  svc contracts 'GET /users/{id}'\n  svc contracts db:public.users --repo acme/shop",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			where := repo
+			if where == "" {
+				if here, err := a.here(); err == nil {
+					where = here.Fingerprint
+				}
+			}
+			if len(args) > 1 {
+				return usagef("expected one contract, got %d; quote it if it has spaces", len(args))
+			}
+			if len(args) == 1 {
+				path := query("/v1/contracts/lookup", "key", args[0], "repo", where)
+				return send(cmd.Context(), a, "GET", path, nil, a.printContracts)
+			}
+			path := query("/v1/contracts", "repo", where, "limit", "200")
+			return send(cmd.Context(), a, "GET", path, nil, func(page wire.Page[wire.ContractRecord]) {
+				rows := [][]string{}
+				for _, k := range page.Items {
+					rows = append(rows, []string{peertext.Line(k.Key, 100), k.Criticality.Level, strconv.Itoa(len(k.Users)), strconv.Itoa(len(k.InFlight))})
+				}
+				a.list(rows, []string{"CONTRACT", "CRITICAL", "USES", "IN FLIGHT"}, "No contracts; svc index reads them.", page.NextCursor != nil)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&repo, "repo", "", "owner/name; default the repository of this folder")
+	a.completes(cmd, "repo", "repos")
+	return cmd
+}
+
+func (a *app) printContracts(p wire.ContractPicture) {
+	for _, k := range p.Contracts {
+		fmt.Fprintf(a.Stdout, "%s %s\n", a.paint(bold, peertext.Line(k.Key, 200)), k.Criticality.Level)
+		for what, places := range map[string][]wire.ContractPlace{"provided": k.Providers, "used": k.Users} {
+			for _, at := range places {
+				fmt.Fprintf(a.Stdout, "  %-9s %s %s:%d\n", what, peertext.Path(at.Repo.FullName), peertext.Path(at.Path), at.Line)
+			}
+		}
+		for _, ch := range k.InFlight {
+			fmt.Fprintf(a.Stdout, "  %-9s by %s in %s, %s\n", "changing", person(ch.By), peertext.Path(ch.Path), ch.Compatibility)
+		}
+	}
+	if len(p.Contracts) == 0 {
+		fmt.Fprintln(a.Stdout, "Nothing is known of it.")
+	}
+}
+
+func (a *app) webhooksCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "webhooks",
+		Short:   "List and change the endpoints that are told of events",
+		Example: "  svc webhooks\n  svc webhooks create https://example.com/hook --type conflict.detected",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/webhooks", nil, func(page wire.Page[coord.Webhook]) {
+				rows := [][]string{}
+				for _, h := range page.Items {
+					state := "enabled"
+					if !h.Enabled {
+						state = "disabled"
+					}
+					rows = append(rows, []string{h.ID, state, strings.Join(h.EventTypes, " "), peertext.Line(h.URL, 200)})
+				}
+				a.list(rows, []string{"ID", "STATE", "EVENTS", "ADDRESS"}, "No webhooks.", page.NextCursor != nil)
+			})
+		},
+	}
+	var types []string
+	create := &cobra.Command{
+		Use:     "create URL",
+		Short:   "Add an endpoint; its secret is shown once",
+		Example: "  svc webhooks create https://example.com/hook",
+		Args:    exactly(1, "an address"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := map[string]any{"url": args[0]}
+			if len(types) > 0 {
+				in["event_types"] = types
+			}
+			return send(cmd.Context(), a, "POST", "/v1/webhooks", in, func(h wire.CreatedWebhook) {
+				fmt.Fprintf(a.Stderr, "Made %s. Keep its secret: it is shown this once.\n", h.ID)
+				fmt.Fprintln(a.Stdout, h.Secret)
+			})
+		},
+	}
+	create.Flags().StringSliceVar(&types, "type", nil, "an event type; default all")
+	cmd.AddCommand(create)
+	for _, verb := range []struct{ use, short, method, suffix, did string }{
+		{"delete ID", "Take an endpoint out", "DELETE", "", "Deleted."},
+		{"test ID", "Send a test event, which also enables it again", "POST", "/test", "Sent."},
+	} {
+		name, _, _ := strings.Cut(verb.use, " ")
+		cmd.AddCommand(&cobra.Command{
+			Use:     verb.use,
+			Short:   verb.short,
+			Example: "  svc webhooks " + name + " 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
+			Args:    exactly(1, "a webhook's id"),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return a.do(cmd.Context(), verb.method, "/v1/webhooks/"+url.PathEscape(args[0])+verb.suffix, nil, verb.did)
+			},
+		})
+	}
+	return cmd
+}
+
+// do makes a request whose answer matters to programs only.
+func (a *app) do(ctx context.Context, method, path string, in any, did string) error {
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	out, err := c.Raw(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if len(out) == 0 {
+			out = json.RawMessage(`{}`)
+		}
+		return a.printJSON(out)
+	}
+	fmt.Fprintln(a.Stdout, did)
+	return nil
+}
+
+func (a *app) feedCommand() *cobra.Command {
+	var limit int
+	var types []string
+	cmd := &cobra.Command{
+		Use:     "feed",
+		Short:   "Show what happened lately",
+		Example: "  svc feed\n  svc feed --type conflict.detected --limit 100",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path := query("/v1/feed", "limit", strconv.Itoa(limit), "types", strings.Join(types, ","))
+			return send(cmd.Context(), a, "GET", path, nil, func(f wire.Feed) {
+				if len(f.Items) == 0 {
+					fmt.Fprintln(a.Stdout, "Nothing happened yet.")
+				}
+				for _, e := range f.Items {
+					fmt.Fprintln(a.Stdout, a.eventLine(e))
+				}
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 30, "at most this many, 1 to 200")
+	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of this type")
+	return cmd
+}
+
+func (a *app) statsCommand() *cobra.Command {
+	var days int
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Show the figures of the last days",
+		Example: "  svc stats\n  svc stats --days 90 --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", query("/v1/stats", "days", strconv.Itoa(days)), nil, func(s wire.Stats) {
+				t := s.Totals
+				fmt.Fprintf(a.Stdout, "The last %d days: %s, %s found, %d stopped and %d warned, %s overridden.\n", s.Days, plural(t.Intents, "intent"),
+					plural(t.Conflicts, "conflict"), t.Blocked, t.Warned, plural(t.Overridden, "conflict"))
+				rows := [][]string{}
+				for _, m := range s.Members {
+					rows = append(rows, []string{person(&m.User), strconv.Itoa(m.Intents), strconv.Itoa(m.Conflicts), strconv.Itoa(m.Sessions)})
+				}
+				a.list(rows, []string{"WHO", "INTENTS", "CONFLICTS", "SESSIONS"}, "Nobody did anything.", false)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&days, "days", 30, "7, 30 or 90")
+	return cmd
+}
+
+func (a *app) policyCommand() *cobra.Command {
+	var repo string
+	cmd := &cobra.Command{
+		Use:     "policy get|set|edit",
+		Short:   "Show and change the rules",
+		Long:    "Show and change the rules of the org, or with --repo of a repository.",
+		Example: "  svc policy get\n  svc policy set enforcement=warn --repo acme/shop\n  svc policy edit",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
+	}
+	cmd.PersistentFlags().StringVar(&repo, "repo", "", "the rules of this repo, owner/name")
+	a.completes(cmd, "repo", "repos")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:     "get",
+			Short:   "Show the rules in effect",
+			Example: "  svc policy get --repo acme/shop",
+			Args:    noArgs,
+			RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
+		},
+		&cobra.Command{
+			Use:     "set RULE=VALUE...",
+			Short:   "Set rules; an empty value goes back to the default",
+			Example: "  svc policy set enforcement=warn\n  svc policy set exclusive_max_files=20 auto_draft=",
+			Args:    atLeast(1, "a rule such as enforcement=warn"),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return setRules(rules, args) })
+			},
+		},
+		&cobra.Command{
+			Use:     "edit",
+			Short:   "Change the rules in your editor",
+			Example: "  EDITOR=vim svc policy edit --repo acme/shop",
+			Args:    noArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return a.edit(cmd.Context(), rules) })
+			},
+		},
+	)
+	return cmd
+}
+
+func (a *app) getPolicy(ctx context.Context, repo string) error {
+	return send(ctx, a, "GET", query("/v1/policies", "repo", repo), nil, func(p map[string]any) {
+		effective, _ := p["effective"].(map[string]any)
+		defaults, _ := p["defaults"].(map[string]any)
+		names := make([]string, 0, len(effective))
+		for name := range effective {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		rows := [][]string{}
+		for _, name := range names {
+			value, _ := json.Marshal(effective[name])
+			standard, _ := json.Marshal(defaults[name])
+			mark := ""
+			if string(value) != string(standard) {
+				mark = "*"
+			}
+			rows = append(rows, []string{mark, peertext.Name(name), peertext.Line(string(value), 200)})
+		}
+		a.list(rows, []string{"", "RULE", "VALUE (* not the default)"}, "No rules.", false)
+	})
+}
+
+// changePolicy reads the rules that are set, lets fn change them and puts them
+// back, unless somebody else did so meanwhile.
+func (a *app) changePolicy(ctx context.Context, repo string, fn func(map[string]any) error) error {
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	var now wire.Policies
+	path := query("/v1/policies", "repo", repo)
+	if err := c.Send(ctx, "GET", path, nil, &now); err != nil {
+		return err
+	}
+	rules := now.Org
+	if repo != "" {
+		rules = now.Repo
+	}
+	if rules == nil {
+		rules = map[string]any{}
+	}
+	before, _ := json.Marshal(rules)
+	if err := fn(rules); err != nil {
+		return err
+	}
+	if after, _ := json.Marshal(rules); string(before) == string(after) {
+		fmt.Fprintln(a.Stderr, "Nothing to change.")
+		return nil
+	}
+	return a.do(ctx, "PUT", path, map[string]any{"rules": rules}, "Changed.")
+}
+
+// setRules reads RULE=VALUE, where a value is JSON or a plain word.
+func setRules(rules map[string]any, args []string) error {
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return usagef("%q is not a rule such as enforcement=warn", arg)
+		}
+		if value == "" {
+			delete(rules, name)
+			continue
+		}
+		var v any
+		if err := json.Unmarshal([]byte(value), &v); err != nil {
+			v = value
+		}
+		rules[name] = v
+	}
+	return nil
+}
+
+// edit lets the person change the rules in their editor.
+func (a *app) edit(ctx context.Context, rules map[string]any) error {
+	text, err := json.MarshalIndent(rules, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp("", "svc-policy-*.json")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(text, '\n'))
+	if err2 := f.Close(); err != nil || err2 != nil {
+		return fmt.Errorf("cannot write %s", f.Name())
+	}
+	editor := "vi"
+	for _, name := range []string{"EDITOR", "VISUAL"} {
+		if e := a.Getenv(name); e != "" {
+			editor = e
+		}
+	}
+	words := append(strings.Fields(editor), f.Name())
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w; nothing was changed", words[0], err)
+	}
+	if text, err = os.ReadFile(f.Name()); err != nil {
+		return err
+	}
+	clear(rules)
+	if err := json.Unmarshal(text, &rules); err != nil {
+		return usagef("what you wrote is not JSON: %v; nothing was changed", err)
+	}
+	return nil
+}
