@@ -30,13 +30,15 @@ func (a *app) conflictsCommand() *cobra.Command {
 		cmd.AddCommand(a.respondCommand(r))
 	}
 	cmd.AddCommand(a.overrideCommand())
-	cmd.AddCommand(&cobra.Command{
+	show := &cobra.Command{
 		Use:     "show CF-n",
 		Short:   "Show one conflict with its evidence",
 		Example: "  svc conflicts show CF-3\n  svc conflicts show 3 --json",
 		Args:    exactly(1, "one conflict such as CF-3"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.showConflict(cmd.Context(), args[0]) },
-	})
+	}
+	a.completesArgs(show, "conflicts")
+	cmd.AddCommand(show)
 	return cmd
 }
 

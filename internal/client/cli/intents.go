@@ -77,13 +77,15 @@ func (a *app) intentsCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own")
 	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member, an email")
 	cmd.AddCommand(a.declareCommand(), a.updateIntentCommand(), a.closeIntentCommand())
-	cmd.AddCommand(&cobra.Command{
+	show := &cobra.Command{
 		Use:     "show INT-n",
 		Short:   "Show one intent",
 		Example: "  svc intents show INT-7",
 		Args:    exactly(1, "one intent such as INT-7"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.showIntent(cmd.Context(), args[0]) },
-	})
+	}
+	a.completesArgs(show, "intents")
+	cmd.AddCommand(show)
 	return cmd
 }
 
