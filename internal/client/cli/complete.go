@@ -113,8 +113,8 @@ func askWords(ctx context.Context, c *remote.Client, kind string) (words []strin
 		}
 		return words, err
 	case "repos":
-		page, err := c.Repos(ctx)
-		for _, r := range page.Items {
+		repos, err := c.Repos(ctx)
+		for _, r := range repos {
 			put(r.FullName, string(r.Provider))
 		}
 		return words, err

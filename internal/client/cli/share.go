@@ -85,7 +85,7 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", f.repos)
 	}
 	if a.Terminal.In && !f.yes && !f.stop {
-		ok, err := a.confirm(fmt.Sprintf("Send the work in %s to %s?", peertext.Path(rep.Repos), team.Server))
+		ok, err := a.confirm(ctx, fmt.Sprintf("Send the work in %s to %s?", peertext.Path(rep.Repos), team.Server))
 		if err != nil {
 			return err
 		}

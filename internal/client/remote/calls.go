@@ -254,8 +254,3 @@ func (c *Client) Raw(ctx context.Context, method, path string, in any) (json.Raw
 	err := c.call(ctx, method, path, nil, in, &out)
 	return out, err
 }
-
-// Repos returns the repositories that the service knows.
-func (c *Client) Repos(ctx context.Context) (wire.Page[coord.Repo], error) {
-	return get[wire.Page[coord.Repo]](ctx, c, "/v1/repos", Filter{Limit: 200}.query())
-}
