@@ -63,7 +63,12 @@ func TestExitCodes(t *testing.T) {
 		{"version", nobody, "--version", cli.ExitOK},
 		{"not logged in", nobody, "whoami", cli.ExitNotLoggedIn},
 		{"no server", map[string]string{"SVC_SERVER": "http://127.0.0.1:1", "SVC_TOKEN": aliceToken}, "whoami", cli.ExitUnreachable},
-		{"a token that is not taken", map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": "svc_" + strings.Repeat("x", 43)}, "whoami", cli.ExitNotLoggedIn},
+		{
+			"a token that is not taken",
+			map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": "svc_" + strings.Repeat("x", 43)},
+			"whoami",
+			cli.ExitNotLoggedIn,
+		},
 		{"a status that is none", server, "intents --status sideways", cli.ExitUsage},
 		{"status of nobody", nobody, "status", cli.ExitNotLoggedIn},
 		{"unknown command", server, "frobnicate", cli.ExitUsage},

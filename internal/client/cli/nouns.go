@@ -216,9 +216,10 @@ func (a *app) reposCommand() *cobra.Command {
 func (a *app) contractsCommand() *cobra.Command {
 	var repo string
 	cmd := &cobra.Command{
-		Use:     "contracts [KEY]",
-		Short:   "List what programs agree on, or look one up",
-		Long:    "List the contracts of a repository: routes, tables, events and what packages\noffer. With KEY: who provides it, who uses it and who is changing it.",
+		Use:   "contracts [KEY]",
+		Short: "List what programs agree on, or look one up",
+		Long: "List the contracts of a repository: routes, tables, events and what packages\noffer. With KEY: who provides it, who " +
+			"uses it and who is changing it.",
 		Example: "  svc contracts\n  svc contracts 'GET /users/{id}'\n  svc contracts db:public.users --repo acme/shop",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			where := repo
@@ -238,7 +239,12 @@ func (a *app) contractsCommand() *cobra.Command {
 			return send(cmd.Context(), a, "GET", path, nil, func(page wire.Page[wire.ContractRecord]) {
 				rows := [][]string{}
 				for _, k := range page.Items {
-					rows = append(rows, []string{peertext.Line(k.Key, 100), k.Criticality.Level, strconv.Itoa(len(k.Users)), strconv.Itoa(len(k.InFlight))})
+					rows = append(rows, []string{
+						peertext.Line(k.Key, 100),
+						k.Criticality.Level,
+						strconv.Itoa(len(k.Users)),
+						strconv.Itoa(len(k.InFlight)),
+					})
 				}
 				a.list(rows, []string{"CONTRACT", "CRITICAL", "USES", "IN FLIGHT"}, "No contracts; svc index reads them.", page.NextCursor != nil)
 			})
