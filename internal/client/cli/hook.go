@@ -133,8 +133,10 @@ func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, e
 		}
 		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true}, nil
 	}
-	if c, err = store.Load(); err != nil {
-		return hook.Login{}, err
+	if c.Keychain {
+		if c, err = store.Load(); err != nil {
+			return hook.Login{}, err
+		}
 	}
 	l, err := login.Resolve(c, getenv, login.Overrides{})
 	if err == nil {
