@@ -77,7 +77,9 @@ func sortFindings(fs []Finding) {
 	slices.SortFunc(fs, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
 			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(a.Holder.Since, b.Holder.Since), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Fingerprint, b.Fingerprint))
+			cmp.Compare(a.Holder.Since, b.Holder.Since), cmp.Compare(a.Place, b.Place),
+			cmp.Compare(a.Holder.number(), b.Holder.number()), cmp.Compare(a.Challenger.number(), b.Challenger.number()),
+			cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
 }
 

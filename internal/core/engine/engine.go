@@ -144,6 +144,14 @@ func (f *Finding) Parties() []coord.Party {
 	return []coord.Party{f.Holder.party(coord.Holder), f.Challenger.party(coord.Challenger)}
 }
 
+// number returns the number of the worker's intent, or 0.
+func (w *Worker) number() int {
+	if w.Intent == nil {
+		return 0
+	}
+	return w.Intent.Number
+}
+
 func (w *Worker) party(role coord.PartyRole) coord.Party {
 	p := coord.Party{Role: role, Repo: w.Repo}
 	if w.User.ID != "" {

@@ -76,7 +76,9 @@ func circleOf(waits []store.WaitRow, w store.WaitRow) []store.WaitRow {
 	walk = func(chain []store.WaitRow) []store.WaitRow {
 		last := chain[len(chain)-1]
 		for _, next := range waits {
-			if next.Worker == w.Worker || !slices.Contains(last.Holders, next.Worker) ||
+			// Who waits for the same thing stands in the same line: the first of
+			// it goes on, so that they are in nobody's way.
+			if next.Worker == w.Worker || next.Target == last.Target || !slices.Contains(last.Holders, next.Worker) ||
 				slices.ContainsFunc(chain, func(c store.WaitRow) bool { return c.Worker == next.Worker }) {
 				continue
 			}
