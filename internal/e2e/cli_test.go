@@ -201,7 +201,8 @@ func (s *server) steer(ts *testscript.TestScript, args []string) {
 // declare announces work as an agent of a token's owner would: token, title,
 // mode and path.
 func (s *server) declare(ts *testscript.TestScript, args []string) {
-	body := fmt.Sprintf(`{"title":%q,"mode":%q,"scope":{"paths":[%q]},"repo":"acme/shop","branch":%q}`, args[1], args[2], args[3], args[1])
+	body := fmt.Sprintf(`{"title":%q,"mode":%q,"scope":{"paths":[%q]},"repo":"acme/shop","branch":%q}`,
+		args[1], args[2], args[3], strings.ReplaceAll(args[1], " ", "-"))
 	req, err := http.NewRequest(http.MethodPost, s.URL+"/v1/intents", strings.NewReader(body))
 	ts.Check(err)
 	req.Header.Set("Content-Type", "application/json")

@@ -1,7 +1,7 @@
 // What waits for the reader, one row per kind of thing, answered in place.
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconHandStop, IconInbox, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconX, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
 import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -51,6 +51,9 @@ const looks: Record<Kind, Look> = {
     icon: IconMessage, tone: "info", one: "unread message", many: "unread messages",
     say: { label: "Reply", hint: "To them and their agents.", least: 1, send: (i, body) => call("POST /v1/conversations/{id}/messages", { path: { id: thread(i) }, body: { body } }) },
   },
+  claim: { icon: IconLock, tone: "warn", one: "claim of yours that keeps somebody out", many: "claims of yours that keep somebody out" },
+  orphan: { icon: IconUserOff, tone: "warn", one: "intent of somebody who left", many: "intents of people who left" },
+  demotion: { icon: IconTrendingDown, tone: "warn", one: "kind of conflict lowered by verdicts", many: "kinds of conflict lowered by verdicts" },
   handoff: { icon: IconTransfer, tone: "good", one: "handoff to you", many: "handoffs to you" },
   silent_hooks: { icon: IconPlugConnectedX, tone: "warn", one: "agent without hooks", many: "agents without hooks" },
   plan: { icon: IconGauge, tone: "warn", one: "limit of the plan", many: "limits of the plan" },
