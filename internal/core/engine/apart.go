@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/svc-hq/svc/internal/core/coord"
+import (
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
+)
 
 // apart reports whether two claims in one file are about different places of
 // it: a definition, and the file for what goes with other definitions, which
@@ -25,7 +28,7 @@ func (p *pairing) names(side int, w *Worker, file string) bool {
 		p.named[side] = map[string]bool{}
 		for i := range w.Claims {
 			c := &w.Claims[i]
-			if c.Mode != coord.Observe && c.Kind != coord.ClaimPath && isSymbol(c.Selector) {
+			if c.Mode != coord.Observe && c.Kind != coord.ClaimPath && filing.IsSymbol(c.Selector) {
 				p.named[side][item{claim: c}.file()] = true
 			}
 		}

@@ -65,7 +65,7 @@ func WantedMaps(ix *Index, workerID string) []WantedMap {
 			continue
 		}
 		path := basePath(&c.Facts)
-		g.repo.tree.matching(path, func(e *entry) {
+		g.repo.tree.Matching(path, func(e *entry) {
 			theirs, other := g.theirs(g.repo, e)
 			if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
 				return

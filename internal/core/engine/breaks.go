@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -68,7 +69,7 @@ func (g *gatherer) usesToo(use item, changer *Worker) bool {
 	}
 	too, in := false, use.change.Facts.References[use.sub].In
 	g.ownAt(use.key(), changer, func(e *entry, c *Change) {
-		too = too || e.kind == referenceEntry && c.Facts.Path == use.file() && subset(in, c.Facts.References[e.sub].In)
+		too = too || e.Kind == referenceEntry && c.Facts.Path == use.file() && subset(in, c.Facts.References[e.Sub].In)
 	})
 	return too
 }
@@ -85,16 +86,16 @@ func (g *gatherer) movedAlong(changed, use item, changer *Worker) bool {
 	if err != nil || from == "" || sym.Path == f.Path || sym.Path != basePath(f) || path.Dir(sym.Path) != path.Dir(from) {
 		return false
 	}
-	at := g.repo.tree.findPath(from)
+	at := g.repo.tree.FindPath(from)
 	if at == 0 {
 		return false
 	}
 	along := false
-	g.repo.tree.at(at, func(e *entry) {
-		if e.kind != oldPathEntry || along {
+	g.repo.tree.At(at, func(e *entry) {
+		if e.Kind != oldPathEntry || along {
 			return
 		}
-		c := g.ix.changes[e.owner].c
+		c := g.ix.changes[e.Owner].c
 		along = g.ix.ownerID(c) == changer.ID && path.Dir(newPath(&c.Facts)) == path.Dir(f.Path)
 	})
 	return along
@@ -112,9 +113,9 @@ func (g *gatherer) handsOn(changed, use item, changer *Worker) bool {
 		return false
 	}
 	does := false
-	if at := g.repo.tree.findPath(via); at != 0 {
-		g.repo.tree.at(at, func(e *entry) {
-			does = does || e.kind == changeEntry && g.ix.ownerID(g.ix.changes[e.owner].c) == changer.ID
+	if at := g.repo.tree.FindPath(via); at != 0 {
+		g.repo.tree.At(at, func(e *entry) {
+			does = does || e.Kind == changeEntry && g.ix.ownerID(g.ix.changes[e.Owner].c) == changer.ID
 		})
 	}
 	return does
@@ -128,8 +129,8 @@ func subset(a, b []string) bool {
 func (g *gatherer) didToo(changed item, w *Worker) bool {
 	did := false
 	g.ownAt(changed.key(), w, func(e *entry, c *Change) {
-		if e.kind == changed.kind && !did {
-			did = sameDoing(changed, item{kind: e.kind, change: c, sub: int(e.sub)})
+		if e.Kind == changed.kind && !did {
+			did = sameDoing(changed, item{kind: e.Kind, change: c, sub: int(e.Sub)})
 		}
 	})
 	return did
@@ -149,23 +150,23 @@ func sameDoing(a, b item) bool {
 // ownAt visits the changes of one worker that stand at a definition.
 func (g *gatherer) ownAt(key string, w *Worker, visit func(*entry, *Change)) {
 	var at uint32
-	if isSymbol(key) {
+	if filing.IsSymbol(key) {
 		sym, err := scope.ParseSymbol(key)
 		if err != nil {
 			return
 		}
-		at = g.repo.tree.findSymbol(sym)
+		at = g.repo.tree.FindSymbol(sym)
 	} else {
-		at = g.repo.tree.find(root, contractSpace, key)
+		at = g.repo.tree.FindContract(key)
 	}
 	if at == 0 {
 		return
 	}
-	g.repo.tree.at(at, func(e *entry) {
-		if e.kind != symbolEntry && e.kind != contractEntry && e.kind != referenceEntry {
+	g.repo.tree.At(at, func(e *entry) {
+		if e.Kind != symbolEntry && e.Kind != contractEntry && e.Kind != referenceEntry {
 			return
 		}
-		if c := g.ix.changes[e.owner].c; g.ix.ownerID(c) == w.ID {
+		if c := g.ix.changes[e.Owner].c; g.ix.ownerID(c) == w.ID {
 			visit(e, c)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
@@ -226,7 +227,7 @@ func (p *pairing) breaks(h *hit) {
 		}
 		why += maybeWork - breaksWork
 	}
-	if likely := changed.key() != user.key() && !scope.ContractsOverlap(changed.key(), user.key()); likely && !isSymbol(changed.key()) {
+	if likely := changed.key() != user.key() && !scope.ContractsOverlap(changed.key(), user.key()); likely && !filing.IsSymbol(changed.key()) {
 		most = lower(most, coord.SeverityWarn)
 		why = likelyWork
 		if user.kind == useEntry {

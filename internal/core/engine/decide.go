@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
@@ -97,7 +98,7 @@ func Judge(ix *Index, w *Worker, findings []Finding, now coord.Time) Decision {
 type decider struct {
 	gatherer
 	edit       *Edit
-	tree       *tree
+	tree       *filing.Tree
 	pathUrgent bool  // policy has raised path_overlap
 	attempts   []hit // of the edit itself; hits are those of what was recorded
 	overwrites []hit
@@ -118,11 +119,11 @@ func (d *decider) path(path string) {
 	if at, ok := d.repo.changes[changeKey{d.edit.Copy, path}]; ok {
 		own = d.ix.changes[at].c
 	}
-	d.tree.matching(path, func(e *entry) {
-		switch e.kind {
+	d.tree.Matching(path, func(e *entry) {
+		switch e.Kind {
 		case claimEntry, patternEntry:
-			w := d.ix.slots[e.owner].w
-			if mode := w.Claims[e.sub].Mode; mode == coord.Wanted || mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
+			w := d.ix.slots[e.Owner].w
+			if mode := w.Claims[e.Sub].Mode; mode == coord.Wanted || mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
 				return
 			}
 			if theirs, w := d.theirs(d.repo, e); w != nil {
@@ -152,7 +153,7 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 				seen = max(seen, t.At)
 			}
 		}
-		if e.kind == changeEntry && touchedAt(c, w.ID) > seen {
+		if e.Kind == changeEntry && touchedAt(c, w.ID) > seen {
 			d.overwrites = append(d.overwrites, hit{fileHit, item{path: path}, theirs, w})
 		}
 		return

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -26,7 +27,7 @@ func (p *pairing) broken(user, changed item, w *Worker) evidence {
 // any returns an item as evidence of whatever it is about.
 func (p *pairing) any(it item, w *Worker) evidence {
 	switch {
-	case it.kind == symbolEntry, it.kind == claimEntry && it.claim.Kind != coord.ClaimPath && isSymbol(it.claim.Selector):
+	case it.kind == symbolEntry, it.kind == claimEntry && it.claim.Kind != coord.ClaimPath && filing.IsSymbol(it.claim.Selector):
 		return p.symbol(it, w)
 	case it.kind == contractEntry, it.kind == claimEntry && it.claim.Kind != coord.ClaimPath:
 		return p.contract(it, w)
@@ -126,7 +127,7 @@ func (p *pairing) contract(it item, w *Worker) evidence {
 func (p *pairing) reference(it item, w *Worker) evidence {
 	path, key := it.file(), it.key()
 	e := coord.Evidence{Via: coord.ViaReference, Path: &path, Detail: str("uses it")}
-	if isSymbol(key) {
+	if filing.IsSymbol(key) {
 		e.Symbol = &key
 	} else {
 		e.Contract = &key

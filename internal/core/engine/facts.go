@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -175,7 +176,7 @@ func (it item) file() string {
 			return ""
 		}
 		return it.claim.Selector
-	case isSymbol(it.claim.Selector):
+	case filing.IsSymbol(it.claim.Selector):
 		sym, err := scope.ParseSymbol(it.claim.Selector)
 		if err != nil {
 			return ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -71,23 +72,23 @@ func (g *gatherer) add(what hitKind, ours, theirs item, other *Worker) {
 
 // theirs returns what an entry of r stands for and whose it is, or nil.
 func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
-	switch e.kind {
+	switch e.Kind {
 	case claimEntry, patternEntry:
-		w := g.ix.slots[e.owner].w
+		w := g.ix.slots[e.Owner].w
 		if !meets(g.self, w) {
 			return item{}, nil
 		}
-		return item{kind: claimEntry, claim: &w.Claims[e.sub]}, w
+		return item{kind: claimEntry, claim: &w.Claims[e.Sub]}, w
 	case useEntry:
-		s := &r.uses[e.owner]
-		return item{kind: useEntry, use: &s.uses[e.sub], path: s.path}, r.code
+		s := &r.uses[e.Owner]
+		return item{kind: useEntry, use: &s.uses[e.Sub], path: s.path}, r.code
 	}
-	c := g.ix.changes[e.owner].c
+	c := g.ix.changes[e.Owner].c
 	w := g.ix.Worker(g.ix.ownerID(c))
 	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) {
 		return item{}, nil
 	}
-	return item{kind: e.kind, change: c, sub: int(e.sub)}, w
+	return item{kind: e.Kind, change: c, sub: int(e.Sub)}, w
 }
 
 // wanted reports whether an item is a path that was refused before.
@@ -105,11 +106,11 @@ func (g *gatherer) claims(claims []coord.Claim) {
 		case c.Mode == coord.Observe:
 		case c.Kind == coord.ClaimPath:
 			g.pathClaim(ours)
-		case isSymbol(c.Selector):
+		case filing.IsSymbol(c.Selector):
 			g.symbolClaim(ours)
 		default:
 			g.contractKey(c.Selector, func(r *repo, e *entry) {
-				if theirs, w := g.theirs(r, e); w != nil && (e.kind == claimEntry || e.kind == contractEntry && providesChange(theirs)) {
+				if theirs, w := g.theirs(r, e); w != nil && (e.Kind == claimEntry || e.Kind == contractEntry && providesChange(theirs)) {
 					g.add(contractHit, ours, theirs, w)
 				}
 			})
@@ -126,7 +127,7 @@ func (g *gatherer) pathClaim(ours item) {
 		return
 	}
 	visit := func(e *entry, inFile bool) {
-		if inFile && e.kind != claimEntry {
+		if inFile && e.Kind != claimEntry {
 			return // the change of the file itself has been met
 		}
 		if theirs, w := g.theirs(g.repo, e); w != nil {
@@ -135,25 +136,25 @@ func (g *gatherer) pathClaim(ours item) {
 	}
 	for _, p := range glob.Patterns() {
 		if scope.HasWildcard(p) {
-			g.repo.tree.overlapping(p, func(e *entry, inFile bool) {
+			g.repo.tree.Overlapping(p, func(e *entry, inFile bool) {
 				// Only here can something be met that is ignored: a path that
 				// is not is selected by nothing that is.
-				if e.kind != claimEntry && e.kind != patternEntry || !g.ignoredClaim(e) {
+				if e.Kind != claimEntry && e.Kind != patternEntry || !g.ignoredClaim(e) {
 					visit(e, inFile)
 				}
 			})
 			continue
 		}
 		path, _ := scope.SplitPattern(p)
-		file := g.repo.tree.matching(path, func(e *entry) { visit(e, false) })
+		file := g.repo.tree.Matching(path, func(e *entry) { visit(e, false) })
 		if file != 0 {
-			g.repo.tree.symbolsIn(file, func(e *entry) { visit(e, true) })
+			g.repo.tree.SymbolsIn(file, func(e *entry) { visit(e, true) })
 		}
 	}
 }
 
 func (g *gatherer) ignoredClaim(e *entry) bool {
-	c := &g.ix.slots[e.owner].w.Claims[e.sub]
+	c := &g.ix.slots[e.Owner].w.Claims[e.Sub]
 	is, known := g.ignoring[c]
 	if !known {
 		if g.ignoring == nil {
@@ -175,15 +176,15 @@ func (g *gatherer) symbolClaim(ours item) {
 	if err != nil || g.repo.rules.Ignored(sym.Path) {
 		return
 	}
-	g.repo.tree.definitions(sym, func(e *entry, _ bool) {
-		if e.kind != claimEntry && e.kind != symbolEntry {
+	g.repo.tree.Definitions(sym, func(e *entry, _ bool) {
+		if e.Kind != claimEntry && e.Kind != symbolEntry {
 			return
 		}
 		if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
 			g.add(symbolHit, ours, theirs, w)
 		}
 	})
-	g.repo.tree.matching(sym.Path, func(e *entry) {
+	g.repo.tree.Matching(sym.Path, func(e *entry) {
 		theirs, w := g.theirs(g.repo, e)
 		if w != nil && (theirs.claim != nil || symbolsUnknown(theirs)) {
 			g.add(pathHit, ours, theirs, w)
@@ -197,8 +198,8 @@ func (g *gatherer) contractKey(key string, visit func(*repo, *entry)) {
 	keys := append([]string{key}, scope.RelatedContracts(key)...)
 	inRepo := func(r *repo) {
 		for _, k := range keys {
-			if at := r.tree.find(root, contractSpace, k); at != 0 {
-				r.tree.at(at, func(e *entry) { visit(r, e) })
+			if at := r.tree.FindContract(k); at != 0 {
+				r.tree.At(at, func(e *entry) { visit(r, e) })
 			}
 		}
 	}
@@ -218,11 +219,11 @@ func (g *gatherer) likelyKey(key string, visit func(*repo, *entry, item, *Worker
 		return
 	}
 	inRepo := func(r *repo) {
-		at := r.tree.find(root, contractSpace, loose)
+		at := r.tree.FindContract(loose)
 		if at == 0 {
 			return
 		}
-		r.tree.at(at, func(e *entry) {
+		r.tree.At(at, func(e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w != nil && !scope.ContractsOverlap(key, theirs.key()) && scope.RoutesMeet(key, theirs.key()) {
 				visit(r, e, theirs, w)
@@ -245,10 +246,10 @@ func (g *gatherer) change(c *Change) {
 	}
 	ours := item{kind: changeEntry, change: c}
 	for _, p := range basePaths(f) {
-		file := g.repo.tree.matching(p, func(e *entry) { g.atChangedPath(ours, e) })
+		file := g.repo.tree.Matching(p, func(e *entry) { g.atChangedPath(ours, e) })
 		if file != 0 && symbolsUnknown(ours) {
-			g.repo.tree.symbolsIn(file, func(e *entry) {
-				if theirs, w := g.theirs(g.repo, e); w != nil && e.kind == claimEntry {
+			g.repo.tree.SymbolsIn(file, func(e *entry) {
+				if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == claimEntry {
 					g.add(pathHit, ours, theirs, w)
 				}
 			})
@@ -277,7 +278,7 @@ func (g *gatherer) atChangedPath(ours item, e *entry) {
 func (g *gatherer) folders(ours item) {
 	path := ours.change.Facts.Path
 	visit := func(e *entry) {
-		if e.kind != changeEntry {
+		if e.Kind != changeEntry {
 			return
 		}
 		if theirs, w := g.theirs(g.repo, e); w != nil && isNew(&theirs.change.Facts) && theirs.change.Copy != ours.change.Copy {
@@ -286,13 +287,13 @@ func (g *gatherer) folders(ours item) {
 	}
 	for i := range path {
 		if path[i] == '/' {
-			if at := g.repo.tree.findPath(path[:i]); at != 0 {
-				g.repo.tree.at(at, visit)
+			if at := g.repo.tree.FindPath(path[:i]); at != 0 {
+				g.repo.tree.At(at, visit)
 			}
 		}
 	}
-	if at := g.repo.tree.findPath(path); at != 0 {
-		g.repo.tree.below(at, visit)
+	if at := g.repo.tree.FindPath(path); at != 0 {
+		g.repo.tree.Below(at, visit)
 	}
 }
 
@@ -317,13 +318,13 @@ func (g *gatherer) changedSymbol(key string, ours item) {
 	if err != nil {
 		return
 	}
-	g.repo.tree.definitions(sym, func(e *entry, exact bool) {
+	g.repo.tree.Definitions(sym, func(e *entry, exact bool) {
 		theirs, w := g.theirs(g.repo, e)
 		switch {
 		case w == nil || !sameLanguage(sym, theirs):
-		case e.kind == claimEntry:
+		case e.Kind == claimEntry:
 			g.add(symbolHit, ours, theirs, w)
-		case exact && e.kind != useEntry && uses(theirs) && breaking(ours):
+		case exact && e.Kind != useEntry && uses(theirs) && breaking(ours):
 			g.addBreak(weBreak, ours, theirs, w)
 		}
 	})
@@ -333,16 +334,16 @@ func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
 		ours := item{kind: contractEntry, change: c, sub: i}
 		k := &c.Facts.Contracts[i]
-		overlaps := !isSymbol(k.Key) && !ofPackage(k.Key) // of definitions the symbols tell
+		overlaps := !filing.IsSymbol(k.Key) && !ofPackage(k.Key) // of definitions the symbols tell
 		g.atKey(k.Key, func(r *repo, e *entry) {
 			theirs, w := g.theirs(r, e)
 			if w == nil {
 				return
 			}
 			switch {
-			case overlaps && providesChange(ours) && (e.kind == claimEntry || providesChange(theirs)):
+			case overlaps && providesChange(ours) && (e.Kind == claimEntry || providesChange(theirs)):
 				g.add(contractHit, ours, theirs, w)
-			case breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo) && !(r == g.repo && inSight(theirs)):
+			case breaking(ours) && uses(theirs) && (e.Kind != useEntry || r != g.repo) && !(r == g.repo && inSight(theirs)):
 				g.addBreak(weBreak, ours, theirs, w)
 			}
 			if uses(ours) && breaking(theirs) && !(r == g.repo && inSight(ours)) {
@@ -350,7 +351,7 @@ func (g *gatherer) changedContracts(c *Change) {
 			}
 		})
 		g.likelyKey(k.Key, func(r *repo, e *entry, theirs item, w *Worker) {
-			if breaking(ours) && uses(theirs) && (e.kind != useEntry || r != g.repo) {
+			if breaking(ours) && uses(theirs) && (e.Kind != useEntry || r != g.repo) {
 				g.addBreak(weBreak, ours, theirs, w)
 			}
 			if uses(ours) && breaking(theirs) {
@@ -378,7 +379,7 @@ func (g *gatherer) references(c *Change) {
 
 // atKey visits what stands at a symbol or contract.
 func (g *gatherer) atKey(key string, visit func(*repo, *entry)) {
-	if !isSymbol(key) {
+	if !filing.IsSymbol(key) {
 		g.contractKey(key, visit)
 		return
 	}
@@ -386,21 +387,11 @@ func (g *gatherer) atKey(key string, visit func(*repo, *entry)) {
 	if err != nil {
 		return
 	}
-	if at := g.repo.tree.findSymbol(sym); at != 0 {
-		g.repo.tree.at(at, func(e *entry) {
+	if at := g.repo.tree.FindSymbol(sym); at != 0 {
+		g.repo.tree.At(at, func(e *entry) {
 			if theirs, w := g.theirs(g.repo, e); w != nil && sameLanguage(sym, theirs) {
 				visit(g.repo, e)
 			}
 		})
-	}
-}
-
-// below visits what stands at the paths under a node.
-func (t *tree) below(id uint32, visit func(*entry)) {
-	for child := t.nodes[id].child; child != 0; child = t.nodes[child].next {
-		if t.nodes[child].space == pathSpace {
-			t.at(child, visit)
-			t.below(child, visit)
-		}
 	}
 }

@@ -81,14 +81,14 @@ func (h *holding) take(r *repo, e *entry) {
 }
 
 func (h *holding) symbol(sym scope.Symbol) {
-	h.repo.tree.definitions(sym, func(e *entry, _ bool) {
-		if e.kind == claimEntry || e.kind == symbolEntry {
+	h.repo.tree.Definitions(sym, func(e *entry, _ bool) {
+		if e.Kind == claimEntry || e.Kind == symbolEntry {
 			h.take(h.repo, e)
 		}
 	})
 	// Whoever claims the whole file, or changed it nobody knows where, holds
 	// what is in it.
-	h.repo.tree.matching(sym.Path, func(e *entry) {
+	h.repo.tree.Matching(sym.Path, func(e *entry) {
 		it, w := h.theirs(h.repo, e)
 		if w != nil && (it.claim != nil || symbolsUnknown(it)) { // what is only wanted is left out by take
 			h.take(h.repo, e)
@@ -103,15 +103,15 @@ func (h *holding) path(path string) {
 	}
 	for _, p := range glob.Patterns() {
 		if scope.HasWildcard(p) {
-			h.repo.tree.overlapping(p, func(e *entry, inFile bool) {
-				if !inFile || e.kind == claimEntry {
+			h.repo.tree.Overlapping(p, func(e *entry, inFile bool) {
+				if !inFile || e.Kind == claimEntry {
 					h.take(h.repo, e)
 				}
 			})
 			continue
 		}
 		literal, _ := scope.SplitPattern(p)
-		h.repo.tree.matching(literal, func(e *entry) { h.take(h.repo, e) })
+		h.repo.tree.Matching(literal, func(e *entry) { h.take(h.repo, e) })
 	}
 }
 

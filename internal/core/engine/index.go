@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/policy"
 )
 
@@ -41,10 +42,10 @@ type changeKey struct{ copy, path string }
 type repo struct {
 	id   string
 	name coord.RepoName
-	tree *tree
+	tree *filing.Tree
 	// urgent files again what can stop an edit: exclusive claims and changes.
 	// An edit must not pay for the many shared claims that cannot.
-	urgent  *tree
+	urgent  *filing.Tree
 	rules   *policy.Effective
 	demoted []coord.ConflictKind
 	links   []string
@@ -76,7 +77,7 @@ var defaultRules = sync.OnceValue(func() *policy.Effective { return policy.Merge
 func (ix *Index) repo(id string) *repo {
 	r := ix.repos[id]
 	if r == nil {
-		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: newTree(), urgent: newTree(), rules: defaultRules(),
+		r = &repo{id: id, name: coord.RepoName{ID: id, FullName: id}, tree: filing.New(), urgent: filing.New(), rules: defaultRules(),
 			changes: map[changeKey]uint32{}, useAt: map[string]uint32{}, merged: map[string][]*Merged{}}
 		ix.repos[id] = r
 	}
@@ -98,9 +99,9 @@ func (ix *Index) PutWorker(w *Worker) {
 	s := workerSlot{w: w, entries: make([]uint32, 0, len(w.Claims))}
 	for i := range w.Claims {
 		c := &w.Claims[i]
-		s.entries = r.tree.addClaim(s.entries, c, at, uint16(i))
+		s.entries = r.tree.AddClaim(s.entries, c, at, uint16(i))
 		if c.Mode == coord.Exclusive && c.Kind == coord.ClaimPath {
-			s.urgent = r.urgent.addClaim(s.urgent, c, at, uint16(i))
+			s.urgent = r.urgent.AddClaim(s.urgent, c, at, uint16(i))
 		}
 	}
 	ix.slots[at] = s
@@ -119,8 +120,8 @@ func (ix *Index) RemoveWorker(id string) {
 	}
 	s := ix.slots[at]
 	r := ix.repos[s.w.Repo.ID]
-	r.tree.removeAll(s.entries)
-	r.urgent.removeAll(s.urgent)
+	r.tree.RemoveAll(s.entries)
+	r.urgent.RemoveAll(s.urgent)
 	if key := ticketKey(s.w); key != "" {
 		drop(ix.tickets, key, at)
 	}
@@ -152,7 +153,7 @@ func (ix *Index) PutChange(c *Change) {
 		at = uint32(len(ix.changes) - 1)
 	}
 	r := ix.repo(c.RepoID)
-	ix.changes[at] = changeSlot{c, r.tree.addKeys(c, at, r.tree.addPaths(c, at)), r.urgent.addPaths(c, at)}
+	ix.changes[at] = changeSlot{c, addKeys(r.tree, c, at, addPaths(r.tree, c, at)), addPaths(r.urgent, c, at)}
 	r.changes[changeKey{c.Copy, c.Facts.Path}] = at
 	for _, id := range touchers(c) {
 		ix.byWorker[id] = append(ix.byWorker[id], at)
@@ -170,8 +171,8 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 		return
 	}
 	s := ix.changes[at]
-	r.tree.removeAll(s.entries)
-	r.urgent.removeAll(s.urgent)
+	r.tree.RemoveAll(s.entries)
+	r.urgent.RemoveAll(s.urgent)
 	for _, id := range touchers(s.c) {
 		drop(ix.byWorker, id, at)
 	}
@@ -230,7 +231,7 @@ func (ix *Index) SetPolicy(repoID string, p *policy.Effective) {
 	}
 	r := ix.repo(repoID)
 	r.rules = p
-	if r.tree.fold != p.IgnoreCase {
+	if r.tree.Fold != p.IgnoreCase {
 		ix.refile(r, p.IgnoreCase)
 	}
 }
@@ -260,8 +261,8 @@ func (ix *Index) refile(r *repo, fold bool) {
 			ix.SetUses(r.name, path, nil)
 		}
 	}
-	r.tree, r.urgent = newTree(), newTree()
-	r.tree.fold, r.urgent.fold = fold, fold
+	r.tree, r.urgent = filing.New(), filing.New()
+	r.tree.Fold, r.urgent.Fold = fold, fold
 	for _, w := range workers {
 		ix.PutWorker(w)
 	}
@@ -294,7 +295,7 @@ func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	r.name, r.code = name, &Worker{Repo: name}
 	at, ok := r.useAt[path]
 	if ok {
-		r.tree.removeAll(r.uses[at].entries)
+		r.tree.RemoveAll(r.uses[at].entries)
 	}
 	switch n := len(r.freeUse); {
 	case len(uses) == 0 && ok:
@@ -316,8 +317,8 @@ func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	s := &r.uses[at]
 	s.uses = slices.Clone(uses)
 	for i, u := range s.uses {
-		for _, node := range r.tree.ensureKeys(u.Key) {
-			s.entries = append(s.entries, r.tree.add(node, entry{owner: at, sub: uint16(i), kind: useEntry}))
+		for _, node := range r.tree.EnsureKeys(u.Key) {
+			s.entries = append(s.entries, r.tree.Add(node, entry{Owner: at, Sub: uint16(i), Kind: useEntry}))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package filing
 
 import (
 	"math/bits"
@@ -17,7 +17,7 @@ const gramSize = 4
 // splitAt returns where to file a pattern that belongs at dir. In a folder
 // with many patterns each is filed by the least used piece of its literal
 // text: a path can match it only if it holds that piece.
-func (t *tree) splitAt(dir uint32, pattern string) uint32 {
+func (t *Tree) splitAt(dir uint32, pattern string) uint32 {
 	if t.nodes[dir].patternCount < maxTogether {
 		return dir
 	}
@@ -26,7 +26,7 @@ func (t *tree) splitAt(dir uint32, pattern string) uint32 {
 	return t.ensure(dir, gramSpace, gram)
 }
 
-func (t *tree) rarestGram(dir uint32, pattern string) string {
+func (t *Tree) rarestGram(dir uint32, pattern string) string {
 	if strings.Contains(pattern, "[]") || strings.Contains(pattern, "[!]") || strings.Contains(pattern, "[^]") {
 		return "" // a set that holds its own bracket: inSet cannot tell where it ends
 	}
@@ -57,21 +57,21 @@ func inSet(pattern string, i int) bool {
 	return strings.LastIndexByte(pattern[:i], '[') > strings.LastIndexByte(pattern[:i], ']')
 }
 
-// at visits what stands at a node itself.
-func (t *tree) at(id uint32, visit func(*entry)) {
+// At visits what stands at a node itself.
+func (t *Tree) At(id uint32, visit func(*Entry)) {
 	for e := t.nodes[id].entries; e != 0; e = t.entries[e].next {
 		visit(&t.entries[e])
 	}
 }
 
-// matching visits the claims with wildcards that select path, and everything
+// Matching visits the claims with wildcards that select path, and everything
 // that stands at path itself, whose node it returns (0 if there is none).
-func (t *tree) matching(path string, visit func(*entry)) uint32 {
+func (t *Tree) Matching(path string, visit func(*Entry)) uint32 {
 	id, rest, more := root, t.cased(path), true
 	for {
 		t.patternsMatching(id, rest, visit)
 		if !more {
-			t.at(id, visit)
+			t.At(id, visit)
 			return id
 		}
 		var elem string
@@ -82,7 +82,7 @@ func (t *tree) matching(path string, visit func(*entry)) uint32 {
 	}
 }
 
-func (t *tree) patternsMatching(id uint32, rest string, visit func(*entry)) {
+func (t *Tree) patternsMatching(id uint32, rest string, visit func(*Entry)) {
 	n := &t.nodes[id]
 	t.patternsIn(n.patterns, rest, visit)
 	if n.gramSizes == 0 {
@@ -107,7 +107,7 @@ func (t *tree) patternsMatching(id uint32, rest string, visit func(*entry)) {
 	}
 }
 
-func (t *tree) patternsIn(head uint32, rest string, visit func(*entry)) {
+func (t *Tree) patternsIn(head uint32, rest string, visit func(*Entry)) {
 	for e := head; e != 0; e = t.entries[e].next {
 		if scope.MatchPattern(t.patterns[t.entries[e].pattern], rest) {
 			visit(&t.entries[e])
@@ -118,16 +118,16 @@ func (t *tree) patternsIn(head uint32, rest string, visit func(*entry)) {
 // A walk goes through the tree with a pattern. Its states are sets of
 // positions: bit i says that the first i elements are used up.
 type walk struct {
-	t     *tree
+	t     *Tree
 	elems []string
 	tails []string // the pattern from element i on
-	visit func(*entry, bool)
+	visit func(*Entry, bool)
 }
 
-// overlapping visits what some path selected by pattern meets: claims whose
+// Overlapping visits what some path selected by pattern meets: claims whose
 // globs overlap it, and what stands at paths that it selects. visit is told
 // whether the entry stands below a file's symbols.
-func (t *tree) overlapping(pattern string, visit func(e *entry, inFile bool)) {
+func (t *Tree) Overlapping(pattern string, visit func(e *Entry, inFile bool)) {
 	w := walk{t: t, visit: visit}
 	for rest, more := t.cased(pattern), true; more; {
 		w.tails = append(w.tails, rest)
@@ -168,7 +168,7 @@ func (w *walk) from(id uint32, states uint64) {
 	t := w.t
 	w.patternsAt(id, states)
 	if states&(1<<len(w.elems)) != 0 {
-		t.at(id, func(e *entry) { w.visit(e, false) })
+		t.At(id, func(e *Entry) { w.visit(e, false) })
 		w.symbolsBelow(id)
 	}
 	if elem, ok := w.onlyLiteral(states); ok {
@@ -233,22 +233,22 @@ func (w *walk) meets(pattern string, states uint64) bool {
 func (w *walk) symbolsBelow(id uint32) {
 	for child := w.t.nodes[id].child; child != 0; child = w.t.nodes[child].next {
 		if w.t.nodes[child].space == symbolSpace {
-			w.t.at(child, func(e *entry) { w.visit(e, true) })
+			w.t.At(child, func(e *Entry) { w.visit(e, true) })
 			w.symbolsBelow(child)
 		}
 	}
 }
 
-// symbolsIn visits what stands at the definitions of a file.
-func (t *tree) symbolsIn(file uint32, visit func(*entry)) {
-	w := walk{t: t, visit: func(e *entry, _ bool) { visit(e) }}
+// SymbolsIn visits what stands at the definitions of a file.
+func (t *Tree) SymbolsIn(file uint32, visit func(*Entry)) {
+	w := walk{t: t, visit: func(e *Entry, _ bool) { visit(e) }}
 	w.symbolsBelow(file)
 }
 
-// definitions visits what stands at a definition, at those that hold it and
-// at those that it holds; exact tells which.
-func (t *tree) definitions(s scope.Symbol, visit func(e *entry, exact bool)) {
-	id := t.findPath(s.Path)
+// Definitions visits what stands at a definition, at those that hold it and
+// At those that it holds; exact tells which.
+func (t *Tree) Definitions(s scope.Symbol, visit func(e *Entry, exact bool)) {
+	id := t.FindPath(s.Path)
 	if id == 0 {
 		return
 	}
@@ -258,7 +258,7 @@ func (t *tree) definitions(s scope.Symbol, visit func(e *entry, exact bool)) {
 		if id = t.find(id, symbolSpace, name); id == 0 {
 			return
 		}
-		t.at(id, func(e *entry) { visit(e, !more) })
+		t.At(id, func(e *Entry) { visit(e, !more) })
 	}
-	t.symbolsIn(id, func(e *entry) { visit(e, false) })
+	t.SymbolsIn(id, func(e *Entry) { visit(e, false) })
 }

@@ -1,4 +1,8 @@
-package engine
+// Package filing keeps what is live in a repository by where it is, so that a
+// lookup meets what it overlaps and little else. It knows places and numbers:
+// what an entry stands for, and whether two of them collide, only the engine
+// can tell.
+package filing
 
 import (
 	"hash/maphash"
@@ -7,7 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
-// A tree files what is live in a repo by where it is, so that a lookup meets
+// A Tree files what is live in a repo by where it is, so that a lookup meets
 // what it overlaps and little else. A path is a walk from the root, one node
 // an element; symbols hang below their file, contracts below the root.
 //
@@ -17,9 +21,9 @@ import (
 //
 // Nodes and entries refer to each other by number and lie in slices: a
 // pointer each would double the memory and slow the collector.
-type tree struct {
+type Tree struct {
 	nodes    []node
-	entries  []entry
+	entries  []Entry
 	patterns []string
 	table    []uint32 // nodes by parent, space and name: open addressing, 0 is empty
 	seed     maphash.Seed
@@ -27,12 +31,12 @@ type tree struct {
 	freeNode, freeEntry uint32
 	freePatterns        []uint32
 	live                int  // nodes in the table
-	fold                bool // paths that differ in case alone are one
+	Fold                bool // paths that differ in case alone are one
 }
 
 // cased returns a path or pattern as it is filed.
-func (t *tree) cased(path string) string {
-	if t.fold {
+func (t *Tree) cased(path string) string {
+	if t.Fold {
 		return strings.ToLower(path)
 	}
 	return path
@@ -62,27 +66,29 @@ type node struct {
 	space             space
 }
 
-// An entryKind tells what an entry stands for.
-type entryKind uint8
+// A Kind tells what an entry stands for.
+type Kind uint8
 
 const (
-	claimEntry     entryKind = iota + 1 // owner is a worker, sub the claim
-	patternEntry                        // the same, for one alternative of a glob
-	changeEntry                         // owner is a change
-	oldPathEntry                        // a change that renamed the file away from here
-	symbolEntry                         // a changed definition: sub is the symbol
-	contractEntry                       // a changed or used contract: sub is the contract
-	referenceEntry                      // a new use: sub is the reference
-	useEntry                            // live code: owner is a file of uses, sub the use
+	Claim     Kind = iota + 1 // owner is a worker, sub the claim
+	Pattern                   // the same, for one alternative of a glob
+	Change                    // owner is a change
+	OldPath                   // a change that renamed the file away from here
+	Symbol                    // a changed definition: sub is the symbol
+	Contract                  // a changed or used contract: sub is the contract
+	Reference                 // a new use: sub is the reference
+	Use                       // live code: owner is a file of uses, sub the use
 )
 
-type entry struct {
-	owner      uint32
+// An Entry says that something stands at a node: Owner and Sub are numbers that
+// whoever files it understands.
+type Entry struct {
+	Owner      uint32
 	node       uint32
 	prev, next uint32
-	pattern    uint32 // of a patternEntry
-	sub        uint16
-	kind       entryKind
+	pattern    uint32 // of a Pattern
+	Sub        uint16
+	Kind       Kind
 }
 
 // extend appends x and leaves less room to spare than append does.
@@ -93,22 +99,23 @@ func extend[T any](s []T, x T) []T {
 	return append(s, x)
 }
 
-func newTree() *tree {
-	return &tree{
+// New returns an empty tree.
+func New() *Tree {
+	return &Tree{
 		nodes:    make([]node, 1),
-		entries:  make([]entry, 1),
+		entries:  make([]Entry, 1),
 		patterns: make([]string, 1),
 		table:    make([]uint32, 16),
 		seed:     maphash.MakeSeed(),
 	}
 }
 
-func (t *tree) slot(parent uint32, sp space, name string) uint64 {
+func (t *Tree) slot(parent uint32, sp space, name string) uint64 {
 	return (maphash.String(t.seed, name) + uint64(parent)*0x9e3779b97f4a7c15 + uint64(sp)) & uint64(len(t.table)-1)
 }
 
 // find returns the child of that name, or 0.
-func (t *tree) find(parent uint32, sp space, name string) uint32 {
+func (t *Tree) find(parent uint32, sp space, name string) uint32 {
 	mask := uint64(len(t.table) - 1)
 	for at := t.slot(parent, sp, name); ; at = (at + 1) & mask {
 		id := t.table[at]
@@ -121,8 +128,8 @@ func (t *tree) find(parent uint32, sp space, name string) uint32 {
 	}
 }
 
-// findPath returns the node of a path, or 0.
-func (t *tree) findPath(path string) uint32 {
+// FindPath returns the node of a path, or 0.
+func (t *Tree) FindPath(path string) uint32 {
 	id, more := root, true
 	path = t.cased(path)
 	for more {
@@ -135,9 +142,9 @@ func (t *tree) findPath(path string) uint32 {
 	return id
 }
 
-// findSymbol returns the node of a symbol, or 0.
-func (t *tree) findSymbol(s scope.Symbol) uint32 {
-	id := t.findPath(s.Path)
+// FindSymbol returns the node of a symbol, or 0.
+func (t *Tree) FindSymbol(s scope.Symbol) uint32 {
+	id := t.FindPath(s.Path)
 	for rest, more := s.Name, true; more && id != 0; {
 		var name string
 		name, rest, more = strings.Cut(rest, ".")
@@ -146,7 +153,7 @@ func (t *tree) findSymbol(s scope.Symbol) uint32 {
 	return id
 }
 
-func (t *tree) ensure(parent uint32, sp space, name string) uint32 {
+func (t *Tree) ensure(parent uint32, sp space, name string) uint32 {
 	if id := t.find(parent, sp, name); id != 0 {
 		return id
 	}
@@ -170,7 +177,7 @@ func (t *tree) ensure(parent uint32, sp space, name string) uint32 {
 	return id
 }
 
-func (t *tree) enter(id uint32) {
+func (t *Tree) enter(id uint32) {
 	n := &t.nodes[id]
 	mask := uint64(len(t.table) - 1)
 	at := t.slot(n.parent, n.space, n.name)
@@ -180,7 +187,7 @@ func (t *tree) enter(id uint32) {
 	t.table[at] = id
 }
 
-func (t *tree) grow() {
+func (t *Tree) grow() {
 	old := t.table
 	t.table = make([]uint32, len(old)*2)
 	for _, id := range old {
@@ -190,7 +197,7 @@ func (t *tree) grow() {
 	}
 }
 
-func (t *tree) ensurePath(from uint32, path string) uint32 {
+func (t *Tree) ensurePath(from uint32, path string) uint32 {
 	path = t.cased(path)
 	for more := path != ""; more; {
 		var elem string
@@ -200,7 +207,7 @@ func (t *tree) ensurePath(from uint32, path string) uint32 {
 	return from
 }
 
-func (t *tree) ensureSymbol(s scope.Symbol) uint32 {
+func (t *Tree) ensureSymbol(s scope.Symbol) uint32 {
 	id := t.ensurePath(root, s.Path)
 	for rest, more := s.Name, true; more; {
 		var name string
@@ -210,37 +217,37 @@ func (t *tree) ensureSymbol(s scope.Symbol) uint32 {
 	return id
 }
 
-// add puts e at a node and returns its number.
-func (t *tree) add(at uint32, e entry) uint32 {
+// Add puts e at a node and returns its number.
+func (t *Tree) Add(at uint32, e Entry) uint32 {
 	id := t.freeEntry
 	if id != 0 {
 		t.freeEntry = t.entries[id].next
 	} else {
-		t.entries = extend(t.entries, entry{})
+		t.entries = extend(t.entries, Entry{})
 		id = uint32(len(t.entries) - 1)
 	}
-	head := t.head(at, e.kind)
+	head := t.head(at, e.Kind)
 	e.node, e.prev, e.next = at, 0, *head
 	if *head != 0 {
 		t.entries[*head].prev = id
 	}
 	*head = id
 	t.entries[id] = e
-	if e.kind == patternEntry {
+	if e.Kind == Pattern {
 		t.nodes[at].patternCount++
 	}
 	return id
 }
 
-func (t *tree) head(at uint32, k entryKind) *uint32 {
-	if k == patternEntry {
+func (t *Tree) head(at uint32, k Kind) *uint32 {
+	if k == Pattern {
 		return &t.nodes[at].patterns
 	}
 	return &t.nodes[at].entries
 }
 
 // addPattern files a claim with wildcards.
-func (t *tree) addPattern(pattern string, owner uint32, sub uint16) uint32 {
+func (t *Tree) addPattern(pattern string, owner uint32, sub uint16) uint32 {
 	dir, rest := scope.SplitPattern(t.cased(pattern))
 	at := t.splitAt(t.ensurePath(root, dir), rest)
 	var slot uint32
@@ -251,37 +258,37 @@ func (t *tree) addPattern(pattern string, owner uint32, sub uint16) uint32 {
 		t.patterns = extend(t.patterns, rest)
 		slot = uint32(len(t.patterns) - 1)
 	}
-	return t.add(at, entry{owner: owner, sub: sub, kind: patternEntry, pattern: slot})
+	return t.Add(at, Entry{Owner: owner, Sub: sub, Kind: Pattern, pattern: slot})
 }
 
-func (t *tree) removeAll(ids []uint32) {
+func (t *Tree) RemoveAll(ids []uint32) {
 	for _, id := range ids {
 		t.remove(id)
 	}
 }
 
 // remove takes an entry out, and the nodes that nothing needs any more.
-func (t *tree) remove(id uint32) {
+func (t *Tree) remove(id uint32) {
 	e := t.entries[id]
 	if e.prev != 0 {
 		t.entries[e.prev].next = e.next
 	} else {
-		*t.head(e.node, e.kind) = e.next
+		*t.head(e.node, e.Kind) = e.next
 	}
 	if e.next != 0 {
 		t.entries[e.next].prev = e.prev
 	}
-	if e.kind == patternEntry {
+	if e.Kind == Pattern {
 		t.nodes[e.node].patternCount--
 		t.patterns[e.pattern] = ""
 		t.freePatterns = append(t.freePatterns, e.pattern)
 	}
-	t.entries[id] = entry{next: t.freeEntry}
+	t.entries[id] = Entry{next: t.freeEntry}
 	t.freeEntry = id
 	t.prune(e.node)
 }
 
-func (t *tree) prune(id uint32) {
+func (t *Tree) prune(id uint32) {
 	for id != root {
 		n := t.nodes[id]
 		if n.child != 0 || n.entries != 0 || n.patterns != 0 {
@@ -305,7 +312,7 @@ func (t *tree) prune(id uint32) {
 
 // leave takes a node out of the table and moves up what its going would make
 // unreachable.
-func (t *tree) leave(id uint32) {
+func (t *Tree) leave(id uint32) {
 	mask := uint64(len(t.table) - 1)
 	n := &t.nodes[id]
 	hole := t.slot(n.parent, n.space, n.name)
