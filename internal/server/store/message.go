@@ -107,15 +107,14 @@ func (tx *Tx) insertRecipients(ctx context.Context, m *coord.Message, recipients
 	for batch := range slices.Chunk(recipients, perStatement) {
 		f := filter{}
 		id, org, seq, at := f.arg(m.ID), f.arg(m.OrgID), f.arg(m.Seq), f.arg(m.CreatedAt)
-		owes := f.arg(m.RequiresAck)
 		rows := make([]string, len(batch))
 		for i, u := range batch {
 			var read *coord.Time
-			ack := owes
-			if m.From.User != nil && m.From.User.ID == u {
-				read, ack = &m.CreatedAt, "FALSE"
+			own := m.From.User != nil && m.From.User.ID == u
+			if own {
+				read = &m.CreatedAt
 			}
-			rows[i] = "(" + strings.Join([]string{id, f.arg(u), org, seq, at, f.arg(read), ack}, ", ") + ")"
+			rows[i] = "(" + strings.Join([]string{id, f.arg(u), org, seq, at, f.arg(read), f.arg(m.RequiresAck && !own)}, ", ") + ")"
 		}
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO message_recipients (message_id, user_id, org_id, seq, at, read_at, owes_ack)
