@@ -120,7 +120,7 @@ test("the org that one looks at is the one that the device gets, and one can loo
   await page.getByRole("button", { name: "Org Northwind, switch" }).click();
   await page.getByRole("menuitem", { name: /Contoso/ }).click();
   await page.getByText("Connect your first agent").waitFor(); // nobody works there yet
-  assert.equal(await page.getByText("northwind/shop-api").count(), 0);
+  assert.equal(await page.locator('[title="northwind/shop-api"]').count(), 0);
   await page.getByRole("button", { name: "Org Contoso, switch" }).waitFor();
 
   const before = (await tokens()).length;
@@ -136,7 +136,7 @@ test("the org that one looks at is the one that the device gets, and one can loo
   await page.goto(world.url + "/");
   await page.getByRole("button", { name: "Org Contoso, switch" }).click();
   await page.getByRole("menuitem", { name: /Northwind/ }).click();
-  await page.locator(".agent-repo").filter({ hasText: "northwind/shop-api" }).waitFor();
+  await page.locator('.agent-repo[title="northwind/shop-api"]').first().waitFor();
 });
 
 test("a stranger signs in first and comes back to the code", async () => {
