@@ -63,11 +63,15 @@ func TestNoReplicaAnswersFromThePast(t *testing.T) {
 	for _, w := range replicas {
 		w.D.Live.Trusting = true
 	}
-	if n := stale("trusted"); n == 0 {
-		t.Errorf("without asking, none of %d answers was from the past: this test shows nothing", pairs)
-	} else {
-		t.Logf("without asking, %d of %d answers were from the past", n, pairs)
+	n, asked := 0, 0
+	for round := 0; n == 0 && round < 8; round++ { // a machine that is busy elsewhere hides it
+		n += stale(fmt.Sprint("trusted", round))
+		asked += pairs
 	}
+	if n == 0 {
+		t.Errorf("without asking, none of %d answers was from the past: this test shows nothing", asked)
+	}
+	t.Logf("without asking, %d of %d answers were from the past", n, asked)
 }
 
 func hook(t *testing.T, w *daemontest.World, token, session string, event wire.HookEvent, path string) (out wire.HookReply) {

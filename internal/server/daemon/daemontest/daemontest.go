@@ -84,8 +84,13 @@ func (w *World) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	d.Ops.Moments.Doubt = patience
 	w.D, w.URL = d, d.URL
 }
+
+// patience is how long an edit may wait to be checked: on a machine that runs
+// many tests at once, a check that comes late is still the one that is tested.
+const patience = time.Minute
 
 // Replica starts another service on the same database.
 func (w *World) Replica() *World {

@@ -60,6 +60,7 @@ func Run(t testing.TB, dsn string) *daemon.Daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.Ops.Moments.Doubt = patience
 	t.Cleanup(func() { d.Stop() })
 	return d
 }

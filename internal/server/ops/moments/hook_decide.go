@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -20,7 +19,7 @@ import (
 // hookDecide answers whether an edit may go on. What is allowed, as most edits
 // are, costs a look at the session's row and at memory, and writes nothing.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
-	asked, cancel := context.WithTimeout(ctx, maxDoubt)
+	asked, cancel := context.WithTimeout(ctx, s.Doubt)
 	p, known, err := s.lookUp(asked, e)
 	cancel()
 	if err != nil {
@@ -52,10 +51,6 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	}
 	return s.hookAnswer(ctx, e)
 }
-
-// maxDoubt is how long an edit waits for the service to know that it has seen
-// every claim. An agent's hook has given up soon after.
-const maxDoubt = 300 * time.Millisecond
 
 // unsure answers an edit about which the database could not be asked in time.
 // It goes on, since a service that is down must not keep anybody from working,

@@ -8,6 +8,8 @@
 package moments
 
 import (
+	"time"
+
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/talk"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -20,12 +22,17 @@ type Service struct {
 	talk  *talk.Service
 	waits waits
 	lines lines
+
+	// Doubt is how long an edit waits for the service to know that it has seen
+	// every claim. An agent's hook has given up soon after.
+	Doubt time.Duration
 }
 
 // New returns a Service on g.
 func New(g *ground.Ground, w *work.Service, t *talk.Service) *Service {
 	return &Service{
 		Ground: g,
+		Doubt:  300 * time.Millisecond,
 		work:   w,
 		talk:   t,
 		waits:  waits{open: map[string]int{}},
