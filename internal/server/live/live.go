@@ -29,9 +29,9 @@ const MapsKept = rebaseOn
 
 // A Set holds the indexes of all orgs that somebody asked for.
 type Set struct {
-	// Trusting leaves out asking whether others wrote, so that a test can show
-	// that it is needed.
-	Trusting bool
+	// Trusting leaves out asking whether others wrote, and hears of nothing that
+	// they did, so that a test can show that asking is needed.
+	Trusting atomic.Bool
 
 	store *store.Store
 	mu    sync.Mutex
@@ -53,6 +53,9 @@ func New(s *store.Store) *Set { return &Set{store: s, orgs: map[string]*org{}} }
 
 // Stale notes that orgs have new events. It is cheap: the next reader pays.
 func (s *Set) Stale(orgs []string) {
+	if s.Trusting.Load() {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range orgs {
@@ -146,7 +149,7 @@ func (s *Set) current(ctx context.Context, o *org) error {
 	if o.stale.Load() || s.due(o) {
 		return s.catchUp(ctx, o)
 	}
-	if s.Trusting || s.store.Alone() {
+	if s.Trusting.Load() || s.store.Alone() {
 		return nil
 	}
 	last, err := s.store.LastCommitted(ctx, o.id)
