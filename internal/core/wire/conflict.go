@@ -39,7 +39,7 @@ type ActOnConflict struct {
 // ConflictRespond responds to a conflict from a tool.
 type ConflictRespond struct {
 	Conflict  ConflictRef          `json:"conflict" doc:"CF-n"`
-	Action    coord.ConflictAction `json:"action" doc:"propose_sequence and will_rebase tell the other side how you settle it; request_override asks a human"`
+	Action    coord.ConflictAction `json:"action" doc:"propose_sequence, will_rebase: told to the other side; request_override: asks a human"`
 	Note      *string              `json:"note" maxLength:"2000" doc:"For the other side"`
 	SessionID *string              `json:"session_id" format:"uuid"`
 }

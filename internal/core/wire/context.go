@@ -4,8 +4,8 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // TeamContext asks what the team is doing around some work.
 type TeamContext struct {
-	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Paths or globs you are about to work on"`
-	Query     *string  `json:"query" maxLength:"500" doc:"What you are about to do, in words"`
+	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Paths or globs you work on"`
+	Query     *string  `json:"query" maxLength:"500" doc:"What you will do, in words"`
 	SessionID *string  `json:"session_id" format:"uuid"`
 	Repo      *string  `json:"repo" maxLength:"500"`
 }

@@ -51,7 +51,7 @@ type DeclareIntent struct {
 	DependsOn   []IntentRef        `json:"depends_on" maxItems:"20" doc:"Intents that must land first"`
 	Branch      *string            `json:"branch" maxLength:"255" doc:"Default: the session's branch"`
 	ExternalRef *coord.ExternalRef `json:"external_ref" doc:"The ticket"`
-	SessionID   *string            `json:"session_id" format:"uuid" doc:"Default: your most recent session"`
+	SessionID   *string            `json:"session_id" format:"uuid" doc:"Default: your latest session"`
 	Repo        *string            `json:"repo" maxLength:"500" doc:"owner/name; default the session's"`
 }
 

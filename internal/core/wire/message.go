@@ -15,7 +15,7 @@ type SendMessage struct {
 	Body        string  `json:"body" minLength:"1" maxLength:"4000"`
 	Subject     *string `json:"subject" maxLength:"200"`
 	RequiresAck bool    `json:"requires_ack" default:"false" doc:"Ask the recipients to acknowledge it"`
-	SessionID   *string `json:"session_id" format:"uuid" doc:"Default: your most recent session"`
+	SessionID   *string `json:"session_id" format:"uuid" doc:"Default: your latest session"`
 }
 
 // ListMessages asks for the caller's inbox over REST.

@@ -25,7 +25,11 @@ type slimmer struct{ said map[string]bool }
 func (l *slimmer) definition(t *mcp.Tool) *mcp.Tool {
 	out := *t
 	out.Title, out.OutputSchema = "", nil
-	out.InputSchema = l.schema(t.InputSchema.(*shape.Schema))
+	in := l.schema(t.InputSchema.(*shape.Schema))
+	if t.Annotations.ReadOnlyHint { // who only reads may be taken for the person's latest session
+		delete(in.Properties, sessionField)
+	}
+	out.InputSchema = in
 	out.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: t.Annotations.ReadOnlyHint}
 	if !t.Annotations.ReadOnlyHint {
 		out.Annotations.DestructiveHint = t.Annotations.DestructiveHint
@@ -51,9 +55,7 @@ func (l *slimmer) schema(s *shape.Schema) *shape.Schema {
 	}
 	out.Properties = map[string]*shape.Schema{}
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-		if key != sessionField { // whoever brings the call knows the session
-			out.Properties[key] = l.schema(s.Properties[key])
-		}
+		out.Properties[key] = l.schema(s.Properties[key])
 	}
 	return out
 }
@@ -64,6 +66,6 @@ func plain(description string) bool {
 	return len(description) <= 30 && !strings.Contains(description, "-n")
 }
 
-// sessionField names the session that a tool acts as. A call from a host that
-// svc mcp serves carries it in a header.
+// sessionField names the session that a tool acts as. Of two agents of one
+// person only this tells which one acts.
 const sessionField = "session_id"

@@ -52,8 +52,8 @@ const Instructions = "svc coordinates you with your teammates' coding agents. At
 // Tools are all tools, in the order in which they are listed.
 var Tools = []Tool{
 	{Name: "team_context", Title: "Team context", ReadOnly: true, Core: true, words: words(teamContext),
-		Description: "See what teammates' agents do around your work: your intent and conflicts, others' work near your " +
-			"paths, contracts changing in linked repositories, unread messages. Call it at task start."},
+		Description: "Your intent and conflicts, teammates' work near your paths, contracts changing in linked " +
+			"repositories, unread messages. Call it at task start."},
 	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: words(declared),
 		Description: "Announce your work before you edit. Declaring again on the branch updates your intent. Returns its " +
 			"conflicts, which are no errors: who, where, why and the next step."},
@@ -61,18 +61,17 @@ var Tools = []Tool{
 		Description: "Keep your intent current: scope, dependencies, branch, pull request, in_review. Removing scope " +
 			"resolves conflicts about it."},
 	{Name: "intent_close", Title: "Close an intent", Core: true, words: words(handedOff),
-		Description: "End your intent when merged or abandoned, so that its claims are released and those who wait go on; " +
-			"or hand it off."},
+		Description: "End your intent when merged or abandoned: claims are released, those who wait go on; or hand it off."},
 	{Name: "intent_handoff", Title: "Hand off an intent", words: words(handedOff),
 		Description: "Pass an intent to another member, whose agent takes it up with intent_adopt."},
 	{Name: "intent_adopt", Title: "Adopt an intent", words: words(declared),
 		Description: "Take up an intent that was handed to your user, with its claims, changes and conflicts."},
 	{Name: "scope_check", Title: "Check a scope", ReadOnly: true, Core: true, words: words(scopeChecked),
-		Description: "What would happen if you worked there: allow, warn or block, why, and the next step. Call it before " +
-			"creating files or leaving your scope."},
+		Description: "Allow, warn or block, why, and the next step, if you worked there. Call it before creating files or " +
+			"leaving your scope."},
 	{Name: "contract_lookup", Title: "Look up a contract", ReadOnly: true, words: words(contractWords),
-		Description: "See who provides, uses or changes a route, table, event, config key, GraphQL field, protobuf method " +
-			"or exported symbol, also in linked repositories."},
+		Description: "Who provides, uses or changes a route, table, event, config key, GraphQL field, RPC or exported " +
+			"symbol, also in linked repositories."},
 	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: words(conflictPage),
 		Description: "List conflicts with their evidence and next step; by default your live ones."},
 	{Name: "conflict_respond", Title: "Respond to a conflict", Core: true, words: words(conflictWords),
@@ -81,8 +80,7 @@ var Tools = []Tool{
 	{Name: "message_send", Title: "Send a message", Core: true, words: words(sent),
 		Description: "Send a message to a teammate. It reaches their agents at their next tool call or prompt."},
 	{Name: "inbox", Title: "Read messages", Core: true, words: words(inboxWords), most: maxLetters,
-		Description: "Read messages to you, newest first; those returned become read. With wait_seconds it waits for a new " +
-			"one."},
+		Description: "Read your messages, newest first; they become read. With wait_seconds it waits for a new one."},
 	{Name: "message_ack", Title: "Acknowledge a message", words: words(acked),
 		Description: "Acknowledge a message that asks for it: its sender sees that."},
 	{Name: "channels", Title: "List channels", ReadOnly: true, words: words(channelsWords),
@@ -90,10 +88,10 @@ var Tools = []Tool{
 	{Name: "channel_read", Title: "Read a channel", words: words(posts), most: maxLetters,
 		Description: "Read a channel's latest posts, oldest first, as news for many."},
 	{Name: "who_is_online", Title: "Who is online", ReadOnly: true, words: words(online),
-		Description: "See which teammates' agents are live: developer, tool, repository, branch, intent."},
+		Description: "Which teammates' agents are live, in which repository, branch and intent."},
 	{Name: "wait_for", Title: "Wait until it is free", ReadOnly: true, Core: true, words: words(waited),
-		Description: "Wait until it is free: give one of path, symbol, intent, conflict. Returns once it is, or who holds " +
-			"it. Use it instead of polling or working around a block."},
+		Description: "Wait until one of path, symbol, intent, conflict is free. Use it instead of polling or working " +
+			"around a block."},
 	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories),
 		Description: "Search the team's last 90 days before you ask, or do again what was done."},
 	{Name: "ask", Title: "Ask a teammate's agent", words: words(asked), most: maxLetters,
