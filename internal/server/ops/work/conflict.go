@@ -95,7 +95,9 @@ func conflictStatuses(names []string) (out []coord.ConflictStatus) {
 func (s *Service) GetConflict(ctx context.Context, who coord.Caller, in wire.GetConflict) (out coord.Conflict, err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		c, err := FindConflict(ctx, tx, who, in.Ref)
-		out = c.For(SideIn(c, who, nil))
+		if err == nil {
+			out = c.For(SideIn(c, who, nil))
+		}
 		return err
 	})
 	return out, err
