@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,10 +13,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// sweepTimeout bounds what is asked of git before a command that takes hold of
-// uncommitted work: an agent waits, but such commands are rare.
-const sweepTimeout = 400 * time.Millisecond
-
 // swept returns the git commands of a shell call that take hold of uncommitted
 // work, with the files in the repository that they would hit. dir is where the
 // call runs.
@@ -23,11 +20,12 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 	if len(sweeps) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	// An agent waits, but such commands are rare and what they take is gone.
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	dirty, err := repo.Status(ctx)
 	if err != nil {
-		return nil
+		return unseen(repo, dir, sweeps)
 	}
 	hit := map[string]bool{}
 	out := make([]wire.HookGit, 0, len(sweeps))
@@ -49,6 +47,27 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 		}
 	}
 	dateFiles(ctx, repo, out, hit)
+	return out
+}
+
+// unseen is what commands may hit when git could not say in time what is
+// uncommitted: the files they name, else everything. Not to know is not
+// "nothing to see".
+func unseen(repo *gitrepo.Repo, dir string, sweeps []shellscan.Sweep) []wire.HookGit {
+	out := make([]wire.HookGit, 0, len(sweeps))
+	for _, s := range sweeps {
+		g := wire.HookGit{Verb: s.Verb, Effect: wire.GitEffect(s.Effect)}
+		for _, p := range s.Paths {
+			full := realPath(absolute(dir, p))
+			name, err := filepath.Rel(repo.Root, full)
+			if info, e := os.Lstat(full); p == "" || err != nil || e != nil || info.IsDir() {
+				g.All, g.Files = true, nil
+				break
+			}
+			g.Files = append(g.Files, wire.GitFile{Path: filepath.ToSlash(name)})
+		}
+		out = append(out, g)
+	}
 	return out
 }
 

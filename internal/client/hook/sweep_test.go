@@ -1,12 +1,16 @@
 package hook
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
 )
@@ -88,5 +92,31 @@ func TestGitCommandsThatTakeWhatIsUncommitted(t *testing.T) {
 		if !slices.Equal(files, c.files) {
 			t.Errorf("%s hits %v, want %v", c.command, files, c.files)
 		}
+	}
+}
+
+// A git that does not answer in time says nothing of what is uncommitted; the
+// command is then taken to hit what it names, or everything.
+func TestGitCommandsWhenGitDoesNotAnswer(t *testing.T) {
+	dir := newRepo(t, filepath.Join(t.TempDir(), "app"))
+	gittest.Write(t, dir, "a.txt", "changed\n")
+	repo, ok := gitrepo.Find(dir)
+	if !ok {
+		t.Fatal("no repository")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := swept(ctx, repo, dir, []shellscan.Sweep{
+		{Verb: "stash", Effect: shellscan.Discards, Paths: []string{""}},
+		{Verb: "restore", Effect: shellscan.Discards, Paths: []string{"a.txt"}},
+		{Verb: "restore", Effect: shellscan.Discards, Paths: []string{"a.txt", "."}},
+	})
+	want := []wire.HookGit{
+		{Verb: "stash", Effect: wire.GitDiscards, All: true},
+		{Verb: "restore", Effect: wire.GitDiscards, Files: []wire.GitFile{{Path: "a.txt"}}},
+		{Verb: "restore", Effect: wire.GitDiscards, All: true},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
