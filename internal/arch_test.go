@@ -49,7 +49,7 @@ var (
 	}
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict"},
-		{"shellscan", "bridge", "outline", "contract", "local"},
+		{"shellscan", "bridge", "outline", "contract", "local", "presence"},
 		{"host", "workspace", "formats", "symbols"},
 		{"extract"},
 		{"references"},

@@ -37,8 +37,13 @@ type Bridge struct {
 	// Login is asked whenever a message goes out without a token or was
 	// refused, so that a login in another terminal takes effect at once.
 	Login func() (Credential, error)
-	HTTP  *http.Client // nil for one that heeds the proxy variables
-	Debug bool
+	// Session names the session of the agent that calls, as far as the
+	// processes above tell, for a server and a host that calls itself client.
+	// It is asked for every call: a host may begin another conversation. Nil
+	// names none.
+	Session func(server, client string) string
+	HTTP    *http.Client // nil for one that heeds the proxy variables
+	Debug   bool
 	// Backoff are the pauses between tries to connect; nil for a few seconds
 	// in all, which a restarting server needs.
 	Backoff []time.Duration

@@ -118,6 +118,11 @@ func (b *Bridge) send(ctx context.Context, m message, c Credential) (*http.Respo
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("User-Agent", "svc-mcp/"+version.Version)
+	if m.Method == "tools/call" && b.Session != nil {
+		if id := b.Session(c.Server, client); id != "" {
+			req.Header.Set("X-Svc-Session", id)
+		}
+	}
 	return b.HTTP.Do(req)
 }
 

@@ -4,7 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/bridge"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/remote"
 )
 
@@ -18,10 +20,25 @@ func (a *app) mcpCommand() *cobra.Command {
 		Example: `  { "mcpServers": { "svc": { "command": "svc", "args": ["mcp"] } } }`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Login: a.credential, Debug: a.envSet("SVC_DEBUG")}
+			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Login: a.credential, Session: a.hostSession,
+				Debug: a.envSet("SVC_DEBUG")}
 			return b.Run(cmd.Context())
 		},
 	}
+}
+
+// hostSession finds the session of the host that runs us, which its hooks wrote
+// down: of two agents of one person, each is its own.
+func (a *app) hostSession(server, client string) string {
+	store, err := login.Locate(a.Getenv)
+	if err != nil {
+		return ""
+	}
+	root := ""
+	if repo, ok := gitrepo.Find(a.Dir); ok {
+		root = repo.Root
+	}
+	return presence.Open(store.Dir).Find(server, root, client)
 }
 
 // credential returns the login as it is now.

@@ -18,6 +18,9 @@ import (
 // answer asks the service about the call and renders what it says.
 func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	c := r.call
+	if r.neverRan() {
+		return c.Quiet(), nil
+	}
 	sends, err := r.plan(ctx)
 	if err != nil {
 		return host.Output{}, err
@@ -47,6 +50,9 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	if a.Block && c.IsShell() {
 		r.spool.take("shell-" + r.commandKey()) // it will not run
 	}
+	if a.Block && c.CallID != "" {
+		r.spool.put(r.refusedKey(), "")
+	}
 	r.finish()
 	return out, nil
 }
@@ -55,6 +61,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 func (r *runner) finish() {
 	switch r.call.Event {
 	case wire.HookSessionEnd:
+		r.leave(!r.unheard)
 		r.spool.removeSession()
 		r.spool.prune()
 	case wire.HookSessionStart:
@@ -67,6 +74,7 @@ type send struct {
 	event wire.HookEvent
 	at    *place
 	paths []string
+	as    *owner // in whose name, if not that of the session that speaks
 	// lead tells that it must be answered before the others are sent.
 	lead bool
 }
@@ -97,7 +105,7 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 		late = join(late, commands)
 	}
 	for _, t := range late {
-		sends = append(sends, send{wire.HookPostEdit, t.at, t.paths, true})
+		sends = append(sends, send{event: wire.HookPostEdit, at: t.at, paths: t.paths, as: t.as, lead: true})
 	}
 	if c.Event != "" && !(first && c.At == host.BeforeModel) {
 		for _, t := range targets {
@@ -110,7 +118,7 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 // join adds targets to a list that may have the same repositories.
 func join(list, more []target) []target {
 	for _, t := range more {
-		i := slices.IndexFunc(list, func(l target) bool { return l.at.Root == t.at.Root })
+		i := slices.IndexFunc(list, func(l target) bool { return l.at.Root == t.at.Root && l.as == nil })
 		if i < 0 {
 			list = append(list, t)
 		} else {
@@ -228,6 +236,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		r.spool.unshare(r.outageKey())
 	}
 	r.state.succeeded()
+	r.enrol(sends, replies, errs)
 	for i, s := range sends {
 		if errs[i] == nil {
 			r.keepWants(s.at.Root, replies[i].Wants)
@@ -246,6 +255,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 			r.Unindexed(s.at.Root)
 		}
 	}
+	r.reap(ctx, sends)
 	return merge(sends, replies, errs), nil
 }
 
@@ -271,7 +281,7 @@ func merge(sends []send, replies []wire.HookReply, errs []error) host.Answer {
 		several[s.at] = true
 	}
 	for i, reply := range replies {
-		if errs[i] != nil {
+		if errs[i] != nil || sends[i].as != nil {
 			continue
 		}
 		if reply.Decision == wire.Block && sends[i].event == sends[len(sends)-1].event {

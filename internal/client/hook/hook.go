@@ -82,6 +82,7 @@ type runner struct {
 	// work in the repository at sweptIn.
 	swept   []wire.HookGit
 	sweptIn string
+	unheard bool // that the session ends did not get through
 }
 
 // Run handles one event and returns the exit code of the process.

@@ -20,6 +20,7 @@ const maxRepos = 8
 type target struct {
 	at    *place
 	paths []string // from the repository's root
+	as    *owner   // who wrote them, if not the session that speaks
 }
 
 // targets returns the repositories that the call concerns.

@@ -68,6 +68,11 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		Repo:  r.repo(ctx, s),
 		Paths: s.paths,
 	}
+	if s.as != nil {
+		// It sees nothing of the answer, so nothing may count as told.
+		req.Session = wire.HookSession{ExternalID: clip(s.as.session, 200), Tool: s.as.tool, ParentExternalID: clip(s.as.parent, 200), Deaf: true}
+		req.Client.ToolVersion = ""
+	}
 	private := r.login.DataMode == coord.DataMetadataOnly
 	if s.event == wire.HookPrompt || s.event == wire.HookPostEdit || s.event == wire.HookStop {
 		req.LineMaps = r.lineMaps(ctx, s.at.Root)
@@ -88,7 +93,9 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		}
 	case wire.HookPostEdit:
 		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, s.paths)
-		r.spool.touch(s.at.Root, s.paths)
+		if s.as == nil {
+			r.spool.touch(s.at.Root, s.paths)
+		}
 	case wire.HookStop:
 		req.Paths = nil
 		req.Status = r.status(s, private)
@@ -244,7 +251,11 @@ func (r *runner) dedupeKey(s send) string {
 	if id == "" {
 		moment = strconv.FormatInt(now.UnixNano(), 36)
 	}
-	return hashed(c.Host.ID, c.Session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
+	session := c.Session
+	if s.as != nil {
+		session = "for " + s.as.tool + " " + s.as.session
+	}
+	return hashed(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
 		c.Command)[:40]
 }
 

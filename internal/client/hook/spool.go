@@ -61,6 +61,9 @@ func (s *spool) has(name string) bool {
 	return err == nil
 }
 
+// knows is has for what is only there if it was put: with no memory, it was not.
+func (s *spool) knows(name string) bool { return s.base != "" && s.has(name) }
+
 // take returns an entry and removes it. Of several who try, one gets it.
 func (s *spool) take(name string) string {
 	content, _ := s.takeFile(name)
@@ -159,12 +162,9 @@ func (s *spool) touch(root string, paths []string) {
 		}
 	}
 	for _, name := range []string{"turn", "touched"} {
-		f, err := os.OpenFile(filepath.Join(s.session, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
+		if err := appendTo(filepath.Join(s.session, name), b.String()); err != nil {
 			return
 		}
-		_, _ = f.WriteString(b.String())
-		f.Close()
 	}
 }
 
@@ -262,6 +262,20 @@ func replaceFile(name string, content []byte) error {
 		return err
 	}
 	return nil
+}
+
+// appendTo adds text to a file that only its owner can read.
+func appendTo(name, text string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(text)
+	return err
 }
 
 func unique() string {

@@ -75,19 +75,16 @@ func stampOf(root, path string) string {
 // owedFile marks a working copy of which an event did not get through.
 func (rec *record) owedFile() string { return rec.file + ".owed" }
 
-// owe notes that the service missed something.
-func (r *runner) owe(at *place) {
-	if rec := r.record(at); rec.file != "" && os.MkdirAll(filepath.Dir(rec.file), 0o700) == nil {
-		_ = os.WriteFile(rec.owedFile(), nil, 0o600)
-	}
-}
-
 // lost notes the events that the service did not get. Of the others it needs
 // no second telling.
 func (r *runner) lost(sends []send) {
 	for _, s := range sends {
 		if s.event == wire.HookPostEdit {
-			r.owe(s.at)
+			r.owe(s)
+		}
+		if s.event == wire.HookSessionEnd {
+			r.unheard = true
+			r.leave(false)
 		}
 	}
 }
@@ -96,7 +93,7 @@ func (r *runner) lost(sends []send) {
 // Looking costs a git process, so ordinary edits do so only if something is
 // owed; the turns of an agent always.
 func (r *runner) missing(ctx context.Context, targets []target) []target {
-	always := r.call.Event == wire.HookPrompt || r.call.Event == wire.HookStop
+	always := r.call.Event == wire.HookPrompt || r.call.Event == wire.HookStop || r.call.Event == wire.HookSessionEnd
 	if !always && r.call.Event != wire.HookPostEdit {
 		return nil
 	}
@@ -109,17 +106,40 @@ func (r *runner) missing(ctx context.Context, targets []target) []target {
 		if _, err := os.Lstat(rec.owedFile()); err != nil && !always {
 			continue
 		}
-		if paths := r.unlike(ctx, t, rec); len(paths) > 0 {
-			out = append(out, target{at: t.at, paths: paths})
-		} else {
+		owed := rec.owedTo()
+		paths := r.unlike(ctx, t, rec, owed)
+		if len(paths) == 0 {
 			_ = os.Remove(rec.owedFile())
 		}
+		out = append(out, r.byOwner(t.at, paths, owed)...)
 	}
 	return out
 }
 
+// byOwner sorts files by who wrote them, as far as that is known. The others
+// are told by whoever comes.
+func (r *runner) byOwner(at *place, paths []string, owed map[string]owner) []target {
+	var out []target
+	for _, p := range paths {
+		var as *owner
+		if who, ok := owed[p]; ok && who != r.self() {
+			as = &who
+		}
+		i := slices.IndexFunc(out, func(t target) bool { return t.as == nil && as == nil || t.as != nil && as != nil && *t.as == *as })
+		if i < 0 {
+			i = len(out)
+			out = append(out, target{at: at, as: as})
+		}
+		out[i].paths = append(out[i].paths, p)
+	}
+	return out
+}
+
+// self is the session that speaks.
+func (r *runner) self() owner { return owner{r.call.Host.ID, r.call.Session, r.call.Parent} }
+
 // unlike returns the files whose state is not the one on record.
-func (r *runner) unlike(ctx context.Context, t target, rec *record) []string {
+func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[string]owner) []string {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	base, differ, ok := r.differing(ctx, t.at)
@@ -140,7 +160,10 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record) []string {
 		}
 	}
 	told := r.call.Event == wire.HookPostEdit // of the files of this event, in a moment
-	out = slices.DeleteFunc(out, func(p string) bool { return told && slices.Contains(t.paths, p) || len(p) > 1024 })
+	out = slices.DeleteFunc(out, func(p string) bool {
+		who, others := owed[p]
+		return told && slices.Contains(t.paths, p) && !(others && who != r.self()) || len(p) > 1024
+	})
 	slices.Sort(out)
 	return out[:min(len(out), wire.MaxHookPaths)]
 }
@@ -201,4 +224,5 @@ func (r *runner) told(s send, base string, facts *coord.Analysis) {
 		}
 	}
 	rec.save()
+	rec.settle(s.paths)
 }

@@ -199,6 +199,11 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := Check(op, who); err != nil {
 		return nil, news, err
 	}
+	if who.SessionID != "" { // the caller's own, whatever the tool: events are by it
+		if err := a.ops.Work.CheckSession(ctx, who); err != nil {
+			return nil, func() (string, error) { return "", nil }, err
+		}
+	}
 	if err := a.ops.Money.Admit(ctx, who); err != nil {
 		return nil, news, err
 	}

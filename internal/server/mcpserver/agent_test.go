@@ -110,6 +110,7 @@ type agent struct {
 	repo    string // owner/name
 	branch  string
 	session string            // uuid, once it has begun
+	bridge  string            // the session that who brings its calls says it is, if any
 	at      *daemontest.World // the replica it speaks to
 }
 
@@ -177,6 +178,9 @@ func (a *agent) call(tool string, in any) said {
 	}
 	params := args{"name": tool, "arguments": in}
 	header := map[string]string{"Accept": accept}
+	if a.bridge != "" {
+		header["X-Svc-Session"] = a.bridge
+	}
 	isModern := calls.Add(1)%2 == 0
 	if isModern {
 		params["_meta"] = args{metaVersion: modern, metaCaps: args{}, metaClient: args{"name": "test", "version": "1"}}

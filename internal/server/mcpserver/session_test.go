@@ -82,6 +82,65 @@ func TestWhichSessionACallActsAs(t *testing.T) {
 	})
 }
 
+// Two agents of one person in one repository: a call acts as the one that is
+// named, in its arguments or by who brings it, and otherwise as neither.
+func TestTwoAgentsOfOnePerson(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		one := s.agent("Ana", "acme/api")
+		two := *one
+		two.branch = "other"
+		two.begin()
+		for _, tool := range []string{"team_context", "intent_declare", "scope_check", "message_send"} {
+			in := args{"title": "x", "paths": []string{"a.go"}, "to": "channel:team", "body": "hi"}
+			bad := one.fails(tool, pick(in, tool), "bad-request")
+			if len(bad.Candidates) != 2 || !strings.Contains(bad.Detail, "several agents of yours") {
+				t.Errorf("%s: %+v", tool, bad)
+			}
+		}
+		byHeader, other := *one, two
+		byHeader.bridge, other.bridge = one.session, two.session
+		for _, a := range []*agent{&byHeader, &other} {
+			d := do[wire.Declared](a, "intent_declare", args{"title": "by " + a.branch})
+			if *d.Intent.SessionID != a.session || s.lastActor(coord.EventIntentDeclared) != a.session {
+				t.Errorf("%s declared as %s", a.branch, *d.Intent.SessionID)
+			}
+			if got := do[wire.TeamPicture](a, "team_context", nil); got.Intent == nil || got.Intent.Ref != d.Intent.Ref {
+				t.Errorf("%s reads of %+v", a.branch, got.Intent)
+			}
+		}
+		// Arguments go before who brings the call.
+		d := do[wire.Declared](&byHeader, "intent_declare", args{"title": "again", "session_id": two.session})
+		if *d.Intent.SessionID != two.session {
+			t.Errorf("declared as %s", *d.Intent.SessionID)
+		}
+		// Another repo: the same agent's session there, if it has one.
+		if got := do[wire.TeamPicture](&byHeader, "team_context", args{"repo": "acme/api"}); got.Repo.FullName != "acme/api" {
+			t.Errorf("its own repo: %+v", got.Repo)
+		}
+		s.agent("Bob", "acme/web")
+		web := do[wire.TeamPicture](&byHeader, "team_context", args{"repo": "acme/web"})
+		if web.Repo.FullName != "acme/web" || web.Intent != nil {
+			t.Errorf("elsewhere: %+v", web)
+		}
+		// A session of somebody else's is nobody's.
+		bob := s.agent("Cyd", "acme/api")
+		bob.bridge = one.session
+		for _, tool := range []string{"channels", "team_context", "who_is_online"} {
+			bob.fails(tool, nil, "not-found")
+		}
+	})
+}
+
+// pick leaves what a tool takes.
+func pick(in args, tool string) args {
+	keys := map[string][]string{"intent_declare": {"title"}, "scope_check": {"paths"}, "message_send": {"to", "body"}}[tool]
+	out := args{}
+	for _, k := range keys {
+		out[k] = in[k]
+	}
+	return out
+}
+
 // lastActor returns who the latest event of a type is by.
 func (s *team) lastActor(t coord.EventType) string {
 	s.t.Helper()

@@ -191,7 +191,14 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 	var sess *store.SessionRow
 	waits := false
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		if sess, err = talk.OnlyAgent(work.RecentSessions(ctx, tx, who)); err != nil || sess == nil {
+		if who.SessionID != "" {
+			var own store.SessionRow
+			own, err = work.OwnSession(ctx, tx, who, who.SessionID)
+			sess = &own
+		} else {
+			sess, err = talk.OnlyAgent(work.RecentSessions(ctx, tx, who))
+		}
+		if err != nil || sess == nil {
 			return err
 		}
 		waits, err = tx.HasNews(ctx, *sess, tx.Now.Add(-talk.QuietAfter))

@@ -3,12 +3,14 @@ package work
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -39,15 +41,20 @@ func OwnSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) 
 }
 
 // ActingSession returns the session that a call acts as: the one it names, or
-// the caller's most recent one driven by the same token whose last activity
-// lies within its repo's idle time, or nil. With such sessions in several
-// repos it fails and lists them, unless repo (an id) says which is meant.
+// the caller's only one driven by the same token whose last activity lies
+// within its repo's idle time, or nil. With such sessions of several agents, or
+// in several repos, it fails and lists them, unless repo (an id) leaves one:
+// nobody acts as somebody else's agent, not even of the same person.
 func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Caller, id *string, repo string) (*store.SessionRow, error) {
-	if id == nil && who.SessionID != "" {
+	brought := id == nil && who.SessionID != "" // by who carries the call
+	if brought {
 		id = &who.SessionID
 	}
 	if id != nil {
 		sess, err := OwnSession(ctx, tx, who, *id)
+		if err == nil && brought && who.Via == coord.ViaTool && repo != "" && sess.Repo.ID != repo {
+			return s.elsewhere(ctx, tx, who, sess, repo)
+		}
 		return s.noteTool(tx, who, &sess, err)
 	}
 	if who.TokenID == "" || !who.Personal() {
@@ -61,11 +68,15 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	if err != nil {
 		return nil, err
 	}
-	var found []store.SessionRow // the latest of each repo
+	var found []store.SessionRow // the latest of each agent in each repo
 	seen := map[string]bool{}
 	for _, x := range recent {
-		if (repo == "" || x.Repo.ID == repo) && !seen[x.Repo.ID] && StatusOf(tx, rules, x) == coord.SessionActive {
-			seen[x.Repo.ID] = true
+		key := x.Repo.ID
+		if who.Via == coord.ViaTool {
+			key += " " + x.LineageID
+		}
+		if (repo == "" || x.Repo.ID == repo) && !seen[key] && x.Tool != wire.DoctorTool && StatusOf(tx, rules, x) == coord.SessionActive {
+			seen[key] = true
 			found = append(found, x)
 		}
 	}
@@ -75,11 +86,35 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	case 1:
 		return s.noteTool(tx, who, &found[0], nil)
 	}
+	return nil, whichOf(found)
+}
+
+// elsewhere returns the session of the same agent in another repo, or nil.
+func (s *Service) elsewhere(ctx context.Context, tx *store.Tx, who coord.Caller, sess store.SessionRow, repo string) (
+	*store.SessionRow, error) {
+	recent, err := RecentSessions(ctx, tx, who)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range recent {
+		if x.Repo.ID == repo && x.LineageID == sess.LineageID {
+			return s.noteTool(tx, who, &x, nil)
+		}
+	}
+	return nil, nil
+}
+
+// whichOf says that a call may come from any of several sessions.
+func whichOf(found []store.SessionRow) error {
 	bad := &problem.Error{Kind: problem.BadRequest, Detail: "you have active sessions in several repos; pass repo or session_id"}
+	if !slices.ContainsFunc(found, func(x store.SessionRow) bool { return x.Repo.ID != found[0].Repo.ID }) {
+		bad.Detail = "several agents of yours are at work in " + found[0].Repo.FullName +
+			" and nothing says which one calls; pass session_id, which your briefing names"
+	}
 	for _, x := range found {
 		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
 	}
-	return nil, bad
+	return bad
 }
 
 // A toolCall remembers what a call of a tool has read, for what is looked up
