@@ -1,6 +1,7 @@
 package peertext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,6 +45,9 @@ const quoteOpen, quoteClose = "⟦", "⟧"
 func quote(s string, max int) string {
 	if s = Line(s, max); s == "" {
 		return ""
+	}
+	if strings.HasPrefix(strings.TrimPrefix(s, "/"), markStart) {
+		s = " " + s // or the quote would look like a mark
 	}
 	return quoteOpen + s + quoteClose
 }
@@ -137,6 +141,54 @@ func (m Marker) Say(sentence string, max int) string {
 	}
 	return strings.TrimSpace(b.String() + words)
 }
+
+// Text is the last thing that a text for a model passes, whatever it was made
+// of: what is still quoted in it is marked, what stands between two marks that
+// belong together stays, and everything else is clean. It changes nothing in a
+// text that has passed.
+func (m Marker) Text(text string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(text, quoteOpen)
+		if at < 0 {
+			b.WriteString(Clean(text))
+			return b.String()
+		}
+		b.WriteString(Clean(text[:at]))
+		text = text[at:]
+		n := markedLen(text)
+		quoted := quotedForm().FindStringSubmatchIndex(text)
+		switch {
+		case n > 0:
+			b.WriteString(text[:n])
+		case quoted != nil && !strings.HasPrefix(text[quoted[2]:], markStart) && !strings.HasPrefix(text[quoted[2]:], "/"+markStart):
+			n = quoted[1]
+			b.WriteString(m.Inline(text[quoted[2]:quoted[3]], MaxPath))
+		default: // half a mark
+			n = len(quoteOpen)
+			b.WriteString(Clean(quoteOpen))
+		}
+		text = text[n:]
+	}
+}
+
+// markedLen returns how long the marked text at the start of text is, with its
+// marks, 0 if there is none.
+func markedLen(text string) int {
+	at := openForm().FindStringSubmatchIndex(text)
+	if at == nil {
+		return 0
+	}
+	end := strings.Index(text, fmt.Sprintf(closeMark, text[at[2]:at[3]]))
+	if end < 0 {
+		return 0
+	}
+	return end + len(closeMark) - len("%s") + at[3] - at[2]
+}
+
+const markStart = "peer:"
+
+var openForm, quotedForm = lazy.Regexp(`^⟦peer:([a-z2-7]{16})⟧`), lazy.Regexp(`^⟦([^⟦⟧]*)⟧`)
 
 // ourWords cleans a part of a sentence and keeps the spaces at its ends.
 func ourWords(s string) string {

@@ -235,11 +235,12 @@ func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte
 	} else if told != "" {
 		a.text += "\n\n" + told
 	}
+	a.text = marker.Text(a.text)
 	return a
 }
 
 func (s *Server) failure(ctx context.Context, t *tool, err error) answer {
-	body := problem.BodyOf(err)
+	body := protectProblem(problem.BodyOf(err))
 	if body.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
@@ -252,5 +253,5 @@ func (s *Server) failure(ctx context.Context, t *tool, err error) answer {
 		text.line("- %s", c)
 	}
 	structured, _ := json.Marshal(map[string]any{"error": body})
-	return answer{text: cut(text.done(), maxText), structured: structured, failed: true}
+	return answer{text: marker.Text(cut(text.done(), maxText)), structured: structured, failed: true}
 }

@@ -3,14 +3,16 @@ package mcpserver
 import (
 	"crypto/rand"
 	"reflect"
+	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
 )
 
 var marker = peertext.NewMarker(rand.Reader)
@@ -92,11 +94,7 @@ func clean(s, how string) string {
 	case how == "person":
 		return marker.PersonName(s)
 	case how == "text": // our own lines around names that are quoted
-		lines := strings.Split(excerpt.Bytes(s, maxBlock), "\n")
-		for i := range lines {
-			lines[i] = marker.Say(lines[i], maxBlock)
-		}
-		return strings.Join(lines, "\n")
+		return marker.Text(excerpt.Bytes(s, maxBlock))
 	case how == "detail" && slices.Contains(coord.OwnDetails(), s):
 		return s
 	case how == "detail": // as a client told it
@@ -107,6 +105,38 @@ func clean(s, how string) string {
 		return marker.Place(s, maxLine)
 	}
 	return s
+}
+
+// protectProblem is protect for a failure: what it names is quoted.
+func protectProblem(b problem.Body) problem.Body {
+	b.Detail = sayProblem(b.Detail)
+	b.Errors = slices.Clone(b.Errors)
+	for i, f := range b.Errors {
+		b.Errors[i] = problem.Field{Path: marker.Place(f.Path, maxLine), Message: sayProblem(f.Message)}
+	}
+	b.Candidates = slices.Clone(b.Candidates)
+	for i, c := range b.Candidates {
+		b.Candidates[i] = sayProblem(c)
+	}
+	return b
+}
+
+// quotation is a text in quotation marks as %q writes it.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// sayProblem marks what a problem quotes. In quotation marks stands what the
+// model sent, which it may have read in a stranger's text before.
+func sayProblem(text string) string {
+	return marker.Text(quotation.ReplaceAllStringFunc(text, func(q string) string {
+		s, err := strconv.Unquote(q)
+		if err != nil {
+			return q
+		}
+		if quoted := peertext.Quoted(s); quoted != s {
+			return quoted
+		}
+		return q
+	}))
 }
 
 // encode writes an answer as REST does: no list or field is ever missing.

@@ -2,6 +2,8 @@ package memory
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -194,7 +196,7 @@ func (o *org) repoNames(ctx context.Context, tx *store.Tx) (map[string]coord.Rep
 
 func (o *org) contractsOf(f coord.FileFacts, repo coord.RepoName, at coord.Time) {
 	for _, k := range f.Contracts {
-		id := repo.ID + " " + k.Key
+		id := contractID(repo.ID, k.Key)
 		if old := o.ix.Get(string(coord.MemoryContracts), id); k.Role != coord.Provides || old != nil && old.At > int64(at) {
 			continue
 		}
@@ -208,7 +210,7 @@ func (o *org) contractsOf(f coord.FileFacts, repo coord.RepoName, at coord.Time)
 // provided remembers what the contract index holds.
 func (o *org) provided(now coord.Time, rows []store.ContractRow) {
 	for _, r := range rows {
-		id := r.Repo.ID + " " + r.Key
+		id := contractID(r.Repo.ID, r.Key)
 		if old := o.ix.Get(string(coord.MemoryContracts), id); r.UpdatedAt < now.Add(-Window) || old != nil && old.At >= int64(r.UpdatedAt) {
 			continue // what a change of the same moment tells is more
 		}
@@ -334,4 +336,11 @@ func (o *org) copy(ctx context.Context, tx *store.Tx, repo, copy string) error {
 		o.contractsOf(c.Facts, coord.RepoName{ID: r.ID, FullName: r.FullName}, c.UpdatedAt)
 	}
 	return err
+}
+
+// contractID names what is remembered of a contract. Its key is no part of it:
+// keys are as their authors like, ids are read without care.
+func contractID(repo, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return repo + "-" + hex.EncodeToString(sum[:8])
 }

@@ -43,13 +43,18 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.Ev
 	if len(e.remotes) == 0 {
 		return wire.HookReply{}, problem.InvalidField("repo.remote_fingerprints", "none of them is a remote such as github.com/owner/name")
 	}
+	var reply wire.HookReply
+	var err error
 	switch in.Event {
 	case wire.HookPrePush:
 		return allowed(), nil
 	case wire.HookPreEdit, wire.HookPreShell:
-		return s.hookDecide(ctx, e)
+		reply, err = s.hookDecide(ctx, e)
+	default:
+		reply, err = s.hookRecord(ctx, e)
 	}
-	return s.hookRecord(ctx, e)
+	reply.Reason, reply.InjectContext = marker.Text(reply.Reason), marker.Text(reply.InjectContext)
+	return reply, err
 }
 
 func allowed() wire.HookReply {

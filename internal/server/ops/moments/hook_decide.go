@@ -334,7 +334,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 		h.conflictItem(ref, engine.HeardOf(ref, f, h.worker()), "", f)
 	}
 	if g.Action == engine.Warn {
-		h.brief.add(rankConflict, "git over others' work", g.Key, "svc warn ("+guardKind+"): "+g.Reason, nil)
+		h.brief.add(rankConflict, "git over others' work", g.Key, marker.Say("svc warn ("+guardKind+"): "+g.Reason, maxConflictLine), nil)
 	}
 	if d.Undeclared {
 		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
-	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -46,7 +45,7 @@ func (h *hook) refuseGit(ctx context.Context, g engine.Guarded) (wire.HookReply,
 	if err != nil {
 		return reply, err
 	}
-	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, peertext.Line(g.Reason, maxConflictLine), ""
+	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, marker.Say(g.Reason, maxConflictLine), ""
 	reply.Conflicts = []wire.HookConflict{}
 	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{
 		"decision":  wire.Block,

@@ -114,7 +114,7 @@ func senderName(s coord.Sender) string {
 	case s.User == nil:
 		return string(s.Kind)
 	case s.Kind == coord.SenderSession && s.Tool != nil:
-		return marker.PersonName(s.User.Name) + "'s agent (" + peertext.Name(*s.Tool) + ")"
+		return marker.PersonName(s.User.Name) + "'s agent (" + marker.Place(*s.Tool, peertext.MaxName) + ")"
 	}
 	return marker.PersonName(s.User.Name)
 }
@@ -155,7 +155,7 @@ func (h *hook) teamLines(ctx context.Context) error {
 		}
 		line := "- " + marker.PersonName(n.User.Name)
 		if n.Tool != nil {
-			line += " (" + peertext.Name(*n.Tool) + ")"
+			line += " (" + marker.Place(*n.Tool, peertext.MaxName) + ")"
 		}
 		if n.Branch != nil {
 			line += " on " + marker.Place(*n.Branch, peertext.MaxBranch)
@@ -227,6 +227,7 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 		}
 		var told []toldItem
 		text, told = h.brief.render(maxToolNews)
+		text = marker.Text(text)
 		return h.noteTold(ctx, told)
 	})
 	return text, err

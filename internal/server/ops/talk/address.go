@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
@@ -45,7 +46,7 @@ func (e envelope) address(ctx context.Context, to string) (ground.Letter, error)
 	kind, rest, ok := strings.Cut(to, ":")
 	if find := targets[strings.ToLower(kind)]; ok && find != nil {
 		if rest = strings.TrimSpace(rest); rest == "" {
-			return ground.Letter{}, problem.InvalidField("to", "names nobody after %s:; use %s", kind, targetForms)
+			return ground.Letter{}, problem.InvalidField("to", "names nobody after %s:; use %s", strings.ToLower(kind), targetForms)
 		}
 		return find(e, ctx, rest)
 	}
@@ -53,7 +54,7 @@ func (e envelope) address(ctx context.Context, to string) (ground.Letter, error)
 		return e.toChannel(ctx, to)
 	}
 	if !ok {
-		return ground.Letter{}, problem.InvalidField("to", "is not a target; for a person write user:%s", to)
+		return ground.Letter{}, problem.InvalidField("to", "is not a target; for a person write user:%s", peertext.Quoted(to))
 	}
 	return ground.Letter{}, problem.InvalidField("to", "is not a target; use %s", targetForms)
 }
@@ -74,7 +75,7 @@ func (e envelope) toUser(ctx context.Context, email string) (ground.Letter, erro
 	switch {
 	case problem.KindOf(err) == problem.NotFound:
 		return ground.Letter{}, problem.Newf(problem.NotFound,
-			"no member of this org has the address %s; who_is_online and the dashboard tell who there is", email)
+			"no member of this org has the address %s; who_is_online and the dashboard tell who there is", peertext.Quoted(email))
 	case err != nil:
 		return ground.Letter{}, err
 	case e.isSelf(m.ID) && e.session == nil:
@@ -96,7 +97,7 @@ func (e envelope) toIntent(ctx context.Context, ref string) (ground.Letter, erro
 		return ground.Letter{}, problem.InvalidField("to", "%s is your own", i.Ref)
 	}
 	if _, err := e.tx.Member(ctx, e.who.OrgID, i.Owner.ID); err != nil {
-		return ground.Letter{}, gone(err, "%s has left this org; an admin can hand %s to somebody", i.Owner.Name, i.Ref)
+		return ground.Letter{}, gone(err, "%s has left this org; an admin can hand %s to somebody", peertext.QuotedName(i.Owner.Name), i.Ref)
 	}
 	return e.aboutIt("intent", i.Ref, i.Owner.ID), nil
 }
@@ -133,7 +134,7 @@ func (e envelope) toConflict(ctx context.Context, ref string) (ground.Letter, er
 	reachable := slices.ContainsFunc(parties, func(u string) bool { return !e.isSelf(u) })
 	if !reachable && (e.session == nil || len(parties) < 2) {
 		return ground.Letter{}, problem.Newf(problem.Conflict, "you are the only one to reach about %s; post to its repo with channel:%s",
-			c.Ref, c.Repo.FullName)
+			c.Ref, peertext.Quoted(c.Repo.FullName))
 	}
 	return e.aboutIt("conflict", c.Ref, parties...), nil
 }
@@ -141,7 +142,8 @@ func (e envelope) toConflict(ctx context.Context, ref string) (ground.Letter, er
 // aboutIt returns a letter to some people in a thread about a record.
 func (e envelope) aboutIt(kind, ref string, users ...string) ground.Letter {
 	about, subject := &coord.About{Kind: kind, Ref: ref}, "About "+ref
-	return ground.Letter{Thread: store.DirectThread(e.with(users...), about, &subject), To: kind + ":" + ref, About: about, Recipients: users}
+	return ground.Letter{Thread: store.DirectThread(e.with(users...), about, &subject), To: kind + ":" + ref, About: about,
+		Recipients: users}
 }
 
 // Agents read these as well as programs, so they name no route of either.
@@ -223,7 +225,7 @@ func (s *Service) channelNamed(ctx context.Context, tx *store.Tx, who coord.Call
 	if strings.Contains(name, "/") || shape.IsUUID(name) {
 		r, err := work.FindRepo(ctx, tx, who, name)
 		if problem.KindOf(err) == problem.NotFound {
-			err = problem.Newf(problem.NotFound, noChannel, name)
+			err = problem.Newf(problem.NotFound, noChannel, peertext.Quoted(name))
 		}
 		return store.RepoChannel(r.ID), err
 	}
@@ -239,14 +241,15 @@ func (s *Service) channelNamed(ctx context.Context, tx *store.Tx, who coord.Call
 	}
 	switch len(found) {
 	case 0:
-		return store.Thread{}, problem.Newf(problem.NotFound, noChannel, name)
+		return store.Thread{}, problem.Newf(problem.NotFound, noChannel, peertext.Quoted(name))
 	case 1:
 		return store.RepoChannel(found[0].ID), nil
 	}
-	bad := &problem.Error{Kind: problem.Validation, Detail: fmt.Sprintf("%d repos are called %s; name one with its owner", len(found), name),
+	bad := &problem.Error{Kind: problem.Validation, Detail: fmt.Sprintf("%d repos are called %s; name one with its owner", len(found),
+		peertext.Quoted(name)),
 		Fields: []problem.Field{{Path: field, Message: "is the name of several repos"}}}
 	for _, r := range found {
-		bad.Candidates = append(bad.Candidates, "channel:"+r.FullName)
+		bad.Candidates = append(bad.Candidates, "channel:"+peertext.Quoted(r.FullName))
 	}
 	return store.Thread{}, bad
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/money"
@@ -213,7 +214,7 @@ func (a attention) orphans(ctx context.Context) (out []coord.AttentionItem, err 
 		out = append(out, coord.AttentionItem{
 			ID:      itemID(coord.AttentionOrphan, i.Ref, i.Owner.ID),
 			Kind:    coord.AttentionOrphan,
-			Title:   fmt.Sprintf("%s of %s, who has left, is still live", i.Ref, i.Owner.Name),
+			Title:   fmt.Sprintf("%s of %s, who has left, is still live", i.Ref, peertext.QuotedName(i.Owner.Name)),
 			Detail:  "Hand it off or close it.",
 			Ref:     &i.Ref,
 			Repo:    &i.Repo,
@@ -320,9 +321,9 @@ func personOf(from coord.Sender) string {
 
 func callOf(u coord.User, agent bool) string {
 	if agent {
-		return u.Name + "'s agent"
+		return peertext.QuotedName(u.Name) + "'s agent"
 	}
-	return u.Name
+	return peertext.QuotedName(u.Name)
 }
 
 // excerpt returns the beginning of a text, on one line.
@@ -359,7 +360,7 @@ func (a attention) handoffs(ctx context.Context) (out []coord.AttentionItem, err
 		out = append(out, coord.AttentionItem{
 			ID:      itemID(coord.AttentionHandoff, i.Ref, i.Handoff.ID),
 			Kind:    coord.AttentionHandoff,
-			Title:   fmt.Sprintf("%s handed %s to you", i.Handoff.From.Name, i.Ref),
+			Title:   fmt.Sprintf("%s handed %s to you", peertext.QuotedName(i.Handoff.From.Name), i.Ref),
 			Detail:  excerpt(i.Title),
 			Ref:     &i.Ref,
 			Repo:    &i.Repo,
@@ -375,7 +376,7 @@ func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, 
 	rows, err := a.tx.SilentSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-silentSince), silentGap.Milliseconds())
 	for _, s := range rows {
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionSilentHooks, s.ID, s.LastHeartbeatAt), Kind: coord.AttentionSilentHooks,
-			Title: fmt.Sprintf("%s in %s works without its hooks", s.Tool, s.Repo.FullName),
+			Title: fmt.Sprintf("%s in %s works without its hooks", peertext.Quoted(s.Tool), peertext.Quoted(s.Repo.FullName)),
 			Detail: fmt.Sprintf("Its tools are called, but no hook event has come since %s: edits are not checked. Run svc doctor in the "+
 				"repository.", s.LastHeartbeatAt),
 			Ref: &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.PageURL("session", ""), Actions: []string{"doctor"}})

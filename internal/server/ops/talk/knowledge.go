@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -62,7 +63,8 @@ func facts(ctx context.Context, c *ground.Change, repos []string, key string) ([
 		out = append(out, found...)
 	}
 	slices.SortStableFunc(out, func(a, b fact) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.at, a.at), strings.Compare(a.worker, b.worker), strings.Compare(a.text, b.text))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.at, a.at), strings.Compare(a.worker, b.worker), strings.Compare(a.text,
+			b.text))
 	})
 	return out, nil
 }
@@ -70,10 +72,10 @@ func facts(ctx context.Context, c *ground.Change, repos []string, key string) ([
 // tellFacts puts facts into an answer.
 func tellFacts(key string, facts []fact) string {
 	if len(facts) == 0 {
-		return "Nobody is changing or claiming " + key + " now, and no merged change of it is recorded."
+		return "Nobody is changing or claiming " + peertext.Quoted(key) + " now, and no merged change of it is recorded."
 	}
 	var b strings.Builder
-	b.WriteString(key + ":")
+	b.WriteString(peertext.Quoted(key) + ":")
 	if facts[0].rank >= factMerged {
 		b.WriteString(" nobody is changing or claiming it now.")
 	}
@@ -96,7 +98,7 @@ func liveFacts(_ context.Context, c *ground.Change, repos []string, key string) 
 			for _, ch := range c.Live.Changes(id) {
 				for _, t := range changedAs(ch.Facts, key) {
 					f := fact{rank: t.rank, user: w.User.ID, session: w.Session, worker: w.ID, at: lastTouch(ch)}
-					f.text = fmt.Sprintf("%s %s it in %s (%s)%s", nameOf(w), t.verb, ch.Facts.Path, since(c.Now, f.at), t.more)
+					f.text = fmt.Sprintf("%s %s it in %s (%s)%s", nameOf(w), t.verb, peertext.Quoted(ch.Facts.Path), since(c.Now, f.at), t.more)
 					out = append(out, f)
 				}
 			}
@@ -117,22 +119,22 @@ func claimFacts(c *ground.Change, w *engine.Worker, key string) (out []fact) {
 	for _, claim := range w.Claims {
 		if claim.Source == coord.Declared && claimCovers(claim, key) {
 			out = append(out, fact{rank: factClaimed, at: w.Since, user: w.User.ID, session: w.Session, worker: w.ID,
-				text: fmt.Sprintf("%s claims %s (%s, %s)", nameOf(w), claim.Selector, claim.Mode, since(c.Now, w.Since))})
+				text: fmt.Sprintf("%s claims %s (%s, %s)", nameOf(w), peertext.Quoted(claim.Selector), claim.Mode, since(c.Now, w.Since))})
 		}
 	}
 	return out
 }
 
-// nameOf names live work by its person, ref and place: no free text.
+// nameOf names live work by its person, ref and place.
 func nameOf(w *engine.Worker) string {
-	name := w.User.Name
+	name := peertext.QuotedName(w.User.Name)
 	if ref := w.Ref(); ref != "" {
 		name += ", " + ref
 	}
 	if w.Branch != "" {
-		name += " on " + w.Branch
+		name += " on " + peertext.Quoted(w.Branch)
 	}
-	return name + " in " + w.Repo.FullName
+	return name + " in " + peertext.Quoted(w.Repo.FullName)
 }
 
 func since(now, at coord.Time) string {
@@ -221,19 +223,23 @@ func pastTense(c coord.Change) string {
 	return "changed"
 }
 
+// maxForm is how much of a signature or of what a client says of a change is
+// told, in bytes.
+const maxForm = 300
+
 func details(compat coord.Compatibility, detail, now, before *string) string {
 	more := ""
 	if compat == coord.Breaking || compat == coord.Compatible {
 		more += ", " + string(compat)
 	}
 	if detail != nil && *detail != "" {
-		more += ": " + *detail
+		more += ": " + peertext.QuotedText(*detail, maxForm)
 	}
 	if before != nil && *before != "" {
-		more += "; was " + *before
+		more += "; was " + peertext.QuotedText(*before, maxForm)
 	}
 	if now != nil && *now != "" {
-		more += "; now " + *now
+		more += "; now " + peertext.QuotedText(*now, maxForm)
 	}
 	return more
 }
@@ -257,8 +263,9 @@ func mergedFacts(ctx context.Context, c *ground.Change, repos []string, key stri
 				return nil, err
 			}
 			out = append(out, fact{rank: factMerged, at: m.At, user: i.Owner.ID, worker: i.ID,
-				text: fmt.Sprintf("%s, %s in %s: merged work %s it in %s (%s)%s", i.Owner.Name, i.Ref, i.Repo.FullName, t.verb, m.Facts.Path,
-					since(c.Now, m.At), t.more)})
+				text: fmt.Sprintf("%s, %s in %s: merged work %s it in %s (%s)%s", peertext.QuotedName(i.Owner.Name), i.Ref,
+					peertext.Quoted(i.Repo.FullName),
+					t.verb, peertext.Quoted(m.Facts.Path), since(c.Now, m.At), t.more)})
 		}
 	}
 	return out, nil
@@ -280,14 +287,14 @@ func indexedFacts(ctx context.Context, c *ground.Change, repos []string, key str
 	users := map[string]*fact{}
 	places := map[string]int{}
 	for _, r := range rows {
-		place := fmt.Sprintf("%s:%d", r.Path, r.Line)
+		place := fmt.Sprintf("%s:%d", peertext.Quoted(r.Path), r.Line)
 		if r.Role == coord.Provides {
 			out = append(out, providedFact(r, place, c.Now))
 			continue
 		}
 		f := users[r.Repo.ID]
 		if f == nil {
-			f = &fact{rank: factUser, at: r.UpdatedAt, worker: r.Repo.ID, text: r.Repo.FullName + " uses it in " + place}
+			f = &fact{rank: factUser, at: r.UpdatedAt, worker: r.Repo.ID, text: peertext.Quoted(r.Repo.FullName) + " uses it in " + place}
 			users[r.Repo.ID] = f
 		} else if places[r.Repo.ID] < maxPlaces {
 			f.text += ", " + place
@@ -304,13 +311,13 @@ func indexedFacts(ctx context.Context, c *ground.Change, repos []string, key str
 }
 
 func providedFact(r store.ContractRow, place string, now coord.Time) fact {
-	f := fact{rank: factProvided, at: r.UpdatedAt, worker: r.Repo.ID, text: r.Repo.FullName + " provides it in " + place}
+	f := fact{rank: factProvided, at: r.UpdatedAt, worker: r.Repo.ID, text: peertext.Quoted(r.Repo.FullName) + " provides it in " + place}
 	if r.Signature != nil && *r.Signature != "" {
-		f.text += ": " + *r.Signature
+		f.text += ": " + peertext.QuotedText(*r.Signature, maxForm)
 	}
 	if r.ChangedBy != nil {
 		f.user = r.ChangedBy.ID
-		f.text += fmt.Sprintf(" (last changed by %s, %s)", r.ChangedBy.Name, since(now, r.UpdatedAt))
+		f.text += fmt.Sprintf(" (last changed by %s, %s)", peertext.QuotedName(r.ChangedBy.Name), since(now, r.UpdatedAt))
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -189,7 +190,7 @@ func (s *Service) askKnower(ctx context.Context, c *ground.Change, known []fact,
 	if f == nil {
 		if q.Repo == nil {
 			return ground.Letter{}, problem.InvalidField("repo",
-				"is required: nobody is known to work on %s, so the question would go to a repo's channel", q.To)
+				"is required: nobody is known to work on %s, so the question would go to a repo's channel", peertext.Quoted(q.To))
 		}
 		return e.channel(ctx, coord.Conversation{Kind: coord.Channel, Repo: q.Repo})
 	}

@@ -150,7 +150,7 @@ func TestWhomAQuestionReaches(t *testing.T) {
 			{"an intent", "intent:" + live.Ref, "", "", 201, &x.Bob, ""},
 			{"a route in a change", "/users/{id}", "", apiRepo, 201, &x.Bob, "src/users.go"},
 			{"a route in a change, in no repo", "GET /users/{id}", "", "", 201, &x.Bob, "src/users.go"},
-			{"a symbol in a change", "src/users.go#Load", "", apiRepo, 201, &x.Bob, "now (id string, full bool) User"},
+			{"a symbol in a change", "src/users.go#Load", "", apiRepo, 201, &x.Bob, "now ⟦(id string, full bool) User⟧"},
 			{"a claimed table", "db:claimed", "", apiRepo, 201, &x.Bob, "claims db:public.claimed"},
 			{"what somebody merged", "GET /orders", "", apiRepo, 201, &x.Cyd, "merged work"},
 			{
@@ -160,7 +160,7 @@ func TestWhomAQuestionReaches(t *testing.T) {
 				apiRepo,
 				201,
 				nil,
-				"nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: (id) Invoice\\n- acme/api uses it in " +
+				"nobody is changing or claiming it now.\\n- acme/api provides it in src/invoice.go:7: ⟦(id) Invoice⟧\\n- acme/api uses it in " +
 					"src/pay.go:3",
 			},
 			{"what nobody knows", "db:nothing", "", apiRepo, 201, nil, "Nobody is changing"},

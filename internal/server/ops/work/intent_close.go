@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -231,7 +232,7 @@ func handTo(ctx context.Context, c *ground.Change, i *store.IntentRow, to recipi
 	case !m.Role.CanOwnIntents():
 		return nil, problem.InvalidField(to.field, "%s has the role %s, which cannot own intents", m.Email, m.Role)
 	case m.ID == i.Owner.ID:
-		return nil, problem.Newf(problem.Conflict, "%s is %s's already", i.Ref, m.Name)
+		return nil, problem.Newf(problem.Conflict, "%s is %s's already", i.Ref, peertext.QuotedName(m.Name))
 	}
 	from := i.Owner
 	about := &coord.About{Kind: "intent", Ref: i.Ref}
@@ -308,13 +309,14 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		case err != nil:
 			return err
 		case i.Owner.ID != who.UserID:
-			return problem.Newf(problem.Forbidden, "%s belongs to %s; ask them to hand it off to you", i.Ref, i.Owner.Name)
+			return problem.Newf(problem.Forbidden, "%s belongs to %s; ask them to hand it off to you", i.Ref, peertext.QuotedName(i.Owner.Name))
 		case !i.Status.Live():
 			return closedIntent(i)
 		case sess == nil:
-			return problem.InvalidField("session_id", "is required: call this from an agent session in %s", i.Repo.FullName)
+			return problem.InvalidField("session_id", "is required: call this from an agent session in %s", peertext.Quoted(i.Repo.FullName))
 		case sess.Repo.ID != i.Repo.ID:
-			return problem.InvalidField("session_id", "is a session in %s; %s is in %s", sess.Repo.FullName, i.Ref, i.Repo.FullName)
+			return problem.InvalidField("session_id", "is a session in %s; %s is in %s", peertext.Quoted(sess.Repo.FullName), i.Ref,
+				peertext.Quoted(i.Repo.FullName))
 		}
 		if err := stillAt(ctx, c, i, sess); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -109,7 +110,8 @@ func ownIntent(ctx context.Context, c *ground.Change, ref string) (store.IntentR
 	if i.Owner.ID == user || c.Who.Role.IsAdmin() {
 		return i, nil
 	}
-	return i, problem.Newf(problem.Forbidden, "%s belongs to %s; only its owner or an admin changes it", i.Ref, i.Owner.Name)
+	return i, problem.Newf(problem.Forbidden, "%s belongs to %s; only its owner or an admin changes it", i.Ref,
+		peertext.QuotedName(i.Owner.Name))
 }
 
 func closedIntent(i store.IntentRow) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -90,7 +91,7 @@ func (s *Service) RemoveProjectRepo(ctx context.Context, who coord.Caller, in wi
 		}
 		was, err := tx.RemoveProjectRepo(ctx, p.ID, r.ID)
 		if err == nil && !was {
-			err = problem.Newf(problem.NotFound, "%s is not in this project", r.FullName)
+			err = problem.Newf(problem.NotFound, "%s is not in this project", peertext.Quoted(r.FullName))
 		}
 		if err == nil {
 			err = tx.TouchProject(ctx, p.ID)

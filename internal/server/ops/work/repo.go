@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -146,7 +147,7 @@ func RepoField(ctx context.Context, tx *store.Tx, who coord.Caller, path, select
 	r, err := FindRepo(ctx, tx, who, selector)
 	if problem.KindOf(err) == problem.NotFound {
 		return r, problem.Newf(problem.NotFound, "%s: no repo %s in this org; write it as owner/name, or open it with an agent to register it",
-			path, selector)
+			path, peertext.Quoted(selector))
 	}
 	return r, err
 }

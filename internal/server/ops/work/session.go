@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -112,7 +113,8 @@ func whichOf(found []store.SessionRow) error {
 			" and nothing says which one calls; pass session_id, which your briefing names"
 	}
 	for _, x := range found {
-		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", x.Repo.FullName, x.ID, x.Tool))
+		bad.Candidates = append(bad.Candidates, fmt.Sprintf("repo %s: session_id %s (%s)", peertext.Quoted(x.Repo.FullName), x.ID,
+			peertext.Quoted(x.Tool)))
 	}
 	return bad
 }
@@ -184,7 +186,8 @@ func (s *Service) Locate(ctx context.Context, tx *store.Tx, who coord.Caller, se
 	case p.Session == nil && p.Repo.ID == "":
 		return p, problem.InvalidField("repo", "is required: no recent session of yours says which repo is meant")
 	case p.Session != nil && p.Repo.ID != "" && p.Session.Repo.ID != p.Repo.ID:
-		return p, problem.InvalidField("session_id", "is a session in %s, not in %s", p.Session.Repo.FullName, p.Repo.FullName)
+		return p, problem.InvalidField("session_id", "is a session in %s, not in %s", peertext.Quoted(p.Session.Repo.FullName),
+			peertext.Quoted(p.Repo.FullName))
 	case p.Repo.ID == "":
 		p.Repo, err = tx.Repo(ctx, who.OrgID, p.Session.Repo.ID)
 	}
