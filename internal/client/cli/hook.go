@@ -76,6 +76,7 @@ func runHook(ctx context.Context, args []string) int {
 			return s.Dir, err
 		},
 		Base:      gitrepo.Base,
+		Roots:     gitrepo.Roots,
 		Analyze:   analyzeEdit,
 		Unindexed: startIndex,
 	})

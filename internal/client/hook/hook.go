@@ -49,6 +49,8 @@ type Env struct {
 	// Base returns the commit that the work in a repository started from. It
 	// may start git, so cheap events use what it last said. Nil sends none.
 	Base func(ctx context.Context, root, defaultBranch string) (string, error)
+	// Roots returns the first commits of a repository. Nil tells none.
+	Roots func(ctx context.Context, root string) ([]string, error)
 	// Analyze returns facts about changed files, against a commit or, where that
 	// is "", against what Base would return. Nil sends none. It is a value so
 	// that the path of the other events links no parser.
@@ -64,6 +66,7 @@ const (
 	stdinTimeout   = time.Second // one host never closes its end
 	analyzeTimeout = 4 * time.Second
 	statusTimeout  = 2 * time.Second
+	rootsTimeout   = time.Second
 	recordWait     = 200 * time.Millisecond
 	recordPoll     = 25 * time.Millisecond
 	maxInput       = 32 << 20

@@ -165,6 +165,9 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 		out.CwdPath = clip(filepath.ToSlash(rel), 1024)
 	}
+	if s.event == wire.HookSessionStart || s.event == wire.HookPrompt {
+		out.RootCommits = r.roots(ctx, s.at)
+	}
 	if s.event == wire.HookSessionStart {
 		for _, p := range workspace.Packages(s.at.Root, wire.MaxHookPackages) {
 			out.Packages = append(out.Packages, wire.HookPackage{Name: clip(p.Name, 200), Path: p.Path, Language: p.Language})
@@ -216,6 +219,27 @@ func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string
 	}
 	r.spool.share(key, base)
 	return base
+}
+
+// roots returns the first commits of a repository, by which the service knows
+// it again under another name. They are looked up once in a while: that takes
+// git a walk through the history, and a large one is not waited for.
+func (r *runner) roots(ctx context.Context, at *place) []string {
+	key := "roots-" + hashed(at.CommonDir)[:24]
+	if known := r.spool.shared(key); known != "" {
+		return strings.Fields(strings.Trim(known, "-"))
+	}
+	if r.Roots == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
+	defer cancel()
+	found, err := r.Roots(ctx, at.Root)
+	if err != nil && ctx.Err() == nil {
+		return nil // no commit yet
+	}
+	r.spool.share(key, "- "+strings.Join(found, " "))
+	return found
 }
 
 // machineHash and worktreeHash tell machines and working copies apart without

@@ -13,15 +13,17 @@ const (
 	AttentionInvite          AttentionKind = "invite"
 	AttentionSilentHooks     AttentionKind = "silent_hooks"
 	AttentionPlan            AttentionKind = "plan"
-	AttentionClaim           AttentionKind = "claim"    // a claim of one's own in somebody's way, with nobody at it
-	AttentionOrphan          AttentionKind = "orphan"   // live work of somebody who has left
-	AttentionDemotion        AttentionKind = "demotion" // a kind of conflict that verdicts have lowered
+	AttentionClaim           AttentionKind = "claim"      // a claim of one's own in somebody's way, with nobody at it
+	AttentionOrphan          AttentionKind = "orphan"     // live work of somebody who has left
+	AttentionDemotion        AttentionKind = "demotion"   // a kind of conflict that verdicts have lowered
+	AttentionTwins           AttentionKind = "twin_repos" // two records of one repository
 )
 
 // AttentionKinds lists every kind, the most pressing first.
 func AttentionKinds() []AttentionKind {
 	return []AttentionKind{AttentionOverrideRequest, AttentionConflict, AttentionClaim, AttentionAck, AttentionQuestion,
-		AttentionHandoff, AttentionOrphan, AttentionDemotion, AttentionMessage, AttentionSilentHooks, AttentionPlan, AttentionInvite}
+		AttentionHandoff, AttentionOrphan, AttentionTwins, AttentionDemotion,
+		AttentionMessage, AttentionSilentHooks, AttentionPlan, AttentionInvite}
 }
 
 // Enum lists the values for the API document.

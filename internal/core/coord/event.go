@@ -35,6 +35,11 @@ type EventType string
 // people or code.
 const (
 	EventRepoRegistered            EventType = "repo.registered"
+	EventRepoRenamed               EventType = "repo.renamed"
+	EventRepoUpdated               EventType = "repo.updated"
+	EventRepoTwins                 EventType = "repo.twins_found"
+	EventRepoMerged                EventType = "repo.merged"
+	EventRepoRemoved               EventType = "repo.removed"
 	EventProjectCreated            EventType = "project.created"
 	EventProjectUpdated            EventType = "project.updated"
 	EventProjectDeleted            EventType = "project.deleted"
@@ -111,6 +116,7 @@ const (
 	PartLinks             // which repos share a project
 	PartMembers           // who is in the org, and as what
 	PartTexts             // how much text of code is kept: all of it
+	PartAll               // everything: records changed hands
 )
 
 var events = []struct {
@@ -118,6 +124,11 @@ var events = []struct {
 	Part Part
 }{
 	{EventRepoRegistered, PartRepos},
+	{EventRepoRenamed, PartAll},
+	{EventRepoUpdated, PartRepos},
+	{EventRepoTwins, PartNone},
+	{EventRepoMerged, PartAll},
+	{EventRepoRemoved, PartAll},
 	{EventProjectCreated, PartLinks},
 	{EventProjectUpdated, PartLinks},
 	{EventProjectDeleted, PartLinks},

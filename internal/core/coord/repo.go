@@ -24,6 +24,12 @@ type Repo struct {
 	Remotes       []string `json:"remotes"`
 	IndexVersion  int      `json:"index_version"`
 	CreatedAt     Time     `json:"created_at"`
+
+	HostID      *string    `json:"host_id" doc:"Its number at its host, which stays through renames: <host>#<number>"`
+	FormerNames []string   `json:"former_names" doc:"Names it had before; they still lead to it"`
+	SameAs      []RepoName `json:"same_as" doc:"Other records that are, or look like, the same repository; an admin merges them or keeps them apart"`
+	ArchivedAt  *Time      `json:"archived_at" doc:"Since when nothing in it is watched"`
+	RemovedAt   *Time      `json:"-"` // what happened in it is still told
 }
 
 // A RepoName is a repo where another record mentions it.

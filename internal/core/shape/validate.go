@@ -117,6 +117,10 @@ func (c *checker) text(s *Schema, v, path string) {
 	case s.MaxLength != nil && n > *s.MaxLength:
 		c.fail(path, "must be at most %d characters, is %d", *s.MaxLength, n)
 	case s.pattern != nil && !s.pattern.MatchString(v):
+		if len(s.Examples) > 0 {
+			c.fail(path, "must be like %v (match %s)", s.Examples[0], s.Pattern)
+			return
+		}
 		c.fail(path, "must match %s", s.Pattern)
 	case !formatted(s.Format, v):
 		c.fail(path, "must be %s", formats[s.Format])

@@ -122,6 +122,7 @@ type HookRepo struct {
 	CwdPath            string        `json:"cwd_path,omitempty" maxLength:"1024" doc:"Working folder, relative to the repository's root"`
 	Packages           []HookPackage `json:"packages,omitempty" maxItems:"200"`
 	IgnoreCase         bool          `json:"ignore_case,omitempty" doc:"git's core.ignorecase: paths that differ in case alone are one file"`
+	RootCommits        []string      `json:"root_commits,omitempty" maxItems:"20" itemMinLength:"40" itemMaxLength:"64" doc:"Commits without parents, of a whole clone: by them a repository is known again under another name. Told with session_start and prompt"`
 	KnownOnly          bool          `json:"known_only,omitempty" doc:"Nothing in the repository asks for svc: the hooks are those of the user for all folders. A repository that the org does not have stays unknown"`
 }
 

@@ -6,12 +6,15 @@ package githost
 import (
 	"context"
 	"errors"
+	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// An Event is what a host tells of. One of Pull, Push and Installation is set,
-// or none: then Nothing says why there is nothing to do.
+// An Event is what a host tells of. One of Pull, Push, Installed and Moved is
+// set, or none: then Nothing says why there is nothing to do.
 type Event struct {
 	Delivery     string // the host's name for the delivery; the same when it is sent again
 	Repo         Repo
@@ -19,11 +22,19 @@ type Event struct {
 	Pull         *Pull
 	Push         *Push
 	Installed    *Installed
+	Moved        *Moved
 	Nothing      string
+}
+
+// Moved tells that a repository has another name or owner, or was archived.
+type Moved struct {
+	From     string // its full name before; empty if it did not change
+	Archived *bool
 }
 
 // A Repo is a repository as its host names it.
 type Repo struct {
+	ID            int64 // the host's number, which stays through renames; 0 if it does not say
 	FullName      string
 	URL           string   // its page
 	Clones        []string // where else it can be cloned from; ssh may have a host of its own
@@ -98,6 +109,16 @@ var (
 type Delivery struct {
 	Body   []byte
 	Header func(name string) string
+}
+
+// HostID names a repository so that it stays the same through renames: by the
+// host's name and the number it has there, or "" if one of them is not known.
+func (r Repo) HostID() string {
+	u, err := url.Parse(r.URL)
+	if r.ID == 0 || err != nil || u.Hostname() == "" {
+		return ""
+	}
+	return strings.ToLower(u.Hostname()) + "#" + strconv.FormatInt(r.ID, 10)
 }
 
 func unique(list []string) []string {

@@ -147,7 +147,7 @@ func FuzzReadHooks(f *testing.F) {
 			}
 		}
 		check(ReadGitHub(kind, "id", body))
-		check(ReadGitLab("id", body))
+		check(ReadGitLab("id", "", body))
 	})
 }
 
@@ -155,7 +155,7 @@ func TestTimesOfGitLab(t *testing.T) {
 	for _, text := range []string{
 		"2026-11-15 09:30:00 UTC", "2026-11-15T09:30:00Z", "2026-11-15T10:30:00.000+01:00", "2026-11-15 10:30:00 +0100",
 	} {
-		e, err := ReadGitLab("",
+		e, err := ReadGitLab("", "",
 			[]byte(`{"object_kind":"merge_request","project":{"path_with_namespace":"a/b"},"object_attributes":{"iid":1,"action":"open",`+
 				`"state":"opened","updated_at":"`+text+`"}}`))
 		if want := time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC).UnixMilli(); err != nil || e.Pull == nil || int64(e.Pull.ChangedAt) != want {

@@ -44,7 +44,7 @@ func (d Delivery) VerifyGitHub(secret string) ([]byte, error) {
 func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 	e.Delivery = delivery
 	switch kind {
-	case "pull_request", "push", "installation", "installation_repositories":
+	case "pull_request", "push", "installation", "installation_repositories", "repository":
 	default:
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(kind) + " event"
 		return e, nil
@@ -58,6 +58,8 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 		readPull(&e, p)
 	case *github.PushEvent:
 		readPush(&e, p)
+	case *github.RepositoryEvent:
+		readRepository(&e, p)
 	case *github.InstallationEvent:
 		readInstallation(&e, p)
 	case *github.InstallationRepositoriesEvent:
@@ -82,13 +84,7 @@ var pullActions = map[string]bool{
 
 func readPull(e *Event, p *github.PullRequestEvent) {
 	r, pr := p.GetRepo(), p.GetPullRequest()
-	e.Repo = Repo{
-		FullName:      r.GetFullName(),
-		URL:           r.GetHTMLURL(),
-		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
-		DefaultBranch: r.GetDefaultBranch(),
-		Private:       r.GetPrivate(),
-	}
+	e.Repo = repoOf(r)
 	e.Installation = p.GetInstallation().GetID()
 	switch {
 	case !pullActions[p.GetAction()]:
@@ -113,9 +109,50 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 	}
 }
 
+func repoOf(r *github.Repository) Repo {
+	return Repo{
+		ID:            r.GetID(),
+		FullName:      r.GetFullName(),
+		URL:           r.GetHTMLURL(),
+		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
+		DefaultBranch: r.GetDefaultBranch(),
+		Private:       r.GetPrivate(),
+	}
+}
+
+// readRepository reads what became of a repository itself.
+func readRepository(e *Event, p *github.RepositoryEvent) {
+	e.Repo = repoOf(p.GetRepo())
+	e.Installation = p.GetInstallation().GetID()
+	owner, name, _ := strings.Cut(e.Repo.FullName, "/")
+	yes, no := true, false
+	switch p.GetAction() {
+	case "renamed":
+		e.Moved = &Moved{From: owner + "/" + p.GetChanges().GetRepo().GetName().GetFrom()}
+	case "transferred":
+		from := p.GetChanges().GetOwner().GetOwnerInfo()
+		before := from.GetUser().GetLogin()
+		if before == "" {
+			before = from.GetOrg().GetLogin()
+		}
+		e.Moved = &Moved{From: before + "/" + name}
+	case "archived":
+		e.Moved = &Moved{Archived: &yes}
+	case "unarchived":
+		e.Moved = &Moved{Archived: &no}
+	default:
+		e.Nothing = "nothing is to be done for a repository that was " + strconv.Quote(p.GetAction())
+		return
+	}
+	if e.Repo.FullName == "" || strings.HasPrefix(e.Moved.From, "/") || strings.HasSuffix(e.Moved.From, "/") {
+		e.Moved, e.Nothing = nil, "it names no repository"
+	}
+}
+
 func readPush(e *Event, p *github.PushEvent) {
 	r := p.GetRepo()
 	e.Repo = Repo{
+		ID:            r.GetID(),
 		FullName:      r.GetFullName(),
 		URL:           r.GetHTMLURL(),
 		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},

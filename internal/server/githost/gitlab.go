@@ -62,6 +62,7 @@ func (d Delivery) verifySigned(secret string, now coord.Time) error {
 type gitlabHook struct {
 	Kind    string `json:"object_kind"`
 	Project struct {
+		ID                int64  `json:"id"`
 		PathWithNamespace string `json:"path_with_namespace"`
 		WebURL            string `json:"web_url"`
 		SSHURL            string `json:"git_ssh_url"`
@@ -95,6 +96,12 @@ type gitlabHook struct {
 		Added, Modified, Removed []string
 	} `json:"commits"`
 	TotalCommits int `json:"total_commits_count"`
+
+	// Of system hooks, which tell of projects themselves.
+	Event     string `json:"event_name"`
+	ProjectID int64  `json:"project_id"`
+	Path      string `json:"path_with_namespace"`
+	OldPath   string `json:"old_path_with_namespace"`
 }
 
 // A gitlabTime is written in one of two ways, depending on GitLab's version.
@@ -123,14 +130,19 @@ var gitlabActions = map[string]bool{"open": true, "reopen": true, "close": true,
 
 const noCommit = "0000000000000000000000000000000000000000"
 
-// ReadGitLab reads a verified delivery.
-func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
+// ReadGitLab reads a verified delivery of the GitLab at instance.
+func ReadGitLab(delivery, instance string, payload []byte) (e Event, err error) {
 	var h gitlabHook
 	if err := json.Unmarshal(payload, &h); err != nil {
 		return e, fmt.Errorf("the event cannot be read: %w", err)
 	}
 	e.Delivery = delivery
+	if h.Event == "project_rename" || h.Event == "project_transfer" {
+		readProject(&e, h, instance)
+		return e, nil
+	}
 	e.Repo = Repo{
+		ID:            h.Project.ID,
 		FullName:      h.Project.PathWithNamespace,
 		URL:           h.Project.WebURL,
 		Clones:        []string{h.Project.HTTPURL, h.Project.SSHURL},
@@ -164,4 +176,15 @@ func ReadGitLab(delivery string, payload []byte) (e Event, err error) {
 		}
 	}
 	return e, nil
+}
+
+// readProject reads a system hook that tells where a project went. It names no
+// address: that of the instance is in a header.
+func readProject(e *Event, h gitlabHook, instance string) {
+	if h.Path == "" || h.OldPath == "" || instance == "" {
+		e.Nothing = "it does not say which project went where"
+		return
+	}
+	e.Repo = Repo{ID: h.ProjectID, FullName: h.Path, URL: strings.TrimSuffix(instance, "/") + "/" + h.Path, Private: true}
+	e.Moved = &Moved{From: h.OldPath}
 }

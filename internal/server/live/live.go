@@ -217,17 +217,14 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 		return nil
 	}
 	if o.ix == nil || last < o.seq || last-o.seq > maxDelta {
-		ix, err := load(ctx, tx, o.id)
-		if err != nil {
-			return err
-		}
-		o.ix, o.seq = ix, last
-		o.places.forget(func(*Place) bool { return true })
-		return nil
+		return o.reload(ctx, tx, last)
 	}
 	events, err := tx.EventsAfter(ctx, o.id, o.seq, maxDelta)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartAll }) {
+		return o.reload(ctx, tx, last)
 	}
 	if err := apply(ctx, tx, o.id, o.ix, events); err != nil {
 		o.ix = nil // half applied: start over
@@ -235,6 +232,17 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	}
 	o.places.forgetBy(events)
 	o.seq = last
+	return nil
+}
+
+// reload makes the index anew from the records, as of an event.
+func (o *org) reload(ctx context.Context, tx *store.Tx, last int64) error {
+	ix, err := load(ctx, tx, o.id)
+	if err != nil {
+		return err
+	}
+	o.ix, o.seq = ix, last
+	o.places.forget(func(*Place) bool { return true })
 	return nil
 }
 
@@ -266,6 +274,22 @@ func (d *Draft) rollback() {
 	for i := len(d.undo) - 1; i >= 0; i-- {
 		d.undo[i]()
 	}
+}
+
+// StartOver makes the draft an index of its own, read anew from the records as
+// tx sees them, and everybody at work in a repo disturbed: for what moves
+// records from one repo to another. It comes before anything else is tried.
+func (d *Draft) StartOver(ctx context.Context, tx *store.Tx, org, repo string) error {
+	ix, err := load(ctx, tx, org)
+	if err != nil {
+		return err
+	}
+	d.rollback()
+	d.undo, d.reads, d.ix = nil, ix, ix
+	for _, id := range ix.Workers(repo) {
+		d.disturb(id)
+	}
+	return nil
 }
 
 // Disturbed returns the workers whose findings may have changed and who have

@@ -267,8 +267,10 @@ func (o *org) statuses(ctx context.Context, tx *store.Tx) error {
 // apply brings the index forward by events: each names what to read again. Every
 // event about a noun whose words are kept counts, so a new type needs no case.
 func (o *org) apply(ctx context.Context, tx *store.Tx, events []coord.Event) error {
-	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartTexts }) {
-		return o.load(ctx, tx) // texts may have been cleared
+	if slices.ContainsFunc(events, func(e coord.Event) bool {
+		return e.Type.Part() == coord.PartTexts || e.Type.Part() == coord.PartAll
+	}) {
+		return o.load(ctx, tx) // texts may have been cleared, or belong elsewhere
 	}
 	todo := map[string]func() error{} // each thing once, however often it changed
 	var order []string

@@ -81,6 +81,21 @@ var objects = map[string]maker{
 		name := repo(w, o)
 		return object{"/v1/repos/" + url.PathEscape(name) + "/index", url.PathEscape(name), map[string]any{"files": []any{}, "complete": true}}
 	},
+	"GET /v1/repos/{repo}":    onRepo("", nil),
+	"PATCH /v1/repos/{repo}":  onRepo("", map[string]any{"default_branch": "trunk"}),
+	"DELETE /v1/repos/{repo}": onRepo("", nil),
+	"POST /v1/repos/{repo}/merge": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		return onRepo("/merge", map[string]any{"into": repo(w, o)})(t, w, o)
+	},
+	"POST /v1/repos/{repo}/apart": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		a := create(w, o, "/v1/repos", map[string]any{"full_name": unique("acme/repo")})
+		b := create(w, o, "/v1/repos", map[string]any{"full_name": unique("acme/repo")})
+		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.NoteTwins(ctx, o.ID, a, b, "roots")
+			return err
+		})
+		return object{"/v1/repos/" + a + "/apart", a, map[string]any{"other": b}}
+	},
 	"POST /v1/messages/{id}/ack": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id, _ := message(w, o)
 		return object{"/v1/messages/" + id + "/ack", id, nil}
@@ -131,6 +146,14 @@ func onIntent(tail string, body any) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		n, _ := declare(w, o, coord.Owner, repo(w, o))
 		return object{"/v1/intents/" + coord.IntentRef(n) + tail, strconv.Itoa(n), body}
+	}
+}
+
+// onRepo calls a route on a repo.
+func onRepo(tail string, body any) maker {
+	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/v1/repos", map[string]any{"full_name": unique("acme/repo")})
+		return object{"/v1/repos/" + id + tail, id, body}
 	}
 }
 

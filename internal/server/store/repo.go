@@ -9,11 +9,15 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-const repoColumns = `r.id, r.full_name, r.provider, r.default_branch, r.index_version, r.created_at`
+const repoColumns = `r.id, r.full_name, r.provider, r.default_branch, r.index_version, r.created_at, r.host_id, r.archived_at, r.removed_at`
 
 func scanRepo(s scanner) (r coord.Repo, err error) {
-	err = s.Scan(&r.ID, &r.FullName, &r.Provider, &r.DefaultBranch, &r.IndexVersion, &r.CreatedAt)
-	r.Remotes = []string{}
+	host := ""
+	err = s.Scan(&r.ID, &r.FullName, &r.Provider, &r.DefaultBranch, &r.IndexVersion, &r.CreatedAt, &host, &r.ArchivedAt, &r.RemovedAt)
+	if host != "" {
+		r.HostID = &host
+	}
+	r.Remotes, r.FormerNames, r.SameAs = []string{}, []string{}, []coord.RepoName{}
 	return r, err
 }
 
@@ -43,34 +47,60 @@ func (tx *Tx) AddRemote(ctx context.Context, org, repo, fingerprint string) erro
 	return tx.duplicate(err, "another repo of this org has the remote %s", fingerprint)
 }
 
-// CountRepos returns how many repos an org has.
+// CountRepos returns how many repos of an org are watched: all but archived
+// ones.
 func (tx *Tx) CountRepos(ctx context.Context, org string) (int, error) {
-	return tx.count(ctx, `SELECT COUNT(*) FROM repos WHERE org_id = $1`, org)
+	return tx.count(ctx, `SELECT COUNT(*) FROM repos WHERE org_id = $1 AND archived_at IS NULL AND removed_at IS NULL`, org)
 }
 
 // Repos returns an org's repos by name.
 func (tx *Tx) Repos(ctx context.Context, org string) ([]coord.Repo, error) {
-	repos, err := all(ctx, tx, scanRepo, `SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 ORDER BY r.name_key`, org)
+	return all(ctx, tx, scanRepo, `SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.removed_at IS NULL ORDER BY r.name_key`, org)
+}
+
+// ReposInFull returns an org's repos by name, with all that is known of their
+// identity.
+func (tx *Tx) ReposInFull(ctx context.Context, org string) ([]coord.Repo, error) {
+	repos, err := tx.Repos(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]int{}
-	for i, r := range repos {
-		at[r.ID] = i
+	at := map[string]*coord.Repo{}
+	for i := range repos {
+		at[repos[i].ID] = &repos[i]
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT repo_id, fingerprint FROM repo_remotes WHERE org_id = $1 ORDER BY repo_id, position`, org)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, fp string
-		if err := rows.Scan(&id, &fp); err != nil {
-			return nil, err
+	each := func(take func(r *coord.Repo, text string), query string) error {
+		rows, err := tx.QueryContext(ctx, query, org)
+		if err != nil {
+			return err
 		}
-		repos[at[id]].Remotes = append(repos[at[id]].Remotes, fp)
+		defer rows.Close()
+		for rows.Next() {
+			var id, text string
+			if err := rows.Scan(&id, &text); err != nil {
+				return err
+			}
+			if r := at[id]; r != nil {
+				take(r, text)
+			}
+		}
+		return rows.Err()
 	}
-	return repos, rows.Err()
+	if err := each(func(r *coord.Repo, fp string) { r.Remotes = append(r.Remotes, fp) },
+		`SELECT repo_id, fingerprint FROM repo_remotes WHERE org_id = $1 ORDER BY repo_id, position, fingerprint`); err != nil {
+		return nil, err
+	}
+	if err := each(func(r *coord.Repo, name string) { r.FormerNames = append(r.FormerNames, name) },
+		`SELECT repo_id, name FROM repo_names WHERE org_id = $1 AND name <> '' ORDER BY repo_id, at, name`); err != nil {
+		return nil, err
+	}
+	twins, err := tx.Twins(ctx, org)
+	for _, t := range twins {
+		if a, b := at[t.First.ID], at[t.Second.ID]; a != nil && b != nil {
+			a.SameAs, b.SameAs = append(a.SameAs, t.Second), append(b.SameAs, t.First)
+		}
+	}
+	return repos, err
 }
 
 // Repo returns an org's repo by id.
@@ -82,22 +112,40 @@ func (tx *Tx) Repo(ctx context.Context, org, id string) (coord.Repo, error) {
 // RepoByName returns an org's repo by owner/name.
 func (tx *Tx) RepoByName(ctx context.Context, org, fullName string) (coord.Repo, error) {
 	r, err := one(ctx, tx, "no repo "+fullName+" in this org", scanRepo, `
-		SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2`, org, strings.ToLower(fullName))
+		SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.name_key = $2 AND r.removed_at IS NULL`, org, strings.ToLower(fullName))
 	return tx.withRemotes(ctx, r, err)
+}
+
+// RepoByFormerName returns the repo that had a name or an id once, or nil.
+func (tx *Tx) RepoByFormerName(ctx context.Context, org, name string) (*coord.Repo, error) {
+	return tx.maybeRepo(ctx, `SELECT `+repoColumns+` FROM repo_names x JOIN repos r ON r.id = x.repo_id
+		WHERE x.org_id = $1 AND x.name_key = $2`, org, strings.ToLower(name))
+}
+
+// RepoByHostID returns the repo with a host's number, or nil.
+func (tx *Tx) RepoByHostID(ctx context.Context, org, hostID string) (*coord.Repo, error) {
+	return tx.maybeRepo(ctx, `SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.host_id = $2 AND r.host_id <> ''`, org, hostID)
+}
+
+func (tx *Tx) maybeRepo(ctx context.Context, query string, args ...any) (*coord.Repo, error) {
+	r, err := scanRepo(tx.QueryRowContext(ctx, query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	r, err = tx.withRemotes(ctx, r, err)
+	return &r, err
 }
 
 // RepoByRemotes returns the org's repo that has one of the fingerprints, the
 // earlier in the list the better, or nil.
 func (tx *Tx) RepoByRemotes(ctx context.Context, org string, fingerprints []string) (*coord.Repo, error) {
 	for _, fp := range fingerprints {
-		r, err := scanRepo(tx.QueryRowContext(ctx, `
+		r, err := tx.maybeRepo(ctx, `
 			SELECT `+repoColumns+` FROM repo_remotes x JOIN repos r ON r.id = x.repo_id
-			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp))
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+			WHERE x.org_id = $1 AND x.fingerprint = $2`, org, fp)
+		if r != nil || err != nil {
+			return r, err
 		}
-		r, err = tx.withRemotes(ctx, r, err)
-		return &r, err
 	}
 	return nil, nil
 }
@@ -106,7 +154,7 @@ func (tx *Tx) withRemotes(ctx context.Context, r coord.Repo, err error) (coord.R
 	if err != nil {
 		return r, err
 	}
-	r.Remotes, err = all(ctx, tx, scanText, `SELECT fingerprint FROM repo_remotes WHERE repo_id = $1 ORDER BY position`, r.ID)
+	r.Remotes, err = all(ctx, tx, scanText, `SELECT fingerprint FROM repo_remotes WHERE repo_id = $1 ORDER BY position, fingerprint`, r.ID)
 	return r, err
 }
 

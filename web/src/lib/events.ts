@@ -9,6 +9,11 @@ interface Words {
 
 export const words: Record<EventType, Words> = {
   "repo.registered": { did: "registered a repo" },
+  "repo.renamed": { did: "renamed a repo" },
+  "repo.updated": { did: "changed a repo" },
+  "repo.twins_found": { did: "found two records of one repository", tone: "warn" },
+  "repo.merged": { did: "made one repo of two records" },
+  "repo.removed": { did: "removed a repo" },
   "project.created": { did: "made a project" },
   "project.updated": { did: "changed a project" },
   "project.deleted": { did: "deleted a project" },

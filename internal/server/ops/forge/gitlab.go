@@ -116,7 +116,7 @@ func (s *Service) ReceiveGitLab(ctx context.Context, _ coord.Caller, in wire.Git
 	if err != nil {
 		return out, s.RefuseHook(ctx, "gitlab", name, err)
 	}
-	e, err := githost.ReadGitLab(name, in.Body)
+	e, err := githost.ReadGitLab(name, in.Header("X-Gitlab-Instance"), in.Body)
 	if err != nil {
 		return out, s.RefuseHook(ctx, "gitlab", name, problem.Newf(problem.BadRequest, "%v", err))
 	}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/problem"
-	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
@@ -70,38 +68,19 @@ func (s *Service) actOn(ctx context.Context, c *ground.Change, from sender, e gi
 	if e.Installed != nil {
 		return installed(ctx, c, from, *e.Installed)
 	}
-	repo, err := hostedRepo(ctx, c, from, e.Repo)
+	repo, err := hostedRepo(ctx, c, from, e)
 	if err != nil {
 		return wire.HookReceipt{}, err
 	}
 	switch {
 	case repo == nil:
 		return ground.Ignored("no repo of this org is %s", e.Repo.FullName), nil
+	case e.Moved != nil:
+		return moved(ctx, c, *repo, e)
 	case e.Pull != nil:
 		return s.pullChanged(ctx, c, from, *repo, e)
 	}
 	return s.pushed(ctx, c, from, *repo, e)
-}
-
-// hostedRepo returns the org's repo at an address of a host, or nil.
-func hostedRepo(ctx context.Context, c *ground.Change, from sender, r githost.Repo) (*coord.Repo, error) {
-	for _, at := range append([]string{r.URL}, r.Clones...) {
-		if fp, ok := scope.Fingerprint(at); ok {
-			if repo, err := c.RepoByRemotes(ctx, c.Who.OrgID, []string{fp}); err != nil || repo != nil {
-				return repo, err
-			}
-		}
-	}
-	repo, err := c.RepoByName(ctx, c.Who.OrgID, r.FullName)
-	switch {
-	case problem.KindOf(err) == problem.NotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case repo.Provider != from.provider || len(repo.Remotes) > 0: // it lives elsewhere
-		return nil, nil
-	}
-	return &repo, nil
 }
 
 // outOfDate says why what a host tells of a pull request is no longer news,

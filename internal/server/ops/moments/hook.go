@@ -190,12 +190,23 @@ func (h *hook) appear(ctx context.Context) error {
 // hookRepo returns the repo of an event's remotes, registering it if need be.
 func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo, string, error) {
 	r, err := c.RepoByRemotes(ctx, c.Who.OrgID, e.remotes)
-	if err != nil || r != nil {
-		return r, "", err
+	if err == nil && r == nil {
+		r, err = movedRepo(ctx, c, e)
+	}
+	switch {
+	case err != nil:
+		return nil, "", err
+	case r != nil && r.ArchivedAt != nil:
+		return nil, archived(e), nil
+	case r != nil:
+		return r, "", work.NoteRoots(ctx, c.Tx, c.Who, *r, e.Repo.RootCommits)
 	}
 	host, name, _ := strings.Cut(e.remotes[0], "/")
-	if known, err := c.RepoByName(ctx, c.Who.OrgID, name); err == nil {
-		return &known, "", ground.FirstError(c.AddRemote(ctx, c.Who.OrgID, known.ID, e.remotes[0]))
+	if known, err := c.RepoByName(ctx, c.Who.OrgID, name); err == nil && known.ArchivedAt == nil {
+		return &known, "", ground.FirstError(c.AddRemote(ctx, c.Who.OrgID, known.ID, e.remotes[0]),
+			work.NoteRoots(ctx, c.Tx, c.Who, known, e.Repo.RootCommits))
+	} else if err == nil {
+		return nil, archived(e), nil
 	}
 	if e.Repo.KnownOnly { // it may be private: nobody there asked for us
 		return nil, "", nil
@@ -223,7 +234,37 @@ func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo,
 		Remotes:       e.remotes,
 		CreatedAt:     c.Now,
 	}
-	return &repo, "", work.InsertRepo(ctx, c.Tx, c.Who, repo, true)
+	return &repo, "", ground.FirstError(work.InsertRepo(ctx, c.Tx, c.Who, repo, true),
+		work.NoteRoots(ctx, c.Tx, c.Who, repo, e.Repo.RootCommits))
+}
+
+// movedRepo returns the repo of a working copy whose remotes nobody knows: it
+// was renamed or moved, and the copy told of the new address before its host
+// did. Its first commits prove it; until the next event that tells them, a
+// session that is under way stays where it is.
+func movedRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo, error) {
+	if e.Repo.WorktreeHash == "" {
+		return nil, nil
+	}
+	if len(e.Repo.RootCommits) == 0 {
+		return c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, e.Session.ExternalID)
+	}
+	r, err := c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, "")
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if same, err := c.HasRoot(ctx, r.ID, e.Repo.RootCommits); err != nil || !same {
+		return nil, err
+	}
+	return r, work.Moved(ctx, c, *r, "", e.remotes[0], "client")
+}
+
+// archived says once per session why nothing happens here.
+func archived(e *hookEvent) string {
+	if e.Event != wire.HookSessionStart {
+		return ""
+	}
+	return "svc does not watch this repository: it is archived there. An admin can bring it back under Repos."
 }
 
 // overLimit says once per session why nothing happens here.

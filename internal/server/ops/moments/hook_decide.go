@@ -119,7 +119,7 @@ func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known
 func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place, err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		repo, err := tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
-		if err != nil || repo == nil {
+		if err != nil || repo == nil || repo.ArchivedAt != nil {
 			return err
 		}
 		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)

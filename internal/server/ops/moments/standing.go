@@ -83,7 +83,7 @@ func (s *Service) freed(ctx context.Context, org string, w *lookout, batch []eve
 // talk cannot.
 func changesRules(t coord.EventType) bool {
 	switch t.Part() {
-	case coord.PartRules, coord.PartRepos, coord.PartLinks, coord.PartMembers, coord.PartTexts:
+	case coord.PartRules, coord.PartRepos, coord.PartLinks, coord.PartMembers, coord.PartTexts, coord.PartAll:
 		return true
 	}
 	return false

@@ -39,6 +39,7 @@ var watches = []watch{
 	{coord.ScopeConflictsRead, attention.claims},
 	{coord.ScopeConflictsRead, attention.demotions},
 	{coord.ScopeIntentsRead, attention.orphans},
+	{coord.ScopeReposRead, attention.twins},
 	{coord.ScopeMessagesRead, attention.acks},
 	{coord.ScopeMessagesRead, attention.messages},
 	{coord.ScopeMessagesRead, attention.questions},
@@ -221,6 +222,34 @@ func (a attention) orphans(ctx context.Context) (out []coord.AttentionItem, err 
 			Since:   i.UpdatedAt,
 			URL:     a.s.PageURL("intent", i.Ref),
 			Actions: []string{"handoff", "close"},
+		})
+	}
+	return out, err
+}
+
+// twins shows admins what is, or looks like, one repository under two names.
+func (a attention) twins(ctx context.Context) (out []coord.AttentionItem, err error) {
+	if !a.who.Role.IsAdmin() {
+		return nil, nil
+	}
+	rows, err := a.tx.Twins(ctx, a.who.OrgID)
+	for _, t := range rows {
+		title := fmt.Sprintf("%s and %s look like one repository", t.First.FullName, t.Second.FullName)
+		why := "They begin with the same commit."
+		if t.Why == "host" {
+			title = fmt.Sprintf("%s and %s are one repository", t.First.FullName, t.Second.FullName)
+			why = "Their host says so: it was renamed or moved."
+		}
+		out = append(out, coord.AttentionItem{
+			ID:    itemID(coord.AttentionTwins, t.First.ID+" "+t.Second.ID, t.Why),
+			Kind:  coord.AttentionTwins,
+			Title: title,
+			Detail: why + " Until they are merged, agents at work under one name are not told of those under the other. " +
+				"Merge them, or keep them apart.",
+			Repo:    &t.Second,
+			Since:   t.At,
+			URL:     a.s.URL("repos", t.Second.FullName),
+			Actions: []string{"merge", "keep_apart"},
 		})
 	}
 	return out, err

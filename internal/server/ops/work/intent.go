@@ -45,7 +45,7 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 			return err
 		}
 		owner, err := s.intentOwner(ctx, c.Tx, who, p)
-		if err != nil {
+		if err := ground.FirstError(err, Watched(p.Repo)); err != nil {
 			return err
 		}
 		i, err := intentToDeclare(ctx, c, p, owner, in.Branch)

@@ -21,23 +21,24 @@ import (
 // ListRepos returns the org's repos.
 func (s *Service) ListRepos(ctx context.Context, who coord.Caller, _ wire.None) (out wire.Page[coord.Repo], err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		out.Items, err = tx.Repos(ctx, who.OrgID)
+		out.Items, err = tx.ReposInFull(ctx, who.OrgID)
 		return err
 	})
 	return out, err
 }
-
-var fullName = regexp.MustCompile(`^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$`)
 
 // upward finds parts of a name that mean a folder, not something in it.
 var upward = regexp.MustCompile(`(^|/)\.\.?(/|$)`)
 
 // CreateRepo registers a repository.
 func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.CreateRepo) (out coord.Repo, err error) {
-	if !fullName.MatchString(in.FullName) || upward.MatchString(in.FullName) {
-		return out, problem.InvalidField("full_name", "must be owner/name")
+	if err := checkName(in.FullName); err != nil {
+		return out, err
 	}
-	remotes, err := fingerprints(in)
+	if len(in.Remotes) == 0 && Hosts[in.Provider] != "" {
+		in.Remotes = []string{Hosts[in.Provider] + "/" + in.FullName}
+	}
+	remotes, err := fingerprints(in.Remotes)
 	if err != nil {
 		return out, err
 	}
@@ -52,6 +53,8 @@ func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.Crea
 			DefaultBranch: in.DefaultBranch,
 			Remotes:       remotes,
 			CreatedAt:     tx.Now,
+			FormerNames:   []string{},
+			SameAs:        []coord.RepoName{},
 		}
 		return InsertRepo(ctx, tx, who, out, false)
 	})
@@ -59,6 +62,14 @@ func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.Crea
 		err = s.money.LimitReached(ctx, who, money.LimitRepos, err)
 	}
 	return out, err
+}
+
+// checkName refuses what cannot be a repo's name though its characters can.
+func checkName(name string) error {
+	if upward.MatchString(name) {
+		return problem.InvalidField("full_name", "must be owner/name")
+	}
+	return nil
 }
 
 // InsertRepo stores a new repo and tells of it.
@@ -89,15 +100,12 @@ func (s *Service) repoLimit(ctx context.Context, tx *store.Tx, who coord.Caller)
 // Hosts tells where a provider's repos live, for a repo without remotes.
 var Hosts = map[coord.Provider]string{coord.GitHub: "github.com", coord.GitLab: "gitlab.com", coord.Bitbucket: "bitbucket.org"}
 
-// fingerprints returns the normal form of a new repo's remotes.
-func fingerprints(in wire.CreateRepo) ([]string, error) {
+// fingerprints returns the normal form of a repo's remotes.
+func fingerprints(remotes []string) ([]string, error) {
 	out := []string{}
-	if len(in.Remotes) == 0 && Hosts[in.Provider] != "" {
-		in.Remotes = []string{Hosts[in.Provider] + "/" + in.FullName}
-	}
 	var bad []problem.Field
 	seen := map[string]bool{}
-	for i, r := range in.Remotes {
+	for i, r := range remotes {
 		fp, ok := scope.Fingerprint(r)
 		if !ok {
 			bad = append(bad, problem.Field{
@@ -118,7 +126,11 @@ func fingerprints(in wire.CreateRepo) ([]string, error) {
 // fingerprint, and its id where a client has it.
 func FindRepo(ctx context.Context, tx *store.Tx, who coord.Caller, selector string) (coord.Repo, error) {
 	if shape.IsUUID(selector) {
-		return tx.Repo(ctx, who.OrgID, selector)
+		r, err := tx.Repo(ctx, who.OrgID, selector)
+		if err == nil && r.RemovedAt == nil {
+			return r, nil
+		}
+		return former(ctx, tx, who, selector, problem.Newf(problem.NotFound, "no such repo in this org"))
 	}
 	if fp, ok := scope.Fingerprint(selector); ok {
 		r, err := tx.RepoByRemotes(ctx, who.OrgID, []string{fp})
@@ -129,7 +141,24 @@ func FindRepo(ctx context.Context, tx *store.Tx, who coord.Caller, selector stri
 			return *r, nil
 		}
 	}
-	return tx.RepoByName(ctx, who.OrgID, strings.TrimSuffix(selector, ".git"))
+	r, err := tx.RepoByName(ctx, who.OrgID, strings.TrimSuffix(selector, ".git"))
+	if problem.KindOf(err) == problem.NotFound {
+		return former(ctx, tx, who, strings.TrimSuffix(selector, ".git"), err)
+	}
+	return r, err
+}
+
+// former returns the repo that a selector named before it was renamed or
+// merged, or else the error.
+func former(ctx context.Context, tx *store.Tx, who coord.Caller, selector string, missing error) (coord.Repo, error) {
+	r, err := tx.RepoByFormerName(ctx, who.OrgID, selector)
+	switch {
+	case err != nil:
+		return coord.Repo{}, err
+	case r == nil:
+		return coord.Repo{}, missing
+	}
+	return *r, nil
 }
 
 // RepoFilter reads the repo that a list is narrowed to: its id, or "" for all.

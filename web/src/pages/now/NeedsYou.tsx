@@ -1,7 +1,7 @@
 // What waits for the reader, one row per kind of thing, answered in place.
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconGitFork, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
 import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -53,6 +53,7 @@ const looks: Record<Kind, Look> = {
   },
   claim: { icon: IconLock, tone: "warn", one: "claim of yours that keeps somebody out", many: "claims of yours that keep somebody out" },
   orphan: { icon: IconUserOff, tone: "warn", one: "intent of somebody who left", many: "intents of people who left" },
+  twin_repos: { icon: IconGitFork, tone: "warn", one: "repository known twice", many: "repositories known twice" },
   demotion: { icon: IconTrendingDown, tone: "warn", one: "kind of conflict lowered by verdicts", many: "kinds of conflict lowered by verdicts" },
   handoff: { icon: IconTransfer, tone: "good", one: "handoff to you", many: "handoffs to you" },
   silent_hooks: { icon: IconPlugConnectedX, tone: "warn", one: "agent without hooks", many: "agents without hooks" },

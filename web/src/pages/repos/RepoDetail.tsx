@@ -15,6 +15,7 @@ import { ConflictRow } from "../conflicts/ConflictRow";
 import { IntentRow } from "../intents/IntentRow";
 import { AgentMessage } from "../messages/AgentMessage";
 import { Agents } from "../now/Agents";
+import { RepoMenu, Twins } from "./RepoAdmin";
 
 export function RepoDetail() {
   const { owner, name } = useParams<{ owner: string; name: string }>();
@@ -25,19 +26,21 @@ export function RepoDetail() {
   const [writing, setWriting] = useState<Agent | null>(null);
   const intents = useGet("intents", "GET /v1/intents", { query: { repo: full, status: "live", limit: 20 } });
   const conflicts = useGet("conflicts", "GET /v1/conflicts", { query: { repo: full, status: "live", limit: 20 } });
-  const repo = repos.data?.items.find((r) => r.full_name === full);
+  const repo = repos.data?.items.find((r) => r.full_name === full) ?? repos.data?.items.find((r) => r.former_names.includes(full));
   if (!repo) {
     return <Page title={full}>{repos.isPending ? <Loading /> : <Failed error={repos.error ?? new Error("No repo of that name is known here.")} />}</Page>;
   }
   const here = (team.agents ?? []).filter((a) => a.session.repo.id === repo.id);
   return (
     <Page
-      title={full}
+      title={repo.full_name}
       sub={
         <span className="wrap">
           <span>{repo.provider}</span>
           <Code>{repo.default_branch}</Code>
           <Ago at={repo.created_at} prefix="known since " />
+          {repo.former_names.length > 0 && <span>formerly {repo.former_names.join(", ")}</span>}
+          {repo.archived_at && <Pill tone="quiet">archived</Pill>}
         </span>
       }
       actions={
@@ -50,9 +53,11 @@ export function RepoDetail() {
           <Button component={Link} href="/messages" variant="default" leftSection={<IconMessages size={14} />}>
             Channel
           </Button>
+          {me.isAdmin && <RepoMenu repo={repo} />}
         </>
       }
     >
+      {me.isAdmin && <Twins repo={repo} />}
       <Load query={conflicts}>
         {(page) =>
           page.items.length > 0 && (

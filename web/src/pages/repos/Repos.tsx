@@ -102,12 +102,14 @@ export function RepoRow({ repo }: { repo: Repo }) {
           <span className="work-meta">
             <span>{repo.provider}</span>
             <span>{repo.default_branch}</span>
+            {repo.archived_at && <span>archived</span>}
             <span className="wide-only">
               <Ago at={repo.created_at} prefix="since " />
             </span>
           </span>
         </span>
         <span className="wrap">
+          {repo.same_as.length > 0 && <Pill tone="warn">same as {repo.same_as.map((o) => o.full_name).join(", ")}?</Pill>}
           {here(sessions.data) > 0 && <Pill tone="good">{plural(here(sessions.data), "agent")}</Pill>}
           {here(intents.data) > 0 && <Pill tone="quiet">{plural(here(intents.data), "intent")}</Pill>}
           {hits > 0 && <Pill tone="warn">{plural(hits, "conflict")}</Pill>}
