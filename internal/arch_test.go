@@ -48,13 +48,13 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict"},
-		{"shellscan", "bridge", "outline", "contract", "local", "presence"},
+		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
+		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence"},
 		{"host", "workspace", "formats", "symbols"},
 		{"extract"},
 		{"references"},
 		{"analysis"},
-		{"hook", "setup", "doctor", "selfupdate", "backtest"},
+		{"hook", "setup", "doctor", "selfupdate", "backtest", "top"},
 		{"cli"},
 	}
 )
@@ -93,6 +93,7 @@ var forbidden = []struct {
 	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"github.com/modelcontextprotocol/", []string{"internal/server/mcpserver"}, "one package knows the tool protocol's library"},
+	{"charm.land/", []string{"internal/client/top"}, "one package knows the terminal library, and the lean svc is without it"},
 	{"C", []string{"internal/client/grammar"}, "everything else must build without a C compiler"},
 	{"unsafe", []string{"internal/client/grammar"}, "nothing else needs it"},
 }

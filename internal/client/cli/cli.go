@@ -216,7 +216,7 @@ var groups = []struct {
 		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
-		(*app).statusCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
+		(*app).statusCommand, (*app).topCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
 		(*app).askCommand, (*app).answerCommand, (*app).waitCommand, (*app).whoCommand, (*app).searchCommand, (*app).feedCommand,
 		(*app).checkCommand, (*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
 	}},

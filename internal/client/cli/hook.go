@@ -33,7 +33,7 @@ func Run(args []string) int {
 			}
 		case factsCommand:
 			return answerFacts(context.Background(), os.Stdin, os.Stdout)
-		case "analyze", "index", "backtest", "api": // they read code, or pick from answers
+		case "analyze", "index", "backtest", "api", "top": // they read code, pick from answers, or draw
 			if companion.Carries(companion.Reader) {
 				return handOver(args)
 			}

@@ -43,20 +43,9 @@ func (a *app) openCommand() *cobra.Command {
 
 // openPage shows a page of the dashboard, or prints its address.
 func (a *app) openPage(ctx context.Context, path string) error {
-	l, _, err := a.login(login.Overrides{})
+	address, plain, err := a.pageAddress(ctx, path)
 	if err != nil {
 		return err
-	}
-	base, err := login.CleanServer(cmp.Or(l.WebURL, l.Server))
-	if err != nil {
-		return err
-	}
-	address := strings.TrimRight(base, "/") + path
-	if l.ServerSource == login.FromLocal { // nobody has a password there
-		service := local.Service{LocalService: wire.LocalService{Server: l.Server}, Token: l.Token}
-		if address, err = service.Link(ctx, path); err != nil {
-			return err
-		}
 	}
 	if a.json {
 		return a.printJSON(map[string]string{"url": address})
@@ -65,6 +54,25 @@ func (a *app) openPage(ctx context.Context, path string) error {
 		fmt.Fprintln(a.Stdout, address)
 		return nil
 	}
-	fmt.Fprintf(a.Stderr, "Opened %s\n", strings.TrimRight(base, "/")+path)
+	fmt.Fprintf(a.Stderr, "Opened %s\n", plain)
 	return nil
+}
+
+// pageAddress returns the address of a page, and it without what signs one in.
+func (a *app) pageAddress(ctx context.Context, path string) (address, plain string, err error) {
+	l, _, err := a.login(login.Overrides{})
+	if err != nil {
+		return "", "", err
+	}
+	base, err := login.CleanServer(cmp.Or(l.WebURL, l.Server))
+	if err != nil {
+		return "", "", err
+	}
+	plain = strings.TrimRight(base, "/") + path
+	if l.ServerSource != login.FromLocal {
+		return plain, plain, nil
+	}
+	service := local.Service{LocalService: wire.LocalService{Server: l.Server}, Token: l.Token} // nobody has a password there
+	address, err = service.Link(ctx, path)
+	return address, plain, err
 }

@@ -173,8 +173,12 @@ func (c *Client) CloseIntent(ctx context.Context, ref string, outcome coord.Outc
 
 // all returns every page of a list.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	return allOf[T](ctx, c, path, Filter{Limit: 200})
+}
+
+// allOf returns every page of what a filter lets through.
+func allOf[T any](ctx context.Context, c *Client, path string, f Filter) ([]T, error) {
 	var all []T
-	f := Filter{Limit: 200}
 	for {
 		page, err := get[wire.Page[T]](ctx, c, path, f.query())
 		if err != nil {
@@ -253,4 +257,20 @@ func (c *Client) Raw(ctx context.Context, method, path string, in any) (json.Raw
 	var out json.RawMessage
 	err := c.call(ctx, method, path, nil, in, &out)
 	return out, err
+}
+
+// LiveSessions returns every session whose agent is at work, or was a moment
+// ago.
+func (c *Client) LiveSessions(ctx context.Context) ([]coord.Session, error) {
+	return allOf[coord.Session](ctx, c, "/v1/sessions", Filter{Status: "live", Limit: 200})
+}
+
+// LiveIntents returns every intent that has not ended.
+func (c *Client) LiveIntents(ctx context.Context) ([]coord.Intent, error) {
+	return allOf[coord.Intent](ctx, c, "/v1/intents", Filter{Status: "live", Limit: 200})
+}
+
+// LiveConflicts returns every conflict that has not ended.
+func (c *Client) LiveConflicts(ctx context.Context) ([]coord.Conflict, error) {
+	return allOf[coord.Conflict](ctx, c, "/v1/conflicts", Filter{Status: "live", Limit: 200})
 }
