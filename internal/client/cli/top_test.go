@@ -252,7 +252,8 @@ func TestTopScreens(t *testing.T) {
 				t.Parallel()
 				x := startTube(t, columns, rows, newCrowd(t, n).URL, nil, "top")
 				x.sees("live")
-				last := map[string]string{"empty": "Nobody is in anybody's way.", "small": "CF-1  block", "crowd": "CF-2  warn", "crowd-80": "CF-3  block"}
+				last := map[string]string{"empty": "Nobody is in anybody's way.", "small": "CF-1  block", "crowd": "CF-2  warn",
+					"crowd-80": "CF-3  block"}
 				x.sees(cmp.Or(last[name], last[team])) // it is drawn from top to bottom
 				golden := filepath.Join("testdata", "top", name+".txt")
 				if *update {
