@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/extinct"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/rules"
@@ -69,7 +70,23 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
-	return r.analyze(deltas), nil
+	a := r.analyze(deltas)
+	if !opts.LinesOnly {
+		markSole(ctx, root, a)
+	}
+	return a, nil
+}
+
+// soleBudget is how long a search for names may take: in a repository where it
+// takes longer, definitions are found by their imports alone.
+const soleBudget = 500 * time.Millisecond
+
+// markSole finds the definitions that went or changed and that nothing else in
+// the working tree goes by. What cannot be found out in time stays unmarked.
+func markSole(ctx context.Context, root string, a *coord.Analysis) {
+	ctx, cancel := context.WithTimeout(ctx, soleBudget)
+	defer cancel()
+	_ = extinct.MarkSole(extinct.OnDisk(ctx, root), a.Files, nil)
 }
 
 // NeedsGrammar reports whether a file is read with a grammar, which not every
@@ -144,6 +161,51 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
 	return r.analyze(deltas), nil
+}
+
+// Names finds what each of several versions, that came apart from base, takes
+// away or changes and others newly mention, and adds it to their facts. fresh
+// are the words that the first side adds, by family, nil if nobody looked.
+func (h *History) Names(heads []string, sides []*coord.Analysis, fresh []map[string]map[string]bool) error {
+	watched := make([][]coord.WatchedName, len(sides))
+	for i, side := range sides {
+		var wanted func(family, name string) bool
+		if fresh[i] != nil {
+			wanted = func(family, name string) bool { return fresh[i][family][name] }
+		}
+		if err := extinct.MarkSole(extinct.InGit(h.ctx, h.root, heads[i], h.objects), side.Files, wanted); err != nil {
+			return err
+		}
+		watched[i] = extinct.Watch(side.Files)
+	}
+	for i, side := range sides {
+		var names []coord.WatchedName
+		for k := range watched {
+			if k != i {
+				names = append(names, watched[k]...)
+			}
+		}
+		extinct.Mentions(extinct.InGit(h.ctx, h.root, heads[i], h.objects), side.Files, names, h.Base)
+	}
+	return nil
+}
+
+// Base returns the content that a file's facts count from, nil if there is none
+// or it is too large.
+func (h *History) Base(f *coord.FileFacts) []byte { return h.blob(f.BaseBlob) }
+
+// Now returns a file's new content, nil if there is none or it is too large.
+func (h *History) Now(f *coord.FileFacts) []byte { return h.blob(f.NewBlob) }
+
+func (h *History) blob(id *string) []byte {
+	if id == nil {
+		return nil
+	}
+	data, err := h.objects.Blob(*id, references.MaxSource)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // Close ends the processes.

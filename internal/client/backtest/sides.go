@@ -2,11 +2,13 @@ package backtest
 
 import (
 	"bytes"
+	"maps"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/extinct"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -20,7 +22,11 @@ const replayBudget = 5 * time.Minute
 // out has its line facts, and could have raised nothing more.
 func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
 	if len(c.Heads) != 2 {
-		return r.analyse(c.Base, c.Heads, analysis.Options{})
+		all, err := r.analyse(c.Base, c.Heads, analysis.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return all, r.history.Names(c.Heads, all, make([]map[string]map[string]bool, len(all)))
 	}
 	lines, err := r.analyse(c.Base, c.Heads, analysis.Options{LinesOnly: true})
 	if err != nil {
@@ -36,11 +42,33 @@ func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
 	}
 	lines[small] = read[0]
 	want := concerns(read[0])
+	want.fresh = r.fresh(read[0])
+	want.base = r.history.Base
 	if read, err = r.analyse(c.Base, c.Heads[large:large+1], analysis.Options{Want: want.wants}); err != nil {
 		return nil, err
 	}
 	lines[large] = read[0]
-	return lines, nil
+	fresh := make([]map[string]map[string]bool, 2)
+	fresh[large] = want.fresh
+	return lines, r.history.Names(c.Heads, lines, fresh)
+}
+
+// fresh are the words that a side adds, by family of languages: a name that the
+// other side takes away must be among them to matter.
+func (r *replayer) fresh(a *coord.Analysis) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for i := range a.Files {
+		f := &a.Files[i]
+		family := coord.NameFamily(f.Language)
+		if family == "" || f.Status == coord.FileDeleted {
+			continue
+		}
+		if out[family] == nil {
+			out[family] = map[string]bool{}
+		}
+		maps.Copy(out[family], extinct.NewWords(f.Language, r.history.Base(f), r.history.Now(f)))
+	}
+	return out
 }
 
 func (r *replayer) analyse(base string, heads []string, opts analysis.Options) ([]*coord.Analysis, error) {
@@ -61,6 +89,9 @@ type concern struct {
 	dirs  map[string]bool // of the files it uses definitions of: those may have moved to one beside
 	words [][]byte        // names that code must mention to use what it changed
 	all   bool            // something that cannot be found by its name
+
+	fresh map[string]map[string]bool // words that it adds, by family of languages
+	base  func(*coord.FileFacts) []byte
 }
 
 // concerns tells what a finished analysis can meet.
@@ -134,6 +165,9 @@ func longestWord(s string) string {
 
 func (c *concern) wants(f *coord.FileFacts, content func() []byte) bool {
 	if c.all || c.paths[f.Path] || c.dirs[path.Dir(f.Path)] || f.OldPath != nil && c.paths[*f.OldPath] {
+		return true
+	}
+	if words := c.fresh[coord.NameFamily(f.Language)]; len(words) > 0 && f.BaseBlob != nil && extinct.Took(f, c.base(f), words) {
 		return true
 	}
 	if len(c.words) == 0 || f.Status == coord.FileDeleted {

@@ -247,6 +247,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		case errs[i] != nil:
 			r.lost(sends[i : i+1])
 		}
+		if errs[i] == nil {
+			r.keepWatch(s, replies[i].Watch)
+		}
 		if errs[i] == nil && replies[i].SessionID == nil && s.event == wire.HookSessionStart && !r.asked(s.at.Root) {
 			r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
 		}

@@ -280,6 +280,7 @@ func decode(data []byte) (wire.HookReply, error) {
 			out.Wants = append(out.Wants, wire.WantedMap{Path: path, Ours: ours, Theirs: theirs})
 		}
 	}
+	out.Watch = decodeWatch(m["watch"])
 	if list, ok := m["want_lines"].([]any); ok {
 		for _, v := range list {
 			if path, ok := v.(string); ok {
@@ -288,4 +289,25 @@ func decode(data []byte) (wire.HookReply, error) {
 		}
 	}
 	return out, nil
+}
+
+// decodeWatch reads the names that a client is to look for.
+func decodeWatch(v any) (out []coord.WatchedName) {
+	list, _ := v.([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		w := coord.WatchedName{}
+		w.Family, _ = m["family"].(string)
+		w.Name, _ = m["name"].(string)
+		form, _ := m["form"].(string)
+		w.Form = coord.NameForm(form)
+		files, _ := m["files"].([]any)
+		for _, f := range files {
+			if file, ok := f.(string); ok {
+				w.Files = append(w.Files, file)
+			}
+		}
+		out = append(out, w)
+	}
+	return out
 }

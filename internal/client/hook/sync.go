@@ -147,8 +147,9 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[str
 		return nil
 	}
 	var out []string
+	fresh := r.fresh(t.at.Root)
 	for path := range differ {
-		if rec.base != base || rec.files[path] != stampOf(t.at.Root, path) {
+		if rec.base != base || rec.files[path] != stampOf(t.at.Root, path) || r.mentionsFresh(t.at.Root, path, fresh) {
 			out = append(out, path)
 		}
 	}
@@ -158,6 +159,9 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[str
 		if !differ[path] && (rec.base != base || rec.files[path] != stampOf(t.at.Root, path)) {
 			out = append(out, path)
 		}
+	}
+	if len(fresh) > 0 && len(out) == 0 {
+		r.spool.unshare(freshName(t.at.Root))
 	}
 	told := r.call.Event == wire.HookPostEdit // of the files of this event, in a moment
 	out = slices.DeleteFunc(out, func(p string) bool {
@@ -204,6 +208,9 @@ func (r *runner) differing(ctx context.Context, at *place) (base string, paths m
 func (r *runner) told(s send, base string, facts *coord.Analysis) {
 	if facts == nil || base == "" {
 		return // of files that nobody looked into it knows nothing yet
+	}
+	if s.lead {
+		r.spool.unshare(freshName(s.at.Root)) // what mentions them has been told
 	}
 	rec := r.record(s.at)
 	if rec.file == "" {

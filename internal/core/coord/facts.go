@@ -142,6 +142,7 @@ type SymbolFacts struct {
 	TextHash              *string       `json:"text_hash,omitempty" maxLength:"64" doc:"Hash of its text now, without that of nested definitions; null when removed"`
 	Lines                 *LineCount    `json:"lines" doc:"Where it stands in the base; null when added"`
 	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"Its parameters now, for each overload, when they alone make it incompatible: then a call that fits them still works"`
+	Sole                  bool          `json:"sole,omitempty" doc:"Nothing else in the working copy goes by its last name: removed, no code mentions that any more; changed, it is the only definition of it and every call fits. New mentions elsewhere can only mean it"`
 }
 
 // A LineCount is a range of lines by start and count.

@@ -234,6 +234,9 @@ func (p *pairing) breaks(h *hit) {
 			why = likelyCode
 		}
 	}
+	if why == breaksWork && coord.IsNameKey(user.key()) {
+		why = namedWork
+	}
 	challenger := p.self
 	if h.what == theyBreak {
 		challenger = p.other

@@ -21,6 +21,12 @@ func (p *pairing) broken(user, changed item, w *Worker) evidence {
 	if line, ok := coord.SharedField(changed.fields(), user.fields()); ok && line > 0 {
 		e.item.Lines = oneLine(line)
 	}
+	if key := changed.key(); coord.IsNameKey(user.key()) {
+		e.item.Symbol, e.item.Contract = &key, nil
+		if user.change.Facts.References[user.sub].Call == nil {
+			e.item.Detail = str("newly mentions it")
+		}
+	}
 	return e
 }
 

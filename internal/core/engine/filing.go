@@ -50,6 +50,9 @@ func addKeys(t *filing.Tree, c *Change, at uint32, ids []uint32) []uint32 {
 		if key := former[i]; key != "" {
 			file(key, symbolEntry, i)
 		}
+		if key := soleKey(f, &s); key != "" {
+			file(key, symbolEntry, i)
+		}
 	}
 	for i, k := range f.Contracts {
 		file(k.Key, contractEntry, i)

@@ -309,6 +309,9 @@ func (g *gatherer) changedSymbols(c *Change) {
 		if key := former[i]; key != "" {
 			g.changedSymbol(key, ours)
 		}
+		if key := soleKey(&c.Facts, s); key != "" {
+			g.changedName(key, ours)
+		}
 	}
 }
 
@@ -364,6 +367,10 @@ func (g *gatherer) changedContracts(c *Change) {
 func (g *gatherer) references(c *Change) {
 	for i := range c.Facts.References {
 		ours := item{kind: referenceEntry, change: c, sub: i}
+		if key := c.Facts.References[i].Key; coord.IsNameKey(key) {
+			g.mentioned(key, ours)
+			continue
+		}
 		g.likelyKey(c.Facts.References[i].Key, func(_ *repo, _ *entry, theirs item, w *Worker) {
 			if breaking(theirs) {
 				g.addBreak(theyBreak, ours, theirs, w)

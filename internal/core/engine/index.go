@@ -55,7 +55,8 @@ type repo struct {
 	useAt   map[string]uint32 // uses by path
 	code    *Worker           // stands for the live code that nobody works on
 	merged  map[string][]*Merged
-	maps    lineMaps // between versions that workers started from
+	maps    lineMaps        // between versions that workers started from
+	names   map[uint32]bool // changes that take names away which others may mention
 }
 
 type usesSlot struct {
@@ -155,6 +156,12 @@ func (ix *Index) PutChange(c *Change) {
 	r := ix.repo(c.RepoID)
 	ix.changes[at] = changeSlot{c, addKeys(r.tree, c, at, addPaths(r.tree, c, at)), addPaths(r.urgent, c, at)}
 	r.changes[changeKey{c.Copy, c.Facts.Path}] = at
+	if soleNames(&c.Facts) {
+		if r.names == nil {
+			r.names = map[uint32]bool{}
+		}
+		r.names[at] = true
+	}
 	for _, id := range touchers(c) {
 		ix.byWorker[id] = append(ix.byWorker[id], at)
 	}
@@ -177,6 +184,7 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 		drop(ix.byWorker, id, at)
 	}
 	delete(r.changes, changeKey{copy, path})
+	delete(r.names, at)
 	ix.changes[at] = changeSlot{}
 	ix.freeChange = append(ix.freeChange, at)
 }

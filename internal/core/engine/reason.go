@@ -25,6 +25,7 @@ const (
 	maybeCode
 	likelyWork // the same, where the two routes differ by what stands before them
 	likelyCode
+	namedWork    // the dependent side mentions a name that only what changed goes by
 	ticketReason // two intents name one ticket
 	titleReason  // two intents say nearly the same
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
 //	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking"
-//	       refs=src/a.go#F:12+G/H@src/index.go session=s2
+//	       refs=src/a.go#F:12+G/H@src/index.go,name:go:F:12 sole=F session=s2
 //	undo INT-1 src/a.go           the change was taken back
 //	close INT-1                   the work has ended
 //	policy {"severity":{...}}     of the repo
@@ -91,7 +92,7 @@ func play(t *testing.T, script string) string {
 var commands = func() map[string]bool {
 	all := map[string]bool{}
 	for _, c := range strings.Fields(`now intent session close change undo policy demote link use merged override false_positive
-		detect check edit holders honour record`) {
+		detect check edit holders honour record watched`) {
 		all[c] = true
 	}
 	return all
@@ -245,6 +246,12 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 			fmt.Fprintf(&out, "%s %s %s\n", w.Path, w.Ours, w.Theirs)
 		}
 		return or(out.String(), "nothing\n"), true
+	case "watched":
+		var out strings.Builder
+		for _, w := range engine.WatchedNames(s.ix, args[0]) {
+			fmt.Fprintf(&out, "%s %s %s\n", w.Key(), w.Form, strings.Join(w.Files, " "))
+		}
+		return or(out.String(), "nothing\n"), true
 	case "honour":
 		most, _ := strconv.Atoi(kv["max"])
 		mode, note := engine.HonourExclusive(s.ix, s.worker(args, kv), list(kv["files"]), most)
@@ -333,6 +340,9 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 		OldPath:  opt(kv["old"]),
 	}
 	_, f.Binary = kv["binary"]
+	if kv["sole"] != "" || strings.Contains(kv["refs"], "name:") {
+		f.Language = "go"
+	}
 	_, f.Parsed = kv["symbols"]
 	for _, h := range list(kv["hunks"]) {
 		rng, hash, _ := strings.Cut(h, ":")
@@ -349,6 +359,7 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 			Exported:      true,
 			Change:        coord.Change(p[1]),
 			Compatibility: coord.Compatibility(p[2]),
+			Sole:          slices.Contains(list(kv["sole"]), p[0]),
 		})
 		if p[5] != "" {
 			f.Symbols[len(f.Symbols)-1].Takes = [][]coord.Param{params(p[5])}

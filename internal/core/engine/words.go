@@ -44,9 +44,11 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
 		plainReason: "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and will fail once both are merged.",
-		breaksCode:  "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and will fail once that is merged.",
-		maybeWork:   "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and may fail once both are merged.",
-		maybeCode:   "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and may fail once that is merged.",
+		namedWork: "{Challenger} {broke} {key}{forms}, and nothing else in the repository goes by that name; {h:work} newly mentions it at " +
+			"{use} and will fail once both are merged.",
+		breaksCode: "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and will fail once that is merged.",
+		maybeWork:  "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and may fail once both are merged.",
+		maybeCode:  "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and may fail once that is merged.",
 		likelyWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (as {used}, which differs only by its " +
 			"prefix) and would fail once both are merged.",
 		likelyCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (as {used}, which differs only by its " +

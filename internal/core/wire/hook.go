@@ -191,15 +191,16 @@ func (Decision) Enum() []string { return []string{string(Allow), string(Warn), s
 
 // A HookReply is the service's answer to an event.
 type HookReply struct {
-	Decision      Decision       `json:"decision"`
-	Reason        string         `json:"reason"`
-	InjectContext string         `json:"inject_context" doc:"Text for the model; peer text in it is marked"`
-	Conflicts     []HookConflict `json:"conflicts"`
-	Intent        *HookIntent    `json:"intent"`
-	SessionID     *string        `json:"session_id"`
-	IndexVersion  int            `json:"index_version" doc:"0 asks the client for an initial scan"`
-	Wants         []WantedMap    `json:"wants,omitempty" doc:"Versions of files that others started from. A client that has both versions tells with its next report how their lines go together, in line_maps"`
-	WantLines     []string       `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
+	Decision      Decision            `json:"decision"`
+	Reason        string              `json:"reason"`
+	InjectContext string              `json:"inject_context" doc:"Text for the model; peer text in it is marked"`
+	Conflicts     []HookConflict      `json:"conflicts"`
+	Intent        *HookIntent         `json:"intent"`
+	SessionID     *string             `json:"session_id"`
+	IndexVersion  int                 `json:"index_version" doc:"0 asks the client for an initial scan"`
+	Wants         []WantedMap         `json:"wants,omitempty" doc:"Versions of files that others started from. A client that has both versions tells with its next report how their lines go together, in line_maps"`
+	Watch         []coord.WatchedName `json:"watch,omitempty" doc:"Definitions that others in the repository took away or changed, and that nothing else there goes by. A client looks whether the files that it reports newly mention one, and tells it among their references"`
+	WantLines     []string            `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
 }
 
 // A WantedMap is a pair of versions of a file, of which the service would like

@@ -32,7 +32,7 @@ type command func(s *story, args []string, kv map[string]string) string
 //	pre|shell WHO PATH...                     hook events before a write
 //	git WHO VERB PATH... effect=sweeps|moves  a shell call with a git command that would hit these files
 //	post WHO PATH base= new= map=b1>b2@10+0>10+3 hunks=40+19:hash status= old= binary symbols=F:signature:breaking
-//	     contracts="http:GET /x;provides;removed;breaking" refs=a.go#F
+//	     contracts="http:GET /x;provides;removed;breaking" refs=a.go#F,name:go:F sole=F
 //	declare WHO title="" paths=a,b symbols= contracts= mode= depends=INT-1 ticket=T-1 branch= repo=
 //	update WHO INT-1 add=paths remove=paths add_contracts= depend= undepend= status= title=
 //	close WHO INT-1 merged; handoff WHO INT-1 PERSON; adopt WHO INT-1
@@ -317,6 +317,7 @@ func (s *story) post(args []string, kv map[string]string) string {
 			Exported:      true,
 			Change:        coord.Modified,
 			Compatibility: coord.Compatible,
+			Sole:          slices.Contains(list(kv["sole"]), p[0]),
 		}
 		if p[1] != "" {
 			sym.Change, sym.Compatibility = coord.Change(p[1]), coord.Compatibility(p[2])
@@ -349,6 +350,9 @@ func (s *story) post(args []string, kv map[string]string) string {
 	out := told(r, false)
 	for _, w := range r.Wants {
 		out += fmt.Sprintf("  wants %s %s %s\n", w.Path, w.Ours, w.Theirs)
+	}
+	for _, w := range r.Watch {
+		out += fmt.Sprintf("  watch %s %s in %s\n", w.Key(), w.Form, strings.Join(w.Files, " "))
 	}
 	return out
 }

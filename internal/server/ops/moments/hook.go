@@ -90,7 +90,7 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 		if reply, err = h.reply(ctx); err != nil {
 			return err
 		}
-		reply.Wants = h.wants()
+		reply.Wants, reply.Watch = h.wants(), h.watched()
 		return keep(ctx, c, e, reply)
 	})
 	return reply, err

@@ -52,3 +52,6 @@ func (h *hook) wants() []wire.WantedMap {
 	}
 	return out
 }
+
+// watched returns the names that others took away and this session may mention.
+func (h *hook) watched() []coord.WatchedName { return engine.WatchedNames(h.Live.View(), h.worker()) }
