@@ -273,3 +273,50 @@ func TestLostEditsAreTheirWritersOwn(t *testing.T) {
 		t.Errorf("the writer was at %v, the other at %v", over[0].File, live[0].File)
 	}
 }
+
+// Agents go on when the service is away, and that is said wherever their person
+// looks, also if the agent itself never got through again.
+func TestAnOutageIsNotSilent(t *testing.T) {
+	s := newServer(t, t.TempDir())
+	olga := s.token("olga@example.com")
+	c := newClone(t, s, olga)
+	a := c.agent(t, "one")
+	a.begin()
+	s.stop()
+	for i := range 2 {
+		a.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": fmt.Sprint("t", i),
+			"tool_input": map[string]any{"file_path": c.dir + "/a.txt", "content": "x"}})
+	}
+	a.kill()
+	if out := c.svc(t, "doctor"); !strings.Contains(out, "went unanswered") {
+		t.Errorf("doctor in the outage: %s", out)
+	}
+	s.start()
+	b := c.agent(t, "two")
+	if said := b.hook("SessionStart", nil); strings.Contains(said, "unchecked") {
+		t.Errorf("the next agent is told %s", said)
+	}
+	over := sessionsOf(t, s, olga, false)
+	if len(over) != 1 || over[0].FailOpens != 2 || over[0].FailOpensAt == nil {
+		t.Errorf("the session is %+v", over)
+	}
+	for _, x := range sessionsOf(t, s, olga, true) {
+		if x.FailOpens != 0 {
+			t.Errorf("another agent has %d", x.FailOpens)
+		}
+	}
+	for _, command := range []string{"status", "doctor"} {
+		if out := c.svc(t, command); !strings.Contains(out, "claude_code in acme/shop went on unchecked") {
+			t.Errorf("svc %s: %s", command, out)
+		}
+	}
+}
+
+// svc runs the client as the person at the clone, and returns all it prints.
+func (c *clone) svc(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("svc", args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}

@@ -167,6 +167,27 @@ func checkMissed(_ context.Context, p *Patient) []Check {
 		"and are told with the next one (hook.log beside the config says why)", count, ago)
 }
 
+// checkUnchecked tells what the server knows of outages that are over: which
+// agents of the person, on whatever machine, went on without an answer.
+func checkUnchecked(ctx context.Context, p *Patient) []Check {
+	const name = "unchecked"
+	at, err := p.Remote.Attention(ctx, 100)
+	if err != nil {
+		return one(name, Warn, "", "not known: %v", err)
+	}
+	var out []Check
+	for _, it := range at.Items {
+		if it.Kind == coord.AttentionUnchecked {
+			out = append(out, one(name, Warn, "svc open", "%s %s ago: %s", peertext.Title(it.Title),
+				p.Now().Sub(it.Since.Std()).Round(time.Minute), peertext.Line(it.Detail, 300))...)
+		}
+	}
+	if len(out) == 0 {
+		return one(name, OK, "", "no agent of yours went on unchecked in the last day")
+	}
+	return out
+}
+
 // checkRoundTrip plays a session that nobody else sees anything of.
 func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	const name = "round trip"

@@ -96,6 +96,7 @@ var rows = []row{
 	{"git", nothing, checkGit},
 	{"hosts", nothing, checkHosts},
 	{"hooks", nothing, checkMissed},
+	{"unchecked", aToken, checkUnchecked},
 	{"round trip", aToken, checkRoundTrip},
 	{"version", aServer, checkVersion},
 }

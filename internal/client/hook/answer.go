@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,12 +198,22 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	replies := make([]wire.HookReply, len(sends))
 	errs := make([]error, len(sends))
 	requests := make([]wire.HookRequest, len(sends))
+	own := slices.IndexFunc(sends, func(s send) bool { return s.as == nil })
+	missed := r.spool.takeMissed()
+	if own >= 0 {
+		errs[own] = errUnsent
+	}
+	defer func() {
+		if own < 0 || errs[own] != nil {
+			r.spool.miss(missed) // still to be told
+		}
+	}()
 	var wait sync.WaitGroup
 	for i, s := range sends {
 		req := r.request(ctx, s)
 		requests[i] = req
-		if i == 0 {
-			req.FailOpens = r.state.count
+		if i == own {
+			req.FailOpens = missed
 		}
 		if s.lead || i == len(sends)-1 {
 			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
@@ -261,6 +272,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	r.reap(ctx, sends)
 	return merge(sends, replies, errs), nil
 }
+
+// errUnsent stands for the answer to an event that has not been sent yet.
+var errUnsent = errors.New("not sent")
 
 // unknownPause is how long a repository that the service does not know is left
 // in peace, where only the user's own hooks speak for it.

@@ -101,6 +101,7 @@ func Run(ctx context.Context, env Env) (code int) {
 	out, err := r.run(ctx)
 	if err != nil {
 		r.log(err)
+		r.unanswered()
 		out = r.quiet()
 		if line, ok := r.notice(); ok && out == (host.Output{}) {
 			out = line

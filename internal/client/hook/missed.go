@@ -1,9 +1,12 @@
 package hook
 
 import (
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // Missed tells how many events of this machine a service has not answered
@@ -12,6 +15,37 @@ import (
 func Missed(temp, server string) (count int, last time.Time) {
 	b := openSpool(temp, "", "").breaker(server)
 	return b.count, b.last
+}
+
+// missedName is the entry in which a session counts, one byte each, its events
+// that no service answered.
+const missedName = "missed"
+
+// miss counts events of the session that went unanswered.
+func (s *spool) miss(n int) {
+	if s.base != "" && n > 0 {
+		_ = appendTo(filepath.Join(s.session, missedName), strings.Repeat(".", n))
+	}
+}
+
+// takeMissed returns how many there were, to be told now. In good times it
+// costs a look.
+func (s *spool) takeMissed() int {
+	if !s.knows(missedName) {
+		return 0
+	}
+	return min(len(s.take(missedName)), maxMissed)
+}
+
+// maxMissed is as far as a session counts.
+const maxMissed = 100_000
+
+// unanswered counts the event of this run, if a service was to be asked and
+// did not answer.
+func (r *runner) unanswered() {
+	if r.state != nil && r.spool != nil && r.call != nil && r.call.Event != "" && r.call.Event != wire.HookSessionEnd {
+		r.spool.miss(1)
+	}
 }
 
 // outageKey marks that a person was told of an outage.

@@ -90,6 +90,7 @@ func (r *runner) reap(ctx context.Context, sends []send) {
 // is done. What a service that is not asked now knows of it stays.
 func (r *runner) endOther(ctx context.Context, who owner, at []presence.Where) bool {
 	done := true
+	missed := openSpool(r.TempDir, who.tool, who.session).takeMissed()
 	for _, w := range at {
 		if w.Server != r.login.Server || len(w.Remotes) == 0 {
 			done = false
@@ -100,7 +101,10 @@ func (r *runner) endOther(ctx context.Context, who owner, at []presence.Where) b
 			Session: wire.HookSession{ExternalID: clip(who.session, 200), Tool: who.tool, ParentExternalID: clip(who.parent, 200), Deaf: true},
 			Client:  wire.HookClient{CLIVersion: clip(r.Version, 40), MachineIDHash: r.machineHash()},
 			Repo:    wire.HookRepo{RemoteFingerprints: w.Remotes, KnownOnly: true},
+
+			FailOpens: missed,
 		})
+		missed = 0
 		if err != nil {
 			r.log(err)
 			return false

@@ -12,6 +12,7 @@ const (
 	AttentionHandoff         AttentionKind = "handoff"
 	AttentionInvite          AttentionKind = "invite"
 	AttentionSilentHooks     AttentionKind = "silent_hooks"
+	AttentionUnchecked       AttentionKind = "unchecked" // an agent of one's own went on while the service was away
 	AttentionPlan            AttentionKind = "plan"
 	AttentionClaim           AttentionKind = "claim"      // a claim of one's own in somebody's way, with nobody at it
 	AttentionOrphan          AttentionKind = "orphan"     // live work of somebody who has left
@@ -23,7 +24,7 @@ const (
 func AttentionKinds() []AttentionKind {
 	return []AttentionKind{AttentionOverrideRequest, AttentionConflict, AttentionClaim, AttentionAck, AttentionQuestion,
 		AttentionHandoff, AttentionOrphan, AttentionTwins, AttentionDemotion,
-		AttentionMessage, AttentionSilentHooks, AttentionPlan, AttentionInvite}
+		AttentionMessage, AttentionSilentHooks, AttentionUnchecked, AttentionPlan, AttentionInvite}
 }
 
 // Enum lists the values for the API document.

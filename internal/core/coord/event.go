@@ -69,6 +69,7 @@ const (
 	EventConflictStale             EventType = "conflict.stale"
 	EventConflictFeedback          EventType = "conflict.feedback"
 	EventHookWarned                EventType = "hook.warned"
+	EventHookUnchecked             EventType = "hook.unchecked"
 	EventHookBlocked               EventType = "hook.blocked"
 	EventMessageSent               EventType = "message.sent"
 	EventMessageAcked              EventType = "message.acked"
@@ -158,6 +159,7 @@ var events = []struct {
 	{EventConflictStale, PartSuppressions},
 	{EventConflictFeedback, PartRules},
 	{EventHookWarned, PartNone},
+	{EventHookUnchecked, PartNone},
 	{EventHookBlocked, PartNone},
 	{EventMessageSent, PartNone},
 	{EventMessageAcked, PartNone},

@@ -49,6 +49,8 @@ type Session struct {
 	StatusText      *string       `json:"status_text" peer:"inline" doc:"What its agent said last as it stopped, for teammates"`
 	StatusAt        *Time         `json:"status_at"`
 	File            *string       `json:"file" peer:"line" doc:"The file its agent wrote last, or is about to"`
+	FailOpens       int           `json:"fail_opens" doc:"Hook events that the service did not answer: its agent went on unchecked"`
+	FailOpensAt     *Time         `json:"fail_opens_at" doc:"When the service last heard of such events"`
 
 	OrgID        string  `json:"-"`
 	ExternalID   string  `json:"-"`

@@ -21,7 +21,7 @@ var hooks = []Op{
 		MaxBody: maxHookBody,
 		Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventSessionStatus,
 			coord.EventIntentDrafted,
-			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked),
+			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked, coord.EventHookUnchecked),
 		Problems: fails(problem.UnsupportedProtocol),
 		Run:      run((*moments.Service).EvaluateHook),
 	},

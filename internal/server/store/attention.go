@@ -80,3 +80,11 @@ func (tx *Tx) SilentSessions(ctx context.Context, org, user string, since coord.
 		WHERE s.org_id = $1 AND s.user_id || '' = $2 AND s.ended_at IS NULL AND s.last_tool_at > $3 AND s.last_tool_at - s.last_heartbeat_at > $4
 		ORDER BY s.started_at, s.id LIMIT 50`, org, user, since, gap)
 }
+
+// UncheckedSessions returns a person's sessions of which the service learnt
+// after a moment that events of theirs went unanswered.
+func (tx *Tx) UncheckedSessions(ctx context.Context, org, user string, since coord.Time) ([]SessionRow, error) {
+	return all(ctx, tx, scanSession, `SELECT `+sessionColumns+sessionTables+`
+		WHERE s.org_id = $1 AND s.user_id || '' = $2 AND s.last_heartbeat_at > $3 AND s.fail_opens_at > $3
+		ORDER BY s.fail_opens_at, s.id LIMIT 50`, org, user, since)
+}

@@ -26,7 +26,7 @@ type SessionClient struct {
 }
 
 const sessionColumns = `s.id, s.org_id, s.token_id, s.tool, s.external_id, s.lineage_id, s.intent_id, s.model, s.surface, s.branch, s.worktree_hash, s.head_sha, s.base_sha,
-	s.client, s.status_excerpt, s.status_at, s.file, s.started_at, s.last_heartbeat_at, s.last_tool_at, s.ended_at,
+	s.client, s.status_excerpt, s.status_at, s.file, s.fail_opens, s.fail_opens_at, s.started_at, s.last_heartbeat_at, s.last_tool_at, s.ended_at,
 	u.id, u.email, u.name, r.id, r.full_name, i.number, i.title, i.status`
 
 const sessionTables = ` FROM sessions s
@@ -40,7 +40,7 @@ func scanSession(r scanner) (s SessionRow, err error) {
 	var status *coord.IntentStatus
 	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch,
 		&s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
-		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
+		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.FailOpens, &s.FailOpensAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
 		&s.User.ID, &s.User.Email, &s.User.Name, &s.Repo.ID, &s.Repo.FullName, &number, &title, &status)
 	if number != nil {
 		s.Intent = &coord.IntentName{Ref: coord.IntentRef(*number), Number: *number, Title: title, Status: *status}
@@ -53,11 +53,11 @@ func (tx *Tx) InsertSession(ctx context.Context, s SessionRow) error {
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO sessions (id, org_id, user_id, token_id, repo_id, tool, external_id, lineage_id, intent_id, model, surface, branch,
 			worktree_hash, head_sha, base_sha,
-			client, started_at, last_heartbeat_at, file)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+			client, started_at, last_heartbeat_at, file, fail_opens, fail_opens_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 		s.ID, s.OrgID, s.User.ID, s.TokenID, s.Repo.ID, s.Tool, s.ExternalID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch,
 		s.WorktreeHash, s.HeadSHA, s.BaseSHA,
-		js(s.Client), s.StartedAt, s.LastHeartbeatAt, s.File)
+		js(s.Client), s.StartedAt, s.LastHeartbeatAt, s.File, s.FailOpens, s.FailOpensAt)
 	return err
 }
 
@@ -66,10 +66,11 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE sessions SET token_id = $2, lineage_id = $3, intent_id = $4, model = $5, surface = $6, branch = $7, worktree_hash = $8,
 			head_sha = $9, base_sha = $10,
-			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15, file = $16
+			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15, file = $16,
+			fail_opens = $17, fail_opens_at = $18
 		WHERE id = $1`,
 		s.ID, s.TokenID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
-		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt, s.File)
+		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt, s.File, s.FailOpens, s.FailOpensAt)
 	return err
 }
 

@@ -220,8 +220,8 @@ func told(r wire.HookReply, decides bool) string {
 }
 
 func hookEvent(event wire.HookEvent) command {
-	return func(s *story, args []string, _ map[string]string) string {
-		e := wire.HookRequest{Event: event}
+	return func(s *story, args []string, kv map[string]string) string {
+		e := wire.HookRequest{Event: event, FailOpens: s.missed(kv)}
 		if len(args) > 1 {
 			switch event {
 			case wire.HookPrompt:
@@ -251,7 +251,7 @@ func (s *story) join(args []string, _ map[string]string) string {
 
 func before(event wire.HookEvent) command {
 	return func(s *story, args []string, kv map[string]string) string {
-		e := wire.HookRequest{Event: event, Paths: args[1:]}
+		e := wire.HookRequest{Event: event, Paths: args[1:], FailOpens: s.missed(kv)}
 		if kv["hunks"] != "" {
 			e.Pending = []wire.HookPending{{Path: args[1], BaseBlob: kv["base"], NewBlob: "pending", Hunks: s.hunks(kv["hunks"])}}
 		}
@@ -264,6 +264,14 @@ func before(event wire.HookEvent) command {
 		}
 		return told(r, true)
 	}
+}
+
+// missed reads how many events before this one were not answered.
+func (s *story) missed(kv map[string]string) int {
+	if kv["missed"] == "" {
+		return 0
+	}
+	return s.number(kv["missed"])
 }
 
 // hunks reads 40+19:hash,...

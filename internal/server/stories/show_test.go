@@ -157,6 +157,9 @@ func (s *story) sessions(args []string, kv map[string]string) (out string) {
 			line += " " + x.Intent.Ref
 		}
 		line += statusText(x.StatusText)
+		if x.FailOpens > 0 {
+			line += fmt.Sprintf(" unchecked %d times", x.FailOpens)
+		}
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)

@@ -72,6 +72,10 @@ export function agentsOf(sessions: Session[], intents: Intent[], conflicts: Conf
   });
 }
 
+const day = 24 * 60 * 60 * 1000;
+/** Whether an agent went on unchecked of late, because svc did not answer it. */
+export const unchecked = (s: Session): boolean => s.fail_opens > 0 && Date.now() - Date.parse(s.fail_opens_at ?? "") < day;
+
 export type Grouping = "trouble" | "repo" | "person";
 
 const rank = (a: Agent): number => states.indexOf(a.state);

@@ -43,6 +43,7 @@ export const words: Record<EventType, Words> = {
   "conflict.stale": { did: "left a conflict behind" },
   "conflict.feedback": { did: "judged a conflict" },
   "hook.warned": { did: "was warned before an edit", tone: "warn" },
+  "hook.unchecked": { did: "went on unchecked while svc did not answer", tone: "warn" },
   "hook.blocked": { did: "was stopped before an edit", tone: "block" },
   "message.sent": { did: "sent a message" },
   "message.acked": { did: "acknowledged a message" },

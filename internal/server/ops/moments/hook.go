@@ -153,6 +153,13 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 		h.session = *old
 		err = h.updateSession(ctx)
 	}
+	if err == nil && e.FailOpens > 0 {
+		err = h.TellOf(ctx, coord.EventHookUnchecked, h.session.ID, h.repo.ID, map[string]any{
+			"tool":      h.session.Tool,
+			"events":    e.FailOpens,
+			"intent_id": h.session.IntentID,
+		})
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -285,6 +292,9 @@ func providerOf(host string) coord.Provider {
 	return coord.Generic
 }
 
+// maxFailOpens is as far as it is counted how often a session went on unchecked.
+const maxFailOpens = 1_000_000
+
 // describe writes what an event tells of its session into s, and reports
 // whether anything that matters changed.
 func (h *hook) describe(s *store.SessionRow) (changed bool) {
@@ -302,6 +312,9 @@ func (h *hook) describe(s *store.SessionRow) (changed bool) {
 	set(&s.BaseSHA, e.Repo.BaseSHA)
 	if n := len(e.Paths); n > 0 && s.File == nil || n > 0 && *s.File != e.Paths[n-1] {
 		s.File = &e.Paths[n-1] // where it is changes nothing that matters to others' edits
+	}
+	if e.FailOpens > 0 {
+		s.FailOpens, s.FailOpensAt = min(s.FailOpens+min(e.FailOpens, maxFailOpens), maxFailOpens), h.Now.Ptr()
 	}
 	if s.TokenID != h.Who.TokenID {
 		s.TokenID, changed = h.Who.TokenID, true

@@ -25,7 +25,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 	if err != nil {
 		return unsure(ctx, err)
 	}
-	if !known {
+	if !known || e.FailOpens > 0 { // which is to be written down
 		return s.hookAnswer(ctx, e)
 	}
 	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())

@@ -24,6 +24,9 @@ const (
 	// hook event, works with hooks that do not run.
 	silentSince = 12 * time.Hour
 	silentGap   = time.Hour
+	// uncheckedSince is how long a person is told that their agent was not
+	// checked for a while.
+	uncheckedSince = 24 * time.Hour
 )
 
 // A watch is one source of attention items. A caller without its scope does
@@ -45,6 +48,7 @@ var watches = []watch{
 	{coord.ScopeMessagesRead, attention.questions},
 	{coord.ScopeIntentsRead, attention.handoffs},
 	{coord.ScopeIntentsRead, attention.silentHooks},
+	{coord.ScopeIntentsRead, attention.unchecked},
 	{coord.ScopeMembersRead, attention.invites},
 	{coord.ScopeMembersRead, attention.planLimits},
 }
@@ -411,6 +415,34 @@ func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, 
 			Ref: &s.ID, Repo: &s.Repo, Since: s.LastHeartbeatAt, URL: a.s.PageURL("session", ""), Actions: []string{"doctor"}})
 	}
 	return out, err
+}
+
+// unchecked tells of agents that went on while the service did not answer them:
+// nobody else would say so, since the edits themselves succeeded.
+func (a attention) unchecked(ctx context.Context) (out []coord.AttentionItem, err error) {
+	rows, err := a.tx.UncheckedSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-uncheckedSince))
+	for _, s := range rows {
+		out = append(out, coord.AttentionItem{
+			ID:    itemID(coord.AttentionUnchecked, s.ID, s.FailOpens),
+			Kind:  coord.AttentionUnchecked,
+			Title: fmt.Sprintf("%s in %s went on unchecked", s.Tool, s.Repo.FullName),
+			Detail: fmt.Sprintf("%s of it got no answer from svc. What it wrote meanwhile is known now, but nothing was blocked or "+
+				"warned about then. Run svc doctor on that machine.", events(s.FailOpens)),
+			Ref:     &s.ID,
+			Repo:    &s.Repo,
+			Since:   *s.FailOpensAt,
+			URL:     a.s.URL("agents", s.ID),
+			Actions: []string{"doctor"},
+		})
+	}
+	return out, err
+}
+
+func events(n int) string {
+	if n == 1 {
+		return "One event"
+	}
+	return fmt.Sprintf("%d events", n)
 }
 
 func (a attention) invites(ctx context.Context) (out []coord.AttentionItem, err error) {

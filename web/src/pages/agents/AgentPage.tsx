@@ -10,7 +10,7 @@ import { sentence, words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
-import { sessionStatus, toolName } from "../../lib/text";
+import { plural, sessionStatus, toolName } from "../../lib/text";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
 import { Confirmed } from "../../ui/form";
@@ -140,6 +140,14 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
             <dd>
               <Ago at={s.last_heartbeat_at} />
             </dd>
+            {s.fail_opens > 0 && (
+              <>
+                <dt>Unchecked</dt>
+                <dd className="tone-warn">
+                  {plural(s.fail_opens, "event")} got no answer from svc {s.fail_opens_at && <span className="dim">told <Ago at={s.fail_opens_at} /></span>}
+                </dd>
+              </>
+            )}
             {s.ended_at && (
               <>
                 <dt>Ended</dt>

@@ -1,9 +1,9 @@
 // One dense row per agent: its trouble or its last words, whose it is, where
 // it is, and since when.
-import { IconFolder, IconMessage, IconRobotOff, IconUser } from "@tabler/icons-react";
+import { IconFolder, IconMessage, IconRobotOff, IconShieldOff, IconUser } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
-import { grouped, stateText, type Agent, type AgentGroup, type Grouping } from "../../lib/agents";
+import { grouped, stateText, unchecked, type Agent, type AgentGroup, type Grouping } from "../../lib/agents";
 import { useCalm } from "../../lib/calm";
 import { plural, shortRepo, toolName } from "../../lib/text";
 import { Ago, Avatar } from "../../ui/bits";
@@ -79,6 +79,11 @@ function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent)
           {base(a.file)}
         </span>
         <span className="agent-says clip" dir="auto" title={[a.why, a.words].filter(Boolean).join(" — ")}>
+          {unchecked(s) && (
+            <span className="tone-warn" title={`${plural(s.fail_opens, "event")} got no answer from svc`}>
+              <IconShieldOff size={13} aria-label="Went on unchecked" role="img" />{" "}
+            </span>
+          )}
           {a.why ? <span className={`tone-${state.tone}`}>{a.why}</span> : a.words ? <q>{a.words}</q> : <span className="dim">{s.intent?.title ?? ""}</span>}
         </span>
         <span className="agent-ago dim">

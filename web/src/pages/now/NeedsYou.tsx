@@ -1,7 +1,7 @@
 // What waits for the reader, one row per kind of thing, answered in place.
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconGitFork, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconGitFork, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconShieldOff, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
 import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -57,6 +57,7 @@ const looks: Record<Kind, Look> = {
   demotion: { icon: IconTrendingDown, tone: "warn", one: "kind of conflict lowered by verdicts", many: "kinds of conflict lowered by verdicts" },
   handoff: { icon: IconTransfer, tone: "good", one: "handoff to you", many: "handoffs to you" },
   silent_hooks: { icon: IconPlugConnectedX, tone: "warn", one: "agent without hooks", many: "agents without hooks" },
+  unchecked: { icon: IconShieldOff, tone: "warn", one: "agent that went on unchecked", many: "agents that went on unchecked" },
   plan: { icon: IconGauge, tone: "warn", one: "limit of the plan", many: "limits of the plan" },
   invite: { icon: IconMail, tone: "quiet", one: "invite not accepted", many: "invites not accepted" },
 };
