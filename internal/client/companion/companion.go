@@ -11,7 +11,6 @@
 package companion
 
 import (
-	"bytes"
 	"compress/gzip"
 	"embed"
 	"encoding/binary"
@@ -60,33 +59,45 @@ func How() string {
 // Path returns where a program is, unpacked if need be into a folder of the
 // user's cache.
 func Path(p Program) (string, error) {
-	data, err := files.ReadFile("program/" + string(p) + ".gz")
+	f, err := files.Open("program/" + string(p) + ".gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNone
 	} else if err != nil {
 		return "", err
 	}
+	defer f.Close()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("no cache folder for a part of svc: %w", err)
 	}
-	return unpack(data, filepath.Join(cache, "svc", "program"), string(p))
+	// Not ReadFile: a copy of a program costs more than all the rest of a hook.
+	return unpack(f.(io.ReadSeeker), filepath.Join(cache, "svc", "program"), string(p))
 }
 
 // unpack returns the program in data, which has a place of its own in folder:
 // gzip ends with the checksum and size of what it holds.
-func unpack(data []byte, folder, program string) (string, error) {
-	if len(data) < 18 {
+func unpack(data io.ReadSeeker, folder, program string) (string, error) {
+	size, err := data.Seek(0, io.SeekEnd)
+	var end [8]byte
+	if err == nil && size >= 18 {
+		if _, err = data.Seek(-int64(len(end)), io.SeekEnd); err == nil {
+			_, err = io.ReadFull(data, end[:])
+		}
+	}
+	if err != nil || size < 18 {
 		return "", errors.New("a part of svc is damaged; install svc again")
 	}
-	name := program + "-" + hex.EncodeToString(data[len(data)-8:])
+	name := program + "-" + hex.EncodeToString(end[:])
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	path := filepath.Join(folder, name)
-	size := int64(data[len(data)-4]) | int64(data[len(data)-3])<<8 | int64(data[len(data)-2])<<16 | int64(data[len(data)-1])<<24
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == size {
+	whole := int64(binary.LittleEndian.Uint32(end[4:]))
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == whole {
 		return path, nil
+	}
+	if _, err := data.Seek(0, io.SeekStart); err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
@@ -123,8 +134,8 @@ func Repair(path string) bool {
 }
 
 // write makes the file in one step: two hooks may come at once.
-func write(data []byte, folder, path string) error {
-	from, err := gzip.NewReader(bytes.NewReader(data))
+func write(data io.Reader, folder, path string) error {
+	from, err := gzip.NewReader(data)
 	if err != nil {
 		return err
 	}

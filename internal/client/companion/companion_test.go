@@ -22,7 +22,7 @@ func pack(t *testing.T, text string) []byte {
 
 func TestTheCompanionIsUnpackedOnceAndAlone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "cache", "svc")
-	old, err := unpack(pack(t, "an older program"), folder, "reader")
+	old, err := unpack(bytes.NewReader(pack(t, "an older program")), folder, "reader")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheCompanionIsUnpackedOnceAndAlone(t *testing.T) {
 	for i := range paths { // hooks come at once
 		all.Go(func() {
 			var err error
-			if paths[i], err = unpack(pack(t, "the program"), folder, "reader"); err != nil {
+			if paths[i], err = unpack(bytes.NewReader(pack(t, "the program")), folder, "reader"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -51,14 +51,14 @@ func TestTheCompanionIsUnpackedOnceAndAlone(t *testing.T) {
 
 func TestADamagedCompanionIsMadeAnew(t *testing.T) {
 	folder, data := t.TempDir(), pack(t, "the program")
-	path, err := unpack(data, folder, "reader")
+	path, err := unpack(bytes.NewReader(data), folder, "reader")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte("half"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := unpack(data, folder, "reader"); err != nil || again != path {
+	if again, err := unpack(bytes.NewReader(data), folder, "reader"); err != nil || again != path {
 		t.Fatalf("%s, %v", again, err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "the program" {
@@ -66,7 +66,7 @@ func TestADamagedCompanionIsMadeAnew(t *testing.T) {
 	}
 	bad := bytes.Clone(data)
 	bad[len(bad)/2] ^= 1
-	if _, err := unpack(bad, t.TempDir(), "reader"); err == nil {
+	if _, err := unpack(bytes.NewReader(bad), t.TempDir(), "reader"); err == nil {
 		t.Error("a damaged file was unpacked")
 	}
 }
@@ -75,7 +75,7 @@ func TestADamagedCompanionIsMadeAnew(t *testing.T) {
 func TestADamagedCompanionIsRepaired(t *testing.T) {
 	folder := t.TempDir()
 	data := pack(t, "the program")
-	path, err := unpack(data, folder, "reader")
+	path, err := unpack(bytes.NewReader(data), folder, "reader")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestADamagedCompanionIsRepaired(t *testing.T) {
 	if !Repair(path) {
 		t.Error("a damaged program was kept")
 	}
-	if path, err = unpack(data, folder, "reader"); err != nil {
+	if path, err = unpack(bytes.NewReader(data), folder, "reader"); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "the program" {

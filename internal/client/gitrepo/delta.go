@@ -1,7 +1,8 @@
 // Package gitrepo reads what git knows: remotes and branches, the version a
 // file started from, and which of its lines were replaced since. Line ranges
-// decide whether two pieces of work will merge, so they come from git itself,
-// with the diff that git's merge uses, and never from a diff of our own.
+// decide whether two pieces of work will merge, so they are those of the diff
+// that git's merge uses: found by git, or in this process where that is sure to
+// find the same (histogram.go, which is held to git's answers).
 //
 // It writes nothing, takes no locks and fetches nothing.
 package gitrepo

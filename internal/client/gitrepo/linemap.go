@@ -16,20 +16,21 @@ func Between(ctx context.Context, root, from, to string) ([]Hunk, error) {
 	}
 	objects := NewObjects(ctx, root)
 	defer objects.Close()
-	for _, id := range []string{from, to} {
-		if _, err := objects.Blob(id, maxMapped); err != nil {
+	var sides [2][]byte
+	for i, id := range []string{from, to} {
+		var err error
+		if sides[i], err = objects.Blob(id, maxMapped); err != nil {
 			return nil, err
 		}
 	}
-	w := &worktree{ctx: ctx, root: root}
-	deltas, err := w.diff("", from, to, "--")
+	found, err := diffContents(ctx, [][2][]byte{sides})
 	if err != nil {
 		return nil, err
 	}
-	if len(deltas) != 1 || deltas[0].Binary {
+	if found[0].Binary || len(found[0].Hunks) == 0 {
 		return nil, fmt.Errorf("%s and %s: %w", from, to, ErrMissing)
 	}
-	return deltas[0].Hunks, nil
+	return found[0].Hunks, nil
 }
 
 // maxMapped is the largest version that is compared while an agent waits.

@@ -233,7 +233,7 @@ func (s *Store) blobID(content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// hunks asks git for the lines that differ.
+// hunks finds the lines that differ.
 func (q *quick) hunks() error {
 	sides := make([][2][]byte, len(q.pairs))
 	for i, p := range q.pairs {
@@ -250,9 +250,37 @@ func (q *quick) hunks() error {
 	return nil
 }
 
-// diffContents compares pairs of contents, in a folder of their own, so that
-// git reads neither index nor configuration nor attributes.
+// diffContents compares pairs of contents: in this process, and those of which
+// only git can tell, by git.
 func diffContents(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
+	out := make([]Delta, len(pairs))
+	var hard []int
+	for i, p := range pairs {
+		switch hunks, ok := compare(p[0], p[1]); {
+		case isBinary(p[0]) || isBinary(p[1]):
+			out[i].Binary = !bytes.Equal(p[0], p[1])
+		case ok:
+			out[i].Hunks = hunks
+		default:
+			hard = append(hard, i)
+		}
+	}
+	left := make([][2][]byte, len(hard))
+	for k, i := range hard {
+		left[k] = pairs[i]
+	}
+	found, err := askGit(ctx, left)
+	for k, i := range hard {
+		if err == nil {
+			out[i] = found[k]
+		}
+	}
+	return out, err
+}
+
+// askGit compares pairs of contents, in a folder of their own, so that git
+// reads neither index nor configuration nor attributes.
+func askGit(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
 	out := make([]Delta, len(pairs))
 	if len(pairs) == 0 {
 		return out, nil
