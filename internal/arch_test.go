@@ -49,12 +49,12 @@ var (
 	}
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
-		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct"},
+		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines"},
 		{"host", "workspace", "formats", "symbols"},
 		{"extract"},
 		{"references"},
 		{"analysis"},
-		{"hook", "setup", "doctor", "selfupdate", "backtest", "top"},
+		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader"},
 		{"cli"},
 	}
 )

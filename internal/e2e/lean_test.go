@@ -68,10 +68,11 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 	run("", "git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one")
 	write("export function total(a: number, b: number) { return a + b }\n")
 
-	var facts coord.Analysis
-	if err := json.Unmarshal([]byte(run("", svc, "analyze", "--json")), &facts); err != nil || len(facts.Files) != 1 ||
-		len(facts.Files[0].Symbols) != 1 {
-		t.Fatalf("analyze tells %+v, %v", facts, err)
+	for _, args := range [][]string{{"analyze", "--json"}, {"--json", "analyze"}} {
+		var facts coord.Analysis
+		if err := json.Unmarshal([]byte(run("", svc, args...)), &facts); err != nil || len(facts.Files) != 1 || len(facts.Files[0].Symbols) != 1 {
+			t.Fatalf("%v tells %+v, %v", args, facts, err)
+		}
 	}
 	edited, err := json.Marshal(map[string]any{
 		"session_id":      "s",

@@ -12,28 +12,26 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extinct"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/references"
-	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // Options say how far an analysis goes.
 type Options struct {
-	Base          string        // commit or tree to compare with; empty finds the merge base with the default branch
-	DefaultBranch string        // empty asks the repository
-	MetadataOnly  bool          // leave signature texts and details out: hashes only
-	LinesOnly     bool          // line facts alone, without reading any file
-	Unlimited     bool          // the limits of what is sent do not apply: for a replay, which sends nothing
-	Budget        time.Duration // for all files together; 0 means DefaultBudget
+	Base          string          // commit or tree to compare with; empty finds the merge base with the default branch
+	DefaultBranch string          // empty asks the repository
+	MetadataOnly  bool            // leave signature texts and details out: hashes only
+	LinesOnly     bool            // line facts alone, without reading any file
+	Unlimited     bool            // the limits of what is sent do not apply: for a replay, which sends nothing
+	Budget        time.Duration   // for all files together; 0 means DefaultBudget
+	Deltas        []gitrepo.Delta // of the working tree, where they are known; nil to compare
 	// Want tells which files are worth more than line facts; nil means all. It
 	// may read the new content, which is nil for a file that is gone or large.
 	Want func(f *coord.FileFacts, content func() []byte) bool
@@ -41,9 +39,6 @@ type Options struct {
 
 // DefaultBudget is how long one analysis may take before it is cut short.
 const DefaultBudget = 2 * time.Second
-
-// maxPath is the longest path that the wire takes.
-const maxPath = 1024
 
 // WorkingTree compares the files on disk under root, the top folder of a
 // working tree, with the version they started from. Nil paths mean every file
@@ -57,9 +52,12 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 			return nil, err
 		}
 	}
-	deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
-	if err != nil {
-		return nil, err
+	deltas := opts.Deltas
+	if deltas == nil {
+		var err error
+		if deltas, err = gitrepo.WorkingTree(ctx, root, base, paths); err != nil {
+			return nil, err
+		}
 	}
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
@@ -88,10 +86,6 @@ func markSole(ctx context.Context, root string, a *coord.Analysis) {
 	defer cancel()
 	_ = extinct.MarkSole(extinct.OnDisk(ctx, root), a.Files, nil)
 }
-
-// NeedsGrammar reports whether a file is read with a grammar, which not every
-// build of svc has.
-func NeedsGrammar(file string) bool { return rules.LanguageOf(file).Grammar != "" }
 
 // Between compares two versions of the repository at root, each a commit or a
 // tree. Use History for many.
@@ -238,8 +232,8 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 			a.Truncated = true
 			break
 		}
-		f := lineFacts(d)
-		if len(f.Path) > maxPath || f.OldPath != nil && len(*f.OldPath) > maxPath {
+		f := lines.Facts(d)
+		if len(f.Path) > lines.MaxPath || f.OldPath != nil && len(*f.OldPath) > lines.MaxPath {
 			a.Truncated = true // the service takes no such path
 			continue
 		}
@@ -277,47 +271,4 @@ func (r *run) wanted(d *gitrepo.Delta, f *coord.FileFacts) bool {
 		}
 		return content
 	})
-}
-
-var fileStatuses = map[gitrepo.Status]coord.FileStatus{
-	gitrepo.Unchanged: coord.FileUnchanged, gitrepo.Added: coord.FileAdded, gitrepo.Modified: coord.FileModified,
-	gitrepo.Deleted: coord.FileDeleted, gitrepo.Renamed: coord.FileRenamed,
-}
-
-// lineFacts are what git knows of a file.
-func lineFacts(d *gitrepo.Delta) coord.FileFacts {
-	f := coord.FileFacts{
-		Path:       wirePath(d.Path),
-		Status:     fileStatuses[d.Status],
-		Language:   rules.LanguageOf(d.Path).Name,
-		Binary:     d.Binary,
-		Generated:  rules.GeneratedPath(d.Path),
-		Hunks:      make([]coord.Hunk, len(d.Hunks)),
-		Symbols:    []coord.SymbolFacts{},
-		Contracts:  []coord.ContractFacts{},
-		References: []coord.Reference{},
-	}
-	if d.OldPath != "" {
-		old := wirePath(d.OldPath)
-		f.OldPath = &old
-	}
-	if d.OldBlob != "" {
-		f.BaseBlob = &d.OldBlob
-	}
-	if d.NewBlob != "" {
-		f.NewBlob = &d.NewBlob
-	}
-	for i, h := range d.Hunks {
-		f.Hunks[i] = coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash}
-	}
-	return f
-}
-
-// wirePath is a path as JSON can carry it: one that is not UTF-8 is quoted, so
-// that two of them stay different.
-func wirePath(p string) string {
-	if utf8.ValidString(p) {
-		return p
-	}
-	return strings.Trim(strconv.QuoteToASCII(p), `"`)
 }

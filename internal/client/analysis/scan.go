@@ -9,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/formats"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/rules"
@@ -95,7 +96,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	var files []gitrepo.Entry
 	for _, e := range all {
 		lang := rules.LanguageOf(e.Path)
-		if e.Path > opts.After && len(e.Path) <= maxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink &&
+		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink &&
 			e.Mode != gitrepo.ModeSubmodule &&
 			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
 			files = append(files, e)
@@ -114,7 +115,7 @@ const scanFileLimit = 5 * time.Second
 // file reads one file; ok is false when it has nothing to tell.
 func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
 	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
-	f := lineFacts(&d)
+	f := lines.Facts(&d)
 	source, err := s.run.objects.Blob(e.ID, references.MaxSource)
 	if err != nil {
 		return f, false

@@ -1,15 +1,7 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
-
-	"github.com/svc-hq/svc/internal/client/analysis"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 func (a *app) analyzeCommand() *cobra.Command {
@@ -27,51 +19,4 @@ func (a *app) analyzeCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&metadataOnly, "metadata-only", false, "as an org in metadata_only mode would send it")
 	return cmd
-}
-
-func (a *app) runAnalyze(ctx context.Context, args []string, metadataOnly bool) error {
-	repo, ok := gitrepo.Find(a.Dir)
-	if !ok {
-		return fmt.Errorf("%s is in no git repository", a.Dir)
-	}
-	var paths []string
-	for _, arg := range args {
-		p, err := a.inRepo(place{Root: repo.Root}, arg)
-		if err != nil {
-			return err
-		}
-		paths = append(paths, p)
-	}
-	facts, err := analysis.WorkingTree(ctx, repo.Root, paths, analysis.Options{MetadataOnly: metadataOnly})
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(facts)
-	}
-	a.printFacts(facts)
-	return nil
-}
-
-func (a *app) printFacts(facts *coord.Analysis) {
-	if len(facts.Files) == 0 {
-		fmt.Fprintln(a.Stdout, "nothing differs from the version this work started from")
-	}
-	for _, f := range facts.Files {
-		fmt.Fprintf(a.Stdout, "%s %s (%s)\n", f.Status, peertext.Path(f.Path), f.Language)
-		for _, h := range f.Hunks {
-			fmt.Fprintf(a.Stdout, "  lines %d-%d of the base\n", h.Start, h.Start+max(h.Count, 1)-1)
-		}
-		for _, s := range f.Symbols {
-			fmt.Fprintf(a.Stdout, "  %s %s (%s)\n", s.Change, peertext.Path(s.Key), s.Compatibility)
-		}
-		for _, c := range f.Contracts {
-			if c.Change != coord.Same {
-				fmt.Fprintf(a.Stdout, "  %s %s %s (%s)\n", c.Change, c.Role, peertext.Path(c.Key), c.Compatibility)
-			}
-		}
-	}
-	if facts.Truncated {
-		fmt.Fprintln(a.Stdout, "(cut short by a limit or the time budget)")
-	}
 }

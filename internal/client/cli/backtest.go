@@ -1,22 +1,16 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/backtest"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/login"
-	"github.com/svc-hq/svc/internal/core/version"
 )
+
+// backtestMax is backtest.DefaultMax; the lean svc does not link that package.
+const backtestMax = 500
 
 // backtestFlags are what svc backtest was asked for.
 type backtestFlags struct {
@@ -51,7 +45,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "180d", "how long before the newest commit, as 180d, 26w, 2y or all")
-	flags.IntVar(&f.max, "max", backtest.DefaultMax, "most cases of each kind; of more, a sample")
+	flags.IntVar(&f.max, "max", backtestMax, "most cases of each kind; of more, a sample")
 	flags.BoolVar(&f.pairs, "pairs", false, "also pairs of pull requests that fork from one commit")
 	flags.IntVar(&f.swarm, "swarm", 0, "also groups of this many pull requests that do (2 to 50)")
 	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head)")
@@ -62,133 +56,11 @@ func (a *app) backtestCommand() *cobra.Command {
 	return cmd
 }
 
-// options checks what was typed.
-func (f *backtestFlags) options() (backtest.Options, error) {
-	since, err := parseSpan(f.since)
-	if err != nil {
-		return backtest.Options{}, err
-	}
-	switch {
-	case f.max < 1:
-		return backtest.Options{}, usagef("--max must be at least 1")
-	case f.swarm != 0 && (f.swarm < 2 || f.swarm > 50):
-		return backtest.Options{}, usagef("--swarm must be from 2 to 50")
-	case f.noMerges && !f.pairs && f.swarm == 0:
-		return backtest.Options{}, usagef("--no-merges leaves nothing to replay; add --pairs or --swarm")
-	}
-	return backtest.Options{Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Refs: f.refs, Seed: f.seed}, nil
-}
-
-// parseSpan reads a length of time in days, weeks or years.
-func parseSpan(s string) (time.Duration, error) {
-	const day = 24 * time.Hour
-	if s == "all" {
-		return 200 * 365 * day, nil
-	}
-	units := map[byte]time.Duration{'d': day, 'w': 7 * day, 'y': 365 * day}
-	if s != "" {
-		if unit, ok := units[s[len(s)-1]]; ok {
-			if n, err := strconv.Atoi(s[:len(s)-1]); err == nil && n > 0 && n <= 73000 && time.Duration(n) <= 200*365*day/unit {
-				return time.Duration(n) * unit, nil
-			}
-		}
-	}
-	return 0, usagef("--since %q is no length of time; write 180d, 26w, 2y or all", s)
-}
-
-func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) error {
-	opts, err := f.options()
-	if err != nil {
-		return err
-	}
-	dir := a.Dir
-	if len(args) == 1 {
-		dir = a.absolute(args[0])
-	}
-	repo, err := gitrepo.FindGit(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("%s is in no git repository", dir)
-	}
-	if opts.CacheDir = a.cacheDir(); opts.CacheDir != "" {
-		opts.CacheDir = filepath.Join(opts.CacheDir, "svc", "backtest")
-	}
-	opts.Forget = f.fresh
-	bar := &progress{app: a, start: a.Now()}
-	opts.Progress = bar.show
-	result, err := backtest.Run(ctx, repo, opts)
-	bar.clear()
-	if err != nil {
-		return err
-	}
-	if err := a.tellBacktest(result, repoLabel(repo), f.report); err != nil {
-		return err
-	}
-	if result.Interrupted {
-		return &exit{code: ExitCancelled}
-	}
-	return nil
-}
-
-func (a *app) tellBacktest(r *backtest.Result, label, report string) error {
-	if report != "" {
-		if err := a.writeReport(r, label, a.absolute(report)); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		return a.printJSON(r.Full(label, version.Version))
-	}
-	r.Text(a.Stdout, label)
-	if report != "" {
-		fmt.Fprintf(a.Stdout, "\nThe report is in %s\n", report)
-	}
-	return nil
-}
-
-// writeReport writes the page beside its name first, so that a full disk does
-// not leave half of it.
-func (a *app) writeReport(r *backtest.Result, label, path string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".svc-report-*")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	defer os.Remove(tmp.Name())
-	err = r.HTML(tmp, label, version.Version, a.Now())
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}
-
 func (a *app) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(a.Dir, path)
-}
-
-// repoLabel names a repository for people: as its origin does, else its folder.
-func repoLabel(r *gitrepo.Repo) string {
-	for _, remote := range r.Remotes() {
-		parts := strings.FieldsFunc(strings.TrimSuffix(remote.URL, ".git"), func(c rune) bool { return c == '/' || c == ':' })
-		if n := len(parts); n >= 2 {
-			return parts[n-2] + "/" + parts[n-1]
-		}
-	}
-	name := filepath.Base(r.Root)
-	if name == ".git" || name == "repo" {
-		name = filepath.Base(filepath.Dir(r.Root))
-	}
-	return name
 }
 
 // cacheDir returns the user's cache folder, or "" when there is none.
@@ -205,44 +77,5 @@ func (a *app) cacheDir() string {
 		return filepath.Join(home, "Library", "Caches")
 	default:
 		return filepath.Join(home, ".cache")
-	}
-}
-
-// A progress shows on a terminal how far a replay is.
-type progress struct {
-	*app
-	start time.Time
-	drawn time.Time
-	first int // cases that were done at the start
-	begun bool
-}
-
-func (p *progress) show(done, all int) {
-	if !p.begun {
-		p.begun, p.first = true, done
-	}
-	now := p.Now()
-	if !p.Terminal.Err || all == 0 || now.Sub(p.drawn) < 100*time.Millisecond && done < all {
-		return
-	}
-	p.drawn = now
-	const width = 30
-	full := width * done / all
-	fmt.Fprintf(p.Stderr, "\r\x1b[K[%s%s] %d of %d%s", strings.Repeat("█", full), strings.Repeat("░", width-full), done, all,
-		p.left(done, all, now))
-}
-
-// left guesses how long the rest takes.
-func (p *progress) left(done, all int, now time.Time) string {
-	if done-p.first < 5 || done == all {
-		return ""
-	}
-	rest := time.Duration(float64(now.Sub(p.start)) / float64(done-p.first) * float64(all-done)).Round(time.Second)
-	return ", " + rest.String() + " left"
-}
-
-func (p *progress) clear() {
-	if p.Terminal.Err {
-		fmt.Fprint(p.Stderr, "\r\x1b[K")
 	}
 }

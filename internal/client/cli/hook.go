@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/reader"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/version"
@@ -31,8 +32,6 @@ func Run(args []string) int {
 			if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
 				return runHook(context.Background(), args[1:])
 			}
-		case factsCommand:
-			return answerFacts(context.Background(), os.Stdin, os.Stdout)
 		case "analyze", "index", "backtest", "api", "top": // they read code, pick from answers, or draw
 			if companion.Carries(companion.Reader) {
 				return handOver(args)
@@ -83,21 +82,9 @@ func runHook(ctx context.Context, args []string) int {
 }
 
 // analyzeEdit returns the facts about edited files, within what an event may
-// take. The part that reads code is started only if there is code to read.
-func analyzeEdit(ctx context.Context, root, base string, paths []string) (*coord.Analysis, error) {
-	var fingerprints []string
-	if repo, ok := gitrepo.Find(root); ok {
-		fingerprints = fingerprintsOf(repo)
-	}
-	l, err := hookLogin(os.Getenv, fingerprints)
-	if err != nil {
-		return nil, err
-	}
-	in := factsRequest{Root: root, Base: base, Paths: paths, MetadataOnly: l.DataMode == coord.DataMetadataOnly}
-	if companion.Carries(companion.Reader) && !in.light(ctx) {
-		return askFacts(ctx, in)
-	}
-	return in.facts(ctx)
+// take.
+func analyzeEdit(ctx context.Context, root, base string, paths []string, private bool) (*coord.Analysis, error) {
+	return reader.Request{Root: root, Base: base, Paths: paths, MetadataOnly: private}.Facts(ctx)
 }
 
 // startIndex begins a scan of a repository in a process of its own, which

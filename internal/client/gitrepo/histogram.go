@@ -17,7 +17,7 @@ const maxRepeats = 64
 // ones have the same.
 type comparison struct {
 	old, new         []int32
-	oldGone, newCame []bool // the result: lines that the other does not have
+	oldGone, newCame []bool  // the result: lines that the other does not have
 	count            []int32 // by number: how often the line is in the part of old that is looked at
 	first            []int32 // by number: where it is first there
 	next             []int32 // by line of old: where the same line is next, or -1

@@ -82,7 +82,9 @@ func TestWhatIsLeftToGit(t *testing.T) {
 		t.Error("a large file was compared here")
 	}
 	found, err := diffContents(t.Context(), [][2][]byte{
-		{[]byte(often + "a\n"), []byte("b\n" + often)}, {[]byte("a\n"), []byte("b\n")}, {[]byte("\x00"), []byte("b\n")}, {[]byte("a"), []byte("a")}})
+		{[]byte(often + "a\n"), []byte("b\n" + often)}, {[]byte("a\n"), []byte("b\n")},
+		{[]byte("\x00"), []byte("b\n")}, {[]byte("a"), []byte("a")},
+	})
 	if err != nil || len(found[0].Hunks) != 2 || len(found[1].Hunks) != 1 || !found[2].Binary || found[3].Hunks != nil || found[3].Binary {
 		t.Errorf("found %+v, %v", found, err)
 	}

@@ -81,22 +81,6 @@ func newQuick(ctx context.Context, root, base string) (*quick, error) {
 	return q, nil
 }
 
-// Same reports whether files are surely what they were in base, without
-// starting git.
-func Same(ctx context.Context, root, base string, files []string) bool {
-	q, err := newQuick(ctx, root, base)
-	if err != nil {
-		return false
-	}
-	defer q.store.Close()
-	for _, p := range files {
-		if err := q.file(path.Clean(filepath.ToSlash(p))); err != nil || q.fresh || len(q.pairs) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // A Draft is what a file would be like after an edit that is not made yet.
 type Draft struct {
 	Path     string

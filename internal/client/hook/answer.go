@@ -357,7 +357,7 @@ func (r *runner) analysis(ctx context.Context, root, base string, paths []string
 	}
 	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
 	defer cancel()
-	a, err := r.Analyze(ctx, root, base, paths)
+	a, err := r.Analyze(ctx, root, base, paths, r.login.DataMode == coord.DataMetadataOnly)
 	if err != nil {
 		r.log(fmt.Errorf("analyze: %w", err))
 		return nil

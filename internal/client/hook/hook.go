@@ -52,9 +52,10 @@ type Env struct {
 	// Roots returns the first commits of a repository. Nil tells none.
 	Roots func(ctx context.Context, root string) ([]string, error)
 	// Analyze returns facts about changed files, against a commit or, where that
-	// is "", against what Base would return. Nil sends none. It is a value so
-	// that the path of the other events links no parser.
-	Analyze func(ctx context.Context, root, base string, paths []string) (*coord.Analysis, error)
+	// is "", against what Base would return; if private, without their texts. Nil
+	// sends none. It is a value so that the path of the other events links no
+	// parser.
+	Analyze func(ctx context.Context, root, base string, paths []string, private bool) (*coord.Analysis, error)
 	// Unindexed is told, when a session starts, of a repository whose
 	// contracts the service does not know yet. It must not wait. Nil does
 	// nothing.

@@ -12,6 +12,7 @@ import (
 type Language struct {
 	Name    string
 	Grammar string
+	Read    bool // more is found in it than lines, with a grammar or without
 }
 
 // languageTable reads rules/languages.txt, once.
@@ -22,7 +23,7 @@ var languageTable = sync.OnceValue(func() (t struct{ endings, names map[string]L
 		panic(err) // the file is part of the program
 	}
 	for _, l := range lines {
-		lang := Language{l.Words[0], strings.TrimPrefix(l.Words[1], "-")}
+		lang := Language{Name: l.Words[0], Grammar: strings.Trim(l.Words[1], "-="), Read: l.Words[1] != "-"}
 		for _, p := range l.Words[2:] {
 			t.names[p] = lang
 			if strings.HasPrefix(p, ".") {

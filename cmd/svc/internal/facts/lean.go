@@ -1,0 +1,4 @@
+//go:build lean
+
+// Package facts is empty in a lean svc, which asks and does not answer.
+package facts

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/svc-hq/svc/internal/client/companion"
+)
+
+// handOver runs a command in the companion as if it were this program.
+func handOver(args []string) int {
+	program, err := companion.Path(companion.Reader)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "svc:", err)
+		return ExitError
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	told := make(chan os.Signal, 4)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	if err = cmd.Start(); err == nil {
+		go func() {
+			for s := range told {
+				if s != os.Interrupt { // of which the terminal tells the companion, too
+					cmd.Process.Signal(s)
+				}
+			}
+		}()
+		err = cmd.Wait()
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return max(exit.ExitCode(), ExitError)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "svc:", err)
+		return ExitError
+	}
+	return ExitOK
+}

@@ -1,0 +1,164 @@
+//go:build !lean
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// How far one run of svc index goes.
+const (
+	indexBudget = 10 * time.Minute
+	indexBatch  = 100
+)
+
+func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
+	here, err := a.here()
+	if err != nil {
+		return err
+	}
+	c, l, err := a.client()
+	if err != nil {
+		return err
+	}
+	base, err := gitrepo.Base(ctx, here.Root, "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, indexBudget)
+	defer cancel()
+	var total wire.Indexed
+	opts := analysis.ScanOptions{
+		Version:      base,
+		After:        after,
+		BatchFiles:   indexBatch,
+		Budget:       indexBudget,
+		MetadataOnly: l.DataMode == coord.DataMetadataOnly,
+	}
+	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
+		after = b.After
+		got, err := sendBatch(ctx, c, here.Fingerprint, b)
+		if err != nil {
+			return err
+		}
+		total.Files, total.Contracts, total.IndexVersion = total.Files+got.Files, total.Contracts+got.Contracts, got.IndexVersion
+		if !quiet && !a.json {
+			fmt.Fprintf(a.Stderr, "\r%d files, %d contracts", total.Files, total.Contracts)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; go on with: svc index --after %q", err, after)
+	}
+	if a.json {
+		return a.printJSON(total)
+	}
+	if !quiet {
+		fmt.Fprintf(a.Stderr, "\r")
+		fmt.Fprintf(a.Stdout, "indexed %d files with %d contracts\n", total.Files, total.Contracts)
+	}
+	return nil
+}
+
+// explainFile shows what is known of one file. It needs no server.
+func (a *app) explainFile(ctx context.Context, file string) error {
+	repo, ok := gitrepo.Find(a.Dir)
+	if !ok {
+		return fmt.Errorf("%s is in no git repository", a.Dir)
+	}
+	path, err := a.inRepo(place{Root: repo.Root}, file)
+	if err != nil {
+		return err
+	}
+	x, err := analysis.Explain(ctx, repo.Root, path)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(x)
+	}
+	a.printExplanation(x)
+	return nil
+}
+
+func (a *app) printExplanation(x *analysis.Explanation) {
+	if !x.Read {
+		fmt.Fprintf(a.Stdout, "%s: only its lines are known: %s\n", peertext.Path(x.Path), x.Why)
+		return
+	}
+	fmt.Fprintf(a.Stdout, "%s (%s)\n", peertext.Path(x.Path), x.Language)
+	for _, c := range x.Contracts {
+		by := ""
+		if c.Rule != "" {
+			by = ", by " + c.Rule
+		}
+		fmt.Fprintf(a.Stdout, "  %-8s %s (line %d%s)\n", c.Role, peertext.Path(c.Key), c.Line, by)
+	}
+	for _, r := range x.Requests {
+		fmt.Fprintf(a.Stdout, "  requests by %s\n", peertext.Path(r))
+	}
+	for _, m := range x.Missed {
+		fmt.Fprintf(a.Stdout, "  unread   line %d: %s looks like a route that it %s (%s), but %s\n",
+			m.Line, peertext.Path(m.What), m.Role, m.Rule, m.Why)
+	}
+	if len(x.Contracts)+len(x.Requests)+len(x.Missed) == 0 {
+		fmt.Fprintln(a.Stdout, "  nothing that other programs could depend on was found; a rules file can teach svc what is missing")
+	}
+}
+
+func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch) (wire.Indexed, error) {
+	in := wire.IndexFiles{Complete: b.Done, Files: []wire.IndexedFile{}, Removed: []string{}}
+	for _, f := range b.Analysis.Files {
+		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: contractsIn(f)})
+	}
+	return c.Index(ctx, url.PathEscape(repo), in)
+}
+
+// contractsIn returns everything a file provides and uses: its contracts, its
+// visible definitions, and what it refers to.
+func contractsIn(f coord.FileFacts) []coord.ContractFacts {
+	out := f.Contracts
+	if out == nil {
+		out = []coord.ContractFacts{}
+	}
+	for _, s := range f.Symbols {
+		if s.Exported {
+			line := 0
+			if s.Lines != nil {
+				line = s.Lines.Start
+			}
+			out = append(out, coord.ContractFacts{
+				Key:           s.Key,
+				Role:          coord.Provides,
+				Change:        coord.Same,
+				Signature:     s.Signature,
+				SignatureHash: s.SignatureHash,
+				Compatibility: coord.Compatible,
+				Line:          line,
+			})
+		}
+	}
+	told := map[string]bool{}
+	for _, r := range f.References {
+		if told[r.Key] || !strings.HasPrefix(r.Key, "sym:") { // contracts are told above, with what is used of them
+			continue
+		}
+		told[r.Key] = true
+		out = append(out, coord.ContractFacts{Key: r.Key, Role: coord.Uses, Change: coord.Same, Compatibility: coord.Compatible, Line: r.Line})
+	}
+	return out[:min(len(out), maxIndexed)]
+}
+
+// maxIndexed is how many contracts of one file the server takes.
+const maxIndexed = 2000

@@ -1,0 +1,22 @@
+//go:build lean
+
+package cli
+
+import (
+	"context"
+	"os"
+)
+
+// What reads code is not in the lean svc: the one that it carries has it.
+
+func (a *app) runAnalyze(context.Context, []string, bool) error { return handedOver() }
+
+func (a *app) runIndex(context.Context, bool, string) error { return handedOver() }
+
+func (a *app) explainFile(context.Context, string) error { return handedOver() }
+
+func (a *app) runBacktest(context.Context, []string, *backtestFlags) error { return handedOver() }
+
+// handedOver runs the whole command line elsewhere: global flags may stand
+// before the command.
+func handedOver() error { return &exit{code: handOver(os.Args[1:])} }

@@ -1,0 +1,61 @@
+// Package lines tells what git alone knows of an edit: which lines of which
+// version it replaced. It reads no code and links nothing that does, so that
+// the svc which agents start at every edit can answer by itself for files in
+// which there is nothing else to find. It may not decide what an edit means.
+package lines
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+// MaxPath is the longest path that the wire takes.
+const MaxPath = 1024
+
+var fileStatuses = map[gitrepo.Status]coord.FileStatus{
+	gitrepo.Unchanged: coord.FileUnchanged, gitrepo.Added: coord.FileAdded, gitrepo.Modified: coord.FileModified,
+	gitrepo.Deleted: coord.FileDeleted, gitrepo.Renamed: coord.FileRenamed,
+}
+
+// Facts are what git knows of a file.
+func Facts(d *gitrepo.Delta) coord.FileFacts {
+	f := coord.FileFacts{
+		Path:       wirePath(d.Path),
+		Status:     fileStatuses[d.Status],
+		Language:   rules.LanguageOf(d.Path).Name,
+		Binary:     d.Binary,
+		Generated:  rules.GeneratedPath(d.Path),
+		Hunks:      make([]coord.Hunk, len(d.Hunks)),
+		Symbols:    []coord.SymbolFacts{},
+		Contracts:  []coord.ContractFacts{},
+		References: []coord.Reference{},
+	}
+	if d.OldPath != "" {
+		old := wirePath(d.OldPath)
+		f.OldPath = &old
+	}
+	if d.OldBlob != "" {
+		f.BaseBlob = &d.OldBlob
+	}
+	if d.NewBlob != "" {
+		f.NewBlob = &d.NewBlob
+	}
+	for i, h := range d.Hunks {
+		f.Hunks[i] = coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash}
+	}
+	return f
+}
+
+// wirePath is a path as JSON can carry it: one that is not UTF-8 is quoted, so
+// that two of them stay different.
+func wirePath(p string) string {
+	if utf8.ValidString(p) {
+		return p
+	}
+	return strings.Trim(strconv.QuoteToASCII(p), `"`)
+}

@@ -1,0 +1,64 @@
+// Package reader finds the facts about edited files, in this process or in the
+// one that has what that takes. Agents wait for svc at every edit, and linking
+// what reads code makes each start slower, used or not: so the svc that is
+// installed (built with the tag lean) knows lines alone, and asks the svc that
+// it carries where there is more to find (package companion). It may not decide
+// what facts are: analysis does.
+package reader
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+)
+
+// Command is how a lean svc asks the one that reads code. It is between the
+// two alone: they are of one build.
+const Command = "companion-facts"
+
+// A Request says which files are to be compared with what.
+type Request struct {
+	Root         string   `json:"root"`
+	Base         string   `json:"base"` // empty to find it
+	Paths        []string `json:"paths"`
+	MetadataOnly bool     `json:"metadata_only"`
+	WithinMS     int64    `json:"within_ms"` // 0 for as long as it takes
+	// Deltas are what the asking svc found already; nil to compare.
+	Deltas []gitrepo.Delta `json:"deltas,omitempty"`
+}
+
+// base returns the version to compare with.
+func (in Request) base(ctx context.Context) (string, error) {
+	if in.Base != "" {
+		return in.Base, nil
+	}
+	return gitrepo.Base(ctx, in.Root, "")
+}
+
+// Answer reads a request and writes the facts. It returns the exit code of
+// the process.
+func Answer(ctx context.Context, stdin io.Reader, stdout io.Writer) int {
+	var in Request
+	if err := json.NewDecoder(stdin).Decode(&in); err != nil {
+		return 2
+	}
+	if in.WithinMS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(in.WithinMS)*time.Millisecond)
+		defer cancel()
+	}
+	out, err := in.Facts(ctx)
+	if err == nil {
+		err = json.NewEncoder(stdout).Encode(out)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
