@@ -114,6 +114,9 @@ func (a *app) printDeclared(did string, out wire.Declared) {
 	for _, cf := range out.Conflicts {
 		fmt.Fprintf(a.Stdout, "%s %s: %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Line(cf.Explanation, 300))
 	}
+	if out.MoreConflicts > 0 {
+		fmt.Fprintf(a.Stdout, "And %d more that are no worse: svc conflicts\n", out.MoreConflicts)
+	}
 	if len(out.Conflicts) == 0 {
 		fmt.Fprintln(a.Stdout, "Nobody is in the way.")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -17,27 +18,85 @@ type voice struct {
 	now    coord.Time
 }
 
-func (v *voice) replacer() *strings.Replacer {
-	f := v.f
-	holder, challenger := v.who(f.Holder), v.who(f.Challenger)
-	deleter, editor := f.Holder, f.Challenger
-	if d := v.evidence(coord.Challenger); d != nil && d.Detail != nil && strings.HasPrefix(*d.Detail, string(coord.FileDeleted)) {
-		deleter, editor = editor, deleter
+// fill puts words in place of a template's marks. Only those that stand there
+// are made: a crowd on one file has a sentence for every two of it.
+func (v *voice) fill(template string) string {
+	var out strings.Builder
+	for {
+		text, rest, ok := strings.Cut(template, "{")
+		mark, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			out.WriteString(template)
+			return out.String()
+		}
+		out.WriteString(text)
+		if word, known := v.word(mark); known {
+			out.WriteString(word)
+		} else {
+			out.WriteString("{" + mark + "}")
+		}
+		template = after
 	}
-	other := v.other()
-	return strings.NewReplacer(
-		"{Holder}", upper(holder), "{holder}", holder, "{h:work}", v.of(f.Holder, "work"),
-		"{Challenger}", upper(challenger), "{challenger}", challenger,
-		"{c:work}", v.of(f.Challenger, "work"), "{c:edit}", v.of(f.Challenger, "edit"),
-		"{c:change}", v.of(f.Challenger, "change"), "{c:session}", v.of(f.Challenger, "session"),
-		"{Deleter}", upper(v.who(deleter)), "{e:edit}", v.of(editor, "edit"), "{e:new name}", v.of(editor, "new name"),
-		"{name}", name(other), "{Wait}", upper(v.wait()), "{wait}", v.wait(),
-		"{path}", place(f.Place), "{key}", code(f.Place), "{repo}", place(f.Holder.Repo.FullName),
-		"{what}", v.what(), "{where}", v.where(), "{symbols}", v.symbols(), "{use}", v.use(), "{used}", v.used(),
-		"{held}", v.selectors(coord.Holder), "{entered}", v.selectors(coord.Challenger),
-		"{took}", v.took(), "{broke}", v.broke(), "{forms}", v.forms(),
-		"{ago}", v.when(f.At), "{since}", v.when(f.Holder.Since), "{gone}", v.gone(),
-	)
+}
+
+// word returns what a mark of a template stands for.
+func (v *voice) word(mark string) (text string, known bool) {
+	if r, ok := strings.CutPrefix(mark, "h:"); ok {
+		return v.of(v.f.Holder, r), true
+	}
+	if r, ok := strings.CutPrefix(mark, "c:"); ok {
+		return v.of(v.f.Challenger, r), true
+	}
+	if r, ok := strings.CutPrefix(mark, "e:"); ok {
+		_, editor := v.deletion()
+		return v.of(editor, r), true
+	}
+	if say, ok := marks()[mark]; ok {
+		return say(v), true
+	}
+	return "", false
+}
+
+// marks are the other marks of templates, by name. They are made when first
+// asked for, as defaultRules are.
+var marks = sync.OnceValue(func() map[string]func(*voice) string {
+	return map[string]func(*voice) string{
+		"Holder":     func(v *voice) string { return upper(v.who(v.f.Holder)) },
+		"holder":     func(v *voice) string { return v.who(v.f.Holder) },
+		"Challenger": func(v *voice) string { return upper(v.who(v.f.Challenger)) },
+		"challenger": func(v *voice) string { return v.who(v.f.Challenger) },
+		"Deleter": func(v *voice) string {
+			deleter, _ := v.deletion()
+			return upper(v.who(deleter))
+		},
+		"name":    func(v *voice) string { return name(v.other()) },
+		"Wait":    func(v *voice) string { return upper(v.wait()) },
+		"wait":    (*voice).wait,
+		"path":    func(v *voice) string { return place(v.f.Place) },
+		"key":     func(v *voice) string { return code(v.f.Place) },
+		"repo":    func(v *voice) string { return place(v.f.Holder.Repo.FullName) },
+		"what":    (*voice).what,
+		"where":   (*voice).where,
+		"symbols": (*voice).symbols,
+		"use":     (*voice).use,
+		"used":    (*voice).used,
+		"held":    func(v *voice) string { return v.selectors(coord.Holder) },
+		"entered": func(v *voice) string { return v.selectors(coord.Challenger) },
+		"took":    (*voice).took,
+		"broke":   (*voice).broke,
+		"forms":   (*voice).forms,
+		"ago":     func(v *voice) string { return v.when(v.f.At) },
+		"since":   func(v *voice) string { return v.when(v.f.Holder.Since) },
+		"gone":    (*voice).gone,
+	}
+})
+
+// deletion returns who deleted the file, and who did not.
+func (v *voice) deletion() (deleter, editor *Worker) {
+	if d := v.evidence(coord.Challenger); d != nil && d.Detail != nil && strings.HasPrefix(*d.Detail, string(coord.FileDeleted)) {
+		return v.f.Challenger, v.f.Holder
+	}
+	return v.f.Holder, v.f.Challenger
 }
 
 // reader returns the side that reads, or nil.

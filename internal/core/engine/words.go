@@ -124,12 +124,11 @@ const demotedNote = " Reports of this kind were often judged false in this repo,
 // with 0 they are absolute, and the words stay the same on every retry.
 func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion) {
 	v := voice{f: &f, viewer: viewer, now: now}
-	fill := v.replacer()
 	text := sentences[f.Kind][f.reason]
 	if text == "" {
 		text = sentences[f.Kind][plainReason]
 	}
-	text = fill.Replace(text)
+	text = v.fill(text)
 	if f.Demoted {
 		text += demotedNote
 	}
@@ -154,7 +153,7 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 	if s.Action == "wait" && s.WaitFor == nil {
 		s.Action = "coordinate"
 	}
-	s.Text = fill.Replace(s.Text)
+	s.Text = v.fill(s.Text)
 	return text, s
 }
 

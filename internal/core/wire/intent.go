@@ -57,8 +57,18 @@ type DeclareIntent struct {
 
 // Declared is an intent with what it collides with.
 type Declared struct {
-	Intent    coord.Intent     `json:"intent"`
-	Conflicts []coord.Conflict `json:"conflicts"`
+	Intent coord.Intent `json:"intent"`
+	Met
+}
+
+// MostMet is how many conflicts an answer lists.
+const MostMet = 10
+
+// Met is what an intent collides with. In a crowd the list would say the same
+// sixty times over: it has the worst of it.
+type Met struct {
+	Conflicts     []coord.Conflict `json:"conflicts" doc:"The ten worst"`
+	MoreConflicts int              `json:"more_conflicts,omitempty" doc:"How many there are beside them"`
 }
 
 // ListIntents asks for intents.

@@ -114,8 +114,11 @@ func declared(d wire.Declared) string {
 		s.line("No conflicts. Go ahead, and call intent_update when your scope changes.")
 		return s.done()
 	}
-	s.line("%s:", counted(len(d.Conflicts), "conflict", "conflicts"))
+	s.line("%s:", counted(len(d.Conflicts)+d.MoreConflicts, "conflict", "conflicts"))
 	addConflicts(&s, d.Conflicts)
+	if d.MoreConflicts > 0 {
+		s.line("And %d more that are no worse: call conflicts.", d.MoreConflicts)
+	}
 	s.line("Answer each with conflict_respond.")
 	return s.done()
 }

@@ -159,7 +159,7 @@ func (l *library) records(ctx context.Context, tx *store.Tx, users []string) err
 		Parties:     []coord.Party{},
 		Evidence:    []coord.Evidence{},
 	}}
-	if c.Number, err = tx.NextConflictNumber(ctx, org); err != nil {
+	if c.Number, err = tx.ConflictNumbers(ctx, org, 1); err != nil {
 		return err
 	}
 	if err := tx.SaveConflict(ctx, &c); err != nil {

@@ -184,7 +184,7 @@ func (b *batches) one(ctx context.Context, conn *sql.Conn, j *job, begin string)
 		}
 	}
 	j.tx = &Tx{querier: steady{conn}, dialect: b.store.dialect, Now: b.store.Now(), store: b.store}
-	if j.err = protect(j.fn, j.tx); j.err == nil {
+	if j.err = protect(j); j.err == nil {
 		return nil
 	}
 	if b.store.isRetryable(j.err) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
@@ -87,10 +88,11 @@ func scanConflict(r scanner) (c ConflictRow, err error) {
 	return c, err
 }
 
-// NextConflictNumber returns the org's next conflict number.
-func (tx *Tx) NextConflictNumber(ctx context.Context, org string) (n int, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE orgs SET conflict_seq = conflict_seq + 1 WHERE id = $1 RETURNING conflict_seq`, org).Scan(&n)
-	return n, err
+// ConflictNumbers takes the org's next conflict numbers and returns the first
+// of them.
+func (tx *Tx) ConflictNumbers(ctx context.Context, org string, count int) (first int, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE orgs SET conflict_seq = conflict_seq + $2 WHERE id = $1 RETURNING conflict_seq`, org, count).Scan(&first)
+	return first - count + 1, err
 }
 
 // SaveConflict adds a conflict or stores its new state.
@@ -151,7 +153,11 @@ type ConflictFilter struct {
 // Conflicts returns an org's conflicts, newest first.
 func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([]ConflictRow, error) {
 	f := filter{}
-	f.and(`c.org_id = ?`, org)
+	if want.Worker != "" {
+		f.within(`c.org_id`, org)
+	} else {
+		f.and(`c.org_id = ?`, org)
+	}
 	in(&f, "c.status", want.Statuses)
 	in(&f, "c.severity", want.Severities)
 	in(&f, "c.kind", want.Kinds)
@@ -168,7 +174,7 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 		f.and(`(c.repo_id = ? OR c.dependent_repo_id = ?)`, want.Repo, want.Repo)
 	}
 	if want.Worker != "" {
-		f.and(`(c.holder = ? OR c.challenger = ?)`, want.Worker, want.Worker)
+		f.ofWorker(org, want.Worker, every(want.Statuses))
 	}
 	if want.Plea {
 		f.and(`c.override_requested IS NOT NULL`)
@@ -182,6 +188,52 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 		err = tx.withHistory(ctx, rows)
 	}
 	return rows, err
+}
+
+// ofWorker narrows conflicts to those in which a worker is a side. Each side,
+// live and over, has an index of its own: in a crowd an org has many of others.
+func (f *filter) ofWorker(org, worker string, live bool) {
+	const part = `SELECT id FROM conflicts WHERE org_id = ? AND `
+	over := []string{`closed_at IS NULL`, `closed_at IS NOT NULL`}
+	if live {
+		over = over[:1]
+	}
+	var parts []string
+	var args []any
+	for _, o := range over {
+		parts = append(parts, part+`holder = ? AND `+o, part+`challenger = ? AND `+o)
+		args = append(args, org, worker, org, worker)
+	}
+	f.and(`c.id IN (`+strings.Join(parts, ` UNION `)+`)`, args...)
+}
+
+// Blocking returns the numbers of the live conflicts that block a worker.
+func (tx *Tx) Blocking(ctx context.Context, org, worker string) ([]int, error) {
+	return all(ctx, tx, func(r scanner) (n int, err error) { return n, r.Scan(&n) }, `
+		SELECT number FROM conflicts WHERE org_id = $1 AND challenger = $2 AND closed_at IS NULL AND severity = 'block'
+			AND status IN ('open', 'acknowledged', 'resolving')
+		ORDER BY number+0`, org, worker) // not by the index of all that are live
+}
+
+// LastConflicts returns the newest conflict of each fingerprint that has any.
+func (tx *Tx) LastConflicts(ctx context.Context, org string, fingerprints []string) (map[string]*ConflictRow, error) {
+	out := map[string]*ConflictRow{}
+	for chunk := range slices.Chunk(fingerprints, 20) {
+		f := filter{}
+		f.and(`c.org_id = ?`, org)
+		for len(chunk) < 20 { // one text, so that it is parsed once
+			chunk = append(slices.Clip(chunk), chunk[0])
+		}
+		in(&f, "c.fingerprint", chunk)
+		rows, err := all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number+0`, f.args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range rows { // oldest first: the newest stays
+			out[c.Fingerprint] = &c
+		}
+	}
+	return out, nil
 }
 
 // LastConflict returns the newest conflict of a fingerprint, or nil.

@@ -3,33 +3,77 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // Emit writes an event into the log, in the transaction of what it tells of.
 // Its id is the next of the org: the counter's row stays locked until commit,
-// so ids follow commit order.
+// so ids follow commit order. The events of a transaction are gathered until
+// somebody asks for them or it ends: a write in a crowd tells of sixty.
 func (tx *Tx) Emit(ctx context.Context, e coord.Event) error {
-	err := tx.QueryRowContext(ctx, `UPDATE orgs SET event_seq = event_seq + 1 WHERE id = $1 RETURNING event_seq`, e.OrgID).Scan(&e.Seq)
-	if err != nil {
-		return err
-	}
 	if e.Payload == nil {
 		e.Payload = map[string]any{}
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO events (org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		e.OrgID, e.Seq, e.Type, tx.Now, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID, js(e.Payload))
+	if n := len(tx.told); n > 0 && tx.told[n-1].OrgID != e.OrgID {
+		if err := tx.flush(ctx); err != nil {
+			return err
+		}
+	}
+	tx.told = append(tx.told, e)
+	return nil
+}
+
+// flush writes the events that were gathered.
+func (tx *Tx) flush(ctx context.Context) error {
+	if len(tx.told) == 0 {
+		return nil
+	}
+	events := tx.told
+	tx.told = nil
+	org := events[0].OrgID
+	var last int64
+	err := tx.QueryRowContext(ctx, `UPDATE orgs SET event_seq = event_seq + $2 WHERE id = $1 RETURNING event_seq`, org, len(events)).Scan(&last)
 	if err != nil {
 		return err
+	}
+	next := last - int64(len(events)) + 1
+	for len(events) > 0 {
+		n := 1
+		for _, size := range []int{32, 8} { // few texts, so that each is parsed once
+			if len(events) >= size {
+				n = size
+				break
+			}
+		}
+		if err := tx.insertEvents(ctx, events[:n], next); err != nil {
+			return err
+		}
+		events, next = events[n:], next+int64(n)
 	}
 	if tx.wakes == nil {
 		tx.wakes = map[string]bool{}
 	}
-	tx.wakes[e.OrgID] = true
+	tx.wakes[org] = true
 	return nil
+}
+
+func (tx *Tx) insertEvents(ctx context.Context, events []coord.Event, seq int64) error {
+	var f filter
+	rows := make([]string, len(events))
+	for i, e := range events {
+		marks := make([]string, 0, 10)
+		for _, v := range []any{e.OrgID, seq + int64(i), e.Type, tx.Now, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID,
+			js(e.Payload)} {
+			marks = append(marks, f.arg(v))
+		}
+		rows[i] = "(" + strings.Join(marks, ", ") + ")"
+	}
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO events (org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload)
+		VALUES `+strings.Join(rows, ", "), f.args...)
+	return err
 }
 
 const eventColumns = `org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload`

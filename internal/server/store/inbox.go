@@ -161,10 +161,13 @@ func undelivered(f *filter, s SessionRow) string {
 // would return any.
 func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool, error) {
 	f := filter{}
-	turns := `SELECT 1 FROM conflicts t JOIN sessions k ON k.id = ` + f.arg(s.ID) + `
-		WHERE t.org_id = ` + f.arg(s.OrgID) + ` AND t.updated_at > k.turns_at AND (t.holder = COALESCE(k.intent_id,
-			k.id) OR t.challenger = COALESCE(k.intent_id, k.id))`
-	query := `SELECT CASE WHEN EXISTS (` + turns + `) OR EXISTS (SELECT 1` + undelivered(&f, s) + `)
+	id, org := f.arg(s.ID), f.arg(s.OrgID)
+	turn := func(side, over string) string {
+		return `EXISTS (SELECT 1 FROM sessions k JOIN conflicts t ON t.org_id = ` + org + ` AND t.` + side + ` = COALESCE(k.intent_id, k.id)
+			AND t.closed_at IS ` + over + ` AND t.updated_at > k.turns_at WHERE k.id = ` + id + `) OR `
+	}
+	turns := turn("holder", "NULL") + turn("challenger", "NULL") + turn("holder", "NOT NULL") + turn("challenger", "NOT NULL")
+	query := `SELECT CASE WHEN ` + turns + ` EXISTS (SELECT 1` + undelivered(&f, s) + `)
 		OR EXISTS (SELECT 1` + tx.untoldQuestions(&f, s, quiet) + `)
 		OR EXISTS (SELECT 1` + tx.untoldAnswers(&f, s, quiet) + `) THEN 1 ELSE 0 END`
 	n, err := tx.count(ctx, query, f.args...)

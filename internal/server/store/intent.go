@@ -79,7 +79,7 @@ type UnattendedClaim struct {
 // Unattended returns an org's unattended claims.
 func (tx *Tx) Unattended(ctx context.Context, org string) ([]UnattendedClaim, error) {
 	const inTheWay = `SELECT MIN(c.first_seen_at) FROM conflicts c WHERE c.org_id = i.org_id AND c.holder = i.id AND c.kind = 'exclusive_claim'
-			AND c.status IN ('open', 'acknowledged', 'resolving')`
+			AND c.status IN ('open', 'acknowledged', 'resolving') AND c.closed_at IS NULL`
 	return all(ctx, tx, func(r scanner) (u UnattendedClaim, err error) {
 		u.IntentRow, err = scanIntent(also{r, []any{&u.InTheWaySince}})
 		return u, err

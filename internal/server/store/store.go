@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -175,7 +176,11 @@ type Tx struct {
 	dialect
 	Now   coord.Time
 	store *Store
-	wakes map[string]bool // orgs with new events
+	told  []coord.Event // by Emit, and not yet written
+	// failed is why events could not be written before a query whose answer
+	// cannot say so.
+	failed error
+	wakes  map[string]bool // orgs with new events
 
 	queued bool // whether jobs were added
 }
@@ -229,7 +234,7 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f
 	}
 	defer tx.Rollback() // no effect once committed
 	t := &Tx{querier: tx, dialect: s.dialect, Now: s.Now(), store: s}
-	if err := fn(t); err != nil {
+	if err := t.run(ctx, fn); err != nil {
 		return s.wrap(err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -270,18 +275,44 @@ func (s *Store) wrap(err error) error {
 	return err
 }
 
+// run runs fn and writes what is left to write.
+func (tx *Tx) run(ctx context.Context, fn func(*Tx) error) error {
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return errors.Join(tx.failed, tx.flush(ctx))
+}
+
+// settle writes the events that were gathered before a statement that may be
+// about them.
+func (tx *Tx) settle(ctx context.Context, query string) error {
+	if len(tx.told) == 0 || !strings.Contains(query, "event") {
+		return nil
+	}
+	return tx.flush(ctx)
+}
+
 // ExecContext runs a statement.
 func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := tx.settle(ctx, query); err != nil {
+		return nil, err
+	}
 	return tx.querier.ExecContext(ctx, query, storable(args)...)
 }
 
 // QueryContext runs a query.
 func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := tx.settle(ctx, query); err != nil {
+		return nil, err
+	}
 	return tx.querier.QueryContext(ctx, query, storable(args)...)
 }
 
 // QueryRowContext runs a query of one row.
 func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if err := tx.settle(ctx, query); err != nil {
+		tx.failed = err // a row cannot carry it
+	}
 	return tx.querier.QueryRowContext(ctx, query, storable(args)...)
 }
 

@@ -162,7 +162,7 @@ func (w *writer) one(ctx context.Context, j *job) error {
 		return err
 	}
 	j.tx = &Tx{querier: steady{w.conn}, dialect: w.store.dialect, Now: w.store.Now(), store: w.store}
-	j.err = protect(j.fn, j.tx)
+	j.err = protect(j)
 	if j.err != nil {
 		if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {
 			return errors.Join(j.err, err)
@@ -172,13 +172,13 @@ func (w *writer) one(ctx context.Context, j *job) error {
 	return err
 }
 
-func protect(fn func(*Tx) error, tx *Tx) (err error) {
+func protect(j *job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return fn(tx)
+	return j.tx.run(j.ctx, j.fn)
 }
 
 // steady runs statements to their end whatever becomes of the caller: SQLite

@@ -99,16 +99,31 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 	if err != nil {
 		return nil, err
 	}
+	at := make(map[string]int, len(known))
+	for i, k := range known {
+		at[k.Fingerprint] = i
+	}
+	var fresh []string
+	for _, f := range findings {
+		if _, ok := at[f.Fingerprint]; !ok {
+			fresh = append(fresh, f.Fingerprint)
+		}
+	}
+	numbers, err := c.numbersFor(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
 	var out []store.ConflictRow
+	found := make(map[string]bool, len(findings))
 	for i := range findings {
 		f := &findings[i]
-		at := slices.IndexFunc(known, func(k store.ConflictRow) bool { return k.Fingerprint == f.Fingerprint })
+		found[f.Fingerprint] = true
 		var row store.ConflictRow
-		if at >= 0 {
-			row = known[at]
+		if i, ok := at[f.Fingerprint]; ok {
+			row = known[i]
 			err = c.RefreshConflict(ctx, &row, f)
 		} else {
-			row, err = c.OpenConflict(ctx, f, "")
+			row, err = c.openConflict(ctx, f, "", numbers)
 		}
 		if err != nil {
 			return nil, err
@@ -116,7 +131,7 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 		out = append(out, row)
 	}
 	for _, k := range known {
-		if slices.ContainsFunc(findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint }) {
+		if found[k.Fingerprint] {
 			continue
 		}
 		if c.stillAttempted(k) {
@@ -146,7 +161,7 @@ func (c *Change) stillAttempted(k store.ConflictRow) bool {
 	return slices.ContainsFunc(engine.Decide(c.Live.View(), e).Findings, func(f engine.Finding) bool { return f.Fingerprint == k.Fingerprint })
 }
 
-// fill writes a finding into a conflict.
+// fill writes a finding into a conflict, but for what it says to its sides.
 func (c *Change) fill(row *store.ConflictRow, f *engine.Finding) {
 	row.Kind, row.Severity = f.Kind, f.Severity
 	row.Repo, row.CrossRepo, row.DependentRepo = f.Repo, f.CrossRepo, f.DependentRepo
@@ -158,7 +173,6 @@ func (c *Change) fill(row *store.ConflictRow, f *engine.Finding) {
 	}
 	row.Evidence, row.Keys, row.Fingerprint = f.Evidence, f.Keys, f.Fingerprint
 	row.Explanation, row.Suggestion = engine.Explain(*f, "", 0)
-	row.Voices = voicesOf(f)
 }
 
 // voicesOf returns what a finding says to its sides. Signatures are left out,
@@ -207,10 +221,34 @@ func PartyOf(role coord.PartyRole, w *engine.Worker) coord.Party {
 // OpenConflict records a new conflict. If it rests on an edit that was only
 // attempted, by is the worker who tried.
 func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string) (row store.ConflictRow, err error) {
-	last, err := c.LastConflict(ctx, c.Who.OrgID, f.Fingerprint)
+	numbers, err := c.numbersFor(ctx, []string{f.Fingerprint})
 	if err != nil {
 		return row, err
 	}
+	return c.openConflict(ctx, f, by, numbers)
+}
+
+// numbers are for conflicts that are about to be opened, with the last one of
+// each fingerprint.
+type numbers struct {
+	next int
+	last map[string]*store.ConflictRow
+}
+
+func (c *Change) numbersFor(ctx context.Context, fingerprints []string) (*numbers, error) {
+	if len(fingerprints) == 0 {
+		return nil, nil
+	}
+	last, err := c.LastConflicts(ctx, c.Who.OrgID, fingerprints)
+	if err != nil {
+		return nil, err
+	}
+	next, err := c.ConflictNumbers(ctx, c.Who.OrgID, len(fingerprints))
+	return &numbers{next, last}, err
+}
+
+func (c *Change) openConflict(ctx context.Context, f *engine.Finding, by string, n *numbers) (row store.ConflictRow, err error) {
+	last := n.last[f.Fingerprint]
 	row.AttemptedBy = by
 	row.ID, row.OrgID, row.Status, row.FirstSeenAt = NewID(), c.Who.OrgID, coord.ConflictOpen, c.Now
 	var order *coord.ActionTaken
@@ -223,11 +261,10 @@ func (c *Change) OpenConflict(ctx context.Context, f *engine.Finding, by string)
 	if order != nil { // what the sides agreed on holds when it returns
 		row.Status = coord.ConflictResolving
 	}
-	if row.Number, err = c.NextConflictNumber(ctx, c.Who.OrgID); err != nil {
-		return row, err
-	}
+	row.Number, n.next = n.next, n.next+1
 	row.Ref = coord.ConflictRef(row.Number)
 	c.fill(&row, f)
+	row.Voices = voicesOf(f)
 	if err := c.SaveConflict(ctx, &row); err != nil {
 		return row, err
 	}
@@ -289,9 +326,11 @@ func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f 
 		reflect.DeepEqual(old.Parties, row.Parties) {
 		return nil
 	}
+	row.Voices = voicesOf(f)
 	if err := c.SaveConflict(ctx, row); err != nil {
 		return err
 	}
+	c.touch(old)
 	c.touch(*row)
 	grown := engine.Grown(old.Keys, row.Keys)
 	told := grown || old.Severity != row.Severity || old.HolderUser != row.HolderUser || old.ChallengerUser != row.ChallengerUser ||
@@ -359,12 +398,15 @@ func (c *Change) TellConflict(ctx context.Context, t coord.EventType, row store.
 	return c.TellOf(ctx, t, row.ID, row.Repo.ID, payload)
 }
 
-// touch remembers that a conflict's parties may be blocked or freed by it.
+// touch remembers that a conflict's challenger may be blocked or freed by it.
+// Nothing else of a conflict blocks anybody: a crowd that only meets is not
+// looked through again for each who comes or goes.
 func (c *Change) touch(row store.ConflictRow) {
-	for _, id := range []string{row.Holder, row.Challenger} {
-		if w := c.Live.Worker(id); w != nil && w.Intent != nil {
-			c.Touched[id] = true
-		}
+	if row.Severity != coord.SeverityBlock {
+		return
+	}
+	if w := c.Live.Worker(row.Challenger); w != nil && w.Intent != nil {
+		c.Touched[row.Challenger] = true
 	}
 }
 
@@ -429,17 +471,11 @@ func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Block
 			by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
 		}
 	}
-	conflicts, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: i.ID, Statuses: coord.LiveConflictStatuses()})
-	if err != nil {
-		return nil, err
+	numbers, err := c.Blocking(ctx, c.Who.OrgID, i.ID)
+	for _, n := range numbers {
+		by = append(by, coord.Blocker{Kind: "conflict", Ref: coord.ConflictRef(n)})
 	}
-	slices.Reverse(conflicts)
-	for _, k := range conflicts {
-		if k.Severity == coord.SeverityBlock && k.Challenger == i.ID {
-			by = append(by, coord.Blocker{Kind: "conflict", Ref: k.Ref})
-		}
-	}
-	return by, nil
+	return by, err
 }
 
 // EndAndSettle ends a session that does not say so itself, and settles what it

@@ -57,7 +57,7 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 			return err
 		}
 		declare(&i, in, set, deps)
-		if out.Conflicts, err = saveDeclared(ctx, c, &i, deps, p.Session); err != nil {
+		if out.Met, err = saveDeclared(ctx, c, &i, deps, p.Session); err != nil {
 			return err
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)
@@ -166,13 +166,13 @@ func refsOf(deps []store.Dependency) []string {
 // saveDeclared stores a declared intent, binds the session and returns the
 // conflicts.
 func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, deps []store.Dependency,
-	session *store.SessionRow) ([]coord.Conflict, error) {
+	session *store.SessionRow) (met wire.Met, err error) {
 	event := coord.EventIntentDeclared
 	isNew := i.Number == 0
 	if isNew {
 		n, err := c.NextIntentNumber(ctx, c.Who.OrgID)
 		if err != nil {
-			return nil, err
+			return met, err
 		}
 		i.Number, i.Ref = n, coord.IntentRef(n)
 	} else if i.Status != coord.IntentDraft {
@@ -186,23 +186,23 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 		i.SessionID = &session.ID
 	}
 	if err := Honour(ctx, c, i); err != nil {
-		return nil, err
+		return met, err
 	}
 	if err := c.SaveIntent(ctx, i); err != nil {
-		return nil, err
+		return met, err
 	}
 	if isNew || deps != nil {
 		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
-			return nil, err
+			return met, err
 		}
 	}
 	if session != nil {
 		if err := Bind(ctx, c, *session, *i); err != nil {
-			return nil, err
+			return met, err
 		}
 	}
 	if err := TellIntent(ctx, c, event, *i, nil); err != nil {
-		return nil, err
+		return met, err
 	}
 	return AfterIntent(ctx, c, i)
 }
@@ -316,39 +316,44 @@ func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
 }
 
 // AfterIntent settles an intent's conflicts after a change of it and returns
-// them as records.
-func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]coord.Conflict, error) {
+// the worst of them as records.
+func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) (met wire.Met, err error) {
 	if err := c.PutIntent(ctx, *i); err != nil {
-		return nil, err
+		return met, err
 	}
 	rows, err := c.Settle(ctx, i.ID)
 	if err != nil {
-		return nil, err
+		return met, err
 	}
 	c.Touched[i.ID] = true
 	if err := c.Reblock(ctx); err != nil {
-		return nil, err
+		return met, err
 	}
 	clear(c.Touched)
 	fresh, err := c.IntentByID(ctx, c.Who.OrgID, i.ID)
 	if err != nil {
-		return nil, err
+		return met, err
 	}
 	*i = fresh
+	if len(rows) > wire.MostMet {
+		slices.SortStableFunc(rows, func(a, b store.ConflictRow) int { return b.Severity.Rank() - a.Severity.Rank() })
+		met.MoreConflicts = len(rows) - wire.MostMet
+		rows = rows[:wire.MostMet]
+	}
 	if c.Who.SessionID != "" && c.Who.Via == coord.ViaTool { // the answer tells them
 		if err := c.Heard(ctx, c.Who.SessionID, i.ID, rows); err != nil {
-			return nil, err
+			return met, err
 		}
 	}
-	out := make([]coord.Conflict, len(rows))
+	met.Conflicts = make([]coord.Conflict, len(rows))
 	for k, r := range rows { // as this side reads them
 		side := coord.Holder
 		if r.Challenger == i.ID {
 			side = coord.Challenger
 		}
-		out[k] = r.For(side)
+		met.Conflicts[k] = r.For(side)
 	}
-	return out, nil
+	return met, nil
 }
 
 // ConflictsFor returns conflicts as the caller reads them, under the session

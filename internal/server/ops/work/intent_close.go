@@ -337,7 +337,7 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		if err := TellIntent(ctx, c, coord.EventIntentAdopted, i, nil); err != nil {
 			return err
 		}
-		if out.Conflicts, err = AfterIntent(ctx, c, &i); err != nil {
+		if out.Met, err = AfterIntent(ctx, c, &i); err != nil {
 			return err
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)

@@ -45,7 +45,7 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if err != nil {
 			return err
 		}
-		if out.Conflicts, err = Revise(ctx, c, &i, patch, note); err != nil {
+		if out.Met, err = Revise(ctx, c, &i, patch, note); err != nil {
 			return err
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)
@@ -55,29 +55,29 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 }
 
 // Revise changes a live intent and returns its conflicts.
-func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wire.IntentPatch, note *string) ([]coord.Conflict, error) {
+func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wire.IntentPatch, note *string) (met wire.Met, err error) {
 	was := i.Status
 	deps, err := applyPatch(ctx, c, i, patch)
 	if err != nil {
-		return nil, err
+		return met, err
 	}
 	if note != nil {
 		i.Note = note
 	}
 	i.LastActivityAt = c.Now
 	if err := Honour(ctx, c, i); err != nil {
-		return nil, err
+		return met, err
 	}
 	if err := c.SaveIntent(ctx, i); err != nil {
-		return nil, err
+		return met, err
 	}
 	if deps != nil {
 		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
-			return nil, err
+			return met, err
 		}
 	}
 	if err := TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": was}); err != nil {
-		return nil, err
+		return met, err
 	}
 	return AfterIntent(ctx, c, i)
 }
