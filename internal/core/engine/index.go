@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -211,7 +212,7 @@ func (ix *Index) Changes(workerID string) []*Change {
 		}
 	}
 	slices.SortFunc(out, func(a, b *Change) int {
-		return strings.Compare(a.RepoID+"\x00"+a.Facts.Path+"\x00"+a.Copy, b.RepoID+"\x00"+b.Facts.Path+"\x00"+b.Copy)
+		return cmp.Or(strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Facts.Path, b.Facts.Path), strings.Compare(a.Copy, b.Copy))
 	})
 	return out
 }

@@ -134,7 +134,8 @@ func TestADeclareListsTheWorst(t *testing.T) {
 			t.Errorf("%s is %s by %v, want blocked by %s", out.Intent.Ref, out.Intent.Status, out.Intent.BlockedBy, out.Conflicts[0].Ref)
 		}
 		var all wire.Page[coord.Conflict]
-		c.w.Must(200, daemontest.Request{Method: "GET", Path: "/v1/conflicts?limit=100&status=live&intent=" + out.Intent.Ref, Token: c.o.Owner()}, &all)
+		path := "/v1/conflicts?limit=100&status=live&intent=" + out.Intent.Ref
+		c.w.Must(200, daemontest.Request{Method: "GET", Path: path, Token: c.o.Owner()}, &all)
 		if len(all.Items) != 13 {
 			t.Errorf("%d conflicts of %s are live, want 13", len(all.Items), out.Intent.Ref)
 		}
