@@ -37,6 +37,9 @@ usage: svcd <command> [flags]
   local       run the service of one person on this machine, as svc up does
   bootstrap   make the first org and its owner, and print a token
   rotate-key  replace the key that seals stored secrets
+  backup      write everything into a file, while the server runs
+  restore     bring a backup back into an empty database
+  copy        copy a database into another, as from SQLite to PostgreSQL
   migrate     bring the database's schema up to date and stop
   openapi     print the OpenAPI document of the REST API
   version     print the version
@@ -69,6 +72,12 @@ func Main(ctx context.Context, env Env) int {
 		err = bootstrap(ctx, env, args)
 	case "rotate-key":
 		err = rotateKey(ctx, env, args)
+	case "backup":
+		err = backup(ctx, env, args)
+	case "restore":
+		err = restore(ctx, env, args)
+	case "copy":
+		err = copyDatabase(ctx, env, args)
 	case "migrate":
 		err = migrate(ctx, env, args)
 	case "openapi":
@@ -112,6 +121,11 @@ func serve(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	lock, err := holdDatabase(cfg)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	d, err := Start(ctx, cfg, newLogger(cfg, env.Stderr))
 	if err != nil {
 		return err
