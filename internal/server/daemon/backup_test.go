@@ -43,7 +43,8 @@ func fullOrg(t *testing.T, w *daemontest.World) *daemontest.Org {
 	})
 	var repos wire.Page[coord.Repo]
 	w.Must(200, daemontest.Request{Method: "GET", Path: "/v1/repos", Token: o.Owner()}, &repos)
-	storetest.Past{Org: o.ID, Repo: repos.Items[0].ID, User: o.Users[coord.Owner].ID, Other: o.Users[coord.Member].ID, Intents: 60}.Live(t, w.Store)
+	owner, member := o.Users[coord.Owner].ID, o.Users[coord.Member].ID
+	storetest.Past{Org: o.ID, Repo: repos.Items[0].ID, User: owner, Other: member, Intents: 60}.Live(t, w.Store)
 	seen(w, o.Owner()) // channels are made as somebody looks
 	return o
 }
@@ -94,7 +95,8 @@ func TestABackupHoldsEverything(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return tx.Emit(ctx, coord.Event{OrgID: busy.ID, Type: coord.EventRepoRegistered, Subject: coord.Entity{Kind: "repo", ID: id}, RepoID: id})
+					repo := coord.Entity{Kind: "repo", ID: id}
+					return tx.Emit(ctx, coord.Event{OrgID: busy.ID, Type: coord.EventRepoRegistered, Subject: repo, RepoID: id})
 				})
 			}
 		})
@@ -148,7 +150,8 @@ func TestACopyMovesATeam(t *testing.T) {
 		compare(t, want, seen(moved, o.Owner()))
 		moved.Must(http.StatusCreated, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: o.Owner(), // and goes on from there
 			Body: map[string]any{"title": "Next", "repo": "acme/api", "branch": "next"}}, nil)
-		if s := run(t, nil, "copy", "--from", "sqlite:"+from, "--to", to); s.code != 1 || !strings.Contains(s.err.String(), "nothing is overwritten") {
+		s = run(t, nil, "copy", "--from", "sqlite:"+from, "--to", to)
+		if s.code != 1 || !strings.Contains(s.err.String(), "nothing is overwritten") {
 			t.Errorf("a copy into a database in use: exit %d %s", s.code, &s.err)
 		}
 	})
