@@ -69,8 +69,8 @@ type agent struct {
 
 // A clone is a working copy and the configuration of the person at it.
 type clone struct {
-	dir string
-	env []string
+	dir, config, temp string
+	env               []string
 }
 
 func newClone(t *testing.T, s *server, token string) *clone {
@@ -80,9 +80,9 @@ func newClone(t *testing.T, s *server, token string) *clone {
 	gittest.Write(t, dir, "README.md", "shop\n")
 	gittest.Run(t, dir, "add", ".")
 	gittest.Run(t, dir, "commit", "-qm", "first")
-	config := t.TempDir()
-	return &clone{dir, append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+config, "HOME="+config,
-		"TMPDIR="+t.TempDir(), "SVC_NO_UPDATE_CHECK=1")}
+	config, temp := t.TempDir(), t.TempDir()
+	return &clone{dir, config, temp, append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+config, "HOME="+config,
+		"TMPDIR="+temp, "SVC_NO_UPDATE_CHECK=1")}
 }
 
 func (c *clone) agent(t *testing.T, session string) *agent {
