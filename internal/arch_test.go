@@ -49,7 +49,7 @@ var (
 	}
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
-		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines"},
+		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck"},
 		{"host", "workspace", "formats", "symbols"},
 		{"extract"},
 		{"references"},

@@ -54,7 +54,7 @@ func (r *replayer) replay(c Case, truth []gitrepo.Merge) Outcome {
 		}
 	}
 	ix := indexOf(&c, sides)
-	o.judge(ix, sides, truth)
+	o.judge(ix, sides, truth, "")
 	o.block(ix)
 	if c.Kind == Swarm {
 		o.crowd(sides)
@@ -146,8 +146,8 @@ func findings(ix *engine.Index, heads int, rules *policy.Effective) []engine.Fin
 
 func injected(f *engine.Finding) bool { return f.Severity.Rank() >= coord.SeverityWarn.Rank() }
 
-// judge compares what the engine says with what git did.
-func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitrepo.Merge) {
+// judge compares what the engine says, in words for a viewer, with what git did.
+func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitrepo.Merge, viewer string) {
 	shown := map[string]bool{}
 	for _, f := range findings(ix, len(sides), defaultRules()) {
 		shown[f.Fingerprint] = injected(&f)
@@ -169,7 +169,7 @@ func (o *Outcome) judge(ix *engine.Index, sides []*coord.Analysis, truth []gitre
 		}
 		for _, f := range byPair[pair] {
 			w := Warning{Kind: f.Kind, Severity: f.Severity, Place: f.Place, Ignored: !shown[f.Fingerprint], Pair: pair}
-			w.Text, _ = engine.Explain(f, "", 0)
+			w.Text, _ = engine.Explain(f, viewer, 0)
 			for i := range conflicts {
 				if names.same(f.Place, conflicts[i].Path) {
 					w.Right, conflicts[i].Told = true, true

@@ -21,18 +21,38 @@ import (
 const maxCheck = 200
 
 func (a *app) checkCommand() *cobra.Command {
-	var staged bool
+	var staged, lean bool
+	var against string
 	cmd := &cobra.Command{
-		Use:   "check [--staged] PATH...",
+		Use:   "check [--staged] [--against BRANCH|PR|@PERSON] PATH...",
 		Short: "Ask whether files may be edited; exits 1 when blocked",
 		Long: "Ask what editing the files would run into. Nothing is stored. Exits 1 when\n" +
 			"an edit would be blocked, so it can guard a commit. A PATH of - reads paths\n" +
-			"from standard input, one a line.",
+			"from standard input, one a line.\n\n" +
+			"With --against, compare what is in this working copy, uncommitted work too,\n" +
+			"with a branch, a pull request or the branches of a person, as far as they are\n" +
+			"in this clone: what git cannot merge, what it merges and breaks, and what the\n" +
+			"languages' own checkers find in the merged files and in neither side alone.\n" +
+			"Needs no server but for @PERSON, and changes nothing. Exits 1 when the two do\n" +
+			"not go together. Checkers that run code of the repository run only after\n" +
+			"svc trust.",
 		Example: "  svc check auth/login.go 'api/**'\n" +
 			"  svc check --staged              # in .git/hooks/pre-commit\n" +
-			"  git diff --name-only | svc check -",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCheck(cmd.Context(), args, staged) },
+			"  git diff --name-only | svc check -\n" +
+			"  svc check --against origin/api-v2\n" +
+			"  svc check --against @ana",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case against != "" && (len(args) > 0 || staged):
+				return usagef("--against compares the whole working copy: leave the paths and --staged out")
+			case against != "":
+				return a.runAgainst(cmd.Context(), against, !lean)
+			}
+			return a.runCheck(cmd.Context(), args, staged)
+		},
 	}
+	cmd.Flags().StringVar(&against, "against", "", "compare with a branch, a pull request or a person's branches")
+	cmd.Flags().BoolVar(&lean, "no-types", false, "with --against: leave the languages' checkers out")
 	cmd.Flags().BoolVar(&staged, "staged", false, "check what git has staged")
 	return cmd
 }

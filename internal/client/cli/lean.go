@@ -17,6 +17,8 @@ func (a *app) explainFile(context.Context, string) error { return handedOver() }
 
 func (a *app) runBacktest(context.Context, []string, *backtestFlags) error { return handedOver() }
 
+func (a *app) runAgainst(context.Context, string, bool) error { return handedOver() }
+
 // handedOver runs the whole command line elsewhere: global flags may stand
 // before the command.
 func handedOver() error { return &exit{code: handOver(os.Args[1:])} }

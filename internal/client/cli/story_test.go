@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -38,11 +39,21 @@ func TestStories(t *testing.T) {
 			c := newContract(e.T().(testing.TB))
 			e.Values["contract"] = c
 			e.Vars = append(e.Vars, "SVC_SERVER="+c.URL, "SVC_CONFIG_DIR="+e.WorkDir+"/config", "HOME="+e.WorkDir,
-				"ALICE="+aliceToken, "BOB="+bobToken, "THIN="+thinToken, "URL="+c.URL, "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_GLOBAL=/dev/null")
+				"ALICE="+aliceToken, "BOB="+bobToken, "THIN="+thinToken, "URL="+c.URL, "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_GLOBAL=/dev/null",
+				"GOCACHE="+goCache(t))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"server": steer, "mode": fileMode},
 	})
+}
+
+// goCache is where Go keeps what it compiled: stories have homes of their own.
+func goCache(t *testing.T) string {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // steer changes how the contract behaves.

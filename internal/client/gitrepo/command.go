@@ -56,7 +56,7 @@ func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	if err != nil {
 		cmd.Err = err
 	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, env...), moreObjects(ctx)...)
 	return cmd
 }
 

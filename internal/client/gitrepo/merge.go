@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -45,8 +44,7 @@ func (r *Repo) MergePairs(ctx context.Context, scratch string, pairs [][2]string
 	}
 	args := append(append([]string{}, mergeConfig...), "merge-tree", "--write-tree", "--stdin", "-z")
 	cmd := command(ctx, r.GitDir, args...)
-	cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+scratch,
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteList(filepath.Join(r.CommonDir, "objects")))
+	cmd.Env = append(cmd.Env, r.writesTo(ctx, scratch)...)
 	var out, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &stderr
 	runErr := cmd.Run()

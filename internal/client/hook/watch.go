@@ -49,7 +49,7 @@ func (r *runner) keepWatch(s send, names []coord.WatchedName) {
 	}
 	if len(fresh) > 0 {
 		r.spool.share(freshName(s.at.Root), strings.TrimSpace(r.spool.shared(freshName(s.at.Root))+"\n"+strings.Join(fresh, "\n")))
-		r.owe(s)
+		r.owe(send{event: s.event, at: s.at, as: s.as})
 	}
 }
 

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package mergecheck
+
+import "os/exec"
+
+func gently(*exec.Cmd) {}
+
+func settle(*exec.Cmd) {}
