@@ -50,7 +50,7 @@ var (
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck"},
-		{"host", "workspace", "formats", "symbols"},
+		{"host", "workspace", "formats", "symbols", "bodies"},
 		{"extract"},
 		{"references"},
 		{"analysis"},

@@ -258,6 +258,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	}
 	symbols.SettleMoves(a.Files)
 	if !r.opts.LinesOnly {
+		r.chain(deltas, a.Files)
 		r.repo.PackageChanges(a.Files)
 	}
 	return a

@@ -24,6 +24,7 @@ type Contract struct {
 	Ops    []Operation           // changes that a migration makes, when it does not define
 	Rule   string                // the framework whose rule found it
 	Router Handed                // of a route: the parameter that its router is
+	Answer Answer                // of a route: the function that answers it
 	Client string                // the variable that a call of a route was made with
 	Call   *coord.Call           // how a definition of a package is called
 	Fields []coord.ContractField // of a use: what it may use, if that is known
@@ -37,9 +38,18 @@ type Handed struct {
 	Param int
 }
 
+// An Answer is the function that answers a route: it stands in the file, or
+// is only named there.
+type Answer struct {
+	From, To uint32
+	Names    []string
+	At       uint32 // where it is named
+}
+
 // A Shape is what both sides of a contract must agree on.
 type Shape struct {
 	In, Out []Prop
+	Open    bool   // what it gives may hold more than is known
 	Note    string // what has no fields, such as a handler's signature
 }
 
@@ -92,6 +102,9 @@ func (p Prop) String() string {
 	}
 	return s
 }
+
+// Same tells whether two fields are written alike.
+func (p Prop) Same(q Prop) bool { return p.String() == q.String() }
 
 func props(ps []Prop) string {
 	out := make([]string, len(ps))
@@ -297,7 +310,7 @@ func compareShapes(old, new *Contract) verdict.Verdict {
 		if _, ok := find(old.Shape.In, n); ok {
 			continue
 		}
-		if n.Required {
+		if n.Required && inKnown(n.Name, old.Shape.In) {
 			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: "now requires " + n.Name})
 		} else {
 			vs = append(vs, verdict.Verdict{Compat: coord.Compatible, Detail: "may take " + n.Name})
@@ -307,7 +320,9 @@ func compareShapes(old, new *Contract) verdict.Verdict {
 		n, ok := find(new.Shape.Out, o)
 		switch {
 		case !ok:
-			vs = append(vs, verdict.Verdict{Compat: coord.Breaking, Detail: "no longer has " + o.Name})
+			if v := vanished(o, old, new); v.Compat != "" {
+				vs = append(vs, v)
+			}
 		case n.Typ != o.Typ:
 			vs = append(vs, compareWireTypes(o, n, false))
 		case o.Required && !n.Required:
@@ -331,6 +346,40 @@ func compareShapes(old, new *Contract) verdict.Verdict {
 		})
 	}
 	return verdict.Worst(vs)
+}
+
+// inKnown tells whether the part of a request that a field stands in was
+// known before: else the field may have been there.
+func inKnown(name string, was []Prop) bool {
+	at := strings.LastIndexByte(name, '.')
+	if at < 0 {
+		return true
+	}
+	return slices.ContainsFunc(was, func(p Prop) bool { return strings.HasPrefix(p.Name, name[:at+1]) }) ||
+		!slices.ContainsFunc(was, func(p Prop) bool { return p.Name == strings.TrimSuffix(name[:at], "[]") })
+}
+
+// vanished judges a field of a reply that is no longer seen. It is gone only
+// if what it stood in is still known; if that is gone itself, it says so.
+func vanished(o Prop, old, new *Contract) verdict.Verdict {
+	answered := new.Answer.To > 0 || len(new.Answer.Names) > 0 // its fields were worked out from code, which may not be understood
+	if new.Shape.Open || len(new.Shape.Out) == 0 && answered {
+		return verdict.Verdict{Compat: coord.Unknown, Detail: "it is no longer known whether it has " + o.Name}
+	}
+	for at := strings.LastIndexByte(o.Name, '.'); at > 0; at = strings.LastIndexByte(o.Name[:at], '.') {
+		around := strings.TrimSuffix(o.Name[:at], "[]")
+		if _, was := find(old.Shape.Out, Prop{Name: around}); !was {
+			continue
+		}
+		n, ok := find(new.Shape.Out, Prop{Name: around})
+		switch {
+		case !ok:
+			return verdict.Verdict{}
+		case n.Typ == "":
+			return verdict.Verdict{Compat: coord.Unknown, Detail: "it is no longer known whether it has " + o.Name}
+		}
+	}
+	return verdict.Verdict{Compat: coord.Breaking, Detail: "no longer has " + o.Name}
 }
 
 // compareEnums: an input must still take every value, and a reader of an
@@ -397,6 +446,14 @@ func compareWireTypes(o, n Prop, input bool) verdict.Verdict {
 		if input && o.Typ == w[0] && n.Typ == w[1] || !input && o.Typ == w[1] && n.Typ == w[0] {
 			return verdict.Verdict{Compat: coord.Compatible, Detail: said}
 		}
+	}
+	oldType, wasNull := strings.CutSuffix(o.Typ, "|null")
+	newType, isNull := strings.CutSuffix(n.Typ, "|null")
+	if oldType == newType && wasNull != isNull { // nothing where there was something, or the other way round
+		if input == isNull {
+			return verdict.Verdict{Compat: coord.Compatible, Detail: said}
+		}
+		return verdict.Verdict{Compat: coord.Breaking, Detail: said}
 	}
 	was, wasFormat, _ := strings.Cut(o.Typ, ":")
 	is, isFormat, _ := strings.Cut(n.Typ, ":")

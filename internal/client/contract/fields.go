@@ -22,11 +22,14 @@ func lostFields(old, new *Contract) []coord.ContractField {
 		rest.Shape.Out = nil
 		for _, o := range old.Shape.Out {
 			n, ok := find(new.Shape.Out, o)
-			one, other := *old, *new
-			one.Shape, other.Shape = Shape{Out: []Prop{o}}, Shape{}
-			if ok {
-				other.Shape.Out = []Prop{n}
+			if !ok {
+				if vanished(o, old, new).Compat == coord.Breaking {
+					lose(o.Name)
+				}
+				continue
 			}
+			one, other := *old, *new
+			one.Shape, other.Shape = Shape{Out: []Prop{o}}, Shape{Out: []Prop{n}}
 			if compareShapes(&one, &other).Compat == coord.Breaking {
 				lose(o.Name)
 			}

@@ -35,8 +35,9 @@ type extractor struct {
 }
 
 type scoped struct {
-	span   outline.Span
-	prefix string
+	span     outline.Span
+	prefix   string
+	resource string // whose routes they are
 }
 
 func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
@@ -194,13 +195,13 @@ func (e *extractor) findPrefixes() {
 				if !p.isSingle() {
 					below += "/{}"
 				}
-				e.scopes = append(e.scopes, scoped{c.Span, below})
+				e.scopes = append(e.scopes, scoped{c.Span, below, name})
 			}
 		}
 		for _, r := range e.matching(c, "scope") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			if prefix := p.first(r.Options["path"]); prefix != "" {
-				e.scopes = append(e.scopes, scoped{c.Span, contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)})
+				e.scopes = append(e.scopes, scoped{c.Span, contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix), ""})
 			}
 		}
 		for _, r := range e.matching(c, "mount") {
@@ -250,6 +251,9 @@ func (e *extractor) atCall(c *outline.Call) {
 			if r.Role == "uses" {
 				e.request(p, e.clients[recv])
 				e.remember(before, recv)
+				for i := before; i < len(e.out); i++ {
+					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
+				}
 			} else {
 				handed, prefix := e.routerOf(c, recv)
 				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix))

@@ -396,6 +396,9 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 			e.conclude(c, int(c.Span.Row)+1, path, m, true)
 		}
 	}
+	for i := before; i < len(e.out); i++ {
+		e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
+	}
 	v.Contracts = append(v.Contracts, e.out[before:]...)
 	v.Requests = e.requests
 }

@@ -60,7 +60,10 @@ func (e *extractor) route(p *place, prefix string) {
 			} else if m == "DEL" {
 				m = "DELETE"
 			}
-			e.add("http:"+m+" "+route, role, p.line, s)
+			before := len(e.out)
+			if e.add("http:"+m+" "+route, role, p.line, s); len(e.out) > before {
+				e.out[before].Answer = e.answer(p, m)
+			}
 		}
 	}
 }
@@ -110,8 +113,12 @@ func (e *extractor) resource(p *place, prefix string) {
 				suffix = ""
 			}
 			route, ok := cleanRoute(name+suffix, prefix, coord.Provides)
-			if ok {
-				e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{})
+			before := len(e.out)
+			if !ok {
+				continue
+			}
+			if e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{}); len(e.out) > before {
+				e.out[before].Answer = e.action(p, name, named)
 			}
 		}
 	}
@@ -290,7 +297,10 @@ func (e *extractor) atMatches() {
 			at = m[0]
 			method, route := strings.ToUpper(string(e.o.Source[m[2]:m[3]])), string(e.o.Source[m[4]:m[5]])
 			if route, ok := cleanRoute(patternRoute(route), "", coord.ContractRole(r.Role)); ok {
-				e.add("http:"+method+" "+route, coord.ContractRole(r.Role), line, contract.Shape{})
+				before := len(e.out)
+				if e.add("http:"+method+" "+route, coord.ContractRole(r.Role), line, contract.Shape{}); len(e.out) > before {
+					e.out[before].Answer = e.answerAfter(m[1])
+				}
 			}
 		}
 	}
@@ -335,7 +345,10 @@ func (e *extractor) atExports() {
 				method = d.Name
 			}
 			s := e.exportShape(p)
-			e.add("http:"+method+" "+fileRoute(found[1]), coord.Provides, p.line, s)
+			before := len(e.out)
+			if e.add("http:"+method+" "+fileRoute(found[1]), coord.Provides, p.line, s); len(e.out) > before {
+				e.out[before].Answer = contract.Answer{From: d.Span.Start, To: d.Span.End}
+			}
 		}
 	}
 }

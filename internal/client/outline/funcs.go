@@ -105,3 +105,6 @@ func (o *File) CallsTo(wanted func(last string) bool) []Call {
 	}
 	return out
 }
+
+// Params are the parameters of a function.
+func (f *Func) Params() []Param { return f.params() }

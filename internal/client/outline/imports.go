@@ -105,13 +105,19 @@ func (w *walker) requireCall(i int, c *Call) {
 		return
 	}
 	p := w.parent(i)
+	name := ""
+	if p >= 0 && w.t.Kind(p) == "member_expression" { // require("x").y
+		if n := w.t.Child(p, "property"); n >= 0 {
+			name, p = w.t.Text(n), w.parent(p)
+		}
+	}
 	if p >= 0 && w.t.Kind(p) == "variable_declarator" {
 		if n := w.t.Child(p, "name"); n >= 0 {
 			left := oneLine(w.t.Text(n))
 			if strings.HasPrefix(left, "{") {
 				w.bindECMA(left, module, w.t.Nodes[i].Row)
 			} else {
-				w.Imports = append(w.Imports, Imported{module, "", left, w.t.Nodes[i].Row})
+				w.Imports = append(w.Imports, Imported{module, name, left, w.t.Nodes[i].Row})
 			}
 			return
 		}

@@ -143,3 +143,9 @@ func (d *Def) Full() *Def {
 	}
 	return d
 }
+
+// Body is where a definition's body stands; its end is 0 when it has none.
+func (d *Def) Body() Span { return d.body }
+
+// NameAt is where its name stands.
+func (d *Def) NameAt() uint32 { return d.nameAt }

@@ -97,3 +97,12 @@ func Mentions(source []byte, name string) bool {
 		at = end
 	}
 }
+
+// Camel writes words_like_this as WordsLikeThis.
+func Camel(s string) string {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '_' || r == '-' || r == '/' || r == '.' }) {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}

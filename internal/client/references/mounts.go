@@ -33,6 +33,7 @@ var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_rou
 // prefixes of its routes, and what it uses of generated code and of packages.
 func (r *Repo) Complete(file string, v *extract.Version) {
 	r.requested(v, 0)
+	r.bodied(v)
 	r.mounted(file, v)
 	r.protoUses(v)
 	r.packageUses(v)

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/bodies"
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -125,6 +126,9 @@ type moduleCache struct {
 	versions   map[string]*extract.Version  // of other files
 	requests   map[string][]extract.Request // functions of files that are HTTP calls
 	mounts     map[string]*string           // prefixes under which files are mounted; nil for none
+
+	meanings map[string][]bodies.Place // of names, in files and in the whole repository
+	sources  map[string][]string       // files by their ending
 }
 
 // resolve returns the key of what is used, the file that hands it on, if one

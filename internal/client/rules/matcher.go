@@ -19,6 +19,7 @@ type Rule struct {
 	reads     []string
 	Bases     []string
 	Exports   []string
+	Sets      []string       // what is assigned to
 	Match     *regexp.Regexp // of the text: a method and a path
 	File      *regexp.Regexp
 	Needs     []string
@@ -118,8 +119,11 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 		}
 		r.Match = re
 	}
-	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports) == 0 {
-		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export= or match=")
+	if v := l.Options["set"]; v != "" {
+		r.Sets = strings.Split(v, ",")
+	}
+	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports)+len(r.Sets) == 0 {
+		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export=, set= or match=")
 	}
 	return r, nil
 }

@@ -57,6 +57,7 @@ type result struct {
 	outKnown    int
 	outAll      int
 	fieldMisses []string
+	known       []string // signatures
 }
 
 func (s *score) run() error {
@@ -204,6 +205,9 @@ func (s *score) fields(res *result, t route, all []found, role coord.ContractRol
 			continue
 		}
 		if f.Signature != nil {
+			if s.fieldsToo && s.verbose {
+				res.known = append(res.known, *f.Signature)
+			}
 			names(*f.Signature, in, out)
 		}
 		for _, field := range f.Fields {
@@ -287,6 +291,9 @@ func (s *score) print(role string, results []*result) {
 		}
 		for _, o := range r.odd {
 			fmt.Println("  no route:", o)
+		}
+		for _, k := range r.known {
+			fmt.Println("  known:", k)
 		}
 		if len(r.fieldMisses) > 0 {
 			fmt.Println("  fields missed:", strings.Join(r.fieldMisses, " "))
