@@ -123,7 +123,7 @@ async function makeAgents({ tokens, workers }) {
 async function talk({ clients, tokens, workers }, agents, database) {
   const others = workers.filter((k) => k !== "ana");
   await each(range(110), (i) => tokens[pick(workers, i)].post("/v1/messages", { to: i % 4 ? `channel:${pick(crowdRepos, i)}` : `user:${crowd[(i + 3) % 11].email}`, body: pick(sayings, i) }).catch(skipSelf));
-  rig("chorus", database, "1950");
+  rig("chorus", database, "1966"); // and 34 below
   await each(range(30), (i) => tokens[pick(others, i)].post("/v1/messages", { to: "channel:team", subject: pick(titles, i), body: pick(sayings, i + 2), requires_ack: true }));
   for (const [i, key] of ["wang", "mona", "david"].entries()) await tokens[key].post("/v1/questions", { to: `user:${crowd[0].email}`, question: pick(["Which claim in the access token holds the tenant?", "هل نغلق الفرع القديم؟", "האם מותר לשנות את הסכמה?"], i), repo: crowdRepos[i] });
   await tokens.dara.post("/v1/messages", { to: `user:${crowd[0].email}`, body: "May the audit log read session ids from the context?" });

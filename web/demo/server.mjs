@@ -29,7 +29,10 @@ export async function startServer(flags = []) {
       const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"] });
       let out = "";
       let err = "";
-      child.stderr.on("data", (b) => (err += b));
+      child.stderr.on("data", (b) => {
+        err += b;
+        if (/level=ERROR|"level":"ERROR"/.test(b)) process.stderr.write(b); // a 500 is told with its cause
+      });
       child.on("exit", (code) => reject(new Error(`svcd ended with ${code}: ${err}`)));
       child.stdout.on("data", (b) => {
         out += b;

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crowd, seedCrowd } from "../demo/crowd.mjs";
+import { rig } from "../demo/server.mjs";
 import { fileOf } from "../demo/seed.mjs";
 import { dialog, goTo, useWorld } from "./world.mjs";
 
@@ -36,6 +37,7 @@ test("the crowd is a crowd", async () => {
   assert.equal(await count("/v1/sessions?status=live"), 40);
   assert.equal(await count("/v1/intents?owner="), 300);
   assert.ok((await count("/v1/conflicts?repo=")) >= 150);
+  assert.equal(Number(rig("said", world.server.database)), 2000);
   const texts = crowd.map((p) => p.name).join("");
   for (const script of [/\p{Script=Han}/u, /\p{Script=Arabic}/u, /\p{Script=Hebrew}/u, /\S{30}/]) assert.match(texts, script);
 });

@@ -50,6 +50,8 @@ for (const [look, { rules, ...options }] of Object.entries(looks)) {
       const wrong = await serious(page, rules, part);
       const over = await tooWide(page);
       if (over > 0) wrong.push(`wider than the window by ${over} pixels`);
+      // The marks around what others chose are for models.
+      if (await page.getByText("⟦").count()) wrong.push("marks that are not for people");
       if (wrong.length) found[name] = wrong;
     };
     for (const [name, path] of Object.entries(crowdPlaces(world))) {

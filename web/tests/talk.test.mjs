@@ -99,3 +99,42 @@ test("the digest is switched on and previewed", async () => {
   await dialog(page).locator("pre").waitFor();
   assert.match(await dialog(page).locator("pre").textContent(), /Northwind/);
 });
+
+test("who looks elsewhere is told by the browser what newly needs them, if they asked for it", async () => {
+  const context = await world.profile(world.clients.chen, { permissions: ["notifications"], viewport: { width: 1280, height: 900 } });
+  const page = await world.pageOf(context);
+  await page.addInitScript(() => {
+    window.notices = [];
+    window.Notification = class {
+      static permission = "granted";
+      static requestPermission = async () => "granted";
+      constructor(title, options) {
+        Object.assign(this, { title, body: options.body });
+        window.notices.push(this);
+      }
+      close() {}
+    };
+  });
+  await goTo(page, world.url + "/stats");
+  const ask = (text) => world.tokens.dara.post("/v1/questions", { to: "user:chen@northwind.example", question: text, repo: "northwind/shop-api" });
+  const told = (n) => page.waitForFunction((n) => window.notices.length === n, n);
+  const hide = (hidden) => page.evaluate((hidden) => Object.defineProperty(document, "hidden", { value: hidden, configurable: true }), hidden);
+  const waiting = () => page.title().then((t) => Number(/^\((\d+)\)/.exec(t)?.[1] ?? 0));
+  await hide(true);
+  let before = await waiting();
+  await ask("Not asked for: may I?");
+  await page.waitForFunction((n) => Number(/^\((\d+)\)/.exec(document.title)?.[1] ?? 0) > n, before);
+  await told(0);
+  await page.getByRole("button", { name: /account menu/ }).click();
+  await page.getByRole("menuitem", { name: /Notify me/ }).click();
+  before = await waiting();
+  await ask("May the cache be dropped?");
+  await told(1);
+  assert.match(await page.evaluate(() => window.notices[0].title), /Dara Singh/);
+  await hide(false);
+  await page.evaluate(() => window.notices[0].onclick());
+  await page.waitForURL(/\/messages\//);
+  await ask("Seen, so not told: or?");
+  await page.waitForFunction((n) => Number(/^\((\d+)\)/.exec(document.title)?.[1] ?? 0) > n + 1, before);
+  await told(1);
+});

@@ -18,6 +18,9 @@ func Tag(parts ...any) string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
+// Tag names this version of an org's settings.
+func (o Org) Tag() string { return Tag(o.ID, o.DataMode) }
+
 // Tag names this version of an intent.
 func (i Intent) Tag() string {
 	review := i.Status == IntentInReview || i.Resume == IntentInReview

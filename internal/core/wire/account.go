@@ -10,6 +10,9 @@ type Me struct {
 	Token *TokenName  `json:"token" doc:"null for a dashboard session"`
 }
 
+// Tag names this version of the org's settings.
+func (m Me) Tag() string { return m.Org.Tag() }
+
 // A TokenName is a token as its bearer sees it.
 type TokenName struct {
 	ID     string          `json:"id"`
@@ -21,6 +24,7 @@ type TokenName struct {
 // PatchOrg changes an org's settings.
 type PatchOrg struct {
 	DataMode coord.DataMode `json:"data_mode"`
+	IfMatch
 }
 
 // PatchedOrg is the answer to PatchOrg.
@@ -29,6 +33,9 @@ type PatchedOrg struct {
 	PreviousDataMode  coord.DataMode `json:"previous_data_mode"`
 	ClearedSignatures int            `json:"cleared_signatures"`
 }
+
+// Tag names this version of the org's settings.
+func (p PatchedOrg) Tag() string { return p.Org.Tag() }
 
 // AddMember adds a person to the org.
 type AddMember struct {

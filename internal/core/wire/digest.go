@@ -11,9 +11,13 @@ type SlackStatus struct {
 	LastErrorAt *coord.Time `json:"last_error_at"`
 }
 
+// Tag names this version of the connection.
+func (s SlackStatus) Tag() string { return coord.Tag(s.Connected, s.ConnectedAt) }
+
 // PutSlack connects or disconnects chat.
 type PutSlack struct {
 	WebhookURL *string `json:"webhook_url" required:"true" maxLength:"2000" doc:"Slack's incoming webhook; null disconnects"`
+	IfMatch
 }
 
 // NotificationQueued is a chat post that is on its way.

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -22,19 +23,25 @@ func TestAChangeOfAnotherVersionIsRefused(t *testing.T) {
 		number, _ := declare(w, o, coord.Owner, repo(w, o))
 		for _, tt := range []struct {
 			path, method string
+			read         string // where its version is told, if elsewhere
 			mine, theirs map[string]any
 			now          func(map[string]any) any // what must be theirs in the end
 			want         any
 		}{
-			{"/v1/intents/" + coord.IntentRef(number), "PATCH", map[string]any{"title": "Mine"}, map[string]any{"title": "Theirs"},
+			{"/v1/intents/" + coord.IntentRef(number), "PATCH", "", map[string]any{"title": "Mine"}, map[string]any{"title": "Theirs"},
 				func(m map[string]any) any { return m["title"] }, "Theirs"},
-			{"/v1/policies", "PUT", map[string]any{"rules": map[string]any{"require_intent": "warn"}},
+			{"/v1/policies", "PUT", "", map[string]any{"rules": map[string]any{"require_intent": "warn"}},
 				map[string]any{"rules": map[string]any{"require_intent": "block"}},
 				func(m map[string]any) any { return m["org"].(map[string]any)["require_intent"] }, "block"},
-			{"/v1/integrations/digest", "PUT", map[string]any{"hour": 3}, map[string]any{"hour": 4},
+			{"/v1/integrations/slack", "PUT", "", map[string]any{"webhook_url": nil},
+				map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/x"},
+				func(m map[string]any) any { return m["connected"] }, true},
+			{"/v1/org", "PATCH", "/v1/me", map[string]any{"data_mode": "full"}, map[string]any{"data_mode": "metadata_only"},
+				func(m map[string]any) any { return m["org"].(map[string]any)["data_mode"] }, "metadata_only"},
+			{"/v1/integrations/digest", "PUT", "", map[string]any{"hour": 3}, map[string]any{"hour": 4},
 				func(m map[string]any) any { return m["hour"] }, float64(4)},
 		} {
-			get := daemontest.Request{Method: "GET", Path: tt.path, Token: o.Owner()}
+			get := daemontest.Request{Method: "GET", Path: cmp.Or(tt.read, tt.path), Token: o.Owner()}
 			seen := w.Must(200, get, nil).Header.Get("ETag")
 			if seen == "" {
 				t.Fatalf("%s has no ETag", tt.path)

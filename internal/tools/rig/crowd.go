@@ -30,6 +30,15 @@ func chorus(ctx context.Context, tx *store.Tx, n int) error {
 	return nil
 }
 
+func countSaid(ctx context.Context, tx *store.Tx) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM messages").Scan(&n); err != nil {
+		return err
+	}
+	_, err := fmt.Println(n)
+	return err
+}
+
 func heard(ctx context.Context, tx *store.Tx) (said []coord.Message, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT m.org_id, m.conversation_id, m.from_user, u.name, u.email, m.target, m.body

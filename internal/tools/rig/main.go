@@ -5,6 +5,7 @@
 //	rig expire <database> <user code>     lets a device code be too old
 //	rig corpus                            the hostile texts, as JSON
 //	rig chorus <database> <n>             says again what was said, until there are n messages
+//	rig said <database>                   how many messages there are
 //	rig past <database> <days>            spreads what happened over the last days, in its order
 package main
 
@@ -40,6 +41,8 @@ func run(ctx context.Context, args []string) error {
 		return counted(args[2], func(n int) error {
 			return write(ctx, args[1], func(tx *store.Tx) error { return chorus(ctx, tx, n) })
 		})
+	case len(args) == 2 && args[0] == "said":
+		return write(ctx, args[1], func(tx *store.Tx) error { return countSaid(ctx, tx) })
 	case len(args) == 3 && args[0] == "past":
 		return counted(args[2], func(days int) error {
 			return write(ctx, args[1], func(tx *store.Tx) error { return past(ctx, tx, int64(days)) })
@@ -52,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 		return json.NewEncoder(os.Stdout).Encode(cases)
 	}
 	return fmt.Errorf("usage: rig org <database> <name> <email> | rig expire <database> <user code> | rig corpus | " +
-		"rig chorus <database> <n> | rig past <database> <days>")
+		"rig chorus <database> <n> | rig said <database> | rig past <database> <days>")
 }
 
 func counted(arg string, fn func(int) error) error {

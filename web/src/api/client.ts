@@ -1,5 +1,6 @@
 // The one way to call the API: a route as the server's table names it, typed
 // from the API document.
+import { sentence } from "../lib/text";
 import type { paths } from "./schema.gen";
 import { read } from "./visible";
 
@@ -81,7 +82,7 @@ export function headers(write: boolean): Record<string, string> {
 export async function problemOf(res: Response): Promise<Problem> {
   const b = (await res.json().catch(() => null)) as { type?: string; title?: string; detail?: string; errors?: Problem["fields"] } | null;
   const kind = b?.type?.replace("urn:svc:problem:", "") ?? "unknown";
-  const detail = b?.errors?.[0] ? `${b.errors[0].path}: ${b.errors[0].message}` : (b?.detail ?? b?.title ?? `The server answered ${res.status}.`);
+  const detail = b?.errors?.[0] ? `${b.errors[0].path}: ${b.errors[0].message}` : (sentence(b?.detail ?? "") || b?.title || `The server answered ${res.status}.`);
   return new Problem(res.status, kind, detail, b?.errors ?? []);
 }
 

@@ -1,6 +1,7 @@
 // Notices of the browser for what needs the reader, if they asked for it.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import type { AttentionItem } from "../api/records";
+import { sentence } from "./text";
 
 const key = "svc-notify";
 const listeners = new Set<() => void>();
@@ -46,7 +47,7 @@ export function useNoticesOf(items: AttentionItem[] | undefined, open: (item: At
     const fresh = items.filter((i) => !before.has(i.id));
     const first = fresh[0];
     if (!first) return;
-    const notice = new Notification(fresh.length > 1 ? `${fresh.length} things need you` : first.title, { body: first.detail, tag: "svc-needs-you", icon: "/icon.svg" });
+    const notice = new Notification(fresh.length > 1 ? `${fresh.length} things need you` : sentence(first.title), { body: sentence(first.detail), tag: "svc-needs-you", icon: "/icon.svg" });
     notice.onclick = () => {
       window.focus();
       open(first);

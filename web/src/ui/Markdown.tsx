@@ -2,6 +2,7 @@
 // an agent wrote ever becomes HTML.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { sentence } from "../lib/text";
 
 export function Markdown({ text }: { text: string }) {
   const out: ReactNode[] = [];
@@ -50,8 +51,8 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
-/** One line with its `code` and **bold** drawn. */
-export const Inline = ({ text }: { text: string }) => <>{inline(text)}</>;
+/** One sentence of the service with its `code` and **bold** drawn. */
+export const Inline = ({ text }: { text: string }) => <>{inline(sentence(text))}</>;
 
 /** What somebody said: lines as they are, with code, addresses and refs drawn. */
 export function Said({ text }: { text: string }) {

@@ -69,6 +69,9 @@ func (s *Service) PutSlack(ctx context.Context, who coord.Caller, in wire.PutSla
 	}
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
 		was, err := tx.Slack(ctx, who.OrgID)
+		if err == nil {
+			err = in.IfMatch.Check(slackStatus(was).Tag())
+		}
 		if err != nil || was == nil && sealed == "" {
 			return err
 		}

@@ -32,6 +32,9 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 		if out.Org, err = tx.Org(ctx, who.OrgID); err != nil {
 			return err
 		}
+		if err := in.IfMatch.Check(out.Org.Tag()); err != nil {
+			return err
+		}
 		out.PreviousDataMode = out.Org.DataMode
 		if in.DataMode == out.PreviousDataMode {
 			return nil

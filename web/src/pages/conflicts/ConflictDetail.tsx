@@ -7,7 +7,7 @@ import { adviceFor, orderOf, partOf, type Part } from "../../lib/advice";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
-import { actionText, conflictKind } from "../../lib/text";
+import { actionText, conflictKind, sentence } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
 import { useAction } from "../../ui/action";
@@ -248,7 +248,7 @@ function EvidenceCard({ evidence: e, repo }: { evidence: Evidence; repo: string 
         {e.lines && <span className="dim">{e.lines.start === e.lines.end ? `line ${e.lines.start}` : `lines ${e.lines.start}–${e.lines.end}`}</span>}
         {e.path && e.path !== what && <span className="dim clip">{e.path}</span>}
       </div>
-      {e.detail && <div className="evidence-detail">{e.detail}</div>}
+      {e.detail && <div className="evidence-detail">{sentence(e.detail)}</div>}
       {e.before && (
         <pre className="sig sig-before">
           <span aria-label="before">−</span>

@@ -10,7 +10,7 @@ import { useDismissals } from "../../lib/dismiss";
 import { hasDraft } from "../../lib/draft";
 import { later } from "../../lib/lazy";
 import { useAttention } from "../../lib/queries";
-import { plural, shortRepo } from "../../lib/text";
+import { plural, sentence, shortRepo } from "../../lib/text";
 import { pathOf } from "../../lib/url";
 import { Ago } from "../../ui/bits";
 import { useAction } from "../../ui/action";
@@ -158,7 +158,7 @@ function One({ item: i, look, single, dismiss }: { item: AttentionItem; look: Lo
     <li className="need">
       <div className="row need-line">
         <Link href={pathOf(i.url)} className="grow need-text" data-row>
-          <b>{i.title}</b>
+          <b>{sentence(i.title)}</b>
           <span className="dim need-detail" dir="auto">
             <Inline text={i.detail} />
           </span>
