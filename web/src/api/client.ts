@@ -1,8 +1,7 @@
 // The one way to call the API: a route as the server's table names it, typed
 // from the API document.
-import { sentence } from "../lib/text";
 import type { paths } from "./schema.gen";
-import { read } from "./visible";
+import { read, sentence } from "./visible";
 
 export type Route = {
   [P in keyof paths]: {

@@ -14,6 +14,9 @@ const named = (run: string): string => {
 
 export const visible = (s: string): string => s.replace(breaks, "\n").replace(hidden, named).replace(piled, "$1");
 
+/** The service's own sentence as people read it: what somebody chose stands in ⟦…⟧ for models; here it is only kept from turning its surroundings around. */
+export const sentence = (text: string): string => text.replace(/⟦([^⟦⟧]*)⟧/g, "\u2068$1\u2069");
+
 const unusual = /[^\t\n\r -~]|\\[bfru]/;
 
 /** Reads JSON; most of it is plain and needs no second look. */

@@ -1,7 +1,7 @@
 // Notices of the browser for what needs the reader, if they asked for it.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import type { AttentionItem } from "../api/records";
-import { sentence } from "./text";
+import { sentence } from "../api/visible";
 
 const key = "svc-notify";
 const listeners = new Set<() => void>();

@@ -26,9 +26,6 @@ export function ago(at: string, now = Date.now()): string {
   return relative.format(whole(seconds / 60), "minute");
 }
 
-/** The service's own sentence as people read it: what somebody chose stands in ⟦…⟧ for models; here it is only kept from turning its surroundings around. */
-export const sentence = (text: string): string => text.replace(/⟦([^⟦⟧]*)⟧/g, "\u2068$1\u2069");
-
 export const exact = (at: string): string => exactFormat.format(new Date(at));
 /** A day, with its year unless that is this one. */
 export function day(at: string | Date): string {

@@ -2,7 +2,7 @@
 // an agent wrote ever becomes HTML.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { sentence } from "../lib/text";
+import { sentence } from "../api/visible";
 
 export function Markdown({ text }: { text: string }) {
   const out: ReactNode[] = [];
