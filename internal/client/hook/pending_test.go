@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,10 @@ func TestTheLinesOfAnEditThatIsPending(t *testing.T) {
 			args, _ := json.Marshal(m{"path": file, "old_str": "four", "new_str": "vier"})
 			return m{"sessionId": "c", "cwd": repo, "toolName": "edit", "toolArgs": json.RawMessage(args)}
 		}},
+		{"claude_code", "PreToolUse", bash(`sed -i 's/four/vier/' a.txt`)},
+		{"claude_code", "PreToolUse", bash(`cd . && sed -i -e '4s/.*/vier/' "$PWD/a.txt" && git status`)},
+		{"claude_code", "PreToolUse", bash("cat > a.txt <<'EOF'\nONE\ntwo\nthree\nvier\nfive\nsix\nEOF")},
+		{"claude_code", "PreToolUse", bash(`python3 -c "s=open('a.txt').read(); open('a.txt','w').write(s.replace('four','vier'))"`)},
 		{"crush", "PreToolUse", func(repo, file string) m {
 			return m{"event": "PreToolUse", "session_id": "c", "cwd": repo, "tool_name": "edit",
 				"tool_input": m{"file_path": file, "old_string": "four", "new_string": "vier"}}
@@ -65,7 +70,7 @@ func TestTheLinesOfAnEditThatIsPending(t *testing.T) {
 				id := "s"
 				reply := wire.HookReply{Decision: wire.Allow, SessionID: &id}
 				switch {
-				case in.Event != wire.HookPreEdit:
+				case in.Event != wire.HookPreEdit && in.Event != wire.HookPreShell:
 				case in.Pending == nil:
 					reply.WantLines = in.Paths
 				default:
@@ -90,6 +95,36 @@ func TestTheLinesOfAnEditThatIsPending(t *testing.T) {
 				t.Errorf("base %s", p.BaseBlob)
 			}
 		})
+	}
+}
+
+// bash is a command that an agent is about to run.
+func bash(command string) func(repo, file string) m {
+	return func(repo, _ string) m {
+		return claude(repo, "PreToolUse", m{"tool_name": "Bash", "tool_use_id": "t", "tool_input": m{"command": command}})
+	}
+}
+
+// A file that goes away takes all its lines with it.
+func TestTheLinesOfAFileThatIsAboutToGo(t *testing.T) {
+	for _, command := range []string{"rm a.txt", "git rm -f a.txt && true; rm -f a.txt", "mv a.txt b.txt"} {
+		w := newWorld(t)
+		w.base = gitrepo.Base
+		repo := newRepo(t, filepath.Join(w.home, "app"))
+		gittest.Write(t, repo, "a.txt", "one\ntwo\n")
+		gittest.Run(t, repo, "commit", "-q", "-a", "-m", "text")
+		gittest.Run(t, repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+		w.reply = func(in wire.HookRequest) any {
+			id := "s"
+			return wire.HookReply{Decision: wire.Allow, SessionID: &id, WantLines: in.Paths}
+		}
+		w.run("claude_code", "PreToolUse", bash(command)(repo, ""))
+		got := w.requests()
+		last := got[len(got)-1].Pending
+		i := slices.IndexFunc(last, func(p wire.HookPending) bool { return p.Path == "a.txt" })
+		if i < 0 || last[i].NewBlob != "" || last[i].BaseBlob == "" || len(last[i].Hunks) != 1 || last[i].Hunks[0].Count != 2 {
+			t.Errorf("%s: %+v", command, last)
+		}
 	}
 }
 

@@ -20,11 +20,7 @@ import (
 // shellTargets returns what a command is about to write, or has written.
 func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 	c := r.call
-	dir := c.Cwd
-	if c.Folder != "" {
-		dir = absolute(c.Cwd, c.Folder)
-	}
-	dir = realPath(dir)
+	dir := r.commandDir()
 	repo, inRepo := findRepo(dir)
 	result := r.scan(dir, repo)
 	var out []target
@@ -48,6 +44,14 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		out = withRepo(out, repo)
 	}
 	return out, nil
+}
+
+// commandDir is where a command runs.
+func (r *runner) commandDir() string {
+	if r.call.Folder != "" {
+		return realPath(absolute(r.call.Cwd, r.call.Folder))
+	}
+	return realPath(r.call.Cwd)
 }
 
 // withRepo adds the repository the command runs in, if it is not there yet.

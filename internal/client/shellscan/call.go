@@ -203,6 +203,9 @@ func (s *scanner) output(st *syntax.Stmt) input {
 		return echoed(words[0].s, args)
 	case "ls":
 		_, names := call{args: args}.parse("")
+		if len(names) == 0 || len(names) == 1 && names[0].ok && !names[0].glob && path.Ext(names[0].s) == "" {
+			return input{names: []value{{"*", true, true}}} // what is in a folder, by names within it
+		}
 		return input{names: onlyKnown(names)}
 	case "find":
 		return input{names: findNames(args)}

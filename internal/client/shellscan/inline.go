@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ type interpreter struct {
 func interpreterTable() map[string]interpreter {
 	shell := interpreter{[]string{"-c"}, (*scanner).script}
 	js := interpreter{[]string{"-e", "--eval", "-p", "--print"}, scriptWrites(jsWrites)}
-	py := interpreter{[]string{"-c"}, scriptWrites(pyWrites)}
+	py := interpreter{[]string{"-c"}, python}
 	rb := interpreter{[]string{"-e", "-E"}, scriptWrites(rbWrites)}
 	ps := interpreter{[]string{"-c", "-command", "-Command", "-C"}, (*scanner).powershell}
 	return map[string]interpreter{
@@ -127,6 +128,77 @@ func scriptWrites(patterns func() []*regexp.Regexp) func(*scanner, string) {
 			s.writeAll(matches(re, text), File)
 		}
 	}
+}
+
+// python looks for the files that a script writes, and for what it does to
+// them where it is short enough to be read.
+func python(s *scanner, text string) {
+	s.readOnly = false
+	text = inlineNames(unrolled(text))
+	var files []value
+	for _, re := range pyWrites() {
+		files = append(files, matches(re, text)...)
+	}
+	s.writeAll(files, File)
+	s.pythonEdit(text, files)
+}
+
+var (
+	pyLoops = lazily(`\bfor\s+(\w+)\s+in\s+[\[(]((?:\s*r?["'][^"'\n$\{]+["']\s*,?)+)[\])]\s*:`)
+	pyNames = lazily(`r?["']([^"'\n$\{]+)["']`)
+	pyJoins = lazily(`\bos\.path\.join\(((?:\s*r?["'][^"'\n$\{]+["']\s*,?)+)\)`,
+		`\b(?:pathlib\.)?Path\(\s*((?:r?["'][^"'\n$\{]+["']\s*,?\s*){2,})\)`,
+		`\(\s*Path\(\s*STR\s*\)\s*/\s*STR\s*\)`, `\bPath\(\s*STR\s*\)\s*/\s*STR`)
+	pyFields = lazily(`\bf(["'])([^"'\n]*\{(\w+)\}[^"'\n]*)["']`)
+)
+
+// unrolled repeats the body of a loop over names for each of them, and writes
+// names that are put together as one: os.path.join, Path of several parts,
+// f-strings with a name in them.
+func unrolled(text string) string {
+	for i, re := range pyJoins() {
+		text = re.ReplaceAllStringFunc(text, func(m string) string {
+			var parts []string
+			for _, n := range pyNames()[0].FindAllStringSubmatch(m, 20) {
+				parts = append(parts, n[1])
+			}
+			joined := `"` + path.Join(parts...) + `"`
+			if i > 0 {
+				joined = "Path(" + joined + ")"
+			}
+			return joined
+		})
+	}
+	for _, m := range assignments()[0].FindAllStringSubmatch(text, 20) {
+		text = fillIn(text, m[1], m[2])
+	}
+	for range 3 {
+		at := pyLoops()[0].FindStringSubmatchIndex(text)
+		if at == nil {
+			break
+		}
+		name, body := text[at[2]:at[3]], text[at[1]:]
+		var b strings.Builder
+		b.WriteString(text[:at[0]])
+		for _, n := range pyNames()[0].FindAllStringSubmatch(text[at[4]:at[5]], 100) {
+			b.WriteString("\n" + name + ` = "` + n[1] + "\"\n" + inlineNames(name+` = "`+n[1]+"\"\n"+fillIn(body, name, n[1])))
+		}
+		text = b.String()
+	}
+	return text
+}
+
+// fillIn puts a name into the f-strings that mention it.
+func fillIn(text, name, with string) string {
+	return pyFields()[0].ReplaceAllStringFunc(text, func(m string) string {
+		if !strings.Contains(m, "{"+name+"}") {
+			return m
+		}
+		if m = strings.ReplaceAll(m, "{"+name+"}", with); strings.Contains(m, "{") {
+			return m
+		}
+		return m[1:]
+	})
 }
 
 // matches returns the groups of every match that are not empty.

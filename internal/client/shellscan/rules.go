@@ -21,7 +21,7 @@ func ruleTable() map[string]rule {
 		"readonly": setVariables,
 		"local":    setVariables,
 
-		"tee":      operands("", File),
+		"tee":      tee,
 		"sponge":   operands("", File),
 		"touch":    operands("-d -r -t --date --reference", File),
 		"truncate": operands("-s -r --size --reference", File),
@@ -349,6 +349,20 @@ func remove(s *scanner, c call) {
 		kind = Tree
 	}
 	s.writeAll(ops, kind)
+	for _, v := range ops {
+		s.edit(v, Edit{Delete: true})
+	}
+}
+
+// tee writes what it reads.
+func tee(s *scanner, c call) {
+	opts, ops := c.parse("")
+	s.writeAll(ops, File)
+	if appends := opts.has("-a", "--append"); c.in.whole {
+		for _, v := range ops {
+			s.edit(v, Edit{Whole: !appends, Append: appends, Text: c.in.text})
+		}
+	}
 }
 
 // destination splits the operands of cp, mv and the like into sources and
@@ -396,11 +410,28 @@ func move(s *scanner, c call) {
 	sources, target, folder := destination(opts, ops)
 	s.writeAll(sources, File)
 	s.place(sources, target, folder, false)
+	s.copied(sources, target, folder)
+	for _, v := range sources {
+		s.edit(v, Edit{Delete: true})
+	}
+}
+
+// copied notes that a file becomes what another one is.
+func (s *scanner) copied(sources []value, target value, folder bool) {
+	if len(sources) != 1 || folder || sources[0].glob {
+		return
+	}
+	if from, ok := s.resolve(sources[0]); ok {
+		s.edit(target, Edit{From: from})
+	}
 }
 
 func copyFiles(s *scanner, c call) {
 	opts, ops := c.parse("-t --target-directory -S --suffix")
 	sources, target, folder := destination(opts, ops)
+	if !opts.has("-r", "-R", "-a", "--recursive", "--archive") {
+		s.copied(sources, target, folder)
+	}
 	s.place(sources, target, folder, opts.has("-r", "-R", "-a", "--recursive", "--archive"))
 }
 
@@ -421,6 +452,16 @@ func link(s *scanner, c call) {
 	}
 	sources, target, folder := destination(opts, ops)
 	s.place(sources, target, folder, false)
+	if len(sources) != 1 || folder || !opts.has("-s", "--symbolic") || !sources[0].ok || sources[0].glob {
+		return
+	}
+	if at, ok := s.resolve(target); ok { // what is written there later in the line goes where it leads
+		to := sources[0].s
+		if !isAbsolute(to) {
+			to = path.Join(path.Dir(at), to)
+		}
+		s.links[at] = to
+	}
 }
 
 func rsync(s *scanner, c call) {
@@ -486,11 +527,41 @@ func sed(s *scanner, c call) {
 	}
 	if inPlace {
 		s.writeAll(ops, File)
+		s.sedEdit(c, opts, ops)
 	}
 	for _, a := range c.args {
 		if strings.Contains(a.s, "w ") { // s/x/y/w file, and the w command
 			s.writeAll(matches(sedWrite(), a.s), File)
 		}
+	}
+}
+
+// sedEdit notes the commands that sed runs on its files.
+func (s *scanner) sedEdit(c call, opts options, files []value) {
+	if opts.has("-f", "--file", "-n", "--quiet", "--silent", "-z", "-s") {
+		return
+	}
+	var scripts []string
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		text, attached := strings.CutPrefix(a.s, "--expression=")
+		switch {
+		case (a.s == "-e" || a.s == "--expression" || len(a.s) > 2 && a.s[1] != '-' && a.s[0] == '-' && strings.HasSuffix(a.s, "e")) &&
+			i+1 < len(c.args):
+			i++
+			a = c.args[i]
+		case attached:
+			a.s = text
+		case strings.HasPrefix(a.s, "-") || a.s == "" || opts.has("-e", "--expression") || len(scripts) > 0:
+			continue
+		}
+		if !a.ok {
+			return
+		}
+		scripts = append(scripts, a.s)
+	}
+	for _, v := range files {
+		s.edit(v, Edit{Sed: scripts, Regexps: opts.has("-E", "-r", "--regexp-extended")})
 	}
 }
 

@@ -38,6 +38,7 @@ type Write struct {
 // A Result is what a command does to files.
 type Result struct {
 	Writes   []Write
+	Edits    []Edit  // what it does to the contents, where that can be read
 	Sweeps   []Sweep // git commands that take hold of all uncommitted work
 	ReadOnly bool    // every part of it is known to write nothing
 }
@@ -70,6 +71,7 @@ type state struct {
 	cwd   string // "" is the folder the command starts in
 	lost  bool   // a cd led to nobody knows where
 	vars  map[string]value
+	lists map[string][]value // arrays
 	funcs map[string]*syntax.Stmt
 }
 
@@ -78,16 +80,23 @@ type scanner struct {
 	rules        map[string]rule
 	interpreters map[string]interpreter
 
+	links    map[string]string // made by the command itself: where they lead
 	depth    int
 	steps    int
 	writes   []Write
+	edits    []Edit
 	sweeps   []Sweep
 	readOnly bool
 }
 
 func newScanner(vars map[string]string) *scanner {
-	s := &scanner{state: state{vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}}, readOnly: true,
-		rules: ruleTable(), interpreters: interpreterTable()}
+	s := &scanner{
+		state:        state{vars: map[string]value{}, lists: map[string][]value{}, funcs: map[string]*syntax.Stmt{}},
+		links:        map[string]string{},
+		readOnly:     true,
+		rules:        ruleTable(),
+		interpreters: interpreterTable(),
+	}
 	for k, v := range vars {
 		s.vars[k] = value{s: v, ok: true}
 	}
@@ -95,7 +104,7 @@ func newScanner(vars map[string]string) *scanner {
 }
 
 func (s *scanner) result() Result {
-	return Result{Writes: s.writes, Sweeps: s.sweeps, ReadOnly: s.readOnly && len(s.writes) == 0}
+	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, ReadOnly: s.readOnly && len(s.writes) == 0}
 }
 
 // script scans a text in shell syntax. A text that does not parse is scanned
@@ -121,6 +130,7 @@ func (s *scanner) script(text string) {
 // comes from, or file names that the command before it in a pipe prints.
 type input struct {
 	text  string
+	whole bool // text is all of it, as it is
 	file  value
 	names []value
 }
@@ -138,6 +148,9 @@ func (s *scanner) stmt(st *syntax.Stmt, in input) {
 	}
 	for _, r := range st.Redirs {
 		s.redirect(r, &in)
+	}
+	if len(st.Redirs) > 0 {
+		s.redirected(st, in)
 	}
 	switch c := st.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -176,6 +189,7 @@ func (s *scanner) stmt(st *syntax.Stmt, in input) {
 func (s *scanner) sub(f func()) {
 	old := s.state
 	s.vars = copyMap(old.vars)
+	s.lists = copyMap(old.lists)
 	s.funcs = copyMap(old.funcs)
 	f()
 	s.state = old
@@ -224,6 +238,11 @@ func (s *scanner) forLoop(c *syntax.ForClause, in input) {
 func (s *scanner) while(c *syntax.WhileClause, in input) {
 	s.stmts(c.Cond, in)
 	name := readVariable(c.Cond)
+	if len(in.names) == 0 && in.whole && len(in.text) < 1<<16 {
+		for line := range strings.Lines(in.text) {
+			in.names = append(in.names, literal(strings.TrimSpace(line)))
+		}
+	}
 	if name == "" || len(in.names) == 0 {
 		s.stmts(c.Do, in)
 		return
@@ -255,6 +274,7 @@ func (s *scanner) assign(list []*syntax.Assign) {
 		switch {
 		case a.Array != nil:
 			delete(s.vars, name)
+			s.list(name, a)
 		case a.Value == nil:
 			s.vars[name] = value{ok: true}
 		case a.Append:
@@ -264,6 +284,23 @@ func (s *scanner) assign(list []*syntax.Assign) {
 			s.vars[name] = s.word(a.Value)
 		}
 	}
+}
+
+// list notes the values of an array.
+func (s *scanner) list(name string, a *syntax.Assign) {
+	var words []*syntax.Word
+	for _, e := range a.Array.Elems {
+		if e.Index != nil || e.Value == nil {
+			delete(s.lists, name)
+			return
+		}
+		words = append(words, e.Value)
+	}
+	values := s.fields(words)
+	if a.Append {
+		values = append(slices.Clone(s.lists[name]), values...)
+	}
+	s.lists[name] = values
 }
 
 // redirect notes the file a redirect writes, or the text it feeds.
@@ -277,9 +314,11 @@ func (s *scanner) redirect(r *syntax.Redirect, in *input) {
 			s.write(v, Write{Kind: File})
 		}
 	case syntax.Hdoc, syntax.DashHdoc:
-		in.text = s.word(r.Hdoc).s
+		v := s.word(r.Hdoc)
+		in.text, in.whole = v.s, v.ok && r.Op == syntax.Hdoc
 	case syntax.WordHdoc:
-		in.text = s.word(r.Word).s
+		v := s.word(r.Word)
+		in.text, in.whole = v.s+"\n", v.ok
 	case syntax.RdrIn:
 		*in = input{file: s.word(r.Word)}
 	}
@@ -291,6 +330,9 @@ func (s *scanner) write(v value, w Write) {
 	if !ok || len(s.writes) >= maxWrites {
 		s.readOnly = false
 		return
+	}
+	if to, linked := s.links[p]; linked && w.Kind == File && !v.glob {
+		p = to
 	}
 	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || p == "-" {
 		return

@@ -188,6 +188,7 @@ func FuzzScan(f *testing.F) {
 		f.Add(s.command)
 	}
 	f.Add("f() { f; f; }; f")
+	f.Add("sed -i -E '/a/,$s|[^]a]*(b)|\\1&|g;2c x' a.txt b.txt")
 	f.Add("for a in {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}; do for b in {1,2}{1,2}{1,2}{1,2}; do touch $a$b; done; done")
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
@@ -200,6 +201,7 @@ func FuzzScan(f *testing.F) {
 					t.Errorf("incomplete write %+v", w)
 				}
 			}
+			_, _, _ = Apply("one\ntwo a.b\n", r.Edits, func(string) (string, bool) { return "x", true })
 		}
 		if d := time.Since(start); d > await.Patience {
 			t.Errorf("took %v", d)

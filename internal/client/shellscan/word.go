@@ -27,6 +27,10 @@ func (s *scanner) fields(words []*syntax.Word) []value {
 				out = append(out, names...)
 				continue
 			}
+			if list, ok := s.elements(b); ok {
+				out = append(out, list...)
+				continue
+			}
 			out = append(out, s.word(b))
 		}
 		if len(out) > maxWrites {
@@ -161,6 +165,27 @@ func (s *scanner) substituted(w *syntax.Word) []value {
 		return nil
 	}
 	return s.output(c.Stmts[0]).names
+}
+
+// elements returns the values of a word that is nothing but "${list[@]}".
+func (s *scanner) elements(w *syntax.Word) ([]value, bool) {
+	if len(w.Parts) != 1 {
+		return nil, false
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Index == nil || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.Length || p.Excl {
+		return nil, false
+	}
+	index, ok := p.Index.(*syntax.Word)
+	if !ok || index.Lit() != "@" && index.Lit() != "*" {
+		return nil, false
+	}
+	list, ok := s.lists[p.Param.Value]
+	return list, ok
 }
 
 func orDot(p string) string {
