@@ -9,6 +9,7 @@ import { Shell } from "./ui/Shell";
 
 const SignIn = later(() => import("./pages/entry/SignIn"), "SignIn");
 const SetUp = later(() => import("./pages/entry/SetUp"), "SetUp");
+const UseLink = later(() => import("./pages/entry/UseLink"), "UseLink");
 const AcceptInvite = later(() => import("./pages/entry/AcceptInvite"), "AcceptInvite");
 const Device = later(() => import("./pages/entry/Device"), "Device");
 const Now = later(() => import("./pages/now/Now"), "Now");
@@ -39,6 +40,7 @@ export function App() {
         <Route path="/sign-in" component={SignIn} />
         <Route path="/setup" component={SetUp} />
         <Route path="/invite" component={AcceptInvite} />
+        <Route path="/link" component={UseLink} />
         <Route>
           <SessionProvider>
             <SignedIn />

@@ -97,6 +97,8 @@ const (
 	EventBillingUpdated            EventType = "billing.updated"
 	EventSigninSucceeded           EventType = "signin.succeeded"
 	EventSigninFailed              EventType = "signin.failed"
+	EventSigninRebound             EventType = "signin.rebound"
+	EventSigninBreakGlass          EventType = "signin.break_glass"
 )
 
 // A Part is what of the state that replicas keep in memory an event changes:
@@ -187,6 +189,8 @@ var events = []struct {
 	{EventBillingUpdated, PartNone},
 	{EventSigninSucceeded, PartNone},
 	{EventSigninFailed, PartNone},
+	{EventSigninRebound, PartNone},
+	{EventSigninBreakGlass, PartNone},
 }
 
 // EventTypes lists every type.

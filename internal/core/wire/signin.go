@@ -72,12 +72,21 @@ type SetUp struct {
 // SignInOptions tells the sign-in page what to offer.
 type SignInOptions struct {
 	SetUp bool    `json:"set_up" doc:"The server has no org yet"`
-	OIDC  *string `json:"oidc" doc:"Name of the OpenID provider, if one is configured"`
+	OIDC  *string `json:"oidc" doc:"Name of the first OpenID provider, if one is configured"`
+
+	Providers []string `json:"providers" doc:"Names of all OpenID providers"`
 }
 
 // StartOIDC begins a sign-in at the OpenID provider.
 type StartOIDC struct {
 	ReturnTo string `query:"return_to" maxLength:"500" doc:"Path in the dashboard to come back to"`
+	Provider string `query:"provider" maxLength:"100" doc:"Name of the provider; default the first"`
+	Choose   bool   `query:"choose" doc:"Have the provider ask which account is meant, as after signing out"`
+}
+
+// EndOIDC signs out at the OpenID provider.
+type EndOIDC struct {
+	Provider string `query:"provider" maxLength:"100" doc:"Name of the provider; default the first"`
 }
 
 // FinishOIDC is what the OpenID provider sends the browser back with.

@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 )
 
@@ -30,9 +33,8 @@ const discoverAgain = 5 * time.Second
 // from which state, nonce and PKCE verifier are derived. Only the browser that
 // began can finish, on any replica, and nothing has to be stored.
 type OIDC struct {
-	Name string // as the sign-in page shows it
+	Provider
 
-	issuer   string
 	config   oauth2.Config
 	client   *http.Client
 	mu       sync.Mutex
@@ -41,23 +43,44 @@ type OIDC struct {
 	retry    time.Time // when to try again
 }
 
-// NewOIDC returns a way to sign in through the issuer. The provider is asked
-// about itself at the first sign-in, so that it may be down when we start.
-func NewOIDC(name, issuer, clientID, clientSecret, callback string) *OIDC {
-	return &OIDC{Name: name, issuer: issuer, client: &http.Client{Timeout: 5 * time.Second},
-		config: oauth2.Config{
-			ClientID:     clientID,
-			ClientSecret: clientSecret,
-			RedirectURL:  callback,
-			Scopes:       []string{oidc.ScopeOpenID, "email", "profile"},
-		}}
+// A Provider is how an OpenID provider is set up.
+type Provider struct {
+	Name         string `json:"name"` // as the sign-in page shows it
+	Issuer       string `json:"issuer"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	// TrustEmail takes addresses as verified whatever the provider says of
+	// them: for one at which people cannot choose theirs.
+	TrustEmail bool `json:"trust_email"`
+	// GroupsClaim is where the provider names the groups somebody is in, and
+	// Roles what they are here by them.
+	GroupsClaim string                `json:"groups_claim"`
+	Roles       map[string]coord.Role `json:"roles"`
+	// Domains are those whose verified addresses may join without an invite.
+	Domains []string `json:"domains"`
+	// Replaces is the issuer whose place this one takes: who was bound there
+	// is bound here by the verified address.
+	Replaces string `json:"replaces"`
+}
+
+// NewOIDC returns a way to sign in through a provider. It is asked about
+// itself at the first sign-in, so that it may be down when we start.
+func NewOIDC(p Provider, callback string) *OIDC {
+	scopes := []string{oidc.ScopeOpenID, "email", "profile"}
+	if p.GroupsClaim == "" {
+		p.GroupsClaim = "groups"
+	}
+	return &OIDC{Provider: p, client: &http.Client{Timeout: 5 * time.Second},
+		config: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, RedirectURL: callback, Scopes: scopes}}
 }
 
 // An Identity is whom the provider says somebody is.
 type Identity struct {
+	Issuer   string
 	Subject  string // unique among all issuers
 	Email    string // empty unless the provider has verified it
 	Name     string
+	Groups   []string
 	ReturnTo string // path in the dashboard
 }
 
@@ -70,7 +93,7 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 	}
 	// Those who come while it is down must not wait for it one by one.
 	if time.Now().After(o.retry) {
-		o.provider, o.failed = oidc.NewProvider(context.WithoutCancel(ctx), o.issuer) // it is for others, too
+		o.provider, o.failed = oidc.NewProvider(context.WithoutCancel(ctx), o.Issuer) // it is for others, too
 		o.retry = time.Now().Add(discoverAgain)
 	}
 	if o.provider == nil {
@@ -83,8 +106,9 @@ func (o *OIDC) discover(ctx context.Context) (context.Context, *oidc.Provider, e
 	return ctx, o.provider, nil
 }
 
-// Start returns where to send the browser, and what its cookie must hold.
-func (o *OIDC) Start(ctx context.Context, returnTo string) (location, flow string, err error) {
+// Start returns where to send the browser, and what its cookie must hold. With
+// choose the provider asks which account is meant, whoever is signed in there.
+func (o *OIDC) Start(ctx context.Context, returnTo string, choose bool) (location, flow string, err error) {
 	_, p, err := o.discover(ctx)
 	if err != nil {
 		return "", "", err
@@ -95,8 +119,48 @@ func (o *OIDC) Start(ctx context.Context, returnTo string) (location, flow strin
 	flow = NewSecret().Text
 	cfg := o.config
 	cfg.Endpoint = p.Endpoint()
-	return cfg.AuthCodeURL(stateOf(flow, returnTo), oidc.Nonce(derive(flow, "nonce")),
-		oauth2.S256ChallengeOption(derive(flow, "verifier"))), flow, nil
+	cfg.Scopes = append(slices.Clone(cfg.Scopes), o.groupScopes(p)...)
+	options := []oauth2.AuthCodeOption{oidc.Nonce(derive(flow, "nonce")), oauth2.S256ChallengeOption(derive(flow, "verifier"))}
+	if choose {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "select_account"))
+	}
+	return cfg.AuthCodeURL(o.stateOf(flow, returnTo), options...), flow, nil
+}
+
+// groupScopes asks for groups, where they matter and the provider has a scope
+// for them; others tell them unasked or not at all.
+func (o *OIDC) groupScopes(p *oidc.Provider) []string {
+	var offers struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	if len(o.Roles) == 0 || p.Claims(&offers) != nil || !slices.Contains(offers.Scopes, o.GroupsClaim) {
+		return nil
+	}
+	return []string{o.GroupsClaim}
+}
+
+// EndSession returns where a browser signs out of the provider itself, or ""
+// if it offers no such thing.
+func (o *OIDC) EndSession(ctx context.Context, back string) (string, error) {
+	_, p, err := o.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	var offers struct {
+		EndSession string `json:"end_session_endpoint"`
+	}
+	if err := p.Claims(&offers); err != nil || offers.EndSession == "" {
+		return "", err
+	}
+	to, err := url.Parse(offers.EndSession)
+	if err != nil {
+		return "", err
+	}
+	q := to.Query()
+	q.Set("client_id", o.ClientID)
+	q.Set("post_logout_redirect_uri", back)
+	to.RawQuery = q.Encode()
+	return to.String(), nil
 }
 
 // derive makes one of a flow's values from its secret.
@@ -106,16 +170,25 @@ func derive(flow, what string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-func stateOf(flow, returnTo string) string {
-	return derive(flow, "state "+returnTo) + "." + base64.RawURLEncoding.EncodeToString([]byte(returnTo))
+// stateOf names the provider, too: a code that one gave is of no use at
+// another.
+func (o *OIDC) stateOf(flow, returnTo string) string {
+	return derive(flow, "state "+o.Issuer+" "+o.ClientID+" "+returnTo) + "." + base64.RawURLEncoding.EncodeToString([]byte(returnTo))
+}
+
+// Began reports whether a sign-in that comes back began at this provider.
+func (o *OIDC) Began(flow, state string) bool {
+	_, encoded, _ := strings.Cut(state, ".")
+	back, err := base64.RawURLEncoding.DecodeString(encoded)
+	return flow != "" && err == nil && subtle.ConstantTimeCompare([]byte(state), []byte(o.stateOf(flow, string(back)))) == 1
 }
 
 // Finish tells who came back from the provider.
 func (o *OIDC) Finish(ctx context.Context, flow, state, code string) (id Identity, err error) {
 	_, encoded, _ := strings.Cut(state, ".")
 	back, err := base64.RawURLEncoding.DecodeString(encoded)
-	if flow == "" || err != nil || subtle.ConstantTimeCompare([]byte(state), []byte(stateOf(flow, string(back)))) != 1 {
-		return id, problem.Newf(problem.Forbidden, "this sign-in was not begun in this browser, or took too long; begin again")
+	if err != nil || !o.Began(flow, state) {
+		return id, ErrNotBegun
 	}
 	ctx, p, err := o.discover(ctx)
 	if err != nil {
@@ -135,20 +208,90 @@ func (o *OIDC) Finish(ctx context.Context, flow, state, code string) (id Identit
 	if subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(derive(flow, "nonce"))) != 1 {
 		return id, refused(fmt.Errorf("nonce does not match"))
 	}
-	var claims struct {
-		Email    string `json:"email"`
-		Verified bool   `json:"email_verified"`
-		Name     string `json:"name"`
-	}
-	if err := proof.Claims(&claims); err != nil {
+	said, err := o.claims(ctx, p, token, proof)
+	if err != nil {
 		return id, refused(err)
 	}
-	id = Identity{Subject: proof.Issuer + " " + proof.Subject, Name: claims.Name, ReturnTo: string(back)}
-	if claims.Verified {
-		id.Email = claims.Email
+	id = Identity{Issuer: proof.Issuer, Subject: proof.Issuer + " " + proof.Subject, Name: text(said, "name"), ReturnTo: string(back),
+		Groups: list(said[o.GroupsClaim])}
+	if id.Name == "" {
+		id.Name = text(said, "preferred_username")
+	}
+	if o.TrustEmail || truth(said["email_verified"]) {
+		id.Email = text(said, "email")
 	}
 	return id, nil
 }
+
+// claims returns what the provider says of somebody: in the token, and what is
+// not in there at its userinfo endpoint. Thin tokens name the subject alone.
+func (o *OIDC) claims(ctx context.Context, p *oidc.Provider, token *oauth2.Token, proof *oidc.IDToken) (map[string]any, error) {
+	said := map[string]any{}
+	if err := proof.Claims(&said); err != nil {
+		return nil, err
+	}
+	azp, named := said["azp"]
+	if named && azp != o.ClientID || !named && len(proof.Audience) > 1 {
+		return nil, fmt.Errorf("the token was made out to %v for %v", azp, proof.Audience)
+	}
+	_, mail := said["email"]
+	_, groups := said[o.GroupsClaim]
+	if mail && said["email_verified"] != nil && (groups || len(o.Roles) == 0) || p.UserInfoEndpoint() == "" {
+		return said, nil
+	}
+	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		if mail { // what the token says will do, as far as it goes
+			return said, nil
+		}
+		return nil, fmt.Errorf("userinfo: %w", err)
+	}
+	if info.Subject != proof.Subject {
+		return nil, fmt.Errorf("userinfo is about %q, the token about %q", info.Subject, proof.Subject)
+	}
+	more := map[string]any{}
+	if err := info.Claims(&more); err != nil {
+		return nil, err
+	}
+	if mail && more["email"] != said["email"] { // whether another address is verified says nothing of this one
+		delete(more, "email_verified")
+	}
+	for name, value := range more {
+		if _, there := said[name]; !there {
+			said[name] = value
+		}
+	}
+	return said, nil
+}
+
+func text(claims map[string]any, name string) string {
+	s, _ := claims[name].(string)
+	return strings.TrimSpace(s)
+}
+
+// truth reads a boolean that some providers write as a text.
+func truth(v any) bool {
+	s, isText := v.(string)
+	return v == true || isText && strings.EqualFold(s, "true")
+}
+
+// list reads the names of groups: a list, or one text.
+func list(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return strings.Fields(strings.ReplaceAll(v, ",", " "))
+	case []any:
+		for _, x := range v {
+			if s, ok := x.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// ErrNotBegun is for a browser that comes back without having been sent.
+var ErrNotBegun = problem.Newf(problem.Forbidden, "this sign-in was not begun in this browser, or took too long; begin again")
 
 // refused hides what went wrong at the provider from the browser; the cause
 // is for the log.

@@ -68,6 +68,17 @@ type Invitation struct {
 // Invite writes an invitation.
 func Invite(i Invitation) wire.MailShape { return render("invite", i) }
 
+// A Rebinding offers somebody to bind their account to another sign-in.
+type Rebinding struct {
+	Name      string
+	Provider  string
+	URL       string
+	ExpiresAt coord.Time
+}
+
+// Rebind writes to somebody who came from another sign-in than theirs.
+func Rebind(r Rebinding) wire.MailShape { return render("rebind", r) }
+
 // A DisabledWebhook is an endpoint that gets no more events.
 type DisabledWebhook struct {
 	Org     string

@@ -114,6 +114,7 @@ func TestLettersReadAsTheyShould(t *testing.T) {
 		"digest-busy":       bulletin.Digest(busy()),
 		"digest-calm":       bulletin.Digest(calm()),
 		"invite":            bulletin.Invite(invitation("Ana <ana>")),
+		"rebind":            bulletin.Rebind(bulletin.Rebinding{Name: "Ana <ana>", Provider: "Acme ID", URL: "https://svc.example/link#c0de"}),
 		"invite-by-service": bulletin.Invite(invitation("")),
 		"webhook-disabled":  bulletin.WebhookDisabled(disabled()),
 	} {

@@ -36,6 +36,7 @@ usage: svcd <command> [flags]
   serve       run the service
   local       run the service of one person on this machine, as svc up does
   bootstrap   make the first org and its owner, and print a token
+  user        help somebody who cannot sign in
   rotate-key  replace the key that seals stored secrets
   backup      write everything into a file, while the server runs
   restore     bring a backup back into an empty database
@@ -70,6 +71,8 @@ func Main(ctx context.Context, env Env) int {
 		err = serveLocal(ctx, env, args)
 	case "bootstrap":
 		err = bootstrap(ctx, env, args)
+	case "user":
+		err = userCommand(ctx, env, args)
 	case "rotate-key":
 		err = rotateKey(ctx, env, args)
 	case "backup":

@@ -31,6 +31,12 @@ type Config struct {
 	OIDCClientID string
 	OIDCSecret   string
 	OIDCName     string
+	OIDCTrust    bool
+	OIDCGroups   string
+	OIDCRoles    string
+	OIDCDomains  string
+	OIDCReplaces string
+	OIDCMore     string
 	Owner        string
 	OrgName      string
 	Releases     string
@@ -157,6 +163,54 @@ var settings = []setting{
 		nil,
 	},
 	{"oidc-name", "SVC_OIDC_NAME", "OpenID", "what the sign-in page calls the provider", func(c *Config) any { return &c.OIDCName }, nil},
+	{
+		"oidc-trust-email",
+		"SVC_OIDC_TRUST_EMAIL",
+		"false",
+		"take the provider's addresses as verified whatever it says; only where people cannot choose theirs",
+		func(c *Config) any { return &c.OIDCTrust },
+		nil,
+	},
+	{
+		"oidc-groups-claim",
+		"SVC_OIDC_GROUPS_CLAIM",
+		"groups",
+		"the claim in which the provider names somebody's groups",
+		func(c *Config) any { return &c.OIDCGroups },
+		nil,
+	},
+	{
+		"oidc-roles",
+		"SVC_OIDC_ROLES",
+		"",
+		"what groups make of people at each sign-in, as group=role,...; who has one joins without an invite",
+		func(c *Config) any { return &c.OIDCRoles },
+		checkRoles,
+	},
+	{
+		"oidc-domains",
+		"SVC_OIDC_DOMAINS",
+		"",
+		"whose verified addresses join as members without an invite, separated by commas",
+		func(c *Config) any { return &c.OIDCDomains },
+		nil,
+	},
+	{
+		"oidc-replaces",
+		"SVC_OIDC_REPLACES",
+		"",
+		"the issuer that this provider takes the place of: who was bound there is bound here by the verified address",
+		func(c *Config) any { return &c.OIDCReplaces },
+		checkURL,
+	},
+	{
+		"oidc-more",
+		"SVC_OIDC_MORE",
+		"",
+		"file with further OpenID providers: a JSON list of {issuer, client_id, client_secret, name} and the other settings",
+		func(c *Config) any { return &c.OIDCMore },
+		nil,
+	},
 	{
 		"owner",
 		"SVC_OWNER",
@@ -343,6 +397,9 @@ func (c *Config) complete(environ []string) error {
 	}
 	if c.Database == "" {
 		c.Database = filepath.Join(c.Data, "svc.db")
+	}
+	if _, err := c.openID(); err != nil {
+		return err
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		return errors.New("--oidc-issuer (SVC_OIDC_ISSUER) and --oidc-client-id (SVC_OIDC_CLIENT_ID) go together; set both or neither")

@@ -137,10 +137,11 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.events.Woken, d.store.Aborted = d.Live.Stale, d.Live.Drop
 	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
 	out := outbound.New(outbound.Policy{Allow: allow})
+	providers, _ := d.cfg.openID() // likewise
 	d.queue = jobs.NewQueue(d.store, d.log)
 	d.Ops = ops.New(d.store, d.events, d.Live, d.log, ops.Config{
 		PublicURL: d.cfg.PublicURL,
-		OIDC:      d.openID(),
+		OIDC:      providers,
 		Vault:     v,
 		Outbound:  out,
 		Stripe:    d.cfg.Stripe.stripe(out),
@@ -196,15 +197,6 @@ func (c StripeConfig) stripe(out *outbound.Client) *billing.Stripe {
 	}
 	return billing.New(billing.Config{Key: c.Key, WebhookSecret: c.WebhookSecret, URL: c.URL, Transport: out.Transport(),
 		Prices: map[string]string{plan.Team: c.PriceTeam, plan.Business: c.PriceBusiness}})
-}
-
-// openID returns the configured OpenID provider, or nil.
-func (d *Daemon) openID() *auth.OIDC {
-	c := d.cfg
-	if c.OIDCIssuer == "" {
-		return nil
-	}
-	return auth.NewOIDC(c.OIDCName, c.OIDCIssuer, c.OIDCClientID, c.OIDCSecret, c.PublicURL+"/v1/auth/oidc/callback")
 }
 
 func (d *Daemon) background(ctx context.Context, fn func(context.Context)) {

@@ -32,6 +32,11 @@ var objects = map[string]maker{
 		id := w.Member(o, coord.Member).ID
 		return object{"/v1/members/" + id, id, nil}
 	},
+	"POST /v1/members/{userId}/unbind": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.Bind(ctx, id, "https://id.example.com "+id) })
+		return object{"/v1/members/" + id + "/unbind", id, nil}
+	},
 	"DELETE /v1/invites/{id}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/invites", map[string]any{"role": "member"})
 		return object{"/v1/invites/" + id, id, nil}

@@ -25,7 +25,8 @@ func scanAccount(r scanner) (a Account, err error) {
 	return a, err
 }
 
-const accountColumns = `u.id, u.email, u.name, u.password_hash, u.oidc_subject`
+const accountColumns = `u.id, u.email, u.name, u.password_hash,
+	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id)`
 
 // EmailKey is the form in which addresses are compared and stored.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -42,7 +43,7 @@ func (tx *Tx) AccountByID(ctx context.Context, id string) (*Account, error) {
 
 // AccountBySubject returns the account of an OpenID subject, or nil.
 func (tx *Tx) AccountBySubject(ctx context.Context, subject string) (*Account, error) {
-	return tx.account(ctx, `u.oidc_subject = $1`, subject)
+	return tx.account(ctx, `u.id = (SELECT i.user_id FROM identities i WHERE i.subject = $1)`, subject)
 }
 
 func (tx *Tx) account(ctx context.Context, cond, arg string) (*Account, error) {
@@ -78,10 +79,10 @@ func (tx *Tx) SetUserName(ctx context.Context, user, name string) error {
 	return err
 }
 
-// SetSubject binds an account to an OpenID subject.
-func (tx *Tx) SetSubject(ctx context.Context, user, subject string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE users SET oidc_subject = $2 WHERE id = $1`, user, subject)
-	return tx.duplicate(err, "this sign-in belongs to another account")
+// SetUserEmail changes a person's address.
+func (tx *Tx) SetUserEmail(ctx context.Context, user, email string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, EmailKey(email))
+	return tx.duplicate(err, "an account with the address %s exists", email)
 }
 
 const memberColumns = `u.id, u.email, u.name, m.role, m.joined_at`

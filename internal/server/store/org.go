@@ -36,6 +36,15 @@ func (tx *Tx) CountOrgs(ctx context.Context) (int, error) {
 	return tx.count(ctx, `SELECT COUNT(*) FROM orgs`)
 }
 
+// OnlyOrg returns the id of the server's one org, or "" if it has several.
+func (tx *Tx) OnlyOrg(ctx context.Context) (string, error) {
+	ids, err := all(ctx, tx, scanText, `SELECT id FROM orgs ORDER BY id LIMIT 2`)
+	if len(ids) != 1 {
+		return "", err
+	}
+	return ids[0], err
+}
+
 // SetDataMode changes how much an org lets leave its machines.
 func (tx *Tx) SetDataMode(ctx context.Context, org string, m coord.DataMode) error {
 	_, err := tx.ExecContext(ctx, `UPDATE orgs SET data_mode = $2 WHERE id = $1`, org, m)

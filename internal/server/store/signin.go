@@ -154,14 +154,33 @@ type Limit struct {
 // at once.
 func PerWindow(n int, window time.Duration) Limit { return Limit{window / time.Duration(n), n} }
 
+// Full refuses with a RateLimited problem if the limit of a key is used up. It
+// counts nothing: for limits that count failures only.
+func (tx *Tx) Full(ctx context.Context, key string, l Limit, detail string) error {
+	_, err := tx.next(ctx, key, l, detail)
+	return err
+}
+
 // Take counts one event under key and refuses it with a RateLimited problem
 // if the limit is used up (GCRA: one number per key). A refused event is not
 // counted. It must run inside Write with one lock for all users of the key.
 func (tx *Tx) Take(ctx context.Context, key string, l Limit, detail string) error {
+	next, err := tx.next(ctx, key, l, detail)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO rate_limits (key, tat) VALUES ($1, $2)
+		ON CONFLICT (key) DO UPDATE SET tat = EXCLUDED.tat`, key, next)
+	return err
+}
+
+// next returns where a key's count goes with one more event.
+func (tx *Tx) next(ctx context.Context, key string, l Limit, detail string) (coord.Time, error) {
 	tat, err := all(ctx, tx, func(r scanner) (t coord.Time, err error) { err = r.Scan(&t); return t, err },
 		`SELECT tat FROM rate_limits WHERE key = $1`, key)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	next := tx.Now
 	if len(tat) == 1 && tat[0] > next {
@@ -169,10 +188,7 @@ func (tx *Tx) Take(ctx context.Context, key string, l Limit, detail string) erro
 	}
 	next = next.Add(l.Every)
 	if over := next.Sub(tx.Now) - l.Every*time.Duration(l.Burst); over > 0 {
-		return problem.Later(over, "%s", detail)
+		return 0, problem.Later(over, "%s", detail)
 	}
-	_, err = tx.ExecContext(ctx, `
-		INSERT INTO rate_limits (key, tat) VALUES ($1, $2)
-		ON CONFLICT (key) DO UPDATE SET tat = EXCLUDED.tat`, key, next)
-	return err
+	return next, nil
 }

@@ -70,6 +70,8 @@ export const words: Record<EventType, Words> = {
   "plan.limit_reached": { did: "reached a limit of the plan", tone: "block" },
   "billing.updated": { did: "changed the subscription" },
   "signin.succeeded": { did: "signed in" },
+  "signin.rebound": { did: "bound the account to another sign-in", tone: "warn" },
+  "signin.break_glass": { did: "signed in by a link of the server's operator", tone: "block" },
   "signin.failed": { did: "failed to sign in", tone: "warn" },
 };
 

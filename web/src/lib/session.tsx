@@ -88,7 +88,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         await call("POST /v1/auth/sign-out");
         forgetDrafts();
         client.clear();
-        location.assign("/sign-in");
+        location.assign("/sign-in?out=1");
       },
     };
   }, [org, user, orgs, client]);

@@ -34,8 +34,8 @@ import (
 
 // Config is what operations need to know of the installation.
 type Config struct {
-	PublicURL string     // where people reach the dashboard, without a trailing slash
-	OIDC      *auth.OIDC // nil if no OpenID provider is configured
+	PublicURL string       // where people reach the dashboard, without a trailing slash
+	OIDC      []*auth.OIDC // the OpenID providers, as the sign-in page lists them
 	Vault     *vault.Vault
 	Outbound  *outbound.Client
 	Stripe    *billing.Stripe // nil if billing is not configured

@@ -34,8 +34,7 @@ func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.Ac
 	if strings.TrimSpace(in.Name) == "" {
 		return out, problem.InvalidField("name", "must not be blank")
 	}
-	// An invite that names nobody can be tried with anybody's address.
-	if err := s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns); err != nil {
+	if err := s.may(ctx, who, ""); err != nil {
 		return out, err
 	}
 	var invite coord.Invite
@@ -58,9 +57,9 @@ func (s *Service) AcceptInvite(ctx context.Context, who coord.Caller, in wire.Ac
 		return err
 	})
 	if err != nil {
-		return out, err
+		return out, s.failed(ctx, who, "", err)
 	}
-	hash, err := s.prove(ctx, in, invite, account, elsewhere)
+	hash, err := s.prove(ctx, who, in, invite, account, elsewhere)
 	if err != nil {
 		return out, err
 	}
@@ -90,16 +89,17 @@ func invitedAddress(i coord.Invite, given *string) (*string, error) {
 // prove returns the hash of the password to store, empty if the account keeps
 // its own. An invite is made by one org's admin and must not open an account
 // that belongs to others.
-func (s *Service) prove(ctx context.Context, in wire.AcceptInvite, invite coord.Invite, account *store.Account,
+func (s *Service) prove(ctx context.Context, who coord.Caller, in wire.AcceptInvite, invite coord.Invite, account *store.Account,
 	elsewhere bool) (string, error) {
 	switch {
 	case account != nil && account.PasswordHash != nil:
-		if err := s.limit(ctx, "signin:account:"+account.Email, perAccount, tooManySignIns); err != nil {
+		// An invite that names nobody can be tried with anybody's address.
+		if err := s.may(ctx, who, account.Email); err != nil {
 			return "", err
 		}
 		ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Password)
 		if err == nil && !ok {
-			err = problem.Newf(problem.InvalidCredentials, "this address has an account: use its password")
+			err = s.failed(ctx, who, account.Email, problem.Newf(problem.InvalidCredentials, "this address has an account: use its password"))
 		}
 		return "", err
 	case account != nil && (account.HasWayIn() || elsewhere || invite.Email == nil):
@@ -274,7 +274,7 @@ func (s *Service) NewSetupCode(ctx context.Context) (code string, err error) {
 
 // SetUp makes the first org from the set-up page and signs its owner in.
 func (s *Service) SetUp(ctx context.Context, who coord.Caller, in wire.SetUp) (out wire.SignedIn, err error) {
-	if err := s.limit(ctx, "setup:"+who.Address, perAddress, "too many tries; wait a little"); err != nil {
+	if err := s.limit(ctx, "setup:"+who.Address, perSetUp, "too many tries; wait a little"); err != nil {
 		return out, err
 	}
 	if strings.TrimSpace(in.Org) == "" {

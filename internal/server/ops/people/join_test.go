@@ -75,7 +75,7 @@ func TestAnInviteDoesNotOpenOtherPeoplesAccounts(t *testing.T) {
 	gone := w.Member(ours, coord.Member) // signs in with OpenID, was removed
 	w.Write("signin", func(ctx context.Context, tx *store.Tx) error {
 		for _, u := range []coord.User{bound, gone} {
-			if err := tx.SetSubject(ctx, u.ID, "subject of "+u.ID); err != nil {
+			if err := tx.Bind(ctx, u.ID, "subject of "+u.ID); err != nil {
 				return err
 			}
 		}

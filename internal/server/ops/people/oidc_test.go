@@ -31,6 +31,14 @@ type issuer struct {
 	key    *rsa.PrivateKey
 	mu     sync.Mutex
 	grants map[string]grant // by code
+	info   map[string]any   // what userinfo says
+}
+
+// set changes what userinfo says.
+func (i *issuer) set(info map[string]any) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.info = info
 }
 
 type grant struct {
@@ -56,12 +64,23 @@ func newIssuer(t *testing.T) *issuer {
 			"authorization_endpoint":                i.URL + "/authorize",
 			"token_endpoint":                        i.URL + "/token",
 			"jwks_uri":                              i.URL + "/keys",
+			"userinfo_endpoint":                     i.URL + "/userinfo",
+			"end_session_endpoint":                  i.URL + "/end",
 			"id_token_signing_alg_values_supported": []string{"RS256"},
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "k",
 			"n": b64(key.N.Bytes()), "e": b64(big.NewInt(int64(key.E)).Bytes())}}})
+	})
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, r *http.Request) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if len(i.info) == 0 || r.Header.Get("Authorization") != "Bearer x" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		reply(w, i.info)
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
@@ -126,7 +145,9 @@ func (i *issuer) visit(t *testing.T, w *daemontest.World, returnTo string, claim
 		"email_verified": true,
 	}
 	for k, x := range claims {
-		all[k] = x
+		if all[k] = x; x == nil {
+			delete(all, k)
+		}
 	}
 	i.mu.Lock()
 	i.grants[v.code] = grant{all, v.query.Get("code_challenge")}

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -19,16 +20,84 @@ const tooManySignIns = "too many sign-ins; wait a little and try again"
 
 var (
 	errCredentials = problem.Newf(problem.InvalidCredentials, "the email or the password is wrong")
-	perAddress     = store.PerWindow(10, time.Minute)
-	perAccount     = store.PerWindow(10, 15*time.Minute)
+	// Failures: of an address, which may be a whole office's; of an account from
+	// one address; and of an account from wherever, which does not count where
+	// its owner is signed in already, so that nobody can be kept out by others.
+	perAddress = store.PerWindow(60, 10*time.Minute)
+	perPair    = store.PerWindow(10, 15*time.Minute)
+	perAccount = store.PerWindow(100, time.Hour)
+	perSetUp   = store.PerWindow(10, time.Minute)
 )
+
+// A gate is one limit of failures.
+type gate struct {
+	key   string
+	limit store.Limit
+}
+
+// gates returns the limits that a try to sign in has to pass.
+func (s *Service) gates(ctx context.Context, tx *store.Tx, who coord.Caller, email string) ([]gate, error) {
+	at := placeOf(who.Address)
+	out := []gate{{"signin:address:" + at, perAddress}}
+	if email == "" {
+		return out, nil
+	}
+	email = store.EmailKey(email)
+	out = append(out, gate{"signin:pair:" + email + " " + at, perPair})
+	known, err := tx.KnownAt(ctx, email, who.Address)
+	if err == nil && !known {
+		out = append(out, gate{"signin:account:" + email, perAccount})
+	}
+	return out, err
+}
+
+// placeOf folds addresses of one place: a host has a whole /64 of them.
+func placeOf(address string) string {
+	if ip, err := netip.ParseAddr(address); err == nil && ip.Is6() && !ip.Is4In6() {
+		if net, err := ip.Prefix(64); err == nil {
+			return net.String()
+		}
+	}
+	return address
+}
+
+// may refuses a try to sign in where too many have failed.
+func (s *Service) may(ctx context.Context, who coord.Caller, email string) error {
+	return s.Read(ctx, func(tx *store.Tx) error {
+		gates, err := s.gates(ctx, tx, who, email)
+		for _, g := range gates {
+			err = ground.FirstError(err, tx.Full(ctx, g.key, g.limit, tooManySignIns))
+		}
+		return err
+	})
+}
+
+// failed counts a try that failed, in a transaction of its own, and returns
+// why. What is not the caller's fault does not count.
+func (s *Service) failed(ctx context.Context, who coord.Caller, email string, why error) error {
+	switch problem.KindOf(why) {
+	case problem.Internal, problem.Unavailable, problem.RateLimited:
+		return why
+	}
+	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
+		gates, err := s.gates(ctx, tx, who, email)
+		for _, g := range gates {
+			if err == nil {
+				err = tx.Take(ctx, g.key, g.limit, tooManySignIns)
+			}
+			if problem.KindOf(err) == problem.RateLimited {
+				err = nil // others failed meanwhile; the next try is refused
+			}
+		}
+		return err
+	})
+	return ground.FirstError(err, why)
+}
 
 // SignIn begins a dashboard session. An unknown address and a wrong password
 // get the same answer in the same time.
 func (s *Service) SignIn(ctx context.Context, who coord.Caller, in wire.SignIn) (out wire.SignedIn, err error) {
-	err = ground.FirstError(s.limit(ctx, "signin:address:"+who.Address, perAddress, tooManySignIns),
-		s.limit(ctx, "signin:account:"+store.EmailKey(in.Email), perAccount, tooManySignIns))
-	if err != nil {
+	if err := s.may(ctx, who, in.Email); err != nil {
 		return out, err
 	}
 	var account *store.Account
@@ -54,7 +123,7 @@ func (s *Service) SignIn(ctx context.Context, who coord.Caller, in wire.SignIn) 
 		if err != nil {
 			return out, err
 		}
-		return out, errCredentials
+		return out, s.failed(ctx, who, in.Email, errCredentials)
 	}
 	return s.begin(ctx, who, account.User)
 }
@@ -137,8 +206,12 @@ func (s *Service) GetSession(ctx context.Context, who coord.Caller, _ wire.None)
 
 // GetSignInOptions tells the sign-in page what to offer.
 func (s *Service) GetSignInOptions(ctx context.Context, _ coord.Caller, _ wire.None) (out wire.SignInOptions, err error) {
-	if s.Config.OIDC != nil {
-		out.OIDC = &s.Config.OIDC.Name
+	out.Providers = []string{}
+	for _, p := range s.Config.OIDC {
+		out.Providers = append(out.Providers, p.Name)
+	}
+	if len(out.Providers) > 0 {
+		out.OIDC = &out.Providers[0]
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		n, err := tx.CountOrgs(ctx)
@@ -163,11 +236,12 @@ func (s *Service) ChangePassword(ctx context.Context, who coord.Caller, in wire.
 		return out, err
 	}
 	if account.PasswordHash != nil {
-		if err := s.limit(ctx, "signin:account:"+account.Email, perAccount, tooManySignIns); err != nil {
+		if err := s.may(ctx, who, account.Email); err != nil {
 			return out, err
 		}
 		if ok, err := auth.VerifyPassword(ctx, account.PasswordHash, in.Current); err != nil || !ok {
-			return out, ground.FirstError(err, problem.Newf(problem.InvalidCredentials, "the current password is wrong"))
+			return out, ground.FirstError(err, s.failed(ctx, who, account.Email,
+				problem.Newf(problem.InvalidCredentials, "the current password is wrong")))
 		}
 	}
 	hash, err := auth.HashPassword(ctx, in.New)

@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -165,16 +166,21 @@ func TestUnknownAddressesLookLikeWrongPasswords(t *testing.T) {
 	}
 }
 
-func TestSigningInIsLimited(t *testing.T) {
-	for name, email := range map[string]func(i int) string{
-		"per account": func(int) string { return "owner-acme@example.com" },
-		"per address": func(i int) string { return strings.Repeat("x", i+1) + "@example.com" },
+// Failures are limited; an office that signs in behind one address is not, and
+// nobody is kept out by the failures of others.
+func TestFailuresToSignInAreLimited(t *testing.T) {
+	for name, c := range map[string]struct {
+		email func(i int) string
+		most  int
+	}{
+		"per account": {func(int) string { return "owner-acme@example.com" }, 12},
+		"per address": {func(i int) string { return strings.Repeat("x", i+1) + "@example.com" }, 62},
 	} {
 		w := daemontest.Start(t, t.TempDir()+"/svc.db")
 		w.Org("Acme")
 		limited := false
-		for i := range 15 {
-			if res := signIn(w, email(i), "wrong"); res.Status == 429 {
+		for i := range c.most {
+			if res := signIn(w, c.email(i), "wrong"); res.Status == 429 {
 				limited = i >= 5 && res.Header.Get("Retry-After") != ""
 				break
 			}
@@ -182,5 +188,40 @@ func TestSigningInIsLimited(t *testing.T) {
 		if !limited {
 			t.Errorf("%s: no limit", name)
 		}
+	}
+}
+
+func TestAnOfficeSignsInBehindOneAddress(t *testing.T) {
+	w := daemontest.Start(t, t.TempDir()+"/svc.db")
+	o := w.Org("Acme")
+	w.Password(o.Users[coord.Owner], password)
+	for i := range 25 {
+		if res := signIn(w, o.Users[coord.Owner].Email, password); res.Status != 200 {
+			t.Fatalf("sign-in %d of one minute = %d %s", i+1, res.Status, res.Body)
+		}
+	}
+}
+
+// Somebody elsewhere who fails at an account does not keep its owner out.
+func TestOthersFailuresDoNotLockOut(t *testing.T) {
+	w := daemontest.StartWith(t, daemon.Config{Database: t.TempDir() + "/svc.db", TrustProxy: true})
+	o := w.Org("Acme")
+	u := o.Users[coord.Owner]
+	w.Password(u, password)
+	from := func(address, secret string) int {
+		return w.Do(request{Method: "POST", Path: "/v1/auth/sign-in", Body: map[string]any{"email": u.Email, "password": secret},
+			Header: map[string]string{"X-Forwarded-For": address}}).Status
+	}
+	if got := from("192.0.2.7", password); got != 200 {
+		t.Fatalf("at home = %d", got)
+	}
+	refused := 0
+	for i := range 130 { // a botnet
+		if from(fmt.Sprintf("198.51.100.%d", i), "wrong") == 429 {
+			refused++
+		}
+	}
+	if got := from("192.0.2.7", password); got != 200 || refused == 0 {
+		t.Errorf("at home, while others try = %d; %d of those were refused", got, refused)
 	}
 }

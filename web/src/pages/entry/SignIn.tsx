@@ -15,6 +15,8 @@ export function SignIn() {
   const client = useQueryClient();
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   const next = safeNext(params.get("next"));
+  // Whoever just signed out may want to be somebody else next.
+  const out = params.get("out") === "1";
   const signIn = useAction(() => call("POST /v1/auth/sign-in", { body: { email, password } }), {
     quietErrors: true,
     then: (session) => {
@@ -46,11 +48,16 @@ export function SignIn() {
         <Button type="submit" size="sm" fullWidth loading={signIn.isPending}>
           Sign in
         </Button>
-        {options.data?.oidc && (
-          <Button component="a" href={`/v1/auth/oidc/start?return_to=${encodeURIComponent(next)}`} variant="default" size="sm" fullWidth>
-            Continue with {options.data.oidc}
+        {options.data?.providers.map((name) => (
+          <Button key={name} component="a" href={`/v1/auth/oidc/start?provider=${encodeURIComponent(name)}&return_to=${encodeURIComponent(next)}${out ? "&choose=true" : ""}`} variant="default" size="sm" fullWidth>
+            Continue with {name}
           </Button>
-        )}
+        ))}
+        {out && options.data?.providers.map((name) => (
+          <a key={name} className="dim" href={`/v1/auth/oidc/end?provider=${encodeURIComponent(name)}`}>
+            Sign out of {name}, too
+          </a>
+        ))}
       </form>
     </Entry>
   );

@@ -1,5 +1,6 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { IconMail, IconUserPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Invite, Member, Role } from "../../api/records";
@@ -58,6 +59,8 @@ function MemberRow({ member }: { member: Member }) {
   const may = me.org.role === "owner" || (me.isAdmin && !isAdmin(member.role));
   const setRole = useAction((role: Role) => call("PATCH /v1/members/{userId}", { path: { userId: member.id }, body: { role } }), { says: `${member.name} has a new role.`, stale: ["members", "session"] });
   const remove = useAction(() => call("DELETE /v1/members/{userId}", { path: { userId: member.id } }), { says: `${member.name} is no longer in the org.`, stale: ["members", "tokens"] });
+  const unbind = useAction(() => call("POST /v1/members/{userId}/unbind", { path: { userId: member.id } }), { says: `${member.name} can be bound anew.`, stale: ["members"] });
+  const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   return (
     <li className="row-item">
       <Avatar user={member} size={30} />
@@ -80,6 +83,15 @@ function MemberRow({ member }: { member: Member }) {
         />
       ) : (
         <Pill tone="quiet">{member.role}</Pill>
+      )}
+      {me.org.role === "owner" && options.data?.oidc && (
+        <Confirmed
+          label="Unbind"
+          title={`Unbind ${member.name} from their OpenID sign-in?`}
+          text="For somebody whom the provider knows anew, or after it was replaced: the next sign-in with their verified address has the account."
+          confirm="Unbind"
+          onConfirm={() => unbind.mutateAsync()}
+        />
       )}
       {may && member.id !== me.user.id && (
         <Confirmed
