@@ -35,14 +35,14 @@ var breaks = []breaking{
 		before: "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id, name: 'x' });\n});\n",
 		after:  "const app = require('express')();\napp.get('/people/:id', (req, res) => {\n  res.json({ id: req.params.id });\n});\n",
 		uses:   "export async function loadUser(id: string) {\n  const r = await fetch(`/users/${id}`);\n  return r.json();\n}\n",
-		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name}`", is: "http:GET /people/{} stands in its place",
+		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name string}`", is: "http:GET /people/{} stands in its place",
 	},
 	{
 		name: "a reply loses a field", provider: "src/server.js", user: "src/client.ts",
 		before: "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id, name: 'x' });\n});\n",
 		after:  "const app = require('express')();\napp.get('/users/:id', (req, res) => {\n  res.json({ id: req.params.id });\n});\n",
 		uses:   "export async function loadUser(id: string) {\n  const r = await fetch(`/users/${id}`);\n  return r.json();\n}\n",
-		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name}`", is: "is now `GET /users/{} {id}`",
+		key:    "http:GET /users/{}", line: "line 2", was: "was `GET /users/{} {id, name string}`", is: "is now `GET /users/{} {id}`",
 	},
 	{
 		name: "a column is dropped", provider: "migrations/001_users.sql", user: "app/report.py",
@@ -113,6 +113,37 @@ var breaks = []breaking{
 		beside: map[string]string{"api/go.mod": "module github.com/acme/api\n", "web/go.mod": "module github.com/acme/web\n"},
 		key:    "pkg:go:github.com/acme/api/token#Parse", line: "line 5", was: "was `func Parse(text string)`", is: "removed `pkg:go:",
 	},
+}
+
+// A field that goes is told where a type says that it is used, and to nobody
+// else: the mapper stands in another file than the route.
+func TestAFieldBreaksThoseWhoUseIt(t *testing.T) {
+	svc := program(t, "svc")
+	const mapper = "src/mapper.js"
+	const before = "exports.toView = (o) => ({ id: o.id, total: o.total, note: o.note });\n"
+	routes := "const express = require('express');\nconst { toView } = require('./mapper');\nconst router = express.Router();\n" +
+		"router.get('/orders/:id', (req, res) => {\n  res.json({ order: toView(load(req.params.id)) });\n});\n"
+	uses := "import axios from 'axios';\n\ninterface Order { id: string; total: number }\n\n" +
+		"export const load = (id: string) => axios.get<{ order: Order }>(`/orders/${id}`);\n"
+	s := newServer(t, t.TempDir())
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{mapper: before, "src/routes.js": routes})
+	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), map[string]string{"src/api.ts": uses})
+	api.hook("SessionStart", "")
+	web.hook("SessionStart", "")
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
+	web.svc("index")
+
+	api.write(mapper, "exports.toView = (o) => ({ id: o.id, total: o.total });\n") // nobody uses the note
+	if told := api.hook("PostToolUse", mapper); strings.Contains(told, "contract_break") {
+		t.Errorf("a field that nobody uses breaks: %s", told)
+	}
+	api.write(mapper, "exports.toView = (o) => ({ id: o.id, sum: o.total, note: o.note });\n")
+	told := api.hook("PostToolUse", mapper)
+	for _, want := range []string{"contract_break", "http:GET /orders/{}", "order.total", "src/api.ts"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("who renamed a field was not told of %q: %s", want, told)
+		}
+	}
 }
 
 func protoText(fields string) string {
