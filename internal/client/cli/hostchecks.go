@@ -31,16 +31,19 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 				checks = append(checks, doctor.Check{Name: id, Level: doctor.Fail, Detail: err.Error()})
 				continue
 			}
-			everywhere := a.userHooks(opts, id)
-			if everywhere.Present {
+			everywhere := a.everywhere(opts, id)
+			if everywhere.Hooks.Present {
 				if !r.Hooks.Present {
-					r.Hooks = everywhere
+					r.Hooks, r.Trust = everywhere.Hooks, everywhere.Trust
 				}
-				if !everywhere.OK() {
-					checks = append(checks, partCheck(id+" user hooks", everywhere, "svc init --user --tools "+id))
+				if !everywhere.Hooks.OK() {
+					checks = append(checks, partCheck(id+" user hooks", everywhere.Hooks, "svc init --user --tools "+id))
 				}
 			}
-			if r.Hooks.Present && !everywhere.Present && setup.HereOnly(id) {
+			if everywhere.Server.Present && !r.Server.Present {
+				r.Server = everywhere.Server
+			}
+			if r.Hooks.Present && !everywhere.Hooks.Present && setup.HereOnly(id) {
 				topOnly = append(topOnly, id)
 			}
 			present := r.Hooks.Present || r.Server.Present
@@ -61,17 +64,17 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 	}
 }
 
-// userHooks returns how a host's hooks for all folders stand.
-func (a *app) userHooks(opts setup.Options, id string) setup.Part {
+// everywhere returns how a host is set up for all folders of the user.
+func (a *app) everywhere(opts setup.Options, id string) setup.Report {
 	if opts.Home == "" {
-		return setup.Part{}
+		return setup.Report{}
 	}
 	opts.User = true
 	r, err := setup.Status(opts, id)
 	if err != nil {
-		return setup.Part{}
+		return setup.Report{}
 	}
-	return r.Hooks
+	return r
 }
 
 // folderCheck tells where hosts would not run our hooks: some read them only

@@ -63,9 +63,9 @@ func trustIf(yes bool) Trust {
 	return Untrusted
 }
 
-// codexTrust reads the user's Codex settings: the project must be trusted, and
-// each of our hooks, which Codex names by their place in the file and knows by
-// a hash of their content.
+// codexTrust reads the user's Codex settings: the project must be trusted,
+// unless the hooks are the user's own, and each of our hooks, which Codex names
+// by their place in the file and knows by a hash of their content.
 func codexTrust(p *planner) Trust {
 	dir := p.opts.CodexHome
 	if dir == "" && p.opts.Home != "" {
@@ -82,7 +82,7 @@ func codexTrust(p *planner) Trust {
 	if toml.Unmarshal(data, &all) != nil {
 		return TrustUnknown
 	}
-	if lookup(all, []string{"projects", p.repo.dir, "trust_level"}) != "trusted" {
+	if !p.opts.User && lookup(all, []string{"projects", p.repo.dir, "trust_level"}) != "trusted" {
 		return Untrusted
 	}
 	trust := Trusted

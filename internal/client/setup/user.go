@@ -63,7 +63,10 @@ func (h *Host) forUser() *Host {
 		return nil
 	}
 	u := *h
-	u.files, u.instructions, u.redirect, u.trust, u.readsFirst = nil, nil, nil, nil, false
+	u.files, u.instructions, u.redirect, u.readsFirst = nil, nil, nil, false
+	if h.ID != "codex" { // which wants its hooks accepted one by one; the others ask about folders
+		u.trust = nil
+	}
 	if note := userNotes[h.ID]; note != "" {
 		u.Note, u.noteHome = note, note
 	}
