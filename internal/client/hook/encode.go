@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -13,12 +14,13 @@ import (
 
 // A process that lives for one request pays for all that encoding/json finds
 // out about its types, the facts about code above all, and uses it once. So
-// requests without such facts are written by hand, and of an answer only the
-// part is read that is used. A test holds both against the real thing.
+// requests are written by hand, except for what is found in code, and of an
+// answer only the part is read that is used. A test holds both against the
+// real thing.
 
 // encode returns req as JSON.
 func encode(req wire.HookRequest) ([]byte, error) {
-	if req.Analysis != nil || len(req.LineMaps) > 0 {
+	if len(req.LineMaps) > 0 {
 		return json.Marshal(req)
 	}
 	w := &writer{b: make([]byte, 0, 2048)}
@@ -51,6 +53,9 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	if req.Shell != nil {
 		w.object("shell", func() { w.shell(req.Shell) })
 	}
+	if err := w.analysis(req.Analysis); err != nil {
+		return nil, err
+	}
 	if req.Status != nil {
 		w.object("status", func() {
 			w.text("excerpt", req.Status.Excerpt, false)
@@ -65,17 +70,51 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	return w.b, nil
 }
 
+// analysis writes what was found about files: lines by hand, and what was
+// found in code, if anything was, as the standard library does.
+func (w *writer) analysis(a *coord.Analysis) error {
+	if a == nil {
+		return nil
+	}
+	if slices.ContainsFunc(a.Files, func(f coord.FileFacts) bool { return len(f.Symbols)+len(f.Contracts)+len(f.References) > 0 }) {
+		text, err := json.Marshal(a)
+		w.key("analysis")
+		w.b = append(w.b, text...)
+		return err
+	}
+	w.object("analysis", func() {
+		w.flag("truncated", a.Truncated)
+		w.list("files", len(a.Files), func(i int) {
+			f := &a.Files[i]
+			w.text("path", f.Path, true)
+			w.optional("old_path", f.OldPath)
+			w.text("status", string(f.Status), true)
+			w.text("language", f.Language, true)
+			w.flag("parsed", f.Parsed)
+			w.flag("binary", f.Binary)
+			w.flag("generated", f.Generated)
+			w.optional("base_blob", f.BaseBlob)
+			w.optional("new_blob", f.NewBlob)
+			w.hunks("hunks", f.Hunks, true)
+			for _, none := range []string{"symbols", "contracts", "references"} {
+				w.texts(none, nil, true)
+			}
+		})
+	})
+	return nil
+}
+
 func (w *writer) pending(p *wire.HookPending) {
 	w.text("path", p.Path, true)
 	w.text("base_blob", p.BaseBlob, false)
 	w.text("new_blob", p.NewBlob, false)
 	w.text("now_blob", p.NowBlob, false)
-	w.hunks("hunks", p.Hunks)
-	w.hunks("edits", p.Edits)
+	w.hunks("hunks", p.Hunks, false)
+	w.hunks("edits", p.Edits, false)
 }
 
-func (w *writer) hunks(name string, hunks []coord.Hunk) {
-	if len(hunks) == 0 {
+func (w *writer) hunks(name string, hunks []coord.Hunk, always bool) {
+	if len(hunks) == 0 && !always {
 		return
 	}
 	w.list(name, len(hunks), func(i int) {
@@ -130,6 +169,7 @@ func (w *writer) repo(r wire.HookRepo) {
 		w.key("known_only")
 		w.b = append(w.b, "true"...)
 	}
+	w.texts("root_commits", r.RootCommits, false)
 	if len(r.Packages) == 0 {
 		return
 	}
@@ -186,6 +226,21 @@ func (w *writer) list(name string, n int, fill func(i int)) {
 		w.close('}')
 	}
 	w.close(']')
+}
+
+func (w *writer) flag(name string, yes bool) {
+	w.key(name)
+	w.b = strconv.AppendBool(w.b, yes)
+}
+
+// optional writes a text that may be null.
+func (w *writer) optional(name string, s *string) {
+	if s != nil {
+		w.text(name, *s, true)
+		return
+	}
+	w.key(name)
+	w.b = append(w.b, "null"...)
 }
 
 // number writes a field; zero only if it always has to be there.

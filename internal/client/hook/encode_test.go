@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/svc-hq/svc/internal/chance"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -16,7 +17,13 @@ import (
 func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := rapid.Make[wire.HookRequest]().Draw(t, "request")
-		req.Analysis, req.LineMaps = nil, nil
+		req.LineMaps = nil
+		if req.Analysis != nil && rapid.Bool().Draw(t, "lines alone") {
+			for i := range req.Analysis.Files {
+				f := &req.Analysis.Files[i]
+				f.Symbols, f.Contracts, f.References = nil, nil, nil
+			}
+		}
 		got, err := encode(req)
 		if err != nil {
 			t.Fatal(err)
@@ -40,17 +47,42 @@ func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// dropEmpty takes out the one thing the standard library writes as null.
+// dropEmpty takes out the lists that the standard library writes as null.
 func dropEmpty(v any) {
+	if analysis, ok := v.(map[string]any)["analysis"].(map[string]any); ok {
+		dropLists(analysis)
+	}
 	repo, _ := v.(map[string]any)["repo"].(map[string]any)
 	if list, ok := repo["remote_fingerprints"].([]any); repo["remote_fingerprints"] == nil || ok && len(list) == 0 {
 		delete(repo, "remote_fingerprints")
 	}
 }
 
+// dropLists takes out the lists of facts that are empty or null.
+func dropLists(v map[string]any) {
+	for key, x := range v {
+		list, isList := x.([]any)
+		for _, e := range list {
+			if o, ok := e.(map[string]any); ok {
+				dropLists(o)
+			}
+		}
+		switch key {
+		case "files", "hunks", "symbols", "contracts", "references":
+			if x == nil || isList && len(list) == 0 {
+				delete(v, key)
+			}
+		}
+	}
+}
+
 func TestEveryFieldIsEncoded(t *testing.T) {
 	req := filled(reflect.TypeFor[wire.HookRequest]()).Interface().(wire.HookRequest)
-	req.Analysis = nil
+	req.LineMaps = nil
+	for i := range req.Analysis.Files {
+		f := &req.Analysis.Files[i]
+		f.Symbols, f.Contracts, f.References = []coord.SymbolFacts{}, []coord.ContractFacts{}, []coord.Reference{}
+	}
 	got, err := encode(req)
 	if err != nil {
 		t.Fatal(err)
