@@ -38,7 +38,7 @@ type codexHook struct{ Key, CurrentHash string }
 func codexHooks(w *world, bin string) (hooks []codexHook) {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), bin, "app-server")
-	cmd.Dir, cmd.Env = w.repo, w.env
+	cmd.Dir, cmd.Env = w.place(), w.env
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -52,7 +52,7 @@ func codexHooks(w *world, bin string) (hooks []codexHook) {
 	}
 	fmt.Fprintf(in, "%s\n%s\n%s\n", `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"svc","version":"1"}}}`,
 		`{"method":"initialized"}`,
-		encode(object{"id": 1, "method": "hooks/list", "params": object{"cwds": []string{w.repo}}}))
+		encode(object{"id": 1, "method": "hooks/list", "params": object{"cwds": []string{w.place()}}}))
 	for dec := json.NewDecoder(out); ; {
 		var reply struct {
 			ID     int

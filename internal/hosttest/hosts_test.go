@@ -28,6 +28,7 @@ type row struct {
 	find   func(tool string) call // how it must ask for a server's tool first, if it must
 	invoke string                 // the tool with which it calls what it found, if not by its name
 	direct string                 // for $DIRECT: a tool server at $SERVER, with $TOKEN, called direct
+	stdio  string                 // for $DIRECT: a tool server that is the program $WRITER, called writer
 
 	read  func(path string) call // what the host demands before an edit, if anything
 	edit  func(path, old, new string) call
@@ -46,9 +47,10 @@ const prompt = "Please bring the ledger up to date."
 var rows = []row{
 	{
 		id: "claude_code", name: "Claude Code", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude",
-		args: []string{"-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash,mcp__svc,mcp__direct"},
+		args: []string{"-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash,mcp__svc,mcp__direct,mcp__writer"},
 		mcp:  "mcp__$S__$T", find: search("ToolSearch", "select:"), files: map[string]string{".claude.json": `{"mcpServers":{$DIRECT}}`},
 		direct: `"direct":{"type":"http","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
+		stdio:  `"writer":{"command":"$WRITER","args":[]}`,
 		env: []string{"ANTHROPIC_BASE_URL=$MODEL", "ANTHROPIC_API_KEY=test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1"},
 		read:  func(path string) call { return call{tool: "Read", args: object{"file_path": path}} },
@@ -77,6 +79,7 @@ trust_level = "trusted"
 $DIRECT`},
 		mcp:    "mcp__$S__$T",
 		find:   search("tool_search", ""),
+		stdio:  "[mcp_servers.writer]\ncommand = \"$WRITER\"\n",
 		direct: "[mcp_servers.direct]\nurl = \"$SERVER/mcp\"\nhttp_headers = { Authorization = \"Bearer $TOKEN\" }\n",
 		edit: func(path, old, new string) call {
 			return call{
@@ -94,6 +97,7 @@ $DIRECT`},
 			"COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=fake-model"},
 		mcp: "$S-$T", files: map[string]string{".copilot/mcp-config.json": `{"mcpServers":{$DIRECT}}`},
 		direct: `"direct":{"type":"http","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"tools":["*"]}`,
+		stdio:  `"writer":{"type":"local","command":"$WRITER","args":[],"tools":["*"]}`,
 		edit:   named("edit", "path", "old_str", "new_str"),
 		shell:  command("bash", "command"),
 	},
@@ -106,7 +110,8 @@ $DIRECT`},
 				`"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true},"mcpServers":{$DIRECT}}`,
 			".gemini/trustedFolders.json": `{"$REPO":"TRUST_FOLDER"}`,
 		},
-		mcp: "mcp_$S_$T", direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
+		stdio: `"writer":{"command":"$WRITER","args":[]}`,
+		mcp:   "mcp_$S_$T", direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
 		edit:  named("replace", "file_path", "old_string", "new_string"),
 		shell: command("run_shell_command", "command"),
 	},
@@ -124,6 +129,7 @@ $DIRECT`},
 "models":{"fake-model":{"name":"fake","tool_call":true,"limit":{"context":100000,"output":4000}}}}},
 "model":"fake/fake-model","small_model":"fake/fake-model","mcp":{$DIRECT}}`},
 		mcp:    "$S_$T",
+		stdio:  `"writer":{"type":"local","command":["$WRITER"],"enabled":true}`,
 		direct: `"direct":{"type":"remote","url":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"},"oauth":false,"enabled":true}`,
 		read:   func(path string) call { return call{tool: "read", args: object{"filePath": path}} },
 		edit:   named("edit", "filePath", "oldString", "newString"),
@@ -142,8 +148,10 @@ $DIRECT`},
 		mcp:    "mcp__$S__$T",
 		find:   search("tool_search", "select:"),
 		invoke: "tool_call",
+		limits: map[behaviour]string{firstWords: "the host shows the tools' descriptions as text, and the server's instructions"},
 		files:  map[string]string{".qwen/settings.json": `{"mcpServers":{$DIRECT}}`},
 		direct: `"direct":{"httpUrl":"$SERVER/mcp","headers":{"Authorization":"Bearer $TOKEN"}}`,
+		stdio:  `"writer":{"command":"$WRITER","args":[]}`,
 		read:   func(path string) call { return call{tool: "read_file", args: object{"file_path": path}} },
 		edit:   named("edit", "file_path", "old_string", "new_string"),
 		shell:  command("run_shell_command", "command"),

@@ -47,6 +47,8 @@ type model struct {
 	seen  int            // turns that have looked
 	heard map[string]int // texts of the request before, and how often each was in it
 	log   []string       // what was asked, for a test that fails
+	first map[string]any // the first request
+	news  []string       // texts of the last request that were not in the one before
 }
 
 func startModel(tb testing.TB, mark string, turns []turn) *model {
@@ -88,8 +90,13 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *model) answer(n int, req map[string]any) call {
 	now := map[string]int{}
 	var fresh strings.Builder
+	if m.first == nil {
+		m.first = req
+	}
+	m.news = nil
 	texts(req, func(s string) {
 		if now[s]++; now[s] > m.heard[s] {
+			m.news = append(m.news, s)
 			fresh.WriteString(s + "\n")
 		}
 	})

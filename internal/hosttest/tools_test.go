@@ -28,7 +28,7 @@ func (w *world) useTools(h row) result {
 		}
 		if h.find != nil {
 			play(h.find(tool), func(fresh string) {
-				told = h.invoke == "" || strings.Contains(fresh, "Ask what would happen if you worked")
+				told = h.invoke == "" || strings.Contains(fresh, `{"name":"`+tool+`","description"`)
 			})
 		}
 		play(c, func(fresh string) {

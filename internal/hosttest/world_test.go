@@ -52,7 +52,11 @@ type world struct {
 	team       *daemontest.Team
 	ana, bob   *daemontest.Person
 	claim      coord.Intent
-	configured bool // by svc init
+	configured bool   // by svc init
+	dir        string // where the host is started; the repository's root if empty
+	gate       *gate  // before the service, if any
+	model      *model // of the host that was started last
+	prepare    func() // done once the host's own settings are written
 }
 
 func newWorld(t *testing.T, path []string) *world {
@@ -82,28 +86,34 @@ func newWorld(t *testing.T, path []string) *world {
 	}
 	w.write(filepath.Join(w.repo, claimed), "one\n")
 	w.write(filepath.Join(w.repo, free), "first\n")
+	w.write(filepath.Join(w.repo, planned), lines)
+	w.write(filepath.Join(w.repo, tooled), "\n")
 	for _, args := range []string{"init -q -b main", "remote add origin " + remote, "add -A", "commit -qm start"} {
 		w.must("git", strings.Fields(args)...)
 	}
 	w.bob = w.team.Add("Bob", coord.Member)
-	w.anaClaims()
+	w.ana = w.team.Add("Ana", coord.Member)
+	w.claim = w.anaClaims("ana-1", claimed)
 	return w
 }
 
-// anaClaims has another person's agent claim a file.
-func (w *world) anaClaims() {
-	w.ana = w.team.Add("Ana", coord.Member)
+// anaClaims has another person's agent claim a file, in a session of its own.
+func (w *world) anaClaims(session, file string) coord.Intent {
 	start := daemontest.Do[wire.HookReply](w.ana, 200, "POST /v1/hooks/evaluate", wire.HookRequest{Event: wire.HookSessionStart,
-		Session: wire.HookSession{ExternalID: "ana-1", Tool: "claude_code"},
-		Repo:    wire.HookRepo{RemoteFingerprints: []string{remote}, Branch: "audit", WorktreeHash: "ana"}}, "X-Svc-Protocol", "1")
-	w.claim = daemontest.Do[wire.Declared](w.ana, 201, "POST /v1/intents", object{"title": "Audit the ledger", "mode": coord.Exclusive,
-		"session_id": *start.SessionID, "scope": object{"paths": []string{claimed}}}).Intent
+		Session: wire.HookSession{ExternalID: session, Tool: "claude_code"},
+		Repo:    wire.HookRepo{RemoteFingerprints: []string{remote}, Branch: "audit", WorktreeHash: session}}, "X-Svc-Protocol", "1")
+	return daemontest.Do[wire.Declared](w.ana, 201, "POST /v1/intents", object{"title": "Audit the ledger", "mode": coord.Exclusive,
+		"session_id": *start.SessionID, "scope": object{"paths": []string{file}}}).Intent
 }
 
 // setUp logs Bob in and lets svc init configure hosts.
 func (w *world) setUp(hosts string) {
 	w.t.Helper()
-	w.must("svc", "login", "--server", w.team.URL, "--token", w.bob.Token)
+	server := w.team.URL
+	if w.gate != nil {
+		server = w.gate.url()
+	}
+	w.must("svc", "login", "--server", server, "--token", w.bob.Token)
 	w.t.Logf("svc init --tools %s --yes\n%s", hosts, w.must("svc", "init", "--tools", hosts, "--yes"))
 	w.configured = true
 }
@@ -173,7 +183,10 @@ func (w *world) must(name string, args ...string) string {
 
 func (w *world) run(name string, args ...string) (string, error) {
 	w.t.Helper()
-	return run(w.t.Context(), w.repo, w.env, lookPath(w.t, w.path(), name), args...)
+	if !filepath.IsAbs(name) {
+		name = lookPath(w.t, w.path(), name)
+	}
+	return run(w.t.Context(), w.repo, w.env, name, args...)
 }
 
 // path are the folders of programs.
