@@ -28,6 +28,7 @@ type Rules struct {
 	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
 	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
 	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
+	RetentionDays         *int                                  `json:"retention_days,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -52,6 +53,7 @@ type Effective struct {
 	IntentExpireHours     int                                   `json:"intent_expire_hours"`
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
 	PullRequestReport     string                                `json:"pull_request_report"`
+	RetentionDays         int                                   `json:"retention_days"`
 
 	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
@@ -81,6 +83,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.IntentExpireHours, r.IntentExpireHours)
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
 		set(&e.PullRequestReport, r.PullRequestReport)
+		set(&e.RetentionDays, r.RetentionDays)
 	}
 	e.ignored = ignoredByDefault
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {

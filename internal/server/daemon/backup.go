@@ -82,14 +82,19 @@ func located(env Env, command, help string, args []string) (file string, cfg Con
 	if len(rest) != 1 {
 		return "", cfg, usageError{fmt.Errorf("%s takes one file; svcd %s --help tells more", command, command)}
 	}
+	cfg, err = databaseOf(env, command, at)
+	return rest[0], cfg, err
+}
+
+// databaseOf returns the configuration of the database that flags name.
+func databaseOf(env Env, command string, at map[string]string) (Config, error) {
 	var flags []string
 	for _, name := range []string{"data", "database"} {
 		if at[name] != "" {
 			flags = append(flags, "--"+name, at[name])
 		}
 	}
-	cfg, err = config(env, command, flags)
-	return rest[0], cfg, err
+	return config(env, command, flags)
 }
 
 func backup(ctx context.Context, env Env, args []string) error {

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -153,6 +154,38 @@ func TestACopyMovesATeam(t *testing.T) {
 		s = run(t, nil, "copy", "--from", "sqlite:"+from, "--to", to)
 		if s.code != 1 || !strings.Contains(s.err.String(), "nothing is overwritten") {
 			t.Errorf("a copy into a database in use: exit %d %s", s.code, &s.err)
+		}
+	})
+}
+
+// TestTheAuditLogCanBeKept before it is forgotten.
+func TestTheAuditLogCanBeKept(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.Start(t, dsn)
+		fullOrg(t, w)
+		s := run(t, nil, "audit", "--org", "acme", "--database", dsn)
+		lines := strings.Split(strings.TrimSpace(s.out.String()), "\n")
+		var events, old int
+		w.Write("", func(ctx context.Context, tx *store.Tx) error {
+			return tx.QueryRowContext(ctx, `SELECT COUNT(*), COUNT(CASE WHEN occurred_at < 1767225600000 THEN 1 END) FROM events`).Scan(&events, &old)
+		})
+		var last coord.Event
+		for i, line := range lines {
+			var e coord.Event
+			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type == "" || e.OccurredAt == 0 {
+				t.Fatalf("line %d is no event: %v %s", i, err, line)
+			}
+			last = e
+		}
+		if s.code != 0 || len(lines) != events || last.ID != fmt.Sprint(events) {
+			t.Errorf("exit %d, %d lines to %s, want %d (%s)", s.code, len(lines), last.ID, events, &s.err)
+		}
+		s = run(t, nil, "audit", "--before", "2026-01-01", "--database", dsn)
+		if n := strings.Count(s.out.String(), "\n"); n != old || s.code != 0 {
+			t.Errorf("exit %d, %d lines of before 2026, want %d", s.code, n, old)
+		}
+		if s := run(t, nil, "audit", "--org", "nobody", "--database", dsn); s.code != 1 || !strings.Contains(s.err.String(), "no org") {
+			t.Errorf("an unknown org: exit %d %s", s.code, &s.err)
 		}
 	})
 }

@@ -41,6 +41,7 @@ usage: svcd <command> [flags]
   backup      write everything into a file, while the server runs
   restore     bring a backup back into an empty database
   copy        copy a database into another, as from SQLite to PostgreSQL
+  audit       print the event log as lines of JSON, before it is forgotten
   migrate     bring the database's schema up to date and stop
   openapi     print the OpenAPI document of the REST API
   version     print the version
@@ -81,6 +82,8 @@ func Main(ctx context.Context, env Env) int {
 		err = restore(ctx, env, args)
 	case "copy":
 		err = copyDatabase(ctx, env, args)
+	case "audit":
+		err = audit(ctx, env, args)
 	case "migrate":
 		err = migrate(ctx, env, args)
 	case "openapi":

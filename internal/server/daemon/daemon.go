@@ -41,6 +41,7 @@ const (
 	flushEvery    = 10 * time.Second
 	sweepEvery    = time.Minute
 	analyzeEvery  = 24 * time.Hour
+	tidyEvery     = time.Hour
 	maxHeaderSize = 16 << 10
 )
 
@@ -186,6 +187,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.Work.FlushBeats) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, analyzeEvery, "gather statistics", d.store.Analyze) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }

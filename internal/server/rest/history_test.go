@@ -100,7 +100,10 @@ func newHistory(b *testing.B, dsn string, intents int) *history {
 		Other:   h.o.Users[coord.Member].ID,
 		Intents: intents,
 	}.Live(b, h.w.Store)
-	h.w.Restart() // as after a night: statistics are gathered
+	h.w.Restart() // as after a night: statistics are gathered, and days are summed up
+	if err := h.w.D.Ops.Outgoing.Tidy(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	for i := range 20 {
 		h.w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.o.Tokens[coord.Member],
 			Body: map[string]any{"title": "Now", "repo": "acme/api", "scope": map[string]any{"paths": []string{fmt.Sprintf("now/%d.go", i)}}}}, nil)

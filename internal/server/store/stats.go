@@ -71,19 +71,20 @@ func (tx *Tx) PersonalEvents(ctx context.Context, org string, w StatsWindow, typ
 // A ToolCount tells how many sessions a tool began.
 type ToolCount struct {
 	Tool  string
+	Repo  string
 	Count int
 }
 
-// CountTools counts the sessions begun by tool, the most first.
+// CountTools counts the sessions begun by tool and repo.
 func (tx *Tx) CountTools(ctx context.Context, org string, w StatsWindow) ([]ToolCount, error) {
 	f := w.filter(org, []coord.EventType{coord.EventSessionStarted})
 	return all(ctx, tx, func(r scanner) (c ToolCount, err error) {
-		err = r.Scan(&c.Tool, &c.Count)
+		err = r.Scan(&c.Tool, &c.Repo, &c.Count)
 		return c, err
 	}, `
-		SELECT s.tool, COUNT(*) AS n
+		SELECT s.tool, e.repo_id, COUNT(*)
 		FROM events e JOIN sessions s ON s.id = e.subject_id`+f.where()+`
-		GROUP BY s.tool ORDER BY n DESC, s.tool`, f.args...)
+		GROUP BY s.tool, e.repo_id`, f.args...)
 }
 
 // UsersByID returns people by id.

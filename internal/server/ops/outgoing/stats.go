@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -40,9 +41,6 @@ var counted = map[coord.EventType]func(*wire.Totals) *int{
 	coord.EventSessionStarted:     func(t *wire.Totals) *int { return &t.Sessions },
 }
 
-func resolvedOf(t *wire.Totals) *int { return &t.Resolved }
-func falseOf(t *wire.Totals) *int    { return &t.FalsePositives }
-
 // GetStats returns the figures of the last days.
 func (s *Service) GetStats(ctx context.Context, who coord.Caller, in wire.GetStats) (out wire.Stats, err error) {
 	if in.Days != 7 && in.Days != 30 && in.Days != 90 {
@@ -65,45 +63,59 @@ type sum struct {
 	out     wire.Stats
 	members map[string]*wire.Totals
 	repos   map[string]*wire.Totals
+	tools   map[string]int
 }
 
-// statsOf computes the stats of a window of whole days.
+// statsOf computes the stats of a window of whole days: from the sums of those
+// that are over, and from the log for the rest.
 func statsOf(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) (wire.Stats, error) {
-	s := &sum{members: map[string]*wire.Totals{}, repos: map[string]*wire.Totals{}}
+	s := &sum{members: map[string]*wire.Totals{}, repos: map[string]*wire.Totals{}, tools: map[string]int{}}
 	s.out.Days, s.out.Since = int(w.Until.Sub(w.Since)/day), w.Since
 	for d := w.Since; d < w.Until; d = d.Add(day) {
 		s.out.Daily = append(s.out.Daily, wire.Day{Date: d.Std().Format(time.DateOnly)})
 	}
-	types := make([]coord.EventType, 0, len(counted))
-	for t := range counted {
-		types = append(types, t)
+	rest := w
+	if w.Since == midnight(w.Since) { // sums are of days in UTC
+		summed, err := tx.SummedUntil(ctx, org)
+		if err != nil {
+			return s.out, err
+		}
+		rest.Since = min(max(summed, w.Since), w.Until)
+		if err := s.addSums(ctx, tx, org, store.StatsWindow{Since: w.Since, Until: rest.Since, Repo: w.Repo}); err != nil {
+			return s.out, err
+		}
 	}
-	counts, err := tx.CountEvents(ctx, org, w, types)
+	err := countLog(ctx, tx, org, rest, func(at coord.Time, user, repo, figure string, n int) {
+		s.add(at, user, repo, n, fieldOf(figure))
+		s.heat(at, at.Std().Hour(), n)
+	})
 	if err != nil {
 		return s.out, err
 	}
-	for _, c := range counts {
-		s.add(coord.Time(c.Hour*time.Hour.Milliseconds()), c.User, c.Repo, c.Count, counted[c.Type])
-	}
-	if err := s.addVerdicts(ctx, tx, org, w); err != nil {
+	tools, err := tx.CountTools(ctx, org, rest)
+	if err != nil {
 		return s.out, err
 	}
-	return s.finish(ctx, tx, org, w)
+	for _, t := range tools {
+		s.tools[t.Tool] += t.Count
+	}
+	return s.finish(ctx, tx, org)
 }
 
-// addVerdicts counts conflicts that were resolved, and false alarms once each,
-// at the time of the first verdict.
-func (s *sum) addVerdicts(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) error {
-	events, err := tx.PersonalEvents(ctx, org, w, []coord.EventType{coord.EventConflictResolved, coord.EventConflictFeedback})
-	alarms := map[string]bool{}
-	for _, e := range events {
-		isFalse := e.Payload["resolution"] == string(coord.ResolvedFalsePositive) || e.Payload["verdict"] == string(coord.VerdictFalsePositive)
-		switch {
-		case isFalse && !alarms[e.Subject.ID]:
-			alarms[e.Subject.ID] = true
-			s.add(e.OccurredAt, e.User, e.RepoID, 1, falseOf)
-		case !isFalse && e.Type == coord.EventConflictResolved:
-			s.add(e.OccurredAt, e.User, e.RepoID, 1, resolvedOf)
+// addSums adds what is summed up.
+func (s *sum) addSums(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) error {
+	sums, err := tx.Sums(ctx, org, w)
+	for _, x := range sums {
+		switch x.Figure {
+		case figureHeat:
+			hour, _ := strconv.Atoi(x.Detail) // we wrote it
+			s.heat(x.Day, hour, x.Count)
+		case figureTool:
+			s.tools[x.Detail] += x.Count
+		default:
+			if field := fieldOf(x.Figure); field != nil { // of a version that counts more
+				s.add(x.Day, x.User, x.Repo, x.Count, field)
+			}
 		}
 	}
 	return err
@@ -112,11 +124,11 @@ func (s *sum) addVerdicts(ctx context.Context, tx *store.Tx, org string, w store
 func (s *sum) add(at coord.Time, user, repo string, n int, field func(*wire.Totals) *int) {
 	*field(&s.out.Totals) += n
 	*field(&s.out.Daily[at.Sub(s.out.Since)/day].Totals) += n
-	moment := at.Std()
-	s.out.Heatmap[(int(moment.Weekday())+6)%7][moment.Hour()] += n
 	bump(s.members, user, n, field)
 	bump(s.repos, repo, n, field)
 }
+
+func (s *sum) heat(at coord.Time, hour, n int) { s.out.Heatmap[(int(at.Std().Weekday())+6)%7][hour] += n }
 
 func bump(of map[string]*wire.Totals, id string, n int, field func(*wire.Totals) *int) {
 	if id == "" {
@@ -128,17 +140,16 @@ func bump(of map[string]*wire.Totals, id string, n int, field func(*wire.Totals)
 	*field(of[id]) += n
 }
 
-func (s *sum) finish(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) (wire.Stats, error) {
+func (s *sum) finish(ctx context.Context, tx *store.Tx, org string) (wire.Stats, error) {
 	s.out.TimeSavedBasis = timeSavedBasis
 	s.out.TimeSavedMinutes = max(0, minutesPerResolved*s.out.Totals.Resolved-minutesPerFalse*s.out.Totals.FalsePositives)
 	s.out.TopClients, s.out.Members, s.out.Repos = []wire.ClientCount{}, []wire.MemberTotals{}, []wire.RepoTotals{}
-	tools, err := tx.CountTools(ctx, org, w)
-	if err != nil {
-		return s.out, err
+	for tool, n := range s.tools {
+		s.out.TopClients = append(s.out.TopClients, wire.ClientCount{Client: tool, Sessions: n})
 	}
-	for _, t := range tools {
-		s.out.TopClients = append(s.out.TopClients, wire.ClientCount{Client: t.Tool, Sessions: t.Count})
-	}
+	slices.SortFunc(s.out.TopClients, func(a, b wire.ClientCount) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Client, b.Client))
+	})
 	users, err := tx.UsersByID(ctx, keys(s.members))
 	if err != nil {
 		return s.out, err

@@ -82,6 +82,7 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
       { name: "session_idle_minutes", label: "An agent is idle after", help: "Without any event.", input: number(1, 1440, "minutes") },
       { name: "intent_expire_hours", label: "An intent expires after", help: "Without activity. Its claims are released.", input: number(1, 2160, "hours") },
       { name: "review_expire_days", label: "In review it expires after", help: "Without activity.", input: number(1, 90, "days") },
+      { name: "retention_days", label: "Forget what is over after", help: "Events, ended sessions and conflicts that ended by themselves. Daily figures stay. The org's rule alone counts.", input: number(30, 36500, "days") },
       {
         name: "pull_request_report",
         label: "A pull request tells of live conflicts by",

@@ -1,0 +1,199 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// Figures of daily sums that are no event's type.
+const (
+	figureResolved = "resolved"
+	figureFalse    = "false_alarm"
+	figureHeat     = "heat"
+	figureTool     = "tool"
+)
+
+// settling is how long after midnight a day is summed up: a write that began
+// before it may be committed after it.
+const settling = 15 * time.Minute
+
+// Tidy sums up the days that are over, and forgets what is older than each
+// org's retention_days. Several replicas may run it.
+func (s *Service) Tidy(ctx context.Context) error {
+	var orgs []coord.Org
+	err := s.Read(ctx, func(tx *store.Tx) (err error) {
+		orgs, err = tx.Orgs(ctx)
+		return err
+	})
+	var failed []error // of one org, which must not keep the others waiting
+	for _, o := range orgs {
+		until, err := s.sumUp(ctx, o.ID)
+		if err == nil {
+			err = s.forgetOld(ctx, o.ID, until)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("org %s: %w", o.ID, err))
+		}
+	}
+	return errors.Join(append(failed, err)...)
+}
+
+// sumUp sums up an org's days, one at a time, and returns up to when it came.
+func (s *Service) sumUp(ctx context.Context, org string) (until coord.Time, err error) {
+	for {
+		var from, next coord.Time
+		var sums []store.Sum
+		err := s.Read(ctx, func(tx *store.Tx) (err error) {
+			if from, err = tx.SummedUntil(ctx, org); err != nil {
+				return err
+			}
+			over := midnight(tx.Now.Add(-settling))
+			first, err := tx.NextEventAt(ctx, org, from)
+			if err != nil || from >= over {
+				return err
+			}
+			if first == 0 || first >= over {
+				next = over
+				return nil
+			}
+			next = midnight(first).Add(day)
+			sums, err = daySums(ctx, tx, org, midnight(first))
+			return err
+		})
+		if err != nil || next == 0 {
+			return from, err
+		}
+		err = s.Store.Write(ctx, org, func(tx *store.Tx) error {
+			_, err := tx.SaveSums(ctx, org, from, next, sums)
+			return err
+		})
+		if err != nil {
+			return from, err
+		}
+	}
+}
+
+func midnight(t coord.Time) coord.Time { return coord.TimeOf(t.Std().Truncate(day)) }
+
+// daySums counts what happened on a day.
+func daySums(ctx context.Context, tx *store.Tx, org string, at coord.Time) ([]store.Sum, error) {
+	w := store.StatsWindow{Since: at, Until: at.Add(day)}
+	byKey := map[store.Sum]int{}
+	err := countLog(ctx, tx, org, w, func(moment coord.Time, user, repo, figure string, n int) {
+		byKey[store.Sum{Day: at, Figure: figure, User: user, Repo: repo}] += n
+		byKey[store.Sum{Day: at, Figure: figureHeat, Repo: repo, Detail: strconv.Itoa(moment.Std().Hour())}] += n
+	})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := tx.CountTools(ctx, org, w)
+	for _, t := range tools {
+		byKey[store.Sum{Day: at, Figure: figureTool, Repo: t.Repo, Detail: t.Tool}] += t.Count
+	}
+	out := make([]store.Sum, 0, len(byKey))
+	for k, n := range byKey {
+		k.Count = n
+		out = append(out, k)
+	}
+	return out, err
+}
+
+// countLog counts a window's events from the log, by figure.
+func countLog(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow,
+	add func(at coord.Time, user, repo, figure string, n int)) error {
+	types := make([]coord.EventType, 0, len(counted))
+	for t := range counted {
+		types = append(types, t)
+	}
+	counts, err := tx.CountEvents(ctx, org, w, types)
+	if err != nil {
+		return err
+	}
+	for _, c := range counts {
+		add(coord.Time(c.Hour*time.Hour.Milliseconds()), c.User, c.Repo, string(c.Type), c.Count)
+	}
+	verdicts := []coord.EventType{coord.EventConflictResolved, coord.EventConflictFeedback}
+	events, err := tx.PersonalEvents(ctx, org, w, verdicts)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		switch {
+		case isFalse(e.Event):
+			earlier, err := tx.Events(ctx, org, store.EventFilter{Types: verdicts, Subject: e.Subject.ID, Before: e.Seq})
+			if err != nil {
+				return err
+			}
+			if !anyFalse(earlier) { // once each, at the time of the first verdict
+				add(e.OccurredAt, e.User, e.RepoID, figureFalse, 1)
+			}
+		case e.Type == coord.EventConflictResolved:
+			add(e.OccurredAt, e.User, e.RepoID, figureResolved, 1)
+		}
+	}
+	return nil
+}
+
+func isFalse(e coord.Event) bool {
+	return e.Payload["resolution"] == string(coord.ResolvedFalsePositive) || e.Payload["verdict"] == string(coord.VerdictFalsePositive)
+}
+
+func anyFalse(events []coord.Event) bool {
+	for _, e := range events {
+		if isFalse(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldOf returns the total that a figure adds to.
+func fieldOf(figure string) func(*wire.Totals) *int {
+	switch figure {
+	case figureResolved:
+		return func(t *wire.Totals) *int { return &t.Resolved }
+	case figureFalse:
+		return func(t *wire.Totals) *int { return &t.FalsePositives }
+	}
+	return counted[coord.EventType(figure)]
+}
+
+const (
+	forgetRows  = 100                   // in one step
+	forgetPause = 20 * time.Millisecond // between two, in which others write
+)
+
+// forgetOld drops what is older than the org keeps, in small steps, and never
+// an event whose day is not summed up.
+func (s *Service) forgetOld(ctx context.Context, org string, summed coord.Time) error {
+	var before coord.Time
+	err := s.Read(ctx, func(tx *store.Tx) error {
+		rules, err := tx.Policies(ctx, org)
+		before = min(summed, tx.Now.Add(-time.Duration(policy.Merge(rules[""]).RetentionDays)*day))
+		return err
+	})
+	for _, kind := range store.Stales {
+		for n := forgetRows; err == nil && n == forgetRows; {
+			err = s.Store.Write(ctx, org, func(tx *store.Tx) (err error) {
+				n, err = tx.Forget(ctx, kind, org, before, forgetRows)
+				return err
+			})
+			if n == forgetRows && err == nil {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(forgetPause):
+				}
+			}
+		}
+	}
+	return err
+}
