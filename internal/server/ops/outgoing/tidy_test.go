@@ -21,7 +21,8 @@ func aged(t *testing.T, x *teamtest.Team) {
 	x.Intent(x.Bob, teamtest.APIRepo, "Also now", "now/a.go")
 	// Verdicts in the past: two on one conflict count once, on another day than they would alone.
 	x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE events SET type = 'conflict.feedback', payload = '{"verdict":"false_positive"}', subject_id = 'old-conflict-1'
+		_, err := tx.ExecContext(ctx, `UPDATE events
+			SET type = 'conflict.feedback', payload = '{"verdict":"false_positive"}', subject_id = 'old-conflict-1'
 			WHERE org_id = $1 AND type = 'intent.closed' AND seq % 3 = 0`, x.O.ID)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `UPDATE events SET type = 'conflict.resolved', payload = '{"resolution":"cleared"}'
@@ -67,8 +68,8 @@ func TestSumsSayWhatTheLogSays(t *testing.T) {
 		tidy(t, x)
 		wantStats(t, "summed up twice", want, stats(x))
 		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
-			_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE org_id = $1 AND occurred_at < (SELECT until FROM daily_sums_until WHERE org_id = $1)`,
-				x.O.ID)
+			_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE org_id = $1
+				AND occurred_at < (SELECT until FROM daily_sums_until WHERE org_id = $1)`, x.O.ID)
 			return err
 		})
 		wantStats(t, "without the log of days that are over", want, stats(x))
@@ -86,7 +87,8 @@ func TestWhatIsOldIsForgotten(t *testing.T) {
 			return n
 		}
 		old := func(column, days string) string {
-			return ` WHERE org_id = $1 AND ` + column + ` < ((SELECT MAX(occurred_at) FROM events WHERE org_id = $1) - CAST(86400000 AS BIGINT) * ` + days + `)`
+			const last = `(SELECT MAX(occurred_at) FROM events WHERE org_id = $1)`
+			return ` WHERE org_id = $1 AND ` + column + ` < (` + last + ` - CAST(86400000 AS BIGINT) * ` + days + `)`
 		}
 		kept := count(`conflicts` + old("closed_at", "100") + ` AND resolution = 'agreed'`)
 		before := stats(x)
