@@ -167,7 +167,8 @@ func TestTheAuditLogCanBeKept(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(s.out.String()), "\n")
 		var events, old int
 		w.Write("", func(ctx context.Context, tx *store.Tx) error {
-			return tx.QueryRowContext(ctx, `SELECT COUNT(*), COUNT(CASE WHEN occurred_at < 1767225600000 THEN 1 END) FROM events`).Scan(&events, &old)
+			const past = `SELECT COUNT(*), COUNT(CASE WHEN occurred_at < 1767225600000 THEN 1 END) FROM events`
+			return tx.QueryRowContext(ctx, past).Scan(&events, &old)
 		})
 		var last coord.Event
 		for i, line := range lines {
