@@ -128,7 +128,9 @@ func (s *sum) add(at coord.Time, user, repo string, n int, field func(*wire.Tota
 	bump(s.repos, repo, n, field)
 }
 
-func (s *sum) heat(at coord.Time, hour, n int) { s.out.Heatmap[(int(at.Std().Weekday())+6)%7][hour] += n }
+func (s *sum) heat(at coord.Time, hour, n int) {
+	s.out.Heatmap[(int(at.Std().Weekday())+6)%7][hour] += n
+}
 
 func bump(of map[string]*wire.Totals, id string, n int, field func(*wire.Totals) *int) {
 	if id == "" {
