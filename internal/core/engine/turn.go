@@ -75,7 +75,7 @@ func TurnOf(heard *Heard, now Heard) Turn {
 	switch {
 	case heard == nil:
 		return TurnNew
-	case heard.Over:
+	case heard.Over, heard.Ref != "" && now.Ref != "" && heard.Ref != now.Ref: // it may have been over in between
 		return TurnBack
 	case heard.Owner != "" && heard.Owner != now.Owner:
 		return TurnHanded

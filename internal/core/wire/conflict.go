@@ -2,6 +2,10 @@ package wire
 
 import "github.com/svc-hq/svc/internal/core/coord"
 
+// ToldConflicts is of how many conflicts the answer to a declaration tells in
+// words; the next brief tells of the rest.
+const ToldConflicts = 5
+
 // ListConflicts asks for conflicts over REST.
 type ListConflicts struct {
 	List

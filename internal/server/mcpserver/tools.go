@@ -29,6 +29,7 @@ func (t Tool) text(out any, structured []byte) string {
 // text only, and what an inbox returned counts as read.
 const (
 	maxText    = 2000
+	maxTold    = 5000 // answers that count as having told of conflicts
 	maxLetters = 16_000
 )
 
@@ -54,17 +55,17 @@ var Tools = []Tool{
 	{Name: "team_context", Title: "Team context", ReadOnly: true, Core: true, words: words(teamContext),
 		Description: "Your intent and conflicts, teammates' work near your paths, contracts changing in linked " +
 			"repositories, unread messages. Call it at task start."},
-	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: words(declared),
+	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: words(declared), most: maxTold,
 		Description: "Announce your work before you edit. Declaring again on the branch updates your intent. Returns its " +
 			"conflicts, which are no errors: who, where, why and the next step."},
-	{Name: "intent_update", Title: "Update an intent", Core: true, words: words(declared),
+	{Name: "intent_update", Title: "Update an intent", Core: true, words: words(declared), most: maxTold,
 		Description: "Keep your intent current: scope, dependencies, branch, pull request, in_review. Removing scope " +
 			"resolves conflicts about it."},
 	{Name: "intent_close", Title: "Close an intent", Core: true, words: words(handedOff),
 		Description: "End your intent when merged or abandoned: claims are released, those who wait go on; or hand it off."},
 	{Name: "intent_handoff", Title: "Hand off an intent", words: words(handedOff),
 		Description: "Pass an intent to another member, whose agent takes it up with intent_adopt."},
-	{Name: "intent_adopt", Title: "Adopt an intent", words: words(declared),
+	{Name: "intent_adopt", Title: "Adopt an intent", words: words(declared), most: maxTold,
 		Description: "Take up an intent that was handed to your user, with its claims, changes and conflicts."},
 	{Name: "scope_check", Title: "Check a scope", ReadOnly: true, Core: true, words: words(scopeChecked),
 		Description: "Allow, warn or block, why, and the next step, if you worked there. Call it before creating files or " +

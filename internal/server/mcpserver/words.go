@@ -86,10 +86,9 @@ func party(p coord.Party) string {
 }
 
 func addConflicts(s *sheet, cs []coord.Conflict) {
-	const most = 5
 	for i, c := range cs {
-		if i == most {
-			s.line("and %d more: call conflicts.", len(cs)-most)
+		if i == wire.ToldConflicts {
+			s.line("and %d more: call conflicts.", len(cs)-i)
 			return
 		}
 		next := ""

@@ -214,7 +214,7 @@ func movePulled(ctx context.Context, c *ground.Change, i *store.IntentRow, was *
 	case patch.Status == nil && i.PRNumber != nil && *i.PRNumber == now.Number:
 		return c.TouchIntent(ctx, i.ID, c.Now)
 	}
-	_, err := work.Revise(ctx, c, i, patch, nil)
+	_, err := work.Revise(ctx, c, i, patch, nil, nil)
 	return err
 }
 

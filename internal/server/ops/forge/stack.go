@@ -52,7 +52,7 @@ func landOrWait(ctx context.Context, c *ground.Change, i *store.IntentRow, p sto
 		}
 	} else {
 		review := string(coord.IntentInReview)
-		if _, err := work.Revise(ctx, c, i, wire.IntentPatch{PRNumber: &p.Number, Status: &review}, nil); err != nil {
+		if _, err := work.Revise(ctx, c, i, wire.IntentPatch{PRNumber: &p.Number, Status: &review}, nil, nil); err != nil {
 			return err
 		}
 	}

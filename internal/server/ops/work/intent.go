@@ -204,7 +204,7 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	if err := TellIntent(ctx, c, event, *i, nil); err != nil {
 		return met, err
 	}
-	return AfterIntent(ctx, c, i)
+	return answerWith(ctx, c, i, session)
 }
 
 func ids(deps []store.Dependency) []string {
@@ -316,32 +316,42 @@ func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
 }
 
 // AfterIntent settles an intent's conflicts after a change of it and returns
-// the worst of them as records.
-func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) (met wire.Met, err error) {
+// them.
+func AfterIntent(ctx context.Context, c *ground.Change, i *store.IntentRow) ([]store.ConflictRow, error) {
 	if err := c.PutIntent(ctx, *i); err != nil {
-		return met, err
+		return nil, err
 	}
 	rows, err := c.Settle(ctx, i.ID)
 	if err != nil {
-		return met, err
+		return nil, err
 	}
 	c.Touched[i.ID] = true
 	if err := c.Reblock(ctx); err != nil {
-		return met, err
+		return nil, err
 	}
 	clear(c.Touched)
 	fresh, err := c.IntentByID(ctx, c.Who.OrgID, i.ID)
 	if err != nil {
-		return met, err
+		return nil, err
 	}
 	*i = fresh
+	return rows, nil
+}
+
+// answerWith is AfterIntent for an answer that tells the worst of the conflicts
+// to the session that works on the intent, if it is one that asks.
+func answerWith(ctx context.Context, c *ground.Change, i *store.IntentRow, session *store.SessionRow) (met wire.Met, err error) {
+	rows, err := AfterIntent(ctx, c, i)
+	if err != nil {
+		return met, err
+	}
 	if len(rows) > wire.MostMet {
 		slices.SortStableFunc(rows, func(a, b store.ConflictRow) int { return b.Severity.Rank() - a.Severity.Rank() })
 		met.MoreConflicts = len(rows) - wire.MostMet
 		rows = rows[:wire.MostMet]
 	}
-	if c.Who.SessionID != "" && c.Who.Via == coord.ViaTool { // the answer tells them
-		if err := c.Heard(ctx, c.Who.SessionID, i.ID, rows); err != nil {
+	if session != nil && c.Who.Via == coord.ViaTool {
+		if err := c.Heard(ctx, session.ID, i.ID, rows[:min(len(rows), wire.ToldConflicts)]); err != nil {
 			return met, err
 		}
 	}

@@ -123,6 +123,9 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 				return nil, err
 			}
 			paths = append(paths, ch.Facts.Path)
+			if ch.Facts.OldPath != nil {
+				paths = append(paths, *ch.Facts.OldPath)
+			}
 		}
 		row := store.ChangeRow{RepoID: ch.RepoID, Copy: ch.Copy, Facts: ch.Facts}
 		for _, t := range ch.By {
@@ -164,7 +167,7 @@ func WorkersOn(c *ground.Change, repo string, paths []string) []string {
 	var out []string
 	for _, id := range c.Live.Workers(repo) {
 		for _, ch := range c.Live.Changes(id) {
-			if slices.Contains(paths, ch.Facts.Path) {
+			if slices.Contains(paths, ch.Facts.Path) || ch.Facts.OldPath != nil && slices.Contains(paths, *ch.Facts.OldPath) {
 				out = append(out, id)
 				break
 			}
@@ -337,7 +340,7 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		if err := TellIntent(ctx, c, coord.EventIntentAdopted, i, nil); err != nil {
 			return err
 		}
-		if out.Met, err = AfterIntent(ctx, c, &i); err != nil {
+		if out.Met, err = answerWith(ctx, c, &i, sess); err != nil {
 			return err
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)

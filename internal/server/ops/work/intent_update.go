@@ -35,8 +35,12 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if !i.Status.Live() {
 			return closedIntent(i)
 		}
-		if _, err := s.speaksFor(ctx, c, session, i.Repo.ID); err != nil {
+		sess, err := s.speaksFor(ctx, c, session, i.Repo.ID)
+		if err != nil {
 			return err
+		}
+		if sess != nil && ground.WorkerOf(*sess) != i.ID {
+			sess = nil // an admin's, at something else
 		}
 		now, err := Show(ctx, c.Tx, i, who) // a draft's title is not everybody's to see
 		if err == nil {
@@ -45,7 +49,7 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 		if err != nil {
 			return err
 		}
-		if out.Met, err = Revise(ctx, c, &i, patch, note); err != nil {
+		if out.Met, err = Revise(ctx, c, &i, patch, note, sess); err != nil {
 			return err
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)
@@ -54,8 +58,10 @@ func (s *Service) updateIntent(ctx context.Context, who coord.Caller, ref string
 	return out, err
 }
 
-// Revise changes a live intent and returns its conflicts.
-func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wire.IntentPatch, note *string) (met wire.Met, err error) {
+// Revise changes a live intent and returns its conflicts. by is the session
+// that works on it, if it is one that asks: the answer tells it of them.
+func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wire.IntentPatch, note *string,
+	by *store.SessionRow) (met wire.Met, err error) {
 	was := i.Status
 	deps, err := applyPatch(ctx, c, i, patch)
 	if err != nil {
@@ -79,7 +85,7 @@ func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wir
 	if err := TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": was}); err != nil {
 		return met, err
 	}
-	return AfterIntent(ctx, c, i)
+	return answerWith(ctx, c, i, by)
 }
 
 // speaksFor finds the session that a call about something in a repo acts as,
