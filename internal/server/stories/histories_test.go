@@ -62,7 +62,8 @@ type listener struct {
 // A record is a conflict as it was when somebody heard of it.
 type record struct {
 	coord.Conflict
-	gone bool // it was told that the holder has gone
+	gone bool   // it was told that the holder has gone
+	at   string // what the listener worked on
 }
 
 type history struct {
@@ -248,7 +249,7 @@ func (h *history) hears(l *listener, how, text string, complete bool) (told []st
 	}
 	h.told += len(told)
 	for _, ref := range told {
-		h.justified(l, how, text, now[ref])
+		h.justified(l, how, text, now, now[ref])
 	}
 	if complete && !strings.Contains(text, "more waits") {
 		h.complete(l, how, text, told, now)
@@ -256,29 +257,34 @@ func (h *history) hears(l *listener, how, text string, complete bool) (told []st
 	if strings.Contains(text, "its lines meet yours") { // tells of the rebase along with the end
 		for ref, c := range now {
 			if _, mine := concerns(l, c); mine && c.Kind == coord.RebaseNeeded && c.Status.Live() {
-				l.knows[ref] = record{c, false}
+				l.knows[ref] = record{c, false, l.intent}
 			}
 		}
 	}
-	for ref, c := range now { // whoever hears that it is back knows that it was over
-		if slices.ContainsFunc(told, func(t string) bool { return follows(now, t, ref) }) {
-			l.knows[ref] = record{c, false}
-		}
-	}
 	for _, ref := range told {
-		l.knows[ref] = record{now[ref], strings.Contains(text, "has gone")}
+		l.learns(now, ref, strings.Contains(text, "has gone"))
 	}
 	if how == "team_context" { // lists what there is, and notes nothing as told
 		return told
 	}
 	for _, m := range aMatter.FindAllStringSubmatch(text, -1) {
 		for ref := range strings.SplitSeq(m[1]+m[2]+m[3], ", ") {
-			if c, ok := now[ref]; ok {
-				l.knows[ref] = record{c, false}
-			}
+			l.learns(now, ref, false)
 		}
 	}
 	return told
+}
+
+// learns notes what a listener has heard. Whoever hears of one that is back
+// knows that it was over.
+func (l *listener) learns(now map[string]coord.Conflict, ref string, gone bool) {
+	c, ok := now[ref]
+	for ; ok; c, ok = now[*c.Previous] {
+		l.knows[c.Ref] = record{c, gone, l.intent}
+		if c.Previous == nil {
+			return
+		}
+	}
 }
 
 // concerns reports whether a conflict is between a listener's work and another's.
@@ -292,7 +298,7 @@ func concerns(l *listener, c coord.Conflict) (side coord.PartyRole, ok bool) {
 }
 
 // justified checks that what is told concerns the listener and is new to it.
-func (h *history) justified(l *listener, how, text string, c coord.Conflict) {
+func (h *history) justified(l *listener, how, text string, now map[string]coord.Conflict, c coord.Conflict) {
 	side, mine := concerns(l, c)
 	if !mine {
 		h.rt.Fatalf("%s (at %s) %s: is told of %s, which is not its own:\n%s\n%+v", l.name, l.intent, how, c.Ref, text, c.Parties)
@@ -300,19 +306,30 @@ func (h *history) justified(l *listener, how, text string, c coord.Conflict) {
 	old, known := l.knows[c.Ref]
 	withdrawn := side == coord.Holder && c.Resolution != nil && *c.Resolution == coord.ResolvedWithdrawn
 	switch {
-	case !known && !c.Status.Live() && !withdrawn:
+	case !known && !c.Status.Live() && !withdrawn && !l.heardBefore(now, c):
 		h.rt.Fatalf("%s %s: is told of the end of %s, of which it never heard:\n%s", l.name, how, c.Ref, text)
 	case known && old.Status.Live() == c.Status.Live() && sameState(old.Conflict, c) && (old.gone || !strings.Contains(text, "has gone")):
-		h.rt.Fatalf("%s %s: is told of %s again, of which nothing has become:\n%s\n%s\n%s", l.name, how, c.Ref, text, text2(old.Conflict),
-			text2(c))
+		h.rt.Fatalf("%s %s: is told of %s again, of which nothing has become:\n%s\n%s\n%s", l.name, how, c.Ref, text, stateOf(old.Conflict),
+			stateOf(c))
 	}
 }
 
-func text2(c coord.Conflict) string {
+// heardBefore reports whether a listener heard of what a conflict is the return
+// of.
+func (l *listener) heardBefore(now map[string]coord.Conflict, c coord.Conflict) bool {
+	for before, old := range l.knows {
+		if old.Status.Live() && follows(now, c.Ref, before) {
+			return true
+		}
+	}
+	return false
+}
+
+func stateOf(c coord.Conflict) string {
 	return text([]any{c.Status, c.Severity, c.Evidence, owners(c)})
 }
 
-func sameState(a, b coord.Conflict) bool { return text2(withStatusOf(a, b)) == text2(b) }
+func sameState(a, b coord.Conflict) bool { return stateOf(withStatusOf(a, b)) == stateOf(b) }
 
 // withStatusOf leaves apart open, acknowledged and resolving.
 func withStatusOf(a, b coord.Conflict) coord.Conflict {
@@ -340,6 +357,9 @@ func (h *history) complete(l *listener, how, text string, told []string, now map
 			continue
 		}
 		old, known := l.knows[ref]
+		if known && old.at != l.intent {
+			continue // it was about other work of theirs, which they have left
+		}
 		loud := isLoud(c)
 		why := ""
 		switch {
@@ -352,7 +372,7 @@ func (h *history) complete(l *listener, how, text string, told []string, now map
 			why = "it is another's now"
 		case c.Status.Live() && loud && c.Severity.Rank() > old.Severity.Rank():
 			why = "it is more severe"
-		case c.Status.Live() && loud && slices.ContainsFunc(c.Evidence, func(e coord.Evidence) bool {
+		case c.Status.Live() && loud && !bySelector(old.Conflict) && slices.ContainsFunc(c.Evidence, func(e coord.Evidence) bool {
 			return e.Path != nil && e.Contract == nil && e.Symbol == nil && !slices.ContainsFunc(old.Evidence,
 				func(o coord.Evidence) bool { return o.Path != nil && *o.Path == *e.Path })
 		}):
@@ -361,9 +381,15 @@ func (h *history) complete(l *listener, how, text string, told []string, now map
 		if why != "" {
 			h.rt.Fatalf("%s (at %s) %s: is not told of %s (%s %s %s %v), and %s:\n%s\n%s\n%s", l.name, l.intent, how, ref, c.Kind, c.Severity,
 				c.Status,
-				c.Resolution, why, text, text2(old.Conflict), text2(c))
+				c.Resolution, why, text, stateOf(old.Conflict), stateOf(c))
 		}
 	}
+}
+
+// bySelector reports whether a conflict is about more than single files, so that
+// another file among them says nothing new.
+func bySelector(c coord.Conflict) bool {
+	return slices.ContainsFunc(c.Evidence, func(e coord.Evidence) bool { return e.Selector != nil })
 }
 
 // isLoud reports whether agents are told of a conflict unasked.
