@@ -140,6 +140,7 @@ type Token struct {
 	RevokedAt  *Time     `json:"revoked_at"`
 	OrgID      string    `json:"-"`
 	CreatedBy  *string   `json:"-"`
+	ByAgent    bool      `json:"-"` // made by something that an agent can use
 }
 
 // An Invite is an offer to join an org.
@@ -181,6 +182,7 @@ type Caller struct {
 	TokenName string
 	TokenKind TokenKind
 	Scopes    []Scope
+	ByAgent   bool // the token was made by something that an agent can use
 	Via       Via
 	SessionID string // the agent session the caller named in X-Svc-Session, if any
 	CookieID  string // the dashboard session, if any

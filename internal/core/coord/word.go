@@ -76,12 +76,13 @@ func (c *Conflict) Effect(a ConflictAction, by PartyRole) (Effect, Refusal) {
 }
 
 // IsPerson reports whether a call is surely a person's own word: from the
-// dashboard, or with a personal token that no agent works with.
+// dashboard, or with a personal token that no agent works with, nor made.
 func (c Caller) IsPerson() bool {
 	if !c.Personal() || c.IsAgent() {
 		return false
 	}
-	return c.Via == ViaCookie || c.Via == ViaToken && !slices.Contains(c.Scopes, ScopeHooks) && !slices.Contains(c.Scopes, ScopeTools)
+	return c.Via == ViaCookie || c.Via == ViaToken && !c.ByAgent && !slices.Contains(c.Scopes, ScopeHooks) && !slices.Contains(c.Scopes,
+		ScopeTools)
 }
 
 // MayJudge reports whether a person's verdict on a conflict counts: that of its

@@ -72,6 +72,7 @@ func TestIsPerson(t *testing.T) {
 		{"a token that hooks use", Caller{UserID: "u", Via: ViaToken, Scopes: append(some, ScopeHooks)}, false},
 		{"a token that tools use", Caller{UserID: "u", Via: ViaToken, Scopes: append(some, ScopeTools)}, false},
 		{"a token under a session's name", Caller{UserID: "u", Via: ViaToken, Scopes: some, SessionID: "s"}, false},
+		{"a token that an agent made", Caller{UserID: "u", Via: ViaToken, Scopes: some, ByAgent: true}, false},
 		{"a tool", Caller{UserID: "u", Via: ViaTool, Scopes: some}, false},
 		{"a service", Caller{Via: ViaToken, Scopes: some}, false},
 	} {

@@ -18,9 +18,9 @@ func scanToken(r scanner) (t coord.Token, err error) {
 // InsertToken adds a token; of its secret only the hash is kept.
 func (tx *Tx) InsertToken(ctx context.Context, t coord.Token, hash string) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO tokens (id, org_id, user_id, created_by, name, kind, prefix, hash, scopes, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		t.ID, t.OrgID, t.UserID, t.CreatedBy, t.Name, t.Kind, t.Prefix, hash, js(t.Scopes), t.CreatedAt, t.ExpiresAt)
+		INSERT INTO tokens (id, org_id, user_id, created_by, name, kind, prefix, hash, scopes, created_at, expires_at, by_agent)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		t.ID, t.OrgID, t.UserID, t.CreatedBy, t.Name, t.Kind, t.Prefix, hash, js(t.Scopes), t.CreatedAt, t.ExpiresAt, t.ByAgent)
 	return err
 }
 
@@ -72,13 +72,13 @@ func (tx *Tx) CallerByToken(ctx context.Context, hash string) (*coord.Caller, *c
 	var user, email, name, role *string
 	var expires *coord.Time
 	err := tx.QueryRowContext(ctx, `
-		SELECT t.id, t.name, t.kind, t.scopes, t.expires_at, o.id, o.slug, o.data_mode, u.id, u.email, u.name, m.role
+		SELECT t.id, t.name, t.kind, t.scopes, t.expires_at, t.by_agent, o.id, o.slug, o.data_mode, u.id, u.email, u.name, m.role
 		FROM tokens t
 		JOIN orgs o ON o.id = t.org_id
 		LEFT JOIN users u ON u.id = t.user_id
 		LEFT JOIN members m ON m.org_id = t.org_id AND m.user_id = t.user_id
 		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)`, hash, tx.Now).
-		Scan(&c.TokenID, &c.TokenName, &c.TokenKind, asJSON{&c.Scopes}, &expires, &c.OrgID, &c.OrgSlug, &c.DataMode, &user, &email, &name, &role)
+		Scan(&c.TokenID, &c.TokenName, &c.TokenKind, asJSON{&c.Scopes}, &expires, &c.ByAgent, &c.OrgID, &c.OrgSlug, &c.DataMode, &user, &email, &name, &role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil, nil
 	}

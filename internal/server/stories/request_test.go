@@ -126,11 +126,14 @@ func (s *story) lastSeq() (n int64) {
 }
 
 // serviceOf returns a service token that a person made.
-func (s *story) serviceOf(name string) string {
+func (s *story) serviceOf(name string) string { return s.tokenOf(name, coord.ServiceToken) }
+
+// tokenOf makes a token with what an agent of somebody uses.
+func (s *story) tokenOf(name string, kind coord.TokenKind) string {
 	var out wire.CreatedToken
 	if failed := s.call(s.agent(name), "POST", "/v1/tokens", map[string]any{
 		"name":   "ci",
-		"kind":   "service",
+		"kind":   kind,
 		"scopes": coord.ServiceScopes(),
 	}, &out, nil); failed != "" {
 		s.t.Fatal(failed)

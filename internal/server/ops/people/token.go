@@ -46,7 +46,7 @@ func (s *Service) CreateToken(ctx context.Context, who coord.Caller, in wire.Cre
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
 		by := who.UserID
 		t := coord.Token{ID: ground.NewID(), OrgID: who.OrgID, Name: in.Name, Kind: in.Kind, Prefix: secret.Prefix,
-			Scopes: scopes, CreatedAt: tx.Now, CreatedBy: &by}
+			Scopes: scopes, CreatedAt: tx.Now, CreatedBy: &by, ByAgent: !who.IsPerson()}
 		if in.Kind == coord.PersonalToken {
 			if t.UserID, err = s.tokenUser(ctx, tx, who, in.UserEmail); err != nil {
 				return err
