@@ -1,7 +1,6 @@
 package shellscan
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -190,17 +189,5 @@ func (s *scanner) pythonEdit(text string, files []value) {
 
 // pyText undoes the backslashes of a text in Python.
 func pyText(s string) string {
-	return pyEscape.ReplaceAllStringFunc(s, func(e string) string {
-		switch e[1] {
-		case 'n':
-			return "\n"
-		case 't':
-			return "\t"
-		case '\\', '\'', '"':
-			return e[1:]
-		}
-		return e
-	})
+	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`).Replace(s)
 }
-
-var pyEscape = regexp.MustCompile(`\\.`)
