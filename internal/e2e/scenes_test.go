@@ -122,7 +122,8 @@ func TestScenesBeforeTheEdit(t *testing.T) {
 	// Exactly that line, by every readable way: warned before, in the words of the conflict.
 	x.calls++
 	for _, pre := range []string{
-		x.tool(x.one, "PreToolUse", "Edit", map[string]any{"file_path": x.clone.dir + "/shared.txt", "old_string": "line 3 of", "new_string": "my 3 of"}),
+		x.tool(x.one, "PreToolUse", "Edit", map[string]any{"file_path": x.clone.dir + "/shared.txt", "old_string": "line 3 of",
+			"new_string": "my 3 of"}),
 		x.command(x.two, "sed -i 's/line 3 of/my 3 of/' shared.txt"),
 	} {
 		x.want("the line of a colleague", pre, "shared.txt", "Bob Birch", "edit_overlap")

@@ -22,6 +22,28 @@ func (r *Repo) Status(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// StatusIgnored is Status that also returns the folders that are ignored as a
+// whole.
+func (r *Repo) StatusIgnored(ctx context.Context) (names, ignored []string, err error) {
+	out, err := output(ctx, r.Root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
+		"--ignored=matching")
+	if err != nil {
+		return nil, nil, err
+	}
+	for entry := range bytes.SplitSeq(out, []byte{0}) {
+		if len(entry) <= 3 {
+			continue
+		}
+		name := string(entry[3:])
+		if !bytes.HasPrefix(entry, []byte("!! ")) {
+			names = append(names, name)
+		} else if dir, ok := strings.CutSuffix(name, "/"); ok {
+			ignored = append(ignored, dir)
+		}
+	}
+	return names, ignored, nil
+}
+
 // Changed returns the files that differ between two commits.
 func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := output(ctx, r.Root, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", from, to, "--")

@@ -209,7 +209,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		}
 	}()
 	var wait sync.WaitGroup
+	stamps := make([]map[string]string, len(sends))
 	for i, s := range sends {
+		stamps[i] = stampsOf(s)
 		req := r.request(ctx, s)
 		requests[i] = req
 		if i == own {
@@ -254,7 +256,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		}
 		switch {
 		case s.event == wire.HookPostEdit && errs[i] == nil:
-			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis)
+			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis, stamps[i])
 		case errs[i] != nil:
 			r.lost(sends[i : i+1])
 		}

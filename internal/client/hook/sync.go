@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -72,6 +73,18 @@ func stampOf(root, path string) string {
 	return strconv.FormatInt(changedAt(info).UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + info.Mode().String()
 }
 
+// stampsOf returns the stamps of the files that an event tells of.
+func stampsOf(s send) map[string]string {
+	if s.event != wire.HookPostEdit {
+		return nil
+	}
+	out := make(map[string]string, len(s.paths))
+	for _, p := range s.paths {
+		out[p] = stampOf(s.at.Root, p)
+	}
+	return out
+}
+
 // owedFile marks a working copy of which an event did not get through.
 func (rec *record) owedFile() string { return rec.file + ".owed" }
 
@@ -107,9 +120,14 @@ func (r *runner) missing(ctx context.Context, targets []target) []target {
 			continue
 		}
 		owed := rec.owedTo()
-		paths := r.unlike(ctx, t, rec, owed)
-		if len(paths) == 0 {
+		if len(owed) == 0 && always && len(r.fresh(t.at.Root)) == 0 && r.isCalm(t.at, rec) {
+			continue
+		}
+		asked := time.Now()
+		paths, ignored, ok := r.unlike(ctx, t, rec, owed)
+		if ok && len(paths) == 0 {
 			_ = os.Remove(rec.owedFile())
+			r.keepCalm(t.at, rec, ignored, asked)
 		}
 		out = append(out, r.byOwner(t.at, paths, owed)...)
 	}
@@ -139,14 +157,13 @@ func (r *runner) byOwner(at *place, paths []string, owed map[string]owner) []tar
 func (r *runner) self() owner { return owner{r.call.Host.ID, r.call.Session, r.call.Parent} }
 
 // unlike returns the files whose state is not the one on record.
-func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[string]owner) []string {
+func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[string]owner) (out, ignored []string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	base, differ, ok := r.differing(ctx, t.at)
+	base, differ, ignored, ok := r.differing(ctx, t.at)
 	if !ok {
-		return nil
+		return nil, nil, false
 	}
-	var out []string
 	fresh := r.fresh(t.at.Root)
 	for path := range differ {
 		if rec.base != base || rec.files[path] != stampOf(t.at.Root, path) || r.mentionsFresh(t.at.Root, path, fresh) {
@@ -169,28 +186,28 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[str
 		return told && slices.Contains(t.paths, p) && !(others && who != r.self()) || len(p) > 1024
 	})
 	slices.Sort(out)
-	return out[:min(len(out), wire.MaxHookPaths)]
+	return out[:min(len(out), wire.MaxHookPaths)], ignored, true
 }
 
 // differing returns the files of a working copy that differ from its base:
-// committed since, or not at all.
-func (r *runner) differing(ctx context.Context, at *place) (base string, paths map[string]bool, ok bool) {
+// committed since, or not at all. ignored are the folders that git leaves out.
+func (r *runner) differing(ctx context.Context, at *place) (base string, paths map[string]bool, ignored []string, ok bool) {
 	head := at.Head()
 	if head.SHA == "" {
-		return "", nil, false
+		return "", nil, nil, false
 	}
 	base = r.base(ctx, send{event: wire.HookPostEdit, at: at}, head, at.DefaultBranch())
 	if base == "" {
 		base = head.SHA
 	}
-	names, err := at.Status(ctx)
+	names, ignored, err := at.StatusIgnored(ctx)
 	if err != nil {
-		return "", nil, false
+		return "", nil, nil, false
 	}
 	if base != head.SHA {
 		committed, err := at.Changed(ctx, base, head.SHA)
 		if err != nil {
-			return "", nil, false
+			return "", nil, nil, false
 		}
 		names = append(names, committed...)
 	}
@@ -200,12 +217,13 @@ func (r *runner) differing(ctx context.Context, at *place) (base string, paths m
 			paths[n] = true
 		}
 	}
-	return base, paths, true
+	return base, paths, ignored, true
 }
 
 // told notes what the service has taken in. A working copy whose base moved
 // begins anew: the lines of the files are counted from another version.
-func (r *runner) told(s send, base string, facts *coord.Analysis) {
+// stamps are of before the files were read: what changed since is told later.
+func (r *runner) told(s send, base string, facts *coord.Analysis, stamps map[string]string) {
 	if facts == nil || base == "" {
 		return // of files that nobody looked into it knows nothing yet
 	}
@@ -223,7 +241,7 @@ func (r *runner) told(s send, base string, facts *coord.Analysis) {
 		}
 	}
 	for _, p := range s.paths {
-		rec.files[p] = stampOf(s.at.Root, p)
+		rec.files[p] = stamps[p]
 	}
 	for _, f := range facts.Files {
 		if f.Status == coord.FileUnchanged {
