@@ -226,7 +226,7 @@ var groups = []struct {
 		(*app).webhooksCommand, (*app).statsCommand, (*app).apiCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
-		(*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
+		(*app).promptCommand, (*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
 	}},
 	{"self", "About svc itself", []func(*app) *cobra.Command{
 		(*app).updateCommand, (*app).versionCommand, (*app).completionCommand, (*app).manCommand,

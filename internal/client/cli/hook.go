@@ -33,6 +33,10 @@ func Run(args []string) int {
 			if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
 				return runHook(context.Background(), args[1:])
 			}
+		case "prompt": // at every prompt of a shell
+			if len(args) == 1 {
+				return printPrompt(os.Stdin, os.Stdout)
+			}
 		case "analyze", "index", "backtest", "api", "top": // they read code, pick from answers, or draw
 			if companion.Carries(companion.Reader) {
 				return handOver(args)

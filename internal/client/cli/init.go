@@ -25,6 +25,7 @@ type initFlags struct {
 	user   bool
 	remove bool
 	dryRun bool
+	status bool
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -48,6 +49,7 @@ func (a *app) initCommand() *cobra.Command {
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(setup.Default, ","))
 	fs.BoolVar(&f.home, "home", false, "also edit the home folder, for hosts that look only there")
 	fs.BoolVar(&f.user, "user", false, "set up your home folder, for every folder that a host is started in")
+	fs.BoolVar(&f.status, "status-line", false, "show svc prompt in Claude Code's status line; edits ~/.claude")
 	fs.BoolVar(&f.remove, "remove", false, "take svc out of the hosts' configuration")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show the changes and write nothing")
 	return cmd
@@ -85,7 +87,8 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: f.user}
+	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: f.user,
+		StatusLine: f.status}
 	if opts.Home, err = a.leaveForHome(ctx, f, tools); err != nil {
 		return err
 	}
@@ -237,7 +240,7 @@ func (a *app) leaveForHome(ctx context.Context, f initFlags, tools []string) (st
 	files := setup.HomeFiles(tools)
 	home := login.Home(a.Getenv)
 	switch {
-	case f.user:
+	case f.user, f.status && home != "":
 		return home, nil
 	case len(files) == 0 || home == "":
 		return "", nil

@@ -253,6 +253,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	for i, s := range sends {
 		if errs[i] == nil {
 			r.keepWants(s.at.Root, replies[i].Wants)
+			r.glance(s, replies[i])
 		}
 		switch {
 		case s.event == wire.HookPostEdit && errs[i] == nil:

@@ -343,6 +343,7 @@ func decode(data []byte) (wire.HookReply, error) {
 			}
 		}
 	}
+	decodeWork(m, &out)
 	return out, nil
 }
 
@@ -365,4 +366,22 @@ func decodeWatch(v any) (out []coord.WatchedName) {
 		out = append(out, w)
 	}
 	return out
+}
+
+// decodeWork reads what a status line shows: the intent and the conflicts.
+func decodeWork(m map[string]any, out *wire.HookReply) {
+	if in, ok := m["intent"].(map[string]any); ok {
+		ref, _ := in["ref"].(string)
+		status, _ := in["status"].(string)
+		out.Intent = &wire.HookIntent{Ref: ref, Status: coord.IntentStatus(status)}
+	}
+	list, _ := m["conflicts"].([]any)
+	for _, v := range list {
+		c, _ := v.(map[string]any)
+		ref, _ := c["ref"].(string)
+		severity, _ := c["severity"].(string)
+		if ref != "" {
+			out.Conflicts = append(out.Conflicts, wire.HookConflict{Ref: ref, Severity: coord.Severity(severity)})
+		}
+	}
 }

@@ -27,6 +27,9 @@ type Options struct {
 	// User sets up the user's home folder, Home, instead of a repository: hooks
 	// that hosts run in whatever folder they are started.
 	User bool
+	// StatusLine puts svc prompt where a host of the user shows it, or takes it
+	// out there.
+	StatusLine bool
 	// CodexHome is the folder of the user's Codex settings, where it is not
 	// .codex under Home.
 	CodexHome string
@@ -99,6 +102,11 @@ func Plan(opts Options) (*Changes, error) {
 	if err := p.instruct(hosts); err != nil {
 		return nil, err
 	}
+	if opts.StatusLine {
+		if err := p.applyFile(&Host{ID: "claude_code"}, statusLine()); err != nil {
+			return nil, err
+		}
+	}
 	p.warn(hosts)
 	return p.changes()
 }
@@ -127,6 +135,11 @@ func Remove(opts Options) (*Changes, error) {
 			if err := p.removeInstructions(name, kept); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if opts.StatusLine || opts.User {
+		if err := p.removeFile(statusLine(), nil); err != nil {
+			return nil, err
 		}
 	}
 	return p.changes()

@@ -1,0 +1,181 @@
+package hook
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// A status line is asked for at every prompt of a shell, so it may ask nobody:
+// hooks leave what they were told last in a small file, for the folder and for
+// the session, and svc prompt reads it.
+
+// A glanced is what there is to show.
+type glanced struct {
+	Server    string           `json:"server"`
+	At        int64            `json:"at"`
+	Intent    string           `json:"intent"`
+	Status    string           `json:"status"`
+	Conflicts map[string]clash `json:"conflicts,omitempty"`
+}
+
+type clash struct {
+	Severity coord.Severity `json:"severity"`
+	At       int64          `json:"at"`
+}
+
+const (
+	glanceAge = 12 * time.Hour   // after which nobody works here any more
+	clashAge  = 20 * time.Minute // after which a conflict that no hook spoke of again is not shown
+)
+
+func glanceKey(parts ...string) string { return "glance-" + hashed(parts...)[:24] }
+
+// glance keeps what the service said about a folder's and a session's work.
+func (r *runner) glance(s send, reply wire.HookReply) {
+	if s.as != nil || reply.SessionID == nil {
+		return
+	}
+	for _, key := range []string{glanceKey(s.at.Root), glanceKey("session", r.call.Session)} {
+		if s.event == wire.HookSessionEnd {
+			r.spool.unshare(key)
+			continue
+		}
+		was := r.spool.shared(key)
+		g := readGlance(was)
+		now := time.Now()
+		if s.event == wire.HookSessionStart {
+			g.Conflicts = nil
+		}
+		g.take(r.login.Server, reply, now)
+		if text, err := json.Marshal(g); err == nil && string(text) != was {
+			r.spool.share(key, string(text))
+		}
+	}
+}
+
+func (g *glanced) take(server string, reply wire.HookReply, now time.Time) {
+	if g.Conflicts == nil {
+		g.Conflicts = map[string]clash{}
+	}
+	for ref, c := range g.Conflicts {
+		if now.Sub(time.Unix(c.At, 0)) > clashAge {
+			delete(g.Conflicts, ref)
+		}
+	}
+	for _, c := range reply.Conflicts {
+		if c.Severity == coord.SeverityWarn || c.Severity == coord.SeverityBlock {
+			g.Conflicts[c.Ref] = clash{c.Severity, now.Unix()}
+		} else {
+			delete(g.Conflicts, c.Ref)
+		}
+	}
+	g.Server, g.At = server, now.Truncate(time.Minute).Unix() // unchanged, nothing is written
+	if reply.Intent != nil {
+		g.Intent, g.Status = reply.Intent.Ref, string(reply.Intent.Status)
+	}
+}
+
+func readGlance(text string) (g glanced) {
+	if json.Unmarshal([]byte(text), &g) != nil {
+		return glanced{}
+	}
+	return g
+}
+
+// A Glance is the status line's content.
+type Glance struct {
+	Intent    string   `json:"intent"`
+	Status    string   `json:"status"`
+	Blocked   []string `json:"blocked"`    // conflicts that stop an edit
+	Conflicts []string `json:"conflicts"`  // those that warn
+	Unchecked int      `json:"unanswered"` // events that went unanswered
+	Line      string   `json:"line"`
+}
+
+// At returns what hooks were told last about a session, or else about the
+// repository of a folder. temp is "" for the system's temporary folder.
+func At(temp, dir, session string, now time.Time) Glance {
+	s := openSpool(temp, "", "")
+	text := ""
+	if session != "" {
+		text = s.shared(glanceKey("session", session))
+	}
+	if text == "" {
+		if repo, ok := gitrepo.Find(dir); ok {
+			text = s.shared(glanceKey(repo.Root))
+		} else if real, err := filepath.EvalSymlinks(dir); err == nil {
+			text = s.shared(glanceKey(real))
+		}
+	}
+	g := readGlance(text)
+	if now.Sub(time.Unix(g.At, 0)) > glanceAge {
+		return Glance{Blocked: []string{}, Conflicts: []string{}}
+	}
+	out := Glance{Intent: peertext.Line(g.Intent, 20), Status: peertext.Line(g.Status, 20), Blocked: []string{}, Conflicts: []string{}}
+	for ref, c := range g.Conflicts {
+		switch {
+		case now.Sub(time.Unix(c.At, 0)) > clashAge:
+		case c.Severity == coord.SeverityBlock:
+			out.Blocked = append(out.Blocked, peertext.Line(ref, 20))
+		default:
+			out.Conflicts = append(out.Conflicts, peertext.Line(ref, 20))
+		}
+	}
+	byNumber := func(a, b string) int { return number(a) - number(b) }
+	slices.SortFunc(out.Blocked, byNumber)
+	slices.SortFunc(out.Conflicts, byNumber)
+	if g.Server != "" {
+		if n := s.breaker(g.Server).count; n >= noticeAfter {
+			out.Unchecked = n
+		}
+	}
+	out.Line = out.line()
+	return out
+}
+
+func number(ref string) int {
+	n, _ := strconv.Atoi(strings.TrimLeft(ref, "CF-"))
+	return n
+}
+
+// line is the one short line; empty where there is nothing to say.
+func (g Glance) line() string {
+	var parts []string
+	if g.Intent != "" {
+		part := g.Intent
+		if g.Status != "" && g.Status != string(coord.IntentActive) {
+			part += " " + strings.ReplaceAll(g.Status, "_", " ")
+		}
+		parts = append(parts, part)
+	}
+	if len(g.Blocked) > 0 {
+		parts = append(parts, "✗ "+few(g.Blocked))
+	}
+	if len(g.Conflicts) > 0 {
+		parts = append(parts, "! "+few(g.Conflicts))
+	}
+	if g.Unchecked > 0 {
+		parts = append(parts, "unchecked")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "svc " + strings.Join(parts, " · ")
+}
+
+// few names two and counts the rest.
+func few(refs []string) string {
+	if len(refs) > 2 {
+		return strings.Join(refs[:2], " ") + " +" + strconv.Itoa(len(refs)-2)
+	}
+	return strings.Join(refs, " ")
+}
