@@ -102,6 +102,9 @@ func (a *app) declareCommand() *cobra.Command {
 	cmd.Flags().StringVar(&detail, "summary", "", "more about it")
 	cmd.Flags().StringSliceVar(&depends, "depends-on", nil, "an intent that must land first")
 	a.completes(cmd, "depends-on", "intents")
+	a.completes(cmd, "repo", "repos")
+	choices(cmd, "mode", "shared", "exclusive", "observe")
+	a.completesArgs(cmd, "paths")
 	return cmd
 }
 
@@ -160,6 +163,7 @@ func (a *app) updateIntentCommand() *cobra.Command {
 	cmd.Flags().StringVar(&plan, "summary", "", "more about it")
 	cmd.Flags().StringVar(&note, "note", "", "why, for teammates")
 	cmd.Flags().StringVar(&status, "status", "", "active or in_review")
+	choices(cmd, "status", "active", "in_review")
 	a.completesArgs(cmd, "my intents")
 	return cmd
 }
@@ -292,7 +296,8 @@ func (a *app) askCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&about, "about", "", "a contract that it is about, when TO is a person or an intent")
-	a.completesArgs(cmd, "people")
+	a.completesArgs(cmd, "people", "intents", "contracts")
+	a.completes(cmd, "about", "contracts")
 	return cmd
 }
 
@@ -308,7 +313,7 @@ func (a *app) printQuestion(q coord.Question) {
 }
 
 func (a *app) answerCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "answer QUESTION TEXT",
 		Short:   "Answer a question",
 		Long:    "Answer a question. QUESTION is its id, as svc search and messages show it.",
@@ -320,4 +325,6 @@ func (a *app) answerCommand() *cobra.Command {
 			return send(cmd.Context(), a, "POST", path, in, func(coord.Question) { fmt.Fprintln(a.Stdout, "Answered.") })
 		},
 	}
+	a.completesArgs(cmd, "questions")
+	return cmd
 }

@@ -147,6 +147,9 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 	return nil, u.String(), nil
 }
 
+// A pourer prints a value by a template.
+type pourer func(w io.Writer, v any) error
+
 // A picker hands what a filter picks of a value to each.
 type picker func(ctx context.Context, v any, each func(any) error) error
 

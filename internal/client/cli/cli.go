@@ -102,6 +102,8 @@ type app struct {
 	root          *cobra.Command
 	args          []string
 	json          bool
+	template      string
+	pour          pourer // prints by the template, if there is one
 	insecure      bool
 	noUpdateCheck bool
 	typed         *bufio.Reader // what the person types, once they were asked
@@ -173,6 +175,13 @@ func (a *app) rootCommand() *cobra.Command {
 			}
 			return unknown(cmd, args[0])
 		},
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if a.template != "" {
+				a.json = true // it is told the same
+				a.pour, err = compileTemplate(a.template)
+			}
+			return err
+		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetOut(a.Stdout)
@@ -188,6 +197,7 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON")
+	f.StringVar(&a.template, "template", "", "print what --json has by a Go template")
 	f.BoolVar(&a.insecure, "insecure", false, "allow plain http to another machine")
 	f.BoolVar(&a.noUpdateCheck, "no-update-check", false, "do not look for a newer svc")
 	root.Flags().BoolVarP(&showVersion, "version", "v", false, "print the version")

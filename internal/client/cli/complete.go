@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +14,10 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 const (
@@ -20,14 +25,35 @@ const (
 	completeKept = 30 * time.Second        // people press Tab several times
 )
 
-// completesArgs offers records of a kind for the first argument: intents, my
-// intents, conflicts, people or repos.
-func (a *app) completesArgs(cmd *cobra.Command, kind string) {
+// completesArgs offers records of some kinds, as words names them, for the first
+// argument. With "paths" among them the shell's own files are offered as well.
+func (a *app) completesArgs(cmd *cobra.Command, kinds ...string) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		files := slices.Contains(kinds, "paths")
+		if len(args) > 0 && !slices.Contains(kinds, "rules") {
+			if files {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, kind := range kinds {
+			out = append(out, a.complete(cmd.Context(), kind, prefix)...)
+		}
+		switch {
+		case slices.Contains(kinds, "rules"):
+			return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		case files && len(out) == 0:
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		return a.complete(cmd.Context(), kind, prefix), cobra.ShellCompDirectiveNoFileComp
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// choices offers fixed values for a flag.
+func choices(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag
 	}
 }
 
@@ -103,13 +129,67 @@ func askWords(ctx context.Context, c *remote.Client, kind string) (words []strin
 	case "conflicts":
 		page, err := c.Conflicts(ctx, remote.Filter{Status: "live", Limit: 100})
 		for _, cf := range page.Items {
-			put(cf.Ref, parties(cf.Parties)+": "+string(cf.Kind))
+			put(cf.Ref, team.Between(cf)+": "+string(cf.Kind))
 		}
 		return words, err
 	case "people":
 		members, err := c.Members(ctx)
 		for _, m := range members {
 			put(m.Email, m.Name)
+			if name, _, _ := strings.Cut(m.Name, " "); name != "" {
+				put("@"+strings.ToLower(name), m.Email)
+			}
+		}
+		return words, err
+	case "my sessions":
+		me, err := c.Me(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sessions, err := c.LiveSessions(ctx)
+		for _, s := range sessions {
+			if me.User != nil && s.User.ID == me.User.ID {
+				put(s.ID, s.Tool+" in "+s.Repo.FullName)
+			}
+		}
+		return words, err
+	case "questions":
+		at, err := c.Attention(ctx, 50)
+		for _, it := range at.Items {
+			if it.Kind == coord.AttentionQuestion && it.Ref != nil {
+				put(*it.Ref, it.Title)
+			}
+		}
+		return words, err
+	case "rules":
+		var p struct {
+			Effective map[string]any `json:"effective"`
+		}
+		err := c.Send(ctx, "GET", "/v1/policies", nil, &p)
+		for name, v := range p.Effective {
+			put(name+"=", fmt.Sprint(v))
+		}
+		slices.Sort(words)
+		return words, err
+	case "tokens":
+		var page wire.Page[coord.Token]
+		err := c.Send(ctx, "GET", "/v1/tokens", nil, &page)
+		for _, t := range page.Items {
+			put(t.ID, t.Name)
+		}
+		return words, err
+	case "webhooks":
+		var page wire.Page[coord.Webhook]
+		err := c.Send(ctx, "GET", "/v1/webhooks", nil, &page)
+		for _, h := range page.Items {
+			put(h.ID, h.URL)
+		}
+		return words, err
+	case "contracts":
+		var page wire.Page[wire.ContractRecord]
+		err := c.Send(ctx, "GET", "/v1/contracts?limit=200", nil, &page)
+		for _, k := range page.Items {
+			put(k.Key, k.Criticality.Level)
 		}
 		return words, err
 	case "repos":

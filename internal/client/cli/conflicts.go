@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -26,6 +29,9 @@ func (a *app) conflictsCommand() *cobra.Command {
 	flags.add(cmd, "conflicts", coord.ConflictStatus("").Enum())
 	cmd.Flags().BoolVar(&flags.filter.Mine, "mine", false, "only those you are a party of")
 	cmd.Flags().StringVar(&flags.filter.Intent, "intent", "", "only those of this intent")
+	a.completes(cmd, "intent", "intents")
+	a.completes(cmd, "repo", "repos")
+	choices(cmd, "status", append([]string{"live"}, coord.ConflictStatus("").Enum()...)...)
 	for _, r := range responses {
 		cmd.AddCommand(a.respondCommand(r))
 	}
@@ -49,21 +55,12 @@ func (a *app) listConflicts(ctx context.Context, flags *listFlags) error {
 func (a *app) printConflicts(page wire.Page[coord.Conflict]) {
 	rows := [][]string{}
 	for _, cf := range page.Items {
-		rows = append(rows, []string{cf.Ref, peertext.Name(string(cf.Severity)), peertext.Name(string(cf.Kind)), peertext.Name(string(cf.Status)),
-			peertext.Path(cf.Repo.FullName), parties(cf.Parties), peertext.Line(cf.Explanation, 200)})
+		rows = append(rows, []string{cf.Ref, peertext.Name(string(cf.Severity)), team.Where(cf), team.Between(cf), peertext.Name(string(cf.Kind)),
+			peertext.Name(string(cf.Status)), peertext.Path(cf.Repo.FullName), peertext.Line(cf.Explanation, 200)})
 	}
-	a.list(rows, []string{"CONFLICT", "SEVERITY", "KIND", "STATUS", "REPO", "BETWEEN", "WHY"}, "No conflicts.", page.NextCursor != nil)
-}
-
-func parties(ps []coord.Party) string {
-	out := ""
-	for i, p := range ps {
-		if i > 0 {
-			out += " / "
-		}
-		out += person(p.User)
-	}
-	return out
+	columns := []grid.Column{col("CONFLICT"), col("SEVERITY"), places("WHERE", 18, 0, 30), col("BETWEEN", 16, 0, 24), col("KIND", 0, 1),
+		col("STATUS", 0, 2), col("REPO", 10, 3), col("WHY", 30, 4)}
+	a.list(rows, columns, "No conflicts.", page.NextCursor != nil)
 }
 
 func (a *app) showConflict(ctx context.Context, arg string) error {
@@ -77,11 +74,15 @@ func (a *app) showConflict(ctx context.Context, arg string) error {
 func (a *app) printConflict(cf coord.Conflict) {
 	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)),
 		peertext.Name(string(cf.Status)))
+	a.facts([][]string{{"Where", team.Where(cf)}, {"Repo", peertext.Path(cf.Repo.FullName)}})
 	a.quote(a.Stdout, cf.Explanation)
 	for _, p := range cf.Parties {
 		intent := ""
 		if p.Intent != nil {
 			intent = " " + p.Intent.Ref + " " + title(p.Intent.Title)
+		}
+		if b := peertext.Branch(text(p.Branch)); b != "" {
+			intent += " on " + b
 		}
 		fmt.Fprintf(a.Stdout, "  %-11s %s%s\n", peertext.Name(string(p.Role))+":", person(p.User), intent)
 	}
@@ -89,8 +90,21 @@ func (a *app) printConflict(cf coord.Conflict) {
 		fmt.Fprintf(a.Stdout, "  - %s\n", evidence(e))
 	}
 	if cf.Suggestion.Text != "" {
-		fmt.Fprintf(a.Stdout, "Next: %s\n", peertext.Line(cf.Suggestion.Text, 500))
+		fmt.Fprintf(a.Stdout, "Next: %s\n", forPerson(cf))
 	}
+	if cf.Status.Live() {
+		fmt.Fprintf(a.Stdout, "You can: svc conflicts ack|propose|rebase|resolve|override %s, or svc messages send %s TEXT\n", cf.Ref, cf.Ref)
+	}
+}
+
+// forPerson words the next step, which is written for agents, for whoever reads
+// it here.
+func forPerson(cf coord.Conflict) string {
+	next := strings.NewReplacer(
+		"ask a person to override (`conflict_respond` with request_override)", "override it (svc conflicts override "+cf.Ref+")",
+		"(`intent_update` with scope_remove)", "(svc intents update with --remove-path)",
+	).Replace(cf.Suggestion.Text)
+	return peertext.Line(next, 500)
 }
 
 // evidence is one fact in one line.

@@ -35,6 +35,8 @@ func (a *app) handoffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&intent, "intent", "", "the intent to hand over")
+	a.completes(cmd, "intent", "my intents")
+	a.completesArgs(cmd, "people")
 	cmd.Flags().StringVar(&note, "note", "", "a note for the teammate, up to 2000 characters")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd

@@ -46,6 +46,9 @@ func Run(args []string) int {
 				return handOver(args)
 			}
 		}
+		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--template") }) && companion.Carries(companion.Reader) {
+			return handOver(args)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

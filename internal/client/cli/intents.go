@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -61,7 +62,7 @@ func (a *app) intentsCommand() *cobra.Command {
 	var flags listFlags
 	var mine bool
 	cmd := &cobra.Command{
-		Use:     "intents [show|declare|update|close]",
+		Use:     "intents [show|declare|update|close|adopt]",
 		Short:   "List what people and agents work on",
 		Long:    "List what people and agents announced to work on. Without flags: everything\nlive in the org.",
 		Example: "  svc intents\n  svc intents --mine --here\n  svc intents show INT-7",
@@ -76,7 +77,10 @@ func (a *app) intentsCommand() *cobra.Command {
 	flags.add(cmd, "intents", coord.IntentStatus("").Enum())
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own")
 	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member, an email")
-	cmd.AddCommand(a.declareCommand(), a.updateIntentCommand(), a.closeIntentCommand())
+	a.completes(cmd, "owner", "people")
+	a.completes(cmd, "repo", "repos")
+	choices(cmd, "status", append([]string{"live"}, coord.IntentStatus("").Enum()...)...)
+	cmd.AddCommand(a.declareCommand(), a.updateIntentCommand(), a.closeIntentCommand(), a.adoptCommand())
 	show := &cobra.Command{
 		Use:     "show INT-n",
 		Short:   "Show one intent",
@@ -97,9 +101,11 @@ func (a *app) printIntents(page wire.Page[coord.Intent]) {
 	rows := [][]string{}
 	for _, in := range page.Items {
 		rows = append(rows, []string{in.Ref, peertext.Name(string(in.Status)), person(&in.Owner), peertext.Path(in.Repo.FullName),
-			peertext.Branch(text(in.Branch)), a.ago(in.LastActivityAt), peertext.Title(in.Title)})
+			peertext.Branch(text(in.Branch)), a.ago(in.LastActivityAt), list(in.Scope.Paths), peertext.Title(in.Title)})
 	}
-	a.list(rows, []string{"INTENT", "STATUS", "OWNER", "REPO", "BRANCH", "ACTIVE", "TITLE"}, "No intents.", page.NextCursor != nil)
+	columns := []grid.Column{col("INTENT"), col("STATUS", 0, 1), col("OWNER", 8, 0, 16), col("REPO", 10, 3), col("BRANCH", 10, 4),
+		col("ACTIVE", 0, 2), places("WHERE", 14, 0, 18), col("TITLE", 20, 0, 24)}
+	a.list(rows, columns, "No intents.", page.NextCursor != nil)
 }
 
 // listed asks for the records that the flags want, and prints them.
@@ -130,12 +136,16 @@ func shown[W, T any](ctx context.Context, a *app, want W, ask func(*remote.Clien
 }
 
 // list prints rows under a heading, or that there are none.
-func (a *app) list(rows [][]string, heading []string, none string, more bool) {
+func (a *app) list(rows [][]string, columns []grid.Column, none string, more bool) {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.Stdout, none)
 		return
 	}
-	a.table(append([][]string{heading}, rows...))
+	heading := make([]string, len(columns))
+	for i, c := range columns {
+		heading[i] = c.Title
+	}
+	a.table(columns, append([][]string{heading}, rows...))
 	if more {
 		fmt.Fprintln(a.Stderr, "There are more; raise --limit or narrow the list.")
 	}
@@ -158,13 +168,23 @@ func (a *app) printIntent(in coord.Intent) {
 	rows := [][]string{
 		{"Status", string(in.Status)}, {"Owner", person(&in.Owner)}, {"Repo", peertext.Path(in.Repo.FullName)},
 		{"Branch", peertext.Branch(text(in.Branch))}, {"Mode", string(in.EffectiveMode)},
-		{"Blocked by", strings.Join(blockers, " ")}, {"Paths", list(in.Scope.Paths)}, {"Symbols", list(in.Scope.Symbols)},
+		{"Blocked by", strings.Join(blockers, " ")}, {"Paths", list(in.Scope.Paths)}, {"Edited", list(observed(in))}, {"Symbols", list(in.Scope.Symbols)},
 		{"Contracts", list(in.Scope.Contracts)}, {"Active", a.ago(in.LastActivityAt)},
 	}
 	a.facts(rows)
 	if s := text(in.Summary); s != "" {
 		a.quote(a.Stdout, s)
 	}
+}
+
+// observed returns the files that agents were seen to edit for an intent.
+func observed(in coord.Intent) (paths []string) {
+	for _, c := range in.Claims {
+		if c.Source == coord.Observed && c.Kind == coord.ClaimPath {
+			paths = append(paths, c.Selector)
+		}
+	}
+	return paths
 }
 
 // facts prints the rows that say something.
@@ -175,7 +195,7 @@ func (a *app) facts(rows [][]string) {
 			said = append(said, []string{"  " + r[0], r[1]})
 		}
 	}
-	a.table(said)
+	a.table([]grid.Column{col(""), col("", 20)}, said)
 }
 
 func list(ss []string) string {

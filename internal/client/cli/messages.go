@@ -22,13 +22,13 @@ func (a *app) messagesCommand() *cobra.Command {
 		Short: "Read your messages, or send one",
 		Long: "Read the messages to you and your agents, the newest first. Messages that\n" +
 			"are shown count as read.",
-		Example: "  svc messages --unread\n  svc messages send user:bob@example.com 'May I have auth/?'",
+		Example: "  svc messages --unread\n  svc messages send @bob 'May I have auth/?'",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listMessages(cmd.Context(), &flags) },
 	}
 	cmd.Flags().BoolVar(&flags.filter.Unread, "unread", false, "only unread ones")
 	cmd.Flags().IntVar(&flags.filter.Limit, "limit", 20, "at most this many, 1 to 200")
-	cmd.AddCommand(&cobra.Command{
+	send := &cobra.Command{
 		Use:   "send TO TEXT",
 		Short: "Send a message",
 		Long: "Send a message. TO is @name, an email, INT-n, CF-n, #team, #owner/name or\n" +
@@ -36,7 +36,9 @@ func (a *app) messagesCommand() *cobra.Command {
 		Example: "  svc messages send @bob 'May I have auth/?'\n  svc messages send '#team' 'Freezing main at noon'",
 		Args:    exactly(2, "a target and a text"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.sendMessage(cmd.Context(), args[0], args[1]) },
-	})
+	}
+	a.completesArgs(send, "people", "intents", "conflicts")
+	cmd.AddCommand(send)
 	return cmd
 }
 

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -49,11 +47,12 @@ func (a *app) searchCommand() *cobra.Command {
 				for _, m := range page.Items {
 					rows = append(rows, []string{peertext.Line(m.Ref, 60), string(m.Kind), person(m.By), a.ago(m.At), peertext.Title(m.Title)})
 				}
-				a.list(rows, []string{"REF", "KIND", "BY", "WHEN", "TITLE"}, "Nothing found.", page.NextCursor != nil)
+				a.list(rows, []grid.Column{col("REF", 8), col("KIND", 0, 2), col("BY", 8, 0, 16), col("WHEN", 0, 1), col("TITLE", 24, 0, 40)}, "Nothing found.", page.NextCursor != nil)
 			})
 		},
 	}
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "intents, messages, conflicts, statuses, contracts or questions")
+	choices(cmd, "kind", "intents", "messages", "conflicts", "statuses", "contracts", "questions")
 	cmd.Flags().StringVar(&repo, "repo", "", "only this repo, owner/name")
 	cmd.Flags().IntVar(&limit, "limit", 20, "at most this many, 1 to 50")
 	a.completes(cmd, "repo", "repos")
@@ -76,9 +75,11 @@ func (a *app) whoCommand() *cobra.Command {
 						work = o.Intent.Ref + " " + title(o.Intent.Title)
 					}
 					rows = append(rows, []string{person(&o.Developer), peertext.Name(o.Tool), string(o.Status), peertext.Path(o.Repo.FullName),
-						a.ago(o.LastActivity), work})
+						a.ago(o.LastActivity), work, peertext.Line(text(o.StatusText), 200)})
 				}
-				a.list(rows, []string{"WHO", "TOOL", "STATUS", "REPO", "ACTIVE", "WORKS ON"}, "Nobody's agent is at work.", page.NextCursor != nil)
+				columns := []grid.Column{col("WHO", 8, 0, 16), col("TOOL", 0, 3), col("STATUS", 0, 2), col("REPO", 10, 0, 16), col("ACTIVE", 0, 1),
+					col("WORKS ON", 20, 0, 30), col("SAYS", 24, 4)}
+				a.list(rows, columns, "Nobody's agent is at work.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -101,7 +102,7 @@ func (a *app) membersCommand() *cobra.Command {
 				for _, m := range ms {
 					rows = append(rows, []string{peertext.Person(m.Name), peertext.Person(m.Email), string(m.Role)})
 				}
-				a.list(rows, []string{"NAME", "EMAIL", "ROLE"}, "No members.", false)
+				a.list(rows, []grid.Column{col("NAME", 10), col("EMAIL", 16), col("ROLE")}, "No members.", false)
 			})
 		},
 	}
@@ -119,6 +120,7 @@ func (a *app) membersCommand() *cobra.Command {
 		},
 	}
 	invite.Flags().StringVar(&role, "role", "member", "member, admin or owner")
+	choices(invite, "role", "member", "admin", "owner")
 	cmd.AddCommand(invite)
 	return cmd
 }
@@ -144,7 +146,7 @@ func (a *app) tokensCommand() *cobra.Command {
 					}
 					rows = append(rows, []string{t.ID, peertext.Person(t.Name), string(t.Kind), state, used})
 				}
-				a.list(rows, []string{"ID", "NAME", "KIND", "STATE", "USED"}, "No tokens.", page.NextCursor != nil)
+				a.list(rows, []grid.Column{col("ID"), col("NAME", 16), col("KIND", 0, 1), col("STATE"), col("USED", 0, 2)}, "No tokens.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -191,6 +193,7 @@ func (a *app) tokensCommand() *cobra.Command {
 			return nil
 		},
 	}
+	a.completesArgs(revoke, "tokens")
 	cmd.AddCommand(create, revoke)
 	return cmd
 }
@@ -207,7 +210,7 @@ func (a *app) reposCommand() *cobra.Command {
 				for _, r := range page.Items {
 					rows = append(rows, []string{peertext.Path(r.FullName), string(r.Provider), peertext.Branch(r.DefaultBranch)})
 				}
-				a.list(rows, []string{"REPO", "PROVIDER", "DEFAULT BRANCH"}, "No repositories.", page.NextCursor != nil)
+				a.list(rows, []grid.Column{col("REPO", 20), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}, "No repositories.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -246,12 +249,13 @@ func (a *app) contractsCommand() *cobra.Command {
 						strconv.Itoa(len(k.InFlight)),
 					})
 				}
-				a.list(rows, []string{"CONTRACT", "CRITICAL", "USES", "IN FLIGHT"}, "No contracts; svc index reads them.", page.NextCursor != nil)
+				a.list(rows, []grid.Column{places("CONTRACT", 30), col("CRITICAL"), col("USES"), col("IN FLIGHT")}, "No contracts; svc index reads them.", page.NextCursor != nil)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&repo, "repo", "", "owner/name; default the repository of this folder")
 	a.completes(cmd, "repo", "repos")
+	a.completesArgs(cmd, "contracts")
 	return cmd
 }
 
@@ -286,9 +290,9 @@ func (a *app) webhooksCommand() *cobra.Command {
 					if !h.Enabled {
 						state = "disabled"
 					}
-					rows = append(rows, []string{h.ID, state, strings.Join(h.EventTypes, " "), peertext.Line(h.URL, 200)})
+					rows = append(rows, []string{h.ID, state, peertext.Line(h.URL, 200), strings.Join(h.EventTypes, " ")})
 				}
-				a.list(rows, []string{"ID", "STATE", "EVENTS", "ADDRESS"}, "No webhooks.", page.NextCursor != nil)
+				a.list(rows, []grid.Column{col("ID"), col("STATE"), col("ADDRESS", 20), col("EVENTS", 12, 1)}, "No webhooks.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -316,7 +320,7 @@ func (a *app) webhooksCommand() *cobra.Command {
 		{"test ID", "Send a test event, which also enables it again", "POST", "/test", "Sent."},
 	} {
 		name, _, _ := strings.Cut(verb.use, " ")
-		cmd.AddCommand(&cobra.Command{
+		one := &cobra.Command{
 			Use:     verb.use,
 			Short:   verb.short,
 			Example: "  svc webhooks " + name + " 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
@@ -324,7 +328,9 @@ func (a *app) webhooksCommand() *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.do(cmd.Context(), verb.method, "/v1/webhooks/"+url.PathEscape(args[0])+verb.suffix, nil, verb.did)
 			},
-		})
+		}
+		a.completesArgs(one, "webhooks")
+		cmd.AddCommand(one)
 	}
 	return cmd
 }
@@ -363,8 +369,10 @@ func (a *app) feedCommand() *cobra.Command {
 				if len(f.Items) == 0 {
 					fmt.Fprintln(a.Stdout, "Nothing happened yet.")
 				}
+				known := names{}
+				known.learn(f.Refs)
 				for _, e := range f.Items {
-					fmt.Fprintln(a.Stdout, a.eventLine(e))
+					fmt.Fprintln(a.Stdout, a.eventLine(e, known))
 				}
 			})
 		},
@@ -390,162 +398,10 @@ func (a *app) statsCommand() *cobra.Command {
 				for _, m := range s.Members {
 					rows = append(rows, []string{person(&m.User), strconv.Itoa(m.Intents), strconv.Itoa(m.Conflicts), strconv.Itoa(m.Sessions)})
 				}
-				a.list(rows, []string{"WHO", "INTENTS", "CONFLICTS", "SESSIONS"}, "Nobody did anything.", false)
+				a.list(rows, []grid.Column{col("WHO", 10), col("INTENTS"), col("CONFLICTS"), col("SESSIONS")}, "Nobody did anything.", false)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&days, "days", 30, "7, 30 or 90")
 	return cmd
-}
-
-func (a *app) policyCommand() *cobra.Command {
-	var repo string
-	cmd := &cobra.Command{
-		Use:     "policy get|set|edit",
-		Short:   "Show and change the rules",
-		Long:    "Show and change the rules of the org, or with --repo of a repository.",
-		Example: "  svc policy get\n  svc policy set enforcement=warn --repo acme/shop\n  svc policy edit",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
-	}
-	cmd.PersistentFlags().StringVar(&repo, "repo", "", "the rules of this repo, owner/name")
-	a.completes(cmd, "repo", "repos")
-	cmd.AddCommand(
-		&cobra.Command{
-			Use:     "get",
-			Short:   "Show the rules in effect",
-			Example: "  svc policy get --repo acme/shop",
-			Args:    noArgs,
-			RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
-		},
-		&cobra.Command{
-			Use:     "set RULE=VALUE...",
-			Short:   "Set rules; an empty value goes back to the default",
-			Example: "  svc policy set enforcement=warn\n  svc policy set exclusive_max_files=20 auto_draft=",
-			Args:    atLeast(1, "a rule such as enforcement=warn"),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return setRules(rules, args) })
-			},
-		},
-		&cobra.Command{
-			Use:     "edit",
-			Short:   "Change the rules in your editor",
-			Example: "  EDITOR=vim svc policy edit --repo acme/shop",
-			Args:    noArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return a.edit(cmd.Context(), rules) })
-			},
-		},
-	)
-	return cmd
-}
-
-func (a *app) getPolicy(ctx context.Context, repo string) error {
-	return send(ctx, a, "GET", query("/v1/policies", "repo", repo), nil, func(p map[string]any) {
-		effective, _ := p["effective"].(map[string]any)
-		defaults, _ := p["defaults"].(map[string]any)
-		names := make([]string, 0, len(effective))
-		for name := range effective {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		rows := [][]string{}
-		for _, name := range names {
-			value, _ := json.Marshal(effective[name])
-			standard, _ := json.Marshal(defaults[name])
-			mark := ""
-			if string(value) != string(standard) {
-				mark = "*"
-			}
-			rows = append(rows, []string{mark, peertext.Name(name), peertext.Line(string(value), 200)})
-		}
-		a.list(rows, []string{"", "RULE", "VALUE (* not the default)"}, "No rules.", false)
-	})
-}
-
-// changePolicy reads the rules that are set, lets fn change them and puts them
-// back, unless somebody else did so meanwhile.
-func (a *app) changePolicy(ctx context.Context, repo string, fn func(map[string]any) error) error {
-	c, _, err := a.client()
-	if err != nil {
-		return err
-	}
-	var now wire.Policies
-	path := query("/v1/policies", "repo", repo)
-	if err := c.Send(ctx, "GET", path, nil, &now); err != nil {
-		return err
-	}
-	rules := now.Org
-	if repo != "" {
-		rules = now.Repo
-	}
-	if rules == nil {
-		rules = map[string]any{}
-	}
-	before, _ := json.Marshal(rules)
-	if err := fn(rules); err != nil {
-		return err
-	}
-	if after, _ := json.Marshal(rules); string(before) == string(after) {
-		fmt.Fprintln(a.Stderr, "Nothing to change.")
-		return nil
-	}
-	return a.do(ctx, "PUT", path, map[string]any{"rules": rules}, "Changed.")
-}
-
-// setRules reads RULE=VALUE, where a value is JSON or a plain word.
-func setRules(rules map[string]any, args []string) error {
-	for _, arg := range args {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || name == "" {
-			return usagef("%q is not a rule such as enforcement=warn", arg)
-		}
-		if value == "" {
-			delete(rules, name)
-			continue
-		}
-		var v any
-		if err := json.Unmarshal([]byte(value), &v); err != nil {
-			v = value
-		}
-		rules[name] = v
-	}
-	return nil
-}
-
-// edit lets the person change the rules in their editor.
-func (a *app) edit(ctx context.Context, rules map[string]any) error {
-	text, err := json.MarshalIndent(rules, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp("", "svc-policy-*.json")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
-	if err2 := f.Close(); err != nil || err2 != nil {
-		return fmt.Errorf("cannot write %s", f.Name())
-	}
-	editor := "vi"
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if e := a.Getenv(name); e != "" {
-			editor = e
-		}
-	}
-	words := append(strings.Fields(editor), f.Name())
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w; nothing was changed", words[0], err)
-	}
-	if text, err = os.ReadFile(f.Name()); err != nil {
-		return err
-	}
-	clear(rules)
-	if err := json.Unmarshal(text, &rules); err != nil {
-		return usagef("what you wrote is not JSON: %v; nothing was changed", err)
-	}
-	return nil
 }

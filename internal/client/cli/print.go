@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 // printJSON prints v for a program to read. What a person would not see is
 // escaped, since people look at JSON, too.
 func (a *app) printJSON(v any) error {
+	if a.pour != nil {
+		return a.pour(a.Stdout, v)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
@@ -47,19 +50,30 @@ func (a *app) paint(st style, s string) string {
 	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
 }
 
-// table prints rows in columns, cut to the terminal's width; into a pipe they
-// go whole. Cells must be clean and in one line.
-func (a *app) table(rows [][]string) {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+// col is a column of a table. Numbers after the title say how narrow it may be
+// cut, when it goes where there is no room (the highest first, 0 never), and how
+// wide it should be before columns that may go get any.
+func col(title string, more ...int) grid.Column {
+	more = append(more, 0, 0, 0)
+	return grid.Column{Title: title, Min: more[0], Drop: more[1], Want: more[2]}
+}
+
+// places is a column of paths, of which the end says most.
+func places(title string, more ...int) grid.Column {
+	c := col(title, more...)
+	c.Tail = true
+	return c
+}
+
+// table prints rows in columns that fit the terminal; into a pipe they go
+// whole. Cells must be clean and in one line.
+func (a *app) table(columns []grid.Column, rows [][]string) {
+	width := a.Terminal.Columns
+	wide := grid.Fit(columns, rows, width)
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join(r, "\t"))
-	}
-	_ = w.Flush() // a strings.Builder takes everything
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimRight(line, " \n")
-		if n := a.Terminal.Columns; n > 0 {
-			line = excerpt.Dots(line, n)
+		line := strings.TrimRight(grid.Line(columns, wide, r), " ")
+		if width > 0 {
+			line = grid.Cut(line, width, false)
 		}
 		fmt.Fprintln(a.Stdout, line)
 	}
@@ -103,15 +117,7 @@ func text(s *string) string {
 	return *s
 }
 
-func person(u *coord.User) string {
-	if u == nil {
-		return "-"
-	}
-	if u.Name != "" {
-		return peertext.Person(u.Name)
-	}
-	return peertext.Person(u.Email)
-}
+func person(u *coord.User) string { return team.Person(u) }
 
 func severity(a *app, s coord.Severity) string {
 	switch s {

@@ -21,9 +21,8 @@ func (a *app) promptCommand() *cobra.Command {
 		Long: "Print what hooks were told last about this folder: your intent, conflicts that\n" +
 			"stop an edit (✗) or warn (!), and whether agents go on unchecked. It asks no\n" +
 			"server and prints nothing where there is nothing to say. Claude Code tells it\n" +
-			"the session on standard input; svc init --status-line puts it there. For tmux:\n" +
-			"  set -g status-right '#(cd \"#{pane_current_path}\" && svc prompt)'\n" +
-			"For bash: PS1='$(svc prompt) '\"$PS1\"",
+			"the session on standard input; svc init --status-line puts it there. In tmux it\n" +
+			"is '#(cd \"#{pane_current_path}\" && svc prompt)', in a shell $(svc prompt).",
 		Example: "  svc prompt\n  svc prompt --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
@@ -155,9 +156,15 @@ func (a *app) printStatus(s *status) {
 		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"),
 			used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
 	}
-	a.section("Your work", s.IntentsError, a.intentRows(s.Intents), "nothing announced")
-	a.section("Teammates", s.TeammatesError, a.onlineRows(s.Teammates), "nobody else is here")
-	a.section("Needs you", s.AttentionError, a.attentionRows(s.Attention), "nothing")
+	a.section("Your work", s.IntentsError, []grid.Column{col(""), col("", 0, 1), col("", 10, 2), places("", 14, 0, 18), col("", 20, 0, 24)},
+		a.intentRows(s.Intents), "nothing announced")
+	a.section("Teammates", s.TeammatesError, []grid.Column{col("", 8, 0, 16), col("", 0, 2), col("", 0, 3), col("", 10, 0, 16), col("", 10, 4),
+		col("", 20, 0, 30)}, a.onlineRows(s.Teammates), "nobody else is here")
+	a.section("Needs you", s.AttentionError, []grid.Column{col("", 0, 2), col(""), col("", 0, 1), col("", 30), col("", 10, 3)},
+		a.attentionRows(s.Attention), "nothing")
+	if at := s.Attention; at != nil && at.Total > len(at.Items) {
+		fmt.Fprintf(w, "  and %d more\n", at.Total-len(at.Items))
+	}
 }
 
 func used(n int, limit *int, what string) string {
@@ -168,7 +175,7 @@ func used(n int, limit *int, what string) string {
 }
 
 // section prints a heading and its rows, or why there are none.
-func (a *app) section(heading, problem string, rows [][]string, none string) {
+func (a *app) section(heading, problem string, columns []grid.Column, rows [][]string, none string) {
 	fmt.Fprintf(a.Stdout, "\n%s\n", a.paint(bold, heading))
 	switch {
 	case problem != "":
@@ -176,14 +183,15 @@ func (a *app) section(heading, problem string, rows [][]string, none string) {
 	case len(rows) == 0:
 		fmt.Fprintln(a.Stdout, a.paint(dim, "  "+none))
 	default:
-		a.table(rows)
+		a.table(columns, rows)
 	}
 }
 
 func (a *app) intentRows(ins []coord.Intent) [][]string {
 	var rows [][]string
 	for _, in := range ins {
-		rows = append(rows, []string{"  " + in.Ref, peertext.Name(string(in.Status)), peertext.Path(in.Repo.FullName), peertext.Title(in.Title)})
+		rows = append(rows, []string{"  " + in.Ref, peertext.Name(string(in.Status)), peertext.Path(in.Repo.FullName), list(in.Scope.Paths),
+			peertext.Title(in.Title)})
 	}
 	return rows
 }
@@ -213,15 +221,14 @@ func (a *app) attentionRows(at *wire.Attention) [][]string {
 	}
 	var rows [][]string
 	for _, it := range at.Items {
-		rows = append(rows, []string{
-			"  " + peertext.Name(string(it.Kind)),
-			peertext.Name(text(it.Ref)),
-			a.ago(it.Since),
-			peertext.Title(it.Title),
-		})
-	}
-	if more := at.Total - len(at.Items); more > 0 {
-		rows = append(rows, []string{fmt.Sprintf("  and %d more", more)})
+		what, repo := peertext.Title(it.Title), ""
+		if d := peertext.Line(it.Detail, 300); d != "" && d != what { // where, and with whom
+			what += ": " + d
+		}
+		if it.Repo != nil {
+			repo = peertext.Path(it.Repo.FullName)
+		}
+		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Line(text(it.Ref), 60), a.ago(it.Since), what, repo})
 	}
 	return rows
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -38,7 +39,7 @@ func (a *app) waitCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this long; 0s only looks; without it, never")
-	a.completesArgs(cmd, "intents")
+	a.completesArgs(cmd, "intents", "conflicts", "paths")
 	return cmd
 }
 
@@ -111,7 +112,7 @@ func (a *app) looker(c *remote.Client, what string) (look func(context.Context) 
 			if err != nil || !cf.Status.Live() {
 				return nil, err
 			}
-			return []string{parties(cf.Parties) + " (" + string(cf.Status) + ")"}, nil
+			return []string{team.Between(cf) + " (" + string(cf.Status) + ")"}, nil
 		}, ref, err
 	}
 	here, err := a.here()

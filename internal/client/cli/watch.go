@@ -5,7 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -27,9 +29,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Example: "  svc watch\n  svc watch --type conflict.detected --json | jq .subject",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.follow(cmd.Context(), remote.Feed{Types: types, Repos: repos, LastID: since}, func(e coord.Event) error {
-				return a.printEvent(e)
-			})
+			return a.followPrinting(cmd.Context(), remote.Feed{Types: types, Repos: repos, LastID: since})
 		},
 	}
 	cmd.Flags().StringSliceVar(&types, "type", nil, "only events of this type, such as intent.declared")
@@ -60,7 +60,25 @@ func (a *app) follow(ctx context.Context, f remote.Feed, each func(coord.Event) 
 	return c.Follow(ctx, f, each)
 }
 
-func (a *app) printEvent(e coord.Event) error {
+// followPrinting prints events as they come, with the names of who and where.
+func (a *app) followPrinting(ctx context.Context, f remote.Feed) error {
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	known := names{}
+	return a.follow(ctx, f, func(e coord.Event) error {
+		if !a.json {
+			a.named(ctx, c, known, e)
+		}
+		return a.printEvent(e, known)
+	})
+}
+
+func (a *app) printEvent(e coord.Event, known names) error {
+	if a.pour != nil {
+		return a.pour(a.Stdout, e)
+	}
 	if a.json {
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -69,30 +87,75 @@ func (a *app) printEvent(e coord.Event) error {
 		_, err = fmt.Fprintf(a.Stdout, "%s\n", peertext.EscapeHidden(line))
 		return err
 	}
-	_, err := fmt.Fprintln(a.Stdout, a.eventLine(e))
+	_, err := fmt.Fprintln(a.Stdout, a.eventLine(e, known))
 	return err
 }
 
-// eventLine shows the small facts of an event, refs first.
-func (a *app) eventLine(e coord.Event) string {
-	keys := make([]string, 0, len(e.Payload))
-	for k := range e.Payload {
-		keys = append(keys, k)
+// names are what the ids in events are called.
+type names map[string]string
+
+// named asks what the ids in an event are called, if one is new. Whatever fails,
+// the event is shown without.
+func (a *app) named(ctx context.Context, c *remote.Client, n names, e coord.Event) {
+	known := true
+	for _, id := range idsOf(e) {
+		_, ok := n[id]
+		known = known && ok
 	}
-	sort.Slice(keys, func(i, j int) bool {
-		if (keys[i] == "ref") != (keys[j] == "ref") {
-			return keys[i] == "ref"
-		}
-		return keys[i] < keys[j]
-	})
+	if known {
+		return
+	}
+	for _, id := range idsOf(e) {
+		n[id] = "" // asked for once
+	}
+	var f wire.Feed
+	if err := c.Send(ctx, "GET", "/v1/feed?limit=50", nil, &f); err == nil {
+		n.learn(f.Refs)
+	}
+}
+
+func (n names) learn(refs map[string]wire.FeedRef) {
+	for id, r := range refs {
+		n[id] = peertext.Line(r.Label, 80)
+	}
+}
+
+func idsOf(e coord.Event) (ids []string) {
+	if e.Actor.ID != "" {
+		ids = append(ids, e.Actor.ID)
+	}
+	if id, ok := e.Payload["repo_id"].(string); ok {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// eventLine shows who did what where: the actor and the repository by name,
+// refs, files, then the small facts.
+func (a *app) eventLine(e coord.Event, n names) string {
 	var facts []string
+	if who := n[e.Actor.ID]; who != "" {
+		facts = append(facts, who)
+	}
+	if ref, ok := e.Payload["ref"].(string); ok {
+		facts = append(facts, peertext.Line(ref, 40))
+	}
+	if id, _ := e.Payload["repo_id"].(string); n[id] != "" {
+		facts = append(facts, "in "+n[id])
+	}
+	if paths := pathsOf(e.Payload); len(paths) > 0 {
+		text := peertext.Path(paths[0])
+		if len(paths) > 1 {
+			text += fmt.Sprintf(" +%d", len(paths)-1)
+		}
+		facts = append(facts, text)
+	}
+	keys := slices.Sorted(maps.Keys(e.Payload))
 	for _, k := range keys {
 		switch v := e.Payload[k].(type) {
 		case nil, map[string]any, []any:
 		case string:
-			if k == "ref" {
-				facts = append(facts, peertext.Line(v, 40))
-			} else if v != "" && k != "fingerprint" && !isID(v) { // --json has what only programs read
+			if k != "ref" && k != "path" && v != "" && k != "fingerprint" && !isID(v) { // --json has what only programs read
 				facts = append(facts, peertext.Name(k)+"="+peertext.Line(v, 60))
 			}
 		default:
@@ -103,6 +166,20 @@ func (a *app) eventLine(e coord.Event) string {
 	return strings.TrimRight(fmt.Sprintf("%s  %-24s %s", a.paint(dim, clock), peertext.Name(string(e.Type)), strings.Join(facts, " ")), " ")
 }
 
+// pathsOf returns the files that an event is about.
+func pathsOf(payload map[string]any) (paths []string) {
+	if p, ok := payload["path"].(string); ok && p != "" {
+		paths = append(paths, p)
+	}
+	list, _ := payload["paths"].([]any)
+	for _, v := range list {
+		if p, ok := v.(string); ok && p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
 // isID reports whether a text is an id, which says nothing to a person.
 func isID(s string) bool { return len(s) == 36 && strings.Count(s, "-") == 4 }
 
@@ -110,11 +187,11 @@ func isID(s string) bool { return len(s) == 36 && strings.Count(s, "-") == 4 }
 // status once and then the events.
 func (a *app) watchStatus(ctx context.Context) error {
 	if a.json {
-		return a.follow(ctx, remote.Feed{}, a.printEvent)
+		return a.followPrinting(ctx, remote.Feed{})
 	}
 	if !a.Terminal.Out {
 		a.printStatus(a.status(ctx))
-		return a.follow(ctx, remote.Feed{}, a.printEvent)
+		return a.followPrinting(ctx, remote.Feed{})
 	}
 	events := make(chan coord.Event, 64)
 	ended := make(chan error, 1)
@@ -137,8 +214,14 @@ func (a *app) watchStatus(ctx context.Context) error {
 func (a *app) redraw(ctx context.Context, events <-chan coord.Event, ended <-chan error) error {
 	const keep = 8
 	var last []string
+	known := names{}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
 	note := func(e coord.Event) {
-		last = append(last, "  "+a.eventLine(e))
+		a.named(ctx, c, known, e)
+		last = append(last, "  "+a.eventLine(e, known))
 		last = last[max(0, len(last)-keep):]
 	}
 	for {

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -46,7 +47,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 					peertext.Person(me.Token.Name) + " (" + peertext.Name(string(me.Token.Kind)) + ", from " + string(l.TokenSource) + ")",
 				})
 			}
-			a.table(rows)
+			a.table([]grid.Column{col(""), col("", 20)}, rows)
 			return nil
 		},
 	}

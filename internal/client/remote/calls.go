@@ -259,6 +259,17 @@ func (c *Client) Raw(ctx context.Context, method, path string, in any) (json.Raw
 	return out, err
 }
 
+// Tagged is Send for what has versions: it changes only the version that match
+// names, if any, and returns the version of the reply.
+func (c *Client) Tagged(ctx context.Context, method, path, match string, in, out any) (version string, err error) {
+	header := http.Header{}
+	if match != "" {
+		header.Set("If-Match", match)
+	}
+	err = c.exchange(ctx, method, path, header, in, out, func(res *http.Response) { version = res.Header.Get("ETag") })
+	return version, err
+}
+
 // LiveSessions returns every session whose agent is at work, or was a moment
 // ago.
 func (c *Client) LiveSessions(ctx context.Context) ([]coord.Session, error) {

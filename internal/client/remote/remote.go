@@ -102,6 +102,11 @@ func post[Out any](ctx context.Context, c *Client, path string, in any) (out Out
 
 // call sends in, if any, and decodes the reply into out, if any.
 func (c *Client) call(ctx context.Context, method, path string, header http.Header, in, out any) error {
+	return c.exchange(ctx, method, path, header, in, out, func(*http.Response) {})
+}
+
+// exchange is call that lets seen look at the reply's headers.
+func (c *Client) exchange(ctx context.Context, method, path string, header http.Header, in, out any, seen func(*http.Response)) error {
 	var body io.Reader
 	if in != nil {
 		data, err := json.Marshal(in)
@@ -125,6 +130,7 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 		return c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
+	seen(res)
 	return c.decode(res, out)
 }
 

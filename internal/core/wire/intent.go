@@ -153,6 +153,12 @@ type HandedOff struct {
 	Handoff *coord.Handoff `json:"handoff" doc:"null when the intent was closed instead"`
 }
 
+// AdoptIntent takes up an intent over REST.
+type AdoptIntent struct {
+	Ref       string `path:"ref"`
+	SessionID string `json:"session_id" required:"true" format:"uuid" doc:"A live session of yours in the intent's repo"`
+}
+
 // IntentAdopt takes up an intent that was handed to the caller.
 type IntentAdopt struct {
 	Ref       IntentRef `json:"ref" doc:"INT-n"`

@@ -87,6 +87,16 @@ var intents = []Op{
 		Run:      run((*work.Service).HandOffTool),
 	},
 	{
+		Route:    "POST /v1/intents/{ref}/adopt",
+		Summary:  "Let a session of yours take up an intent of yours",
+		Scopes:   scope(coord.ScopeIntentsWrite),
+		Who:      "owner of the intent",
+		Success:  200,
+		Events:   emits(coord.EventIntentAdopted),
+		Problems: fails(missing, taken),
+		Run:      run((*work.Service).AdoptIntentFor),
+	},
+	{
 		Tool:     "intent_adopt",
 		Scopes:   scope(coord.ScopeIntentsWrite),
 		Success:  200,

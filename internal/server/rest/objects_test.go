@@ -75,6 +75,11 @@ var objects = map[string]maker{
 	"GET /v1/intents/{ref}":        onIntent("", nil),
 	"PATCH /v1/intents/{ref}":      onIntent("", map[string]any{"title": "Another title"}),
 	"POST /v1/intents/{ref}/close": onIntent("/close", map[string]any{"outcome": "merged"}),
+	"POST /v1/intents/{ref}/adopt": func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		r := repo(w, o)
+		n, _ := declare(w, o, coord.Owner, r)
+		return object{"/v1/intents/" + coord.IntentRef(n) + "/adopt", strconv.Itoa(n), map[string]any{"session_id": sessionIn(w, o, r)}}
+	},
 	"POST /v1/intents/{ref}/handoff": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		return onIntent("/handoff", map[string]any{"to": o.Users[coord.Member].Email})(t, w, o)
 	},
@@ -162,16 +167,22 @@ func onRepo(tail string, body any) maker {
 	}
 }
 
+// sessionIn starts a session of an agent of the org's owner.
+func sessionIn(w *daemontest.World, o *daemontest.Org, repo string) string {
+	var hook struct {
+		SessionID string `json:"session_id"`
+	}
+	w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: o.Owner(), Body: map[string]any{
+		"event": "session_start", "session": map[string]any{"external_id": unique("x"), "tool": "codex"},
+		"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + repo}, "branch": "main"}}}, &hook)
+	return hook.SessionID
+}
+
 // onSession calls a route on a session of an agent of the org's owner.
 func onSession(tail string) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
-		var hook struct {
-			SessionID string `json:"session_id"`
-		}
-		w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: o.Owner(), Body: map[string]any{
-			"event": "session_start", "session": map[string]any{"external_id": unique("x"), "tool": "codex"},
-			"repo": map[string]any{"remote_fingerprints": []string{"github.com/" + repo(w, o)}, "branch": "main"}}}, &hook)
-		return object{"/v1/sessions/" + hook.SessionID + tail, hook.SessionID, nil}
+		id := sessionIn(w, o, repo(w, o))
+		return object{"/v1/sessions/" + id + tail, id, nil}
 	}
 }
 

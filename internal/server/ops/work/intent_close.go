@@ -299,6 +299,11 @@ func staleWith(ctx context.Context, c *ground.Change, i store.IntentRow, owner s
 	return err
 }
 
+// AdoptIntentFor is AdoptIntent for a person, who names the session.
+func (s *Service) AdoptIntentFor(ctx context.Context, who coord.Caller, in wire.AdoptIntent) (wire.Declared, error) {
+	return s.AdoptIntent(ctx, who, wire.IntentAdopt{Ref: wire.IntentRef(in.Ref), SessionID: &in.SessionID})
+}
+
 // AdoptIntent binds the calling session to an intent that was handed to the
 // caller: its claims, changes and conflicts become that session's.
 func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.IntentAdopt) (out wire.Declared, err error) {
