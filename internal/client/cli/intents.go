@@ -168,7 +168,8 @@ func (a *app) printIntent(in coord.Intent) {
 	rows := [][]string{
 		{"Status", string(in.Status)}, {"Owner", person(&in.Owner)}, {"Repo", peertext.Path(in.Repo.FullName)},
 		{"Branch", peertext.Branch(text(in.Branch))}, {"Mode", string(in.EffectiveMode)},
-		{"Blocked by", strings.Join(blockers, " ")}, {"Paths", list(in.Scope.Paths)}, {"Edited", list(observed(in))}, {"Symbols", list(in.Scope.Symbols)},
+		{"Blocked by", strings.Join(blockers, " ")}, {"Paths", list(in.Scope.Paths)},
+		{"Edited", list(observed(in))}, {"Symbols", list(in.Scope.Symbols)},
 		{"Contracts", list(in.Scope.Contracts)}, {"Active", a.ago(in.LastActivityAt)},
 	}
 	a.facts(rows)

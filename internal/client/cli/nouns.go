@@ -47,7 +47,8 @@ func (a *app) searchCommand() *cobra.Command {
 				for _, m := range page.Items {
 					rows = append(rows, []string{peertext.Line(m.Ref, 60), string(m.Kind), person(m.By), a.ago(m.At), peertext.Title(m.Title)})
 				}
-				a.list(rows, []grid.Column{col("REF", 8), col("KIND", 0, 2), col("BY", 8, 0, 16), col("WHEN", 0, 1), col("TITLE", 24, 0, 40)}, "Nothing found.", page.NextCursor != nil)
+				columns := []grid.Column{col("REF", 8), col("KIND", 0, 2), col("BY", 8, 0, 16), col("WHEN", 0, 1), col("TITLE", 24, 0, 40)}
+				a.list(rows, columns, "Nothing found.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -146,7 +147,8 @@ func (a *app) tokensCommand() *cobra.Command {
 					}
 					rows = append(rows, []string{t.ID, peertext.Person(t.Name), string(t.Kind), state, used})
 				}
-				a.list(rows, []grid.Column{col("ID"), col("NAME", 16), col("KIND", 0, 1), col("STATE"), col("USED", 0, 2)}, "No tokens.", page.NextCursor != nil)
+				columns := []grid.Column{col("ID"), col("NAME", 16), col("KIND", 0, 1), col("STATE"), col("USED", 0, 2)}
+				a.list(rows, columns, "No tokens.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -210,7 +212,8 @@ func (a *app) reposCommand() *cobra.Command {
 				for _, r := range page.Items {
 					rows = append(rows, []string{peertext.Path(r.FullName), string(r.Provider), peertext.Branch(r.DefaultBranch)})
 				}
-				a.list(rows, []grid.Column{col("REPO", 20), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}, "No repositories.", page.NextCursor != nil)
+				columns := []grid.Column{col("REPO", 20), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}
+				a.list(rows, columns, "No repositories.", page.NextCursor != nil)
 			})
 		},
 	}
@@ -249,7 +252,8 @@ func (a *app) contractsCommand() *cobra.Command {
 						strconv.Itoa(len(k.InFlight)),
 					})
 				}
-				a.list(rows, []grid.Column{places("CONTRACT", 30), col("CRITICAL"), col("USES"), col("IN FLIGHT")}, "No contracts; svc index reads them.", page.NextCursor != nil)
+				columns := []grid.Column{places("CONTRACT", 30), col("CRITICAL"), col("USES"), col("IN FLIGHT")}
+				a.list(rows, columns, "No contracts; svc index reads them.", page.NextCursor != nil)
 			})
 		},
 	}
