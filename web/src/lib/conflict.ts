@@ -80,6 +80,9 @@ export interface Pair {
 
 const sideKey = (p: Party | undefined): string => p?.intent?.ref ?? p?.session_id ?? p?.user?.id ?? p?.repo.id ?? "";
 
+/** Whether a conflict is in a repo, or is felt there. */
+export const concerns = (c: Conflict, repo: string): boolean => c.repo.full_name === repo || c.dependent_repo?.full_name === repo;
+
 /** One row per pair of intents, the worst and newest first. */
 export function pairsOf(conflicts: Conflict[]): Pair[] {
   const pairs = new Map<string, Pair>();

@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { Conflict } from "../../api/records";
-import { matters, pairsOf, type Pair } from "../../lib/conflict";
+import { concerns, matters, pairsOf, type Pair } from "../../lib/conflict";
 import { useList, useLiveConflicts } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { conflictKind, plural } from "../../lib/text";
@@ -43,7 +43,7 @@ function passes(c: Conflict, w: Wanted): boolean {
   return (
     (!w.kind || c.kind === w.kind) &&
     (!w.email || c.parties.some((p) => p.user?.email === w.email)) &&
-    (!w.repo || c.repo.full_name === w.repo || c.dependent_repo?.full_name === w.repo) &&
+    (!w.repo || concerns(c, w.repo)) &&
     (!w.hours || Date.now() - Date.parse(c.first_seen_at) < w.hours * 3_600_000)
   );
 }

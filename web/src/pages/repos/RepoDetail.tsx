@@ -4,6 +4,7 @@ import { IconFileCode, IconMessages } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Agent } from "../../lib/agents";
+import { concerns, matters, pairsOf } from "../../lib/conflict";
 import { useGet, useList, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
@@ -25,11 +26,11 @@ export function RepoDetail() {
   const team = useTeam();
   const [writing, setWriting] = useState<Agent | null>(null);
   const intents = useGet("intents", "GET /v1/intents", { query: { repo: full, status: "live", limit: 20 } });
-  const conflicts = useGet("conflicts", "GET /v1/conflicts", { query: { repo: full, status: "live", limit: 20 } });
   const repo = repos.data?.items.find((r) => r.full_name === full) ?? repos.data?.items.find((r) => r.former_names.includes(full));
   if (!repo) {
     return <Page title={full}>{repos.isPending ? <Loading /> : <Failed error={repos.error ?? new Error("No repo of that name is known here.")} />}</Page>;
   }
+  const pairs = pairsOf(team.conflicts.filter((c) => matters(c) && concerns(c, repo.full_name)));
   const here = (team.agents ?? []).filter((a) => a.session.repo.id === repo.id);
   return (
     <Page
@@ -58,17 +59,13 @@ export function RepoDetail() {
       }
     >
       {me.isAdmin && <Twins repo={repo} />}
-      <Load query={conflicts}>
-        {(page) =>
-          page.items.length > 0 && (
-            <Section title="Live conflicts" pad={false}>
-              {page.items.map((c) => (
-                <ConflictRow key={c.id} conflict={c} />
-              ))}
-            </Section>
-          )
-        }
-      </Load>
+      {pairs.length > 0 && (
+        <Section title="Conflicts" pad={false} actions={<Link href={`/conflicts?repo=${encodeURIComponent(full)}&severity=all`}>all</Link>}>
+          {pairs.slice(0, 20).map((p) => (
+            <ConflictRow key={p.key} conflict={p.worst} more={p.all.length - 1} />
+          ))}
+        </Section>
+      )}
       <Section title="Agents" pad={false}>
         <Agents agents={here} by="trouble" dense={false} onMessage={setWriting} />
       </Section>

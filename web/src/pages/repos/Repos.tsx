@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";
 import type { Repo } from "../../api/records";
+import { concerns, matters, pairsOf } from "../../lib/conflict";
 import { useAll, useGet, useLiveConflicts, useLiveIntents, useLiveSessions, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { plural } from "../../lib/text";
@@ -93,7 +94,7 @@ export function RepoRow({ repo }: { repo: Repo }) {
   const sessions = useLiveSessions();
   const conflicts = useLiveConflicts();
   const here = (list: { repo: { id: string } }[] | undefined) => (list ?? []).filter((x) => x.repo.id === repo.id).length;
-  const hits = here(conflicts.data);
+  const hits = pairsOf((conflicts.data ?? []).filter((c) => matters(c) && concerns(c, repo.full_name))).length;
   return (
     <li>
       <Link href={`/repos/${repo.full_name}`} className="work-row" data-row>
