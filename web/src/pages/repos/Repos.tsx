@@ -109,7 +109,7 @@ export function RepoRow({ repo }: { repo: Repo }) {
             </span>
           </span>
         </span>
-        <span className="wrap">
+        <span className="wrap repo-figures">
           {repo.same_as.length > 0 && <Pill tone="warn">same as {repo.same_as.map((o) => o.full_name).join(", ")}?</Pill>}
           {here(sessions.data) > 0 && <Pill tone="good">{plural(here(sessions.data), "agent")}</Pill>}
           {here(intents.data) > 0 && <Pill tone="quiet">{plural(here(intents.data), "intent")}</Pill>}
