@@ -62,6 +62,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
 	r := &run{
+		ctx:      ctx,
 		opts:     opts,
 		deadline: start.Add(opts.budget()),
 		objects:  objects,
@@ -147,6 +148,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 	}
 	tree := references.InGit(h.ctx, h.root, side, h.objects)
 	r := &run{
+		ctx:      h.ctx,
 		opts:     opts,
 		deadline: start.Add(opts.budget()),
 		objects:  h.objects,
@@ -214,6 +216,7 @@ func (o *Options) budget() time.Duration {
 
 // A run is one analysis.
 type run struct {
+	ctx      context.Context
 	opts     Options
 	deadline time.Time
 	objects  *gitrepo.Objects
@@ -228,6 +231,10 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	hunks, found := 0, 0
 	for i := range deltas {
 		d := &deltas[i]
+		if r.ctx != nil && r.ctx.Err() != nil {
+			a.Truncated = true
+			break
+		}
 		if len(a.Files) == coord.MaxAnalysisFiles && !r.opts.Unlimited {
 			a.Truncated = true
 			break

@@ -32,6 +32,7 @@ type Options struct {
 	NoMerges bool          // leave true merges out
 	Pairs    bool          // pairs of heads that fork from one commit
 	Swarm    int           // groups of that many heads; 0 means none
+	Flights  bool          // pairs of heads that fork from different commits, at one time
 	Refs     []string      // patterns of the heads; nil means DefaultRefs
 	Seed     uint64        // of the sample
 	Jobs     int           // replays at once; 0 means one for each core
@@ -60,7 +61,10 @@ type Result struct {
 // what was replayed until then and says so.
 func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error) {
 	opts.fill()
-	cases, _, selection, err := choose(ctx, repo, &opts)
+	cases, selection, err := chosen(ctx, repo, &opts)
+	if err != nil && ctx.Err() != nil {
+		return &Result{Interrupted: true, Outcomes: []Outcome{}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +75,7 @@ func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error)
 	defer kept.close()
 	p := &pool{repo: repo, opts: &opts, cache: kept, outcomes: make([]*Outcome, len(cases))}
 	p.todo = p.known(cases)
-	result := &Result{Selection: selection, Cases: len(cases), Cached: p.done}
+	result := &Result{Selection: selection, Cases: len(cases), Cached: p.done, Outcomes: []Outcome{}}
 	if err := p.run(ctx, cases); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -82,6 +86,28 @@ func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error)
 	}
 	result.Interrupted = len(result.Outcomes) < len(cases)
 	return result, nil
+}
+
+// chosen picks the cases, or gives up as soon as ctx ends: a long history takes
+// its time, and who presses Ctrl-C has none.
+func chosen(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, Selection, error) {
+	type answer struct {
+		cases     []Case
+		selection Selection
+		err       error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		a.cases, _, a.selection, a.err = choose(ctx, repo, opts)
+		done <- a
+	}()
+	select {
+	case a := <-done:
+		return a.cases, a.selection, a.err
+	case <-ctx.Done():
+		return nil, Selection{}, ctx.Err()
+	}
 }
 
 func (o *Options) fill() {
@@ -164,6 +190,7 @@ func (p *pool) work(ctx context.Context, cases []Case) error {
 		return fmt.Errorf("make a folder for git's merges: %w", err)
 	}
 	defer os.RemoveAll(scratch)
+	ctx = gitrepo.WithObjects(ctx, scratch) // what git merged, of bases too
 	r := &replayer{ctx: ctx, repo: p.repo, scratch: scratch, history: analysis.NewHistory(ctx, p.repo.GitDir)}
 	defer r.history.Close()
 	for ctx.Err() == nil {
@@ -225,10 +252,9 @@ func (r *replayer) truth(cases []Case, taken []int) ([]ruling, error) {
 	sizes := make([]int, len(taken))
 	for n, at := range taken {
 		c := &cases[at]
-		for _, p := range pairsOf(c) {
-			pairs = append(pairs, [2]string{c.Heads[p[0]], c.Heads[p[1]]})
-			sizes[n]++
-		}
+		merges := mergesOf(c)
+		pairs = append(pairs, merges...)
+		sizes[n] = len(merges)
 	}
 	out := make([]ruling, len(taken))
 	merges, err := r.repo.MergePairs(r.ctx, r.scratch, pairs)
@@ -258,7 +284,7 @@ func (r *replayer) truth(cases []Case, taken []int) ([]ruling, error) {
 // Kinds lists the kinds of cases of a result, in a fixed order.
 func (r *Result) Kinds() []Kind {
 	var out []Kind
-	for _, k := range []Kind{TrueMerge, Pair, Swarm} {
+	for _, k := range []Kind{TrueMerge, Pair, Flight, Swarm} {
 		if slices.ContainsFunc(r.Outcomes, func(o Outcome) bool { return o.Kind == k }) {
 			out = append(out, k)
 		}

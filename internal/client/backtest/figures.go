@@ -166,7 +166,7 @@ func (r *Result) Sections() []Section {
 			}
 			s.Figures = append(s.Figures, f)
 		}
-		if kind != Swarm {
+		if kind != Swarm && kind != Flight {
 			s.Plans = planFigures(os)
 		}
 		out = append(out, s)
@@ -248,8 +248,8 @@ type row struct {
 }
 
 var (
-	twos  = []Kind{TrueMerge, Pair}
-	every = []Kind{TrueMerge, Pair, Swarm}
+	twos  = []Kind{TrueMerge, Pair, Flight}
+	every = []Kind{TrueMerge, Pair, Flight, Swarm}
 	ten   = []Kind{Swarm}
 )
 

@@ -15,6 +15,7 @@ type group struct {
 
 type head struct {
 	name string
+	base int32
 	at   int32
 	side []int32 // its own commits, newest first
 }
@@ -39,7 +40,9 @@ func (s *selector) groups(refs []gitrepo.NamedRef, tip int32) []group {
 		case s.g.byBots(side):
 			s.summary.LeftOut[botWork]++
 		default:
-			byBase[base] = append(byBase[base], head{r.Name, at, side})
+			h := head{r.Name, base, at, side}
+			byBase[base] = append(byBase[base], h)
+			s.heads = append(s.heads, h)
 		}
 	}
 	var out []group

@@ -41,6 +41,9 @@ type replayer struct {
 // replay plays a case whose truth is known: one merge for every pair of heads,
 // in the order of pairsOf.
 func (r *replayer) replay(c Case, truth []gitrepo.Merge) Outcome {
+	if c.Kind == Flight {
+		return r.replayFlight(c, truth)
+	}
 	o := Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
 	sides, err := r.sides(&c)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 type Kind string
 
 const (
-	TrueMerge Kind = "merge" // two parents of a merge commit
-	Pair      Kind = "pair"  // two heads that fork from one commit
-	Swarm     Kind = "swarm" // many heads that fork from one commit
+	TrueMerge Kind = "merge"  // two parents of a merge commit
+	Pair      Kind = "pair"   // two heads that fork from one commit
+	Swarm     Kind = "swarm"  // many heads that fork from one commit
+	Flight    Kind = "flight" // two heads that fork from different commits and were worked on at one time
 )
 
 // A Case is a piece of history to replay.
@@ -31,8 +32,11 @@ type Case struct {
 	// Landed says that the merge is on the mainline: work is made to fit
 	// before it lands, so whether it did tells nothing of plans.
 	Landed bool `json:"landed,omitempty"`
+	// Own are the commits that each head forks from, where those differ.
+	Own []string `json:"own,omitempty"`
 
 	steps [][]step    // of each head, the oldest first; the last is the head
+	bases []string    // all of them, when histories cross
 	first [][2]string // of each head, its first commit and what that came after
 }
 
@@ -69,7 +73,17 @@ var (
 		`merge|^\[?auto-?merge\b.*\binto\b|^merge .*\bautomatically\b|^(sync|mirror)\b|^resync`)
 )
 
+// agentName finds coding agents: their names end like those of bots, but what
+// they do is work, and the very work that svc is for.
+var agentName = lazy.Regexp(`(?i)\b(copilot|swe-agent|google-labs-jules|jules|devin-ai-integration|devin|claude|codex|` +
+	`cursor ?agent|cursoragent|openhands|sweep-ai|aider|` +
+	`gemini-code-assist|gemini-cli|amazon-q|kiro|factory-droid|coderabbit-agent|codegen-sh|sourcery-agent|` +
+	`windsurf|opencode|goose-agent|ellipsis-dev|blackbox-agent)\b`)
+
 func isBot(name, email string) bool {
+	if agentName().MatchString(name) || agentName().MatchString(email) {
+		return false
+	}
 	return botName().MatchString(name) || botEmail().MatchString(email)
 }
 
@@ -81,13 +95,14 @@ type selector struct {
 	rng     *rand.Rand
 	out     []Case
 	summary Selection
+	heads   []head // all that were found
 }
 
 // choose reads the history and picks what to replay. The same history, options
 // and seed give the same cases.
 func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *graph, Selection, error) {
 	revisions := []string{"HEAD"}
-	wantHeads := opts.Pairs || opts.Swarm > 0
+	wantHeads := opts.Pairs || opts.Swarm > 0 || opts.Flights
 	if wantHeads {
 		for _, r := range opts.Refs {
 			revisions = append(revisions, "--glob="+r)
@@ -121,6 +136,9 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *gr
 			return nil, nil, Selection{}, err
 		}
 		groups := s.groups(refs, tip)
+		if opts.Flights {
+			s.flights()
+		}
 		if opts.Pairs {
 			s.pairs(groups)
 		}
@@ -183,6 +201,9 @@ func (s *selector) merge(at int32, subject string) (Case, string) {
 
 func (s *selector) caseOf(kind Kind, f fork) Case {
 	c := Case{Kind: kind, Base: s.g.ids[f.bases[0]], Bases: len(f.bases)}
+	for _, b := range f.bases {
+		c.bases = append(c.bases, s.g.ids[b])
+	}
 	for _, side := range f.sides {
 		c.Heads = append(c.Heads, s.g.ids[side[0]])
 		s.steps(&c, f.bases[0], side)

@@ -21,14 +21,18 @@ const replayBudget = 5 * time.Minute
 // branch is out, and parsing them all would be most of the run. What is left
 // out has its line facts, and could have raised nothing more.
 func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
+	base, err := r.base(c)
+	if err != nil {
+		return nil, err
+	}
 	if len(c.Heads) != 2 {
-		all, err := r.analyse(c.Base, c.Heads, analysis.Options{})
+		all, err := r.analyse(base, c.Heads, analysis.Options{})
 		if err != nil {
 			return nil, err
 		}
 		return all, r.history.Names(c.Heads, all, make([]map[string]map[string]bool, len(all)))
 	}
-	lines, err := r.analyse(c.Base, c.Heads, analysis.Options{LinesOnly: true})
+	lines, err := r.analyse(base, c.Heads, analysis.Options{LinesOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +40,7 @@ func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
 	if len(lines[1].Files) < len(lines[0].Files) {
 		small, large = 1, 0
 	}
-	read, err := r.analyse(c.Base, c.Heads[small:small+1], analysis.Options{})
+	read, err := r.analyse(base, c.Heads[small:small+1], analysis.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +48,26 @@ func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
 	want := concerns(read[0])
 	want.fresh = r.fresh(read[0])
 	want.base = r.history.Base
-	if read, err = r.analyse(c.Base, c.Heads[large:large+1], analysis.Options{Want: want.wants}); err != nil {
+	if read, err = r.analyse(base, c.Heads[large:large+1], analysis.Options{Want: want.wants}); err != nil {
 		return nil, err
 	}
 	lines[large] = read[0]
 	fresh := make([]map[string]map[string]bool, 2)
 	fresh[large] = want.fresh
 	return lines, r.history.Names(c.Heads, lines, fresh)
+}
+
+// readAll analyses everything.
+var readAll = analysis.Options{}
+
+// base returns what both sides are compared with: where histories cross, the
+// tree that git makes of the bases, as its own merge does.
+func (r *replayer) base(c *Case) (string, error) {
+	if len(c.bases) < 2 {
+		return c.Base, nil
+	}
+	tree, _, err := r.repo.MergedTree(r.ctx, r.scratch, c.bases[0], c.bases[1])
+	return tree, err
 }
 
 // fresh are the words that a side adds, by family of languages: a name that the

@@ -42,6 +42,7 @@ func day(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.
 var kindTitles = map[Kind]string{
 	TrueMerge: "Merges with work on both sides",
 	Pair:      "Pairs of heads that fork from one commit",
+	Flight:    "Pairs of heads from different commits, worked on at one time",
 	Swarm:     "Groups of workers that fork from one commit",
 }
 

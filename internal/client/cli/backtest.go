@@ -18,6 +18,7 @@ type backtestFlags struct {
 	max, swarm    int
 	pairs, fresh  bool
 	noMerges      bool
+	flights       bool
 	refs          []string
 	seed          uint64
 }
@@ -47,6 +48,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "180d", "how long before the newest commit, as 180d, 26w, 2y or all")
 	flags.IntVar(&f.max, "max", backtestMax, "most cases of each kind; of more, a sample")
 	flags.BoolVar(&f.pairs, "pairs", false, "also pairs of pull requests that fork from one commit")
+	flags.BoolVar(&f.flights, "flights", false, "also pairs that fork from different commits and were worked on at one time")
 	flags.IntVar(&f.swarm, "swarm", 0, "also groups of this many pull requests that do (2 to 50)")
 	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head)")
 	flags.BoolVar(&f.noMerges, "no-merges", false, "leave the merges out")

@@ -30,10 +30,12 @@ func (f *backtestFlags) options() (backtest.Options, error) {
 		return backtest.Options{}, usagef("--max must be at least 1")
 	case f.swarm != 0 && (f.swarm < 2 || f.swarm > 50):
 		return backtest.Options{}, usagef("--swarm must be from 2 to 50")
-	case f.noMerges && !f.pairs && f.swarm == 0:
-		return backtest.Options{}, usagef("--no-merges leaves nothing to replay; add --pairs or --swarm")
+	case f.noMerges && !f.pairs && !f.flights && f.swarm == 0:
+		return backtest.Options{}, usagef("--no-merges leaves nothing to replay; add --pairs, --flights or --swarm")
 	}
-	return backtest.Options{Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Refs: f.refs, Seed: f.seed}, nil
+	return backtest.Options{
+		Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Flights: f.flights, Refs: f.refs, Seed: f.seed,
+	}, nil
 }
 
 // parseSpan reads a length of time in days, weeks or years.

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -41,10 +40,6 @@ func Run(args []string) int {
 			if companion.Carries(companion.Reader) {
 				return handOver(args)
 			}
-		case "check":
-			if comparing(args) && companion.Carries(companion.Reader) {
-				return handOver(args)
-			}
 		}
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--template") }) && companion.Carries(companion.Reader) {
 			return handOver(args)
@@ -53,11 +48,6 @@ func Run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Main(ctx, OS(), args)
-}
-
-// comparing tells a check that reads code from one that asks the service.
-func comparing(args []string) bool {
-	return slices.ContainsFunc(args, func(s string) bool { return s == "--against" || strings.HasPrefix(s, "--against=") })
 }
 
 // hookCommand is the page of svc hook; Run starts it without the command tree.

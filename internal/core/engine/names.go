@@ -78,7 +78,8 @@ func (g *gatherer) changedName(key string, ours item) {
 		return
 	}
 	g.repo.tree.At(at, func(e *entry) {
-		if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == referenceEntry && apartIn(ours, theirs) && !g.ownName(ours, w) {
+		if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == referenceEntry && apartIn(ours, theirs) && !g.deleted(ours, theirs) &&
+			!g.ownName(ours, w) {
 			g.addBreak(weBreak, ours, theirs, w)
 		}
 	})
@@ -91,7 +92,8 @@ func (g *gatherer) mentioned(key string, ours item) {
 		return
 	}
 	g.repo.tree.At(at, func(e *entry) {
-		if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == symbolEntry && apartIn(ours, theirs) && !g.ownName(theirs, g.self) {
+		if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == symbolEntry && apartIn(ours, theirs) && !g.deleted(theirs, ours) &&
+			!g.ownName(theirs, g.self) {
 			g.addBreak(theyBreak, ours, theirs, w)
 		}
 	})
@@ -100,6 +102,13 @@ func (g *gatherer) mentioned(key string, ours item) {
 // apartIn reports whether two changes are of different working copies: who
 // works in one sees what is gone from it.
 func apartIn(a, b item) bool { return a.change.Copy != b.change.Copy }
+
+// deleted reports whether who changed a definition deleted the file of the
+// mention: git stops there, and says more.
+func (g *gatherer) deleted(changed, use item) bool {
+	at, ok := g.repo.changes[changeKey{changed.change.Copy, use.file()}]
+	return ok && g.ix.changes[at].c.Facts.Status == coord.FileDeleted
+}
 
 // ownName reports whether who mentions a name has added a definition of it: the
 // mention is of that one.

@@ -1,0 +1,125 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+)
+
+// Everybody branches at another time. A flight is two heads that leave the
+// mainline at different commits and were worked on at the same time: each is
+// compared with its own base, as its client would.
+
+// flights draws pairs of heads that overlap in time, each head as likely as any
+// other to be the first of a pair.
+func (s *selector) flights() {
+	if len(s.heads) < 2 {
+		return
+	}
+	began := func(h *head) int64 { return s.g.times[h.side[len(h.side)-1]] }
+	ended := func(h *head) int64 { return s.g.times[h.at] }
+	drawn := map[[2]int]bool{}
+	for tries := 0; len(drawn) < s.opts.Max && tries < 20*s.opts.Max; tries++ {
+		i := s.rng.IntN(len(s.heads))
+		a := &s.heads[i]
+		var beside []int
+		for j := range s.heads {
+			b := &s.heads[j]
+			if b.base != a.base && began(b) <= ended(a) && began(a) <= ended(b) && !shareCommits(*a, *b) {
+				beside = append(beside, j)
+			}
+		}
+		if len(beside) == 0 {
+			continue
+		}
+		j := beside[s.rng.IntN(len(beside))]
+		key := [2]int{min(i, j), max(i, j)}
+		if drawn[key] {
+			continue
+		}
+		drawn[key] = true
+		x, y := &s.heads[key[0]], &s.heads[key[1]]
+		s.out = append(s.out, Case{
+			Kind: Flight, Base: s.g.ids[x.base], Bases: 1, Own: []string{s.g.ids[x.base], s.g.ids[y.base]},
+			Heads: []string{s.g.ids[x.at], s.g.ids[y.at]}, Names: []string{x.name, y.name}, At: max(s.g.times[x.at], s.g.times[y.at]),
+		})
+	}
+	s.summary.Eligible[Flight] = len(drawn)
+}
+
+// mergesOf lists what git is to merge to tell the truth of a case. Of a flight,
+// each head with the other's base too: what conflicts there is drift, not the
+// other's work.
+func mergesOf(c *Case) (out [][2]string) {
+	for _, p := range pairsOf(c) {
+		out = append(out, [2]string{c.Heads[p[0]], c.Heads[p[1]]})
+	}
+	if c.Kind == Flight {
+		out = append(out, [2]string{c.Heads[0], c.Own[1]}, [2]string{c.Own[0], c.Heads[1]})
+	}
+	return out
+}
+
+// replayFlight replays two heads, each from its own base.
+func (r *replayer) replayFlight(c Case, truth []gitrepo.Merge) Outcome {
+	o := Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
+	sides, err := r.flightSides(&c)
+	if err != nil {
+		o.Failed = err.Error()
+		return o
+	}
+	for i := range sides {
+		o.Sides = append(o.Sides, Side{Files: len(sides[i].Files)})
+	}
+	ix := indexOf(&c, sides)
+	if err := r.lineMaps(ix, sides); err != nil {
+		o.Failed = err.Error()
+		return o
+	}
+	drift := map[string]bool{}
+	for _, m := range truth[1:] {
+		for _, f := range m.Conflicts {
+			drift[plainPath(f.Path, append(c.Heads, c.Own...))] = true
+		}
+	}
+	heads := truth[:1:1]
+	heads[0].Conflicts = slices.DeleteFunc(heads[0].Conflicts, func(f gitrepo.MergeConflict) bool {
+		return drift[plainPath(f.Path, c.Heads)]
+	})
+	o.judge(ix, sides, heads, "")
+	o.Warnings = slices.DeleteFunc(o.Warnings, func(w Warning) bool { return drift[w.Place] })
+	o.block(ix)
+	return o
+}
+
+// flightSides analyses the lines of both sides, and what they mean.
+func (r *replayer) flightSides(c *Case) ([]*coord.Analysis, error) {
+	out := make([]*coord.Analysis, 2)
+	for i := range out {
+		read, err := r.analyse(c.Own[i], c.Heads[i:i+1], readAll)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = read[0]
+	}
+	return out, r.history.Names(c.Heads, out, make([]map[string]map[string]bool, 2))
+}
+
+// lineMaps tells the index how the versions go together that both sides started
+// from, as their clients would be asked to.
+func (r *replayer) lineMaps(ix *engine.Index, sides []*coord.Analysis) error {
+	for _, w := range engine.WantedMaps(ix, workerID(0)) {
+		hunks, err := gitrepo.Between(r.ctx, r.repo.GitDir, w.Theirs, w.Ours)
+		if err != nil {
+			return err
+		}
+		m := coord.LineMap{From: w.Theirs, To: w.Ours, Shifts: []coord.LineShift{}}
+		for _, h := range hunks {
+			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
+		}
+		ix.PutLineMap(name.ID, m)
+	}
+	return nil
+}
