@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants bench proof contracts release image conformance lint
+.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -78,6 +78,10 @@ contracts: ## the figures of docs/contracts.md; TRUTH=folder with the tables, MI
 
 mutants: ## small mistakes that no test notices; half an hour, PART=engine for one part
 	go run ./internal/tools/mutants $(if $(PART),-only $(PART))
+
+chaos: build ## svcd killed with -9 a hundred times under load: nothing acknowledged is lost; and the control that must fail
+	go run ./internal/tools/chaos
+	! go run ./internal/tools/chaos -kills 2 -control
 
 bench: ## the benchmarks, on both databases
 	.ci/needs

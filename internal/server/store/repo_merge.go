@@ -38,7 +38,15 @@ var repoTables = []repoTable{
 	{"questions", nil, false},
 	{"conversations", nil, false},
 	{"events", nil, false},
+	{"daily_sums", sumKey, false},
 }
+
+// sumKey is what tells the sums of one repo apart.
+var sumKey = []string{"org_id", "day", "figure", "user_id", "detail"}
+
+// sumOf finds the sum of the other repo that belongs to one.
+const sumOf = `SELECT x.n FROM daily_sums x WHERE x.repo_id = $1 AND x.org_id = daily_sums.org_id AND x.day = daily_sums.day
+	AND x.figure = daily_sums.figure AND x.user_id = daily_sums.user_id AND x.detail = daily_sums.detail`
 
 // RepoTables lists the tables that MergeRepo and RemoveRepo see to.
 func RepoTables() []string {
@@ -66,6 +74,8 @@ func (tx *Tx) MergeRepo(ctx context.Context, org string, from, into coord.Repo) 
 			AND x.external_id = sessions.external_id)`, []any{tx.Now}},
 		{`UPDATE conflicts SET dependent_repo_id = $2 WHERE dependent_repo_id = $1`, nil},
 		{`UPDATE conflicts SET parties = REPLACE(parties, $1, $2), evidence = REPLACE(evidence, $1, $2) WHERE repo_id IN ($1, $2) OR dependent_repo_id = $2`, nil},
+		// What was counted under both names adds up.
+		{`UPDATE daily_sums SET n = n + (` + sumOf + `) WHERE repo_id = $2 AND EXISTS (` + sumOf + `)`, nil},
 		{`UPDATE repo_remotes SET position = position + 1000 WHERE repo_id = $1 AND repo_id <> $2`, nil},
 		{`DELETE FROM repo_twins WHERE first_id IN ($1, $2) AND second_id IN ($1, $2)`, nil},
 		{`DELETE FROM repo_twins WHERE (first_id = $1 OR second_id = $1) AND first_id <> $2`, nil}, // found again by the next client
