@@ -82,7 +82,7 @@ func (a *API) operation(op Op) object {
 			})
 		}
 	}
-	if len(params) > 0 {
+	if params = append(params, headers(op)...); len(params) > 0 {
 		doc["parameters"] = params
 	}
 	if len(in.Body.Properties) > 0 {
@@ -96,6 +96,42 @@ func (a *API) operation(op Op) object {
 		doc["x-scopes"] = op.Scopes
 	}
 	return doc
+}
+
+// headers are those that no operation declares, since the way in reads them.
+func headers(op Op) (out []object) {
+	add := func(name, schema, text string, when bool) {
+		if when {
+			out = append(out, object{
+				"name":        name,
+				"in":          "header",
+				"required":    false,
+				"schema":      object{"type": schema},
+				"description": text,
+			})
+		}
+	}
+	method, _, _ := strings.Cut(op.Route, " ")
+	cookie := op.Door != Public && op.Door != BearerOnly
+	add("X-Svc-Org", "string", "With a cookie: the slug of the org that is meant; needed by members of several",
+		cookie && op.Door != SignedIn)
+	add("X-Svc-CSRF", "string", "With a cookie, for every write: 1", cookie && method != http.MethodGet)
+	add("X-Svc-Session", "string", "With a token: the agent's session that acts, as hooks answered it",
+		op.Door != Public && op.Door != CookieOnly && op.Door != SignedIn)
+	add("Last-Event-ID", "string", "Go on after this event, as browsers do by themselves", op.Route == "GET /v1/stream")
+	return out
+}
+
+// answerHeaders are those of problems of a status.
+func answerHeaders(status int) object {
+	text := func(s string) object { return object{"schema": object{"type": "string"}, "description": s} }
+	switch status {
+	case http.StatusUnauthorized:
+		return object{"WWW-Authenticate": text("Bearer, and what was wrong with the token")}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return object{"Retry-After": text("Seconds after which to try again")}
+	}
+	return nil
 }
 
 func style(where string) string {
@@ -124,9 +160,13 @@ func (a *API) responses(op Op) object {
 	}
 	for status, kinds := range byStatus {
 		k := kinds[0]
-		out[strconv.Itoa(status)] = object{"description": list(kinds, ", "),
+		answer := object{"description": list(kinds, ", "),
 			"content": object{"application/problem+json": object{"schema": object{"$ref": shape.RefPrefix + "Body"},
 				"example": object{"type": k.Type(), "title": k.Title(), "status": k.Status(), "detail": "what happened, and what to do"}}}}
+		if h := answerHeaders(status); h != nil {
+			answer["headers"] = h
+		}
+		out[strconv.Itoa(status)] = answer
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func (s *Stripe) Checkout(ctx context.Context, in Checkout) (string, error) {
 		Mode:              stripe.String(string(stripe.CheckoutSessionModeSubscription)),
 		ClientReferenceID: &in.OrgID,
 		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{
-			Price:    stripe.String(s.cfg.Prices[in.Plan]),
+			Price:    stripe.String(pricesOf(s.cfg.Prices[in.Plan])[0]),
 			Quantity: stripe.Int64(1),
 		}},
 		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"org_id": in.OrgID}},
@@ -180,16 +180,38 @@ func (s *Stripe) read(sub *stripe.Subscription) Subscription {
 		return x
 	}
 	for _, item := range sub.Items.Data {
-		for plan, price := range s.cfg.Prices {
-			if item.Price != nil && item.Price.ID == price {
-				x.Plan, x.PeriodEnd = plan, at(item.CurrentPeriodEnd)
-			}
+		if plan := s.planOf(item.Price); plan != "" {
+			x.Plan, x.PeriodEnd = plan, at(item.CurrentPeriodEnd)
 		}
 	}
 	if sub.CancelAtPeriodEnd && x.Cancels == nil {
 		x.Cancels = x.PeriodEnd
 	}
 	return x
+}
+
+// planOf returns the plan that a price buys: by its id or lookup key, as
+// configured, or by what its metadata says.
+func (s *Stripe) planOf(p *stripe.Price) string {
+	if p == nil {
+		return ""
+	}
+	for plan, prices := range s.cfg.Prices {
+		for _, price := range pricesOf(prices) {
+			if p.ID == price || p.LookupKey != "" && p.LookupKey == price {
+				return plan
+			}
+		}
+		if p.Metadata["svc_plan"] == plan {
+			return plan
+		}
+	}
+	return ""
+}
+
+// pricesOf reads the prices of a plan, the one that is sold first.
+func pricesOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // A Notice says that something about a customer changed.
@@ -225,6 +247,9 @@ func (s *Stripe) Read(body []byte, signature string) (n Notice, err error) {
 			return n, r.ours
 		}
 	}
+	if id, kind := thin(body); id != "" && webhook.ValidatePayload(body, signature, s.cfg.WebhookSecret) == nil {
+		return Notice{ID: id, Nothing: fmt.Sprintf("nothing is to be done for %q, an event of Stripe's second kind", kind)}, nil
+	}
 	if err != nil || e.ID == "" || e.Data == nil {
 		return n, ErrUnreadable
 	}
@@ -241,6 +266,16 @@ func (s *Stripe) Read(body []byte, signature string) (n Notice, err error) {
 		n.Nothing = "it names no customer"
 	}
 	return n, nil
+}
+
+// thin reads an event of the second version, which Stripe sends beside the
+// first to whoever asks for it: it names its object and holds no data.
+func thin(body []byte) (id, kind string) {
+	var e struct{ Object, ID, Type string }
+	if json.Unmarshal(body, &e) != nil || !strings.HasPrefix(e.Object, "v2.") {
+		return "", ""
+	}
+	return e.ID, e.Type
 }
 
 // idOf reads a reference, which is an id or the whole object.

@@ -226,6 +226,13 @@ func TestWebhooksAreVerified(t *testing.T) {
 			t.Errorf("%s = %+v, %v", kind, n, err)
 		}
 	}
+	second := []byte(`{"id":"evt_2","object":"v2.core.event","type":"v2.billing.meter.no_meter_found","created":"2026-11-15T09:30:00Z"}`)
+	if n, err := s.Read(second, sign(second, "whsec_test", now)); err != nil || n.ID != "evt_2" || n.Nothing == "" {
+		t.Errorf("an event of the second kind = %+v, %v", n, err)
+	}
+	if _, err := s.Read(second, sign(second, "whsec_guess", now)); !errors.Is(err, billing.ErrForged) {
+		t.Errorf("a forged one of the second kind: %v", err)
+	}
 	body := event("customer.subscription.deleted", `{"id":"x"}`)
 	if n, err := s.Read(body, sign(body, "whsec_test", now)); err != nil || n.Nothing == "" {
 		t.Errorf("without a customer = %+v, %v", n, err)

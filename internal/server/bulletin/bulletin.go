@@ -24,6 +24,9 @@ var files embed.FS
 // A Mail is a mail to one person.
 type Mail struct {
 	To string `json:"to"`
+	// Unsubscribe is where to end such letters; empty for those that somebody
+	// asked for.
+	Unsubscribe string `json:"unsubscribe,omitempty"`
 	wire.MailShape
 }
 

@@ -32,7 +32,10 @@ func Pull(notes []PullNote, url string) (title, text string) {
 		}
 	}
 	title = "No conflicts with other work any more"
-	if len(live) > 0 {
+	switch {
+	case len(notes) == 0:
+		title = "No conflicts with other work"
+	case len(live) > 0:
 		title = times(len(live), "conflict with other work", "conflicts with other work")
 	}
 	var b strings.Builder

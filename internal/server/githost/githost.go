@@ -13,8 +13,8 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// An Event is what a host tells of. One of Pull, Push, Installed and Moved is
-// set, or none: then Nothing says why there is nothing to do.
+// An Event is what a host tells of. One of Pull, Push, Installed, Moved and Rerun
+// is set, or none: then Nothing says why there is nothing to do.
 type Event struct {
 	Delivery     string // the host's name for the delivery; the same when it is sent again
 	Repo         Repo
@@ -23,6 +23,7 @@ type Event struct {
 	Push         *Push
 	Installed    *Installed
 	Moved        *Moved
+	Rerun        []int // pull requests whose check is to be written again
 	Nothing      string
 }
 

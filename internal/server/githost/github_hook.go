@@ -44,7 +44,7 @@ func (d Delivery) VerifyGitHub(secret string) ([]byte, error) {
 func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 	e.Delivery = delivery
 	switch kind {
-	case "pull_request", "push", "installation", "installation_repositories", "repository":
+	case "pull_request", "push", "installation", "installation_repositories", "repository", "check_run", "check_suite":
 	default:
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(kind) + " event"
 		return e, nil
@@ -58,6 +58,12 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 		readPull(&e, p)
 	case *github.PushEvent:
 		readPush(&e, p)
+	case *github.CheckRunEvent:
+		readRerun(&e, p.GetAction(), p.GetRepo(), p.GetCheckRun().PullRequests)
+		e.Installation = p.GetInstallation().GetID()
+	case *github.CheckSuiteEvent:
+		readRerun(&e, p.GetAction(), p.GetRepo(), p.GetCheckSuite().PullRequests)
+		e.Installation = p.GetInstallation().GetID()
 	case *github.RepositoryEvent:
 		readRepository(&e, p)
 	case *github.InstallationEvent:
@@ -117,6 +123,19 @@ func repoOf(r *github.Repository) Repo {
 		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
 		DefaultBranch: r.GetDefaultBranch(),
 		Private:       r.GetPrivate(),
+	}
+}
+
+// readRerun reads that somebody asks for a check again.
+func readRerun(e *Event, action string, repo *github.Repository, pulls []*github.PullRequest) {
+	e.Repo = repoOf(repo)
+	for _, p := range pulls {
+		if n := p.GetNumber(); n > 0 {
+			e.Rerun = append(e.Rerun, n)
+		}
+	}
+	if action != "rerequested" || len(e.Rerun) == 0 {
+		e.Rerun, e.Nothing = nil, "nothing is to be done for a check that was "+strconv.Quote(action)
 	}
 }
 

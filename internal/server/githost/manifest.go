@@ -30,6 +30,6 @@ func Manifest(name, publicURL string) map[string]any {
 			"active": true,
 		},
 		"default_permissions": map[string]any{"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write"},
-		"default_events":      []string{"push", "pull_request", "repository"},
+		"default_events":      []string{"push", "pull_request", "repository", "check_run", "check_suite"},
 	}
 }

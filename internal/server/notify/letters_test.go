@@ -45,6 +45,7 @@ func newChat(t testing.TB) *chat {
 			t.Errorf("unreadable post: %v", err)
 		}
 		if s := int(c.status.Load()); s != 200 {
+			w.Header().Set("Retry-After", "2")
 			w.WriteHeader(s)
 			return
 		}
@@ -146,6 +147,14 @@ func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 	await.True(t, "the trouble is shown", func() bool {
 		s := status()
 		return s.LastError != nil && strings.Contains(*s.LastError, "connect the channel again")
+	})
+	c.status.Store(429) // for as long as its Retry-After says, not for a minute
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "Slack asks to wait", func() bool {
+		s := status()
+		return s.LastError != nil && strings.HasSuffix(*s.LastError, "to wait 2s")
 	})
 	c.status.Store(200)
 	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {

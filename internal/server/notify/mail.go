@@ -76,6 +76,9 @@ func (m *Mailer) Send(ctx context.Context, id string, l bulletin.Mail) error {
 	_, domain, _ := strings.Cut(m.smtp.From, "@")
 	msg.SetMessageIDWithValue(id + "@" + domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if l.Unsubscribe != "" {
+		msg.SetGenHeader("List-Unsubscribe", "<"+l.Unsubscribe+">")
+	}
 	msg.SetDate()
 	msg.Subject(l.Subject)
 	msg.SetBodyString(mail.TypeTextPlain, l.Text)

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -168,7 +169,7 @@ func (n *Notifier) say(ctx context.Context, c *store.Slack, post wire.ChatPost) 
 	case a.Status == http.StatusOK:
 		return nil
 	case a.Status == http.StatusTooManyRequests:
-		return waitError{max(retryAfter(a.Header, n.Store.Now()), n.Quiet)}
+		return waitError{cmp.Or(retryAfter(a.Header, n.Store.Now()), n.Quiet)}
 	case slices.Contains([]int{403, 404, 410}, a.Status):
 		return errRevoked
 	}

@@ -165,13 +165,51 @@ func TestACheckRunTellsOfConflicts(t *testing.T) {
 		if x.gh.lastCheck()["id"] != first || len(x.gh.said(12)) != 0 {
 			t.Errorf("the check was not changed in place: %v, comments %v", x.gh.lastCheck(), x.gh.said(12))
 		}
-		// A new head has no check of its own yet, and needs none without conflicts.
+		// A new head has no check of its own yet.
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		await.True(t, "the check tells of the new conflict", func() bool { return x.gh.lastCheck()["conclusion"] == "neutral" })
 		x.tell(x.gh.pullRequest("synchronize", 12, "feature", t0.Add(time.Hour), map[string]any{
 			"head": map[string]any{"ref": "feature", "sha": "head-2", "repo": map[string]any{"full_name": "acme/api"}},
 		}))
 		await.True(t, "the new head has a check", func() bool { return x.gh.lastCheck()["head_sha"] == "head-2" })
+	})
+}
+
+// A check can be required only if every pull request gets one.
+func TestEveryPullRequestHasACheck(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		x.policy("check")
+		x.tell(x.gh.pullRequest("opened", 31, "nobody-knows-it", t0, nil))
+		await.True(t, "a pull request without conflicts has a check", func() bool {
+			c := x.gh.lastCheck()
+			return c["conclusion"] == "success" && c["head_sha"] == "head-1"
+		})
+		x.settled()
+		writes := 0
+		x.gh.set(func() { writes = x.gh.writes })
+		x.tell(x.gh.delivery("check_run", map[string]any{
+			"action":       "rerequested",
+			"check_run":    map[string]any{"id": 1, "name": "svc", "head_sha": "head-1", "pull_requests": []any{map[string]any{"number": 31}}},
+			"repository":   hosted("acme/api", 99),
+			"installation": map[string]any{"id": 77},
+		}))
+		await.True(t, "the check runs again", func() (again bool) {
+			x.gh.set(func() { again = x.gh.writes > writes })
+			return again
+		})
+	})
+}
+
+// What is taken back from review is worked on again.
+func TestADraftTakesItsIntentBack(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		_, i := x.works(x.Ada, "feature", "a.go")
+		x.tell(x.gh.pullRequest("opened", 12, "feature", t0, nil))
+		x.is("opened", i.Ref, coord.IntentInReview)
+		x.tell(x.gh.pullRequest("converted_to_draft", 12, "feature", t0.Add(time.Minute), map[string]any{"draft": true}))
+		x.is("a draft again", i.Ref, coord.IntentActive)
+		x.tell(x.gh.pullRequest("ready_for_review", 12, "feature", t0.Add(2*time.Minute), nil))
+		x.is("ready", i.Ref, coord.IntentInReview)
 	})
 }
 

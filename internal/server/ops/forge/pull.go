@@ -77,6 +77,8 @@ func (s *Service) actOn(ctx context.Context, c *ground.Change, from sender, e gi
 		return ground.Ignored("no repo of this org is %s", e.Repo.FullName), nil
 	case e.Moved != nil:
 		return moved(ctx, c, *repo, e)
+	case len(e.Rerun) > 0:
+		return rerun(ctx, c, from, *repo, e.Rerun)
 	case e.Pull != nil:
 		return s.pullChanged(ctx, c, from, *repo, e)
 	}
@@ -207,6 +209,10 @@ func movePulled(ctx context.Context, c *ground.Change, i *store.IntentRow, was *
 	if opened := was == nil || was.State != coord.PullOpen || was.Draft || i.PRNumber == nil; opened && !now.Draft {
 		review := string(coord.IntentInReview)
 		patch.Status = &review
+	}
+	if was != nil && !was.Draft && now.Draft && i.Status == coord.IntentInReview { // taken back from review
+		active := string(coord.IntentActive)
+		patch.Status = &active
 	}
 	switch {
 	case i.Status == coord.IntentDraft:

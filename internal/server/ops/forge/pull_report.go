@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
@@ -48,6 +49,26 @@ func (s *Service) askReport(ctx context.Context, c *ground.Change, p store.Pull)
 
 func wakePull(ctx context.Context, tx *store.Tx, org, id string) error {
 	return jobs.Gather(ctx, tx, jobs.New{Kind: JobPull, Org: org, Key: JobPull + ":" + id, Payload: PullJob{id}, At: tx.Now.Add(reportGather)})
+}
+
+// rerun writes the checks of pull requests again, though nothing changed.
+func rerun(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, numbers []int) (wire.HookReceipt, error) {
+	found := 0
+	for _, n := range numbers {
+		p, err := c.Pull(ctx, repo.ID, from.provider, n)
+		if err != nil {
+			return wire.HookReceipt{}, err
+		}
+		if p == nil {
+			continue
+		}
+		found++
+		p.Report.Hash = ""
+		if err := ground.FirstError(c.SavePullReport(ctx, p.ID, p.Report), wakePull(ctx, c.Tx, c.Who.OrgID, p.ID)); err != nil {
+			return wire.HookReceipt{}, err
+		}
+	}
+	return ground.Done("%d checks are written again", found), nil
 }
 
 // WakePulls makes the pull requests tell anew that events about conflicts
@@ -159,7 +180,8 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 	}
 	switch {
 	case kind == policy.ReportOff,
-		said.ID == 0 && (!live || p.State != coord.PullOpen),
+		// A check can be required only if every pull request gets one.
+		said.ID == 0 && (!live && kind != policy.ReportCheck || p.State != coord.PullOpen),
 		kind == policy.ReportCheck && p.State != coord.PullOpen:
 		return kind, nil, nil
 	}

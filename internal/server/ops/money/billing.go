@@ -277,8 +277,8 @@ func (s *Service) RunStripe(ctx context.Context, r *jobs.Run) error {
 			in.Customer, "subscriptions", paidFor)
 	case found.Plan == "" && billing.Paid(found.Status):
 		s.Logger.ErrorContext(ctx,
-			"an org pays for a price that belongs to no plan; set SVC_STRIPE_PRICE_TEAM or SVC_STRIPE_PRICE_BUSINESS to it, or change the "+
-				"subscription", "org", r.OrgID, "subscription", found.ID)
+			"an org pays for a price that belongs to no plan and keeps the plan it had; add the price to SVC_STRIPE_PRICE_TEAM or "+
+				"SVC_STRIPE_PRICE_BUSINESS, or give it the metadata svc_plan", "org", r.OrgID, "subscription", found.ID)
 	}
 	return s.Write(ctx, ground.System(r.OrgID), func(tx *store.Tx) error {
 		was, err := tx.SubscriptionOfCustomer(ctx, in.Customer)
@@ -293,6 +293,9 @@ func (s *Service) RunStripe(ctx context.Context, r *jobs.Run) error {
 			Plan:         found.Plan,
 			PeriodEnd:    found.PeriodEnd,
 			Cancels:      found.Cancels,
+		}
+		if now.Plan == "" && billing.Paid(now.Status) { // who pays does not lose what they paid for
+			now.Plan = was.Plan
 		}
 		before, err := tx.Org(ctx, was.OrgID)
 		if err != nil {

@@ -356,6 +356,13 @@ func TestOddSubscriptionsAreLogged(t *testing.T) {
 		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
 		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
 		teamtest.Contains(t, "the log", x.W.Log.String(), "pays for several subscriptions")
+		// After a price change who pays keeps what they paid for.
+		s.has("sub_1", "past_due", "price_team_2027")
+		x.W.Must(200, stripeEvent("customer.subscription.updated", "cus_1"), nil)
+		await.True(t, "the change is known", func() bool { return x.billing(payer).Status == "past_due" })
+		if b := x.billing(payer); b.Plan != "team" {
+			t.Errorf("after a price change the plan is %+v", b)
+		}
 	})
 }
 

@@ -225,7 +225,8 @@ func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, s
 		run.Channels, run.Recipients = append(run.Channels, wire.ToEmail), len(readers)
 		mail := bulletin.Digest(d)
 		for _, u := range readers {
-			if err := s.QueueMail(ctx, tx, who.OrgID, bulletin.Mail{To: u.Email, MailShape: mail}); err != nil {
+			if err := s.QueueMail(ctx, tx, who.OrgID, bulletin.Mail{To: u.Email, MailShape: mail,
+				Unsubscribe: s.URL("settings", "digest")}); err != nil {
 				return run, err
 			}
 		}
