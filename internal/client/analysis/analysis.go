@@ -67,6 +67,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		deadline: start.Add(opts.budget()),
 		objects:  objects,
 		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
+		vast:     gitrepo.IndexSize(root) > maxChainIndex,
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
 	a := r.analyze(deltas)
@@ -223,6 +224,7 @@ type run struct {
 	now      func(*gitrepo.Delta) ([]byte, error) // the new content
 	cache    *versionCache
 	repo     *references.Repo
+	vast     bool // a repository of so many files that none but the changed are looked at
 }
 
 // analyze turns deltas into facts within the limits.
@@ -265,7 +267,9 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	}
 	symbols.SettleMoves(a.Files)
 	if !r.opts.LinesOnly {
-		r.chain(deltas, a.Files)
+		if !r.vast {
+			r.chain(deltas, a.Files)
+		}
 		r.repo.PackageChanges(a.Files)
 	}
 	return a

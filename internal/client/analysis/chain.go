@@ -19,6 +19,11 @@ const chainBudget = 250 * time.Millisecond
 // as a merge is, the routes' own files tell enough.
 const maxChain = 12
 
+// maxChainIndex is the size of git's index, some 20,000 files, above which an
+// edit is not followed to other files: to list them all would cost more than
+// all the rest.
+const maxChainIndex = 2 << 20
+
 // chain adds to changed files what their change means for the routes of others:
 // a type, a mapper, a prefix or a constant that those depend on.
 func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) {

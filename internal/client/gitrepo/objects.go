@@ -199,6 +199,11 @@ func Entries(ctx context.Context, root, treeish string, paths []string) ([]Entry
 
 // Files lists the paths that git keeps track of in a working tree.
 func Files(ctx context.Context, root string) ([]string, error) {
+	if repo, ok := At(root); ok {
+		if files, err := repo.indexed(); err == nil {
+			return files, nil
+		}
+	}
 	out, err := output(ctx, root, "ls-files", "-z", "--full-name")
 	if err != nil {
 		return nil, err
