@@ -10,6 +10,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Tree is the files of one version of a repository.
@@ -128,7 +129,7 @@ var vague = map[string]bool{"module": true, "namespace": true, "implementation":
 // telling reports whether a name says what it stands for: one that every
 // library has does not.
 func telling(name string) bool {
-	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere[strings.ToLower(name)] && len(name) <= 200 &&
+	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere()[strings.ToLower(name)] && len(name) <= 200 &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < 128 && !isWord(byte(r)) })
 }
 
@@ -193,7 +194,7 @@ func (c *candidate) defined(file string) (n int) {
 
 // everywhere are names that so many libraries have that a mention of one tells
 // nothing of the repository's own definition.
-var everywhere = wordSet(`main init setup teardown test tests name names value values type types kind size length count index data item
+var everywhere = lazy.Words(`main init setup teardown test tests name names value values type types kind size length count index data item
 	items list lists text string strings number first last next prev previous current parent child children root node nodes path paths file
 	files line lines open close read write load save store start stop reset clear clean flush create make build delete remove insert append
 	push find filter reduce foreach contains includes indexof equals hashcode compare compareto tostring toarray tolist isempty isnull

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A use is a place in code where a name stands.
@@ -23,23 +24,15 @@ type use struct {
 }
 
 // declaring are the words behind which a name is given.
-var declaring = wordSet(`func def class fn struct enum interface trait type mod macro_rules object record namespace module union
+var declaring = lazy.Words(`func def class fn struct enum interface trait type mod macro_rules object record namespace module union
 	let var const val mut static fun function package typedef protocol extension define undef given for catch alias concept actor
 	template typename delegate event`)
 
 // saying are the words behind which no name is given: what looks like a type
 // before a call is one of them.
-var saying = wordSet(`return else new throw await yield in not and or case go defer do when is typeof delete raise assert del unless
+var saying = lazy.Words(`return else new throw await yield in not and or case go defer do when is typeof delete raise assert del unless
 	then try if elif while until of instanceof void_ echo print puts move ref out where default extends implements with throws co_await
 	co_return co_yield unsafe async_ from import export select match lambda`)
-
-func wordSet(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
-}
 
 // find returns where names stand in a source.
 func find(lang string, src []byte, names map[string]bool) []use {
@@ -235,8 +228,8 @@ func defines(lang string, u use, prefix string, after []byte) bool {
 	if prefix == "" {
 		return bodyFollows(after) || coord.NameFamily(lang) == "ecma" && bytes.HasPrefix(rest, []byte(":"))
 	}
-	return prev != "" && !saying[prev] && endsWithSpace(prefix) && lang != "go" && lang != "python" && lang != "rust" ||
-		coord.NameFamily(lang) == "c" && plainBefore(prefix) && !saying[first] && strings.ContainsAny(prefix, "*& ")
+	return prev != "" && !saying()[prev] && endsWithSpace(prefix) && lang != "go" && lang != "python" && lang != "rust" ||
+		coord.NameFamily(lang) == "c" && plainBefore(prefix) && !saying()[first] && strings.ContainsAny(prefix, "*& ")
 }
 
 // declares tells whether the word before a name gives it.
@@ -245,7 +238,7 @@ func declares(lang string, u use, prev, first string, after []byte) bool {
 	switch {
 	case prev == "as":
 		return slices.Contains([]string{"import", "from", "use", "pub", "with", "except", "export"}, first)
-	case !declaring[prev], prev == "for" && first == "impl", prev == "mut" && u.name[0] >= 'A' && u.name[0] <= 'Z':
+	case !declaring()[prev], prev == "for" && first == "impl", prev == "mut" && u.name[0] >= 'A' && u.name[0] <= 'Z':
 		return false
 	}
 	switch coord.NameFamily(lang) {

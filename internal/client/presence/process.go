@@ -3,6 +3,8 @@ package presence
 import (
 	"os"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Process is a running program. Numbers of processes are used again, so when
@@ -32,20 +34,12 @@ const (
 )
 
 // shells start programs for others. Nobody's host is one.
-var shells = set("sh bash dash zsh ash fish ksh busybox cmd powershell pwsh env timeout nice nohup setsid stdbuf time sudo script")
+var shells = lazy.Words("sh bash dash zsh ash fish ksh busybox cmd powershell pwsh env timeout nice nohup setsid stdbuf time sudo script")
 
 // grounds are what hosts run in: above them nothing is a host.
-var grounds = set("init systemd launchd tmux screen sshd login su gnome-shell gnome-terminal- plasmashell konsole xterm kitty alacritty " +
+var grounds = lazy.Words("init systemd launchd tmux screen sshd login su gnome-shell gnome-terminal- plasmashell konsole xterm kitty alacritty " +
 	"wezterm-gui ghostty foot terminal iterm2 explorer windowsterminal conhost openconsole dockerd containerd-shim runc zellij " +
 	"services svchost winlogon userinit cron crond go make")
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}
 
 // Hosts returns the processes above this one of which one may be the agent
 // host, nearest first: no shells, and nothing above a terminal.
@@ -63,9 +57,9 @@ func Hosts() []Process {
 		name := strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(p.name, "-")), ".exe")
 		first, _, _ := strings.Cut(name, ":") // tmux: server
 		switch {
-		case grounds[first]:
+		case grounds()[first]:
 			return out
-		case shells[name]:
+		case shells()[name]:
 			if len(out) > 0 && !p.command { // somebody types into it
 				return out
 			}

@@ -7,10 +7,22 @@ package lazy
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 )
 
 // Regexp compiles an expression when it is first asked for.
 func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// Words makes a set of the words in a list when it is first asked for.
+func Words(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(list) {
+			out[w] = true
+		}
+		return out
+	})
 }
