@@ -37,8 +37,8 @@ const (
 var shells = lazy.Words("sh bash dash zsh ash fish ksh busybox cmd powershell pwsh env timeout nice nohup setsid stdbuf time sudo script")
 
 // grounds are what hosts run in: above them nothing is a host.
-var grounds = lazy.Words("init systemd launchd tmux screen sshd login su gnome-shell gnome-terminal- plasmashell konsole xterm kitty alacritty " +
-	"wezterm-gui ghostty foot terminal iterm2 explorer windowsterminal conhost openconsole dockerd containerd-shim runc zellij " +
+var grounds = lazy.Words("init systemd launchd tmux screen sshd login su gnome-shell gnome-terminal- plasmashell konsole xterm kitty " +
+	"alacritty wezterm-gui ghostty foot terminal iterm2 explorer windowsterminal conhost openconsole dockerd containerd-shim runc zellij " +
 	"services svchost winlogon userinit cron crond go make")
 
 // Hosts returns the processes above this one of which one may be the agent
