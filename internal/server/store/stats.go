@@ -72,19 +72,20 @@ func (tx *Tx) PersonalEvents(ctx context.Context, org string, w StatsWindow, typ
 type ToolCount struct {
 	Tool  string
 	Repo  string
+	Day   int64 // since 1970
 	Count int
 }
 
-// CountTools counts the sessions begun by tool and repo.
+// CountTools counts the sessions begun by tool, repo and day.
 func (tx *Tx) CountTools(ctx context.Context, org string, w StatsWindow) ([]ToolCount, error) {
 	f := w.filter(org, []coord.EventType{coord.EventSessionStarted})
 	return all(ctx, tx, func(r scanner) (c ToolCount, err error) {
-		err = r.Scan(&c.Tool, &c.Repo, &c.Count)
+		err = r.Scan(&c.Tool, &c.Repo, &c.Day, &c.Count)
 		return c, err
 	}, `
-		SELECT s.tool, e.repo_id, COUNT(*)
+		SELECT s.tool, e.repo_id, e.occurred_at / 86400000 AS day, COUNT(*)
 		FROM events e JOIN sessions s ON s.id = e.subject_id`+f.where()+`
-		GROUP BY s.tool, e.repo_id`, f.args...)
+		GROUP BY s.tool, e.repo_id, day`, f.args...)
 }
 
 // UsersByID returns people by id.

@@ -46,7 +46,10 @@ func (s *Service) Tidy(ctx context.Context) error {
 	return errors.Join(append(failed, err)...)
 }
 
-// sumUp sums up an org's days, one at a time, and returns up to when it came.
+// sumDays is how many days are summed up at once, where there are many.
+const sumDays = 10
+
+// sumUp sums up an org's days, a few at a time, and returns up to when it came.
 func (s *Service) sumUp(ctx context.Context, org string) (until coord.Time, err error) {
 	for {
 		var from, next coord.Time
@@ -64,8 +67,8 @@ func (s *Service) sumUp(ctx context.Context, org string) (until coord.Time, err 
 				next = over
 				return nil
 			}
-			next = midnight(first).Add(day)
-			sums, err = daySums(ctx, tx, org, midnight(first))
+			next = min(midnight(first).Add(sumDays*day), over)
+			sums, err = daySums(ctx, tx, org, store.StatsWindow{Since: midnight(first), Until: next})
 			return err
 		})
 		if err != nil || next == 0 {
@@ -83,11 +86,11 @@ func (s *Service) sumUp(ctx context.Context, org string) (until coord.Time, err 
 
 func midnight(t coord.Time) coord.Time { return coord.TimeOf(t.Std().Truncate(day)) }
 
-// daySums counts what happened on a day.
-func daySums(ctx context.Context, tx *store.Tx, org string, at coord.Time) ([]store.Sum, error) {
-	w := store.StatsWindow{Since: at, Until: at.Add(day)}
+// daySums counts what happened on each day of a window.
+func daySums(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) ([]store.Sum, error) {
 	byKey := map[store.Sum]int{}
 	err := countLog(ctx, tx, org, w, func(moment coord.Time, user, repo, figure string, n int) {
+		at := midnight(moment)
 		byKey[store.Sum{Day: at, Figure: figure, User: user, Repo: repo}] += n
 		byKey[store.Sum{Day: at, Figure: figureHeat, Repo: repo, Detail: strconv.Itoa(moment.Std().Hour())}] += n
 	})
@@ -96,6 +99,7 @@ func daySums(ctx context.Context, tx *store.Tx, org string, at coord.Time) ([]st
 	}
 	tools, err := tx.CountTools(ctx, org, w)
 	for _, t := range tools {
+		at := coord.Time(t.Day * day.Milliseconds())
 		byKey[store.Sum{Day: at, Figure: figureTool, Repo: t.Repo, Detail: t.Tool}] += t.Count
 	}
 	out := make([]store.Sum, 0, len(byKey))
