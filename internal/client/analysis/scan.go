@@ -32,6 +32,7 @@ type Batch struct {
 	Analysis *coord.Analysis // every file is Unchanged, with the visible definitions and all contracts
 	After    string          // give this as ScanOptions.After to go on
 	Done     bool            // nothing is left
+	Left     int             // files that were left out when it stopped
 }
 
 // Scan reads every file of a version and hands its visible definitions,
@@ -52,7 +53,7 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 			return ctx.Err()
 		}
 		if time.Now().After(s.run.deadline) || i == s.opts.MaxFiles {
-			batch.Analysis.Truncated = true
+			batch.Analysis.Truncated, batch.Left = true, len(files)-i
 			return send(batch)
 		}
 		if f, ok := s.file(e); ok {

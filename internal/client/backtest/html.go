@@ -13,9 +13,14 @@ import (
 //go:embed report.css
 var css string
 
+// Nameless stands for a repository on a page that strangers see.
+const Nameless = "a repository"
+
 // HTML writes the report as one page that needs nothing else: no scripts, no
 // fonts, no network. It is code rather than a template, since linking those
 // would make every start of svc slower.
+//
+// For Nameless the page names neither repository nor files nor branches.
 func (r *Result) HTML(w io.Writer, repo, version string, now time.Time) error {
 	p := &page{w: bufio.NewWriter(w)}
 	p.put(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">`)
@@ -26,7 +31,9 @@ func (r *Result) HTML(w io.Writer, repo, version string, now time.Time) error {
 	for i := range sections {
 		p.section(r, &sections[i])
 	}
-	p.lists(r)
+	if repo != Nameless { // files and branches have names
+		p.lists(r)
+	}
 	p.method(r)
 	p.put(`<footer>svc %s, %s</footer></main></body></html>`, esc(version), esc(now.UTC().Format("2006-01-02 15:04 MST")))
 	if p.err != nil {

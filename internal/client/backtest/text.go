@@ -19,6 +19,9 @@ const listed = 5
 // Text writes the summary for a terminal: 80 columns, no colour.
 func (r *Result) Text(w io.Writer, repo string) {
 	s := &r.Selection
+	if said := r.Sentence(); said != "" {
+		fmt.Fprintf(w, "%s\n\n", said)
+	}
 	fmt.Fprintf(w, "Replayed %d of %d cases of %s, %s to %s (%d commits).\n", len(r.Outcomes), r.Cases, repo, day(s.Since), day(s.Until),
 		s.Commits)
 	if r.Interrupted {
@@ -35,6 +38,42 @@ func (r *Result) Text(w io.Writer, repo string) {
 		sec.text(w)
 	}
 	r.lists(w)
+	fmt.Fprintln(w, "\nTo hear of it while the work goes on: svc up, then svc init in the repository.\n"+
+		"To show this around without names: svc backtest --share page.html")
+}
+
+// Sentence is what all the figures come to for whoever reads one line of it.
+func (r *Result) Sentence() string {
+	var stopped, told, early int
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		if o.Kind != TrueMerge || o.Failed != "" || o.Clean() {
+			continue
+		}
+		stopped++
+		all := true
+		for _, c := range o.Conflicts {
+			all = all && (c.Told || c.Caught || c.Ignored)
+		}
+		if all {
+			told++
+		}
+		if o.Lead != nil && o.Lead.Alarmed {
+			early++
+		}
+	}
+	days := max(1, (r.Selection.Until-r.Selection.Since)/int64(24*time.Hour/time.Second))
+	switch {
+	case stopped == 0 && len(r.Outcomes) > 0:
+		return fmt.Sprintf("In %d days git stopped at none of the %d merges that were replayed.", days, len(r.Outcomes))
+	case stopped == 0:
+		return ""
+	case told == stopped:
+		return fmt.Sprintf("In %d days your team had %d merges that git stopped at; svc would\n"+
+			"have told both sides of all of them, %d while there was still work to do.", days, stopped, early)
+	}
+	return fmt.Sprintf("In %d days your team had %d merges that git stopped at; svc would\n"+
+		"have told both sides of %d, %d of them while there was still work to do.", days, stopped, told, min(early, told))
 }
 
 func day(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.DateOnly) }

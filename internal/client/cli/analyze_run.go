@@ -5,6 +5,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -28,6 +32,15 @@ func (a *app) runAnalyze(ctx context.Context, args []string, metadataOnly bool) 
 	facts, err := analysis.WorkingTree(ctx, repo.Root, paths, analysis.Options{MetadataOnly: metadataOnly})
 	if err != nil {
 		return err
+	}
+	for i, p := range paths {
+		_, err := os.Lstat(filepath.Join(repo.Root, filepath.FromSlash(p)))
+		gone := func(f coord.FileFacts) bool {
+			return f.Path == p || strings.HasPrefix(f.Path, strings.TrimSuffix(p, "**"))
+		}
+		if err != nil && !strings.ContainsAny(p, "*?[{") && !slices.ContainsFunc(facts.Files, gone) {
+			return fmt.Errorf("%s is not there, and was not when this work began", args[i])
+		}
 	}
 	if a.json {
 		return a.printJSON(facts)

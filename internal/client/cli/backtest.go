@@ -14,13 +14,13 @@ const backtestMax = 500
 
 // backtestFlags are what svc backtest was asked for.
 type backtestFlags struct {
-	since, report string
-	max, swarm    int
-	pairs, fresh  bool
-	noMerges      bool
-	flights       bool
-	refs          []string
-	seed          uint64
+	since, report, share string
+	max, swarm           int
+	pairs, fresh         bool
+	noMerges             bool
+	flights              bool
+	refs                 []string
+	seed                 uint64
 }
 
 func (a *app) backtestCommand() *cobra.Command {
@@ -53,6 +53,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head)")
 	flags.BoolVar(&f.noMerges, "no-merges", false, "leave the merges out")
 	flags.StringVar(&f.report, "report", "", "write a page with charts to this file")
+	flags.StringVar(&f.share, "share", "", "write the page without any names, for others to see")
 	flags.Uint64Var(&f.seed, "seed", 1, "another seed draws another sample")
 	flags.BoolVar(&f.fresh, "fresh", false, "forget what earlier runs found")
 	return cmd

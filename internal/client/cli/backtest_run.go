@@ -79,6 +79,12 @@ func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) 
 	if err != nil {
 		return err
 	}
+	if f.share != "" {
+		if err := a.writeReport(result, backtest.Nameless, a.absolute(f.share)); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stderr, "The page without names is in %s\n", f.share)
+	}
 	if err := a.tellBacktest(result, repoLabel(repo), f.report); err != nil {
 		return err
 	}

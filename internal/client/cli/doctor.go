@@ -18,17 +18,24 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var fix bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that everything is set up, and say how to repair it",
 		Long: "Check the login, the server, this repository and the agent hosts in it. Exits\n" +
-			"0 when all is well, 1 with warnings, 2 with failures.",
-		Example: "  svc doctor\n  svc doctor --json",
+			"0 when all is well, 1 with warnings, 2 with failures. With --fix what is svc's\n" +
+			"own to repair is repaired, and then everything is checked again.",
+		Example: "  svc doctor\n  svc doctor --fix\n  svc doctor --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var seen func(doctor.Check)
 			if !a.json {
 				seen = a.printCheckup
+			}
+			if fix {
+				if err := a.mend(cmd.Context(), doctor.Examine(cmd.Context(), a.patient(), nil)); err != nil {
+					return err
+				}
 			}
 			report := doctor.Examine(cmd.Context(), a.patient(), seen)
 			if a.json {
@@ -42,6 +49,24 @@ func (a *app) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired")
+	return cmd
+}
+
+// mend repairs what was found, as far as that is ours to do.
+func (a *app) mend(ctx context.Context, found doctor.Report) error {
+	done := map[string]bool{} // one repair may serve several findings
+	for _, c := range found.Checks {
+		if c.Mend == nil || done[c.Fix] {
+			continue
+		}
+		done[c.Fix] = true
+		if err := c.Mend(ctx); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		fmt.Fprintf(a.Stderr, "repaired: %s (%s)\n", c.Name, c.Fix)
+	}
+	return nil
 }
 
 // patient gathers what there is to examine.

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -60,8 +63,51 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 		if len(topOnly) > 0 {
 			checks = append(checks, a.folderCheck(root, topOnly))
 		}
-		return append(checks, agentsCheck(ready, more))
+		checks = append(checks, a.switchedOff(root, home, ready)...)
+		return a.mendable(append(checks, agentsCheck(ready, more)))
 	}
+}
+
+// mendable gives the findings that svc init repairs their repair.
+func (a *app) mendable(checks []doctor.Check) []doctor.Check {
+	for i, c := range checks {
+		words := strings.Fields(c.Fix)
+		if c.Level == doctor.OK || len(words) < 2 || words[0] != "svc" || words[1] != "init" || !slices.Contains(words, "--tools") {
+			continue // which hosts somebody wants is not ours to choose
+		}
+		checks[i].Mend = func(ctx context.Context) error {
+			quiet := *a
+			quiet.Env = &Env{}
+			*quiet.Env = *a.Env
+			quiet.Stdout, quiet.json = io.Discard, false
+			f := initFlags{yes: true, home: slices.Contains(words, "--home"), user: slices.Contains(words, "--user")}
+			f.tools = words[slices.Index(words, "--tools")+1]
+			return quiet.runInit(ctx, f)
+		}
+	}
+	return checks
+}
+
+// switchedOff tells of Claude Code's switch for all hooks, beside which ours do
+// nothing and nobody notices.
+func (a *app) switchedOff(root, home string, ready int) (out []doctor.Check) {
+	if ready == 0 {
+		return nil
+	}
+	for _, file := range []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json"),
+		filepath.Join(home, ".claude", "settings.json")} {
+		var settings struct {
+			Off bool `json:"disableAllHooks"`
+		}
+		data, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(data, &settings) != nil || !settings.Off {
+			continue
+		}
+		out = append(out, doctor.Check{Name: "claude_code switch", Level: doctor.Warn,
+			Detail: file + " has disableAllHooks: Claude Code runs no hooks, so nothing is checked",
+			Fix:    "take disableAllHooks out of " + file})
+	}
+	return out
 }
 
 // everywhere returns how a host is set up for all folders of the user.

@@ -39,6 +39,7 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	ctx, cancel := context.WithTimeout(ctx, indexBudget)
 	defer cancel()
 	var total wire.Indexed
+	left := 0
 	opts := analysis.ScanOptions{
 		Version:      base,
 		After:        after,
@@ -47,7 +48,7 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 		MetadataOnly: l.DataMode == coord.DataMetadataOnly,
 	}
 	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
-		after = b.After
+		after, left = b.After, b.Left
 		got, err := sendBatch(ctx, c, here.Fingerprint, b)
 		if err != nil {
 			return err
@@ -60,6 +61,9 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	})
 	if err != nil {
 		return fmt.Errorf("%w; go on with: svc index --after %q", err, after)
+	}
+	if left > 0 && !quiet {
+		fmt.Fprintf(a.Stderr, "\rsvc: stopped at its limit with %d files left; go on with: svc index --after %q\n", left, after)
 	}
 	if a.json {
 		return a.printJSON(total)

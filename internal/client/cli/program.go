@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/core/version"
 )
 
 // program returns the svc that agent hosts start: they know it by its name
@@ -26,6 +28,9 @@ func program(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, found, "--version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "svc ") {
 		return "", fmt.Errorf("%s is another program: agent hosts start svc by name, and the hooks do nothing", found)
+	}
+	if theirs := strings.TrimSpace(string(out)); theirs != version.Line("svc") {
+		return "", fmt.Errorf("agent hosts start %s (%s), which comes first on the PATH, not this one (%s)", found, theirs, version.Line("svc"))
 	}
 	return found, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func one(name string, l Level, fix, format string, args ...any) []Check {
-	return []Check{{name, l, fmt.Sprintf(format, args...), fix}}
+	return []Check{{Name: name, Level: l, Detail: fmt.Sprintf(format, args...), Fix: fix}}
 }
 
 // checkProgram looks for svc where agent hosts do: hooks that do not find it

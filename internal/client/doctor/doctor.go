@@ -30,6 +30,8 @@ type Check struct {
 	Level  Level  `json:"level"`
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`
+	// Mend repairs it, where that is ours to do; nil where only a person can.
+	Mend func(context.Context) error `json:"-"`
 }
 
 // A Report is the whole examination.
@@ -109,9 +111,9 @@ func Examine(ctx context.Context, p *Patient, seen func(Check)) Report {
 		var checks []Check
 		switch {
 		case row.needs >= aServer && bad["server"]:
-			checks = []Check{{row.name, Warn, "not checked: the server does not answer", ""}}
+			checks = []Check{{Name: row.name, Level: Warn, Detail: "not checked: the server does not answer"}}
 		case row.needs >= aToken && bad["token"]:
-			checks = []Check{{row.name, Warn, "not checked: there is no valid token", ""}}
+			checks = []Check{{Name: row.name, Level: Warn, Detail: "not checked: there is no valid token"}}
 		default:
 			checks = row.run(ctx, p)
 		}

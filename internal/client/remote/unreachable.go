@@ -49,11 +49,11 @@ func cause(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused; is the server running?"
 	case errors.As(err, &unknown):
-		return "its certificate is signed by an authority this machine does not trust"
+		return "its certificate is signed by an authority this machine does not trust; add that to the system's, or name its file in SSL_CERT_FILE"
 	case errors.As(err, &host):
-		return "its certificate is for another host: " + host.Error()
+		return "its certificate is for another host: " + host.Error() + "; use the name that it is for"
 	case errors.As(err, &cert):
-		return "its certificate is not valid: " + cert.Err.Error()
+		return "its certificate is not valid: " + cert.Err.Error() + "; if it has expired, whoever runs the server must renew it"
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS; is it a plain http server?"
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
