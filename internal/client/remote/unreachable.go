@@ -49,7 +49,7 @@ func cause(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused; is the server running?"
 	case errors.As(err, &unknown):
-		return "its certificate is signed by an authority this machine does not trust; add that to the system's, or name its file in SSL_CERT_FILE"
+		return "its certificate is signed by an authority this machine does not trust; add it to the system, or name its file in SSL_CERT_FILE"
 	case errors.As(err, &host):
 		return "its certificate is for another host: " + host.Error() + "; use the name that it is for"
 	case errors.As(err, &cert):
