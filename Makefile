@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts release image conformance lint
+.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -75,6 +75,9 @@ proof: ## the figures of docs/backtest.md; MIRRORS=folder with mirrors as owner/
 
 contracts: ## the figures of docs/contracts.md; TRUTH=folder with the tables, MIRRORS=folder with mirrors as owner/name.git
 	go run ./internal/tools/contracts $(TRUTH) $(MIRRORS)
+
+breaks: ## breaking and compatible changes played through real hooks; TRUTH= and MIRRORS= as above, a quarter of an hour
+	go run ./internal/tools/breaks $(TRUTH) $(MIRRORS)
 
 mutants: ## small mistakes that no test notices; half an hour, PART=engine for one part
 	go run ./internal/tools/mutants $(if $(PART),-only $(PART))

@@ -13,7 +13,7 @@ import (
 )
 
 // chainBudget is how long routes of other files are worked out again.
-const chainBudget = 250 * time.Millisecond
+const chainBudget = time.Second
 
 // maxChain bounds the files of one change that are followed: in a larger one,
 // as a merge is, the routes' own files tell enough.

@@ -46,7 +46,7 @@ var (
 // class works out what a value of a class holds.
 func (e *Eval) class(p Place, given []*Shape) *Shape {
 	key := p.File.Path + "#" + itoa(p.Def)
-	if s, ok := e.classes[key]; ok && len(given) == 0 {
+	if s, ok := e.classes[p]; ok && len(given) == 0 {
 		return s
 	}
 	if e.open[key] {
@@ -64,8 +64,8 @@ func (e *Eval) class(p Place, given []*Shape) *Shape {
 	default:
 		e.members(p, out)
 	}
-	if len(given) == 0 {
-		e.classes[key] = out
+	if len(given) == 0 && e.steps <= maxSteps { // what was cut short is not kept
+		e.classes[p] = out
 	}
 	return out
 }

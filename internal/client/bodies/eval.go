@@ -11,7 +11,7 @@ import (
 type Eval struct {
 	world   World
 	sources map[*outline.File]string
-	classes map[string]*Shape
+	classes map[Place]*Shape
 	open    map[string]bool // what is being worked out, against circles
 	steps   int
 }
@@ -20,7 +20,7 @@ type Eval struct {
 const maxSteps = 3000
 
 func New(w World) *Eval {
-	return &Eval{world: w, sources: map[*outline.File]string{}, classes: map[string]*Shape{}, open: map[string]bool{}}
+	return &Eval{world: w, sources: map[*outline.File]string{}, classes: map[Place]*Shape{}, open: map[string]bool{}}
 }
 
 // A scope is the function that an expression stands in.

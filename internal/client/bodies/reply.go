@@ -45,7 +45,8 @@ func (e *Eval) reply(h Handler, replies Replies, depth int) *Shape {
 		}
 	}
 	src := e.src(h.File)
-	var out, failed *Shape
+	var out *Shape
+	lost := false // a reply is not understood
 	for _, span := range replies(h.File, h.From, h.To) {
 		in := e.scopeAt(h.File, int(span.Start))
 		in.self = sc.self
@@ -55,13 +56,20 @@ func (e *Eval) reply(h Handler, replies Replies, depth int) *Shape {
 			line = line[:end]
 		}
 		if failure().MatchString(line) || onlyErrors(s) {
-			failed = either(failed, s)
 			continue
 		}
+		lost = lost || s == nil
 		out = either(out, s)
 	}
-	if out.holds() {
+	switch {
+	case out.holds() && lost && !out.Open:
+		c := *out
+		c.Open = true
+		return &c
+	case out.holds():
 		return out
+	case lost: // what else it says may be of failures
+		return nil
 	}
 	if h.File.Lang != "ruby" { // what an action gives is nothing there
 		if s := e.results(sc); s.holds() {

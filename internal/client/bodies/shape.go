@@ -93,8 +93,10 @@ func either(a, b *Shape) *Shape {
 		c := *a
 		c.Null = true
 		return &c
-	case !a.holds() && b.holds():
+	case !a.holds() && b.holds(), onlyErrors(a) && b.holds(): // a failure has a form of its own
 		return b
+	case onlyErrors(b):
+		return a
 	case !b.holds():
 		return a
 	case a.Elem != nil || b.Elem != nil:

@@ -19,7 +19,10 @@ func (r *Repo) bodied(v *extract.Version) {
 	if r.tree == nil || v.Generated || v.Outline == nil {
 		return
 	}
-	e := bodies.New(world{r})
+	if r.modules.eval == nil {
+		r.modules.eval = bodies.New(world{r})
+	}
+	e := r.modules.eval
 	r.readBy(e, v)
 	if !slices.ContainsFunc(v.Contracts, isProvidedRoute) {
 		return

@@ -127,8 +127,9 @@ type moduleCache struct {
 	requests   map[string][]extract.Request // functions of files that are HTTP calls
 	mounts     map[string]*string           // prefixes under which files are mounted; nil for none
 
-	meanings map[string][]bodies.Place // of names, in files and in the whole repository
-	sources  map[string][]string       // files by their ending
+	meanings map[meaning][]bodies.Place // of names, in files and in the whole repository
+	eval     *bodies.Eval
+	sources  map[string][]string // files by their ending
 }
 
 // resolve returns the key of what is used, the file that hands it on, if one

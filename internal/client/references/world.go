@@ -13,6 +13,12 @@ import (
 // world tells what names mean, for who follows what a body holds.
 type world struct{ r *Repo }
 
+// A meaning is that of a name in a file, or in all files of a language.
+type meaning struct {
+	o    *outline.File
+	name string
+}
+
 const (
 	maxSearched = 1500    // files of a language; in larger repositories only imports are followed
 	maxHolding  = 4       // files that are read for one name
@@ -22,12 +28,12 @@ const (
 // Find returns the definitions that a name means in a file: by an import, by
 // the names around it, or as the only one of the repository.
 func (w world) Find(o *outline.File, name string) []bodies.Place {
-	key := o.Path + "\x00" + name
+	key := meaning{o, name}
 	if found, ok := w.r.modules.meanings[key]; ok {
 		return found
 	}
 	if w.r.modules.meanings == nil {
-		w.r.modules.meanings = map[string][]bodies.Place{}
+		w.r.modules.meanings = map[meaning][]bodies.Place{}
 	}
 	w.r.modules.meanings[key] = nil
 	found := w.find(o, name)
@@ -157,15 +163,15 @@ func (w world) Method(o *outline.File, name string) []bodies.Place {
 
 // search looks for definitions in the whole repository.
 func (w world) search(o *outline.File, name string, classes bool) (out []bodies.Place) {
-	key := o.Lang + " " + name
+	key := meaning{nil, o.Lang + " " + name}
 	if classes {
-		key = "class " + key
+		key.name = "class " + key.name
 	}
 	if found, ok := w.r.modules.meanings[key]; ok {
 		return found
 	}
 	if w.r.modules.meanings == nil {
-		w.r.modules.meanings = map[string][]bodies.Place{}
+		w.r.modules.meanings = map[meaning][]bodies.Place{}
 	}
 	read := 0
 	for _, file := range w.files(o) {
