@@ -27,6 +27,10 @@ func Check(ix *Index, w *Worker, set coord.ScopeSet) []Finding {
 	return detect(ix, &planned, planned.Claims, nil)
 }
 
+// Meets returns what a worker's claims collide with, as they are in w, whatever
+// the index has of it.
+func Meets(ix *Index, w *Worker) []Finding { return detect(ix, w, w.Claims, nil) }
+
 // ClaimsOf returns the declared claims of a canonical scope.
 func ClaimsOf(set coord.ScopeSet, mode coord.Mode) []coord.Claim {
 	out := make([]coord.Claim, 0, len(set.Paths)+len(set.Symbols)+len(set.Contracts))

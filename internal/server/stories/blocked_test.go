@@ -234,3 +234,84 @@ func (x *keptOut) stands(after string) {
 		x.hook(x.agent("ana"), wire.HookRequest{Event: wire.HookPrompt}) // hears of it
 	}
 }
+
+// Claims by pattern, folder, symbol and contract are guarded as those of single
+// files are.
+func TestNoKindOfClaimIsOpened(t *testing.T) {
+	schemas := api.New(nil)
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		w := daemontest.Start(t, dsn)
+		for n, claim := range []string{"paths=a.go", "paths=dir/*", "paths=src/[xy].go", "symbols=a.go#F", "contracts=db:public.users"} {
+			t.Run(claim, func(t *testing.T) {
+				s := newStory(t, w, fmt.Sprintf("claim%d", n))
+				s.person("bob", coord.Admin)
+				s.tell("join ana bob", "declare ana mode=exclusive "+claim, "declare bob "+claim)
+				kind, selectors, _ := strings.Cut(claim, "=")
+				x := &claimed{&keptOut{story: s, token: s.agent("bob").token, ref: "CF-1"}, map[string]any{kind: []string{selectors}}}
+				x.stands("the start")
+				for _, op := range api.Table {
+					x.try(op, schemas)
+				}
+				if x.tried < 20 {
+					t.Errorf("only %d calls were made", x.tried)
+				}
+				s.tell("close ana INT-1 abandoned")
+				if x.decision() == wire.Block {
+					t.Error("the claim stands though its holder let go: this test sees nothing")
+				}
+			})
+		}
+	})
+}
+
+// claimed is whoever wants what another has claimed.
+type claimed struct {
+	*keptOut
+	scope map[string]any
+}
+
+func (x *claimed) try(op api.Op, schemas *api.API) {
+	method, path, _ := strings.Cut(op.Route, " ")
+	path = strings.NewReplacer("/v1/intents/{ref}", "/v1/intents/INT-1", "/v1/conflicts/{ref}", "/v1/conflicts/CF-1",
+		"/v1/members/{userId}", "/v1/members/"+x.agent("ana").ID).Replace(path)
+	bodies := attacks[op.Route]
+	if op.Route == "DELETE /v1/members/{userId}" {
+		bodies = []string{`{}`}
+	}
+	for _, body := range bodies {
+		in := x.fill(body)
+		for _, key := range []string{"scope_remove", "scope"} {
+			if in[key] != nil {
+				in[key] = x.scope
+			}
+		}
+		if in["action"] == "resolved" || in["action"] == "false_positive" {
+			continue // takes back one's own attempt: the claim is let alone, and so is the conflict
+		}
+		r := daemontest.Request{Method: method, Path: path, Token: x.token, Body: in}
+		if method == "DELETE" {
+			r.Body = nil
+		}
+		x.w.Do(r)
+		x.stands(fmt.Sprintf("%s %v", op.Route, in))
+	}
+}
+
+func (x *claimed) decision() wire.Decision {
+	var out wire.ScopeChecked
+	bob := x.agent("bob")
+	body := maps.Clone(x.scope)
+	body["session_id"] = bob.session
+	if failed := x.call(bob, "POST", "/v1/scope-check", body, &out, nil); failed != "" {
+		x.t.Fatal(failed)
+	}
+	return out.Decision
+}
+
+func (x *claimed) stands(after string) {
+	x.t.Helper()
+	x.tried++
+	if d := x.decision(); d != wire.Block {
+		x.t.Fatalf("after %s the scope is answered %q", after, d)
+	}
+}

@@ -59,11 +59,19 @@ func (c *Change) standsFor(ctx context.Context) (string, error) {
 	return c.TokenCreator(ctx, c.Who.TokenID)
 }
 
-// stands reports whether the edits that the block is about are refused.
+// stands reports whether the edits that the block is about are refused, or,
+// where it is between claims by pattern, symbol or contract, the claims as they
+// were are kept out.
 func (k *keep) stands(c *Change) bool {
+	same := func(f engine.Finding) bool {
+		return f.Fingerprint == k.row.Fingerprint && f.Severity == coord.SeverityBlock
+	}
 	d := engine.Decide(c.Live.View(), engine.Edit{Worker: k.by, Session: k.by.Session, Paths: k.paths})
-	return d.Action == engine.Block && slices.ContainsFunc(d.Findings,
-		func(f engine.Finding) bool { return f.Fingerprint == k.row.Fingerprint })
+	if d.Action == engine.Block && slices.ContainsFunc(d.Findings, same) {
+		return true
+	}
+	rules, _ := c.Live.View().Rules(k.by.Repo.ID)
+	return rules.Enforcement == coord.SeverityBlock && slices.ContainsFunc(engine.Meets(c.Live.View(), k.by), same)
 }
 
 // checkKeeps refuses what would open a block from the side that is kept out.
