@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,7 +216,10 @@ func (w *world) step(rt *rapid.T, repo string, names *rapid.Generator[string], i
 		gittest.Run(t, repo, "stash", "-q", "-u")
 	case "pop":
 		if gittest.Run(t, repo, "stash", "list") != "" && gittest.Run(t, repo, "status", "--porcelain") == "" {
-			gittest.Run(t, repo, "stash", "pop", "-q")
+			if err := exec.Command("git", "-C", repo, "stash", "pop", "-q").Run(); err != nil { // it meets what was committed since
+				gittest.Run(t, repo, "reset", "-q", "--hard")
+				gittest.Run(t, repo, "stash", "drop", "-q")
+			}
 		}
 	case "crash": // and the machine starts anew, without its temporary files
 		os.RemoveAll(filepath.Join(w.temp, fmt.Sprintf("svc-hook-%d", os.Getuid())))
