@@ -71,10 +71,6 @@ type reader struct {
 	bare  bool // braces do not belong to what stands before them, as in "if x {"
 }
 
-func newReader(o *outline.File, from, to int) *reader {
-	return &reader{src: string(o.Source), lang: o.Lang, pos: from, end: min(to, len(o.Source))}
-}
-
 // lineEnds tells whether a line may end an expression.
 func (r *reader) lineEnds() bool {
 	switch r.lang {

@@ -123,8 +123,8 @@ func (tx *Tx) Forget(ctx context.Context, s Stale, org string, before coord.Time
 	}
 	for _, drop := range s.drops {
 		var f filter
-		if strings.Contains(drop, "?") {
-			drop = strings.Replace(drop, "?", f.arg(org), 1)
+		if before, after, ok := strings.Cut(drop, "?"); ok {
+			drop = before + f.arg(org) + after
 		}
 		marks := make([]string, len(ids))
 		for i, id := range ids {

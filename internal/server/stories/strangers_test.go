@@ -240,11 +240,7 @@ func (x *strangers) choices(schemas *api.API, op api.Op, in *shape.Schema, name 
 		s = schemas.Schemas.Resolve(s.AnyOf[0])
 	}
 	if len(s.Enum) > 0 {
-		var out []any
-		for _, e := range s.Enum {
-			out = append(out, e)
-		}
-		return out
+		return slices.Clone(s.Enum)
 	}
 	switch name {
 	case "paths":
