@@ -77,11 +77,17 @@ func TestAnExclusiveClaimBlocksAnothersEdit(t *testing.T) {
 		if a := s.Owner.Call(over, `{"reason":"let me"}`); a.Status != 403 {
 			t.Errorf("override by a token that agents use = %d", a.Status)
 		}
-		desk := daemontest.Do[wire.CreatedToken](s.Owner, 201, "POST /v1/tokens", map[string]any{
-			"name":   "desk",
-			"scopes": []coord.Scope{coord.ScopeConflictsWrite},
-		})
-		daemontest.Do[coord.Conflict](s.Owner, 200, over, map[string]any{"reason": "both know"}, "Authorization", "Bearer "+desk.Plaintext)
+		desk := func(headers ...string) []string {
+			made := daemontest.Do[wire.CreatedToken](s.Owner, 201, "POST /v1/tokens", map[string]any{
+				"name":   "desk",
+				"scopes": []coord.Scope{coord.ScopeConflictsWrite},
+			}, headers...)
+			return []string{"Authorization", "Bearer " + made.Plaintext}
+		}
+		if a := s.Owner.Call(over, `{"reason":"let me"}`, desk()...); a.Status != 403 {
+			t.Errorf("override by a token that a token of agents made = %d", a.Status)
+		}
+		daemontest.Do[coord.Conflict](s.Owner, 200, over, map[string]any{"reason": "both know"}, desk(s.SignIn()...)...)
 		if r := bob.event(wire.HookPreEdit, "auth/login.go"); r.Decision == wire.Block {
 			t.Errorf("after the override: %+v", r)
 		}

@@ -65,6 +65,23 @@ func Run(t testing.TB, dsn string) *daemon.Daemon {
 	return d
 }
 
+// SignIn lets the owner choose a password and returns the headers of a browser
+// that is signed in.
+func (s *Team) SignIn() []string {
+	s.T.Helper()
+	link, err := s.Ops.People.RenewSignInLink(s.T.Context(), s.Owner.Email)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	_, code, _ := strings.Cut(link, "#")
+	a := s.Owner.Call("POST /v1/auth/accept-invite", wire.AcceptInvite{Code: code, Name: "Olga Owner", Password: "a long enough one"})
+	if a.Status != 200 {
+		s.T.Fatalf("signing in = %d: %s", a.Status, a.Body)
+	}
+	cookie, _, _ := strings.Cut(a.Header.Get("Set-Cookie"), ";")
+	return []string{"Authorization", "", "Cookie", cookie, "X-Svc-CSRF", "1"}
+}
+
 // A Person is a member with a token of every scope.
 type Person struct {
 	s     *Team
