@@ -12,6 +12,9 @@ import (
 type Place struct {
 	Repo    coord.Repo
 	Session store.SessionRow
+	// Turned says that something has become of the session's conflicts since
+	// its agent was told of them.
+	Turned bool
 }
 
 // A SessionKey names a session as its host does.
@@ -59,6 +62,18 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 	return p, nil
 }
 
+// Told drops what is remembered of a session whose agent has been told what
+// became of its conflicts.
+func (s *Set) Told(orgID string, key SessionKey) {
+	p := &s.org(orgID).places
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.at[key]; x != nil && x.Turned {
+		delete(p.at, key)
+		p.seen++
+	}
+}
+
 // forget drops the places for which gone says so.
 func (p *places) forget(gone func(*Place) bool) {
 	p.mu.Lock()
@@ -73,8 +88,11 @@ func (p *places) forget(gone func(*Place) bool) {
 
 // forgetBy drops the places that events may have changed.
 func (p *places) forgetBy(events []coord.Event) {
-	sessions, intents := map[string]bool{}, map[string]bool{}
+	sessions, intents, parties := map[string]bool{}, map[string]bool{}, map[any]bool{}
 	for _, e := range events {
+		if e.Subject.Kind == "conflict" {
+			parties[e.Payload["holder"]], parties[e.Payload["challenger"]] = true, true
+		}
 		switch e.Type.Part() {
 		case coord.PartSession:
 			sessions[e.Subject.ID] = true
@@ -85,8 +103,11 @@ func (p *places) forgetBy(events []coord.Event) {
 			return
 		}
 	}
-	if len(sessions)+len(intents) > 0 {
+	if len(sessions)+len(intents)+len(parties) > 0 {
 		p.forget(func(x *Place) bool {
+			if parties[x.Session.ID] || x.Session.IntentID != nil && parties[*x.Session.IntentID] {
+				return true
+			}
 			if x.Session.IntentID == nil && len(intents) > 0 {
 				return true // it may have been bound to one of them
 			}

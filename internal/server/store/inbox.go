@@ -161,17 +161,29 @@ func undelivered(f *filter, s SessionRow) string {
 // would return any.
 func (tx *Tx) HasNews(ctx context.Context, s SessionRow, quiet coord.Time) (bool, error) {
 	f := filter{}
-	id, org := f.arg(s.ID), f.arg(s.OrgID)
-	turn := func(side, over string) string {
-		return `EXISTS (SELECT 1 FROM sessions k JOIN conflicts t ON t.org_id = ` + org + ` AND t.` + side + ` = COALESCE(k.intent_id, k.id)
-			AND t.closed_at IS ` + over + ` AND t.updated_at > k.turns_at WHERE k.id = ` + id + `) OR `
-	}
-	turns := turn("holder", "NULL") + turn("challenger", "NULL") + turn("holder", "NOT NULL") + turn("challenger", "NOT NULL")
-	query := `SELECT CASE WHEN ` + turns + ` EXISTS (SELECT 1` + undelivered(&f, s) + `)
+	query := `SELECT CASE WHEN ` + turned(&f, s) + ` OR EXISTS (SELECT 1` + undelivered(&f, s) + `)
 		OR EXISTS (SELECT 1` + tx.untoldQuestions(&f, s, quiet) + `)
 		OR EXISTS (SELECT 1` + tx.untoldAnswers(&f, s, quiet) + `) THEN 1 ELSE 0 END`
 	n, err := tx.count(ctx, query, f.args...)
 	return n > 0, err
+}
+
+// Turned reports whether something has become of a session's conflicts since
+// its agent was told of them.
+func (tx *Tx) Turned(ctx context.Context, s SessionRow) (bool, error) {
+	f := filter{}
+	query := `SELECT CASE WHEN ` + turned(&f, s) + ` THEN 1 ELSE 0 END`
+	n, err := tx.count(ctx, query, f.args...)
+	return n > 0, err
+}
+
+func turned(f *filter, s SessionRow) string {
+	id, org := f.arg(s.ID), f.arg(s.OrgID)
+	turn := func(side, over string) string {
+		return `EXISTS (SELECT 1 FROM sessions k JOIN conflicts t ON t.org_id = ` + org + ` AND t.` + side + ` = COALESCE(k.intent_id, k.id)
+			AND t.closed_at IS ` + over + ` AND t.updated_at > k.turns_at WHERE k.id = ` + id + `)`
+	}
+	return strings.Join([]string{turn("holder", "NULL"), turn("challenger", "NULL"), turn("holder", "NOT NULL"), turn("challenger", "NOT NULL")}, " OR ")
 }
 
 // Deliver notes that messages went into a session's agent's context.

@@ -93,6 +93,9 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 		reply.Wants, reply.Watch = h.wants(), h.watched()
 		return keep(ctx, c, e, reply)
 	})
+	if err == nil {
+		s.Live.Told(e.who.OrgID, e.key())
+	}
 	return reply, err
 }
 

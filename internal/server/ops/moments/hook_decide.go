@@ -104,15 +104,19 @@ func pendingOf(e *hookEvent) map[string]*coord.FileFacts {
 }
 
 // lookUp finds the session of an event and reports whether the event tells
-// nothing new of it.
+// nothing new of it, nor is its agent to be told of anything.
 func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known bool, err error) {
-	key := live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
-	found, err := s.Live.Session(ctx, e.who.OrgID, key, e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
+	found, err := s.Live.Session(ctx, e.who.OrgID, e.key(), e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
 	if err != nil || found == nil {
 		return p, false, err
 	}
 	p.Repo, p.Session = found.Repo, &found.Session
-	return p, e.tellsNothingOf(found), nil
+	return p, e.tellsNothingOf(found) && (!found.Turned || e.Session.Deaf), nil
+}
+
+// key is how memory knows the session of an event.
+func (e *hookEvent) key() live.SessionKey {
+	return live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
 }
 
 // readPlace reads the session of an event, or nil if there is none at work.
@@ -125,6 +129,7 @@ func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place,
 		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
 		if err == nil && sess != nil && sess.EndedAt == nil {
 			out = &live.Place{Repo: *repo, Session: *sess}
+			out.Turned, err = tx.Turned(ctx, *sess)
 		}
 		return err
 	})
@@ -157,11 +162,14 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return nil
 		}
 		c.Who.SessionID = h.session.ID
-		if reply, err = h.decide(ctx); err != nil || reply.Decision == wire.Allow {
+		if reply, err = h.decide(ctx); err != nil || reply.Decision == wire.Allow && reply.InjectContext == "" {
 			return err
 		}
 		return keep(ctx, c, e, reply)
 	})
+	if err == nil {
+		s.Live.Told(e.who.OrgID, e.key())
+	}
 	return reply, err
 }
 
@@ -179,13 +187,28 @@ func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
 	case g.Action == engine.Block:
 		return h.refuseGit(ctx, g)
 	}
-	answer := h.reply
+	answer := h.allow
 	if d.Action == engine.Warn || g.Action == engine.Warn {
 		answer = func(ctx context.Context) (wire.HookReply, error) { return h.warn(ctx, d, g) }
 	}
 	reply, err := answer(ctx)
 	reply.WantLines = d.WantLines
 	return reply, err
+}
+
+// allow lets an edit go on, and tells what has become of the conflicts that the
+// session knows: it is the next that its agent hears.
+func (h *hook) allow(ctx context.Context) (wire.HookReply, error) {
+	turned, err := h.Turned(ctx, h.session)
+	if err == nil && turned && !h.event.Session.Deaf {
+		if err = h.recall(ctx); err == nil {
+			err = h.conflictNews(ctx)
+		}
+	}
+	if err != nil {
+		return wire.HookReply{}, err
+	}
+	return h.reply(ctx)
 }
 
 // block refuses an edit. What it ran into is recorded, so that there is a
