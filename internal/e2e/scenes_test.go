@@ -154,3 +154,21 @@ func TestScenesBeforeTheEdit(t *testing.T) {
 		}
 	}
 }
+
+// On a disk where the case of names does not matter, LEDGER.TXT is ledger.txt;
+// the clone knows (core.ignorecase), and its client says so.
+func TestAClaimWhereCaseDoesNotMatter(t *testing.T) {
+	x := newScenes(t)
+	if text, failed := x.one.tool("intent_declare", map[string]any{"title": "ledger", "mode": "exclusive",
+		"scope": map[string]any{"paths": []string{"ledger.txt"}}}); failed {
+		t.Fatal(text)
+	}
+	try := func() string {
+		x.calls++
+		return x.tool(x.bob, "PreToolUse", "Write", map[string]any{"file_path": filepath.Join(x.bob.dir, "LEDGER.TXT"), "content": "mine\n"})
+	}
+	x.quiet("another file, where case matters", try())
+	gittest.Run(t, x.bob.dir, "config", "core.ignorecase", "true")
+	x.bob.hook("UserPromptSubmit", map[string]any{"prompt": "go on"}) // the clone tells of itself
+	x.want("the same file", try(), `"deny"`, "claimed ledger.txt exclusively")
+}
