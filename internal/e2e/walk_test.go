@@ -127,7 +127,7 @@ func allPages(t *testing.T) []helpPage {
 // machine, or wait for a person: stories of their own play them.
 var elsewhere = map[string]string{
 	"up": "up_test.go", "down": "up_test.go", "demo": "up_test.go", "share": "up_test.go", "update": "update_test.go",
-	"login": "testdata/cli", "logout": "testdata/cli", "backtest": "client/backtest", "mcp": "mcp_test.go", "trust": "stories of check",
+	"login": "testdata/cli", "logout": "testdata/cli", "backtest": "client/backtest", "mcp": "mcp_test.go",
 }
 
 // no are examples whose honest answer here is no: they name a record by an

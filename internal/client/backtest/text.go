@@ -62,17 +62,20 @@ func (r *Result) Sentence() string {
 			early++
 		}
 	}
-	days := max(1, (r.Selection.Until-r.Selection.Since)/int64(24*time.Hour/time.Second))
+	days := "a day"
+	if n := (r.Selection.Until - r.Selection.Since) / int64(24*time.Hour/time.Second); n > 1 {
+		days = fmt.Sprintf("%d days", n)
+	}
 	switch {
 	case stopped == 0 && len(r.Outcomes) > 0:
-		return fmt.Sprintf("In %d days git stopped at none of the %d merges that were replayed.", days, len(r.Outcomes))
+		return fmt.Sprintf("In %s git stopped at none of the %d merges that were replayed.", days, len(r.Outcomes))
 	case stopped == 0:
 		return ""
 	case told == stopped:
-		return fmt.Sprintf("In %d days your team had %d merges that git stopped at; svc would\n"+
+		return fmt.Sprintf("In %s your team had %d merges that git stopped at; svc would\n"+
 			"have told both sides of all of them, %d while there was still work to do.", days, stopped, early)
 	}
-	return fmt.Sprintf("In %d days your team had %d merges that git stopped at; svc would\n"+
+	return fmt.Sprintf("In %s your team had %d merges that git stopped at; svc would\n"+
 		"have told both sides of %d, %d of them while there was still work to do.", days, stopped, told, min(early, told))
 }
 

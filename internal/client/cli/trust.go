@@ -41,8 +41,7 @@ func (a *app) trustCommand() *cobra.Command {
 				if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
-				fmt.Fprintf(a.Stdout, "%s is not trusted: its own code does not run in checks\n", repo.Root)
-				return nil
+				return a.printTrust(repo.Root, false)
 			}
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				return err
@@ -50,12 +49,23 @@ func (a *app) trustCommand() *cobra.Command {
 			if err := os.WriteFile(file, []byte(repo.CommonDir+"\n"), 0o600); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "%s is trusted: checks of merged work may run its own code (svc trust --off takes it back)\n", repo.Root)
-			return nil
+			return a.printTrust(repo.Root, true)
 		},
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "trust it no longer")
 	return cmd
+}
+
+func (a *app) printTrust(root string, trusted bool) error {
+	switch {
+	case a.json:
+		return a.printJSON(map[string]any{"clone": root, "trusted": trusted})
+	case trusted:
+		fmt.Fprintf(a.Stdout, "%s is trusted: checks of merged work may run its own code (svc trust --off takes it back)\n", root)
+	default:
+		fmt.Fprintf(a.Stdout, "%s is not trusted: its own code does not run in checks\n", root)
+	}
+	return nil
 }
 
 // trustFile marks a clone as trusted. It lies with the user's configuration,
