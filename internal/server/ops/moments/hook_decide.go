@@ -214,6 +214,10 @@ func (h *hook) allow(ctx context.Context) (wire.HookReply, error) {
 // block refuses an edit. What it ran into is recorded, so that there is a
 // conflict to wait for, to talk about, or to ask a person to override.
 func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, error) {
+	waits, err := h.Turned(ctx, h.session) // something else is still to be told
+	if err != nil {
+		return wire.HookReply{}, err
+	}
 	if h.intent == nil {
 		if err := h.draft(ctx, ""); err != nil {
 			return wire.HookReply{}, err
@@ -235,7 +239,10 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if err != nil {
 		return wire.HookReply{}, err
 	}
-	if err := h.Heard(ctx, h.session.ID, h.worker(), hits); err != nil {
+	if err = h.Heard(ctx, h.session.ID, h.worker(), hits); err == nil && !waits {
+		err = h.TurnsTold(ctx, h.session.ID) // the refusal tells it
+	}
+	if err != nil {
 		return wire.HookReply{}, err
 	}
 	reply, err := h.reply(ctx)
