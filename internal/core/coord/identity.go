@@ -185,6 +185,7 @@ type Caller struct {
 	ByAgent   bool // the token was made by something that an agent can use
 	Via       Via
 	SessionID string // the agent session the caller named in X-Svc-Session, if any
+	ForModel  bool   // svc mcp brings a model's call: it would have named the session if it knew it
 	CookieID  string // the dashboard session, if any
 	Address   string // where the request came from
 	UserAgent string

@@ -64,6 +64,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	query := r.URL.Query()
 	p := s.profiles[profileKey{core: query.Get("profile") == "core", lean: query.Get("for") == Lean}]
+	who.ForModel = p.lean
 	if c, ok := p.direct(r.Header, m); ok {
 		p.answer(w, c, s.run(r.Context(), c.tool, who, c.args))
 		return

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,8 @@ func TestWhichSessionACallActsAs(t *testing.T) {
 }
 
 // Two agents of one person in one repository: a call acts as the one that is
-// named, in its arguments or by who brings it, and otherwise as neither.
+// named, in its arguments or by who brings it. Otherwise a program acts as the
+// latest, and a model as neither.
 func TestTwoAgentsOfOnePerson(t *testing.T) {
 	each(t, func(t *testing.T, s *team) {
 		one := s.agent("Ana", "acme/api")
@@ -92,9 +94,16 @@ func TestTwoAgentsOfOnePerson(t *testing.T) {
 		two.begin()
 		for _, tool := range []string{"team_context", "intent_declare", "scope_check", "message_send"} {
 			in := args{"title": "x", "paths": []string{"a.go"}, "to": "channel:team", "body": "hi"}
-			bad := one.fails(tool, pick(in, tool), "bad-request")
-			if len(bad.Candidates) != 2 || !strings.Contains(bad.Detail, "several agents of yours") {
-				t.Errorf("%s: %+v", tool, bad)
+			body, err := json.Marshal(args{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+				"params": args{"name": tool, "arguments": pick(in, tool)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := string(s.lean(one.token, string(body)))
+			for _, want := range []string{`"isError":true`, "several agents of yours", one.session, two.session} {
+				if !strings.Contains(said, want) {
+					t.Errorf("%s: %q is not in %s", tool, want, said)
+				}
 			}
 		}
 		byHeader, other := *one, two
@@ -107,6 +116,9 @@ func TestTwoAgentsOfOnePerson(t *testing.T) {
 			if got := do[wire.TeamPicture](a, "team_context", nil); got.Intent == nil || got.Intent.Ref != d.Intent.Ref {
 				t.Errorf("%s reads of %+v", a.branch, got.Intent)
 			}
+		}
+		if got := do[wire.TeamPicture](one, "team_context", nil); got.Intent == nil || *got.Intent.SessionID != two.session {
+			t.Errorf("a program that names none reads of %+v, not of the latest", got.Intent)
 		}
 		// Arguments go before who brings the call.
 		d := do[wire.Declared](&byHeader, "intent_declare", args{"title": "again", "session_id": two.session})

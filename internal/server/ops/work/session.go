@@ -42,10 +42,11 @@ func OwnSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string) 
 }
 
 // ActingSession returns the session that a call acts as: the one it names, or
-// the caller's only one driven by the same token whose last activity lies
-// within its repo's idle time, or nil. With such sessions of several agents, or
-// in several repos, it fails and lists them, unless repo (an id) leaves one:
-// nobody acts as somebody else's agent, not even of the same person.
+// the caller's latest one driven by the same token whose last activity lies
+// within its repo's idle time, or nil. With such sessions in several repos it
+// fails and lists them, unless repo (an id) leaves one. So it does with several
+// agents in one repo, when svc mcp brings a model's call and could not tell
+// whose it is: a model does not act as another agent, not even of its person.
 func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Caller, id *string, repo string) (*store.SessionRow, error) {
 	brought := id == nil && who.SessionID != "" // by who carries the call
 	if brought {
@@ -73,7 +74,7 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	seen := map[string]bool{}
 	for _, x := range recent {
 		key := x.Repo.ID
-		if who.Via == coord.ViaTool {
+		if who.ForModel {
 			key += " " + x.LineageID
 		}
 		if (repo == "" || x.Repo.ID == repo) && !seen[key] && x.Tool != wire.DoctorTool && StatusOf(tx, rules, x) == coord.SessionActive {
