@@ -113,8 +113,9 @@ func (a *app) words(ctx context.Context, kind string) []string {
 	return words
 }
 
-func askWords(ctx context.Context, c *remote.Client, kind string) (words []string, err error) {
-	put := func(word, what string) { words = append(words, peertext.Line(word, 200)+"\t"+peertext.Line(what, 60)) }
+// askWords asks the service what can stand for a kind of argument, each with
+// what it is.
+func askWords(ctx context.Context, c *remote.Client, kind string) ([]string, error) {
 	switch kind {
 	case "intents", "my intents":
 		f := remote.Filter{Status: "live", Limit: 100}
@@ -122,82 +123,84 @@ func askWords(ctx context.Context, c *remote.Client, kind string) (words []strin
 			f.Owner = "me"
 		}
 		page, err := c.Intents(ctx, f)
-		for _, in := range page.Items {
-			put(in.Ref, in.Title)
-		}
-		return words, err
+		return wordsOf(page.Items, err, func(i coord.Intent) []string { return []string{word(i.Ref, i.Title)} })
 	case "conflicts":
 		page, err := c.Conflicts(ctx, remote.Filter{Status: "live", Limit: 100})
-		for _, cf := range page.Items {
-			put(cf.Ref, team.Between(cf)+": "+string(cf.Kind))
-		}
-		return words, err
+		return wordsOf(page.Items, err, func(k coord.Conflict) []string { return []string{word(k.Ref, team.Between(k)+": "+string(k.Kind))} })
 	case "people":
 		members, err := c.Members(ctx)
-		for _, m := range members {
-			put(m.Email, m.Name)
-			if name, _, _ := strings.Cut(m.Name, " "); name != "" {
-				put("@"+strings.ToLower(name), m.Email)
-			}
-		}
-		return words, err
+		return wordsOf(members, err, wordsOfMember)
 	case "my sessions":
-		me, err := c.Me(ctx)
-		if err != nil {
-			return nil, err
-		}
-		sessions, err := c.LiveSessions(ctx)
-		for _, s := range sessions {
-			if me.User != nil && s.User.ID == me.User.ID {
-				put(s.ID, s.Tool+" in "+s.Repo.FullName)
-			}
-		}
-		return words, err
+		return askOwnSessions(ctx, c)
 	case "questions":
 		at, err := c.Attention(ctx, 50)
-		for _, it := range at.Items {
-			if it.Kind == coord.AttentionQuestion && it.Ref != nil {
-				put(*it.Ref, it.Title)
+		return wordsOf(at.Items, err, func(it coord.AttentionItem) []string {
+			if it.Kind != coord.AttentionQuestion || it.Ref == nil {
+				return nil
 			}
-		}
-		return words, err
+			return []string{word(*it.Ref, it.Title)}
+		})
 	case "rules":
-		var p struct {
-			Effective map[string]any `json:"effective"`
-		}
-		err := c.Send(ctx, "GET", "/v1/policies", nil, &p)
-		for name, v := range p.Effective {
-			put(name+"=", fmt.Sprint(v))
-		}
-		slices.Sort(words)
-		return words, err
+		return askRules(ctx, c)
 	case "tokens":
-		var page wire.Page[coord.Token]
-		err := c.Send(ctx, "GET", "/v1/tokens", nil, &page)
-		for _, t := range page.Items {
-			put(t.ID, t.Name)
-		}
-		return words, err
+		return askPage(ctx, c, "/v1/tokens", func(t coord.Token) string { return word(t.ID, t.Name) })
 	case "webhooks":
-		var page wire.Page[coord.Webhook]
-		err := c.Send(ctx, "GET", "/v1/webhooks", nil, &page)
-		for _, h := range page.Items {
-			put(h.ID, h.URL)
-		}
-		return words, err
+		return askPage(ctx, c, "/v1/webhooks", func(h coord.Webhook) string { return word(h.ID, h.URL) })
 	case "contracts":
-		var page wire.Page[wire.ContractRecord]
-		err := c.Send(ctx, "GET", "/v1/contracts?limit=200", nil, &page)
-		for _, k := range page.Items {
-			put(k.Key, k.Criticality.Level)
-		}
-		return words, err
+		return askPage(ctx, c, "/v1/contracts?limit=200", func(k wire.ContractRecord) string { return word(k.Key, k.Criticality.Level) })
 	case "repos":
 		repos, err := c.Repos(ctx)
-		for _, r := range repos {
-			put(r.FullName, string(r.Provider))
-		}
-		return words, err
+		return wordsOf(repos, err, func(r coord.Repo) []string { return []string{word(r.FullName, string(r.Provider))} })
 	}
 	return nil, nil
+}
+
+// word is one choice as shells take it: what to type, and what it is.
+func word(text, what string) string { return peertext.Line(text, 200) + "\t" + peertext.Line(what, 60) }
+
+func wordsOf[T any](list []T, err error, of func(T) []string) (words []string, _ error) {
+	for _, x := range list {
+		words = append(words, of(x)...)
+	}
+	return words, err
+}
+
+func askPage[T any](ctx context.Context, c *remote.Client, path string, of func(T) string) ([]string, error) {
+	var page wire.Page[T]
+	err := c.Send(ctx, "GET", path, nil, &page)
+	return wordsOf(page.Items, err, func(x T) []string { return []string{of(x)} })
+}
+
+func wordsOfMember(m coord.Membership) []string {
+	words := []string{word(m.Email, m.Name)}
+	if name, _, _ := strings.Cut(m.Name, " "); name != "" {
+		words = append(words, word("@"+strings.ToLower(name), m.Email))
+	}
+	return words
+}
+
+func askOwnSessions(ctx context.Context, c *remote.Client) ([]string, error) {
+	me, err := c.Me(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := c.LiveSessions(ctx)
+	return wordsOf(sessions, err, func(s coord.Session) []string {
+		if me.User == nil || s.User.ID != me.User.ID {
+			return nil
+		}
+		return []string{word(s.ID, s.Tool+" in "+s.Repo.FullName)}
+	})
+}
+
+func askRules(ctx context.Context, c *remote.Client) (words []string, err error) {
+	var p struct {
+		Effective map[string]any `json:"effective"`
+	}
+	err = c.Send(ctx, "GET", "/v1/policies", nil, &p)
+	for name, v := range p.Effective {
+		words = append(words, word(name+"=", fmt.Sprint(v)))
+	}
+	slices.Sort(words)
+	return words, err
 }

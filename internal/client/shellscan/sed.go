@@ -317,3 +317,57 @@ func sedReplacement(text string) (string, bool) {
 	}
 	return b.String(), true
 }
+
+func sed(s *scanner, c call) {
+	// -i takes an optional suffix: attached for GNU, the next word ('') for BSD.
+	args := c.args
+	for i, a := range args {
+		if a.s == "-i" && i+1 < len(args) && args[i+1].ok && (args[i+1].s == "" || strings.HasPrefix(args[i+1].s, ".") && len(args[i+1].s) <= 5) {
+			args = append(append([]value{}, args[:i+1]...), args[i+2:]...)
+			break
+		}
+	}
+	opts, ops := call{args: args}.parse("-e -f -l --expression --file --line-length")
+	inPlace := opts.has("-i", "--in-place")
+	if !opts.has("-e", "-f", "--expression", "--file") && len(ops) > 0 {
+		ops = ops[1:]
+	}
+	if inPlace {
+		s.writeAll(ops, File)
+		s.sedEdit(c, opts, ops)
+	}
+	for _, a := range c.args {
+		if strings.Contains(a.s, "w ") { // s/x/y/w file, and the w command
+			s.writeAll(matches(sedWrite(), a.s), File)
+		}
+	}
+}
+
+// sedEdit notes the commands that sed runs on its files.
+func (s *scanner) sedEdit(c call, opts options, files []value) {
+	if opts.has("-f", "--file", "-n", "--quiet", "--silent", "-z", "-s") {
+		return
+	}
+	var scripts []string
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		text, attached := strings.CutPrefix(a.s, "--expression=")
+		switch {
+		case (a.s == "-e" || a.s == "--expression" || len(a.s) > 2 && a.s[1] != '-' && a.s[0] == '-' && strings.HasSuffix(a.s, "e")) &&
+			i+1 < len(c.args):
+			i++
+			a = c.args[i]
+		case attached:
+			a.s = text
+		case strings.HasPrefix(a.s, "-") || a.s == "" || opts.has("-e", "--expression") || len(scripts) > 0:
+			continue
+		}
+		if !a.ok {
+			return
+		}
+		scripts = append(scripts, a.s)
+	}
+	for _, v := range files {
+		s.edit(v, Edit{Sed: scripts, Regexps: opts.has("-E", "-r", "--regexp-extended")})
+	}
+}

@@ -1,0 +1,89 @@
+package ground
+
+import (
+	"context"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// touch remembers that a conflict's challenger may be blocked or freed by it.
+// Nothing else of a conflict blocks anybody: a crowd that only meets is not
+// looked through again for each who comes or goes.
+func (c *Change) touch(row store.ConflictRow) {
+	if row.Severity != coord.SeverityBlock {
+		return
+	}
+	if w := c.Live.Worker(row.Challenger); w != nil && w.Intent != nil {
+		c.Touched[row.Challenger] = true
+	}
+}
+
+// Reblock recomputes what blocks the intents that were touched.
+func (c *Change) Reblock(ctx context.Context) error {
+	ids := make([]string, 0, len(c.Touched))
+	for id := range c.Touched {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		i, err := c.IntentByID(ctx, c.Who.OrgID, id)
+		if err != nil {
+			return err
+		}
+		if !i.Status.Live() {
+			continue
+		}
+		if err := c.reblockOne(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Change) reblockOne(ctx context.Context, i store.IntentRow) error {
+	by, err := c.blockers(ctx, i)
+	if err != nil || slices.Equal(by, i.BlockedBy) {
+		return err
+	}
+	was := i.Status
+	i.BlockedBy = by
+	switch {
+	case len(by) > 0 && was != coord.IntentBlocked && was != coord.IntentDraft:
+		i.Resume, i.Status = was, coord.IntentBlocked
+	case len(by) == 0 && was == coord.IntentBlocked:
+		i.Status = i.Resume
+	}
+	if err := c.SaveIntent(ctx, &i); err != nil {
+		return err
+	}
+	t := coord.EventIntentBlocked
+	switch {
+	case was == i.Status:
+		t = coord.EventIntentUpdated
+	case i.Status != coord.IntentBlocked:
+		t = coord.EventIntentUnblocked
+	}
+	return c.TellOf(ctx, t, i.ID, i.Repo.ID, map[string]any{"ref": i.Ref, "status": i.Status, "previous_status": was, "blocked_by": by})
+}
+
+// blockers returns why an intent cannot go on: live intents it depends on, and
+// live conflicts of severity block in which it has to yield.
+func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Blocker, error) {
+	by := []coord.Blocker{}
+	deps, err := c.Dependencies(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range deps {
+		if d.Status.Live() {
+			by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
+		}
+	}
+	numbers, err := c.Blocking(ctx, c.Who.OrgID, i.ID)
+	for _, n := range numbers {
+		by = append(by, coord.Blocker{Kind: "conflict", Ref: coord.ConflictRef(n)})
+	}
+	return by, err
+}
