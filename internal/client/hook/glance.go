@@ -44,6 +44,10 @@ func (r *runner) glance(s send, reply wire.HookReply) {
 	if s.as != nil || reply.SessionID == nil {
 		return
 	}
+	asks := s.event == wire.HookPreEdit || s.event == wire.HookPreShell
+	if asks && reply.Decision == wire.Allow && len(reply.Conflicts) == 0 {
+		return // nothing to show that was not so before, and an agent waits
+	}
 	for _, key := range []string{glanceKey(s.at.Root), glanceKey("session", r.call.Session)} {
 		if s.event == wire.HookSessionEnd {
 			r.spool.unshare(key)
