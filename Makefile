@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-clients test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -38,8 +38,11 @@ $(NODE): web/package.json web/package-lock.json
 
 test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
 	$(PG) go test -race -timeout 30m ./...
-	$(MAKE) test-grammars
+	$(MAKE) test-grammars test-clients
 	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
+
+test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
+	go run ./internal/tools/withservice -- .ci/clients/run
 
 test-grammars: ## what builds without a C compiler read: the same trees and facts from WebAssembly
 	.ci/needs

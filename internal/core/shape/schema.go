@@ -6,8 +6,10 @@ package shape
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -324,6 +326,16 @@ func anys(vs []string) []any {
 		out[i] = v
 	}
 	return out
+}
+
+// With returns an object schema with the properties of both.
+func (s *Schema) With(more *Schema) *Schema {
+	out := *s
+	out.Properties = maps.Clone(s.Properties)
+	maps.Copy(out.Properties, more.Properties)
+	out.order = slices.Concat(s.order, more.order)
+	out.Required = slices.Concat(s.Required, more.Required)
+	return &out
 }
 
 // Names returns the properties of an object schema as they were declared.

@@ -14,6 +14,12 @@ type List struct {
 	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before"`
 }
 
+// A WholeList takes what lists with pages take. It changes nothing.
+type WholeList struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Changes nothing: the list is whole"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"This list has no cursors; next_cursor is always null"`
+}
+
 // ChangedSince narrows a list to what changed, for readers who keep the rest.
 type ChangedSince struct {
 	Since string `query:"changed_since" format:"date-time" doc:"Only what changed since then, closed or not unless status says so"`

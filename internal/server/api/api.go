@@ -13,6 +13,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/ops/forge"
 	"github.com/svc-hq/svc/internal/server/ops/moments"
@@ -187,7 +188,14 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 			return nil, err
 		}
 	}
-	return op.Run.call(ctx, a.ops, who, decode)
+	tag := ""
+	out, err := op.Run.call(ctx, a.ops, who, func(in any) (err error) {
+		if err = decode(in); err == nil {
+			tag, err = openCursor(op, who, in)
+		}
+		return err
+	})
+	return closeCursor(tag, out), err
 }
 
 // CallTool is Call for an agent: the caller counts as active this month.
@@ -219,6 +227,7 @@ type News func() (string, error)
 type Inputs struct {
 	Path, Query, Header, Body *shape.Schema
 	All                       *shape.Schema
+	Whole                     bool // a list without pages: its limit changes nothing, and it has no cursors
 	fields                    []field
 }
 
@@ -242,10 +251,29 @@ func (a *API) inputsOf(op Op) *Inputs {
 		return a.Schemas.Fields(t, shape.In, func(f reflect.StructField) bool { return f.Tag.Get(tag) != "" })
 	}
 	all := a.Schemas.Fields(t, shape.In, func(reflect.StructField) bool { return true })
-	return &Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
+	in := &Inputs{Path: from("path"), Query: from("query"), Header: from("header"),
 		Body: a.Schemas.Fields(t, shape.In, inBody),
 		All:  all, fields: fieldsOf(t, nil, all)}
+	if isList(op) && in.Query.Properties["limit"] == nil { // whoever reads lists may ask every list for its pages
+		in.Whole = true
+		in.Query = in.Query.With(a.Schemas.Fields(reflect.TypeFor[wire.WholeList](), shape.In, func(reflect.StructField) bool { return true }))
+	}
+	return in
 }
+
+// isList reports whether an operation reads a list, with pages or without.
+func isList(op Op) bool {
+	if op.Run.Output.Kind() != reflect.Struct || !strings.HasPrefix(op.Route, "GET ") {
+		return false
+	}
+	_, paged := nextCursor(reflect.Zero(op.Run.Output))
+	return paged
+}
+
+// AnyQuery reports whether a query may hold what the operation does not know:
+// providers, hosts, mail programs and probes add parameters of their own to
+// addresses that they were given.
+func (op Op) AnyQuery() bool { return op.Door == Public || op.Browser != nil }
 
 func fieldsOf(t reflect.Type, at []int, all *shape.Schema) (out []field) {
 	for i := range t.NumField() {

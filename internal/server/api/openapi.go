@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -16,6 +18,65 @@ type object = map[string]any
 
 // Document returns the OpenAPI 3.1 document of every operation with a route.
 func (a *API) Document(version, server string) map[string]any {
+	return forGenerators(a.document(version, server)).(object)
+}
+
+// forGenerators writes what may be one of two types as alternatives: the
+// generators of clients know lists of types only with null.
+func forGenerators(v any) any {
+	switch v := v.(type) {
+	case *shape.Schema:
+		return forGenerators(tree(v))
+	case object:
+		out := make(object, len(v))
+		for name, x := range v {
+			out[name] = forGenerators(x)
+		}
+		if types, ok := out["type"].([]any); ok && len(types) > 1 && !slices.Contains(types, any("null")) {
+			delete(out, "type")
+			var each []any
+			for _, t := range types {
+				each = append(each, object{"type": t})
+			}
+			out["anyOf"] = each
+		}
+		return out
+	case map[string]*shape.Schema:
+		out := make(object, len(v))
+		for name, x := range v {
+			out[name] = forGenerators(x)
+		}
+		return out
+	case []object:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = forGenerators(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = forGenerators(x)
+		}
+		return out
+	}
+	return v
+}
+
+// tree returns the any-form of a schema. The schema that allows anything is
+// written as {}, which the other encoder would leave out.
+func tree(s *shape.Schema) (out any) {
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("api: a schema cannot be written: %v", err)) // it is made of our own types
+	}
+	return out
+}
+
+func (a *API) document(version, server string) object {
 	paths := object{}
 	for _, op := range Table {
 		if op.Route == "" {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
@@ -48,6 +49,9 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err != nil {
 		return problem.Newf(problem.BadRequest, "the query is malformed: escape %%, ; and & in its values")
 	}
+	if err := unknownParameters(op, want, values); err != nil {
+		return err
+	}
 	query, err := fromStrings(want.Query, func(name string) []string { return values[name] })
 	if err != nil {
 		return err
@@ -65,6 +69,33 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 		}
 	}
 	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "path", path))
+}
+
+// unknownParameters refuses what the operation would silently drop: a filter
+// with a typo must not answer with everything.
+func unknownParameters(op api.Op, want *api.Inputs, values url.Values) error {
+	if want.Whole && values.Get("cursor") != "" {
+		return problem.InvalidField("cursor", "is of another list: this one is whole and has no cursors")
+	}
+	if op.AnyQuery() {
+		return nil
+	}
+	var bad []problem.Field
+	for name := range values {
+		if _, known := want.Query.Properties[name]; !known && len(bad) < 20 {
+			shown := excerpt.Chars(strings.ToValidUTF8(name, "\uFFFD"), 60)
+			bad = append(bad, problem.Field{Path: shown, Message: "is not a parameter here; " + takes(want)})
+		}
+	}
+	slices.SortFunc(bad, func(a, b problem.Field) int { return strings.Compare(a.Path, b.Path) })
+	return problem.Invalid(bad)
+}
+
+func takes(want *api.Inputs) string {
+	if names := want.Query.Names(); len(names) > 0 {
+		return "this takes " + strings.Join(names, ", ")
+	}
+	return "this takes none"
 }
 
 // decodeHeader fills in from the header, which may say that the rest cannot be

@@ -215,6 +215,11 @@ func (x *walker) limits(method string, own object) {
 			}
 		}
 	}
+	if !x.op.AnyQuery() {
+		q := x.query()
+		q.Set("colour", "blue")
+		x.violates(violation{"an unknown parameter", "colour", nil}, x.request(method, own.path+"?"+q.Encode(), x.body()))
+	}
 	for _, name := range in.Query.Required {
 		q := x.query()
 		q.Del(name)

@@ -31,9 +31,12 @@ type Success<O> = O extends { responses: infer A }
 export type Answer<R extends Route> = Success<Operation<R>>;
 export type Body<R extends Route> = Operation<R> extends { requestBody?: { content: { "application/json": infer B } } } ? B : undefined;
 
+/** The parameters that a route takes: it refuses others. */
+type Query<O> = O extends { parameters: { query?: infer Q } } ? (Q extends object ? Q : Record<never, never>) : Record<never, never>;
+
 export interface Options<R extends Route> {
   path?: Record<string, string>;
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: { [K in keyof Query<Operation<R>>]?: string | number | boolean | undefined };
   body?: Body<R>;
   signal?: AbortSignal;
   /** Changes only the version that this tag names; otherwise the answer is 412. */
