@@ -67,7 +67,7 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 		UPDATE sessions SET token_id = $2, lineage_id = $3, intent_id = $4, model = $5, surface = $6, branch = $7, worktree_hash = $8,
 			head_sha = $9, base_sha = $10,
 			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15, file = $16,
-			fail_opens = $17, fail_opens_at = $18
+			fail_opens = $17, fail_opens_at = $18, turns_at = CASE WHEN intent_id = $4 THEN turns_at ELSE 0 END
 		WHERE id = $1`,
 		s.ID, s.TokenID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
 		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt, s.File, s.FailOpens, s.FailOpensAt)
@@ -172,13 +172,14 @@ func (tx *Tx) TouchTool(ctx context.Context, id string, at coord.Time) error {
 	return err
 }
 
-// BindSession makes an intent a session's; an empty one releases it.
+// BindSession makes an intent a session's; an empty one releases it. What became
+// of the conflicts of its new work meanwhile is yet to be told.
 func (tx *Tx) BindSession(ctx context.Context, session, intent string) error {
 	var id *string
 	if intent != "" {
 		id = &intent
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET intent_id = $2 WHERE id = $1`, session, id)
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET intent_id = $2, turns_at = 0 WHERE id = $1`, session, id)
 	return err
 }
 

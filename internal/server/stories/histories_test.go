@@ -101,6 +101,7 @@ func (h *history) step() {
 		"adopt",
 		"end", "respond", "respond", "override", "prompt", "prompt", "look", "later")
 	h.rt.Logf("%s: %s %s", l.name, what, path)
+	h.s.do(fields("advance 1ms")) // no two things happen at once
 	switch what {
 	case "edit":
 		h.edit(l, path)
@@ -188,9 +189,10 @@ func (h *history) hook(l *listener, e wire.HookRequest) []string {
 	if r.Decision != wire.Allow {
 		text = r.Reason
 	}
-	// What an event changes is told where it tells anything at all; an edit that
-	// is allowed, and an end, tell nothing.
-	complete := e.Event == wire.HookPrompt || e.Event == wire.HookPostEdit || e.Event == wire.HookSessionStart
+	// What an event changes is told where it tells anything at all; a refusal and
+	// a warning tell of their own cause first, and an end tells nothing.
+	complete := e.Event == wire.HookPrompt || e.Event == wire.HookPostEdit || e.Event == wire.HookSessionStart ||
+		e.Event == wire.HookPreEdit && r.Decision == wire.Allow
 	return h.hears(l, string(e.Event), text, complete)
 }
 

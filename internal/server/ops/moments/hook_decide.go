@@ -369,9 +369,13 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 	if d.Undeclared {
 		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)
 	}
+	if len(h.brief.items) == 0 { // told before: nothing to add
+		h.found = nil
+		return h.allow(ctx)
+	}
 	reply, err := h.reply(ctx)
 	if err != nil || reply.InjectContext == "" {
-		return reply, err // told before: nothing to add
+		return reply, err
 	}
 	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
 	kind := guardKind

@@ -134,7 +134,10 @@ func (h *hook) endings(ctx context.Context, findings []engine.Finding) (map[stri
 		}
 		mark := ground.HeardMark(engine.Heard{Ref: last.Ref, Severity: last.Severity, Over: true})
 		if last.Holder != h.worker() && last.Challenger != h.worker() {
-			// The session works on something else now: not its affair any more.
+			if h.mayReturnTo(last.Holder) || h.mayReturnTo(last.Challenger) {
+				continue // told when the session is back at that work
+			}
+			// The session has left that work for good: not its affair any more.
 			if err := h.Tell(ctx, h.session.ID, key, mark); err != nil {
 				return nil, err
 			}
@@ -147,6 +150,13 @@ func (h *hook) endings(ctx context.Context, findings []engine.Finding) (map[stri
 		h.brief.add(rankConflict, key, mark, marker.Say(engine.TellEnding(end, h.worker()), maxConflictLine), nil)
 	}
 	return merged, nil
+}
+
+// mayReturnTo reports whether work is alive and its person's own, so that the
+// session can take it up again.
+func (h *hook) mayReturnTo(worker string) bool {
+	w := h.Live.Worker(worker)
+	return w != nil && w.User.ID == h.session.User.ID
 }
 
 // ending gathers how a conflict came to its end.
