@@ -146,6 +146,40 @@ func TestAFieldBreaksThoseWhoUseIt(t *testing.T) {
 	}
 }
 
+// A change is made in several files, one after the other. What was told between
+// two of them is over when the last one makes it whole.
+func TestAChangeThroughSeveralFilesIsJudgedAsAWhole(t *testing.T) {
+	svc := program(t, "svc")
+	const mapper, more = "src/mapper.js", "src/more.js"
+	files := map[string]string{
+		mapper: "const { more } = require('./more');\n\nexports.toView = (o) => ({ id: o.id, total: o.total, ...more(o) });\n",
+		more:   "exports.more = (o) => ({ note: o.note });\n",
+		"src/routes.js": "const express = require('express');\nconst { toView } = require('./mapper');\nconst router = express.Router();\n" +
+			"router.get('/orders/:id', (req, res) => {\n  res.json({ order: toView(load(req.params.id)) });\n});\n",
+	}
+	uses := "import axios from 'axios';\n\ninterface Order { id: string; total: number }\n\n" +
+		"export const load = (id: string) => axios.get<{ order: Order }>(`/orders/${id}`);\n"
+	s := newServer(t, t.TempDir())
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), files)
+	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), map[string]string{"src/api.ts": uses})
+	api.hook("SessionStart", "")
+	web.hook("SessionStart", "")
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
+	web.svc("index")
+
+	api.write(mapper, "const { more } = require('./more');\n\nexports.toView = (o) => ({ id: o.id, ...more(o) });\n")
+	if told := api.hook("PostToolUse", mapper); !strings.Contains(told, "order.total") {
+		t.Errorf("a field that is gone is not told: %s", told)
+	}
+	api.write(more, "exports.more = (o) => ({ note: o.note, total: o.total });\n")
+	api.hook("PostToolUse", more)
+	for _, c := range s.conflicts(t) {
+		if c.Kind == coord.ContractBreak && c.Status != coord.ConflictResolved {
+			t.Errorf("although the field came back in another file, %s is %s", c.Ref, c.Status)
+		}
+	}
+}
+
 func protoText(fields string) string {
 	return "syntax = \"proto3\";\npackage acme.v1;\n\nmessage User {\n  int64 id = 1;\n  " + fields + "\n}\n"
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -32,6 +33,7 @@ type Options struct {
 	Unlimited     bool            // the limits of what is sent do not apply: for a replay, which sends nothing
 	Budget        time.Duration   // for all files together; 0 means DefaultBudget
 	Deltas        []gitrepo.Delta // of the working tree, where they are known; nil to compare
+	Along         []string        // other files that may differ from the base: what the paths meant, they meant without that
 	// Want tells which files are worth more than line facts; nil means all. It
 	// may read the new content, which is nil for a file that is gone or large.
 	Want func(f *coord.FileFacts, content func() []byte) bool
@@ -68,6 +70,12 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		objects:  objects,
 		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
 		vast:     gitrepo.IndexSize(root) > maxChainIndex,
+	}
+	if !r.vast && !opts.LinesOnly && len(opts.Along) > 0 && len(opts.Along) <= maxAlong {
+		var err error
+		if r.along, err = gitrepo.WorkingTree(ctx, root, base, opts.Along); err != nil {
+			return nil, err
+		}
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
 	a := r.analyze(deltas)
@@ -224,13 +232,18 @@ type run struct {
 	now      func(*gitrepo.Delta) ([]byte, error) // the new content
 	cache    *versionCache
 	repo     *references.Repo
-	vast     bool // a repository of so many files that none but the changed are looked at
+	before   *references.Repo // as it was before several files changed; nil for one that repo stands for
+	along    []gitrepo.Delta  // of files that are not asked for
+	vast     bool             // a repository of so many files that none but the changed are looked at
 }
 
 // analyze turns deltas into facts within the limits.
 func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	a := &coord.Analysis{Files: []coord.FileFacts{}}
 	hunks, found := 0, 0
+	if !r.opts.LinesOnly && !r.vast && r.cache == nil {
+		r.before = r.together(append(slices.Clip(deltas), r.along...))
+	}
 	for i := range deltas {
 		d := &deltas[i]
 		if r.ctx != nil && r.ctx.Err() != nil {
@@ -268,7 +281,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	symbols.SettleMoves(a.Files)
 	if !r.opts.LinesOnly {
 		if !r.vast {
-			r.chain(deltas, a.Files)
+			a.Late = !r.chain(deltas, a.Files)
 		}
 		r.repo.PackageChanges(a.Files)
 	}

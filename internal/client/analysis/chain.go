@@ -19,14 +19,47 @@ const chainBudget = time.Second
 // as a merge is, the routes' own files tell enough.
 const maxChain = 12
 
+// maxAlong bounds the files of a working copy whose earlier versions are read.
+const maxAlong = 40
+
 // maxChainIndex is the size of git's index, some 20,000 files, above which an
 // edit is not followed to other files: to list them all would cost more than
 // all the rest.
 const maxChainIndex = 2 << 20
 
+// together is the repository before several files changed that routes may
+// depend on: what one of them meant, it meant with the others as they were. It
+// is nil for a single file, and for so many that the routes' own tell enough.
+func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
+	old := map[string][]byte{}
+	for i := range deltas {
+		d := &deltas[i]
+		if d.Binary || d.Status == gitrepo.Unchanged || !chains(d.Path) {
+			continue
+		}
+		if len(old) >= maxAlong {
+			return nil
+		}
+		at := d.Path
+		if d.OldPath != "" && d.OldPath != d.Path {
+			old[d.Path], at = nil, d.OldPath
+		}
+		if d.Status == gitrepo.Added {
+			old[at] = nil
+		} else if text, err := r.objects.Blob(d.OldBlob, references.MaxSource); err == nil {
+			old[at] = text
+		}
+	}
+	if len(old) < 2 {
+		return nil
+	}
+	return r.repo.Before(old)
+}
+
 // chain adds to changed files what their change means for the routes of others:
 // a type, a mapper, a prefix or a constant that those depend on.
-func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) {
+// It reports false when time ran out.
+func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
 	old := map[string][]byte{}
 	var changed, names []string
 	var first *coord.FileFacts
@@ -51,14 +84,22 @@ func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) {
 			}
 		}
 	}
-	if first == nil || len(changed) > maxChain || time.Now().After(r.deadline) {
-		return
+	if first == nil || len(changed) > maxChain {
+		return true
+	}
+	if time.Now().After(r.deadline) {
+		return false
 	}
 	until := time.Now().Add(chainBudget)
 	if r.deadline.Before(until) {
 		until = r.deadline
 	}
-	for _, c := range r.repo.Chained(r.repo.Before(old), changed, names, until) {
+	before := r.before
+	if before == nil {
+		before = r.repo.Before(old)
+	}
+	chained, all := r.repo.Chained(before, changed, names, until)
+	for _, c := range chained {
 		for _, f := range contract.Facts(c.Old, c.New, false, r.opts.MetadataOnly) {
 			told := func(g coord.ContractFacts) bool { return g.Key == f.Key && g.Role == f.Role }
 			if f.Change == coord.Same || slices.ContainsFunc(first.Contracts, told) {
@@ -68,6 +109,7 @@ func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) {
 			first.Contracts = append(first.Contracts, f)
 		}
 	}
+	return all
 }
 
 // chains tells whether routes may depend on a file.

@@ -65,10 +65,15 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *extract.Vers
 	if err := extract.ReadSides(a, b, time.Until(r.deadline)); err != nil {
 		return nil, nil, false, err
 	}
-	for _, s := range []*extract.Side{a, b} {
-		if s.Source != nil {
-			r.repo.Complete(d.Path, s.Version)
-		}
+	was := r.repo
+	if r.before != nil {
+		was = r.before
+	}
+	if a.Source != nil {
+		was.Complete(d.Path, a.Version)
+	}
+	if b.Source != nil {
+		r.repo.Complete(d.Path, b.Version)
 	}
 	r.cache.put(d.OldBlob, oldPath, a.Version)
 	r.cache.put(d.NewBlob, d.Path, b.Version)

@@ -125,6 +125,7 @@ func (e *Eval) bound(name string, at int, sc *scope) *Shape {
 	if at <= sc.from {
 		to = sc.to
 	}
+	lost := false // it was given something that is not understood, perhaps made of what it was before
 	for end := to; end > sc.from; {
 		i := strings.LastIndex(src[sc.from:end], name)
 		if e.steps++; i < 0 || e.steps > maxSteps {
@@ -137,9 +138,17 @@ func (e *Eval) bound(name string, at int, sc *scope) *Shape {
 			after < len(src) && isName(src[after]) {
 			continue
 		}
-		if s := e.boundAt(name, i, after, sc); s != nil {
+		s := e.boundAt(name, i, after, sc)
+		if s != nil && lost && !s.Open {
+			c := *s
+			c.Open = true
+			return &c
+		}
+		if s != nil {
 			return s
 		}
+		rest := strings.TrimLeft(src[after:min(sc.to, len(src))], " \t")
+		lost = lost || strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>")
 	}
 	return nil
 }

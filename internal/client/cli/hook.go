@@ -91,8 +91,8 @@ func runHook(ctx context.Context, args []string) int {
 
 // analyzeEdit returns the facts about edited files, within what an event may
 // take.
-func analyzeEdit(ctx context.Context, root, base string, paths []string, private bool) (*coord.Analysis, error) {
-	return reader.Request{Root: root, Base: base, Paths: paths, MetadataOnly: private}.Facts(ctx)
+func analyzeEdit(ctx context.Context, root, base string, paths, along []string, private bool) (*coord.Analysis, error) {
+	return reader.Request{Root: root, Base: base, Paths: paths, Along: along, MetadataOnly: private}.Facts(ctx)
 }
 
 // startIndex begins a scan of a repository in a process of its own, which

@@ -258,6 +258,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		switch {
 		case s.event == wire.HookPostEdit && errs[i] == nil:
 			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis, stamps[i])
+			r.keepUnsettled(s, requests[i].Analysis)
 		case errs[i] != nil:
 			r.lost(sends[i : i+1])
 		}
@@ -354,13 +355,13 @@ func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookR
 }
 
 // analysis returns the facts about changed files, or nil.
-func (r *runner) analysis(ctx context.Context, root, base string, paths []string) *coord.Analysis {
+func (r *runner) analysis(ctx context.Context, root, base string, paths, along []string) *coord.Analysis {
 	if r.Analyze == nil || len(paths) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
 	defer cancel()
-	a, err := r.Analyze(ctx, root, base, paths, r.login.DataMode == coord.DataMetadataOnly)
+	a, err := r.Analyze(ctx, root, base, paths, along, r.login.DataMode == coord.DataMetadataOnly)
 	if err != nil {
 		r.log(fmt.Errorf("analyze: %w", err))
 		return nil

@@ -84,6 +84,9 @@ func (w *writer) analysis(a *coord.Analysis) error {
 	}
 	w.object("analysis", func() {
 		w.flag("truncated", a.Truncated)
+		if a.Late {
+			w.flag("late", true)
+		}
 		w.list("files", len(a.Files), func(i int) {
 			f := &a.Files[i]
 			w.text("path", f.Path, true)

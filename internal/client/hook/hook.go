@@ -55,7 +55,7 @@ type Env struct {
 	// is "", against what Base would return; if private, without their texts. Nil
 	// sends none. It is a value so that the path of the other events links no
 	// parser.
-	Analyze func(ctx context.Context, root, base string, paths []string, private bool) (*coord.Analysis, error)
+	Analyze func(ctx context.Context, root, base string, paths, along []string, private bool) (*coord.Analysis, error)
 	// Unindexed is told, when a session starts, of a repository whose
 	// contracts the service does not know yet. It must not wait. Nil does
 	// nothing.

@@ -32,7 +32,7 @@ type world struct {
 	config string
 	vars   map[string]string
 	base   func(context.Context, string, string) (string, error)
-	facts  func(context.Context, string, string, []string, bool) (*coord.Analysis, error)
+	facts  func(context.Context, string, string, []string, []string, bool) (*coord.Analysis, error)
 
 	mu     sync.Mutex
 	got    []wire.HookRequest
@@ -234,7 +234,7 @@ func TestEventsCarryTheirOwnFields(t *testing.T) {
 	gittest.Write(t, repo, "package.json", `{"name":"app"}`)
 	base := strings.Repeat("b", 40)
 	w.base = func(context.Context, string, string) (string, error) { return base, nil }
-	w.facts = func(_ context.Context, root, _ string, paths []string, _ bool) (*coord.Analysis, error) {
+	w.facts = func(_ context.Context, root, _ string, paths, _ []string, _ bool) (*coord.Analysis, error) {
 		return &coord.Analysis{Files: []coord.FileFacts{{Path: paths[0]}}}, nil
 	}
 	w.run("claude_code", "SessionStart", claude(repo, "SessionStart", nil))

@@ -92,7 +92,8 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 			}
 		}
 	case wire.HookPostEdit:
-		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, s.paths)
+		paths := r.withUnsettled(s)
+		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, paths, r.along(s.at, paths))
 		r.mention(ctx, s.at, req.Analysis)
 		if s.as == nil {
 			r.spool.touch(s.at.Root, s.paths)

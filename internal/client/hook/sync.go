@@ -242,6 +242,9 @@ func (r *runner) told(s send, base string, facts *coord.Analysis, stamps map[str
 	}
 	for _, p := range s.paths {
 		rec.files[p] = stamps[p]
+		if facts.Late && r.call.Event == wire.HookPostEdit {
+			rec.files[p] = "" // once more when the turn ends
+		}
 	}
 	for _, f := range facts.Files {
 		if f.Status == coord.FileUnchanged {

@@ -22,7 +22,7 @@ import (
 )
 
 // lines are the facts about files as git has them, without reading code.
-func lines(ctx context.Context, root, base string, paths []string, _ bool) (*coord.Analysis, error) {
+func lines(ctx context.Context, root, base string, paths, _ []string, _ bool) (*coord.Analysis, error) {
 	deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
 	if err != nil {
 		return nil, err

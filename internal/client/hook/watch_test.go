@@ -13,7 +13,7 @@ import (
 )
 
 // goFacts are the line facts of Go files.
-func goFacts(ctx context.Context, root, base string, paths []string, _ bool) (*coord.Analysis, error) {
+func goFacts(ctx context.Context, root, base string, paths, _ []string, _ bool) (*coord.Analysis, error) {
 	deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
 	if err != nil {
 		return nil, err

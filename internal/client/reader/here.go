@@ -18,5 +18,5 @@ func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 		return nil, err
 	}
 	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: base, MetadataOnly: in.MetadataOnly,
-		Deltas: in.Deltas})
+		Deltas: in.Deltas, Along: in.Along})
 }

@@ -26,6 +26,7 @@ type Request struct {
 	Root         string   `json:"root"`
 	Base         string   `json:"base"` // empty to find it
 	Paths        []string `json:"paths"`
+	Along        []string `json:"along,omitempty"` // files that may differ, too
 	MetadataOnly bool     `json:"metadata_only"`
 	WithinMS     int64    `json:"within_ms"` // 0 for as long as it takes
 	// Deltas are what the asking svc found already; nil to compare.

@@ -56,15 +56,18 @@ type Chained struct {
 
 // Chained works out the routes of files that did not change, before and after
 // others did, and returns those that differ. The files that name what changed
-// come first.
-func (r *Repo) Chained(before *Repo, changed []string, names []string, deadline time.Time) (out []Chained) {
+// come first. all is false when time ran out.
+func (r *Repo) Chained(before *Repo, changed []string, names []string, deadline time.Time) (out []Chained, all bool) {
 	if r.tree == nil {
-		return nil
+		return nil, true
 	}
 	read := 0
 	for _, file := range r.routeFiles(changed, names) {
-		if read == maxChained || time.Now().After(deadline) {
+		if read == maxChained {
 			break
+		}
+		if time.Now().After(deadline) {
+			return out, false
 		}
 		now := r.readVersion(file)
 		if now == nil || !slices.ContainsFunc(now.Contracts, isProvidedRoute) {
@@ -79,7 +82,7 @@ func (r *Repo) Chained(before *Repo, changed []string, names []string, deadline 
 			out = append(out, Chained{file, a, b})
 		}
 	}
-	return out
+	return out, true
 }
 
 func routesOf(v *extract.Version) (out []contract.Contract) {

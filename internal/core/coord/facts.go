@@ -9,6 +9,7 @@ import "slices"
 // the delta of one edit: sending it twice changes nothing.
 type Analysis struct {
 	Truncated bool        `json:"truncated" doc:"A limit or the time budget cut it short"`
+	Late      bool        `json:"late,omitempty" doc:"Not all that depends on these files was followed in time; it is told with a later edit or turn"`
 	Files     []FileFacts `json:"files" maxItems:"500"`
 }
 

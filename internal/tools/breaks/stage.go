@@ -111,7 +111,8 @@ func (s *stage) post(path, body string, out any) error {
 	return json.Unmarshal(reply, out)
 }
 
-// breaks are the open breaks of contracts.
+// breaks are the open breaks of contracts that agents are told of: what is only
+// for information is not said to anybody at work.
 func (s *stage) breaks() (out []string, err error) {
 	res, err := s.web.Get(s.d.URL + "/v1/conflicts?limit=100")
 	if err != nil {
@@ -123,8 +124,8 @@ func (s *stage) breaks() (out []string, err error) {
 		return nil, err
 	}
 	for _, c := range page.Items {
-		if c.Kind == coord.ContractBreak && c.Status != coord.ConflictResolved {
-			out = append(out, c.Ref)
+		if c.Kind == coord.ContractBreak && c.Status != coord.ConflictResolved && c.Severity.Rank() >= coord.SeverityWarn.Rank() {
+			out = append(out, c.Ref+" "+string(c.Severity))
 		}
 	}
 	return out, nil
@@ -259,6 +260,9 @@ func (p *play) backend(s *stage, r, front map[string]string) (out [4]int, err er
 // trial plays one change and takes it back.
 func (p *play) trial(s *stage, api *clone, all map[string]string, c change) ([]string, error) {
 	if err := api.apply(c.files); err != nil {
+		return nil, err
+	}
+	if err := api.hook("Stop", ""); err != nil { // what there was no time for is told when a turn ends
 		return nil, err
 	}
 	found, err := s.breaks()
