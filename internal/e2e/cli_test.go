@@ -156,7 +156,12 @@ func (s *server) stop() {
 // post sends what Olga's dashboard would.
 func (s *server) post(path, body string, out any) {
 	s.tb.Helper()
-	req, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))
+	s.send(http.MethodPost, path, body, out)
+}
+
+func (s *server) send(method, path, body string, out any) {
+	s.tb.Helper()
+	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		s.tb.Fatal(err)
 	}
@@ -169,7 +174,7 @@ func (s *server) post(path, body string, out any) {
 	defer res.Body.Close()
 	reply, _ := io.ReadAll(res.Body)
 	if res.StatusCode >= 300 {
-		s.tb.Fatalf("POST %s: %s: %s", path, res.Status, reply)
+		s.tb.Fatalf("%s %s: %s: %s", method, path, res.Status, reply)
 	}
 	if out != nil {
 		if err := json.Unmarshal(reply, out); err != nil {

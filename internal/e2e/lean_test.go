@@ -99,4 +99,30 @@ func TestTheInstalledSvcReadsCode(t *testing.T) {
 		return false
 	}
 	await.True(t, "the hook to tell what was edited", told)
+
+	// Doctor tries the part that reads code: a damaged one is unpacked anew, and one that cannot be is told.
+	doctor := func() string {
+		cmd := exec.Command(svc, "doctor")
+		cmd.Dir, cmd.Env = repo, env
+		out, _ := cmd.Output() // there is more to tell of this machine
+		return string(out)
+	}
+	parts, err := filepath.Glob(filepath.Join(home, "cache", "svc", "program", "reader-*"))
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("%v, %v", parts, err)
+	}
+	info, err := os.Stat(parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(parts[0], make([]byte, info.Size()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out := doctor(); !strings.Contains(out, "native grammars") || !strings.Contains(out, "ok    languages") {
+		t.Errorf("with a damaged part:\n%s", out)
+	}
+	env = append(env, "XDG_CACHE_HOME="+file)
+	if out := doctor(); !strings.Contains(out, "FAIL  languages            the part of svc that reads code cannot be used") {
+		t.Errorf("with no place to unpack it:\n%s", out)
+	}
 }

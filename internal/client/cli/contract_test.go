@@ -182,7 +182,7 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 		}
 	})
 	get("GET /v1/conflicts", func(url.Values) any { return wire.All([]coord.Conflict{conflict()}) })
-	get("POST /v1/hooks/evaluate", func(url.Values) any { return wire.HookReply{Decision: wire.Allow} })
+	get("POST /v1/hooks/evaluate", func(url.Values) any { return wire.HookReply{Decision: wire.Allow, SessionID: new(string)} })
 	mux.HandleFunc("GET /v1/intents/{ref}", func(w http.ResponseWriter, r *http.Request) {
 		for _, in := range allIntents() {
 			if in.Ref == r.PathValue("ref") {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -33,9 +34,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				seen = a.printCheckup
 			}
 			if fix {
-				if err := a.mend(cmd.Context(), doctor.Examine(cmd.Context(), a.patient(), nil)); err != nil {
-					return err
-				}
+				a.mend(cmd.Context(), doctor.Examine(cmd.Context(), a.patient(), nil))
 			}
 			report := doctor.Examine(cmd.Context(), a.patient(), seen)
 			if a.json {
@@ -53,8 +52,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// mend repairs what was found, as far as that is ours to do.
-func (a *app) mend(ctx context.Context, found doctor.Report) error {
+// mend repairs what was found, as far as that is ours to do. What cannot be
+// repaired keeps nothing else from it.
+func (a *app) mend(ctx context.Context, found doctor.Report) {
 	done := map[string]bool{} // one repair may serve several findings
 	for _, c := range found.Checks {
 		if c.Mend == nil || done[c.Fix] {
@@ -62,16 +62,19 @@ func (a *app) mend(ctx context.Context, found doctor.Report) error {
 		}
 		done[c.Fix] = true
 		if err := c.Mend(ctx); err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
+			fmt.Fprintf(a.Stderr, "not repaired: %s: %s\n", c.Name, peertext.Line(err.Error(), 300))
+			continue
 		}
 		fmt.Fprintf(a.Stderr, "repaired: %s (%s)\n", c.Name, c.Fix)
 	}
-	return nil
 }
 
 // patient gathers what there is to examine.
 func (a *app) patient() *doctor.Patient {
 	p := &doctor.Patient{Now: a.Now, Client: wire.HookClient{CLIVersion: version.Version, OS: runtime.GOOS}}
+	if store, err := login.Locate(a.Getenv); err == nil {
+		p.Exposed = store.Exposed() // before it is read, which sets it right
+	}
 	l, store, err := a.login(login.Overrides{})
 	p.Login, p.LoginErr, p.ConfigPath = l, err, store.Path()
 	if err != nil {
@@ -79,14 +82,21 @@ func (a *app) patient() *doctor.Patient {
 	} else {
 		p.Remote, p.RemoteErr = a.connect(l)
 	}
-	p.Program = program
-	p.Missed = func() (int, time.Time) { return hook.Missed(a.Getenv("TMPDIR"), l.Server) }
-	p.Reads = reads
+	p.Program, p.Writable = a.programCheck, store.Writable
+	temp := a.Getenv("TMPDIR")
+	p.Missed = func() (int, time.Time) { return hook.Missed(temp, l.Server) }
+	p.Heard = func() { hook.Heard(temp, l.Server) }
+	p.Memory, p.Ours, p.Forget = func() (string, error) { return hook.Memory(temp) }, hook.Own, hook.ForgetAll
+	p.Reads, p.Unpacked = reads, unpacked
 	here, _ := a.here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root
 	p.Repo = wire.HookRepo{RemoteFingerprints: here.Fingerprints, Branch: here.Branch}
-	if here.Root != "" {
+	if repo, ok := gitrepo.At(here.Root); ok {
 		p.Hosts = a.hostChecks(here.Root)
+		p.Shallow = repo.Shallow()
+		for _, r := range repo.Remotes() {
+			p.Remotes = append(p.Remotes, r.URL)
+		}
 	}
 	if p.Remote != nil {
 		p.Latest = func(ctx context.Context) (string, bool, error) {

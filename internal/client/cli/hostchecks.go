@@ -2,16 +2,15 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/setup"
@@ -24,9 +23,9 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 		home := login.Home(a.Getenv)
 		found := setup.Detect(root, home, exec.LookPath)
 		var checks []doctor.Check
-		ready := 0
+		var ready []string
 		var more []string    // found, but not set up
-		var topOnly []string // of those, the ones that run no hooks in a folder
+		var topOnly []string // of those that are, the ones that run no hooks in a folder
 		for _, id := range setup.IDs() {
 			opts := setup.Options{Root: root, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}
 			r, err := setup.Status(opts, id)
@@ -46,13 +45,18 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 			if everywhere.Server.Present && !r.Server.Present {
 				r.Server = everywhere.Server
 			}
-			if r.Hooks.Present && !everywhere.Hooks.Present && setup.HereOnly(id) {
+			away := !setup.Installed(id, home, exec.LookPath)
+			if away {
+				r.Trust = setup.TrustUnknown // who does not have it was never asked
+			}
+			if r.Hooks.Present && !everywhere.Hooks.Present && setup.HereOnly(id) && !away {
 				topOnly = append(topOnly, id)
 			}
 			present := r.Hooks.Present || r.Server.Present
 			switch used := slices.Contains(found, id); {
 			case present:
-				ready++
+				ready = append(ready, id)
+				checks = append(checks, switchedOff(opts, id)...)
 			case used:
 				more = append(more, id)
 			}
@@ -63,8 +67,7 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 		if len(topOnly) > 0 {
 			checks = append(checks, a.folderCheck(root, topOnly))
 		}
-		checks = append(checks, a.switchedOff(root, home, ready)...)
-		return a.mendable(append(checks, agentsCheck(ready, more)))
+		return a.mendable(append(checks, a.agentsCheck(root, home, ready, more)))
 	}
 }
 
@@ -88,24 +91,15 @@ func (a *app) mendable(checks []doctor.Check) []doctor.Check {
 	return checks
 }
 
-// switchedOff tells of Claude Code's switch for all hooks, beside which ours do
-// nothing and nobody notices.
-func (a *app) switchedOff(root, home string, ready int) (out []doctor.Check) {
-	if ready == 0 {
-		return nil
-	}
-	for _, file := range []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json"),
-		filepath.Join(home, ".claude", "settings.json")} {
-		var settings struct {
-			Off bool `json:"disableAllHooks"`
+// switchedOff tells of settings of a host's own beside which ours do nothing.
+func switchedOff(opts setup.Options, id string) (out []doctor.Check) {
+	for _, s := range setup.Switches(opts, id) {
+		c := doctor.Check{Name: id + " switch", Level: doctor.Warn, Detail: s.File + " has " + s.Says + ": " + s.Does,
+			Fix: "take " + s.Says + " out of " + s.File}
+		if s.Undo != nil {
+			c.Mend = func(context.Context) error { return s.Undo() }
 		}
-		data, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(data, &settings) != nil || !settings.Off {
-			continue
-		}
-		out = append(out, doctor.Check{Name: "claude_code switch", Level: doctor.Warn,
-			Detail: file + " has disableAllHooks: Claude Code runs no hooks, so nothing is checked",
-			Fix:    "take disableAllHooks out of " + file})
+		out = append(out, c)
 	}
 	return out
 }
@@ -137,23 +131,63 @@ func (a *app) folderCheck(root string, ids []string) doctor.Check {
 		top = real
 	}
 	if dir != top {
-		c.Level, c.Fix = doctor.Warn, "svc init --user"
+		c.Level, c.Fix = doctor.Warn, "svc init --user --tools "+strings.Join(ids, ",")
 		c.Detail = "started in this folder, " + strings.Join(ids, ", ") + " would run none of our hooks: they read them only in " + root
 	}
 	return c
 }
 
-// agentsCheck says whether any agent is connected here.
-func agentsCheck(ready int, more []string) doctor.Check {
-	c := doctor.Check{Name: "agents", Level: doctor.OK, Detail: fmt.Sprintf("%d set up here", ready)}
+// agentsCheck says whether any agent is connected here, and is one that the
+// person has.
+func (a *app) agentsCheck(root, home string, ready, more []string) doctor.Check {
+	c := doctor.Check{Name: "agents", Level: doctor.OK, Detail: fmt.Sprintf("%d set up here", len(ready))}
 	if len(more) > 0 {
 		c.Detail += "; you also have " + strings.Join(more, ", ")
 	}
-	if ready == 0 {
+	away := slices.DeleteFunc(slices.Clone(ready), func(id string) bool { return setup.Installed(id, home, exec.LookPath) })
+	switch {
+	case len(ready) == 0:
 		c.Level, c.Fix = doctor.Warn, "svc init"
 		c.Detail = "no agent host is set up in this repository"
+		if outer, ids := a.around(root, home); len(ids) > 0 {
+			c.Detail += ", though in " + outer + ": hosts read what they run from the copy that they are started in"
+			c.Fix = "svc init --tools " + strings.Join(ids, ",")
+		}
+	case len(away) == len(ready):
+		c.Level, c.Fix = doctor.Warn, "svc init --tools "+strings.Join(more, ",")
+		c.Detail = "set up here for " + strings.Join(ready, ", ") + ", which is not installed on this machine"
+		if len(more) > 0 {
+			c.Detail += "; you have " + strings.Join(more, ", ")
+		} else {
+			c.Fix = "install " + strings.Join(ready, " or ") + ", or svc init --tools with the host that you use"
+		}
+	case len(away) > 0:
+		c.Detail += "; not installed on this machine: " + strings.Join(away, ", ")
 	}
 	return c
+}
+
+// around returns the working copy that this one belongs to, as a linked worktree
+// or a submodule does, and the hosts that are set up there.
+func (a *app) around(root, home string) (outer string, ids []string) {
+	repo, ok := gitrepo.At(root)
+	if !ok {
+		return "", nil
+	}
+	if repo.CommonDir != repo.GitDir {
+		outer = filepath.Dir(repo.CommonDir) // a worktree of it
+	} else if above, ok := gitrepo.Find(filepath.Dir(root)); ok {
+		outer = above.Root
+	} else {
+		return "", nil
+	}
+	for _, id := range setup.IDs() {
+		opts := setup.Options{Root: outer, Home: home, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin}
+		if r, err := setup.Status(opts, id); err == nil && r.Hooks.Present {
+			ids = append(ids, id)
+		}
+	}
+	return outer, ids
 }
 
 // reportChecks are the findings about one host.
@@ -185,7 +219,11 @@ func partCheck(name string, p setup.Part, fix string) doctor.Check {
 	}
 	switch {
 	case p.Err != nil:
-		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err)}
+		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err),
+			Fix: "mend or delete " + p.File + " by hand, then " + fix}
+	case p.Taken:
+		return doctor.Check{Name: name, Level: doctor.Warn, Detail: p.File + " has another tool server under the name svc, so agents reach that one",
+			Fix: "rename it in " + p.File + ", then " + fix}
 	case !p.Present:
 		return doctor.Check{Name: name, Level: doctor.Warn, Detail: "missing in " + p.File, Fix: fix}
 	case len(p.Missing) > 0:

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
@@ -23,16 +26,82 @@ func program(ctx context.Context) (string, error) {
 	if isSelf(found) {
 		return found, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, found, "--version").Output()
-	if err != nil || !strings.HasPrefix(string(out), "svc ") {
-		return "", fmt.Errorf("%s is another program: agent hosts start svc by name, and the hooks do nothing", found)
+	theirs, err := versionOf(ctx, found)
+	if err != nil {
+		return "", &otherProgram{found, err.Error() + ": agent hosts start svc by name, and the hooks do nothing"}
 	}
-	if theirs := strings.TrimSpace(string(out)); theirs != version.Line("svc") {
-		return "", fmt.Errorf("agent hosts start %s (%s), which comes first on the PATH, not this one (%s)", found, theirs, version.Line("svc"))
+	if theirs != version.Line("svc") {
+		return "", &otherProgram{found, fmt.Sprintf("agent hosts start %s (%s), which comes first on the PATH, not this one (%s)",
+			found, theirs, version.Line("svc"))}
 	}
 	return found, nil
+}
+
+// An otherProgram is found where svc is looked for.
+type otherProgram struct{ found, says string }
+
+func (e *otherProgram) Error() string { return e.says }
+
+// versionOf returns the version that a svc tells, or that it is none.
+func versionOf(ctx context.Context, file string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, file, "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "svc ") {
+		return "", fmt.Errorf("%s is another program", file)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// programCheck looks for svc where agent hosts do: hooks that do not find it let
+// the agent go on, and nobody would notice.
+func (a *app) programCheck(ctx context.Context) []doctor.Check {
+	const name = "program"
+	path, err := program(ctx)
+	if err == nil {
+		return []doctor.Check{{Name: name, Level: doctor.OK, Detail: "agent hosts start " + path}}
+	}
+	c := doctor.Check{Name: name, Level: doctor.Warn, Detail: err.Error(), Fix: "put svc on the PATH of your agents, such as in /usr/local/bin"}
+	var other *otherProgram
+	switch file := notExecutable(a.Getenv("PATH")); {
+	case errors.As(err, &other):
+		c.Fix = "remove " + other.found + ", or put another folder before " + filepath.Dir(other.found) + " on the PATH of your agents"
+	case file != "":
+		c.Detail = file + " may not be executed, so agent hosts do not find svc, and the hooks do nothing"
+		c.Fix = "chmod +x " + file
+		c.Mend = func(ctx context.Context) error { return makeExecutable(ctx, file) }
+	}
+	return []doctor.Check{c}
+}
+
+// notExecutable returns a file on the PATH that would be svc if it might be
+// executed: a copy or an unpacked archive often may not.
+func notExecutable(path string) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, "svc")
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 == 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// makeExecutable lets a file be executed if it is svc, and not otherwise.
+func makeExecutable(ctx context.Context, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(file, info.Mode().Perm()|0o111); err != nil {
+		return err
+	}
+	if _, err := versionOf(ctx, file); err != nil {
+		return errors.Join(err, os.Chmod(file, info.Mode().Perm()))
+	}
+	return nil
 }
 
 // isSelf reports whether a file is this program.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -51,4 +52,24 @@ func reads() (how string, languages []string) {
 		return "none", languages
 	}
 	return grammar.How, languages
+}
+
+// unpacked tries the part of svc that reads code, where it is one of its own. A
+// damaged copy is made anew, as hooks do.
+func unpacked() error {
+	if !companion.Carries(companion.Reader) {
+		return nil
+	}
+	path, err := companion.Path(companion.Reader)
+	if err != nil {
+		return err
+	}
+	err = exec.Command(path, "--version").Run()
+	if err == nil || !companion.Repair(path) {
+		return err
+	}
+	if path, err = companion.Path(companion.Reader); err != nil {
+		return err
+	}
+	return exec.Command(path, "--version").Run()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,18 +20,11 @@ func one(name string, l Level, fix, format string, args ...any) []Check {
 	return []Check{{Name: name, Level: l, Detail: fmt.Sprintf(format, args...), Fix: fix}}
 }
 
-// checkProgram looks for svc where agent hosts do: hooks that do not find it
-// let the agent go on, and nobody would notice.
 func checkProgram(ctx context.Context, p *Patient) []Check {
-	const name = "program"
 	if p.Program == nil {
 		return nil
 	}
-	path, err := p.Program(ctx)
-	if err != nil {
-		return one(name, Warn, "put svc on the PATH of your agents, such as in /usr/local/bin", "%v", err)
-	}
-	return one(name, OK, "", "agent hosts start %s", path)
+	return p.Program(ctx)
 }
 
 // checkLanguages tells of a build without grammars: it knows lines, and would
@@ -45,13 +39,36 @@ func checkLanguages(_ context.Context, p *Patient) []Check {
 		const fix = "install a release, or build with make build"
 		return one(name, Warn, fix, "this build reads definitions of %s only", strings.Join(languages, ", "))
 	}
+	if p.Unpacked != nil {
+		if err := p.Unpacked(); err != nil {
+			return one(name, Fail, "make the cache folder of your user one that svc can write to and start programs in",
+				"the part of svc that reads code cannot be used: %v", err)
+		}
+	}
 	return one(name, OK, "", "%d, with %s grammars", len(languages), how)
 }
 
 func checkConfig(_ context.Context, p *Patient) []Check {
 	const name = "config"
+	folder := filepath.Dir(p.ConfigPath)
 	if p.LoginErr != nil {
-		return one(name, Fail, "svc up, or svc login", "%v", p.LoginErr)
+		out := one(name, Fail, "svc up, or svc login", "%v", p.LoginErr)
+		if info, err := os.Stat(folder); err == nil && info.IsDir() && info.Mode().Perm()&0o022 != 0 {
+			out[0].Fix, out[0].Mend = "chmod 700 "+folder, func(context.Context) error { return os.Chmod(folder, 0o700) }
+		}
+		return out
+	}
+	if p.Exposed != 0 {
+		out := one(name, Warn, "chmod 600 "+p.ConfigPath, "others on this machine could read the token in %s (mode %#o); it is closed "+
+			"now, and svc login makes a new token if somebody may have looked", p.ConfigPath, p.Exposed)
+		out[0].Mend = func(context.Context) error { return os.Chmod(p.ConfigPath, 0o600) }
+		return out
+	}
+	if p.Writable != nil {
+		if err := p.Writable(); err != nil {
+			return one(name, Warn, "set SVC_CONFIG_DIR to a folder that you can write to",
+				"%s takes no files (%v): a login is not kept, and hooks leave no log", folder, err)
+		}
 	}
 	if p.Login.ServerSource == login.FromLocal {
 		return one(name, OK, "", "your own service, which svc up started")
@@ -130,17 +147,6 @@ func checkToken(ctx context.Context, p *Patient) []Check {
 	return one(name, OK, "", "%s in %s", peertext.Person(me.User.Email), peertext.Person(me.Org.Name))
 }
 
-func checkGit(_ context.Context, p *Patient) []Check {
-	const name = "git"
-	switch {
-	case p.RepoRoot == "":
-		return one(name, Warn, "cd into a repository", "this folder is in no git repository; hooks do nothing here")
-	case len(p.Repo.RemoteFingerprints) == 0:
-		return one(name, Warn, "git remote add origin <url>", "%s has no remote; hooks do nothing here", p.RepoRoot)
-	}
-	return one(name, OK, "", "%s on %s", peertext.Path(p.Repo.RemoteFingerprints[0]), peertext.Branch(p.Repo.Branch))
-}
-
 func checkHosts(ctx context.Context, p *Patient) []Check {
 	if p.Hosts == nil || p.RepoRoot == "" {
 		return nil
@@ -150,7 +156,7 @@ func checkHosts(ctx context.Context, p *Patient) []Check {
 
 // checkMissed tells of hooks that let agents go on unchecked, which nobody
 // would notice otherwise.
-func checkMissed(_ context.Context, p *Patient) []Check {
+func checkMissed(ctx context.Context, p *Patient) []Check {
 	const name = "hooks"
 	if p.Missed == nil {
 		return nil
@@ -163,8 +169,16 @@ func checkMissed(_ context.Context, p *Patient) []Check {
 	if !last.IsZero() {
 		ago = ", the last " + p.Now().Sub(last).Round(time.Second).String() + " ago"
 	}
-	return one(name, Warn, "", "%d events of your agents went unanswered since the last answer%s; their edits went on unchecked "+
+	out := one(name, Warn, "", "%d events of your agents went unanswered since the last answer%s; their edits went on unchecked "+
 		"and are told with the next one (hook.log beside the config says why)", count, ago)
+	if p.Remote == nil || p.Heard == nil {
+		return out
+	}
+	if _, err := p.Remote.Health(ctx); err == nil { // what it was is over: nobody need wait for the end of a pause
+		out[0].Fix = "ask the service again at the next event"
+		out[0].Mend = func(context.Context) error { p.Heard(); return nil }
+	}
+	return out
 }
 
 // checkUnchecked tells what the server knows of outages that are over: which
@@ -204,8 +218,13 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	start := p.Now()
 	for _, e := range []wire.HookEvent{wire.HookSessionStart, wire.HookSessionEnd} {
 		req.Event, req.DedupeKey = e, id+"-"+string(e)
-		if _, err := p.Remote.Evaluate(ctx, req); err != nil {
+		reply, err := p.Remote.Evaluate(ctx, req)
+		if err != nil {
 			return one(name, Fail, "", "%s failed: %v", e, err)
+		}
+		if e == wire.HookSessionStart && reply.SessionID == nil {
+			return one(name, Warn, "svc repos says what is watched", "the service answers, but nothing is checked here. %s",
+				peertext.Line(reply.InjectContext, 300))
 		}
 	}
 	return timed(name, p.Now().Sub(start)/2, "a hook event is answered")
@@ -215,6 +234,9 @@ func checkVersion(ctx context.Context, p *Patient) []Check {
 	const name = "version"
 	if p.Latest == nil {
 		return one(name, OK, "", "svc %s", version.Version)
+	}
+	if out := checkServerVersion(ctx, p); out != nil {
+		return out
 	}
 	latest, newer, err := p.Latest(ctx)
 	switch {

@@ -5,6 +5,7 @@ package doctor
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/login"
@@ -54,8 +55,23 @@ type Patient struct {
 	Repo       wire.HookRepo
 	RepoRoot   string
 	Client     wire.HookClient
-	// Program returns the svc that agent hosts start, or why they start none.
-	Program func(context.Context) (path string, err error)
+	// Remotes are the addresses that git has, whether or not they say which
+	// repository this is; Shallow means that git has a part of the history.
+	Remotes []string
+	Shallow bool
+	// Exposed is the mode in which others could read the config file, 0 if not;
+	// Writable tells why its folder takes no file.
+	Exposed  fs.FileMode
+	Writable func() error
+	// Program examines the svc that agent hosts start.
+	Program func(context.Context) []Check
+	// Unpacked tells why the part of svc that reads code cannot be started.
+	Unpacked func() error
+	// Memory returns the folder in which hooks remember, and why they cannot;
+	// Ours whether it is ours to remove, which Forget does.
+	Memory func() (folder string, err error)
+	Ours   func(folder string) bool
+	Forget func(folder string) error
 	// Reads returns the languages whose definitions this build knows, and in
 	// what form it has their grammars.
 	Reads func() (how string, languages []string)
@@ -64,7 +80,9 @@ type Patient struct {
 	Hosts func(context.Context) []Check
 	// Missed tells how many events of agents the server has not answered since
 	// it last did, and when the last of them was.
+	// Heard forgets them.
 	Missed func() (count int, last time.Time)
+	Heard  func()
 	// Latest returns the newest version of svc, and whether it is newer.
 	Latest func(context.Context) (version string, newer bool, err error)
 }
@@ -97,6 +115,7 @@ var rows = []row{
 	{"token", aServer, checkToken},
 	{"git", nothing, checkGit},
 	{"hosts", nothing, checkHosts},
+	{"memory", nothing, checkMemory},
 	{"hooks", nothing, checkMissed},
 	{"unchecked", aToken, checkUnchecked},
 	{"round trip", aToken, checkRoundTrip},

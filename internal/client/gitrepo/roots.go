@@ -20,7 +20,7 @@ func Roots(ctx context.Context, root string) ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is not a git repository", root)
 	}
-	if _, err := os.Lstat(filepath.Join(repo.CommonDir, "shallow")); err == nil {
+	if repo.Shallow() {
 		return nil, nil
 	}
 	out, err := output(ctx, root, "rev-list", "--max-parents=0", "HEAD")
@@ -29,4 +29,10 @@ func Roots(ctx context.Context, root string) ([]string, error) {
 	}
 	roots := strings.Fields(string(out))
 	return roots[max(0, len(roots)-maxRoots):], nil
+}
+
+// Shallow reports whether the repository has a part of its history only.
+func (r *Repo) Shallow() bool {
+	_, err := os.Lstat(filepath.Join(r.CommonDir, "shallow"))
+	return err == nil
 }

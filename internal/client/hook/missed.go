@@ -1,10 +1,14 @@
 package hook
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -16,6 +20,45 @@ func Missed(temp, server string) (count int, last time.Time) {
 	b := openSpool(temp, "", "").breaker(server)
 	return b.count, b.last
 }
+
+// Heard forgets the events that went unanswered, which a person was told of: the
+// service answers again, so the next event need not wait for the end of a pause.
+func Heard(temp, server string) {
+	s := openSpool(temp, "", "")
+	s.breaker(server).succeeded()
+	s.unshare("outage-" + hashed(server)[:16])
+}
+
+// Memory returns the folder in which hooks remember what outlives one run, and
+// why they cannot, if so.
+func Memory(temp string) (folder string, err error) {
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	folder = filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
+	if info, err := os.Lstat(folder); err == nil && !gitrepo.Private(info) {
+		return folder, fmt.Errorf("%s is not a folder of yours alone", folder)
+	}
+	s := openSpool(temp, "", "")
+	if err := os.MkdirAll(s.base, 0o700); err != nil {
+		return folder, err
+	}
+	try := filepath.Join(s.base, ".try-"+unique())
+	if err := os.WriteFile(try, []byte("svc doctor\n"), 0o600); err != nil {
+		return folder, errors.Join(err, os.RemoveAll(try))
+	}
+	return folder, os.Remove(try)
+}
+
+// Own reports whether what is in the place of that folder belongs to this user:
+// others' is not ours to remove.
+func Own(folder string) bool {
+	info, err := os.Lstat(folder)
+	return err == nil && gitrepo.Owned(info)
+}
+
+// ForgetAll makes the folder of Memory anew. What was in it is a convenience.
+func ForgetAll(folder string) error { return os.RemoveAll(folder) }
 
 // missedName is the entry in which a session counts, one byte each, its events
 // that no service answered.

@@ -123,6 +123,29 @@ func (s Store) open() (*os.File, error) {
 	return f, nil
 }
 
+// Exposed returns the mode of the config file where others may read it, until
+// it is loaded, which sets that right; and 0 where they may not.
+func (s Store) Exposed() fs.FileMode {
+	info, err := os.Lstat(s.Path())
+	if err != nil || !hasModes || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return 0
+	}
+	return info.Mode().Perm()
+}
+
+// Writable reports why the folder takes no file, if so.
+func (s Store) Writable() error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.Dir, ".try-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("svc doctor\n")
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
 // hasModes is false where a file's mode says nothing about who may read it.
 const hasModes = runtime.GOOS != "windows"
 

@@ -38,6 +38,22 @@ func (c *Client) Health(ctx context.Context) (date time.Time, err error) {
 	return date, nil
 }
 
+// Version returns the release that the server is of, as its document of the API
+// says.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	data, err := c.Fetch(ctx, "/openapi.json", maxReply)
+	if err != nil {
+		return "", err
+	}
+	var doc struct {
+		Info struct {
+			Version string `json:"version"`
+		} `json:"info"`
+	}
+	err = json.Unmarshal(data, &doc)
+	return doc.Info.Version, err
+}
+
 // Me returns who the token is.
 func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/v1/me", nil) }
 

@@ -263,7 +263,7 @@ func TestStatus(t *testing.T) {
 			server: setup.Part{File: "opencode.json"},
 		},
 		{name: "somebody else's server", host: "cursor", before: files{".cursor/mcp.json": `{"mcpServers":{"svc":{"command":"x"}}}`},
-			hooks: setup.Part{File: ".cursor/hooks.json"}, server: setup.Part{File: ".cursor/mcp.json"}},
+			hooks: setup.Part{File: ".cursor/hooks.json"}, server: setup.Part{File: ".cursor/mcp.json", Taken: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

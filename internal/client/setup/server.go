@@ -79,3 +79,9 @@ func (e *entry) present(d *jsonDoc) (present, current bool) {
 	again.mustParse()
 	return true, e.apply(again) == nil && string(again.text) == string(d.text)
 }
+
+// taken reports whether another has the entry's name.
+func (e *entry) taken(d *jsonDoc) bool {
+	v, err := d.find(append(slices.Clone(e.at), e.name)...)
+	return err == nil && v != nil && !e.ours(decode(v))
+}

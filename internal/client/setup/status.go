@@ -13,6 +13,7 @@ type Part struct {
 	Present bool     // something of ours is there
 	Missing []string // what is lacking or outdated, one phrase each
 	Err     error    // the file cannot be read
+	Taken   bool     // something that is not ours has our name there
 }
 
 // OK reports whether the part is there and up to date.
@@ -141,6 +142,7 @@ func (f *hostFile) inspectBoth(h *Host, t *tree) (hooks, server Part) {
 	}
 	if f.entry != nil {
 		server = simple(f.entry.present(doc))
+		server.Taken = !server.Present && f.entry.taken(doc)
 		if f.hooks == nil {
 			hooks = server
 		}
@@ -195,6 +197,17 @@ func Detect(root, home string, lookPath func(string) (string, error)) []string {
 		}
 	}
 	return ids
+}
+
+// Installed reports whether somebody has the host on this machine: its program,
+// or the folder that it keeps in theirs.
+func Installed(id, home string, lookPath func(string) (string, error)) bool {
+	h, ok := ByID(id)
+	return ok && (slices.ContainsFunc(h.binaries, func(name string) bool { _, err := lookPath(name); return err == nil }) ||
+		home != "" && slices.ContainsFunc(h.homes, func(name string) bool {
+			_, err := os.Stat(filepath.Join(home, filepath.FromSlash(name)))
+			return err == nil
+		}))
 }
 
 // Notes says in one line what a host still wants from the user, after a set-up
