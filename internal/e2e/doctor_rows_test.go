@@ -158,7 +158,9 @@ func brokenLogins() []setUp {
 		{"a plain server is asked for https", func(m *machine) {
 			m.env = append(m.env, "SVC_SERVER="+strings.Replace(m.front.URL, "http:", "https:", 1), "SVC_TOKEN="+m.token)
 		}, `server +.*it does not speak TLS`, false},
-		{"a token would travel in the clear", func(m *machine) { m.env = append(m.env, "SVC_SERVER=http://svc.example.com", "SVC_TOKEN="+m.token) },
+		{"a token would travel in the clear", func(m *machine) {
+			m.env = append(m.env, "SVC_SERVER=http://svc.example.com", "SVC_TOKEN="+m.token)
+		},
 			`server +.*is plain http: the token would travel in the clear`, false},
 		{"nobody here trusts the certificate", func(m *machine) { m.secure("", time.Now().Add(time.Hour)) },
 			`server +.*signed by an authority this machine does not trust.*SSL_CERT_FILE`, false},
@@ -170,7 +172,8 @@ func brokenLogins() []setUp {
 		{"the proxy is not there", func(m *machine) {
 			m.env = append(m.env, "SVC_SERVER=https://svc.example.com", "SVC_TOKEN="+m.token, "HTTPS_PROXY=http://127.0.0.1:1")
 		}, `server +cannot reach https://svc\.example\.com through the proxy http://127\.0\.0\.1:1`, false},
-		{"the clock is wrong", func(m *machine) { m.skew = 10 * time.Minute }, `clock +this machine's clock and the server's differ by (10m|9m59s)`, false},
+		{"the clock is wrong", func(m *machine) { m.skew = 10 * time.Minute },
+			`clock +this machine's clock and the server's differ by (10m|9m59s)`, false},
 	}
 }
 
@@ -198,7 +201,8 @@ func (m *machine) secure(file string, until time.Time) {
 func brokenRepos() []setUp {
 	return []setUp{
 		{"in no repository", func(m *machine) { m.dir = m.home }, `git +this folder is in no git repository`, false},
-		{"a repository without a remote", func(m *machine) { m.git("remote", "remove", "origin") }, `git +.*has no remote; hooks do nothing here`, false},
+		{"a repository without a remote", func(m *machine) { m.git("remote", "remove", "origin") },
+			`git +.*has no remote; hooks do nothing here`, false},
 		{"a remote that is a folder", func(m *machine) { m.git("remote", "set-url", "origin", "/srv/git/shop.git") },
 			`git +the remote of .* is no address that two machines share`, false},
 		{"a shallow clone", func(m *machine) { m.write(filepath.Join(m.repo, ".git", "shallow"), m.git("rev-parse", "HEAD")+"\n") },
@@ -261,7 +265,8 @@ func brokenHosts() []setUp {
 			`claude_code hooks +.*is of another version`, true},
 		{"one hook was taken out", func(m *machine) { m.edit(claude, swap(`"PreToolUse"`, `"Notification"`)) },
 			`claude_code hooks +.*no hook on PreToolUse`, true},
-		{"all hooks are switched off here", local(`{"disableAllHooks": true}`), `claude_code switch +.*settings\.local\.json has disableAllHooks`, true},
+		{"all hooks are switched off here", local(`{"disableAllHooks": true}`),
+			`claude_code switch +.*settings\.local\.json has disableAllHooks`, true},
 		{"all hooks are switched off everywhere", func(m *machine) {
 			m.write(filepath.Join(m.home, ".claude/settings.json"), "{\n  \"model\": \"opus\",\n  \"disableAllHooks\": true\n}\n")
 		}, `claude_code switch +.*disableAllHooks = true: it runs no hooks`, true},
