@@ -222,8 +222,9 @@ func partCheck(name string, p setup.Part, fix string) doctor.Check {
 		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err),
 			Fix: "mend or delete " + p.File + " by hand, then " + fix}
 	case p.Taken:
-		return doctor.Check{Name: name, Level: doctor.Warn, Detail: p.File + " has another tool server under the name svc, so agents reach that one",
-			Fix: "rename it in " + p.File + ", then " + fix}
+		return doctor.Check{Name: name, Level: doctor.Warn,
+			Detail: p.File + " has another tool server under the name svc, so agents reach that one",
+			Fix:    "rename it in " + p.File + ", then " + fix}
 	case !p.Present:
 		return doctor.Check{Name: name, Level: doctor.Warn, Detail: "missing in " + p.File, Fix: fix}
 	case len(p.Missing) > 0:

@@ -61,7 +61,8 @@ func (a *app) programCheck(ctx context.Context) []doctor.Check {
 	if err == nil {
 		return []doctor.Check{{Name: name, Level: doctor.OK, Detail: "agent hosts start " + path}}
 	}
-	c := doctor.Check{Name: name, Level: doctor.Warn, Detail: err.Error(), Fix: "put svc on the PATH of your agents, such as in /usr/local/bin"}
+	c := doctor.Check{Name: name, Level: doctor.Warn, Detail: err.Error(),
+		Fix: "put svc on the PATH of your agents, such as in /usr/local/bin"}
 	var other *otherProgram
 	switch file := notExecutable(a.Getenv("PATH")); {
 	case errors.As(err, &other):
