@@ -23,25 +23,36 @@ import (
 func (a *app) loginCommand() *cobra.Command {
 	var flags login.Overrides
 	var keychain bool
+	var next nextFlags
 	cmd := &cobra.Command{
-		Use:   "login [--server URL] [--token TOKEN] [--keychain]",
+		Use:   "login [--server URL] [--token TOKEN] [--yes] [--repos PATTERN]",
 		Short: "Log in to a server",
 		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
 			"link, type the code, approve. The login is kept in the user config folder,\n" +
 			"readable by you only, or with --keychain in the keychain of macOS, Windows or\n" +
-			"the Linux desktop (each hook then asks it, which takes a moment longer).",
+			"the Linux desktop (each hook then asks it, which takes a moment longer).\n\n" +
+			"Then it asks, once each: whether to write the hooks of the agent hosts that are\n" +
+			"installed, and whether the team may see the work in this repository, unless\n" +
+			"its server has registered it already. The server hears of no other repository;\n" +
+			"--repos chooses all whose remote matches, svc share one more.",
 		Example: "  svc login --server https://svc.example.com\n" +
+			"  svc login --server https://svc.example.com --repos 'github.com/acme/*'\n" +
 			"  svc login --token - < token.txt   # reads the token from a file",
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags, keychain) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags, keychain, next) },
 	}
+	cmd.Flags().BoolVarP(&next.yes, "yes", "y", false, "write the hooks and share this repository without asking")
+	cmd.Flags().StringVar(&next.repos, "repos", "", "share the repositories whose remote matches, such as github.com/acme/*")
 	cmd.Flags().StringVar(&flags.Server, "server", "", "address of the server (default "+login.DefaultServer+", or SVC_SERVER)")
 	cmd.Flags().StringVar(&flags.Token, "token", "", "use this token instead of the browser; - reads it from standard input")
 	cmd.Flags().BoolVar(&keychain, "keychain", false, "keep the token in the operating system's keychain (or set SVC_KEYCHAIN=1)")
 	return cmd
 }
 
-func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool) error {
+func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool, next nextFlags) error {
+	if next.repos != "" && !remotePattern(next.repos) {
+		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", next.repos)
+	}
 	if flags.Token == "-" {
 		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1000)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -91,11 +102,9 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	}
 	_, _ = companion.Path(companion.Reader) // so that the first hook need not unpack it
 	place, err := local.Locate(a.Getenv)
-	besides := err == nil && place.SetUp() // there are two places for work now
-	if besides {
-		if err := refreshRoutes(ctx, store, c); err != nil {
-			return fmt.Errorf("logged in, but %s does not say which repositories it has registered: %w", l.Server, err)
-		}
+	besides := err == nil && place.SetUp()                          // there are two places for work now
+	if err := refreshRoutes(ctx, store, c); err != nil && besides { // else the next hook asks again
+		return fmt.Errorf("logged in, but %s does not say which repositories it has registered: %w", l.Server, err)
 	}
 	if a.json {
 		return a.printJSON(whoami{me, l.Server})
@@ -107,7 +116,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	if l.TokenSource == login.FromEnv {
 		fmt.Fprintln(a.Stderr, "The token of SVC_TOKEN was stored; while SVC_TOKEN is set, it wins over what is stored.")
 	}
-	return nil
+	return a.afterLogin(ctx, l, store, c, next)
 }
 
 // identity is who a token is, in a few words.

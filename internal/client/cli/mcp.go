@@ -5,6 +5,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/bridge"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/remote"
@@ -43,9 +44,14 @@ func (a *app) hostSession(server, client string) string {
 
 // credential returns the login as it is now.
 func (a *app) credential() (bridge.Credential, error) {
-	l, _, err := a.login(login.Overrides{})
+	l, store, err := a.login(login.Overrides{})
 	if err != nil {
 		return bridge.Credential{}, err
+	}
+	if p, err := a.repository(); err == nil && !local.OwnOf(p.Fingerprints[0]) {
+		if err := a.untold(l, store, p); err != nil {
+			return bridge.Credential{}, err
+		}
 	}
 	if err := remote.CheckAddress(l.Server, a.insecure || l.Insecure); err != nil {
 		return bridge.Credential{}, err

@@ -23,9 +23,15 @@ func (a *app) here() (place, error) {
 	if err != nil {
 		return p, err
 	}
-	if l, _, err := a.login(login.Overrides{}); local.OwnOf(p.Fingerprints[0]) && (err != nil || l.ServerSource != login.FromLocal) {
+	l, store, err := a.login(login.Overrides{})
+	if local.OwnOf(p.Fingerprints[0]) && (err != nil || l.ServerSource != login.FromLocal) {
 		p.Fingerprints = nil
 		return p, fmt.Errorf("%s has no remote, so the service cannot tell which repository it is", p.Root)
+	}
+	if err == nil {
+		if err := a.untold(l, store, p); err != nil {
+			return p, err
+		}
 	}
 	p.Fingerprint = p.Fingerprints[0]
 	return p, nil

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -40,6 +44,47 @@ func localFor(ctx context.Context, getenv func(string) string, store login.Store
 	}
 	s, err = place.Ensure(ctx)
 	return s, true, err
+}
+
+// leaveOf says what the server of a stored login may hear of a repository. One
+// that the environment names was named for the work that runs in it.
+func leaveOf(l login.Login, store login.Store, fingerprints []string) hook.Leave {
+	if l.TokenSource != login.FromConfig {
+		return hook.IfKnown
+	}
+	routes, err := local.LoadRoutes(store.Dir)
+	switch {
+	case err != nil || routes.Kept(fingerprints):
+		return hook.Never
+	case routes.Chosen(fingerprints):
+		return hook.Chosen
+	case routes.ToTeam(l.Server, fingerprints):
+		return hook.IfKnown
+	}
+	refreshLater(store, routes)
+	return hook.IfAsked
+}
+
+// untold is the error for a repository that the server of a login is to hear
+// nothing of: the team has not registered it, and nobody has said svc share or
+// svc init in it.
+func (a *app) untold(l login.Login, store login.Store, p place) error {
+	leave := leaveOf(l, store, p.Fingerprints)
+	if leave == hook.IfAsked && slices.ContainsFunc(host.All(), func(h *host.Host) bool { return h.CallsUs(p.Root, "", &host.Host{}) }) {
+		return nil
+	}
+	if leave == hook.IfAsked { // somebody may have registered it meanwhile; whom that asks learns nothing
+		if c, err := a.connect(l); err == nil && refreshRoutes(context.Background(), store, c) == nil {
+			leave = leaveOf(l, store, p.Fingerprints)
+		}
+	}
+	switch leave {
+	case hook.Never:
+		return fmt.Errorf("you keep %s on this machine; svc share sends its work to %s", p.Fingerprints[0], l.Server)
+	case hook.IfAsked:
+		return fmt.Errorf("%s has not registered %s, so it hears nothing of it; svc share sends its work there", l.Server, p.Fingerprints[0])
+	}
+	return nil
 }
 
 // fingerprintsOf names a repository: by its remotes, or by where it is.

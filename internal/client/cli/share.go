@@ -81,7 +81,7 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 			return err
 		}
 		rep.Repos = fingerprints[0]
-	} else if _, err := path.Match(f.repos, ""); err != nil || !strings.Contains(f.repos, "/") {
+	} else if !remotePattern(f.repos) {
 		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", f.repos)
 	}
 	if a.Terminal.In && !f.yes && !f.stop {
@@ -94,19 +94,11 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 		}
 	}
 	if !f.stop && f.repos == "" {
-		if err := register(ctx, c, fingerprints); err != nil {
-			return err
-		}
-		if rep.Intents, err = a.moveIntents(ctx, c, store, fingerprints); err != nil {
-			return err
-		}
+		rep, err = a.share(ctx, store, c, fingerprints)
+	} else {
+		err = choose(store, rep.Repos, !f.stop)
 	}
-	routes, err := local.LoadRoutes(store.Dir)
 	if err != nil {
-		return err
-	}
-	routes.Choose(rep.Repos, !f.stop)
-	if err := routes.Save(store.Dir); err != nil {
 		return err
 	}
 	if a.json {
@@ -117,8 +109,44 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 			peertext.Path(rep.Repos), team.Server)
 		return nil
 	}
-	fmt.Fprintf(a.Stdout, "The work in %s goes to %s; %d intents moved there.\n", peertext.Path(rep.Repos), team.Server, len(rep.Intents))
+	a.printShared(rep)
 	return nil
+}
+
+// share makes a repository the team's: registered, with the work under way.
+func (a *app) share(ctx context.Context, store login.Store, c *remote.Client, fingerprints []string) (rep shareReport, err error) {
+	rep = shareReport{Server: c.Server(), Repos: fingerprints[0], Shared: true}
+	if err := register(ctx, c, fingerprints); err != nil {
+		return rep, err
+	}
+	if rep.Intents, err = a.moveIntents(ctx, c, store, fingerprints); err != nil {
+		return rep, err
+	}
+	return rep, choose(store, rep.Repos, true)
+}
+
+// choose remembers whose the work in a repository, or in many, is.
+func choose(store login.Store, pattern string, team bool) error {
+	routes, err := local.LoadRoutes(store.Dir)
+	if err != nil {
+		return err
+	}
+	routes.Choose(pattern, team)
+	return routes.Save(store.Dir)
+}
+
+func (a *app) printShared(rep shareReport) {
+	moved := ""
+	if n := len(rep.Intents); n > 0 {
+		moved = fmt.Sprintf("; what was under way moved there as %s", strings.Join(rep.Intents, ", "))
+	}
+	fmt.Fprintf(a.Stdout, "The work in %s goes to %s%s.\n", peertext.Path(rep.Repos), rep.Server, moved)
+}
+
+// remotePattern reports whether a pattern can match remotes.
+func remotePattern(p string) bool {
+	_, err := path.Match(p, "")
+	return err == nil && strings.Contains(p, "/")
 }
 
 // teamLogin is the login of svc login, whatever the local service does.
@@ -226,7 +254,7 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 
 // routesAge is after how long the team's server is asked again what it has
 // registered.
-const routesAge = 10 * time.Minute
+const routesAge = time.Minute
 
 // refreshRoutes asks the team's server what it has registered.
 func refreshRoutes(ctx context.Context, store login.Store, c *remote.Client) error {

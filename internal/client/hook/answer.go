@@ -140,6 +140,7 @@ func (r *runner) route(targets []target) ([]target, error) {
 		case !login.Local && local.OwnOf(t.at.fingerprints[0]): // a team cannot know it
 		case err != nil:
 			failed = err
+		case login.Leave == Never, login.Leave == IfAsked && !r.asked(t.at.Root): // to ask about it would be to tell
 		case login.Local || !r.unknown(t.at):
 			t.at.login = login
 			out = append(out, t)

@@ -28,7 +28,18 @@ type Login struct {
 	MachineID string
 	DataMode  coord.DataMode
 	Local     bool // the service of one person, on this machine
+	Leave     Leave
 }
+
+// Leave says what a server may hear of a repository.
+type Leave int
+
+const (
+	IfKnown Leave = iota // the server knows it, or is asked whether it does
+	IfAsked              // nothing, unless a configuration in it runs us
+	Chosen               // everything: the person said so
+	Never                // nothing: the person said so
+)
 
 // An Env is the world of one run. Functions are called only when needed.
 type Env struct {

@@ -162,7 +162,7 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
 		IgnoreCase:   s.at.IgnoresCase(),
-		KnownOnly:    !r.login.Local && !r.asked(s.at.Root),
+		KnownOnly:    !r.login.Local && r.login.Leave != Chosen && !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 		out.CwdPath = clip(filepath.ToSlash(rel), 1024)

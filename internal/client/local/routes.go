@@ -90,10 +90,19 @@ func (r Routes) ToTeam(server string, fingerprints []string) bool {
 	if len(fingerprints) == 0 || slices.ContainsFunc(fingerprints, OwnOf) {
 		return false
 	}
-	if matches(r.Local, fingerprints) {
+	if r.Kept(fingerprints) {
 		return false
 	}
 	return matches(r.Team, fingerprints) || r.Server == server && matches(r.Known, fingerprints)
+}
+
+// Kept reports whether the person said that a repository's work stays on this
+// machine.
+func (r Routes) Kept(fingerprints []string) bool { return matches(r.Local, fingerprints) }
+
+// Chosen reports whether the person said anything about a repository.
+func (r Routes) Chosen(fingerprints []string) bool {
+	return r.Kept(fingerprints) || matches(r.Team, fingerprints)
 }
 
 func matches(patterns, fingerprints []string) bool {

@@ -54,9 +54,12 @@ func (d *Daemon) makeOwner(ctx context.Context, env Env) error {
 	if err := os.WriteFile(path, []byte(made.Token+"\n"), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout,
-		"Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\nConnect this machine: %s login --server %s --token - < %s\n",
-		made.Org.Name, made.User.Email, made.SignInURL, client(env.Program), d.cfg.PublicURL, path)
+	connect := fmt.Sprintf("Connect this machine: %s login --server %s --token - < %s", client(env.Program), d.cfg.PublicURL, path)
+	if os.Getpid() == 1 { // in a container, whose files are not this machine's
+		connect = "Connect a machine: svc login --server " + d.cfg.PublicURL
+	}
+	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\n%s\n",
+		made.Org.Name, made.User.Email, made.SignInURL, connect)
 	return nil
 }
 

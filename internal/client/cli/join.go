@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/peertext"
+)
+
+// nextFlags are what svc login does once somebody is logged in.
+type nextFlags struct {
+	yes   bool   // without asking
+	repos string // a pattern of remotes to share
+}
+
+// afterLogin takes somebody who has just logged in to where their agents are
+// coordinated: hooks, and which repositories the team may hear of. What is
+// there already is not asked about, and nothing is done that was not said.
+func (a *app) afterLogin(ctx context.Context, l login.Login, store login.Store, c *remote.Client, next nextFlags) error {
+	if next.repos != "" {
+		if err := choose(store, next.repos, true); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stdout, "The work in %s goes to %s.\n", peertext.Path(next.repos), l.Server)
+	}
+	if !next.yes && !a.Terminal.In {
+		return nil
+	}
+	hosts, written, err := a.upHooks(ctx, initFlags{yes: next.yes})
+	if err != nil {
+		return err
+	}
+	if len(written) > 0 {
+		fmt.Fprintf(a.Stdout, "Wrote the hooks of %s, for every folder; start your agents anew.\n", strings.Join(hosts, ", "))
+	}
+	return a.offerRepository(ctx, l, store, c, next.yes)
+}
+
+// offerRepository asks once whether the team may see the work in this
+// repository, if its server does not have it already.
+func (a *app) offerRepository(ctx context.Context, l login.Login, store login.Store, c *remote.Client, yes bool) error {
+	p, err := a.repository()
+	if err != nil || local.OwnOf(p.Fingerprints[0]) {
+		return nil // which no team can have
+	}
+	routes, err := local.LoadRoutes(store.Dir)
+	if err != nil || routes.Kept(p.Fingerprints) {
+		return err
+	}
+	name := peertext.Path(p.Fingerprints[0])
+	if routes.ToTeam(l.Server, p.Fingerprints) {
+		fmt.Fprintf(a.Stdout, "The team sees the work in %s; svc share --stop keeps yours here.\n", name)
+		return nil
+	}
+	if !yes {
+		question := fmt.Sprintf("%s has not registered %s. May the team see the work in it?", l.Server, name)
+		if yes, err = a.confirm(ctx, question); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		fmt.Fprintf(a.Stdout, "The work in %s stays on this machine; svc share sends it after all.\n", name)
+		return choose(store, p.Fingerprints[0], false)
+	}
+	rep, err := a.share(ctx, store, c, p.Fingerprints)
+	if err != nil {
+		fmt.Fprintf(a.Stderr, "svc: %s\n", peertext.Clean(err.Error())) // the login holds all the same
+		return nil
+	}
+	a.printShared(rep)
+	return nil
+}
