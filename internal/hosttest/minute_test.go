@@ -53,13 +53,13 @@ func TestHostsFromNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newcomer(t, claude)
+			w := newcomer(t, "ann", claude, files, map[string]string{"npx": "node npm npx", "deb": "dpkg-deb tar"}[name])
 			begun := time.Now()
 			svc := way(w)
 			if name != "npx" {
 				w.t.Log(w.must(svc, "up", "--yes"))
 			}
-			t.Cleanup(func() { run(context.Background(), w.repo, w.env, svc, "down") })
+			t.Cleanup(func() { w.runs(context.Background(), w.repo, w.env, svc, "down") })
 			told := w.meet(hosts[0])
 			took := told.Sub(begun)
 			if told.IsZero() || took > minute {
@@ -90,9 +90,9 @@ func release(t *testing.T) string {
 	return out
 }
 
-// newcomer is somebody with a clone, git and the host, who has never heard of
-// svc, and whose PATH has nothing but what systems come with.
-func newcomer(t *testing.T, host []string) *world {
+// newcomer is somebody with a clone who has never heard of svc, on a machine
+// with git, the host, what else is named, and a release.
+func newcomer(t *testing.T, name string, host []string, release, programs string) *world {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -100,17 +100,16 @@ func newcomer(t *testing.T, host []string) *world {
 	}
 	w := &world{t: t, home: filepath.Join(root, "home"), repo: filepath.Join(root, "home", "proj")}
 	path := append([]string{filepath.Join(w.home, ".local", "bin"), filepath.Join(w.home, ".root", "usr", "bin")}, host...)
-	if node, err := exec.LookPath("node"); err == nil {
-		path = append(path, filepath.Dir(node))
-	}
-	path = append(path, "/usr/bin", "/bin")
 	tmp := filepath.Join(root, "tmp")
 	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.env = []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)), "HOME=" + w.home, "TMPDIR=" + tmp, "TERM=dumb",
-		"LANG=C.UTF-8", "SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com"}
+	mail := name + "@example.com"
+	w.env = []string{"PATH=" + strings.Join(append(path, "/usr/bin"), string(filepath.ListSeparator)), "HOME=" + w.home, "TMPDIR=" + tmp,
+		"TERM=dumb", "LANG=C.UTF-8", "SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1",
+		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + mail, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + mail}
+	w.inside = emptyMachine(t, programs, root, append(whole(host), release)...)
 	w.write(filepath.Join(w.repo, free), "first\n")
 	for _, args := range []string{"init -q -b main", "add -A", "commit -qm start"} {
 		w.must("git", strings.Fields(args)...)

@@ -164,7 +164,7 @@ func (w *world) drive(h row, turns []turn, extra string) *model {
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	out, err := run(ctx, w.place(), env, bin, h.args...)
+	out, err := w.runs(ctx, w.place(), env, bin, h.args...)
 	m.stop()
 	w.t.Cleanup(func() {
 		if w.t.Failed() {

@@ -52,11 +52,12 @@ type world struct {
 	team       *daemontest.Team
 	ana, bob   *daemontest.Person
 	claim      coord.Intent
-	configured bool   // by svc init
-	dir        string // where the host is started; the repository's root if empty
-	gate       *gate  // before the service, if any
-	model      *model // of the host that was started last
-	prepare    func() // done once the host's own settings are written
+	configured bool     // by svc init
+	dir        string   // where the host is started; the repository's root if empty
+	gate       *gate    // before the service, if any
+	model      *model   // of the host that was started last
+	prepare    func()   // done once the host's own settings are written
+	inside     []string // the words before each command, if it runs on a machine of its own
 }
 
 func newWorld(t *testing.T, path []string) *world {
@@ -186,7 +187,13 @@ func (w *world) run(name string, args ...string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = lookPath(w.t, w.path(), name)
 	}
-	return run(w.t.Context(), w.repo, w.env, name, args...)
+	return w.runs(w.t.Context(), w.repo, w.env, name, args...)
+}
+
+// runs is run on the world's own machine.
+func (w *world) runs(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	words := append(append(slices.Clone(w.inside), name), args...)
+	return run(ctx, dir, env, words[0], words[1:]...)
 }
 
 // path are the folders of programs.
