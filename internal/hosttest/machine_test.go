@@ -63,7 +63,8 @@ func TestHostsEmptyMachine(t *testing.T) {
 		return
 	}
 	words := emptyMachine(t, "", t.TempDir())
-	out, err := exec.Command(words[0], append(words[1:], "/bin/sh", "-c", "git --version && ! command -v go node npm python3 curl && ls /")...).CombinedOutput()
+	const look = "git --version && ! command -v go node npm python3 curl && ls /"
+	out, err := exec.Command(words[0], append(words[1:], "/bin/sh", "-c", look)...).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "home") {
 		t.Errorf("%v\n%s", err, out)
 	}

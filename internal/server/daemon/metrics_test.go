@@ -11,7 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var described = regexp.MustCompile(`fqName: "(svc_[^"]+)", help: "([^"]*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
+var described = regexp.MustCompile(`fqName: "(svc_[^"]+)", help: "([^"]*)", ` +
+	`(?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 
 // docs/reference/metrics.md lists what GET /metrics tells of svc.
 func TestTheReferenceOfMetricsIsCurrent(t *testing.T) {
