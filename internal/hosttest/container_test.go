@@ -231,7 +231,8 @@ func (c *containers) serve(owner string) (url, link string) {
 	url = "http://" + addr
 	c.running = "svc-" + strings.ReplaceAll(addr, ":", "-")
 	out, err := c.podman("run", "-d", "--name", c.running, "--network=host", "--read-only", "--cap-drop=ALL",
-		"--security-opt=no-new-privileges", "-v", "data:/data", "oci-archive:"+c.image, "serve", "--addr", addr, "--data", "/data", "--public-url", url, "--owner", owner)
+		"--security-opt=no-new-privileges", "-v", "data:/data", "oci-archive:"+c.image,
+		"serve", "--addr", addr, "--data", "/data", "--public-url", url, "--owner", owner)
 	if err != nil {
 		c.t.Fatalf("podman run: %v\n%s", err, out)
 	}

@@ -144,5 +144,6 @@ func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, e
 	if l.MachineID == "" && l.LoggedIn() {
 		l.MachineID = store.Machine()
 	}
-	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode, Leave: leaveOf(l, store, fingerprints)}, nil
+	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode,
+		Leave: leaveOf(l, store, fingerprints)}, nil
 }

@@ -71,7 +71,8 @@ func hostPage(t *testing.T, h *host.Host, all string) string {
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	say("# %s\n\n<!-- written by go test ./internal/client/setup -run Page -update -->\n\n", h.Name)
 	say("## Set up\n\n```sh\nsvc init --tools %s\n```\n\n"+
-		"writes %s into the repository, beside what is there; `svc init --remove` takes it out.\n", h.ID, strings.Join(written(t, h, false), ", "))
+		"writes %s into the repository, beside what is there; `svc init --remove` takes it out.\n",
+		h.ID, strings.Join(written(t, h, false), ", "))
 	if note := setup.Notes(h.ID, false); !strings.HasSuffix(note, ": ") {
 		_, note, _ = strings.Cut(note, ": ")
 		say("Then: %s.\n", strings.TrimSuffix(note, "."))
