@@ -14,16 +14,17 @@ const (
 	AttentionSilentHooks     AttentionKind = "silent_hooks"
 	AttentionUnchecked       AttentionKind = "unchecked" // an agent of one's own went on while the service was away
 	AttentionPlan            AttentionKind = "plan"
-	AttentionClaim           AttentionKind = "claim"      // a claim of one's own in somebody's way, with nobody at it
-	AttentionOrphan          AttentionKind = "orphan"     // live work of somebody who has left
-	AttentionDemotion        AttentionKind = "demotion"   // a kind of conflict that verdicts have lowered
-	AttentionTwins           AttentionKind = "twin_repos" // two records of one repository
+	AttentionClaim           AttentionKind = "claim"       // a claim of one's own in somebody's way, with nobody at it
+	AttentionOrphan          AttentionKind = "orphan"      // live work of somebody who has left
+	AttentionDemotion        AttentionKind = "demotion"    // a kind of conflict that verdicts have lowered
+	AttentionTwins           AttentionKind = "twin_repos"  // two records of one repository
+	AttentionIntegration     AttentionKind = "integration" // another service does not let us do what we are to do there
 )
 
 // AttentionKinds lists every kind, the most pressing first.
 func AttentionKinds() []AttentionKind {
 	return []AttentionKind{AttentionOverrideRequest, AttentionConflict, AttentionClaim, AttentionAck, AttentionQuestion,
-		AttentionHandoff, AttentionOrphan, AttentionTwins, AttentionDemotion,
+		AttentionHandoff, AttentionOrphan, AttentionTwins, AttentionIntegration, AttentionDemotion,
 		AttentionMessage, AttentionSilentHooks, AttentionUnchecked, AttentionPlan, AttentionInvite}
 }
 

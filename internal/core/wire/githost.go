@@ -67,6 +67,13 @@ type Hook struct {
 // ReadRaw takes the request from the way in.
 func (h *Hook) ReadRaw(body []byte, header func(string) string) { h.Body, h.Header = body, header }
 
+// A GitHubHook is a webhook of GitHub: of an app, or with the id of a way in
+// for webhooks that a person set up.
+type GitHubHook struct {
+	Hook `json:"-"`
+	ID   string `query:"hook" maxLength:"100" doc:"As in the address that PUT /v1/integrations/github gave; none for webhooks of apps"`
+}
+
 // A GitLabHook is a webhook of GitLab.
 type GitLabHook struct {
 	Hook `json:"-"`
@@ -79,25 +86,33 @@ type HookReceipt struct {
 	Reason string `json:"reason" doc:"Why, or what was done"`
 }
 
-// GitLabStatus tells whether GitLab's webhooks are let in.
-type GitLabStatus struct {
+// HostStatus tells whether the webhooks of GitLab, or of GitHub without an app,
+// are let in.
+type HostStatus struct {
 	Connected      bool        `json:"connected"`
-	WebhookURL     *string     `json:"webhook_url" doc:"What to enter in GitLab as the webhook's URL"`
+	WebhookURL     *string     `json:"webhook_url" doc:"What to enter there as the webhook's URL"`
 	Secret         *string     `json:"secret" doc:"What to enter as its secret token or signing token; shown this once"`
 	ConnectedAt    *coord.Time `json:"connected_at"`
 	LastDeliveryAt *coord.Time `json:"last_delivery_at"`
 
-	Token *GitLabToken `json:"token" doc:"With what merge requests are written to and pushed lines looked up; null if there is none"`
+	Token *HostToken `json:"token" doc:"With what pull requests are written to and pushed lines looked up; null if there is none"`
 }
 
-// A GitLabToken is what is known of the access token for GitLab, which itself
+// A HostToken is what is known of the access token for a git host, which itself
 // is never shown.
-type GitLabToken struct {
-	URL       string      `json:"url" doc:"The GitLab that it is for; it is sent nowhere else"`
-	Name      string      `json:"name" doc:"As GitLab calls it; empty where GitLab does not say"`
-	ExpiresAt *coord.Time `json:"expires_at" doc:"When GitLab stops taking it"`
-	RefusedAt *coord.Time `json:"refused_at" doc:"Since when GitLab does not take it any more"`
+type HostToken struct {
+	URL       string      `json:"url" doc:"The host that it is for; it is sent nowhere else"`
+	Name      string      `json:"name" doc:"As GitLab calls it, or whose it is on GitHub; empty where the host does not say"`
+	ExpiresAt *coord.Time `json:"expires_at" doc:"When the host stops taking it"`
+	RefusedAt *coord.Time `json:"refused_at" doc:"Since when the host does not take it any more"`
 	CreatedAt coord.Time  `json:"created_at"`
+	SyncedAt  *coord.Time `json:"synced_at" doc:"When the host was last asked for pull requests whose webhooks did not arrive"`
+}
+
+// PutGitHubToken gives the service an access token for GitHub, or takes it away.
+type PutGitHubToken struct {
+	Token *string `json:"token" minLength:"8" maxLength:"500" pattern:"^[!-~]+$" doc:"A fine-grained token that may read contents and write pull requests and commit statuses, or a classic one with the scope repo; null forgets the one there is"`
+	URL   *string `json:"url" maxLength:"500" doc:"Where the GitHub is; the one that this server was told of if left out"`
 }
 
 // PutGitLabToken gives the service an access token for GitLab, or takes it

@@ -99,7 +99,7 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 	post := func(path string, in, out any) { t.Helper(); call(http.MethodPost, path, in, out) }
 	var hook struct{ ID, Secret string }
 	post("/v1/webhooks", map[string]any{"url": srv.URL, "event_types": []string{"intent.declared"}}, &hook)
-	var gitlab wire.GitLabStatus
+	var gitlab wire.HostStatus
 	call(http.MethodPut, "/v1/integrations/gitlab", map[string]any{}, &gitlab)
 	before, err := os.ReadFile(filepath.Join(data, "secret.key"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// An Event is what a host tells of. One of Pull, Push, Installed, Moved and Rerun
-// is set, or none: then Nothing says why there is nothing to do.
+// An Event is what a host tells of. One of Pull, Push, Installed, Moved, Group
+// and Rerun is set, or none: then Nothing says why there is nothing to do.
 type Event struct {
 	Delivery     string // the host's name for the delivery; the same when it is sent again
 	Repo         Repo
@@ -23,8 +23,23 @@ type Event struct {
 	Push         *Push
 	Installed    *Installed
 	Moved        *Moved
-	Rerun        []int // pull requests whose check is to be written again
+	Group        *Group
+	Rerun        *Rerun
 	Nothing      string
+}
+
+// A Rerun tells that the check of pull requests is to be written again. Those
+// from forks have no number here, only their head.
+type Rerun struct {
+	Numbers []int
+	SHA     string
+}
+
+// A Group is what a merge queue is about to merge: the pull request at its end
+// together with all before it in the queue.
+type Group struct {
+	SHA    string // where the checks belong
+	Number int    // of the pull request at its end; 0 if its branch does not say
 }
 
 // Moved tells that a repository has another name or owner, or was archived.
@@ -94,9 +109,14 @@ type Host interface {
 	// and returns its id. One that was written but never remembered is found
 	// by its marker, so that a crash in between does not make two.
 	Comment(ctx context.Context, r Report) (int64, error)
-	// Check writes a report as a check run, where the host has such a thing,
-	// in place of the one that is there, and returns its id.
+	// Check writes a report as a check run, or as a commit status where the
+	// host or our rights there know no check runs, in place of the one that is
+	// there, and returns its id.
 	Check(ctx context.Context, r Report) (int64, error)
+	// Pulls returns a repository as it is now, wherever it went, and its pull
+	// requests that changed since a moment, whatever became of them; with 0,
+	// those that are open.
+	Pulls(ctx context.Context, repo Repo, since coord.Time) (Repo, []Pull, error)
 }
 
 // Why a webhook is refused.

@@ -45,12 +45,14 @@ func APIOf(web string) string {
 	return strings.TrimSuffix(web, "/") + "/api/v3"
 }
 
-// Access is what it takes to act as an app, or as one of its installations.
+// Access is what it takes to act as an app, as one of its installations, or as
+// whoever a token belongs to.
 type Access struct {
 	API          string
 	AppID        int64
 	Installation int64 // 0 for the app itself
 	PEM          string
+	Token        string // of a person, in place of the app
 }
 
 // At returns a GitHub as a host, seen by an installation of an app.
@@ -68,6 +70,9 @@ func (g *GitHub) client(a Access) (*github.Client, error) {
 	if c := g.clients[a]; c != nil {
 		return c, nil
 	}
+	if a.Token != "" {
+		return g.plain(a.API, bearer{g.transport, a.Token}) // not kept: a token may be replaced at any time
+	}
 	app, err := ghinstallation.NewAppsTransport(g.transport, a.AppID, []byte(a.PEM))
 	if err != nil {
 		return nil, fmt.Errorf("the app's private key: %w", err)
@@ -84,6 +89,18 @@ func (g *GitHub) client(a Access) (*github.Client, error) {
 		g.clients[a] = c
 	}
 	return c, err
+}
+
+// bearer sends a token along.
+type bearer struct {
+	next  http.RoundTripper
+	token string
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.next.RoundTrip(r)
 }
 
 func (g *GitHub) plain(api string, t http.RoundTripper) (*github.Client, error) {
@@ -225,6 +242,25 @@ func Wait(err error, now time.Time) time.Duration {
 	return 0
 }
 
+// Refused reports whether an error says that a host does not take the token.
+func Refused(err error) bool { return statusOf(err) == http.StatusUnauthorized }
+
+// statusOf returns what a host answered, 0 if it did not.
+func statusOf(err error) int {
+	var lab *gitlabError
+	var answer *github.ErrorResponse
+	var token *ghinstallation.HTTPError
+	switch {
+	case errors.As(err, &lab):
+		return lab.Status
+	case errors.As(err, &answer) && answer.Response != nil:
+		return answer.Response.StatusCode
+	case errors.As(err, &token) && token.Response != nil:
+		return token.Response.StatusCode
+	}
+	return 0
+}
+
 // Gone reports whether an error says that what was asked for is not there, or
 // that we may not touch it: another try would end alike.
 func Gone(err error) bool {
@@ -232,16 +268,7 @@ func Gone(err error) bool {
 	if errors.As(err, &lab) {
 		return lab.gone()
 	}
-	status := 0
-	var answer *github.ErrorResponse
-	var token *ghinstallation.HTTPError
-	switch {
-	case errors.As(err, &answer) && answer.Response != nil:
-		status = answer.Response.StatusCode
-	case errors.As(err, &token) && token.Response != nil:
-		status = token.Response.StatusCode
-	}
-	switch status {
+	switch statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity, http.StatusUnavailableForLegalReasons:
 		return true
 	}

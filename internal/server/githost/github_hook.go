@@ -2,6 +2,7 @@ package githost
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"mime"
 	"slices"
@@ -44,10 +45,13 @@ func (d Delivery) VerifyGitHub(secret string) ([]byte, error) {
 func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 	e.Delivery = delivery
 	switch kind {
-	case "pull_request", "push", "installation", "installation_repositories", "repository", "check_run", "check_suite":
+	case "pull_request", "push", "installation", "installation_repositories", "repository", "check_run", "check_suite", "merge_group":
 	default:
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(kind) + " event"
 		return e, nil
+	}
+	if kind == "check_run" || kind == "check_suite" {
+		return readRerun(e, kind, payload)
 	}
 	parsed, err := github.ParseWebHook(kind, payload)
 	if err != nil {
@@ -58,12 +62,8 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 		readPull(&e, p)
 	case *github.PushEvent:
 		readPush(&e, p)
-	case *github.CheckRunEvent:
-		readRerun(&e, p.GetAction(), p.GetRepo(), p.GetCheckRun().PullRequests)
-		e.Installation = p.GetInstallation().GetID()
-	case *github.CheckSuiteEvent:
-		readRerun(&e, p.GetAction(), p.GetRepo(), p.GetCheckSuite().PullRequests)
-		e.Installation = p.GetInstallation().GetID()
+	case *github.MergeGroupEvent:
+		readGroup(&e, p)
 	case *github.RepositoryEvent:
 		readRepository(&e, p)
 	case *github.InstallationEvent:
@@ -100,19 +100,24 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 		e.Nothing = "it names no pull request"
 		return
 	}
-	state := coord.PullOpen
+	pull := pullOf(pr, r)
+	pull.Reopened = p.GetAction() == "reopened"
+	e.Pull = &pull
+}
+
+// pullOf reads a pull request of a repository. A list of them does not say
+// whether they are merged, but when.
+func pullOf(pr *github.PullRequest, r *github.Repository) Pull {
+	p := Pull{Number: pr.GetNumber(), State: coord.PullOpen, Draft: pr.GetDraft(), HeadRef: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(),
+		SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(), BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(),
+		ChangedAt: stamp(pr.UpdatedAt)}
 	switch {
-	case pr.GetMerged():
-		state = coord.PullMerged
+	case pr.GetMerged() || pr.MergedAt != nil:
+		p.State, p.MergeSHA = coord.PullMerged, pr.GetMergeCommitSHA()
 	case pr.GetState() == "closed":
-		state = coord.PullClosed
+		p.State = coord.PullClosed
 	}
-	e.Pull = &Pull{Number: pr.GetNumber(), State: state, Reopened: p.GetAction() == "reopened", Draft: pr.GetDraft(),
-		HeadRef: pr.GetHead().GetRef(), HeadSHA: pr.GetHead().GetSHA(), SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(),
-		BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(), ChangedAt: stamp(pr.UpdatedAt)}
-	if state == coord.PullMerged {
-		e.Pull.MergeSHA = pr.GetMergeCommitSHA()
-	}
+	return p
 }
 
 func repoOf(r *github.Repository) Repo {
@@ -126,17 +131,89 @@ func repoOf(r *github.Repository) Repo {
 	}
 }
 
-// readRerun reads that somebody asks for a check again.
-func readRerun(e *Event, action string, repo *github.Repository, pulls []*github.PullRequest) {
-	e.Repo = repoOf(repo)
+// A rerunHook is what we read of the events of check runs and check suites.
+// The library insists on times in parts that do not matter here, in a form
+// that some of GitHub's own examples do not have.
+type rerunHook struct {
+	Action       string             `json:"action"`
+	Repo         *github.Repository `json:"repository"`
+	Installation struct {
+		ID int64 `json:"id"`
+	} `json:"installation"`
+	Run struct {
+		Suite checkSuite `json:"check_suite"`
+		Pulls []numbered `json:"pull_requests"`
+	} `json:"check_run"`
+	Suite checkSuite `json:"check_suite"`
+}
+
+type checkSuite struct {
+	Branch string     `json:"head_branch"`
+	SHA    string     `json:"head_sha"`
+	Pulls  []numbered `json:"pull_requests"`
+}
+
+type numbered struct {
+	Number int `json:"number"`
+}
+
+// readRerun reads that somebody asks for a check again. That of a merge group
+// names no pull request; its branch does.
+func readRerun(e Event, kind string, payload []byte) (Event, error) {
+	var h rerunHook
+	if err := json.Unmarshal(payload, &h); err != nil {
+		return e, fmt.Errorf("the %s event cannot be read: %w", kind, err)
+	}
+	e.Repo, e.Installation = repoOf(h.Repo), h.Installation.ID
+	suite, pulls := h.Suite, h.Suite.Pulls
+	if kind == "check_run" {
+		suite, pulls = h.Run.Suite, h.Run.Pulls
+	}
+	if h.Action != "rerequested" {
+		e.Nothing = "nothing is to be done for a check that was " + strconv.Quote(h.Action)
+		return e, nil
+	}
+	if n, queued := queuedPull(suite.Branch); queued && suite.SHA != "" {
+		e.Group = &Group{SHA: suite.SHA, Number: n}
+		return e, nil
+	}
+	again := Rerun{SHA: suite.SHA}
 	for _, p := range pulls {
-		if n := p.GetNumber(); n > 0 {
-			e.Rerun = append(e.Rerun, n)
+		if p.Number > 0 {
+			again.Numbers = append(again.Numbers, p.Number)
 		}
 	}
-	if action != "rerequested" || len(e.Rerun) == 0 {
-		e.Rerun, e.Nothing = nil, "nothing is to be done for a check that was "+strconv.Quote(action)
+	if len(again.Numbers) == 0 && again.SHA == "" {
+		e.Nothing = "it names no pull request"
+		return e, nil
 	}
+	e.Rerun = &again
+	return e, nil
+}
+
+// readGroup reads what a merge queue is about to merge.
+func readGroup(e *Event, p *github.MergeGroupEvent) {
+	e.Repo = repoOf(p.GetRepo())
+	e.Installation = p.GetInstallation().GetID()
+	group := p.GetMergeGroup()
+	if p.GetAction() != "checks_requested" || group.GetHeadSHA() == "" {
+		e.Nothing = "nothing is to be done for a merge group that was " + strconv.Quote(p.GetAction())
+		return
+	}
+	e.Group = &Group{SHA: group.GetHeadSHA()}
+	e.Group.Number, _ = queuedPull(strings.TrimPrefix(group.GetHeadRef(), "refs/heads/"))
+}
+
+// queuedPull reads the branch that GitHub makes for a merge group:
+// gh-readonly-queue/<target>/pr-<number>-<commit>.
+func queuedPull(branch string) (number int, queued bool) {
+	if !strings.HasPrefix(branch, "gh-readonly-queue/") {
+		return 0, false
+	}
+	last := branch[strings.LastIndexByte(branch, '/')+1:]
+	digits, _, _ := strings.Cut(strings.TrimPrefix(last, "pr-"), "-")
+	number, _ = strconv.Atoi(digits)
+	return max(number, 0), true
 }
 
 // readRepository reads what became of a repository itself.

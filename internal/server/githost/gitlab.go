@@ -58,17 +58,22 @@ func (d Delivery) verifySigned(secret string, now coord.Time) error {
 	return nil
 }
 
+// gitlabProject is what webhooks and the API alike tell of a project.
+type gitlabProject struct {
+	ID                int64  `json:"id"`
+	PathWithNamespace string `json:"path_with_namespace"`
+	WebURL            string `json:"web_url"`
+	DefaultBranch     string `json:"default_branch"`
+}
+
 // gitlabHook is what we read of GitLab's merge request and push events.
 type gitlabHook struct {
 	Kind    string `json:"object_kind"`
 	Project struct {
-		ID                int64  `json:"id"`
-		PathWithNamespace string `json:"path_with_namespace"`
-		WebURL            string `json:"web_url"`
-		SSHURL            string `json:"git_ssh_url"`
-		HTTPURL           string `json:"git_http_url"`
-		DefaultBranch     string `json:"default_branch"`
-		Visibility        int    `json:"visibility_level"`
+		gitlabProject
+		SSHURL     string `json:"git_ssh_url"`
+		HTTPURL    string `json:"git_http_url"`
+		Visibility int    `json:"visibility_level"`
 	} `json:"project"`
 	Attributes struct {
 		IID            int        `json:"iid"`

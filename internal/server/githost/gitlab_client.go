@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
-// GitLab is a client of one or more GitLabs. It makes five kinds of requests,
+// GitLab is a client of one or more GitLabs. It makes a handful of kinds of requests,
 // which is less than a library would bring along.
 type GitLab struct {
 	client *http.Client
@@ -56,12 +57,6 @@ func (e *gitlabError) Error() string {
 func (e *gitlabError) gone() bool {
 	return e.Status >= 300 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusConflict &&
 		e.Status != http.StatusTooManyRequests
-}
-
-// Refused reports whether an error says that GitLab does not take the token.
-func Refused(err error) bool {
-	var answer *gitlabError
-	return errors.As(err, &answer) && answer.Status == http.StatusUnauthorized
 }
 
 // call sends a request and decodes the answer into out, unless that is nil.
@@ -183,8 +178,19 @@ func (h onGitLab) Comment(ctx context.Context, r Report) (int64, error) {
 	return made.ID, err
 }
 
-// Check is Comment: GitLab has nothing like a check run that may be neutral.
-func (h onGitLab) Check(ctx context.Context, r Report) (int64, error) { return h.Comment(ctx, r) }
+// Check writes a report as a commit status, which stands with the pipeline of
+// the merge request's head.
+func (h onGitLab) Check(ctx context.Context, r Report) (int64, error) {
+	var made struct{ ID int64 }
+	_, err := h.call(ctx, h.access, http.MethodPost, project(r.Repo)+"/statuses/"+url.PathEscape(r.SHA), nil, map[string]string{
+		"state":       r.status("failed"),
+		"ref":         r.Branch,
+		"name":        checkName,
+		"target_url":  r.URL,
+		"description": excerpt.Dots(r.Title, maxStatus),
+	}, &made)
+	return made.ID, err
+}
 
 // findNote returns the note of ours with a marker, 0 if there is none.
 func (h onGitLab) findNote(ctx context.Context, at, marker string) (int64, error) {

@@ -29,7 +29,8 @@ func Manifest(name, publicURL string) map[string]any {
 			"url":    publicURL + "/v1/github/webhook",
 			"active": true,
 		},
-		"default_permissions": map[string]any{"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write"},
-		"default_events":      []string{"push", "pull_request", "repository", "check_run", "check_suite"},
+		"default_permissions": map[string]any{"metadata": "read", "contents": "read", "pull_requests": "write", "checks": "write",
+			"merge_queues": "read"},
+		"default_events": []string{"push", "pull_request", "repository", "check_run", "check_suite", "merge_group"},
 	}
 }

@@ -109,6 +109,20 @@ func (n *Notifier) Register(q *jobs.Queue) {
 			Run:     n.Ops.Forge.RunPullReport,
 		},
 		jobs.Kind{
+			Name:    forge.JobGroup,
+			Limit:   4,
+			Timeout: time.Minute,
+			Retry:   jobs.Backoff(2*time.Second, 10*time.Minute, 20),
+			Run:     n.Ops.Forge.RunGroup,
+		},
+		jobs.Kind{
+			Name:    forge.JobMissed,
+			Limit:   2,
+			Timeout: 10 * time.Minute,
+			Retry:   jobs.Backoff(time.Minute, time.Hour, 1<<30),
+			Run:     n.Ops.Forge.RunMissed,
+		},
+		jobs.Kind{
 			Name:    forge.JobPush,
 			Limit:   4,
 			Timeout: 2 * time.Minute,

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -114,8 +112,21 @@ func (tx *Tx) Installations(ctx context.Context, app string) ([]Installation, er
 	}, `SELECT app, id, account, selection, repos, suspended, gone, created_at, changed_at FROM github_installations WHERE app = $1 ORDER BY created_at, id`, app)
 }
 
-// A GitLabHook is an org's way in for GitLab's webhooks.
-type GitLabHook struct {
+// Installation returns where an app is installed, or nil.
+func (tx *Tx) Installation(ctx context.Context, app string, id int64) (*Installation, error) {
+	rows, err := tx.Installations(ctx, app)
+	for _, i := range rows {
+		if i.ID == id {
+			return &i, err
+		}
+	}
+	return nil, err
+}
+
+// A HostHook is an org's way in for the webhooks of a git host that a person
+// set up there: of GitLab, or of GitHub where there is no app.
+type HostHook struct {
+	Provider    coord.Provider
 	ID          string
 	OrgID       string
 	Secret      string // sealed
@@ -124,89 +135,96 @@ type GitLabHook struct {
 	DeliveredAt *coord.Time
 }
 
-const gitlabHookColumns = `id, org_id, secret, created_by, created_at, delivered_at`
+// hostTable returns the table of a host for hooks or tokens.
+func hostTable(provider coord.Provider, what string) string { return string(provider) + "_" + what }
 
-func (tx *Tx) gitlabHook(ctx context.Context, column, value string) (*GitLabHook, error) {
-	var h GitLabHook
-	err := tx.QueryRowContext(ctx, `SELECT `+gitlabHookColumns+` FROM gitlab_hooks WHERE `+column+` = $1`, value).
+func (tx *Tx) hostHook(ctx context.Context, provider coord.Provider, column, value string) (*HostHook, error) {
+	h := HostHook{Provider: provider}
+	err := tx.QueryRowContext(ctx, `SELECT id, org_id, secret, created_by, created_at, delivered_at FROM `+hostTable(provider, "hooks")+` WHERE `+column+` = $1`, value).
 		Scan(&h.ID, &h.OrgID, &h.Secret, &h.CreatedBy, &h.CreatedAt, &h.DeliveredAt)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return &h, err
+	return maybe(h, err)
 }
 
-// GitLabHook returns the way in with an id, or nil.
-func (tx *Tx) GitLabHook(ctx context.Context, id string) (*GitLabHook, error) {
-	return tx.gitlabHook(ctx, "id", id)
+// HostHook returns the way in with an id, or nil.
+func (tx *Tx) HostHook(ctx context.Context, provider coord.Provider, id string) (*HostHook, error) {
+	return tx.hostHook(ctx, provider, "id", id)
 }
 
-// GitLabHookOf returns an org's way in, or nil.
-func (tx *Tx) GitLabHookOf(ctx context.Context, org string) (*GitLabHook, error) {
-	return tx.gitlabHook(ctx, "org_id", org)
+// HostHookOf returns an org's way in, or nil.
+func (tx *Tx) HostHookOf(ctx context.Context, provider coord.Provider, org string) (*HostHook, error) {
+	return tx.hostHook(ctx, provider, "org_id", org)
 }
 
-// SaveGitLabHook stores an org's way in.
-func (tx *Tx) SaveGitLabHook(ctx context.Context, h GitLabHook) error {
+// SaveHostHook stores an org's way in.
+func (tx *Tx) SaveHostHook(ctx context.Context, h HostHook) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO gitlab_hooks (id, org_id, secret, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
+		INSERT INTO `+hostTable(h.Provider, "hooks")+` (id, org_id, secret, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret, created_by = EXCLUDED.created_by`,
 		h.ID, h.OrgID, h.Secret, h.CreatedBy, h.CreatedAt)
 	return err
 }
 
-// GitLabDelivered notes that a webhook came.
-func (tx *Tx) GitLabDelivered(ctx context.Context, id string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE gitlab_hooks SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
+// HostDelivered notes that a webhook came.
+func (tx *Tx) HostDelivered(ctx context.Context, provider coord.Provider, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(provider, "hooks")+` SET delivered_at = $2 WHERE id = $1`, id, tx.Now)
 	return err
 }
 
-// DeleteGitLabHook closes an org's way in.
-func (tx *Tx) DeleteGitLabHook(ctx context.Context, org string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM gitlab_hooks WHERE org_id = $1`, org)
+// DeleteHostHook closes an org's way in.
+func (tx *Tx) DeleteHostHook(ctx context.Context, provider coord.Provider, org string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM `+hostTable(provider, "hooks")+` WHERE org_id = $1`, org)
 	return err
 }
 
-// A GitLabToken is with what an org's GitLab may be asked and written to.
-type GitLabToken struct {
+// A HostToken is with what an org's git host may be asked and written to.
+type HostToken struct {
+	Provider  coord.Provider
 	OrgID     string
-	Web       string // the GitLab it is for
+	Web       string // the host it is for
 	Token     string // sealed
 	Name      string
 	ExpiresAt *coord.Time
-	RefusedAt *coord.Time // when GitLab first did not take it any more
+	RefusedAt *coord.Time // when the host first did not take it any more
 	CreatedBy string
 	CreatedAt coord.Time
+	SyncedAt  *coord.Time // when the host was last asked what we missed
 }
 
-// GitLabToken returns an org's token, or nil.
-func (tx *Tx) GitLabToken(ctx context.Context, org string) (*GitLabToken, error) {
-	var t GitLabToken
-	err := tx.QueryRowContext(ctx, `SELECT org_id, web, token, name, expires_at, refused_at, created_by, created_at FROM gitlab_tokens WHERE org_id = $1`, org).
-		Scan(&t.OrgID, &t.Web, &t.Token, &t.Name, &t.ExpiresAt, &t.RefusedAt, &t.CreatedBy, &t.CreatedAt)
+// HostToken returns an org's token, or nil.
+func (tx *Tx) HostToken(ctx context.Context, provider coord.Provider, org string) (*HostToken, error) {
+	t := HostToken{Provider: provider}
+	err := tx.QueryRowContext(ctx, `SELECT org_id, web, token, name, expires_at, refused_at, created_by, created_at, synced_at FROM `+hostTable(provider, "tokens")+` WHERE org_id = $1`, org).
+		Scan(&t.OrgID, &t.Web, &t.Token, &t.Name, &t.ExpiresAt, &t.RefusedAt, &t.CreatedBy, &t.CreatedAt, &t.SyncedAt)
 	return maybe(t, err)
 }
 
-// SaveGitLabToken stores an org's token, in place of the one before.
-func (tx *Tx) SaveGitLabToken(ctx context.Context, t GitLabToken) error {
+// SaveHostToken stores an org's token, in place of the one before.
+func (tx *Tx) SaveHostToken(ctx context.Context, t HostToken) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO gitlab_tokens (org_id, web, token, name, expires_at, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO `+hostTable(t.Provider, "tokens")+` (org_id, web, token, name, expires_at, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org_id) DO UPDATE SET web = EXCLUDED.web, token = EXCLUDED.token, name = EXCLUDED.name, expires_at = EXCLUDED.expires_at, refused_at = NULL,
-			created_by = EXCLUDED.created_by, created_at = EXCLUDED.created_at`,
+			created_by = EXCLUDED.created_by, created_at = EXCLUDED.created_at, synced_at = NULL`,
 		t.OrgID, t.Web, t.Token, t.Name, t.ExpiresAt, t.CreatedBy, t.CreatedAt)
 	return err
 }
 
-// GitLabRefused notes that GitLab does not take a token any more, unless there
+// HostRefused notes that a host does not take a token any more, unless there
 // is another by now.
-func (tx *Tx) GitLabRefused(ctx context.Context, t GitLabToken) error {
-	_, err := tx.ExecContext(ctx, `UPDATE gitlab_tokens SET refused_at = $3 WHERE org_id = $1 AND created_at = $2 AND refused_at IS NULL`, t.OrgID, t.CreatedAt, tx.Now)
+func (tx *Tx) HostRefused(ctx context.Context, t HostToken) error {
+	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET refused_at = $3 WHERE org_id = $1 AND created_at = $2 AND refused_at IS NULL`,
+		t.OrgID, t.CreatedAt, tx.Now)
 	return err
 }
 
-// DeleteGitLabToken forgets an org's token.
-func (tx *Tx) DeleteGitLabToken(ctx context.Context, org string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM gitlab_tokens WHERE org_id = $1`, org)
+// HostSynced notes up to when a host was asked what we missed.
+func (tx *Tx) HostSynced(ctx context.Context, t HostToken, at coord.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET synced_at = $3 WHERE org_id = $1 AND created_at = $2`, t.OrgID, t.CreatedAt, at)
+	return err
+}
+
+// DeleteHostToken forgets an org's token.
+func (tx *Tx) DeleteHostToken(ctx context.Context, provider coord.Provider, org string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM `+hostTable(provider, "tokens")+` WHERE org_id = $1`, org)
 	return err
 }
 

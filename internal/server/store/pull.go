@@ -127,7 +127,8 @@ func (tx *Tx) PullsWaiting(ctx context.Context, repo string, provider coord.Prov
 // given intents: those that are open, and those that report something.
 func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]string, error) {
 	f := filter{}
-	f.and(`p.org_id = ? AND (p.app <> '' OR p.provider = ? AND EXISTS (SELECT 1 FROM gitlab_tokens t WHERE t.org_id = p.org_id))`, org, coord.GitLab)
+	f.and(`p.org_id = ? AND (p.app <> '' OR p.provider = ? AND EXISTS (SELECT 1 FROM gitlab_tokens t WHERE t.org_id = p.org_id)
+		OR p.provider = ? AND EXISTS (SELECT 1 FROM github_tokens t WHERE t.org_id = p.org_id))`, org, coord.GitLab, coord.GitHub)
 	in(&f, "i.id", intents)
 	return all(ctx, tx, scanText, `SELECT DISTINCT p.id FROM pulls p JOIN intents i ON`+ofPull+f.where()+` AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
 }
@@ -135,6 +136,13 @@ func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]stri
 // OpenPulls returns the ids of an org's open pull requests on a host.
 func (tx *Tx) OpenPulls(ctx context.Context, org string, provider coord.Provider) ([]string, error) {
 	return all(ctx, tx, scanText, `SELECT id FROM pulls WHERE org_id = $1 AND provider = $2 AND state = 'open' ORDER BY id`, org, provider)
+}
+
+// PullsAt returns a repo's open pull requests whose head is a commit.
+func (tx *Tx) PullsAt(ctx context.Context, repo string, provider coord.Provider, sha string) ([]Pull, error) {
+	return all(ctx, tx, scanPull, `
+		SELECT `+pullColumns+` FROM pulls p WHERE p.repo_id = $1 AND p.provider = $2 AND p.head_sha = $3 AND p.state = 'open'
+		ORDER BY p.number`, repo, provider, sha)
 }
 
 // MergedBy returns the paths of merged work that intents of the pull request

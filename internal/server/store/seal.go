@@ -14,6 +14,8 @@ var sealed = []struct{ table, id, column, purpose string }{
 	{"github_apps", "id", "secrets", "github"},
 	{"gitlab_hooks", "id", "secret", "gitlab"},
 	{"gitlab_tokens", "org_id", "token", "gitlab token"},
+	{"github_hooks", "id", "secret", "github hook"},
+	{"github_tokens", "org_id", "token", "github token"},
 }
 
 // Reseal passes every sealed secret through seal, for a change of keys, and

@@ -119,7 +119,7 @@ func (x *strangers) forge() {
 		_, err := tx.ExecContext(ctx, `UPDATE repos SET provider = 'gitlab' WHERE full_name = 'acme/api'`)
 		return err
 	})
-	var lab wire.GitLabStatus
+	var lab wire.HostStatus
 	x.must(x.send(daemontest.Request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.org.Owner(),
 		Body: map[string]any{"signing_token": nil}}, &lab))
 	_, path, _ := strings.Cut(*lab.WebhookURL, "/v1/")

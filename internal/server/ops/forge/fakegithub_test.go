@@ -43,7 +43,10 @@ type fakeGitHub struct {
 	writes   int
 	deny     bool // the app lost its rights
 	failed   []map[string]any
-	again    []string // deliveries asked for again
+	again    []string         // deliveries asked for again
+	pulls    []map[string]any // that it lists, those that changed last first
+	statuses []map[string]any // of commits
+	person   string           // whose token is taken
 }
 
 type ghComment struct {
@@ -109,6 +112,7 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 		}
 		teamtest.Answer(w, 200, map[string]any{"type": "file", "path": r.PathValue("path"), "sha": sha})
 	}))
+	g.withoutApp(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("GitHub was asked for %s %s", r.Method, r.URL)
 		teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
@@ -177,8 +181,9 @@ func (g *fakeGitHub) asInstallation(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		asked := r.Header.Get("Authorization")
 		switch {
-		case r.Header.Get("Authorization") != "token ghs_77":
+		case asked != "token ghs_77" && (g.person == "" || asked != "Bearer "+g.person):
 			teamtest.Answer(w, 401, map[string]any{"message": "Bad credentials"})
 		case g.deny:
 			teamtest.Answer(w, 403, map[string]any{"message": "Resource not accessible by integration"})
@@ -210,7 +215,7 @@ func (g *fakeGitHub) comment(w http.ResponseWriter, r *http.Request) {
 		return
 	case c == nil:
 		g.next++
-		c = &ghComment{ID: g.next, Number: r.PathValue("n"), User: map[string]any{"type": "Bot", "login": "svc-acme[bot]"}}
+		c = &ghComment{ID: g.next, Number: r.PathValue("n"), User: map[string]any{"id": 5, "type": "Bot", "login": "svc-acme[bot]"}}
 		g.comments[c.ID] = c
 	}
 	c.Body = in.Body
@@ -231,6 +236,35 @@ func (g *fakeGitHub) check(w http.ResponseWriter, r *http.Request) {
 		g.checks[id][k] = v
 	}
 	teamtest.Answer(w, 200, map[string]any{"id": id})
+}
+
+// withoutApp adds what a token of a person is for, and what both are.
+func (g *fakeGitHub) withoutApp(mux *http.ServeMux) {
+	repo := func(w http.ResponseWriter, _ *http.Request) {
+		teamtest.Answer(w, 200, map[string]any{"id": 99, "full_name": "acme/api", "html_url": g.URL + "/acme/api", "default_branch": "main",
+			"private": true})
+	}
+	mux.HandleFunc("GET /api/v3/repos/acme/api", g.asInstallation(repo))
+	mux.HandleFunc("GET /api/v3/repositories/99", g.asInstallation(repo))
+	mux.HandleFunc("GET /api/v3/repos/acme/api/pulls", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
+		out := []map[string]any{}
+		for _, p := range g.pulls {
+			if state := r.URL.Query().Get("state"); state == "all" || p["state"] == state {
+				out = append(out, p)
+			}
+		}
+		teamtest.Answer(w, 200, out)
+	}))
+	mux.HandleFunc("GET /api/v3/user", g.asInstallation(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("GitHub-Authentication-Token-Expiration", "2027-03-01 12:00:00 UTC")
+		teamtest.Answer(w, 200, map[string]any{"id": 5, "login": "ada-lovelace", "type": "User"})
+	}))
+	mux.HandleFunc("POST /api/v3/repos/acme/api/statuses/{sha}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
+		in := map[string]any{"sha": r.PathValue("sha"), "id": len(g.statuses) + 1}
+		json.NewDecoder(r.Body).Decode(&in)
+		g.statuses = append(g.statuses, in)
+		teamtest.Answer(w, 201, in)
+	}))
 }
 
 // comments of a pull request, in no order.

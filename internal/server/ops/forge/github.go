@@ -219,11 +219,12 @@ func (s *Service) DeleteGitHubApp(ctx context.Context, who coord.Caller, in wire
 	return out, err
 }
 
-// ReceiveGitHub takes a webhook of one of the apps.
-func (s *Service) ReceiveGitHub(ctx context.Context, _ coord.Caller, in wire.Hook) (out wire.HookReceipt, err error) {
+// ReceiveGitHub takes a webhook of one of the apps, or of a repository or
+// organization that has one without an app.
+func (s *Service) ReceiveGitHub(ctx context.Context, _ coord.Caller, in wire.GitHubHook) (out wire.HookReceipt, err error) {
 	d := githost.Delivery{Body: in.Body, Header: in.Header}
 	name := ground.Clip(in.Header("X-GitHub-Delivery"), 100)
-	app, payload, err := s.githubSender(ctx, d)
+	from, payload, err := s.githubSender(ctx, in.ID, d)
 	if err != nil {
 		return out, s.RefuseHook(ctx, "github", name, err)
 	}
@@ -231,13 +232,28 @@ func (s *Service) ReceiveGitHub(ctx context.Context, _ coord.Caller, in wire.Hoo
 	if err != nil {
 		return out, s.RefuseHook(ctx, "github", name, problem.Newf(problem.BadRequest, "%v", err))
 	}
-	from := sender{provider: coord.GitHub, org: app.OrgID, source: "github " + app.ID, app: app.ID,
-		note: func(ctx context.Context, tx *store.Tx) error { return tx.GitHubAppDelivered(ctx, app.ID) }}
+	if e.Installed != nil && from.app == "" { // no app told us, so it is not ours
+		e = githost.Event{Delivery: name, Nothing: "nothing is to be done for another app"}
+	}
 	return s.hear(ctx, from, in.Body, e)
 }
 
-// githubSender finds the app whose secret signed a delivery.
-func (s *Service) githubSender(ctx context.Context, d githost.Delivery) (app store.GitHubApp, payload []byte, err error) {
+// githubSender finds out who signed a delivery.
+func (s *Service) githubSender(ctx context.Context, hook string, d githost.Delivery) (from sender, payload []byte, err error) {
+	if hook == "" {
+		app, payload, err := s.appSender(ctx, d)
+		return sender{provider: coord.GitHub, org: app.OrgID, source: "github " + app.ID, app: app.ID,
+			note: func(ctx context.Context, tx *store.Tx) error { return tx.GitHubAppDelivered(ctx, app.ID) }}, payload, err
+	}
+	h, err := s.hostSender(ctx, coord.GitHub, hook, func(secret string) (err error) { payload, err = d.VerifyGitHub(secret); return err })
+	if err != nil {
+		return from, nil, err
+	}
+	return senderOf(h), payload, nil
+}
+
+// appSender finds the app whose secret signed a delivery.
+func (s *Service) appSender(ctx context.Context, d githost.Delivery) (app store.GitHubApp, payload []byte, err error) {
 	var apps []store.GitHubApp
 	if err := s.Read(ctx, func(tx *store.Tx) error { apps, err = tx.GitHubApps(ctx, ""); return err }); err != nil {
 		return app, nil, err
@@ -278,6 +294,7 @@ func installed(ctx context.Context, c *ground.Change, from sender, in githost.In
 	case in.ChangedAt < i.ChangedAt:
 		return ground.Ignored("it is older than what is known of the installation"), nil
 	}
+	was := i
 	i.Account, i.Selection, i.Suspended, i.Gone, i.ChangedAt = in.Account, in.Selection, in.Suspended, in.Gone, in.ChangedAt
 	if in.Set != nil {
 		i.Repos = in.Set
@@ -285,7 +302,7 @@ func installed(ctx context.Context, c *ground.Change, from sender, in githost.In
 	i.Repos = slices.DeleteFunc(append(i.Repos, in.Added...), func(name string) bool { return slices.Contains(in.Removed, name) })
 	slices.Sort(i.Repos)
 	i.Repos = slices.Compact(i.Repos)
-	if err := c.SaveInstallation(ctx, i); err != nil {
+	if err := ground.FirstError(c.SaveInstallation(ctx, i), goOn(ctx, c, was, i)); err != nil {
 		return wire.HookReceipt{}, err
 	}
 	err = c.TellOf(ctx, coord.EventIntegrationUpdated, c.Who.OrgID, "", map[string]any{
@@ -294,8 +311,29 @@ func installed(ctx context.Context, c *ground.Change, from sender, in githost.In
 		"installation": strconv.FormatInt(i.ID, 10),
 		"repos":        len(i.Repos),
 		"removed":      i.Gone,
+		"suspended":    i.Suspended,
 	})
+	if i.Suspended {
+		return ground.Done("the app is suspended on %s: nothing is sent there until that ends", i.Account), err
+	}
 	return ground.Done("the app is installed on %d repos of %s", len(i.Repos), i.Account), err
+}
+
+// goOn takes up with an installation where it lets us again, or anew: what
+// became of its pull requests was told to nobody, and what they were to tell
+// could not be written.
+func goOn(ctx context.Context, c *ground.Change, was, now store.Installation) error {
+	if now.Suspended || now.Gone {
+		return nil
+	}
+	switch fresh := slices.ContainsFunc(now.Repos, func(name string) bool { return !slices.Contains(was.Repos, name) }); {
+	case was.Suspended:
+		since := was.ChangedAt.Add(-syncEvery)
+		return ground.FirstError(wakeOpen(ctx, c.Tx, c.Who.OrgID, coord.GitHub), askInstallation(ctx, c.Tx, c.Who.OrgID, now, since))
+	case fresh:
+		return askInstallation(ctx, c.Tx, c.Who.OrgID, now, 0)
+	}
+	return nil
 }
 
 // JobGitHub is the kind of the job that asks GitHub what we missed.
@@ -338,8 +376,25 @@ func (s *Service) RunGitHub(ctx context.Context, r *jobs.Run) error {
 				return err
 			}
 		}
+		if app.SyncedAt != nil && *app.SyncedAt < start.Add(-syncBack) { // longer ago than GitHub keeps what failed
+			if err := askAll(ctx, c, app); err != nil {
+				return err
+			}
+		}
 		return ground.FirstError(c.GitHubAppSynced(ctx, app.ID, start), r.FinishUntil(ctx, c.Tx, c.Now.Add(syncEvery)))
 	})
+}
+
+// askAll has every installation of an app asked for what changed since it was
+// last heard of.
+func askAll(ctx context.Context, c *ground.Change, app store.GitHubApp) error {
+	rows, err := c.Installations(ctx, app.ID)
+	for _, i := range rows {
+		if err == nil && !i.Gone && !i.Suspended {
+			err = askInstallation(ctx, c.Tx, app.OrgID, i, sinceSync(app.SyncedAt))
+		}
+	}
+	return err
 }
 
 // askGitHub makes GitHub send again what failed, and returns the installations

@@ -36,6 +36,8 @@ type fakeGitLab struct {
 	notes  []labNote
 	diffs  []map[string]any
 	blobs  map[string]string // by path and commit
+	merges []map[string]any  // that it lists
+	states []map[string]any  // of commits
 }
 
 type labNote struct {
@@ -93,6 +95,15 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 		}
 		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs})
 	})
+	for _, at := range []string{strings.TrimSuffix(project, "/"), "projects/5"} { // by name and by number
+		g.project(handle, at)
+	}
+	handle("POST", project+"statuses/{sha}", func(w http.ResponseWriter, r *http.Request) {
+		in := map[string]any{"sha": r.PathValue("sha"), "id": len(g.states) + 1}
+		json.NewDecoder(r.Body).Decode(&in)
+		g.states = append(g.states, in)
+		teamtest.Answer(w, 201, in)
+	})
 	handle("HEAD", project+"repository/files/{path}", func(w http.ResponseWriter, r *http.Request) {
 		if id := g.blobs[r.PathValue("path")+"@"+r.URL.Query().Get("ref")]; id != "" {
 			w.Header().Set("X-Gitlab-Blob-Id", id)
@@ -109,6 +120,23 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(g.Close)
 	return g
+}
+
+// project serves a project and its merge requests.
+func (g *fakeGitLab) project(handle func(method, path string, next http.HandlerFunc), at string) {
+	handle("GET", at, func(w http.ResponseWriter, _ *http.Request) {
+		teamtest.Answer(w, 200, map[string]any{"id": 5, "path_with_namespace": "acme/api", "web_url": g.URL + "/lab/acme/api",
+			"default_branch": "main", "visibility": "private"})
+	})
+	handle("GET", at+"/merge_requests", func(w http.ResponseWriter, r *http.Request) {
+		out := []map[string]any{}
+		for _, m := range g.merges {
+			if state := r.URL.Query().Get("state"); state == "all" || m["state"] == state {
+				out = append(out, m)
+			}
+		}
+		teamtest.Answer(w, 200, out)
+	})
 }
 
 func (g *fakeGitLab) set(change func()) {
@@ -243,7 +271,7 @@ func TestAMergeRequestTellsOfConflicts(t *testing.T) {
 		x.lab.set(func() { x.lab.taken = false })
 		x.changes(ana, "feature", lines("a.go", "b1", "n5", 10, 3))
 		await.True(t, "it is noted that GitLab refused the token", func() bool {
-			var got wire.GitLabStatus
+			var got wire.HostStatus
 			x.W.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, &got)
 			return got.Token != nil && got.Token.RefusedAt != nil
 		})
@@ -275,14 +303,14 @@ func (x *gitlabTeam) connect(t *testing.T) {
 	}
 	x.lab.set(func() { x.lab.scopes = []string{"api"} })
 	res := x.put(labToken, web+"/")
-	var got wire.GitLabStatus
+	var got wire.HostStatus
 	res.JSON(t, &got)
 	if res.Status != 200 || got.Token == nil || got.Token.URL != web || got.Token.Name != "svc" || got.Token.ExpiresAt == nil ||
 		strings.Contains(string(res.Body), labToken) {
 		t.Errorf("a good token = %d %s", res.Status, res.Body)
 	}
 	x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
-		kept, err := tx.GitLabToken(ctx, x.O.ID)
+		kept, err := tx.HostToken(ctx, coord.GitLab, x.O.ID)
 		if kept == nil || strings.Contains(kept.Token, labToken) {
 			t.Error("the token lies open in the database, or nowhere")
 		}

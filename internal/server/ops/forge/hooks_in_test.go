@@ -242,7 +242,7 @@ func TestMissedWebhooksAreAskedForAgain(t *testing.T) {
 // gitlab lets GitLab's webhooks in and returns where to and with which secret.
 func (x *team) gitlab(token *string) (to, secret string) {
 	x.Helper()
-	var out wire.GitLabStatus
+	var out wire.HostStatus
 	x.W.Must(200, request{
 		Method: "PUT",
 		Path:   "/v1/integrations/gitlab",
@@ -440,7 +440,7 @@ func TestASigningTokenOfGitLabsOwn(t *testing.T) {
 		if again != path {
 			t.Errorf("the address changed from %s to %s", path, again)
 		}
-		var got wire.GitLabStatus
+		var got wire.HostStatus
 		x.W.Must(200, request{Method: "GET", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, &got)
 		if !got.Connected || got.Secret != nil {
 			t.Errorf("afterwards = %+v", got)

@@ -77,8 +77,10 @@ func (s *Service) actOn(ctx context.Context, c *ground.Change, from sender, e gi
 		return ground.Ignored("no repo of this org is %s", e.Repo.FullName), nil
 	case e.Moved != nil:
 		return moved(ctx, c, *repo, e)
-	case len(e.Rerun) > 0:
-		return rerun(ctx, c, from, *repo, e.Rerun)
+	case e.Rerun != nil:
+		return rerun(ctx, c, from, *repo, *e.Rerun)
+	case e.Group != nil:
+		return s.grouped(ctx, c, from, *repo, e)
 	case e.Pull != nil:
 		return s.pullChanged(ctx, c, from, *repo, e)
 	}
@@ -131,6 +133,9 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 	}
 	if was != nil {
 		now.ID = was.ID
+		if from.app == "" && was.App != "" { // told by a second webhook: the app may do more
+			now.App, now.Installation = was.App, was.Installation
+		}
 	}
 	main := mainBranch(repo, e.Repo)
 	move := func(i *store.IntentRow) error { return movePulled(ctx, c, i, was, now) }

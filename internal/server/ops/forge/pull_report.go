@@ -52,23 +52,31 @@ func wakePull(ctx context.Context, tx *store.Tx, org, id string) error {
 }
 
 // rerun writes the checks of pull requests again, though nothing changed.
-func rerun(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, numbers []int) (wire.HookReceipt, error) {
-	found := 0
-	for _, n := range numbers {
+func rerun(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, again githost.Rerun) (wire.HookReceipt, error) {
+	var pulls []store.Pull
+	for _, n := range again.Numbers {
 		p, err := c.Pull(ctx, repo.ID, from.provider, n)
 		if err != nil {
 			return wire.HookReceipt{}, err
 		}
-		if p == nil {
-			continue
+		if p != nil {
+			pulls = append(pulls, *p)
 		}
-		found++
+	}
+	if len(again.Numbers) == 0 {
+		at, err := c.PullsAt(ctx, repo.ID, from.provider, again.SHA)
+		if err != nil {
+			return wire.HookReceipt{}, err
+		}
+		pulls = at
+	}
+	for _, p := range pulls {
 		p.Report.Hash = ""
 		if err := ground.FirstError(c.SavePullReport(ctx, p.ID, p.Report), wakePull(ctx, c.Tx, c.Who.OrgID, p.ID)); err != nil {
 			return wire.HookReceipt{}, err
 		}
 	}
-	return ground.Done("%d checks are written again", found), nil
+	return ground.Done("%d checks are written again", len(pulls)), nil
 }
 
 // WakePulls makes the pull requests tell anew that events about conflicts
@@ -153,27 +161,14 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 		return "", nil, err
 	}
 	kind = rules.PullRequestReport
-	if kind == policy.ReportCheck && p.Provider == coord.GitLab { // which has no check runs
+	if kind == policy.ReportCheck && p.Provider == coord.GitLab && !p.SameRepo { // a fork's commit takes no status of ours
 		kind = policy.ReportComment
 	}
-	conflicts, err := pullConflicts(ctx, tx, p)
+	found, err := s.standing(ctx, tx, p)
 	if err != nil {
 		return "", nil, err
 	}
-	var notes []bulletin.PullNote
-	worst, live := "success", false
-	for _, c := range conflicts {
-		notes = append(notes, s.pullNote(p, c))
-		switch {
-		case !c.Status.Live():
-			continue
-		case c.Severity == coord.SeverityBlock:
-			worst = "failure"
-		case worst == "success":
-			worst = "neutral"
-		}
-		live = true
-	}
+	live := found.State != githost.Success
 	said := p.Report
 	if said.Kind != kind || kind == policy.ReportCheck && said.SHA != p.HeadSHA { // nothing there to change
 		said = store.PullReport{}
@@ -185,21 +180,38 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 		kind == policy.ReportCheck && p.State != coord.PullOpen:
 		return kind, nil, nil
 	}
-	title, text := bulletin.Pull(notes, s.Config.PublicURL)
-	if said.ID != 0 && said.Hash == textHash(text) {
+	if said.ID != 0 && said.Hash == textHash(found.Text) {
 		return kind, nil, nil
 	}
-	return kind, &githost.Report{
+	found.ID = said.ID
+	return kind, &found, nil
+}
+
+// standing returns what there is to say of a pull request's conflicts.
+func (s *Service) standing(ctx context.Context, tx *store.Tx, p store.Pull) (githost.Report, error) {
+	r := githost.Report{
 		Repo:   p.FullName,
 		Number: p.Number,
 		SHA:    p.HeadSHA,
-		ID:     said.ID,
-		Title:  title,
-		Text:   text,
-		State:  worst,
+		Branch: p.HeadRef,
+		State:  githost.Success,
 		URL:    s.URL("conflicts"),
 		Marker: bulletin.PullMarker,
-	}, nil
+	}
+	conflicts, err := pullConflicts(ctx, tx, p)
+	var notes []bulletin.PullNote
+	for _, c := range conflicts {
+		notes = append(notes, s.pullNote(p, c))
+		switch {
+		case !c.Status.Live():
+		case c.Severity == coord.SeverityBlock:
+			r.State = githost.ActionRequired
+		case r.State == githost.Success:
+			r.State = githost.Neutral
+		}
+	}
+	r.Title, r.Text = bulletin.Pull(notes, s.Config.PublicURL)
+	return r, err
 }
 
 // pullConflicts returns the conflicts of a pull request's work, newest first,

@@ -245,6 +245,13 @@ func TestGitLabTellsOfRenames(t *testing.T) {
 		if r.FullName != "group/shop" || !slices.Contains(r.Remotes, "gitlab.com/group/shop") || r.HostID == nil || *r.HostID != "gitlab.com#74" {
 			t.Errorf("after GitLab's system hook: %+v", r)
 		}
+		x.W.Must(200, request{Method: "POST", Path: to,
+			Body: map[string]any{"event_name": "project_transfer", "name": "Shop", "path": "shop", "path_with_namespace": "sales/shop",
+				"project_id": 74, "old_path_with_namespace": "group/shop", "project_visibility": "private"},
+			Header: map[string]string{"X-Gitlab-Token": secret, "X-Gitlab-Event": "System Hook", "X-Gitlab-Instance": "https://gitlab.com"}}, nil)
+		if r := x.repo("group/shop"); r.FullName != "sales/shop" || *r.HostID != "gitlab.com#74" {
+			t.Errorf("after it went to another group: %+v", r)
+		}
 	})
 }
 

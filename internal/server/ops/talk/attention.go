@@ -43,6 +43,7 @@ var watches = []watch{
 	{coord.ScopeConflictsRead, attention.demotions},
 	{coord.ScopeIntentsRead, attention.orphans},
 	{coord.ScopeReposRead, attention.twins},
+	{coord.ScopeMembersRead, attention.integrations},
 	{coord.ScopeMessagesRead, attention.acks},
 	{coord.ScopeMessagesRead, attention.messages},
 	{coord.ScopeMessagesRead, attention.questions},

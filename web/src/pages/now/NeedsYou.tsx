@@ -57,6 +57,7 @@ const looks: Record<Kind, Look> = {
   twin_repos: { icon: IconGitFork, tone: "warn", one: "repository known twice", many: "repositories known twice" },
   demotion: { icon: IconTrendingDown, tone: "warn", one: "kind of conflict lowered by verdicts", many: "kinds of conflict lowered by verdicts" },
   handoff: { icon: IconTransfer, tone: "good", one: "handoff to you", many: "handoffs to you" },
+  integration: { icon: IconPlugConnectedX, tone: "warn", one: "connection that does not work", many: "connections that do not work" },
   silent_hooks: { icon: IconPlugConnectedX, tone: "warn", one: "agent without hooks", many: "agents without hooks" },
   unchecked: { icon: IconShieldOff, tone: "warn", one: "agent that went on unchecked", many: "agents that went on unchecked" },
   plan: { icon: IconGauge, tone: "warn", one: "limit of the plan", many: "limits of the plan" },

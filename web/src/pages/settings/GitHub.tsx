@@ -2,7 +2,7 @@ import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
 import { IconBrandGithub, IconBrandGitlab } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
-import type { GitLabToken } from "../../api/records";
+import type { HostToken } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day, plural } from "../../lib/text";
@@ -15,7 +15,8 @@ export function GitHub() {
   return (
     <>
       <Apps />
-      <GitLab />
+      <Host kind="github" />
+      <Host kind="gitlab" />
     </>
   );
 }
@@ -97,45 +98,79 @@ function Apps() {
   );
 }
 
-function GitLab() {
-  const gitlab = useGet("integrations", "GET /v1/integrations/gitlab");
+/** What differs between the hosts whose webhooks people set up themselves. */
+const hosts = {
+  gitlab: {
+    name: "GitLab",
+    title: "GitLab",
+    sub: "The same for merge requests, by a webhook of a project or group.",
+    icon: IconBrandGitlab,
+    where: "In GitLab: Settings, Webhooks, Add new webhook, with the triggers Push events and Merge request events. URL:",
+    secret: "Secret token, or signing token where GitLab has one. This is the only time it is shown.",
+    url: "https://gitlab.com",
+    with: "With one, a merge request tells of its live conflicts in a note or as a commit status, what GitLab could not deliver is asked for, and a push to the default branch asks for a rebase whoever works on the same lines.",
+    token: "A group or project access token with the role Developer or higher and the scope api. It is kept sealed, and sent to this GitLab only.",
+    connect: () => call("PUT /v1/integrations/gitlab", { body: {} }),
+    disconnect: () => call("DELETE /v1/integrations/gitlab"),
+    save: (token: string | null, url?: string) => call("PUT /v1/integrations/gitlab/token", { body: { token, url } }),
+  },
+  github: {
+    name: "GitHub",
+    title: "GitHub without an app",
+    sub: "Where apps are not allowed: a webhook of a repository or organization, and commit statuses in place of check runs.",
+    icon: IconBrandGithub,
+    where: "In GitHub: Settings, Webhooks, Add webhook, content type application/json, with the events Pull requests, Pushes, Repositories and Merge groups. Payload URL:",
+    secret: "Secret. This is the only time it is shown.",
+    url: "https://github.com",
+    with: "With one, a pull request tells of its live conflicts in a comment or as a commit status, what GitHub could not deliver is asked for, and a push to the default branch asks for a rebase whoever works on the same lines.",
+    token: "A fine-grained token that may read contents and write pull requests and commit statuses, or a classic one with the scope repo. It is kept sealed, and sent to this GitHub only.",
+    connect: () => call("PUT /v1/integrations/github"),
+    disconnect: () => call("DELETE /v1/integrations/github"),
+    save: (token: string | null, url?: string) => call("PUT /v1/integrations/github/token", { body: { token, url } }),
+  },
+} as const;
+type Kind = keyof typeof hosts;
+
+function Host({ kind }: { kind: Kind }) {
+  const at = hosts[kind];
+  const status = useGet("integrations", kind === "github" ? "GET /v1/integrations/github" : "GET /v1/integrations/gitlab");
   const [secret, setSecret] = useState<string | null>(null);
-  const connect = useAction(() => call("PUT /v1/integrations/gitlab", { body: {} }), { stale: ["integrations"], then: (s) => setSecret(s.secret) });
-  const disconnect = useAction(() => call("DELETE /v1/integrations/gitlab"), { says: "Disconnected.", stale: ["integrations"], then: () => setSecret(null) });
+  const connect = useAction(at.connect, { stale: ["integrations"], then: (s) => setSecret(s.secret) });
+  const disconnect = useAction(at.disconnect, { says: "Disconnected.", stale: ["integrations"], then: () => setSecret(null) });
   return (
-    <Section title="GitLab" sub="The same for merge requests, by a webhook of a project or group.">
-      <Load query={gitlab}>
+    <Section title={at.title} sub={at.sub}>
+      <Load query={status}>
         {(g) =>
           !g.connected ? (
             <div className="row">
-              <IconBrandGitlab size={20} aria-hidden />
+              <at.icon size={20} aria-hidden />
               <span className="grow dim">Not connected.</span>
               <Button variant="default" loading={connect.isPending} onClick={() => connect.mutate()}>
-                Connect GitLab
+                Connect {at.title}
               </Button>
             </div>
           ) : (
             <div className="stack">
               <div className="row">
-                <IconBrandGitlab size={20} aria-hidden />
+                <at.icon size={20} aria-hidden />
                 <div className="grow">
                   <b>Connected</b> <span className="dim">{g.last_delivery_at ? <Ago at={g.last_delivery_at} prefix="last heard of " /> : "nothing heard of it yet"}</span>
                 </div>
                 <Confirmed label="New secret" title="Make a new secret?" text="The old one stops working at once." confirm="Make it" onConfirm={() => connect.mutateAsync()} />
-                <Confirmed label="Disconnect" title="Disconnect GitLab?" text="Its webhooks are refused." confirm="Disconnect" onConfirm={() => disconnect.mutateAsync()} />
+                <Confirmed label="Disconnect" title={`Disconnect ${at.title}?`} text="Its webhooks are refused." confirm="Disconnect" onConfirm={() => disconnect.mutateAsync()} />
               </div>
               <div>
                 <h3>Webhook</h3>
-                <p className="dim">In GitLab: Settings, Webhooks, Add new webhook, with the triggers Push events and Merge request events. URL:</p>
+                <p className="dim">{at.where}</p>
               </div>
               <Command>{g.webhook_url ?? ""}</Command>
               {secret && (
                 <>
-                  <Alert color="yellow">Secret token, or signing token where GitLab has one. This is the only time it is shown.</Alert>
+                  <Alert color="yellow">{at.secret}</Alert>
                   <Command>{secret}</Command>
                 </>
               )}
-              <AccessToken token={g.token} />
+              <AccessToken kind={kind} token={g.token} />
             </div>
           )
         }
@@ -144,10 +179,11 @@ function GitLab() {
   );
 }
 
-/** With what svc writes on merge requests and looks up pushed lines. */
-function AccessToken({ token }: { token: GitLabToken | null }) {
+/** With what svc writes on pull requests and looks up pushed lines. */
+function AccessToken({ kind, token }: { kind: Kind; token: HostToken | null }) {
+  const at = hosts[kind];
   const [open, setOpen] = useState(false);
-  const forget = useAction(() => call("PUT /v1/integrations/gitlab/token", { body: { token: null } }), { says: "The token is forgotten.", stale: ["integrations"] });
+  const forget = useAction(() => at.save(null), { says: "The token is forgotten.", stale: ["integrations"] });
   return (
     <div className="row split">
       <div className="grow">
@@ -155,39 +191,31 @@ function AccessToken({ token }: { token: GitLabToken | null }) {
         {token ? (
           <p className="dim">
             {token.name || "A token"} for {new URL(token.url).host}
-            {token.expires_at && <>, good until {day(token.expires_at)}</>} {token.refused_at && <Pill tone="block">GitLab no longer takes it</Pill>}
+            {token.expires_at && <>, good until {day(token.expires_at)}</>} {token.refused_at && <Pill tone="block">{at.name} no longer takes it</Pill>}
           </p>
         ) : (
-          <p className="dim">With one, a merge request with live conflicts says so in a note, and a push to the default branch asks for a rebase whoever works on the same lines.</p>
+          <p className="dim">{at.with}</p>
         )}
       </div>
       <Button size="compact-xs" variant="default" onClick={() => setOpen(true)}>
         {token ? "Replace" : "Add a token"}
       </Button>
-      {token && <Confirmed label="Forget" title="Forget the token?" text="Merge requests no longer tell of conflicts, and pushes ask nobody for a rebase. Revoke it in GitLab as well." confirm="Forget it" onConfirm={() => forget.mutateAsync()} />}
-      {open && <NewAccessToken url={token?.url} onClose={() => setOpen(false)} />}
+      {token && <Confirmed label="Forget" title="Forget the token?" text={`Nothing is written on ${at.name} any more, and pushes ask nobody for a rebase. Revoke it there as well.`} confirm="Forget it" onConfirm={() => forget.mutateAsync()} />}
+      {open && <NewAccessToken kind={kind} url={token?.url} onClose={() => setOpen(false)} />}
     </div>
   );
 }
 
-function NewAccessToken({ url: known, onClose }: { url?: string; onClose: () => void }) {
+function NewAccessToken({ kind, url: known, onClose }: { kind: Kind; url?: string; onClose: () => void }) {
+  const at = hosts[kind];
   const [token, setToken] = useState("");
-  const [url, setUrl] = useState(known ?? "https://gitlab.com");
-  const save = useAction(() => call("PUT /v1/integrations/gitlab/token", { body: { token: token.trim(), url: url.trim() } }), { says: "GitLab takes the token.", stale: ["integrations"], quietErrors: true, then: onClose });
+  const [url, setUrl] = useState(known ?? at.url);
+  const save = useAction(() => at.save(token.trim(), url.trim()), { says: `${at.name} takes the token.`, stale: ["integrations"], quietErrors: true, then: onClose });
   return (
-    <Dialog opened onClose={onClose} title="Access token for GitLab">
+    <Dialog opened onClose={onClose} title={`Access token for ${at.name}`}>
       <Form onSubmit={() => save.mutate()} onCancel={onClose} confirm="Save" error={save.error} fields={["token", "url"]} busy={save.isPending}>
-        <TextInput label="GitLab" type="url" required value={url} onChange={(e) => setUrl(e.target.value)} error={fieldError(save.error, "url")} />
-        <PasswordInput
-          label="Token"
-          description="A group or project access token with the role Reporter or higher and the scope api. It is kept sealed, and sent to this GitLab only."
-          autoComplete="off"
-          required
-          data-autofocus
-          value={token}
-          onChange={(e) => setToken(e.target.value)}
-          error={fieldError(save.error, "token")}
-        />
+        <TextInput label={at.name} type="url" required value={url} onChange={(e) => setUrl(e.target.value)} error={fieldError(save.error, "url")} />
+        <PasswordInput label="Token" description={at.token} autoComplete="off" required data-autofocus value={token} onChange={(e) => setToken(e.target.value)} error={fieldError(save.error, "token")} />
       </Form>
     </Dialog>
   );
