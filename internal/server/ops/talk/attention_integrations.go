@@ -49,7 +49,8 @@ func (a attention) suspended(ctx context.Context) (out []coord.AttentionItem, er
 			if i.Suspended && !i.Gone {
 				out = append(out, a.broken(fmt.Sprint("installation ", i.ID), i.ChangedAt, "github",
 					fmt.Sprintf("The GitHub app is suspended on %s", i.Account),
-					"Its pull requests move no intents and are told of no conflicts until somebody ends that on GitHub; what was missed is asked for then."))
+					"Its pull requests move no intents and are told of no conflicts until somebody ends that on GitHub; "+
+						"what was missed is asked for then."))
 			}
 		}
 	}
