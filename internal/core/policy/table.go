@@ -100,7 +100,8 @@ func Table() []Rule {
 		{Name: "review_expire_days", Type: Integer, Min: 1, Max: 90, Default: 14,
 			Doc: "An intent in review without activity for this long expires."},
 		{Name: "pull_request_report", Type: Choice, Values: []string{ReportOff, ReportComment, ReportCheck}, Default: ReportComment,
-			Doc: "How a pull or merge request tells of live conflicts: one comment, or a check run (a commit status where there is no app), kept up to date in place."},
+			Doc: "How a pull or merge request tells of live conflicts: one comment, " +
+				"or a check run (a commit status where there is no app), kept up to date in place."},
 		{Name: "retention_days", Type: Integer, Min: 30, Max: 36500, Default: 730,
 			Doc: "Events, ended sessions and conflicts that ended by themselves are forgotten after this long. " +
 				"An org's rule alone counts; daily figures stay."},

@@ -133,7 +133,8 @@ func TestASuspendedInstallation(t *testing.T) {
 		event("created", t0, nil)
 		await.True(t, "a pull request from before the app is known", func() bool { return x.intentNow(early.Ref).Status == coord.IntentInReview })
 
-		if got := event("suspend", t0.Add(time.Minute), map[string]any{"suspended_at": t0.Add(time.Minute)}); !strings.Contains(got.Reason, "suspended") {
+		since := t0.Add(time.Minute)
+		if got := event("suspend", since, map[string]any{"suspended_at": since}); !strings.Contains(got.Reason, "suspended") {
 			t.Errorf("suspended = %+v", got)
 		}
 		if got := x.broken(); len(got) != 1 || !strings.Contains(got[0], "suspended on acme") || !x.status().Installations[0].Suspended {
@@ -204,19 +205,22 @@ func TestGitHubWithoutAnApp(t *testing.T) {
 			t.Errorf("an app of somebody else's = %+v", got)
 		}
 
-		bad := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Ada.Token, Body: map[string]any{"token": "ghp_mistyped"}})
+		bad := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Ada.Token,
+			Body: map[string]any{"token": "ghp_mistyped"}})
 		if bad.Status != 400 || !strings.Contains(string(bad.Body), "does not take it") {
 			t.Errorf("a wrong token = %d %s", bad.Status, bad.Body)
 		}
 		x.gh.set(func() { x.gh.person = person5 })
-		if got := put("/token", map[string]any{"token": person5}); got.Token == nil || got.Token.Name != "ada-lovelace" || got.Token.ExpiresAt == nil {
+		if got := put("/token", map[string]any{"token": person5}).Token; got == nil || got.Name != "ada-lovelace" || got.ExpiresAt == nil {
 			t.Fatalf("with a token = %+v", got)
 		}
 		last := func(state string) func() bool {
 			return func() (there bool) {
 				x.gh.set(func() {
-					n := len(x.gh.statuses)
-					there = n > 0 && x.gh.statuses[n-1]["state"] == state && x.gh.statuses[n-1]["sha"] == "head-1" && x.gh.statuses[n-1]["context"] == "svc"
+					if n := len(x.gh.statuses); n > 0 {
+						got := x.gh.statuses[n-1]
+						there = got["state"] == state && got["sha"] == "head-1" && got["context"] == "svc"
+					}
 				})
 				return there
 			}

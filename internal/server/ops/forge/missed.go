@@ -37,7 +37,13 @@ func missedKey(provider coord.Provider, org string) string {
 
 // askMissed has a host asked now, and from then on every quarter of an hour.
 func askMissed(ctx context.Context, tx *store.Tx, provider coord.Provider, org string) error {
-	return jobs.Move(ctx, tx, jobs.New{Kind: JobMissed, Org: org, Key: missedKey(provider, org), Payload: MissedJob{Provider: provider}, At: tx.Now})
+	return jobs.Move(ctx, tx, jobs.New{
+		Kind:    JobMissed,
+		Org:     org,
+		Key:     missedKey(provider, org),
+		Payload: MissedJob{Provider: provider},
+		At:      tx.Now,
+	})
 }
 
 // askInstallation has an installation asked once.
