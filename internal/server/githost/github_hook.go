@@ -109,7 +109,8 @@ func readPull(e *Event, p *github.PullRequestEvent) {
 // whether they are merged, but when.
 func pullOf(pr *github.PullRequest, r *github.Repository) Pull {
 	p := Pull{Number: pr.GetNumber(), State: coord.PullOpen, Draft: pr.GetDraft(), HeadRef: pr.GetHead().GetRef(),
-		HeadSHA: pr.GetHead().GetSHA(), SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(), BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(),
+		HeadSHA: pr.GetHead().GetSHA(), SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(),
+		BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(),
 		ChangedAt: stamp(pr.UpdatedAt)}
 	switch {
 	case pr.GetMerged() || pr.MergedAt != nil:
