@@ -220,8 +220,14 @@ func routerName(v outline.Value) string {
 	if v.Kind == outline.ValName {
 		return v.Text
 	}
-	if v.Kind == outline.ValCall && v.Call != nil && len(v.Call.Args) == 0 && v.Call.Inner == nil {
+	if v.Kind != outline.ValCall || v.Call == nil || v.Call.Inner != nil {
+		return ""
+	}
+	if len(v.Call.Args) == 0 {
 		return receiver(v.Call.Name)
+	}
+	if router, ok := strings.CutSuffix(v.Call.Args[0].Text, ".urls"); ok && v.Call.Args[0].Kind == outline.ValName { // include(router.urls)
+		return router
 	}
 	return ""
 }

@@ -182,20 +182,25 @@ func (r *Repo) mountCandidates(file string) []string {
 }
 
 func (r *Repo) djangoProjects(file string) []string {
-	settings := bytes.Index(r.tree.read("manage.py"), []byte("DJANGO_SETTINGS_MODULE"))
-	if settings < 0 {
-		return nil
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		manage := r.tree.read(path.Join(dir, "manage.py"))
+		if settings := bytes.Index(manage, []byte("DJANGO_SETTINGS_MODULE")); settings >= 0 {
+			parts := strings.FieldsFunc(string(manage[settings:]), func(c rune) bool { return c == '"' || c == '\'' })
+			if len(parts) < 3 {
+				return nil
+			}
+			project := strings.ReplaceAll(parts[2], ".", "/") // its settings, perhaps a folder of them
+			for project = path.Dir(project); project != "."; project = path.Dir(project) {
+				if urls := path.Join(dir, project, "urls.py"); urls != file && r.tree.has(urls) {
+					return []string{urls}
+				}
+			}
+			return nil
+		}
+		if dir == "." {
+			return nil
+		}
 	}
-	text := string(r.tree.read("manage.py")[settings:])
-	parts := strings.FieldsFunc(text, func(c rune) bool { return c == '"' || c == '\'' })
-	if len(parts) < 3 {
-		return nil
-	}
-	project, _, _ := strings.Cut(parts[2], ".")
-	if urls := path.Join(project, "urls.py"); urls != file && r.tree.has(urls) {
-		return []string{urls}
-	}
-	return nil
 }
 
 // mountIn finds the prefix under which parent mounts file.

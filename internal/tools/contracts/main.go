@@ -3,6 +3,7 @@
 //
 //	go run ./internal/tools/contracts [-v] [-only TEXT] TRUTH MIRRORS
 //	go run ./internal/tools/contracts -documents LIST TRUTH MIRRORS
+//	go run ./internal/tools/contracts -strangers LIST TRUTH MIRRORS
 //
 // TRUTH holds three tables with a line of headings: routes.tsv (the routes of
 // one public API: n, method, path, in_envelope, in_fields, out_envelope,
@@ -33,6 +34,7 @@ func main() {
 	fields := flag.Bool("fields", false, "with -v: also the fields that were missed")
 	only := flag.String("only", "", "only repositories whose row contains this")
 	documents := flag.String("documents", "", "score instead the repositories that this file lists against the API documents in them")
+	strangers := flag.String("strangers", "", "count instead what meets between the repositories that this file lists, each another program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -45,6 +47,9 @@ func main() {
 	run := s.run
 	if *documents != "" {
 		run = func() error { return s.documents(*documents) }
+	}
+	if *strangers != "" {
+		run = func() error { return s.strangers(*strangers) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "contracts:", err)
