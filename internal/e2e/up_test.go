@@ -1,15 +1,19 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -263,6 +267,51 @@ func TestWorkStaysLocalUntilItIsShared(t *testing.T) {
 	l.run("", "svc", "share", "--stop")
 	if at() == team.URL {
 		t.Error("after svc share --stop work still goes to the team")
+	}
+}
+
+// A login alone is no leave to tell: hooks of the user say nothing of a
+// repository until the team has registered it or the person shares it.
+func TestALoginTellsOfNoOtherRepository(t *testing.T) {
+	l := newLaptop(t)
+	team := newServer(t, t.TempDir())
+	var mu sync.Mutex
+	var sent strings.Builder
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		fmt.Fprintln(&sent, r.URL, string(body))
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		team.d.Handler().ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	heard := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(sent.String(), "secret")
+	}
+	l.run("", "git", "remote", "add", "origin", "https://github.com/acme/secret")
+	l.run("", "svc", "init", "--user", "--tools", "claude_code", "--yes")
+	l.run(team.token("olga@example.com"), "svc", "login", "--server", front.URL, "--token", "-")
+	l.hook("A", "SessionStart", "")
+	l.hook("A", "PreToolUse", "t1")
+	if out, err := l.try("", "svc", "check", "a.txt"); err == nil || !strings.Contains(out, "svc share") {
+		t.Errorf("svc check: %v\n%s", err, out)
+	}
+	if heard() {
+		t.Errorf("the server heard of it:\n%s", &sent)
+	}
+	l.run("", "svc", "share", "--yes")
+	if out := l.hook("B", "SessionStart", ""); !strings.Contains(out, "acme/secret") || !heard() {
+		t.Errorf("after svc share the hook says %q", out)
+	}
+	l.run("", "svc", "share", "--stop")
+	mu.Lock()
+	sent.Reset()
+	mu.Unlock()
+	if out := l.hook("C", "SessionStart", ""); out != "" || heard() {
+		t.Errorf("after svc share --stop the hook says %q, and the server heard\n%s", out, &sent)
 	}
 }
 
