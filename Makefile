@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-clients test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-clients test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -85,9 +85,20 @@ breaks: ## breaking and compatible changes played through real hooks; TRUTH= and
 mutants: ## small mistakes that no test notices; half an hour, PART=engine for one part
 	go run ./internal/tools/mutants $(if $(PART),-only $(PART))
 
-chaos: build ## svcd killed with -9 a hundred times under load: nothing acknowledged is lost; and the control that must fail
-	go run ./internal/tools/chaos
-	! go run ./internal/tools/chaos -kills 2 -control
+chaos: build ## svcd, three replicas and PostgreSQL broken under load: nothing acknowledged is lost; and the controls that must fail
+	.ci/needs
+	go build -tags netgo,osusergo,trusting -o bin/svcd-trusting ./cmd/svcd
+	go build -o bin/chaos ./internal/tools/chaos
+	bin/chaos kills frozen faults
+	bin/chaos -faults 0 pairs
+	if [ "$$(id -u)" = 0 ]; then bin/chaos full; else echo "without the full disk: it takes root"; fi
+	! bin/chaos -kills 2 -control kills
+	! bin/chaos -control frozen
+	! bin/chaos -faults 2 -pairs 50 -control faults
+	! bin/chaos -faults 0 -pairs 200 -svcd bin/svcd-trusting pairs
+
+soak: build ## 1,000 agents at four edits a minute and 200 streams on one svcd, ten minutes (FOR=1m for less); wants a quiet machine
+	go run ./internal/tools/soak -for $(or $(FOR),10m)
 
 bench: ## the benchmarks, on both databases
 	.ci/needs

@@ -61,17 +61,22 @@ func WantedMaps(ix *Index, workerID string) []WantedMap {
 	g := gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}
 	var out []WantedMap
 	for _, c := range ix.Changes(workerID) {
-		if c.RepoID != w.Repo.ID || g.repo.rules.Ignored(c.Facts.Path) || !movable(&c.Facts) {
+		if c.RepoID != w.Repo.ID || !movable(&c.Facts) {
 			continue
 		}
 		path := basePath(&c.Facts)
-		g.repo.tree.Matching(path, func(e *entry) {
+		at := g.repo.tree.FindPath(path)
+		if at == 0 {
+			continue
+		}
+		g.repo.tree.At(at, func(e *entry) {
 			theirs, other := g.theirs(g.repo, e)
 			if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
 				return
 			}
 			f := &theirs.change.Facts
-			if !movable(f) || basePath(f) != path || *f.BaseBlob == *c.Facts.BaseBlob || ix.HasLineMap(c.RepoID, *c.Facts.BaseBlob, *f.BaseBlob) {
+			if !movable(f) || basePath(f) != path || *f.BaseBlob == *c.Facts.BaseBlob || ix.HasLineMap(c.RepoID, *c.Facts.BaseBlob, *f.BaseBlob) ||
+				g.repo.rules.Ignored(c.Facts.Path) {
 				return
 			}
 			out = append(out, WantedMap{path, *c.Facts.BaseBlob, *f.BaseBlob})

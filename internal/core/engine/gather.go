@@ -240,27 +240,42 @@ func (g *gatherer) likelyKey(key string, visit func(*repo, *entry, item, *Worker
 
 // change collects what one of the worker's changes meets.
 func (g *gatherer) change(c *Change) {
-	f := &c.Facts
-	if g.repo.rules.Ignored(f.Path) {
-		return
+	before := len(g.hits)
+	g.collect(c)
+	// Last, since most of what a worker changed meets nobody.
+	if len(g.hits) > before && g.repo.rules.Ignored(c.Facts.Path) {
+		g.hits = g.hits[:before]
 	}
+}
+
+func (g *gatherer) collect(c *Change) {
+	f := &c.Facts
 	ours := item{kind: changeEntry, change: c}
-	for _, p := range basePaths(f) {
-		file := g.repo.tree.Matching(p, func(e *entry) { g.atChangedPath(ours, e) })
-		if file != 0 && symbolsUnknown(ours) {
-			g.repo.tree.SymbolsIn(file, func(e *entry) {
-				if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == claimEntry {
-					g.add(pathHit, ours, theirs, w)
-				}
-			})
-		}
+	g.changedPath(ours, f.Path)
+	if f.OldPath != nil && *f.OldPath != f.Path {
+		g.changedPath(ours, *f.OldPath)
 	}
 	if isNew(f) {
 		g.folders(ours)
 	}
-	g.changedSymbols(c)
+	if len(f.Symbols) > 0 {
+		g.changedSymbols(c)
+	}
 	g.changedContracts(c)
 	g.references(c)
+}
+
+// changedPath collects what a change meets at a path it has or had.
+func (g *gatherer) changedPath(ours item, path string) {
+	file := g.repo.tree.Matching(path, func(e *entry) { g.atChangedPath(ours, e) })
+	if file == 0 || !symbolsUnknown(ours) {
+		return
+	}
+	g.repo.tree.SymbolsIn(file, func(e *entry) {
+		if theirs, w := g.theirs(g.repo, e); w != nil && e.Kind == claimEntry {
+			g.add(pathHit, ours, theirs, w)
+		}
+	})
 }
 
 func (g *gatherer) atChangedPath(ours item, e *entry) {

@@ -254,6 +254,7 @@ type Draft struct {
 	reads
 	ix        *engine.Index
 	undo      []func()
+	tries     int // before it started over
 	disturbed map[string]bool
 }
 
@@ -286,6 +287,7 @@ func (d *Draft) StartOver(ctx context.Context, tx *store.Tx, org, repo string) e
 		return err
 	}
 	d.rollback()
+	d.tries += len(d.undo) + 1
 	d.undo, d.reads, d.ix = nil, ix, ix
 	for _, id := range ix.Workers(repo) {
 		d.disturb(id)
@@ -296,6 +298,9 @@ func (d *Draft) StartOver(ctx context.Context, tx *store.Tx, org, repo string) e
 // Disturbed returns the workers whose findings may have changed and who have
 // not been Settled since, sorted.
 func (d *Draft) Disturbed() []string { return slices.Sorted(maps.Keys(d.disturbed)) }
+
+// Tries is how much was tried so far: while it is the same, so is the index.
+func (d *Draft) Tries() int { return d.tries + len(d.undo) }
 
 // Settled notes that a worker's findings are known.
 func (d *Draft) Settled(id string) { delete(d.disturbed, id) }

@@ -205,7 +205,7 @@ func loadSuppressions(ctx context.Context, tx *store.Tx, org string, ix *engine.
 // SuppressionOf returns what a conflict keeps from being raised again, if it
 // does: one that was overridden, agreed on, called false, or whose sides came
 // into one hand.
-func SuppressionOf(c store.ConflictRow) (engine.Suppression, bool) {
+func SuppressionOf(c store.Lasting) (engine.Suppression, bool) {
 	s := engine.Suppression{Fingerprint: c.Fingerprint, Keys: c.Keys}
 	if c.Resolution != nil {
 		if *c.Resolution == coord.ResolvedWithdrawn {

@@ -259,9 +259,6 @@ func (n *Notifier) toWebhooks(ctx context.Context, tx *store.Tx, org string, hoo
 // sweep forgets what is too old to be of use.
 func (n *Notifier) sweep(ctx context.Context, r *jobs.Run) error {
 	return n.Store.Write(ctx, "", func(tx *store.Tx) error {
-		if err := tx.DeleteOldDeliveries(ctx, retention); err != nil {
-			return err
-		}
 		if err := tx.DeleteFailedJobs(ctx, retention); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,10 +22,12 @@ import (
 )
 
 // BenchmarkTenTimesTheHistory calls every operation that can be called again
-// and again on two services, one with ten times the past of the other, and
-// reports how much more processor time the older one takes; above 1.3 times,
-// over 20 calls or more, it fails. SVC_BENCH_PAST sets how many intents the
-// younger has closed.
+// and again, every tool and every event of a hook on two services, one with ten
+// times the past of the other, and reports how much more processor time the
+// older one takes; above 1.3 times, over 20 calls or more, it fails.
+// SVC_BENCH_PAST sets how many intents the younger has closed. The older one
+// has worked at the same pace for ten times as long; with SVC_BENCH_DENSE at
+// ten times the pace, for the same year and a half.
 func BenchmarkTenTimesTheHistory(b *testing.B) {
 	for _, db := range []struct {
 		name string
@@ -36,11 +39,15 @@ func BenchmarkTenTimesTheHistory(b *testing.B) {
 		b.Run(db.name, func(b *testing.B) {
 			past := 1000
 			fmt.Sscan(os.Getenv("SVC_BENCH_PAST"), &past)
-			young, old := newHistory(b, db.dsn(b), past), newHistory(b, db.dsn(b), 10*past)
+			days := []int{54, 540}
+			if os.Getenv("SVC_BENCH_DENSE") != "" {
+				days[0] = days[1]
+			}
+			young, old := newHistory(b, db.dsn(b), past, days[0]), newHistory(b, db.dsn(b), 10*past, days[1])
 			for _, c := range calls() {
 				b.Run(c.name, func(b *testing.B) {
 					for _, h := range []*history{young, old} {
-						h.call(b, c) // what the first one costs is another matter
+						h.prepare(b, c)() // what the first one costs is another matter
 					}
 					var each [2][]time.Duration
 					for range b.N {
@@ -49,8 +56,9 @@ func BenchmarkTenTimesTheHistory(b *testing.B) {
 								_, err := tx.ExecContext(ctx, `DELETE FROM sends`)
 								return err
 							})
+							act := h.prepare(b, c)
 							start := processor()
-							h.call(b, c)
+							act()
 							each[i] = append(each[i], processor()-start)
 						}
 					}
@@ -60,7 +68,7 @@ func BenchmarkTenTimesTheHistory(b *testing.B) {
 					b.ReportMetric(float64(old.Microseconds()), "µs-old")
 					b.ReportMetric(ratio, "old/young")
 					if enough := 20; b.N >= enough && ratio > mostOlder {
-						b.Errorf("takes %.2f times the processor with ten times the history; %.1f are the most", ratio, mostOlder)
+						b.Errorf("takes %.2f times the processor with ten times the history (%s against %s); %.1f are the most", ratio, old, young, mostOlder)
 					}
 				})
 			}
@@ -95,7 +103,7 @@ type history struct {
 	n      int
 }
 
-func newHistory(b *testing.B, dsn string, intents int) *history {
+func newHistory(b *testing.B, dsn string, intents, days int) *history {
 	h := &history{schema: api.New(nil), made: map[string]object{}}
 	storetest.Prepare(b, dsn)
 	h.w = daemontest.Start(b, dsn)
@@ -115,6 +123,7 @@ func newHistory(b *testing.B, dsn string, intents int) *history {
 		User:    h.o.Users[coord.Owner].ID,
 		Other:   h.o.Users[coord.Member].ID,
 		Intents: intents,
+		Days:    days,
 	}.Live(b, h.w.Store)
 	h.w.Restart() // as after a night: statistics are gathered, and days are summed up
 	if err := h.w.D.Ops.Outgoing.Tidy(b.Context()); err != nil {
@@ -132,10 +141,11 @@ type call struct {
 	name string
 	op   api.Op
 	hook wire.HookEvent
+	tool string
 }
 
-// calls are every row of the table that answers more than once, and every
-// event of a hook.
+// calls are every row of the table that answers more than once, every tool,
+// and every event of a hook.
 func calls() (out []call) {
 	for _, op := range api.Table {
 		method, path, _ := strings.Cut(op.Route, " ")
@@ -148,33 +158,34 @@ func calls() (out []call) {
 		}
 	}
 	out = append(out, call{name: "POST :v1:intents"}, call{name: "POST :v1:messages"})
+	for _, op := range api.Table {
+		if op.Tool != "" {
+			out = append(out, call{name: "tool " + op.Tool, op: op, tool: op.Tool})
+		}
+	}
 	for _, e := range wire.HookEvents() {
 		out = append(out, call{name: "hook " + string(e), hook: e})
 	}
 	return out
 }
 
-func (h *history) call(b *testing.B, c call) {
+// prepare makes what a call is about and returns what makes it.
+func (h *history) prepare(b *testing.B, c call) func() {
 	b.Helper()
 	h.n++
 	switch {
 	case c.hook != "":
-		path := fmt.Sprintf("now/edit%d.go", h.n%10)
-		h.w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: h.o.Owner(), Body: map[string]any{
-			"event":          c.hook,
-			"session":        map[string]any{"tool": "codex", "external_id": "bench"},
-			"paths":          []string{path},
-			"prompt_excerpt": "Do it",
-			"repo":           map[string]any{"remote_fingerprints": []string{"github.com/acme/api"}, "branch": "work"}}}, nil)
-		return
+		return h.hook(c.hook)
+	case c.tool != "":
+		return h.tool(b, c.tool)
 	case c.name == "POST :v1:intents":
 		scope := map[string]any{"paths": []string{fmt.Sprintf("more/%d.go", h.n)}}
-		h.w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.o.Tokens[coord.Admin],
-			Body: map[string]any{"title": "Now", "repo": "acme/api", "scope": scope}}, nil)
-		return
+		return func() {
+			h.w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.o.Tokens[coord.Admin],
+				Body: map[string]any{"title": "Now", "repo": "acme/api", "scope": scope}}, nil)
+		}
 	case c.name == "POST :v1:messages":
-		message(h.w, h.o)
-		return
+		return func() { message(h.w, h.o) }
 	}
 	method, path, _ := strings.Cut(c.op.Route, " ")
 	own := object{path: path}
@@ -189,9 +200,113 @@ func (h *history) call(b *testing.B, c call) {
 	q := x.query()
 	if more, ok := queries[c.op.Route]; ok {
 		q = more(h.w, h.o)
+		if q.Has("repo") {
+			q.Set("repo", "acme/api") // the one that has a past
+		}
 	}
-	res := h.w.Do(x.request(method, own.path+"?"+q.Encode(), own.body))
-	if res.Status != c.op.Success {
-		b.Fatalf("%s = %d\n%s", c.op.Route, res.Status, res.Body)
+	return func() {
+		res := h.w.Do(x.request(method, own.path+"?"+q.Encode(), own.body))
+		if res.Status != c.op.Success {
+			b.Fatalf("%s = %d\n%s", c.op.Route, res.Status, res.Body)
+		}
 	}
+}
+
+// hook returns a call of an event of the owner's agent.
+func (h *history) hook(e wire.HookEvent) func() {
+	path := fmt.Sprintf("now/edit%d.go", h.n%10)
+	return func() {
+		h.w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/hooks/evaluate", Token: h.o.Owner(), Body: map[string]any{
+			"event":          e,
+			"session":        map[string]any{"tool": "codex", "external_id": "bench"},
+			"paths":          []string{path},
+			"prompt_excerpt": "Do it",
+			"repo":           map[string]any{"remote_fingerprints": []string{"github.com/acme/api"}, "branch": "work"}}}, nil)
+	}
+}
+
+// tool returns a call of a tool by the owner's agent.
+func (h *history) tool(b *testing.B, name string) func() {
+	session := sessionIn(h.w, h.o, "acme/api")
+	make, ok := toolArguments[name]
+	if !ok {
+		b.Fatalf("say in toolArguments with what to call %s", name)
+	}
+	body := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": name, "arguments": make(h)}}
+	return func() {
+		var out struct {
+			Result struct {
+				IsError bool
+				Content []struct{ Text string }
+			}
+		}
+		h.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: h.o.Owner(), Body: body,
+			Header: map[string]string{"Accept": "application/json, text/event-stream", "X-Svc-Session": session}}, &out)
+		if out.Result.IsError || len(out.Result.Content) == 0 {
+			b.Fatalf("%s: %+v", name, out)
+		}
+	}
+}
+
+// declared is a new intent of a role.
+func (h *history) declared(role coord.Role) string {
+	h.n++
+	var out wire.Declared
+	h.w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.o.Tokens[role], Body: map[string]any{
+		"title": "Now", "repo": "acme/api", "scope": map[string]any{"paths": []string{fmt.Sprintf("tool/%d.go", h.n)}}}}, &out)
+	return out.Intent.Ref
+}
+
+// toolArguments are with what each tool can be called.
+var toolArguments = map[string]func(*history) map[string]any{
+	"team_context":    func(*history) map[string]any { return map[string]any{"paths": []string{"now/1.go"}} },
+	"scope_check":     func(*history) map[string]any { return map[string]any{"paths": []string{"now/1.go"}} },
+	"who_is_online":   func(*history) map[string]any { return map[string]any{} },
+	"conflicts":       func(*history) map[string]any { return map[string]any{} },
+	"channels":        func(*history) map[string]any { return map[string]any{} },
+	"inbox":           func(*history) map[string]any { return map[string]any{} },
+	"history_search":  func(*history) map[string]any { return map[string]any{"q": "tokens"} },
+	"contract_lookup": func(*history) map[string]any { return map[string]any{"key": "http:GET /users"} },
+	"channel_read":    func(*history) map[string]any { return map[string]any{"channel": "acme/api"} },
+	"message_send": func(h *history) map[string]any {
+		return map[string]any{"to": "user:" + h.o.Users[coord.Member].Email, "body": "Hello"}
+	},
+	"message_ack": func(h *history) map[string]any {
+		id, _ := message(h.w, h.o)
+		return map[string]any{"message": id}
+	},
+	"ask": func(h *history) map[string]any {
+		return map[string]any{"to": "user:" + h.o.Users[coord.Member].Email, "question": fmt.Sprintf("Which one is number %d?", h.n)}
+	},
+	"answer": func(h *history) map[string]any {
+		var out struct{ ID string }
+		h.w.Must(201, daemontest.Request{Method: "POST", Path: "/v1/questions", Token: h.o.Tokens[coord.Member], Body: map[string]any{
+			"to": "user:" + h.o.Users[coord.Owner].Email, "question": fmt.Sprintf("Which one is number %d?", h.n)}}, &out)
+		return map[string]any{"question": out.ID, "answer": "That one."}
+	},
+	"intent_declare": func(h *history) map[string]any {
+		return map[string]any{"title": "Next", "scope": map[string]any{"paths": []string{fmt.Sprintf("tool/own%d.go", h.n)}}}
+	},
+	"intent_update": func(h *history) map[string]any {
+		return map[string]any{"intent": h.declared(coord.Owner), "patch": map[string]any{"summary": "More of it"}}
+	},
+	"intent_close": func(h *history) map[string]any {
+		return map[string]any{"intent": h.declared(coord.Owner), "outcome": "abandoned"}
+	},
+	"intent_handoff": func(h *history) map[string]any {
+		return map[string]any{"ref": h.declared(coord.Owner), "to": h.o.Users[coord.Member].Email, "note": "Yours"}
+	},
+	"intent_adopt": func(h *history) map[string]any {
+		ref := h.declared(coord.Member)
+		h.w.Must(200, daemontest.Request{Method: "POST", Path: "/v1/intents/" + ref + "/handoff", Token: h.o.Tokens[coord.Member],
+			Body: map[string]any{"to": h.o.Users[coord.Owner].Email, "note": "Yours"}}, nil)
+		return map[string]any{"ref": ref}
+	},
+	"conflict_respond": func(h *history) map[string]any {
+		own := onConflict("", nil)(nil, h.w, h.o)
+		return map[string]any{"conflict": path.Base(own.path), "action": "ack"}
+	},
+	"wait_for": func(h *history) map[string]any {
+		return map[string]any{"path": "nobody/holds.go", "timeout_seconds": 1}
+	},
 }

@@ -51,6 +51,11 @@ func (c ConflictRow) For(side coord.PartyRole) coord.Conflict {
 	return c.Conflict
 }
 
+// Lasting returns what the conflict says to its like.
+func (c ConflictRow) Lasting() Lasting {
+	return Lasting{Fingerprint: c.Fingerprint, Keys: c.Keys, Status: c.Status, Resolution: c.Resolution}
+}
+
 // Stakes returns who stands on which side.
 func (c ConflictRow) Stakes() (holder, challenger coord.Stake) {
 	return coord.Stake{Worker: c.Holder, User: c.HolderUser}, coord.Stake{Worker: c.Challenger, User: c.ChallengerUser}
@@ -246,17 +251,29 @@ func (tx *Tx) LastConflict(ctx context.Context, org, fingerprint string) (*Confl
 	return &c, err
 }
 
+// A Lasting is what an ended conflict says to its like.
+type Lasting struct {
+	Fingerprint string
+	Keys        []string
+	Status      coord.ConflictStatus
+	Resolution  *coord.Resolution
+}
+
 // ClosedConflicts returns the conflicts that were overridden, agreed on, called
 // false, withdrawn or came into one hand: those that keep their like from being raised
-// again. With a fingerprint, only those of it.
-func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]ConflictRow, error) {
+// again. With a fingerprint, only those of it. There may be many, so no more of
+// them is read than that.
+func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]Lasting, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
 	f.and(`(c.status = 'overridden' OR c.resolution IN ('agreed', 'false_positive', 'withdrawn', 'handed_over'))`)
 	if fingerprint != "" {
 		f.and(`c.fingerprint = ?`, fingerprint)
 	}
-	return all(ctx, tx, scanConflict, `SELECT `+conflictColumns+conflictTables+f.where()+` ORDER BY c.number`, f.args...)
+	return all(ctx, tx, func(r scanner) (l Lasting, err error) {
+		err = r.Scan(&l.Fingerprint, asJSON{&l.Keys}, &l.Status, &l.Resolution)
+		return l, err
+	}, `SELECT c.fingerprint, c.evidence_keys, c.status, c.resolution FROM conflicts c`+f.where()+` ORDER BY c.fingerprint, c.number`, f.args...)
 }
 
 // withHistory fills in actions and feedback, in two queries for all rows.

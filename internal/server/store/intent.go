@@ -103,7 +103,7 @@ func (a also) Scan(to ...any) error { return a.scanner.Scan(append(to, a.more...
 // Orphans returns the live intents whose owner is no member any more.
 func (tx *Tx) Orphans(ctx context.Context, org string) ([]IntentRow, error) {
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+`
-		WHERE i.org_id = $1 AND i.status IN ('draft', 'active', 'blocked', 'in_review')
+		WHERE i.org_id = $1 AND i.closed_at IS NULL AND i.status IN ('draft', 'active', 'blocked', 'in_review')
 			AND NOT EXISTS (SELECT 1 FROM members m WHERE m.org_id = i.org_id AND m.user_id = i.owner_id)
 		ORDER BY i.number LIMIT 200`, org)
 }

@@ -83,9 +83,9 @@ type Stale struct {
 	drops []string
 }
 
-// Stales are what is forgotten after a time; webhook deliveries are sooner
-// (DeleteOldDeliveries). Conflicts that keep their like
-// from being raised, or by which a kind is judged, stay.
+// Stales are what is forgotten after a time. Conflicts that keep their like
+// from being raised, or by which a kind is judged, stay, and so do deliveries
+// that are still to be tried.
 var Stales = []Stale{
 	{"events", `SELECT seq FROM events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at LIMIT $3+0`,
 		[]string{`DELETE FROM events WHERE org_id = ? AND seq IN `}},
@@ -100,6 +100,9 @@ var Stales = []Stale{
 			AND NOT EXISTS (SELECT 1 FROM conflict_feedback f WHERE f.conflict_id = c.id)
 			ORDER BY c.closed_at LIMIT $3+0`,
 		[]string{`DELETE FROM conflict_actions WHERE conflict_id IN `, `DELETE FROM conflicts WHERE org_id = ? AND id IN `}},
+	{"deliveries", `SELECT id FROM webhook_deliveries WHERE org_id = $1 AND created_at < $2 AND next_attempt_at IS NULL
+			ORDER BY created_at LIMIT $3+0`,
+		[]string{`DELETE FROM webhook_deliveries WHERE org_id = ? AND id IN `}},
 }
 
 // Forget drops at most a number of rows that are older than a moment and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -146,12 +145,6 @@ func (tx *Tx) GiveUpDeliveries(ctx context.Context, webhook, reason string) erro
 	_, err := tx.ExecContext(ctx, `
 		UPDATE webhook_deliveries SET status = $2, error = $3, next_attempt_at = NULL
 		WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL`, webhook, coord.DeliveryFailed, reason)
-	return err
-}
-
-// DeleteOldDeliveries forgets deliveries older than age.
-func (tx *Tx) DeleteOldDeliveries(ctx context.Context, age time.Duration) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1 AND next_attempt_at IS NULL`, tx.Now.Add(-age))
 	return err
 }
 

@@ -19,6 +19,21 @@ type Change struct {
 	Who  coord.Caller
 	// touched are the intents whose blockers may have changed.
 	Touched map[string]bool
+	// last is what was found when somebody was settled last.
+	last struct {
+		worker string
+		tries  int
+		found  []engine.Finding
+	}
+}
+
+// Findings returns what a worker collides with: as it was found when it was
+// settled, if nothing was tried since.
+func (c *Change) Findings(workerID string) []engine.Finding {
+	if c.last.worker != workerID || c.last.tries != c.Live.Tries() {
+		c.last.worker, c.last.tries, c.last.found = workerID, c.Live.Tries(), engine.Detect(c.Live.View(), workerID)
+	}
+	return c.last.found
 }
 
 // Alter runs fn in a transaction of the caller's org with its live index, and
@@ -94,7 +109,7 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 // resolved. It returns the worker's live conflicts.
 func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
 	c.Live.Settled(workerID)
-	findings := engine.Detect(c.Live.View(), workerID)
+	findings := c.Findings(workerID)
 	known, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
 	if err != nil {
 		return nil, err
@@ -361,7 +376,7 @@ func (c *Change) CloseConflict(ctx context.Context, row *store.ConflictRow, stat
 	if err := c.SaveConflict(ctx, row); err != nil {
 		return err
 	}
-	if s, ok := live.SuppressionOf(*row); ok {
+	if s, ok := live.SuppressionOf(row.Lasting()); ok {
 		c.Live.Suppress(s)
 	}
 	c.touch(*row)

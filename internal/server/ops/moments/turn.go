@@ -35,7 +35,7 @@ func (h *hook) recall(ctx context.Context) error {
 // of them: new ones of severity warn and block, work that was merged into its
 // lines, and every turning point of what it knows.
 func (h *hook) conflictNews(ctx context.Context) error {
-	findings := engine.Detect(h.Live.View(), h.worker())
+	findings := h.Findings(h.worker())
 	merged, err := h.endings(ctx, findings)
 	if err != nil {
 		return err

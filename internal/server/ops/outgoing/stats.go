@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -108,8 +107,9 @@ func (s *sum) addSums(ctx context.Context, tx *store.Tx, org string, w store.Sta
 	for _, x := range sums {
 		switch x.Figure {
 		case figureHeat:
-			hour, _ := strconv.Atoi(x.Detail) // we wrote it
-			s.heat(x.Day, hour, x.Count)
+			for hour, n := range unpacked(x.Detail, x.Count) {
+				s.heat(x.Day, hour, n)
+			}
 		case figureTool:
 			s.tools[x.Detail] += x.Count
 		default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -89,10 +90,15 @@ func midnight(t coord.Time) coord.Time { return coord.TimeOf(t.Std().Truncate(da
 // daySums counts what happened on each day of a window.
 func daySums(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow) ([]store.Sum, error) {
 	byKey := map[store.Sum]int{}
+	hours := map[store.Sum]*[24]int{} // one row each: there would be two dozen a day
 	err := countLog(ctx, tx, org, w, func(moment coord.Time, user, repo, figure string, n int) {
 		at := midnight(moment)
 		byKey[store.Sum{Day: at, Figure: figure, User: user, Repo: repo}] += n
-		byKey[store.Sum{Day: at, Figure: figureHeat, Repo: repo, Detail: strconv.Itoa(moment.Std().Hour())}] += n
+		heat := store.Sum{Day: at, Figure: figureHeat, Repo: repo}
+		if hours[heat] == nil {
+			hours[heat] = &[24]int{}
+		}
+		hours[heat][moment.Std().Hour()] += n
 	})
 	if err != nil {
 		return nil, err
@@ -102,12 +108,49 @@ func daySums(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow)
 		at := coord.Time(t.Day * day.Milliseconds())
 		byKey[store.Sum{Day: at, Figure: figureTool, Repo: t.Repo, Detail: t.Tool}] += t.Count
 	}
-	out := make([]store.Sum, 0, len(byKey))
+	out := make([]store.Sum, 0, len(byKey)+len(hours))
+	for k, by := range hours {
+		k.Detail, k.Count = packed(*by)
+		out = append(out, k)
+	}
 	for k, n := range byKey {
 		k.Count = n
 		out = append(out, k)
 	}
 	return out, err
+}
+
+// packed writes how much happened in each hour of a day as text, and returns
+// how much it was in all.
+func packed(by [24]int) (text string, total int) {
+	b := make([]byte, 0, 64)
+	for i, n := range by {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+		total += n
+	}
+	return string(b), total
+}
+
+// unpacked reads what packed wrote. Two days that were alike to the hour have
+// become one row where two repos were merged: their total says so. An hour
+// alone is from before days were packed.
+func unpacked(text string, total int) (by [24]int) {
+	if hour, err := strconv.Atoi(text); err == nil {
+		by[hour%24] = total
+		return by
+	}
+	sum := 0
+	for i, n := range strings.SplitN(text, ",", 24) {
+		by[i], _ = strconv.Atoi(n) // we wrote it
+		sum += by[i]
+	}
+	for i := range by {
+		by[i] = by[i] * total / max(sum, 1)
+	}
+	return by
 }
 
 // countLog counts a window's events from the log, by figure.

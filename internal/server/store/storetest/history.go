@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/server/store"
@@ -11,16 +12,16 @@ type Past struct {
 	Org, Repo   string
 	User, Other string // who did it
 	Intents     int    // closed ones; the rest goes with them
+	Days        int    // over how many; a year and a half if nothing is said
 }
 
 // Live it as if it had happened: for each closed intent two sessions that
 // ended, one conflict that was resolved, four messages that were read, with
-// their receipts, and twenty events over the last year and a half.
+// their receipts, and twenty events.
 func (p Past) Live(t testing.TB, s *store.Store) {
 	t.Helper()
 	err := s.Write(t.Context(), p.Org, func(tx *store.Tx) error {
-		const year = int64(365 * 24 * 3600 * 1000)
-		step := year * 3 / 2 / int64(p.Intents)
+		step := int64(cmp.Or(p.Days, 547)) * 24 * 3600 * 1000 / int64(p.Intents)
 		began := int64(tx.Now) - int64(p.Intents+1)*step
 		for _, q := range []struct {
 			text string
