@@ -75,7 +75,8 @@ var embedded = dialect{
 	isRetryable: func(error) bool { return false }, // one writer: nobody to lose to
 	isDown: func(err error) bool {
 		switch sqliteCode(err) & 0xff {
-		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+			sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL: // the last: too many began to read at once
 			return true
 		}
 		return false

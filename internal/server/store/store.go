@@ -230,18 +230,28 @@ func (s *Store) retry(run func() error) error {
 func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, fn func(*Tx) error) error {
 	tx, err := db.BeginTx(ctx, opts)
 	if err != nil {
-		return s.wrap(err)
+		return s.wrap(overdue(ctx, err))
 	}
 	defer tx.Rollback() // no effect once committed
 	t := &Tx{querier: tx, dialect: s.dialect, Now: s.Now(), store: s}
 	if err := t.run(ctx, fn); err != nil {
-		return s.wrap(err)
+		return s.wrap(overdue(ctx, err))
 	}
 	if err := tx.Commit(); err != nil {
-		return s.wrap(err)
+		return s.wrap(overdue(ctx, err))
 	}
 	s.announce(t)
 	return nil
+}
+
+// overdue says of an error of a transaction whose time is up that this is why:
+// its statements are told that they were interrupted, and its commit that it
+// was rolled back.
+func overdue(ctx context.Context, err error) error {
+	if ctx.Err() == context.DeadlineExceeded && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return err
 }
 
 func (s *Store) announce(txs ...*Tx) {

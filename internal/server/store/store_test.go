@@ -300,3 +300,31 @@ func TestABusyOrgLeavesRoomForOthers(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// TestAReadWhoseTimeIsUpSaysSo, whatever it was doing: callers go by it.
+func TestAReadWhoseTimeIsUpSaysSo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for name, fn := range map[string]func(context.Context, *store.Tx) error{
+			"between two statements": func(ctx context.Context, tx *store.Tx) error { <-ctx.Done(); return nil },
+			"before a statement": func(ctx context.Context, tx *store.Tx) error {
+				<-ctx.Done()
+				_, err := tx.Orgs(ctx)
+				return err
+			},
+			"in a statement": func(ctx context.Context, tx *store.Tx) error {
+				var n int
+				return tx.QueryRowContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000)
+					SELECT COUNT(*) FROM n`).Scan(&n)
+			},
+		} {
+			for range 5 { // the database may notice before or after we do
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+				err := s.Read(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
+				cancel()
+				if problem.KindOf(err) != problem.Unavailable {
+					t.Errorf("%s: %v, want that the database cannot serve", name, err)
+				}
+			}
+		}
+	})
+}
