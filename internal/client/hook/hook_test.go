@@ -607,6 +607,7 @@ func TestSessionStartMergesTheRecentRepositoriesOfAFolder(t *testing.T) {
 
 func TestALinkIsFollowedToTheFileItMeans(t *testing.T) {
 	w := newWorld(t)
+	t.Setenv("HOME", w.home)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	if err := os.Symlink("a.txt", filepath.Join(repo, "alias")); err != nil {
 		t.Fatal(err)
@@ -615,7 +616,8 @@ func TestALinkIsFollowedToTheFileItMeans(t *testing.T) {
 	if err := os.Symlink(repo, outside); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{filepath.Join(repo, "alias"), filepath.Join(outside, "alias"), filepath.Join(outside, "a.txt")} {
+	for _, file := range []string{filepath.Join(repo, "alias"), filepath.Join(outside, "alias"), filepath.Join(outside, "a.txt"),
+		"~/app/a.txt"} {
 		w.run("claude_code", "PreToolUse", write(w.home, file, file))
 		if req := w.one(); !slices.Equal(req.Paths, []string{"a.txt"}) {
 			t.Errorf("%s is %v", file, req.Paths)

@@ -193,6 +193,11 @@ func absolutes(dir string, paths []string) []string {
 
 func absolute(dir, path string) string {
 	path = filepath.FromSlash(path)
+	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok { // as hosts' file tools read it
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, rest)
+		}
+	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

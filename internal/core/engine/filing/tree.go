@@ -8,6 +8,8 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -34,10 +36,11 @@ type Tree struct {
 	Fold                bool // paths that differ in case alone are one
 }
 
-// cased returns a path or pattern as it is filed.
+// cased returns a path or pattern as it is filed. The disks that do not tell
+// case apart do not tell é from e with an accent after it either.
 func (t *Tree) cased(path string) string {
 	if t.Fold {
-		return strings.ToLower(path)
+		return strings.ToLower(norm.NFC.String(path))
 	}
 	return path
 }
