@@ -92,7 +92,11 @@ func (a *app) declareCommand() *cobra.Command {
 				}
 				in.DependsOn = append(in.DependsOn, wire.IntentRef(ref))
 			}
-			return send(cmd.Context(), a, "POST", "/v1/intents", in, func(out wire.Declared) { a.printDeclared("Declared", out) })
+			err := send(cmd.Context(), a, "POST", "/v1/intents", in, func(out wire.Declared) { a.printDeclared("Declared", out) })
+			if err != nil && repo == "" && strings.HasPrefix(err.Error(), "repo: no repo ") {
+				return fmt.Errorf("the service does not know this repository yet; svc repos add tells it (%w)", err)
+			}
+			return err
 		},
 	}
 	scope.add(cmd, "", "of the work")
@@ -209,17 +213,17 @@ type response struct {
 }
 
 var responses = []response{
-	{"ack CF-n", "Say that you have seen it", "  svc conflicts ack CF-3", coord.ActionAck, "acknowledged"},
-	{"resolve CF-n", "Say that it is settled", "  svc conflicts resolve CF-3 --note 'we split the file'", coord.ActionResolved, "settled"},
+	{"ack CF-n", "Say that you have seen it", "  svc conflicts ack CF-3", coord.ActionAck, "you have seen it"},
+	{"resolve CF-n", "Say that it is settled", "  svc conflicts resolve CF-3 --note 'we split the file'", coord.ActionResolved, "you call it settled"},
 	{
 		"propose CF-n",
 		"Propose who goes first",
 		"  svc conflicts propose CF-3 --note 'I merge today, you rebase tomorrow'",
 		coord.ActionProposeSequence,
-		"answered with a proposal",
+		"you made a proposal",
 	},
-	{"rebase CF-n", "Say that you will rebase onto the other", "  svc conflicts rebase CF-3", coord.ActionWillRebase, "answered: you rebase"},
-	{"false-positive CF-n", "Say that there is no conflict", "  svc conflicts false-positive CF-3", coord.ActionFalsePositive, "called false"},
+	{"rebase CF-n", "Say that you will rebase onto the other", "  svc conflicts rebase CF-3", coord.ActionWillRebase, "you will rebase"},
+	{"false-positive CF-n", "Say that there is no conflict", "  svc conflicts false-positive CF-3", coord.ActionFalsePositive, "you call it no conflict"},
 }
 
 func (a *app) respondCommand(r response) *cobra.Command {
@@ -236,7 +240,7 @@ func (a *app) respondCommand(r response) *cobra.Command {
 			}
 			in := map[string]any{"action": r.action, "note": optional(note)}
 			return send(cmd.Context(), a, "POST", "/v1/conflicts/"+ref+"/actions", in, func(cf coord.Conflict) {
-				fmt.Fprintf(a.Stdout, "%s is %s: %s.\n", cf.Ref, cf.Status, r.did)
+				fmt.Fprintf(a.Stdout, "%s: %s. It is %s.\n", cf.Ref, r.did, peertext.Name(string(cf.Status)))
 			})
 		},
 	}
@@ -302,7 +306,7 @@ func (a *app) askCommand() *cobra.Command {
 }
 
 func (a *app) printQuestion(q coord.Question) {
-	fmt.Fprintf(a.Stdout, "Asked %s (%s).\n", peertext.Line(q.To, 200), q.ID)
+	fmt.Fprintf(a.Stdout, "Asked %s (%s). The answer comes with svc messages.\n", addressee(q.To), q.ID)
 	if q.Immediate != nil {
 		fmt.Fprintln(a.Stdout, "What is known now:")
 		a.quote(a.Stdout, *q.Immediate)
@@ -314,17 +318,22 @@ func (a *app) printQuestion(q coord.Question) {
 
 func (a *app) answerCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "answer QUESTION TEXT",
-		Short:   "Answer a question",
-		Long:    "Answer a question. QUESTION is its id, as svc search and messages show it.",
-		Example: "  svc answer 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11 'Yes, it is stable'",
+		Use:   "answer QUESTION TEXT",
+		Short: "Answer a question",
+		Long: "Answer a question. QUESTION is its id or the beginning of it, as svc messages,\n" +
+			"svc status and svc search show it; or @name for the one that somebody asked you.",
+		Example: "  svc answer @bob 'Yes, it is stable'",
 		Args:    exactly(2, "a question's id, and the answer"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.questionID(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			in := map[string]any{"answer": args[1]}
-			path := "/v1/questions/" + url.PathEscape(args[0]) + "/answers"
+			path := "/v1/questions/" + url.PathEscape(id) + "/answers"
 			return send(cmd.Context(), a, "POST", path, in, func(coord.Question) { fmt.Fprintln(a.Stdout, "Answered.") })
 		},
 	}
-	a.completesArgs(cmd, "questions")
+	a.completesArgs(cmd, "questions", "people")
 	return cmd
 }

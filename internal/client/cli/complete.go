@@ -140,6 +140,8 @@ func askWords(ctx context.Context, c *remote.Client, kind string) ([]string, err
 			}
 			return []string{word(*it.Ref, it.Title)}
 		})
+	case "messages":
+		return askPage(ctx, c, "/v1/messages?limit=50", func(m coord.Message) string { return word(m.ID, m.Body) })
 	case "rules":
 		return askRules(ctx, c)
 	case "tokens":

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,8 +105,11 @@ func forPerson(cf coord.Conflict) string {
 		"ask a person to override (`conflict_respond` with request_override)", "override it (svc conflicts override "+cf.Ref+")",
 		"(`intent_update` with scope_remove)", "(svc intents update with --remove-path)",
 	).Replace(cf.Suggestion.Text)
-	return peertext.Line(next, 500)
+	return peertext.Line(toolWords.ReplaceAllString(next, ""), 500)
 }
+
+// toolWords name an agent's tool, which a person has not.
+var toolWords = regexp.MustCompile(" \\(`[^)]*`[^)]*\\)| with `[^`]*`")
 
 // evidence is one fact in one line.
 func evidence(e coord.Evidence) string {

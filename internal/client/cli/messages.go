@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ const maxMessage = 4000
 func (a *app) messagesCommand() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
-		Use:   "messages [send TO TEXT]",
+		Use:   "messages [send|ack]",
 		Short: "Read your messages, or send one",
 		Long: "Read the messages to you and your agents, the newest first. Messages that\n" +
 			"are shown count as read.",
@@ -38,7 +39,17 @@ func (a *app) messagesCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.sendMessage(cmd.Context(), args[0], args[1]) },
 	}
 	a.completesArgs(send, "people", "intents", "conflicts")
-	cmd.AddCommand(send)
+	ack := &cobra.Command{
+		Use:     "ack ID",
+		Short:   "Acknowledge a message that wants it",
+		Example: "  svc messages ack 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
+		Args:    exactly(1, "a message's id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.do(cmd.Context(), "POST", "/v1/messages/"+url.PathEscape(args[0])+"/ack", nil, "Acknowledged.")
+		},
+	}
+	a.completesArgs(ack, "messages")
+	cmd.AddCommand(send, ack)
 	return cmd
 }
 
@@ -63,8 +74,8 @@ func (a *app) printMessage(m coord.Message) {
 	if m.From.Tool != nil {
 		from += " (" + peertext.Name(*m.From.Tool) + ")"
 	}
-	fmt.Fprintf(a.Stdout, "%s to %s, %s", a.paint(bold, from), peertext.Line(m.To, 200), a.ago(m.CreatedAt))
-	if m.About != nil {
+	fmt.Fprintf(a.Stdout, "%s to %s, %s", a.paint(bold, from), addressee(m.To), a.ago(m.CreatedAt))
+	if m.About != nil && m.About.Kind != "question" {
 		fmt.Fprintf(a.Stdout, ", about %s", peertext.Name(m.About.Ref))
 	}
 	if m.RequiresAck {
@@ -75,6 +86,12 @@ func (a *app) printMessage(m coord.Message) {
 		fmt.Fprintf(a.Stdout, "  %s\n", peertext.Title(s))
 	}
 	a.quote(a.Stdout, m.Body)
+	if asks(m) {
+		fmt.Fprintf(a.Stdout, "  To answer: svc answer %s TEXT\n", peertext.Name(m.About.Ref))
+	}
+	if m.RequiresAck && m.ReadAt == nil {
+		fmt.Fprintf(a.Stdout, "  To acknowledge: svc messages ack %s\n", peertext.Name(m.ID))
+	}
 }
 
 func (a *app) sendMessage(ctx context.Context, to, body string) error {
@@ -95,6 +112,6 @@ func (a *app) sendMessage(ctx context.Context, to, body string) error {
 	if a.json {
 		return a.printJSON(m)
 	}
-	fmt.Fprintf(a.Stdout, "Sent to %s.\n", peertext.Line(m.To, 200))
+	fmt.Fprintf(a.Stdout, "Sent to %s.\n", addressee(m.To))
 	return nil
 }

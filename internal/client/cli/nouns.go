@@ -208,25 +208,6 @@ func (a *app) tokensCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) reposCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "repos",
-		Short:   "List the repositories that the service knows",
-		Example: "  svc repos\n  svc repos --json",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", "/v1/repos?limit=200", nil, func(page wire.Page[coord.Repo]) {
-				rows := [][]string{}
-				for _, r := range page.Items {
-					rows = append(rows, []string{peertext.Path(r.FullName), string(r.Provider), peertext.Branch(r.DefaultBranch)})
-				}
-				columns := []grid.Column{col("REPO", 20), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}
-				a.list(rows, columns, "No repositories.", page.NextCursor != nil)
-			})
-		},
-	}
-}
-
 func (a *app) contractsCommand() *cobra.Command {
 	var repo string
 	cmd := &cobra.Command{
@@ -363,7 +344,7 @@ func (a *app) do(ctx context.Context, method, path string, in any, did string) e
 		}
 		return a.printJSON(out)
 	}
-	fmt.Fprintln(a.Stdout, did)
+	fmt.Fprintln(a.Stdout, strings.TrimSuffix(did, "\n"))
 	return nil
 }
 

@@ -57,7 +57,7 @@ func compileTemplate(text string) (pourer, error) {
 func cleaned(v any) any {
 	switch x := v.(type) {
 	case string:
-		return peertext.Clean(x)
+		return string(peertext.EscapeHidden([]byte(x))) // whole: a token is shown once
 	case []any:
 		for i := range x {
 			x[i] = cleaned(x[i])

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+func (a *app) reposCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "repos [add|rename|archive|restore|merge|apart|remove]",
+		Short:   "List the repositories that the service knows, and look after them",
+		Example: "  svc repos\n  svc repos --json\n  svc repos rename acme/shop acme/store",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/repos?limit=200", nil, func(page wire.Page[coord.Repo]) {
+				rows := [][]string{}
+				for _, r := range page.Items {
+					state := "watched"
+					if r.ArchivedAt != nil {
+						state = "archived"
+					}
+					rows = append(rows, []string{peertext.Path(r.FullName), state, string(r.Provider), peertext.Branch(r.DefaultBranch)})
+				}
+				columns := []grid.Column{col("REPO", 20), col("STATE"), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}
+				a.list(rows, columns, "No repositories; svc repos add makes the first.", page.NextCursor != nil)
+			})
+		},
+	}
+	cmd.AddCommand(a.addRepoCommand())
+	for _, v := range repoVerbs {
+		cmd.AddCommand(a.repoVerb(v))
+	}
+	return cmd
+}
+
+func (a *app) addRepoCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add [OWNER/NAME]",
+		Short: "Have a repository watched before an agent first opens it",
+		Long: "Register a repository, so that work in it can be declared before an agent first\n" +
+			"opens it. Without a name it is the repository of this folder.",
+		Example: "  svc repos add acme/web",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := map[string]any{}
+			if len(args) == 1 {
+				in["full_name"] = args[0]
+			} else {
+				here, err := a.here()
+				if err != nil {
+					return fmt.Errorf("%w; name it as owner/name", err)
+				}
+				_, name, _ := strings.Cut(here.Fingerprint, "/")
+				in["full_name"], in["remotes"] = name, []string{here.Fingerprint}
+			}
+			return send(cmd.Context(), a, "POST", "/v1/repos", in, func(r coord.Repo) {
+				fmt.Fprintf(a.Stdout, "%s is watched.\n", peertext.Path(r.FullName))
+			})
+		},
+	}
+	return cmd
+}
+
+// A repoAct is something to do with one repository, or with two.
+type repoAct struct {
+	use, short, long, example string
+	second                    string // what the second argument is, if there is one
+	method, suffix            string
+	body                      func(second string) any
+	did                       string
+}
+
+var repoVerbs = []repoAct{
+	{use: "rename REPO NEW-NAME", short: "Give a repository another name; the old one still leads to it",
+		example: "  svc repos rename acme/shop acme/store", second: "its new name",
+		method: "PATCH", body: func(to string) any { return map[string]any{"full_name": to} }, did: "%s is now %s.\n"},
+	{use: "archive REPO", short: "Watch nothing in a repository any more",
+		example: "  svc repos archive acme/shop",
+		method:  "PATCH", body: func(string) any { return map[string]any{"archived": true} }, did: "%s is archived; svc repos restore brings it back.\n"},
+	{use: "restore REPO", short: "Watch an archived repository again",
+		example: "  svc repos restore acme/shop",
+		method:  "PATCH", body: func(string) any { return map[string]any{"archived": false} }, did: "%s is watched again.\n"},
+	{use: "merge REPO INTO", short: "Make one of two records of the same repository", second: "the one that stays",
+		long:    "Make one repository of two records of it: claims, intents, contracts and history\nof REPO become those of INTO.",
+		example: "  svc repos merge acme/shop-old acme/shop",
+		method:  "POST", suffix: "/merge", body: func(to string) any { return map[string]any{"into": to} }, did: "%s is now a part of %s.\n"},
+	{use: "apart REPO OTHER", short: "Say that two that look like one repository are two, such as a fork", second: "the other one",
+		example: "  svc repos apart acme/shop acme/shop-fork",
+		method:  "POST", suffix: "/apart", body: func(to string) any { return map[string]any{"other": to} }, did: "%s and %s stay two.\n"},
+	{use: "remove REPO", short: "Forget a repository without live intents; its history stays",
+		example: "  svc repos remove acme/shop", method: "DELETE", did: "%s is forgotten.\n"},
+}
+
+func (a *app) repoVerb(v repoAct) *cobra.Command {
+	want, what := 1, "a repository"
+	if v.second != "" {
+		want, what = 2, "a repository, and "+v.second
+	}
+	cmd := &cobra.Command{
+		Use:     v.use,
+		Short:   v.short,
+		Long:    v.long,
+		Example: v.example,
+		Args:    exactly(want, what),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var in any
+			if v.body != nil {
+				in = v.body(args[want-1])
+			}
+			said := make([]any, 0, 2)
+			for _, arg := range args {
+				said = append(said, peertext.Path(arg))
+			}
+			return a.do(cmd.Context(), v.method, "/v1/repos/"+url.PathEscape(args[0])+v.suffix, in, fmt.Sprintf(v.did, said...))
+		},
+	}
+	a.completesArgs(cmd, "repos")
+	return cmd
+}
