@@ -165,7 +165,7 @@ func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick picker)
 	}
 	return pick(ctx, v, func(x any) error {
 		if s, isText := x.(string); isText {
-			_, err := fmt.Fprintf(a.Stdout, "%s\n", peertext.EscapeHidden([]byte(s))) // whole: a token is shown once
+			_, err := fmt.Fprintln(a.Stdout, whole(s))
 			return err
 		}
 		line, err := json.Marshal(x)

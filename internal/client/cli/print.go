@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/team"
@@ -29,6 +30,17 @@ func (a *app) printJSON(v any) error {
 	}
 	_, err := a.Stdout.Write(peertext.EscapeHidden(b.Bytes()))
 	return err
+}
+
+// whole is a text for a program, with nothing in it that could steer a terminal,
+// but not without secrets: what is shown once must be kept.
+func whole(s string) string {
+	return string(peertext.EscapeHidden([]byte(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s))))
 }
 
 // A style is how a piece of text looks on a terminal.

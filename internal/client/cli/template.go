@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 	"text/template"
-
-	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
 // compileTemplate makes a printer of a Go template. It sees what --json prints,
@@ -57,7 +55,7 @@ func compileTemplate(text string) (pourer, error) {
 func cleaned(v any) any {
 	switch x := v.(type) {
 	case string:
-		return string(peertext.EscapeHidden([]byte(x))) // whole: a token is shown once
+		return whole(x)
 	case []any:
 		for i := range x {
 			x[i] = cleaned(x[i])
