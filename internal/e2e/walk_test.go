@@ -20,7 +20,8 @@ import (
 )
 
 // A bench is a folder to try commands in: a repository of Olga's on a running
-// service in which INT-7 is hers and CF-3 is between her and Bob.
+// service in which INT-7 is hers, CF-3 is between her and Bob, and he asked her
+// something.
 type bench struct {
 	dir, home string
 	env       []string
@@ -46,7 +47,9 @@ func newBench(t *testing.T) *bench {
 		"git -c user.name=o -c user.email=o@example.com commit -qm first"} {
 		b.must(t, line)
 	}
-	s.post("/v1/repos", `{"full_name":"acme/shop"}`, nil)
+	for _, name := range []string{"acme/shop", "acme/shop-old", "acme/shop-fork"} {
+		s.post("/v1/repos", `{"full_name":"`+name+`"}`, nil)
+	}
 	olga, bob := "SVC_TOKEN="+s.token("olga@example.com"), "SVC_TOKEN="+s.token("bob@example.com")
 	b.env = append(b.env, olga)
 	for i := range 7 {
@@ -54,6 +57,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b.env = append(b.env, bob)
 	b.must(t, "svc intents declare 'All of it' part1/a.go part2/a.go part3/a.go")
+	b.must(t, "svc ask @olga 'Is the login API stable?'")
 	b.env = append(b.env, olga)
 	return b
 }
@@ -136,9 +140,9 @@ var elsewhere = map[string]string{
 // no are examples whose honest answer here is no: they name a record by an
 // example of its id, want a scope that svc login never gives, or the example
 // before them ended what they are about.
-var no = []string{"svc answer 0d9f", "svc tokens revoke", "svc webhooks delete", "svc webhooks test", "svc webhooks create",
+var no = []string{"svc messages ack", "svc tokens revoke", "svc webhooks delete", "svc webhooks test", "svc webhooks create",
 	"svc intents adopt",
-	"svc doctor", "svc wait CF-3 --timeout 0s", "svc members invite", "svc tokens create", "svc policy set", "svc intents close 7 --abandoned",
+	"svc doctor", "svc wait CF-3 --timeout 0s", "svc members invite", "svc tokens create", "svc policy set",
 	"svc handoff bob@example.com --note",
 	"svc check --against"}
 
@@ -178,7 +182,7 @@ func TestTheCommandTree(t *testing.T) {
 			continue
 		}
 		b := shared
-		if len(p.path) > 1 && (p.path[0] == "conflicts" || p.path[0] == "intents") || p.path[0] == "handoff" {
+		if len(p.path) > 1 && slices.Contains([]string{"conflicts", "intents", "repos"}, p.path[0]) || p.path[0] == "handoff" {
 			b = newBench(t) // what one example ends, another wants alive
 		}
 		for _, e := range p.examples {

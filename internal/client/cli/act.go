@@ -178,7 +178,7 @@ func (a *app) closeIntentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "close INT-n --merged|--abandoned",
 		Short:   "End an intent",
-		Example: "  svc intents close INT-7 --merged\n  svc intents close 7 --abandoned --note 'not needed any more'",
+		Example: "  svc intents close INT-7 --merged\n  svc intents close 6 --abandoned --note 'not needed any more'",
 		Args:    exactly(1, "one intent such as INT-7"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := intentRef(args[0])
