@@ -39,7 +39,8 @@ CURRENT=${#words}
 _svc
 `},
 	{"fish", `source "$SCRIPT"; complete -C "$LINE"`},
-	{"pwsh", `. $env:SCRIPT; (TabExpansion2 -inputScript $env:LINE -cursorColumn $env:LINE.Length).CompletionMatches | % { $_.CompletionText }`},
+	{"pwsh", `. $env:SCRIPT; 
+(TabExpansion2 -inputScript $env:LINE -cursorColumn $env:LINE.Length).CompletionMatches | % { $_.CompletionText }`},
 }
 
 // Values are completed by the real shells that there are: of records, of

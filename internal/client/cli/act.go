@@ -214,7 +214,8 @@ type response struct {
 
 var responses = []response{
 	{"ack CF-n", "Say that you have seen it", "  svc conflicts ack CF-3", coord.ActionAck, "you have seen it"},
-	{"resolve CF-n", "Say that it is settled", "  svc conflicts resolve CF-3 --note 'we split the file'", coord.ActionResolved, "you call it settled"},
+	{"resolve CF-n", "Say that it is settled", "  svc conflicts resolve CF-3 --note 'we split the file'", coord.ActionResolved,
+		"you call it settled"},
 	{
 		"propose CF-n",
 		"Propose who goes first",
@@ -223,7 +224,8 @@ var responses = []response{
 		"you made a proposal",
 	},
 	{"rebase CF-n", "Say that you will rebase onto the other", "  svc conflicts rebase CF-3", coord.ActionWillRebase, "you will rebase"},
-	{"false-positive CF-n", "Say that there is no conflict", "  svc conflicts false-positive CF-3", coord.ActionFalsePositive, "you call it no conflict"},
+	{"false-positive CF-n", "Say that there is no conflict", "  svc conflicts false-positive CF-3", coord.ActionFalsePositive,
+		"you call it no conflict"},
 }
 
 func (a *app) respondCommand(r response) *cobra.Command {

@@ -71,7 +71,8 @@ func (a *app) runHandoff(ctx context.Context, to, ref, note string, yes bool) er
 	if a.json {
 		return a.printJSON(out)
 	}
-	fmt.Fprintf(a.Stdout, "%s now belongs to %s. They take it over with svc intents adopt %s.\n", out.Intent.Ref, person(&out.Intent.Owner), out.Intent.Ref)
+	fmt.Fprintf(a.Stdout, "%s now belongs to %s. They take it over with svc intents adopt %s.\n",
+		out.Intent.Ref, person(&out.Intent.Owner), out.Intent.Ref)
 	return nil
 }
 
