@@ -140,8 +140,8 @@ var elsewhere = map[string]string{
 // no are examples whose honest answer here is no: they name a record by an
 // example of its id, want a scope that svc login never gives, or the example
 // before them ended what they are about.
-var no = []string{"svc messages ack", "svc tokens revoke", "svc webhooks delete", "svc webhooks test", "svc webhooks create",
-	"svc intents adopt",
+var no = []string{"svc repos apart", "svc messages ack", "svc tokens revoke", "svc webhooks delete", "svc webhooks test",
+	"svc webhooks create", "svc intents adopt",
 	"svc doctor", "svc wait CF-3 --timeout 0s", "svc members invite", "svc tokens create", "svc policy set",
 	"svc handoff bob@example.com --note",
 	"svc check --against"}

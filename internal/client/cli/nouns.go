@@ -357,7 +357,7 @@ func (a *app) feedCommand() *cobra.Command {
 		Example: "  svc feed\n  svc feed --type conflict.detected --limit 100",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			path := query("/v1/feed", "limit", strconv.Itoa(limit), "types", strings.Join(types, ","))
+			path := query("/v1/feed", "limit", strconv.Itoa(limit), "type", strings.Join(types, ","))
 			return send(cmd.Context(), a, "GET", path, nil, func(f wire.Feed) {
 				if len(f.Items) == 0 {
 					fmt.Fprintln(a.Stdout, "Nothing happened yet.")

@@ -97,7 +97,7 @@ var repoVerbs = []repoAct{
 		example: "  svc repos apart acme/shop acme/shop-fork",
 		method:  "POST", suffix: "/apart", body: func(to string) any { return map[string]any{"other": to} }, did: "%s and %s stay two.\n"},
 	{use: "remove REPO", short: "Forget a repository without live intents; its history stays",
-		example: "  svc repos remove acme/shop", method: "DELETE", did: "%s is forgotten.\n"},
+		example: "  svc repos remove acme/shop-old", method: "DELETE", did: "%s is forgotten.\n"},
 }
 
 func (a *app) repoVerb(v repoAct) *cobra.Command {
