@@ -16,7 +16,7 @@ import (
 func (a *app) reposCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "repos [add|rename|archive|restore|merge|apart|remove]",
-		Short:   "List the repositories that the service knows, and look after them",
+		Short:   "List the repositories that are watched, and look after them",
 		Example: "  svc repos\n  svc repos --json\n  svc repos rename acme/shop acme/store",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -93,7 +93,7 @@ var repoVerbs = []repoAct{
 		long:    "Make one repository of two records of it: claims, intents, contracts and history\nof REPO become those of INTO.",
 		example: "  svc repos merge acme/shop-old acme/shop",
 		method:  "POST", suffix: "/merge", body: func(to string) any { return map[string]any{"into": to} }, did: "%s is now a part of %s.\n"},
-	{use: "apart REPO OTHER", short: "Say that two that look like one repository are two, such as a fork", second: "the other one",
+	{use: "apart REPO OTHER", short: "Say that two that look like one are two, such as a fork", second: "the other one",
 		example: "  svc repos apart acme/shop acme/shop-fork",
 		method:  "POST", suffix: "/apart", body: func(to string) any { return map[string]any{"other": to} }, did: "%s and %s stay two.\n"},
 	{use: "remove REPO", short: "Forget a repository without live intents; its history stays",

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -97,6 +98,7 @@ type names map[string]string
 // named asks what the ids in an event are called, if one is new. Whatever fails,
 // the event is shown without.
 func (a *app) named(ctx context.Context, c *remote.Client, n names, e coord.Event) {
+	n.place(ctx, c, e)
 	known := true
 	for _, id := range idsOf(e) {
 		_, ok := n[id]
@@ -111,6 +113,18 @@ func (a *app) named(ctx context.Context, c *remote.Client, n names, e coord.Even
 	var f wire.Feed
 	if err := c.Send(ctx, "GET", "/v1/feed?limit=50", nil, &f); err == nil {
 		n.learn(f.Refs)
+	}
+}
+
+// place asks where a conflict is, which its events do not say.
+func (n names) place(ctx context.Context, c *remote.Client, e coord.Event) {
+	ref, _ := e.Payload["ref"].(string)
+	if _, asked := n[ref]; asked || !isRef(ref, "CF-") {
+		return
+	}
+	n[ref] = ""
+	if cf, err := c.Conflict(ctx, ref); err == nil {
+		n[ref] = "at " + team.Where(cf) + " in " + peertext.Path(cf.Repo.FullName) + " between " + team.Between(cf)
 	}
 }
 
@@ -139,6 +153,9 @@ func (a *app) eventLine(e coord.Event, n names) string {
 	}
 	if ref, ok := e.Payload["ref"].(string); ok {
 		facts = append(facts, peertext.Line(ref, 40))
+		if n[ref] != "" {
+			facts = append(facts, n[ref])
+		}
 	}
 	if id, _ := e.Payload["repo_id"].(string); n[id] != "" {
 		facts = append(facts, "in "+n[id])
