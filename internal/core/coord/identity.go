@@ -149,11 +149,34 @@ type Invite struct {
 	URL       *string `json:"url" doc:"The link, shown this once; null in lists"`
 	Role      Role    `json:"role"`
 	Email     *string `json:"email"`
-	EmailSent bool    `json:"email_sent"`
+	EmailSent bool    `json:"email_sent" doc:"The mail server took its letter"`
+	Mail      *Letter `json:"mail" doc:"What became of its letter; null if it was not mailed"`
 	CreatedAt Time    `json:"created_at"`
 	ExpiresAt Time    `json:"expires_at"`
 	OrgID     string  `json:"-"`
 	CreatedBy string  `json:"-"`
+}
+
+// A LetterState is how far a letter came.
+type LetterState string
+
+const (
+	LetterQueued  LetterState = "queued"  // it is tried again by itself
+	LetterSent    LetterState = "sent"    // the mail server took it
+	LetterBounced LetterState = "bounced" // the mail server does not know the address
+	LetterRefused LetterState = "refused" // the mail server does not take it, or it could not be reached for days
+)
+
+// Enum lists the values for the API document.
+func (LetterState) Enum() []string {
+	return enum([]LetterState{LetterQueued, LetterSent, LetterBounced, LetterRefused})
+}
+
+// A Letter is what is known of a mail.
+type Letter struct {
+	State  LetterState `json:"state"`
+	Detail string      `json:"detail" doc:"What the mail server said, or why it was not reached; empty if all went well"`
+	At     Time        `json:"at" doc:"Since when it is so"`
 }
 
 // A Via says through which door a caller came. Some doors are for people

@@ -112,6 +112,9 @@ var accounts = []Op{
 	},
 	{Route: "POST /v1/invites", Summary: "Invite somebody", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
 		Success: 201, Events: emits(coord.EventInviteCreated), Problems: fails(taken), Run: run((*people.Service).CreateInvite)},
+	{Route: "POST /v1/invites/{id}/resend", Summary: "Mail an invite again, with a new link", Scopes: scope(coord.ScopeMembersWrite),
+		Roles: admins, Success: 200, Events: emits(coord.EventInviteCreated), Problems: fails(missing, taken),
+		Run: run((*people.Service).ResendInvite)},
 	{Route: "DELETE /v1/invites/{id}", Summary: "Take an invite back", Scopes: scope(coord.ScopeMembersWrite), Roles: admins,
 		Success: 204, Events: emits(coord.EventInviteRevoked), Problems: fails(missing), Run: run((*people.Service).RevokeInvite)},
 	{

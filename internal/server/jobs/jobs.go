@@ -132,6 +132,9 @@ func (h hopeless) Unwrap() error { return h.error }
 // Hopeless marks an error that no retry would mend.
 func Hopeless(err error) error { return hopeless{err} }
 
+// IsHopeless reports whether an error is marked so.
+func IsHopeless(err error) bool { return errors.As(err, new(hopeless)) }
+
 // Backoff returns a Retry that waits first, then twice as long each time up
 // to most, with jitter of a fifth, and gives up after tries.
 func Backoff(first, most time.Duration, tries int) func(int) (time.Duration, bool) {

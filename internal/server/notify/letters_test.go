@@ -281,8 +281,8 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 	h.withMail(p)
 	to = "cleo@example.com"
 	sent, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to})
-	if err != nil || !sent.EmailSent {
-		t.Fatalf("with SMTP: %+v, %v", sent, err)
+	if err != nil || sent.EmailSent || sent.Mail == nil || sent.Mail.State != coord.LetterQueued {
+		t.Fatalf("with SMTP: %+v, %v; want a letter that waits", sent, err)
 	}
 	if text := dump(t, h.st); strings.Contains(text, strings.TrimPrefix(*sent.URL, "https://svc.example/invite#")) {
 		t.Error("the link's secret can be read in the database")
@@ -293,6 +293,9 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 		t.Errorf("the mail lacks the link:\n%s", got)
 	}
 	await.True(t, "nothing waits", func() bool { return !strings.Contains(dump(t, h.st), "mail") })
+	if l := h.letterTo(to); !l.EmailSent || l.Mail.State != coord.LetterSent || l.Mail.Detail != "" {
+		t.Errorf("after it was sent: %+v %+v", l, l.Mail)
+	}
 	to = "nobody@example.com"
 	if _, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member, Email: &to}); err != nil {
 		t.Fatal(err)
@@ -309,6 +312,10 @@ func TestAnInviteIsMailedOrSaysThatItWasNot(t *testing.T) {
 		}
 		return false
 	})
+	bounced := h.letterTo(to)
+	if bounced.EmailSent || bounced.Mail.State != coord.LetterBounced || !strings.Contains(bounced.Mail.Detail, "no such mailbox") {
+		t.Errorf("after it bounced: %+v %+v", bounced, bounced.Mail)
+	}
 	open, err := h.ops.People.CreateInvite(t.Context(), h.owner, wire.CreateInvite{Role: coord.Member})
 	if err != nil || open.EmailSent {
 		t.Errorf("an invite for nobody in particular: %+v, %v", open, err)

@@ -13,13 +13,19 @@ import (
 
 	"github.com/wneessen/go-mail"
 
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/server/bulletin"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-const mailTimeout = 20 * time.Second
+const (
+	mailTimeout = 20 * time.Second
+	// maxDetail is how much of a mail server's words is kept.
+	maxDetail = 500
+)
 
 // SMTP is how mail is sent.
 type SMTP struct {
@@ -121,12 +127,37 @@ func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 		return jobs.Hopeless(err)
 	}
 	if err := n.Mailer.Send(ctx, in.Mail, l); err != nil {
-		return err
+		state := coord.LetterQueued
+		if jobs.IsHopeless(err) {
+			state = letterEnd(err)
+		}
+		noted := n.Store.Write(context.WithoutCancel(ctx), "", func(tx *store.Tx) error { // also when the time for sending is up
+			return tx.LetterBecame(ctx, in.Mail, state, excerpt.Dots(n.Mailer.hush(err.Error()), maxDetail))
+		})
+		return errors.Join(err, noted)
 	}
 	return n.Store.Write(ctx, "", func(tx *store.Tx) error {
 		if err := tx.DeleteMail(ctx, in.Mail); err != nil {
 			return err
 		}
-		return r.Finish(ctx, tx)
+		return ground.FirstError(tx.LetterBecame(ctx, in.Mail, coord.LetterSent, ""), r.Finish(ctx, tx))
 	})
+}
+
+// letterEnd tells a letter that was refused because of its address from one
+// that was refused altogether.
+func letterEnd(err error) coord.LetterState {
+	var refused *mail.SendError
+	if errors.As(err, &refused) && refused.Reason == mail.ErrSMTPRcptTo {
+		return coord.LetterBounced
+	}
+	return coord.LetterRefused
+}
+
+// hush takes the password out of what a mail server said, should it repeat it.
+func (m *Mailer) hush(text string) string {
+	if m.smtp.Password == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, m.smtp.Password, "***")
 }

@@ -144,19 +144,46 @@ func (tx *Tx) DeleteMember(ctx context.Context, org, user string) error {
 	return err
 }
 
-const inviteColumns = `id, org_id, role, email, email_sent, created_by, created_at, expires_at`
+const inviteColumns = `id, org_id, role, email, email_sent, created_by, created_at, expires_at, mail_state, mail_detail, mail_at`
 
 func scanInvite(r scanner) (i coord.Invite, err error) {
-	err = r.Scan(&i.ID, &i.OrgID, &i.Role, &i.Email, &i.EmailSent, &i.CreatedBy, &i.CreatedAt, &i.ExpiresAt)
+	var l coord.Letter
+	var at *coord.Time
+	err = r.Scan(&i.ID, &i.OrgID, &i.Role, &i.Email, &i.EmailSent, &i.CreatedBy, &i.CreatedAt, &i.ExpiresAt, &l.State, &l.Detail, &at)
+	if l.State != "" && at != nil {
+		l.At = *at
+		i.Mail = &l
+	}
+	i.EmailSent = l.State == coord.LetterSent
 	return i, err
 }
 
 // InsertInvite adds an invite; of its code only the hash is kept.
 func (tx *Tx) InsertInvite(ctx context.Context, i coord.Invite, codeHash string) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO invites (`+inviteColumns+`, code_hash)
+		INSERT INTO invites (id, org_id, role, email, email_sent, created_by, created_at, expires_at, code_hash)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		i.ID, i.OrgID, i.Role, i.Email, i.EmailSent, i.CreatedBy, i.CreatedAt, i.ExpiresAt, codeHash)
+	return err
+}
+
+// RenewInvite gives an invite another code and end.
+func (tx *Tx) RenewInvite(ctx context.Context, id, codeHash string, until coord.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE invites SET code_hash = $2, expires_at = $3 WHERE id = $1`, id, codeHash, until)
+	return err
+}
+
+// InviteMailed notes which letter an invite's is. What becomes of an earlier
+// one is not of interest any more.
+func (tx *Tx) InviteMailed(ctx context.Context, id, mail string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE invites SET mail_id = $2, mail_state = $3, mail_detail = '', mail_at = $4 WHERE id = $1`,
+		id, mail, coord.LetterQueued, tx.Now)
+	return err
+}
+
+// LetterBecame notes what became of a letter with whatever it is the letter of.
+func (tx *Tx) LetterBecame(ctx context.Context, mail string, state coord.LetterState, detail string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE invites SET mail_state = $2, mail_detail = $3, mail_at = $4 WHERE mail_id = $1`, mail, state, detail, tx.Now)
 	return err
 }
 

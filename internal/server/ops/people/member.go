@@ -261,11 +261,11 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 			by = who.TokenID
 		}
 		out = coord.Invite{ID: ground.NewID(), OrgID: who.OrgID, URL: &link, Role: in.Role, Email: in.Email,
-			EmailSent: s.Config.Mail && in.Email != nil, CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
+			CreatedBy: by, CreatedAt: tx.Now, ExpiresAt: tx.Now.Add(InviteLifetime)}
 		if err := tx.InsertInvite(ctx, out, code.Hash); err != nil {
 			return err
 		}
-		if err := s.mailInvite(ctx, tx, who, out); err != nil {
+		if err := s.mailInvite(ctx, tx, who, &out); err != nil {
 			return err
 		}
 		return ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", map[string]any{"role": in.Role})
@@ -276,6 +276,34 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 // inviteURL puts the code into the fragment, which browsers keep to
 // themselves: it reaches no log and no Referer.
 func (s *Service) inviteURL(code string) string { return s.Config.PublicURL + "/invite#" + code }
+
+// ResendInvite mails an invite again, with a new link: of the old one only a
+// hash is kept, and it stops working.
+func (s *Service) ResendInvite(ctx context.Context, who coord.Caller, in wire.ID) (out coord.Invite, err error) {
+	if err := ground.WantUUID(in.ID, "no such invite"); err != nil {
+		return out, err
+	}
+	code := auth.NewSecret()
+	link := s.inviteURL(code.Text)
+	err = s.Write(ctx, who, func(tx *store.Tx) error {
+		if out, err = tx.Invite(ctx, who.OrgID, in.ID); err != nil {
+			return err
+		}
+		switch {
+		case out.Email == nil:
+			return problem.Newf(problem.Conflict, "this invite names nobody; make another and send its link yourself")
+		case !s.Config.Mail:
+			return problem.Newf(problem.Conflict, "this server sends no mail; make another invite and send its link yourself")
+		}
+		if err := mayManage(who, out.Role); err != nil {
+			return err
+		}
+		out.URL, out.ExpiresAt = &link, tx.Now.Add(InviteLifetime)
+		return ground.FirstError(tx.RenewInvite(ctx, out.ID, code.Hash, out.ExpiresAt), s.mailInvite(ctx, tx, who, &out),
+			ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", map[string]any{"role": out.Role}))
+	})
+	return out, err
+}
 
 // RevokeInvite takes an invite back.
 func (s *Service) RevokeInvite(ctx context.Context, who coord.Caller, in wire.ID) (out wire.None, err error) {
@@ -296,8 +324,8 @@ func (s *Service) RevokeInvite(ctx context.Context, who coord.Caller, in wire.ID
 }
 
 // mailInvite mails an invite to whom it is made out, where mail is configured.
-func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller, i coord.Invite) error {
-	if !i.EmailSent {
+func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller, i *coord.Invite) error {
+	if !s.Config.Mail || i.Email == nil {
 		return nil
 	}
 	org, err := tx.Org(ctx, i.OrgID)
@@ -305,5 +333,7 @@ func (s *Service) mailInvite(ctx context.Context, tx *store.Tx, who coord.Caller
 		return err
 	}
 	m := bulletin.Invite(bulletin.Invitation{Org: org.Name, By: who.Name, Role: i.Role, URL: *i.URL, ExpiresAt: i.ExpiresAt})
-	return s.QueueMail(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
+	mail, err := s.QueueLetter(ctx, tx, i.OrgID, bulletin.Mail{To: *i.Email, MailShape: m})
+	i.EmailSent, i.Mail = false, &coord.Letter{State: coord.LetterQueued, At: tx.Now}
+	return ground.FirstError(err, tx.InviteMailed(ctx, i.ID, mail))
 }

@@ -108,6 +108,7 @@ function MemberRow({ member }: { member: Member }) {
 
 function Invites() {
   const invites = useGet("invites", "GET /v1/invites");
+  const resend = useAction((id: string) => call("POST /v1/invites/{id}/resend", { path: { id } }), { says: "Another letter is on its way.", stale: ["invites"] });
   const revoke = useAction((id: string) => call("DELETE /v1/invites/{id}", { path: { id } }), { says: "The invite no longer works.", stale: ["invites"] });
   return (
     <Section title="Pending invites" pad={false}>
@@ -126,10 +127,12 @@ function Invites() {
               <b>{i.email ?? "Anybody with the link"}</b>
               <div className="dim">
                 ends <Ago at={i.expires_at} />
-                {i.email_sent && " · sent by email"}
+                {i.mail && ` · ${letters[i.mail.state]}`}
               </div>
+              {i.mail?.detail && <div className="dim wraps">{i.mail.detail}</div>}
             </div>
             <Pill tone="quiet">{i.role}</Pill>
+            {i.mail && <Confirmed label="Send again" title={`Mail ${i.email} another link?`} text="The link in the first letter stops working." confirm="Send it" onConfirm={() => resend.mutateAsync(i.id)} />}
             <Confirmed label="Take back" title="Take this invite back?" text="The link stops working at once." confirm="Take back" onConfirm={() => revoke.mutateAsync(i.id)} />
           </li>
         )}
@@ -137,6 +140,9 @@ function Invites() {
     </Section>
   );
 }
+
+/** What became of an invite's letter. */
+const letters = { queued: "letter on its way", sent: "sent by email", bounced: "the address is not known there", refused: "the mail server refused the letter" } as const;
 
 function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const me = useMe();
@@ -155,8 +161,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
       {made ? (
         <div className="stack">
           <p className="dim">
-            {made.email_sent ? `We sent it to ${made.email}. ` : ""}
-            Send this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
+            {made.mail ? `A letter to ${made.email} is on its way; the list of invites says what becomes of it. You can also send` : "Send"} this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
           </p>
           <Command>{made.url ?? ""}</Command>
           <div className="dialog-actions">
