@@ -30,7 +30,7 @@ func (x *team) usage(p person) (u wire.Usage) {
 func (x *team) told(kind coord.EventType) (out []map[string]any) {
 	x.Helper()
 	var page wire.Page[coord.Event]
-	x.W.Must(200, request{Method: "GET", Path: "/v1/events?types=" + string(kind), Token: x.Ada.Token}, &page)
+	x.W.Must(200, request{Method: "GET", Path: "/v1/events?type=" + string(kind), Token: x.Ada.Token}, &page)
 	for _, e := range page.Items {
 		if e.Type == kind {
 			out = append(out, e.Payload)

@@ -142,7 +142,7 @@ func TestAChangedProviderLocksNobodyOut(t *testing.T) {
 
 func told(w *daemontest.World, o *daemontest.Org, want coord.EventType) bool {
 	var log struct{ Items []coord.Event }
-	w.Must(200, request{Method: "GET", Path: "/v1/events?types=" + string(want), Token: o.Owner()}, &log)
+	w.Must(200, request{Method: "GET", Path: "/v1/events?type=" + string(want), Token: o.Owner()}, &log)
 	return len(log.Items) > 0
 }
 
