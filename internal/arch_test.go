@@ -55,6 +55,7 @@ var (
 		{"references"},
 		{"analysis"},
 		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader"},
+		{"attend"},
 		{"cli"},
 	}
 )

@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	_ "github.com/svc-hq/svc/cmd/svc/internal/early" // svc hook
 	_ "github.com/svc-hq/svc/cmd/svc/internal/facts" // what a lean svc asks
 	_ "github.com/svc-hq/svc/cmd/svc/internal/first" // svc --version
 	"github.com/svc-hq/svc/internal/client/cli"

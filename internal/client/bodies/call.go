@@ -2,6 +2,8 @@ package bodies
 
 import (
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // call works out what a call gives.
@@ -218,7 +220,8 @@ func (e *Eval) force(t *thunk) *Shape {
 }
 
 // predicates ask of a list or narrow it: what they are handed does not count.
-var predicates = set("filter where find some every any all none sort sorted sortBy orderBy order_by OrderBy Where First FirstOrDefault " +
+var predicates = lazy.Words("filter where find some every any all none sort sorted sortBy orderBy order_by OrderBy Where " +
+	"First FirstOrDefault " +
 	"Any findFirst forEach each recover catch tap also apply orElseThrow includes select limit offset skip take reload save update " +
 	"first last get unwrap expect fetch_one fetch_all fetch_optional sort_by filter_by peek distinct")
 
@@ -266,7 +269,7 @@ func (e *Eval) calledMember(n *node, sc *scope) *Shape {
 			}
 		}
 	}
-	if s := e.passed(n, sc); s.holds() && !predicates[m.name] {
+	if s := e.passed(n, sc); s.holds() && !predicates()[m.name] {
 		return s
 	}
 	return recv
@@ -311,13 +314,13 @@ func (e *Eval) accessor(recv *Shape, m string, n *node) *Shape {
 	return nil
 }
 
-var listing = set("map Select collect flatMap map_with_index each_with_object forEach mapTo mapIndexed")
+var listing = lazy.Words("map Select collect flatMap map_with_index each_with_object forEach mapTo mapIndexed")
 
 // mapped works out x.map(f) and its like: a function that is handed what x
 // holds, or what its elements hold.
 func (e *Eval) mapped(recv *Shape, n *node, sc *scope) (*Shape, bool) {
 	m := n.x.name
-	if predicates[m] || len(n.args) == 0 {
+	if predicates()[m] || len(n.args) == 0 {
 		return nil, false
 	}
 	f := n.args[len(n.args)-1].val
@@ -332,8 +335,8 @@ func (e *Eval) mapped(recv *Shape, n *node, sc *scope) (*Shape, bool) {
 	if r == nil {
 		return nil, false
 	}
-	isList := recv != nil && recv.Elem != nil || recv == nil && listing[m] && sc.o.Lang != "scala" && sc.o.Lang != "java"
-	if isList && listing[m] {
+	isList := recv != nil && recv.Elem != nil || recv == nil && listing()[m] && sc.o.Lang != "scala" && sc.o.Lang != "java"
+	if isList && listing()[m] {
 		return &Shape{Elem: e.written(r, 0)}, true
 	}
 	if !r.holds() {

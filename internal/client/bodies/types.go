@@ -3,13 +3,15 @@ package bodies
 import (
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // scalars are the types that hold no fields, by the names that languages give
 // them.
-var scalars = map[string]string{}
-
-func init() {
+var scalars = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
 	for typ, names := range map[string]string{
 		"string": "string str String text varchar char UUID uuid Uuid CharSequence EmailStr HttpUrl AnyUrl Str Email URL Url Uri " +
 			"EmailField CharField TextField SlugField URLField ObjectId Text Char Slug",
@@ -21,24 +23,17 @@ func init() {
 			"Timestamp Timestamptz Time DateTimeField DateField datetime.datetime time.Time Carbon NaiveDateTime",
 	} {
 		for n := range strings.FieldsSeq(names) {
-			scalars[n] = typ
+			out[n] = typ
 		}
 	}
-}
+	return out
+})
 
-var listTypes = set("List Vec Seq Array Set IEnumerable ICollection IList IReadOnlyList IReadOnlyCollection Collection " +
+var listTypes = lazy.Words("List Vec Seq Array Set IEnumerable ICollection IList IReadOnlyList IReadOnlyCollection Collection " +
 	"Iterable Flux Iterator Sequence ArrayList LinkedList MutableList list tuple set Vector HashSet BTreeSet Stream ReadonlyArray " +
 	"MutableSet FrozenSet Slice Tuple IQueryable Flow AnonymousResourceCollection Queryable QuerySet frozenset")
 
-var mapTypes = set("Map HashMap Record Dictionary dict Dict BTreeMap IDictionary MutableMap LinkedHashMap Mapping ModelMap")
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		out[w] = true
-	}
-	return out
-}
+var mapTypes = lazy.Words("Map HashMap Record Dictionary dict Dict BTreeMap IDictionary MutableMap LinkedHashMap Mapping ModelMap")
 
 // typeLeads stand before a type and change nothing of what it holds.
 var typeLeads = []string{"&", "*", "mut ", "dyn ", "impl ", "readonly ", "final ", "ref ", "'static ", "'a ", "?", "suspend ", "const "}
@@ -114,7 +109,7 @@ func (e *Eval) oneType(t string, sc *scope) *Shape {
 	if t == "" {
 		return nil
 	}
-	if s, ok := scalars[t]; ok {
+	if s, ok := scalars()[t]; ok {
 		if sc.types[t] == nil {
 			return &Shape{Type: s}
 		}
@@ -173,25 +168,25 @@ func (e *Eval) namedType(base string, args []string, sc *scope) *Shape {
 		return s
 	}
 	given := make([]*Shape, len(args))
-	if notBodies[last] {
+	if notBodies()[last] {
 		return nil
 	}
-	if p, ok := e.findClass(sc, base); ok && !(len(args) > 0 && (listTypes[last] || mapTypes[last]) && e.typeParams(p, nil) == nil) {
+	if p, ok := e.findClass(sc, base); ok && !(len(args) > 0 && (listTypes()[last] || mapTypes()[last]) && e.typeParams(p, nil) == nil) {
 		for i, a := range args {
 			given[i] = e.typ(a, sc)
 		}
 		return e.class(p, given)
 	}
 	switch {
-	case listTypes[last]:
+	case listTypes()[last]:
 		if len(args) == 0 {
 			return &Shape{Elem: &Shape{}}
 		}
 		return &Shape{Elem: e.typ(args[len(args)-1], sc)}
-	case mapTypes[last]:
+	case mapTypes()[last]:
 		return &Shape{Open: true}
-	case scalars[last] != "":
-		return &Shape{Type: scalars[last]}
+	case scalars()[last] != "":
+		return &Shape{Type: scalars()[last]}
 	}
 	var out *Shape
 	for _, a := range args { // what only wraps another
@@ -209,7 +204,7 @@ func (e *Eval) namedType(base string, args []string, sc *scope) *Shape {
 }
 
 // notBodies are types whose arguments say what comes in, not what goes out.
-var notBodies = set("Action Handler HandlerFunc RequestHandler EssentialAction Request")
+var notBodies = lazy.Words("Action Handler HandlerFunc RequestHandler EssentialAction Request")
 
 // utility works out the types that are made of others.
 func (e *Eval) utility(name string, args []string, sc *scope) *Shape {

@@ -2,6 +2,8 @@ package bodies
 
 import (
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // passed is what a call gives that nobody knows: mostly it wraps what it is
@@ -63,8 +65,8 @@ func (e *Eval) passed(n *node, sc *scope) *Shape {
 
 // wrappers are calls that give what they are handed, in an envelope or as
 // another kind of value.
-var wrappers = set("json jsonify ok send respond reply body status just of ofnullable from resolve success created accepted tojson " +
-	"tojsonstring writevalueasstring some right pure wrap data result response toresponse valueof serialize asjson stringify dumps " +
+var wrappers = lazy.Words("json jsonify ok send respond reply body status just of ofnullable from resolve success created accepted " +
+	"tojson tojsonstring writevalueasstring some right pure wrap data result response toresponse valueof serialize asjson stringify dumps " +
 	"modelvalidate fromorm parseobj dict save saveandflush merge clone freeze assign arraymerge extend pick omit collect list sorted " +
 	"reversed arrayvalues tolist plaintoclass plaintoinstance instancetoplain classtoplain encode all listof mutablelistof arrayof vec " +
 	"aslist collection resource make new item into array indentedjson render unwrap seq jsonapi success responddata " +
@@ -73,7 +75,7 @@ var wrappers = set("json jsonify ok send respond reply body status just of ofnul
 
 func wraps(n *node) bool {
 	last := n.x.name
-	return isUpper(last) || wrappers[plain(last)]
+	return isUpper(last) || wrappers()[plain(last)]
 }
 
 // chosen are the fields of an object that a list names, or the others.

@@ -14,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -299,6 +301,10 @@ func (a *app) login(flags login.Overrides) (login.Login, login.Store, error) {
 	return l, store, err
 }
 
+// commandStart is how long a command waits for the local service to start,
+// which happens when nobody has worked for a while.
+const commandStart = 20 * time.Second
+
 // localLogin returns the login of the local service, if the work in this
 // folder is its own.
 func (a *app) localLogin(store login.Store) (login.Login, bool, error) {
@@ -308,13 +314,13 @@ func (a *app) localLogin(store login.Store) (login.Login, bool, error) {
 	}
 	var fingerprints []string
 	if repo, ok := gitrepo.Find(a.Dir); ok {
-		fingerprints = fingerprintsOf(repo)
+		fingerprints = attend.FingerprintsOf(repo)
 	} else if c.Token != "" || c.Keychain { // outside of repositories people mean their team
 		return login.Login{}, false, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), commandStart)
 	defer cancel()
-	s, here, err := localFor(ctx, a.Getenv, store, c, fingerprints)
+	s, here, err := attend.LocalFor(ctx, a.Getenv, store, c, fingerprints)
 	if !here || err != nil {
 		return login.Login{}, here, err
 	}
@@ -336,7 +342,10 @@ func (a *app) client() (*remote.Client, login.Login, error) {
 }
 
 func (a *app) connect(l login.Login) (*remote.Client, error) {
-	return remote.New(l.Server, l.Token, remote.Options{Insecure: a.insecure || l.Insecure})
+	return remote.New(l.Server, l.Token, remote.Options{
+		Insecure: a.insecure || l.Insecure,
+		Reached:  func() { hook.Reached(a.Getenv("TMPDIR"), l.Server) }, // hooks need not wait till they dare again
+	})
 }
 
 func notLoggedIn(l login.Login) error {

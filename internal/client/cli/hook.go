@@ -3,23 +3,16 @@ package cli
 import (
 	"context"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/companion"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/client/hook"
-	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/reader"
-	"github.com/svc-hq/svc/internal/client/remote"
-	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/version"
 )
 
 // Run runs the client in this process; args come after the program's name.
@@ -31,7 +24,7 @@ func Run(args []string) int {
 		switch args[0] {
 		case "hook":
 			if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
-				return runHook(context.Background(), args[1:])
+				return attend.Finish(reader.Facts, args[1:])
 			}
 		case "prompt": // at every prompt of a shell
 			if len(args) == 1 {
@@ -66,84 +59,10 @@ func (a *app) hookCommand() *cobra.Command {
 		Example: "  svc hook --tool claude_code --event PreToolUse < payload.json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &exit{code: runHook(cmd.Context(), []string{"--tool", tool, "--event", event})}
+			return &exit{code: attend.Finish(reader.Facts, []string{"--tool", tool, "--event", event})}
 		},
 	}
 	cmd.Flags().StringVar(&tool, "tool", "", "the agent host, as svc init names it")
 	cmd.Flags().StringVar(&event, "event", "", "the host's own name of the event")
 	return cmd
-}
-
-func runHook(ctx context.Context, args []string) int {
-	return hook.Run(ctx, hook.Env{
-		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version.Version,
-		Login: func(fingerprints []string) (hook.Login, error) { return hookLogin(os.Getenv, fingerprints) },
-		ConfigDir: func() (string, error) {
-			s, err := login.Locate(os.Getenv)
-			return s.Dir, err
-		},
-		Base:      gitrepo.Base,
-		Roots:     gitrepo.Roots,
-		Analyze:   analyzeEdit,
-		Unindexed: startIndex,
-	})
-}
-
-// analyzeEdit returns the facts about edited files, within what an event may
-// take.
-func analyzeEdit(ctx context.Context, root, base string, paths, along []string, private bool) (*coord.Analysis, error) {
-	return reader.Request{Root: root, Base: base, Paths: paths, Along: along, MetadataOnly: private}.Facts(ctx)
-}
-
-// startIndex begins a scan of a repository in a process of its own, which
-// outlives the hook.
-func startIndex(root string) {
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	cmd := exec.Command(self, "index", "--quiet", "--no-update-check")
-	cmd.Dir = root
-	detach(cmd)
-	if cmd.Start() == nil {
-		cmd.Process.Release()
-	}
-}
-
-// hookLogin is the login as hooks need it, for a repository.
-func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, error) {
-	store, err := login.Locate(getenv)
-	if err != nil {
-		return hook.Login{}, err
-	}
-	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
-	c, err := store.LoadFile()
-	if err != nil {
-		return hook.Login{}, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookStart)
-	defer cancel()
-	if s, here, err := localFor(ctx, getenv, store, c, fingerprints); here {
-		if err != nil {
-			return hook.Login{Local: true}, err
-		}
-		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true}, nil
-	}
-	if c.Keychain {
-		if c, err = store.Load(); err != nil {
-			return hook.Login{}, err
-		}
-	}
-	l, err := login.Resolve(c, getenv, login.Overrides{})
-	if err == nil {
-		err = remote.CheckAddress(l.Server, l.Insecure)
-	}
-	if err != nil {
-		return hook.Login{}, err
-	}
-	if l.MachineID == "" && l.LoggedIn() {
-		l.MachineID = store.Machine()
-	}
-	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode,
-		Leave: leaveOf(l, store, fingerprints)}, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -44,5 +45,5 @@ func (a *app) repository() (place, error) {
 	if !ok {
 		return place{}, fmt.Errorf("%s is in no git repository", a.Dir)
 	}
-	return place{Root: r.Root, Branch: r.Head().Branch, Fingerprints: fingerprintsOf(r)}, nil
+	return place{Root: r.Root, Branch: r.Head().Branch, Fingerprints: attend.FingerprintsOf(r)}, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
 	"strings"
 	"time"
@@ -252,10 +250,6 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 	return moved, nil
 }
 
-// routesAge is after how long the team's server is asked again what it has
-// registered.
-const routesAge = time.Minute
-
 // refreshRoutes asks the team's server what it has registered.
 func refreshRoutes(ctx context.Context, store login.Store, c *remote.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -273,21 +267,4 @@ func refreshRoutes(ctx context.Context, store login.Store, c *remote.Client) err
 		routes.Known = append(routes.Known, r.Remotes...)
 	}
 	return routes.Save(store.Dir)
-}
-
-// refreshLater has another process ask, which nobody waits for.
-func refreshLater(store login.Store, routes local.Routes) {
-	if time.Since(routes.At) < routesAge {
-		return
-	}
-	routes.At = time.Now() // so that one asks, not every hook
-	self, err := os.Executable()
-	if err != nil || routes.Save(store.Dir) != nil {
-		return
-	}
-	cmd := exec.Command(self, "share", "--refresh", "--no-update-check")
-	detach(cmd)
-	if cmd.Start() == nil {
-		cmd.Process.Release()
-	}
 }

@@ -1,5 +1,5 @@
 // Package companion holds the programs that svc carries inside itself: the
-// svc with the grammars, and svcd.
+// grammars, the svc with all that agents do not wait for, and svcd.
 //
 // Agents wait for svc hook at every edit, and a program that links parsers
 // starts slower by a fifth, used or not; svcd is wanted by svc up alone. So make
@@ -34,6 +34,7 @@ type Program string
 
 const (
 	Reader Program = "reader" // svc with the grammars
+	Parser Program = "parser" // the grammars alone, where there is a C compiler for the system
 	Server Program = "svcd"
 )
 

@@ -2,16 +2,151 @@
 
 package grammar
 
-import "time"
+import (
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+)
 
 // How says in what form this build has the grammars.
-const How = "none"
+const How = "a program"
+
+// A Program says where the program is that has the grammars (program/main.c).
+type Program struct {
+	Path func() (string, error)
+	// Repair makes a damaged program anew, and reports whether it was.
+	Repair func(path string) bool
+}
+
+var (
+	program Program
+	mu      sync.Mutex // the program answers one request after the other
+	running *child
+)
+
+// Use tells where the program is. Without one no language is supported.
+func Use(p Program) { program = p }
+
+// Stop ends the program, if it runs, and waits for its end.
+func Stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	if running != nil {
+		running.stop()
+		running = nil
+	}
+}
 
 // Supported tells whether this build can parse a language.
-func Supported(lang string) bool { return false }
+func Supported(lang string) bool { return number(lang) >= 0 && program.Path != nil }
 
-func list(int, bool) ([]string, error) { return nil, ErrUnsupported }
+// Words of a request and of an answer, as main.c has them.
+const (
+	inLanguage, inOld, inNew, inEdited, inEdit, inMicros, inNames, inWords = 0, 1, 2, 3, 4, 13, 14, 15
+	outResult, outBefore, outAfter, outKinds, outFields, outWords          = 0, 1, 2, 3, 4, 5
+)
 
-func parse(int, []byte, []byte, *edit, time.Duration) (before, after []Node, err error) {
-	return nil, nil, ErrUnsupported
+// maxAnswer bounds what is believed of an answer's length: a node for each byte
+// of the longest text is more than any parse gives.
+const maxAnswer = math.MaxInt32
+
+// named are the names of kinds and fields, which come together.
+var named [len(names)][2][]byte
+
+func list(n int, fields bool) ([]string, error) {
+	if named[n][0] == nil {
+		err := ask([inWords]uint32{inLanguage: uint32(n), inNames: 1}, nil, nil, func(out [outWords]uint32, read func([]byte) error) error {
+			named[n] = [2][]byte{make([]byte, out[outKinds]), make([]byte, out[outFields])}
+			return errors.Join(read(named[n][0]), read(named[n][1]))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	text := named[n][0]
+	if fields {
+		text = named[n][1]
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+}
+
+// parse parses a text and, if an edit is given, what it made of it.
+func parse(n int, old, new []byte, d *edit, limit time.Duration) (before, after []Node, err error) {
+	in := [inWords]uint32{inLanguage: uint32(n), inOld: uint32(len(old)), inNew: uint32(len(new)),
+		inMicros: uint32(min(limit.Microseconds(), math.MaxUint32))}
+	if d != nil {
+		in[inEdited] = 1
+		for i, v := range [...]int{d.start.offset, d.old.offset, d.new.offset, d.start.row, d.start.column,
+			d.old.row, d.old.column, d.new.row, d.new.column} {
+			in[inEdit+i] = uint32(v)
+		}
+	}
+	result := int32(0)
+	err = ask(in, old, new, func(out [outWords]uint32, read func([]byte) error) error {
+		result = int32(out[outResult])
+		before, after = make([]Node, out[outBefore]), make([]Node, out[outAfter])
+		return errors.Join(read(raw(before)), read(raw(after)))
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case result != 0:
+		return nil, nil, failure(result)
+	}
+	return before, after, nil
+}
+
+// raw is the memory of nodes, which is laid out as flatten.h has it.
+func raw(nodes []Node) []byte {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&nodes[0])), len(nodes)*int(unsafe.Sizeof(Node{})))
+}
+
+// ask sends a request and has the answer read, by a new copy of the program if
+// the one on disk is damaged.
+func ask(in [inWords]uint32, old, new []byte, answer func([outWords]uint32, func([]byte) error) error) error {
+	mu.Lock()
+	defer mu.Unlock()
+	for again := false; ; again = true {
+		path, err := program.Path()
+		if err != nil {
+			return err
+		}
+		if running == nil {
+			running, err = start(path)
+		}
+		if err == nil {
+			if err = running.exchange(in, old, new, answer); err == nil {
+				return nil
+			}
+			running.stop()
+		}
+		running = nil
+		if again || !program.Repair(path) {
+			return err
+		}
+	}
+}
+
+func (c *child) exchange(in [inWords]uint32, old, new []byte, answer func([outWords]uint32, func([]byte) error) error) error {
+	const word = int(unsafe.Sizeof(in[0]))
+	request := make([]byte, 0, len(in)*word+len(old)+len(new))
+	request = append(request, unsafe.Slice((*byte)(unsafe.Pointer(&in[0])), len(in)*word)...)
+	request = append(append(request, old...), new...)
+	if err := c.write(request); err != nil {
+		return err
+	}
+	var out [outWords]uint32
+	if err := c.read(unsafe.Slice((*byte)(unsafe.Pointer(&out[0])), len(out)*word)); err != nil {
+		return err
+	}
+	if uint64(out[outBefore])+uint64(out[outAfter])+uint64(out[outKinds])+uint64(out[outFields]) > maxAnswer/32 {
+		return errors.New("the answer of the grammars makes no sense")
+	}
+	return answer(out, c.read)
 }

@@ -42,6 +42,10 @@ func (s *spool) breaker(server string) *breaker {
 	}
 	for line := range strings.Lines(string(data)) {
 		kind, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if kind == reached {
+			b.fails, b.slow = 0, 0
+			continue
+		}
 		b.count++
 		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && kind != "skip" {
 			if kind == "slow" {
@@ -53,6 +57,18 @@ func (s *spool) breaker(server string) *breaker {
 		}
 	}
 	return b
+}
+
+// reached is the line of a command that has just talked to the service.
+const reached = "reached"
+
+// Reached has hooks ask a service again that a command of the user has just
+// reached. What went unanswered still counts until a hook has told it. temp is
+// "" for the system's temporary folder.
+func Reached(temp, server string) {
+	if b := openSpool(temp, "", "").breaker(strings.TrimRight(server, "/")); b.fails+b.slow > 0 {
+		b.note(reached)
+	}
 }
 
 // open reports whether the service is to be left alone.
@@ -111,7 +127,8 @@ func (b *breaker) succeeded() {
 		return
 	}
 	// Others may have failed since this run began: those are still to be told.
-	for range strings.Count(string(data), "\n") - b.count {
+	since := strings.Count(string(data), "\n") - strings.Count("\n"+string(data), "\n"+reached+" ") - b.count
+	for range since {
 		b.note("skip")
 	}
 	b.count = 0

@@ -54,8 +54,11 @@ func (r *runner) glance(s send, reply wire.HookReply) {
 			continue
 		}
 		was := r.spool.shared(key)
-		g := readGlance(was)
 		now := time.Now()
+		if len(reply.Conflicts) == 0 && s.event != wire.HookSessionStart && saysAlready(was, r.login.Server, reply.Intent, now) {
+			continue
+		}
+		g := readGlance(was)
 		if s.event == wire.HookSessionStart {
 			g.Conflicts = nil
 		}
@@ -64,6 +67,24 @@ func (r *runner) glance(s send, reply wire.HookReply) {
 			r.spool.share(key, string(text))
 		}
 	}
+}
+
+// saysAlready reports, without reading JSON, that a text has no conflict in it
+// and holds for the minute: most edits change nothing of it.
+func saysAlready(text, server string, intent *wire.HookIntent, now time.Time) bool {
+	begins := glanced{Server: server, At: now.Truncate(time.Minute).Unix()}.head()
+	if begins == "" || strings.Contains(text, `"conflicts":`) || !strings.HasPrefix(text, begins) {
+		return false
+	}
+	return intent == nil || text == begins+`"intent":"`+intent.Ref+`","status":"`+string(intent.Status)+`"}`
+}
+
+// head is how the JSON of it begins; "" where that is not plain.
+func (g glanced) head() string {
+	if strings.ContainsFunc(g.Server, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\\<>&`, r) }) {
+		return ""
+	}
+	return `{"server":"` + g.Server + `","at":` + strconv.FormatInt(g.At, 10) + ","
 }
 
 func (g *glanced) take(server string, reply wire.HookReply, now time.Time) {

@@ -208,6 +208,17 @@ func readInput(in io.Reader) ([]byte, error) {
 		data json.RawMessage
 		err  error
 	}
+	if file, ok := bounded(in, time.Now().Add(stdinTimeout)); ok {
+		var data json.RawMessage
+		err := json.NewDecoder(io.LimitReader(file, maxInput)).Decode(&data)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return data, nil
+	}
 	done := make(chan result, 1)
 	go func() {
 		var res result

@@ -1,14 +1,14 @@
 package hook
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -75,7 +75,7 @@ func (s *spool) takeFile(name string) (string, fs.FileInfo) {
 		return "", nil
 	}
 	taken := filepath.Join(s.session, "taken-"+unique())
-	if os.Rename(filepath.Join(s.session, name), taken) != nil {
+	if !s.has(name) || os.Rename(filepath.Join(s.session, name), taken) != nil {
 		return "", nil
 	}
 	defer os.Remove(taken)
@@ -278,8 +278,12 @@ func appendTo(name, text string) error {
 	return err
 }
 
+// made counts the names that this process has made.
+var made atomic.Int64
+
+// unique is a name that no other process of this machine makes. The folders are
+// the user's own, so it need not be hard to guess, which costs more than the
+// file itself.
 func unique() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
+	return strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(made.Add(1), 36)
 }

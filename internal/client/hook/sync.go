@@ -3,6 +3,7 @@ package hook
 import (
 	"bufio"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,23 +235,28 @@ func (r *runner) told(s send, base string, facts *coord.Analysis, stamps map[str
 	if rec.file == "" {
 		return
 	}
-	if rec.base != base {
+	changed := rec.base != base
+	if changed {
 		rec.base = base
 		for path := range rec.files {
 			rec.files[path] = "" // still to be told, against the new base
 		}
 	}
+	now := maps.Clone(rec.files)
 	for _, p := range s.paths {
-		rec.files[p] = stamps[p]
+		now[p] = stamps[p]
 		if facts.Late && r.call.Event == wire.HookPostEdit {
-			rec.files[p] = "" // once more when the turn ends
+			now[p] = "" // once more when the turn ends
 		}
 	}
 	for _, f := range facts.Files {
 		if f.Status == coord.FileUnchanged {
-			delete(rec.files, f.Path)
+			delete(now, f.Path)
 		}
 	}
-	rec.save()
+	if changed || !maps.Equal(now, rec.files) {
+		rec.files = now
+		rec.save()
+	}
 	rec.settle(s.paths)
 }

@@ -5,6 +5,7 @@
 package lines
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,32 @@ func Facts(d *gitrepo.Delta) coord.FileFacts {
 		f.Hunks[i] = coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash}
 	}
 	return f
+}
+
+// Alone returns the facts of files if lines are all that can be found of them:
+// nothing has changed, or only what nobody can read.
+func Alone(deltas []gitrepo.Delta) (*coord.Analysis, bool) {
+	if len(deltas) > coord.MaxAnalysisFiles || slices.ContainsFunc(deltas, worthReading) {
+		return nil, false
+	}
+	out := &coord.Analysis{Files: []coord.FileFacts{}}
+	hunks := 0
+	for i := range deltas {
+		f := Facts(&deltas[i])
+		if hunks += len(f.Hunks); hunks > coord.MaxAnalysisHunks || len(f.Path) > MaxPath {
+			return nil, false // analysis knows what to leave out
+		}
+		out.Files = append(out.Files, f)
+	}
+	return out, true
+}
+
+// worthReading reports whether more than lines can be found in a change.
+func worthReading(d gitrepo.Delta) bool {
+	if d.Status == gitrepo.Unchanged || d.Binary || rules.GeneratedPath(d.Path) {
+		return false
+	}
+	return d.Status == gitrepo.Renamed || rules.LanguageOf(d.Path).Read
 }
 
 // wirePath is a path as JSON can carry it: one that is not UTF-8 is quoted, so

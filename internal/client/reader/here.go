@@ -13,10 +13,6 @@ import (
 // Facts finds the facts.
 func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
-	base, err := in.base(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: base, MetadataOnly: in.MetadataOnly,
+	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly,
 		Deltas: in.Deltas, Along: in.Along})
 }

@@ -12,47 +12,26 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/client/lines"
-	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// Facts finds the facts: here where nothing has changed, or only files in which
-// lines are all that is known, and else in the process that reads code.
+// Facts finds the facts with the program that has the grammars, or, where this
+// svc carries none, in the svc that has them itself.
 func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
-	base, err := in.base(ctx)
-	if err != nil {
-		return nil, err
-	}
-	in.Base = base
-	deltas, err := gitrepo.WorkingTree(ctx, in.Root, base, in.Paths)
-	if err != nil {
-		return nil, err
-	}
-	in.Deltas = portable(deltas)
-	if len(deltas) > coord.MaxAnalysisFiles || slices.ContainsFunc(deltas, worthReading) {
+	if !companion.Carries(companion.Parser) {
 		return in.ask(ctx)
 	}
-	out := &coord.Analysis{Files: []coord.FileFacts{}}
-	hunks := 0
-	for i := range deltas {
-		f := lines.Facts(&deltas[i])
-		if hunks += len(f.Hunks); hunks > coord.MaxAnalysisHunks || len(f.Path) > lines.MaxPath {
-			return in.ask(ctx) // which knows what to leave out
-		}
-		out.Files = append(out.Files, f)
-	}
-	return out, nil
-}
-
-// worthReading reports whether more than lines can be found in a change.
-func worthReading(d gitrepo.Delta) bool {
-	if d.Status == gitrepo.Unchanged || d.Binary || rules.GeneratedPath(d.Path) {
-		return false
-	}
-	return d.Status == gitrepo.Renamed || rules.LanguageOf(d.Path).Read
+	grammar.Use(grammar.Program{
+		Path:   func() (string, error) { return companion.Path(companion.Parser) },
+		Repair: companion.Repair,
+	})
+	defer grammar.Stop()
+	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly,
+		Deltas: in.Deltas, Along: in.Along})
 }
 
 // portable returns deltas that JSON carries as they are, or none: paths that
@@ -76,6 +55,7 @@ func (in Request) ask(ctx context.Context) (*coord.Analysis, error) {
 	if end, ok := ctx.Deadline(); ok {
 		in.WithinMS = max(1, (time.Until(end) - handBack).Milliseconds())
 	}
+	in.Deltas = portable(in.Deltas)
 	request, err := json.Marshal(in)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,8 @@
-// Package reader finds the facts about edited files, in this process or in the
-// one that has what that takes. Agents wait for svc at every edit, and linking
-// what reads code makes each start slower, used or not: so the svc that is
-// installed (built with the tag lean) knows lines alone, and asks the svc that
-// it carries where there is more to find (package companion). It may not decide
-// what facts are: analysis does.
+// Package reader finds the facts about edited files. Agents wait for svc at
+// every edit, and linking C makes each start slower, used or not: so the svc
+// that is installed (built with the tag lean) starts a program that parses, or,
+// where there is none for the system, asks the svc that it carries (package
+// companion). It may not decide what facts are: analysis does.
 package reader
 
 import (
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // Command is how a lean svc asks the one that reads code. It is between the
@@ -33,12 +33,10 @@ type Request struct {
 	Deltas []gitrepo.Delta `json:"deltas,omitempty"`
 }
 
-// base returns the version to compare with.
-func (in Request) base(ctx context.Context) (string, error) {
-	if in.Base != "" {
-		return in.Base, nil
-	}
-	return gitrepo.Base(ctx, in.Root, "")
+// Facts finds the facts about files of which it is known how they differ from
+// base.
+func Facts(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (*coord.Analysis, error) {
+	return Request{Root: root, Base: base, Paths: paths, Along: along, MetadataOnly: private, Deltas: deltas}.Facts(ctx)
 }
 
 // Answer reads a request and writes the facts. It returns the exit code of

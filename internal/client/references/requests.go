@@ -10,6 +10,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/rules"
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // Calls of a program's own request functions are HTTP calls, wherever the
@@ -111,7 +112,7 @@ type holders struct {
 	known map[string][]string
 }
 
-var typeWord = regexp.MustCompile(`\b[A-Z]\w*`)
+var typeWord = lazy.Regexp(`\b[A-Z]\w*`)
 
 // holds tells whether a variable is of a type: it stands beside the type where
 // it is declared, or is called like it.
@@ -131,7 +132,7 @@ func (h *holders) holds(name, typ string) bool {
 			`|[\s(,.$_@])` + regexp.QuoteMeta(name) + `\s*(?:[:=]+\s*([^\n;,)]{0,80})|\s+\*?((?:\w+\.)?[A-Z]\w*))?`)
 		for _, m := range near.FindAllSubmatch(h.o.Source, 50) {
 			for _, part := range m[1:] {
-				for _, w := range typeWord.FindAll(part, 4) {
+				for _, w := range typeWord().FindAll(part, 4) {
 					found = append(found, string(w))
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -29,9 +30,10 @@ const maxReply = 32 << 20
 
 // A Client calls one server with one token.
 type Client struct {
-	server string
-	token  string
-	http   *http.Client
+	reached func()
+	server  string
+	token   string
+	http    *http.Client
 }
 
 // Options are what New may be told.
@@ -39,6 +41,7 @@ type Options struct {
 	Insecure  bool              // allow plain http beyond this machine
 	Transport http.RoundTripper // nil for one that heeds the proxy variables
 	Timeout   time.Duration     // of one call; 0 for 30 seconds
+	Reached   func()            // called when the server has first answered a call; nil for nothing
 }
 
 // New returns a client of server. An empty token makes one that can only log
@@ -50,10 +53,14 @@ func New(server, token string, opt Options) (*Client, error) {
 	if opt.Timeout == 0 {
 		opt.Timeout = 30 * time.Second
 	}
+	if opt.Reached == nil {
+		opt.Reached = func() {}
+	}
 	return &Client{
-		server: strings.TrimRight(server, "/"),
-		token:  token,
-		http:   &http.Client{Transport: opt.Transport, Timeout: opt.Timeout, CheckRedirect: stay},
+		reached: sync.OnceFunc(opt.Reached),
+		server:  strings.TrimRight(server, "/"),
+		token:   token,
+		http:    &http.Client{Transport: opt.Transport, Timeout: opt.Timeout, CheckRedirect: stay},
 	}, nil
 }
 
@@ -130,6 +137,9 @@ func (c *Client) exchange(ctx context.Context, method, path string, header http.
 		return c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
+	if res.StatusCode < http.StatusInternalServerError {
+		c.reached()
+	}
 	seen(res)
 	return c.decode(res, out)
 }

@@ -1,0 +1,179 @@
+// Package attend runs svc hook with what this machine has: its logins, its
+// local service, and what reads code. Agents wait for it at every edit, so it
+// can begin while the program is still starting (Begin), before most packages
+// of svc have been initialised, and ends there unless code has to be read. It
+// may not link what reads code, nor the command tree.
+package attend
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/lines"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/version"
+)
+
+// A Reader finds the facts about files, of which it is known how their lines
+// differ from base.
+type Reader func(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (*coord.Analysis, error)
+
+// A begun is a hook that was begun early.
+type begun struct {
+	wants  chan struct{} // closed when it cannot go on without a reader
+	reader chan Reader
+	code   chan int
+}
+
+var early *begun
+
+// Begin runs a hook until it is over, or until it cannot go on without what
+// reads code: then Finish ends it.
+func Begin(args []string) (code int, over bool) {
+	if asksOnly(args) { // nothing is read, and no second thread is needed
+		return run(args, func() Reader { return noReader }), true
+	}
+	early = &begun{wants: make(chan struct{}), reader: make(chan Reader, 1), code: make(chan int, 1)}
+	go func() {
+		early.code <- run(args, func() Reader {
+			select {
+			case <-early.wants:
+			default:
+				close(early.wants)
+			}
+			r := <-early.reader
+			early.reader <- r
+			return r
+		})
+	}()
+	select {
+	case code = <-early.code:
+		return code, true
+	case <-early.wants:
+		return 0, false
+	}
+}
+
+// asksOnly reports whether a hook comes before a tool: such ones ask, and tell
+// nothing of what files hold.
+func asksOnly(args []string) bool {
+	value := func(name string) string {
+		for i, a := range args {
+			if v, ok := strings.CutPrefix(a, name+"="); ok {
+				return v
+			}
+			if a == name && i+1 < len(args) {
+				return args[i+1]
+			}
+		}
+		return ""
+	}
+	h, ok := host.ByID(value("--tool"))
+	return ok && h.Events[value("--event")].At == host.BeforeTool
+}
+
+func noReader(context.Context, string, string, []string, []string, bool, []gitrepo.Delta) (*coord.Analysis, error) {
+	return nil, errors.New("no code is read before a tool")
+}
+
+// Finish ends the hook that was begun, or runs one, and returns the exit code
+// of the process.
+func Finish(read Reader, args []string) int {
+	if early == nil {
+		return run(args, func() Reader { return read })
+	}
+	early.reader <- read
+	return <-early.code
+}
+
+func run(args []string, reader func() Reader) int {
+	return hook.Run(context.Background(), hook.Env{
+		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version.Version,
+		Login: func(fingerprints []string) (hook.Login, error) { return hookLogin(os.Getenv, fingerprints) },
+		ConfigDir: func() (string, error) {
+			s, err := login.Locate(os.Getenv)
+			return s.Dir, err
+		},
+		Base:  gitrepo.Base,
+		Roots: gitrepo.Roots,
+		Analyze: func(ctx context.Context, root, base string, paths, along []string, private bool) (*coord.Analysis, error) {
+			if base == "" {
+				var err error
+				if base, err = gitrepo.Base(ctx, root, ""); err != nil {
+					return nil, err
+				}
+			}
+			deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
+			if err != nil {
+				return nil, err
+			}
+			if a, ok := lines.Alone(deltas); ok {
+				return a, nil
+			}
+			return reader()(ctx, root, base, paths, along, private, deltas)
+		},
+		Unindexed: startIndex,
+	})
+}
+
+// startIndex begins a scan of a repository in a process of its own, which
+// outlives the hook.
+func startIndex(root string) {
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	cmd := exec.Command(self, "index", "--quiet", "--no-update-check")
+	cmd.Dir = root
+	Detach(cmd)
+	if cmd.Start() == nil {
+		cmd.Process.Release()
+	}
+}
+
+// hookLogin is the login as hooks need it, for a repository.
+func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, error) {
+	store, err := login.Locate(getenv)
+	if err != nil {
+		return hook.Login{}, err
+	}
+	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
+	c, err := store.LoadFile()
+	if err != nil {
+		return hook.Login{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hookStart)
+	defer cancel()
+	if s, here, err := LocalFor(ctx, getenv, store, c, fingerprints); here {
+		if err != nil {
+			return hook.Login{Local: true}, err
+		}
+		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true}, nil
+	}
+	if c.Keychain {
+		if c, err = store.Load(); err != nil {
+			return hook.Login{}, err
+		}
+	}
+	l, err := login.Resolve(c, getenv, login.Overrides{})
+	if err == nil {
+		err = remote.CheckAddress(l.Server, l.Insecure)
+	}
+	if err != nil {
+		return hook.Login{}, err
+	}
+	if l.MachineID == "" && l.LoggedIn() {
+		l.MachineID = store.Machine()
+	}
+	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode,
+		Leave: LeaveOf(l, store, fingerprints)}, nil
+}
