@@ -25,7 +25,8 @@ import (
 
 // A Reader finds the facts about files, of which it is known how their lines
 // differ from base.
-type Reader func(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (*coord.Analysis, error)
+type Reader func(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (
+	*coord.Analysis, error)
 
 // A begun is a hook that was begun early.
 type begun struct {
