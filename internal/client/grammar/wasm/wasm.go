@@ -125,7 +125,7 @@ func borrow(lang string) (*language, api.Module, error) {
 	}
 	l.mu.Unlock()
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
-		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader).WithStderr(os.Stderr)
+		WithSysNanotime().WithSysWalltime().WithRandSource(rand.Reader) // no stderr: a pipe of Windows is none that it can look at
 	m, err := r.InstantiateModule(ctx, l.code, config)
 	if err != nil {
 		return nil, nil, err
