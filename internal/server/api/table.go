@@ -358,7 +358,7 @@ var events = []Op{
 		Summary:  "Events as they happen, as Server-Sent Events",
 		Scopes:   scope(coord.ScopeEventsRead),
 		Success:  200,
-		Problems: fails(missing),
+		Problems: fails(missing, problem.RateLimited),
 		Run:      run((*outgoing.Service).FollowEvents),
 	},
 }

@@ -35,6 +35,7 @@ type Server struct {
 	log     *slog.Logger
 	version string
 	doc     func() any // the API document, made once
+	streams streams
 	// Draining is closed when the server shuts down, so that streams can say
 	// goodbye.
 	Draining <-chan struct{}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/eventlog"
@@ -21,6 +23,39 @@ const (
 	retryMS       = 3000
 	reconnectMS   = 1000
 )
+
+// maxStreams is how many streams a token may have open on one replica. Cookies
+// are people's, who have tabs.
+const maxStreams = 5
+
+// streams count what each token has open.
+type streams struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// enter counts one more of a token, and returns what ends it.
+func (s *streams) enter(token string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if token == "" {
+		return func() {}, nil
+	}
+	if s.open[token] >= maxStreams {
+		return nil, problem.Later(5*time.Second, "this token has %d streams open already; close one, or use a token for each program", maxStreams)
+	}
+	if s.open == nil {
+		s.open = map[string]int{}
+	}
+	s.open[token]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[token]--; s.open[token] == 0 {
+			delete(s.open, token)
+		}
+	}, nil
+}
 
 // A follower is what a stream reads from: events, and whether the caller
 // asked for each.
@@ -38,6 +73,12 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 			s.writeProblem(w, r, err)
 			return
 		}
+		leave, err := s.streams.enter(who.TokenID)
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		defer leave()
 		out, err := s.api.Call(r.Context(), op, who, func(in any) error {
 			if err := s.decode(w, r, op, in); err != nil {
 				return err

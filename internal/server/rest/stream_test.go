@@ -156,7 +156,8 @@ func TestStreamsAreFiltered(t *testing.T) {
 			{"repos=github.com/" + two, "2 4"},
 			{"repos=" + two + "&types=intent.declared", "4"},
 		} {
-			s := listen(t, w.URL, o.Owner(), tt.query, "0")
+			owner := o.Users[coord.Owner]
+			s := listen(t, w.URL, w.Token(o, &owner, coord.Scopes()...), tt.query, "0") // a token has five streams
 			var ids []string
 			for range strings.Fields(tt.want) {
 				ids = append(ids, s.must(t).id)
@@ -385,5 +386,42 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 		if want := "retry: 3000\n\n: ka\n\n: ka\n\n: ka\n\n"; p.String() != want {
 			t.Errorf("46 quiet seconds gave %q, want %q", p, want)
 		}
+	})
+}
+
+// TestATokenHasFiveStreams, and another when one of them ends; other tokens
+// have theirs.
+func TestATokenHasFiveStreams(t *testing.T) {
+	w := daemontest.Start(t, t.TempDir()+"/svc.db")
+	o := w.Org("Acme")
+	open := func(token string) (*http.Response, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		req := w.Build(daemontest.Request{Method: "GET", Path: "/v1/stream", Token: token}).WithContext(ctx)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		return res, cancel
+	}
+	var end context.CancelFunc
+	for i := range 5 {
+		res, cancel := open(o.Owner())
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d: %s", i+1, res.Status)
+		}
+		end = cancel
+	}
+	if res, _ := open(o.Owner()); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
+		t.Errorf("the sixth: %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
+	}
+	if res, _ := open(o.Tokens[coord.Member]); res.StatusCode != http.StatusOK {
+		t.Errorf("of another token: %s", res.Status)
+	}
+	end()
+	await.True(t, "room for another", func() bool {
+		res, _ := open(o.Owner())
+		return res.StatusCode == http.StatusOK
 	})
 }
