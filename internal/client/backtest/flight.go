@@ -36,17 +36,24 @@ func (s *selector) flights() {
 		}
 		j := beside[s.rng.IntN(len(beside))]
 		key := [2]int{min(i, j), max(i, j)}
-		if drawn[key] {
+		x, y := &s.heads[key[0]], &s.heads[key[1]]
+		if drawn[key] || s.contains(x, y) {
 			continue
 		}
 		drawn[key] = true
-		x, y := &s.heads[key[0]], &s.heads[key[1]]
 		s.out = append(s.out, Case{
 			Kind: Flight, Base: s.g.ids[x.base], Bases: 1, Own: []string{s.g.ids[x.base], s.g.ids[y.base]},
 			Heads: []string{s.g.ids[x.at], s.g.ids[y.at]}, Names: []string{x.name, y.name}, At: max(s.g.times[x.at], s.g.times[y.at]),
 		})
 	}
 	s.summary.Eligible[Flight] = len(drawn)
+}
+
+// contains reports whether one of two heads started from a commit that has work
+// of the other: what has landed is nobody's work in flight. Dates do not tell:
+// those of a branch that was begun again are its old ones.
+func (s *selector) contains(a, b *head) bool {
+	return s.g.reaches(a.base, b.side) || s.g.reaches(b.base, a.side)
 }
 
 // mergesOf lists what git is to merge to tell the truth of a case. Of a flight,
@@ -65,7 +72,7 @@ func mergesOf(c *Case) (out [][2]string) {
 // replayFlight replays two heads, each from its own base.
 func (r *replayer) replayFlight(c Case, truth []gitrepo.Merge) Outcome {
 	o := Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
-	sides, err := r.flightSides(&c)
+	sides, err := r.sides(&c)
 	if err != nil {
 		o.Failed = err.Error()
 		return o
@@ -74,52 +81,57 @@ func (r *replayer) replayFlight(c Case, truth []gitrepo.Merge) Outcome {
 		o.Sides = append(o.Sides, Side{Files: len(sides[i].Files)})
 	}
 	ix := indexOf(&c, sides)
-	if err := r.lineMaps(ix, sides); err != nil {
+	if err := r.lineMaps(ix); err != nil {
 		o.Failed = err.Error()
 		return o
 	}
-	drift := map[string]bool{}
-	for _, m := range truth[1:] {
-		for _, f := range m.Conflicts {
-			drift[plainPath(f.Path, append(c.Heads, c.Own...))] = true
-		}
-	}
-	heads := truth[:1:1]
-	heads[0].Conflicts = slices.DeleteFunc(heads[0].Conflicts, func(f gitrepo.MergeConflict) bool {
-		return drift[plainPath(f.Path, c.Heads)]
-	})
-	o.judge(ix, sides, heads, "")
-	o.Warnings = slices.DeleteFunc(o.Warnings, func(w Warning) bool { return drift[w.Place] })
+	o.judge(ix, sides, truth[:1], "")
+	o.leaveDrift(sides, truth)
 	o.block(ix)
 	return o
 }
 
-// flightSides analyses the lines of both sides, and what they mean.
-func (r *replayer) flightSides(c *Case) ([]*coord.Analysis, error) {
-	out := make([]*coord.Analysis, 2)
-	for i := range out {
-		read, err := r.analyse(c.Own[i], c.Heads[i:i+1], readAll)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = read[0]
+// leaveDrift leaves out the files at which a head already conflicts with what
+// the other started from, by whatever name: sides that moved files are told of
+// by their old names, and git names the new ones.
+func (o *Outcome) leaveDrift(sides []*coord.Analysis, truth []gitrepo.Merge) {
+	n := namesOf(sides...)
+	for _, f := range truth[0].Conflicts {
+		n.based(plainPath(f.Path, o.Heads), f.Base, sides...)
 	}
-	return out, r.history.Names(c.Heads, out, make([]map[string]map[string]bool, 2))
+	var drift []string
+	for _, m := range truth[1:] {
+		for _, f := range m.Conflicts {
+			path := plainPath(f.Path, slices.Concat(o.Heads, o.Own))
+			n.based(path, f.Base, sides...)
+			drift = append(drift, path)
+		}
+	}
+	drifted := func(path string) bool {
+		return slices.ContainsFunc(drift, func(d string) bool { return n.same(d, path) })
+	}
+	o.Conflicts = slices.DeleteFunc(o.Conflicts, func(c Conflict) bool { return drifted(c.Path) })
+	o.Warnings = slices.DeleteFunc(o.Warnings, func(w Warning) bool { return drifted(w.Place) })
 }
 
 // lineMaps tells the index how the versions go together that both sides started
 // from, as their clients would be asked to.
-func (r *replayer) lineMaps(ix *engine.Index, sides []*coord.Analysis) error {
-	for _, w := range engine.WantedMaps(ix, workerID(0)) {
-		hunks, err := gitrepo.Between(r.ctx, r.repo.GitDir, w.Theirs, w.Ours)
-		if err != nil {
-			return err
+func (r *replayer) lineMaps(ix *engine.Index) error {
+	for { // some are asked for at a time, as long as there is something to ask for
+		wanted := engine.WantedMaps(ix, workerID(0))
+		if len(wanted) == 0 {
+			return nil
 		}
-		m := coord.LineMap{From: w.Theirs, To: w.Ours, Shifts: []coord.LineShift{}}
-		for _, h := range hunks {
-			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
+		for _, w := range wanted {
+			hunks, err := gitrepo.Between(r.ctx, r.repo.GitDir, w.Theirs, w.Ours)
+			if err != nil {
+				return err
+			}
+			m := coord.LineMap{From: w.Theirs, To: w.Ours, Shifts: []coord.LineShift{}}
+			for _, h := range hunks {
+				m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
+			}
+			ix.PutLineMap(name.ID, m)
 		}
-		ix.PutLineMap(name.ID, m)
 	}
-	return nil
 }

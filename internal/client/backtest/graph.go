@@ -124,6 +124,30 @@ func (p *positions) Pop() any {
 	return x
 }
 
+// reaches reports whether a commit or one before it is among some others.
+func (g *graph) reaches(from int32, some []int32) bool {
+	last := slices.Max(some) // commits come before their parents: nothing beyond it can be among them
+	wanted := make(map[int32]bool, len(some))
+	for _, at := range some {
+		wanted[at] = true
+	}
+	seen := map[int32]bool{from: true}
+	for todo := []int32{from}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if wanted[at] {
+			return true
+		}
+		for _, p := range g.parents[at] {
+			if !seen[p] && p <= last {
+				seen[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return false
+}
+
 // mainline numbers the commits that a branch itself went through, from its
 // first commit up, leaving out what was merged into it.
 func (g *graph) mainline(tip int32) map[int32]int {

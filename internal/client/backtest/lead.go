@@ -118,11 +118,11 @@ func (r *replayer) tells(o *Outcome, steps [2][]step, m moment, seen map[[2]int]
 	for i := range sides {
 		key := [2]int{i, m.step[i]}
 		if seen[key] == nil {
-			one, err := r.analyse(o.Base, []string{steps[i][m.step[i]].commit}, analysis.Options{LinesOnly: true})
+			one, err := r.analyse(o.Base, steps[i][m.step[i]].commit, analysis.Options{LinesOnly: true})
 			if err != nil {
 				return false, err
 			}
-			seen[key] = one[0]
+			seen[key] = one
 		}
 		sides[i] = seen[key]
 	}

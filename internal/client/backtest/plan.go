@@ -26,11 +26,11 @@ const oracleLines = 10
 func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
 	lines := make([]*coord.Analysis, 2)
 	for i := range lines {
-		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{LinesOnly: true})
+		one, err := r.analyse(c.first[i][0], c.first[i][1], analysis.Options{LinesOnly: true})
 		if err != nil {
 			return nil, err
 		}
-		lines[i] = one[0]
+		lines[i] = one
 	}
 	common := map[string]bool{}
 	for _, pair := range sharedFiles(lines[0], lines[1]) {
@@ -41,11 +41,11 @@ func (r *replayer) firstSteps(c *Case) ([]*coord.Analysis, error) {
 	}
 	want := func(f *coord.FileFacts, _ func() []byte) bool { return common[f.Path] }
 	for i := range lines {
-		one, err := r.analyse(c.first[i][0], c.first[i][1:], analysis.Options{Want: want})
+		one, err := r.analyse(c.first[i][0], c.first[i][1], analysis.Options{Want: want})
 		if err != nil {
 			return nil, err
 		}
-		lines[i] = one[0]
+		lines[i] = one
 	}
 	return lines, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,44 +22,47 @@ const replayBudget = 5 * time.Minute
 // branch is out, and parsing them all would be most of the run. What is left
 // out has its line facts, and could have raised nothing more.
 func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
-	base, err := r.base(c)
+	bases, err := r.bases(c)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Heads) != 2 {
-		all, err := r.analyse(base, c.Heads, analysis.Options{})
-		if err != nil {
+	all := make([]*coord.Analysis, len(c.Heads))
+	two := len(c.Heads) == 2
+	for i := range all {
+		if all[i], err = r.analyse(bases[i], c.Heads[i], analysis.Options{LinesOnly: two}); err != nil {
 			return nil, err
 		}
+	}
+	if !two {
 		return all, r.history.Names(c.Heads, all, make([]map[string]map[string]bool, len(all)))
 	}
-	lines, err := r.analyse(base, c.Heads, analysis.Options{LinesOnly: true})
-	if err != nil {
-		return nil, err
-	}
 	small, large := 0, 1
-	if len(lines[1].Files) < len(lines[0].Files) {
+	if len(all[1].Files) < len(all[0].Files) {
 		small, large = 1, 0
 	}
-	read, err := r.analyse(base, c.Heads[small:small+1], analysis.Options{})
-	if err != nil {
+	if all[small], err = r.analyse(bases[small], c.Heads[small], analysis.Options{}); err != nil {
 		return nil, err
 	}
-	lines[small] = read[0]
-	want := concerns(read[0])
-	want.fresh = r.fresh(read[0])
+	want := concerns(all[small])
+	want.fresh = r.fresh(all[small])
 	want.base = r.history.Base
-	if read, err = r.analyse(base, c.Heads[large:large+1], analysis.Options{Want: want.wants}); err != nil {
+	if all[large], err = r.analyse(bases[large], c.Heads[large], analysis.Options{Want: want.wants}); err != nil {
 		return nil, err
 	}
-	lines[large] = read[0]
 	fresh := make([]map[string]map[string]bool, 2)
 	fresh[large] = want.fresh
-	return lines, r.history.Names(c.Heads, lines, fresh)
+	return all, r.history.Names(c.Heads, all, fresh)
 }
 
-// readAll analyses everything.
-var readAll = analysis.Options{}
+// bases are what each side is compared with: one for all, but for the heads of
+// a flight.
+func (r *replayer) bases(c *Case) ([]string, error) {
+	if c.Kind == Flight {
+		return c.Own, nil
+	}
+	base, err := r.base(c)
+	return slices.Repeat([]string{base}, len(c.Heads)), err
+}
 
 // base returns what both sides are compared with: where histories cross, the
 // tree that git makes of the bases, as its own merge does.
@@ -88,16 +92,9 @@ func (r *replayer) fresh(a *coord.Analysis) map[string]map[string]bool {
 	return out
 }
 
-func (r *replayer) analyse(base string, heads []string, opts analysis.Options) ([]*coord.Analysis, error) {
+func (r *replayer) analyse(base, head string, opts analysis.Options) (*coord.Analysis, error) {
 	opts.Unlimited, opts.Budget = true, replayBudget
-	out := make([]*coord.Analysis, len(heads))
-	for i, head := range heads {
-		var err error
-		if out[i], err = r.history.Between(base, head, opts); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return r.history.Between(base, head, opts)
 }
 
 // A concern is what somebody's work can meet in the work of others.

@@ -36,7 +36,12 @@ func compare(m lineMaps, a, b *coord.FileFacts) (verdict, bool) {
 		if sameContent(a, b) {
 			return verdict{path: newPath(a), settled: true}, true
 		}
-		if a.Status == coord.FileModified || b.Status == coord.FileModified {
+		switch {
+		case a.Status == coord.FileModified && b.Status == coord.FileAdded || a.Status == coord.FileAdded && b.Status == coord.FileModified:
+			// The file came to the default branch between the two bases: to git
+			// both sides added it.
+			v.why = addChange
+		case a.Status == coord.FileModified || b.Status == coord.FileModified:
 			// Only one side's base has the file: the bases are too far apart to tell.
 			v.why, v.clash = otherBase, false
 			v.symbols = commonSymbols(a, b)

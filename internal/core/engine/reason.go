@@ -12,6 +12,7 @@ const (
 	renameDelete         // one side deleted what the other renamed
 	twoRenames           // one file, two new names
 	addAdd               // one new path, two contents
+	addChange            // one side added what the other's base has already
 	fileFolder           // a file here, a folder there
 	binaryBoth           // a binary file changed by both
 	sameCopy             // another session of the same working copy changed it

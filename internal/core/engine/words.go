@@ -29,8 +29,10 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		renameDelete: "{Deleter} deleted {path}; {e:new name} for it will make git stop at the merge.",
 		twoRenames:   "{Holder} and {challenger} renamed {path} to different names; git will stop at the merge.",
 		addAdd:       "{Holder} added {path}{ago}; {challenger} added another file of that name, and git will not merge the two.",
-		fileFolder:   "{path} is a file on one side and a folder on the other ({holder} and {challenger}); git cannot keep both.",
-		binaryBoth:   "{Holder} changed the binary file {path}{ago}; {c:change} of it cannot be merged with that, only chosen over it.",
+		addChange: "{path} is new in the work of one side and older than that of the other ({holder} and {challenger}), in different words; " +
+			"git will not merge the two.",
+		fileFolder: "{path} is a file on one side and a folder on the other ({holder} and {challenger}); git cannot keep both.",
+		binaryBoth: "{Holder} changed the binary file {path}{ago}; {c:change} of it cannot be merged with that, only chosen over it.",
 		sameCopy: "{Holder} changed {path} in the same working copy{ago}, after {c:session} last wrote it; an edit from memory " +
 			"would undo that."},
 	coord.SymbolOverlap: {
