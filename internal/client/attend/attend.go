@@ -122,7 +122,7 @@ func run(args []string, reader func() Reader) int {
 			}
 			return reader()(ctx, root, base, paths, along, private, deltas)
 		},
-		Unindexed: startIndex,
+		Unindexed: startIndex, MergeCheck: startMergeCheck,
 	})
 }
 
@@ -135,6 +135,26 @@ func startIndex(root string) {
 	}
 	cmd := exec.Command(self, "index", "--quiet", "--no-update-check")
 	cmd.Dir = root
+	Detach(cmd)
+	if cmd.Start() == nil {
+		cmd.Process.Release()
+	}
+}
+
+// MachineVariable hands the key of this machine to the process that checks:
+// by it working copies are known without naming them.
+const MachineVariable = "SVC_MERGE_CHECK_KEY"
+
+// startMergeCheck begins a check in a process of its own, which outlives the
+// hook.
+func startMergeCheck(root, machine, checks, result string) {
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	cmd := exec.Command(self, "merge-check", "--no-update-check", root, checks, result)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), MachineVariable+"="+machine)
 	Detach(cmd)
 	if cmd.Start() == nil {
 		cmd.Process.Release()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 )
@@ -123,13 +124,9 @@ func (r *replayer) lineMaps(ix *engine.Index) error {
 			return nil
 		}
 		for _, w := range wanted {
-			hunks, err := gitrepo.Between(r.ctx, r.repo.GitDir, w.Theirs, w.Ours)
+			m, err := lines.Map(r.ctx, r.repo.GitDir, w.Theirs, w.Ours)
 			if err != nil {
 				return err
-			}
-			m := coord.LineMap{From: w.Theirs, To: w.Ours, Shifts: []coord.LineShift{}}
-			for _, h := range hunks {
-				m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
 			}
 			ix.PutLineMap(name.ID, m)
 		}

@@ -197,8 +197,18 @@ func (a *app) compare(ctx context.Context, repo *gitrepo.Repo, objects, mine str
 	if !types {
 		return f, nil
 	}
-	check := mergecheck.Check{Repo: repo, Objects: objects, Heads: [2]string{mine, other.commit}, Trusted: a.trusts(repo)}
-	for i, head := range check.Heads {
+	if f.Types, err = a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit}); err != nil {
+		return nil, fmt.Errorf("the merged files cannot be checked: %w", err)
+	}
+	return f, nil
+}
+
+// mergeTypes has the languages' checkers look at two states that came apart at
+// base, merged.
+func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base string, heads [2]string) (*mergecheck.Report, error) {
+	check := mergecheck.Check{Repo: repo, Objects: objects, Heads: heads, Trusted: a.trusts(repo)}
+	for i, head := range heads {
+		var err error
 		if check.Changed[i], err = repo.Changed(ctx, base, head); err != nil {
 			return nil, err
 		}
@@ -207,10 +217,7 @@ func (a *app) compare(ctx context.Context, repo *gitrepo.Repo, objects, mine str
 		return nil, fmt.Errorf("there is no cache folder to unpack the merged files in; set XDG_CACHE_HOME")
 	}
 	check.Dir = filepath.Join(check.Dir, "svc", "merged", repoHash(repo))
-	if f.Types, err = mergecheck.Run(ctx, check); err != nil {
-		return nil, fmt.Errorf("the merged files cannot be checked: %w", err)
-	}
-	return f, nil
+	return mergecheck.Run(ctx, check)
 }
 
 func (a *app) printAgainst(f *against) {

@@ -30,7 +30,7 @@ func Run(args []string) int {
 			if len(args) == 1 {
 				return printPrompt(os.Stdin, os.Stdout)
 			}
-		case "analyze", "index", "backtest", "api", "top": // they read code, pick from answers, or draw
+		case "analyze", "index", "backtest", "api", "top", "merge-check": // they read code, pick from answers, or draw
 			if companion.Carries(companion.Reader) {
 				return handOver(args)
 			}

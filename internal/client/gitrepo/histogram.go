@@ -296,17 +296,12 @@ func (c *comparison) hunks(after [][]byte) []Hunk {
 		for ; i < len(c.old) && c.oldGone[i]; i++ {
 			h.OldCount++
 		}
-		sum := newLineHash()
+		came := j
 		for ; j < len(c.new) && c.newCame[j]; j++ {
 			h.NewCount++
-			sum.write(after[j])
-			if !bytes.HasSuffix(after[j], []byte{'\n'}) {
-				sum.write([]byte{'\n'})
-				sum.missingNewline()
-			}
 		}
 		if h.OldCount+h.NewCount > 0 {
-			h.Hash = sum.String()
+			h.Hash = hashOf(after[came:j])
 			out = append(out, h)
 		}
 	}

@@ -35,6 +35,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 			r.spool.put("begun", "")
 		}
 	}
+	r.tellMerged(sends)
 	if c.Host.TakesAt(c.At) && !a.Block {
 		a.Context = r.spool.takeContext(a.Context, wire.MaxHookContext)
 	}
@@ -254,6 +255,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	for i, s := range sends {
 		if errs[i] == nil {
 			r.keepWants(s.at.Root, replies[i].Wants)
+			r.startChecks(s, replies[i].MergeChecks)
 			r.glance(s, replies[i])
 		}
 		switch {

@@ -339,6 +339,7 @@ func decode(data []byte) (wire.HookReply, error) {
 		}
 	}
 	out.Watch = decodeWatch(m["watch"])
+	out.MergeChecks = decodeChecks(m["merge_checks"])
 	if list, ok := m["want_lines"].([]any); ok {
 		for _, v := range list {
 			if path, ok := v.(string); ok {
@@ -367,6 +368,20 @@ func decodeWatch(v any) (out []coord.WatchedName) {
 			}
 		}
 		out = append(out, w)
+	}
+	return out
+}
+
+// decodeChecks reads the work that is worth merging with the session's.
+func decodeChecks(v any) (out []wire.WantedCheck) {
+	list, _ := v.([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		var c wire.WantedCheck
+		c.Copy, _ = m["copy"].(string)
+		c.Branch, _ = m["branch"].(string)
+		c.Who, _ = m["who"].(string)
+		out = append(out, c)
 	}
 	return out
 }

@@ -71,6 +71,9 @@ type Env struct {
 	// contracts the service does not know yet. It must not wait. Nil does
 	// nothing.
 	Unindexed func(root string)
+	// MergeCheck is told of work that is worth checking once merged with that at
+	// root, and where what is found is to lie. It must not wait. Nil does nothing.
+	MergeCheck func(root, machine, checks, result string)
 }
 
 // Time limits. The service's own limits are the hosts' budgets.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -16,14 +17,14 @@ import (
 
 // keepWants remembers what an answer asked for.
 func (r *runner) keepWants(root string, wants []wire.WantedMap) {
-	var lines []string
+	var asked []string
 	for _, w := range wants {
 		if !strings.ContainsAny(w.Ours+w.Theirs, " \n") {
-			lines = append(lines, w.Ours+" "+w.Theirs)
+			asked = append(asked, w.Ours+" "+w.Theirs)
 		}
 	}
-	if len(lines) > 0 {
-		r.spool.put(wantsName(root), strings.Join(lines, "\n"))
+	if len(asked) > 0 {
+		r.spool.put(wantsName(root), strings.Join(asked, "\n"))
 	}
 }
 
@@ -45,17 +46,13 @@ func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
 		if !ok || len(out) == maxLineMaps || r.spool.has(missing) {
 			continue
 		}
-		hunks, err := gitrepo.Between(ctx, root, theirs, ours)
-		if err != nil || len(hunks) > coord.MaxAnalysisHunks {
+		m, err := lines.Map(ctx, root, theirs, ours)
+		if err != nil || len(m.Shifts) > coord.MaxAnalysisHunks {
 			if !errors.Is(err, gitrepo.ErrMissing) {
 				r.log(err)
 			}
 			r.spool.put(missing, "")
 			continue
-		}
-		m := coord.LineMap{From: theirs, To: ours, Shifts: []coord.LineShift{}}
-		for _, h := range hunks {
-			m.Shifts = append(m.Shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
 		}
 		out = append(out, m)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
-// lines are the facts about files as git has them, without reading code.
-func lines(ctx context.Context, root, base string, paths, _ []string, _ bool) (*coord.Analysis, error) {
+// linesOf are the facts about files as git has them, without reading code.
+func linesOf(ctx context.Context, root, base string, paths, _ []string, _ bool) (*coord.Analysis, error) {
 	deltas, err := gitrepo.WorkingTree(ctx, root, base, paths)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func lines(ctx context.Context, root, base string, paths, _ []string, _ bool) (*
 
 // truthful makes the world's hooks look into files and ask git for the base.
 func truthful(w *world) {
-	w.base, w.facts = gitrepo.Base, lines
+	w.base, w.facts = gitrepo.Base, linesOf
 }
 
 // known is what the service has been told of the working copy: path to blob.

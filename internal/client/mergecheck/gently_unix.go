@@ -16,3 +16,6 @@ func gently(cmd *exec.Cmd) {
 
 // settle puts a checker that runs behind everything else.
 func settle(cmd *exec.Cmd) { _ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 19) }
+
+// Yield puts this process behind everything else.
+func Yield() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) }

@@ -70,12 +70,16 @@ type LineMap struct {
 }
 
 // A LineShift is a range of lines of one version and what stands in its place
-// in the other. A range of no lines stands before its start.
+// in the other. A range of no lines stands before its start. The hashes are
+// those that the hunks of a change have: by them a change is known that the
+// default branch has made or undone itself.
 type LineShift struct {
-	FromStart int `json:"from_start" minimum:"1"`
-	FromCount int `json:"from_count" minimum:"0"`
-	ToStart   int `json:"to_start" minimum:"1"`
-	ToCount   int `json:"to_count" minimum:"0"`
+	FromStart int    `json:"from_start" minimum:"1"`
+	FromCount int    `json:"from_count" minimum:"0"`
+	ToStart   int    `json:"to_start" minimum:"1"`
+	ToCount   int    `json:"to_count" minimum:"0"`
+	FromHash  string `json:"from_hash,omitempty" maxLength:"64" doc:"Hash of the lines in one version"`
+	ToHash    string `json:"to_hash,omitempty" maxLength:"64" doc:"Hash of the lines in the other"`
 }
 
 // Sound reports whether a map's ranges follow each other and leave the same
@@ -95,7 +99,7 @@ func (m *LineMap) Sound() bool {
 func (m LineMap) Reversed() LineMap {
 	out := LineMap{From: m.To, To: m.From, Shifts: make([]LineShift, len(m.Shifts))}
 	for i, s := range m.Shifts {
-		out.Shifts[i] = LineShift{s.ToStart, s.ToCount, s.FromStart, s.FromCount}
+		out.Shifts[i] = LineShift{s.ToStart, s.ToCount, s.FromStart, s.FromCount, s.ToHash, s.FromHash}
 	}
 	return out
 }

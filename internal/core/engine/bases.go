@@ -108,17 +108,38 @@ func (m lineMaps) touching(a, b *coord.FileFacts) ([]lineRegion, bool) {
 	if way == nil {
 		return nil, false
 	}
-	moved := make([]coord.Hunk, len(b.Hunks))
-	from := make(map[coord.Hunk]coord.Hunk, len(b.Hunks))
-	for i, h := range b.Hunks {
+	ours, theirs := crossed(a.Hunks, b.Hunks, way.Shifts)
+	moved := make([]coord.Hunk, len(theirs))
+	from := make(map[coord.Hunk]coord.Hunk, len(theirs))
+	for i, h := range theirs {
 		moved[i] = move(h, way.Shifts)
 		from[moved[i]] = h
 	}
-	regions := touchingHunks(a.Hunks, moved)
+	regions := touchingHunks(ours, moved)
 	for i := range regions {
 		regions[i].b = from[regions[i].b]
 	}
 	return regions, true
+}
+
+// crossed leaves out where one side made the very change that lies between the
+// two versions and the other undid it: each has what the other started from.
+// Whichever version is the older, only one side differs from it there, and git
+// takes that side's.
+func crossed(a, b []coord.Hunk, way []coord.LineShift) (restA, restB []coord.Hunk) {
+	restA, restB = a, b
+	for _, s := range way { // from b's version to a's
+		if s.FromHash == "" || s.ToHash == "" {
+			continue
+		}
+		inA, inB := coord.Hunk{Start: s.ToStart, Count: s.ToCount, LinesHash: s.FromHash},
+			coord.Hunk{Start: s.FromStart, Count: s.FromCount, LinesHash: s.ToHash}
+		i, j := slices.Index(restA, inA), slices.Index(restB, inB)
+		if i >= 0 && j >= 0 {
+			restA, restB = slices.Concat(restA[:i], restA[i+1:]), slices.Concat(restB[:j], restB[j+1:])
+		}
+	}
+	return restA, restB
 }
 
 // move returns a range in the count of the other version. One that reaches into

@@ -129,7 +129,14 @@ func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct bool) *h
 	for i, name := range []string{"a", "b"} {
 		texts := map[string][]string{}
 		for path, lines := range main[at[i]] {
-			texts[path] = changedOnce(r, lines, name)
+			// Now and then somebody makes what the default branch made too, or undoes it.
+			if r.IntN(4) == 0 {
+				lines = main[at[1-i]][path]
+			}
+			if r.IntN(6) > 0 {
+				lines = changedOnce(r, lines, name)
+			}
+			texts[path] = lines
 		}
 		h.bases[i] = fmt.Sprint("v", at[i])
 		commit(name, h.bases[i], texts)
@@ -193,12 +200,15 @@ var (
 func (h *history) diff(a, b string) map[string]*differs {
 	out := map[string]*differs{}
 	var d *differs
-	var text strings.Builder
+	var text, was strings.Builder
 	seal := func() {
 		if d != nil && len(d.hunks) > 0 {
-			d.hunks[len(d.hunks)-1].LinesHash = fmt.Sprintf("%q", text.String())
+			n := len(d.hunks) - 1
+			d.hunks[n].LinesHash = fmt.Sprintf("%q", text.String())
+			d.shifts[n].FromHash, d.shifts[n].ToHash = fmt.Sprintf("%q", was.String()), d.hunks[n].LinesHash
 		}
 		text.Reset()
+		was.Reset()
 	}
 	args := []string{"diff", "-U0", "--full-index", "--no-renames", "--no-indent-heuristic", "--diff-algorithm=histogram", a, b}
 	for line := range strings.Lines(h.run("", args...)) {
@@ -220,7 +230,9 @@ func (h *history) diff(a, b string) map[string]*differs {
 			d.hunks = append(d.hunks, coord.Hunk{Start: from, Count: n})
 			d.shifts = append(d.shifts, coord.LineShift{FromStart: from, FromCount: n, ToStart: to, ToCount: k})
 		case strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++"):
-			text.WriteString(line)
+			text.WriteString(line[1:])
+		case strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---"):
+			was.WriteString(line[1:])
 		}
 	}
 	seal()

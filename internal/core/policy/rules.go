@@ -29,6 +29,7 @@ type Rules struct {
 	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
 	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
 	RetentionDays         *int                                  `json:"retention_days,omitempty"`
+	MergeCheck            *string                               `json:"merge_check,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -54,6 +55,7 @@ type Effective struct {
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
 	PullRequestReport     string                                `json:"pull_request_report"`
 	RetentionDays         int                                   `json:"retention_days"`
+	MergeCheck            string                                `json:"merge_check"`
 
 	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
@@ -84,6 +86,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
 		set(&e.PullRequestReport, r.PullRequestReport)
 		set(&e.RetentionDays, r.RetentionDays)
+		set(&e.MergeCheck, r.MergeCheck)
 	}
 	e.ignored = ignoredByDefault
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {

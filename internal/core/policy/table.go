@@ -105,6 +105,10 @@ func Table() []Rule {
 		{Name: "retention_days", Type: Integer, Min: 30, Max: 36500, Default: 730,
 			Doc: "Events, ended sessions and conflicts that ended by themselves are forgotten after this long. " +
 				"An org's rule alone counts; daily figures stay."},
+		{Name: "merge_check", Type: Choice, Values: []string{MergeCheckOff, MergeCheckOwn, MergeCheckPushed}, Default: MergeCheckOwn,
+			Doc: "Whose work an agent's machine merges with the agent's own, in a scratch folder and in the background, to have the languages' " +
+				"checkers look at it: own is that of the same person's other working copies there, pushed also that of others' branches as " +
+				"far as they are in the clone. Only work that the facts relate is checked. Off where the org shares metadata only."},
 	}
 }
 
@@ -113,6 +117,13 @@ const (
 	ReportOff     = "off"
 	ReportComment = "comment"
 	ReportCheck   = "check"
+)
+
+// Values of merge_check.
+const (
+	MergeCheckOff    = "off"
+	MergeCheckOwn    = "own"
+	MergeCheckPushed = "pushed"
 )
 
 // DefaultSeverities returns what a conflict of each kind does by default.

@@ -200,6 +200,7 @@ type HookReply struct {
 	IndexVersion  int                 `json:"index_version" doc:"0 asks the client for an initial scan"`
 	Wants         []WantedMap         `json:"wants,omitempty" doc:"Versions of files that others started from. A client that has both versions tells with its next report how their lines go together, in line_maps"`
 	Watch         []coord.WatchedName `json:"watch,omitempty" doc:"Definitions that others in the repository took away or changed, and that nothing else there goes by. A client looks whether the files that it reports newly mention one, and tells it among their references"`
+	MergeChecks   []WantedCheck       `json:"merge_checks,omitempty" doc:"Work that this session's is related to by the facts. A client that has it merges both in a folder of its own, in the background, and has the languages' checkers look; what they say stays on its machine"`
 	WantLines     []string            `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
 }
 
@@ -209,6 +210,13 @@ type WantedMap struct {
 	Path   string `json:"path"`
 	Ours   string `json:"ours" doc:"Git blob id that this session's change started from"`
 	Theirs string `json:"theirs" doc:"Git blob id that somebody else's started from"`
+}
+
+// A WantedCheck is somebody's work that is worth merging with the session's.
+type WantedCheck struct {
+	Copy   string `json:"copy" doc:"Keyed hash of the path of the working copy that it is in: the machine that has it knows it by that"`
+	Branch string `json:"branch,omitempty" doc:"The branch, where policy lets what was pushed be taken"`
+	Who    string `json:"who" doc:"The intent or the person, to name it by"`
 }
 
 // A HookConflict is a conflict in a reply.

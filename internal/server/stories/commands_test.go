@@ -362,6 +362,9 @@ func (s *story) post(args []string, kv map[string]string) string {
 	for _, w := range r.Watch {
 		out += fmt.Sprintf("  watch %s %s in %s\n", w.Key(), w.Form, strings.Join(w.Files, " "))
 	}
+	for _, c := range r.MergeChecks {
+		out += strings.TrimRight(fmt.Sprintf("  merge check with %s %s", c.Who, c.Branch), " ") + "\n"
+	}
 	return out
 }
 

@@ -55,3 +55,23 @@ func (h *hook) wants() []wire.WantedMap {
 
 // watched returns the names that others took away and this session may mention.
 func (h *hook) watched() []coord.WatchedName { return engine.WatchedNames(h.Live.View(), h.worker()) }
+
+// mergeChecks returns the work of others that the agent's machine may merge
+// with this session's and look at. Who shares no code has none looked at.
+func (h *hook) mergeChecks() []wire.WantedCheck {
+	if h.event.Event != wire.HookPostEdit && h.event.Event != wire.HookStop || h.Who.DataMode == coord.DataMetadataOnly {
+		return nil
+	}
+	var out []wire.WantedCheck
+	for _, r := range engine.RelatedWork(h.Live.View(), h.worker()) {
+		c := wire.WantedCheck{Copy: r.Copy, Who: r.Worker.Ref()}
+		if c.Who == "" {
+			c.Who = r.Worker.User.Name
+		}
+		if r.Worker.User.ID != h.Who.UserID {
+			c.Branch = r.Worker.Branch // only pushed work of others may be taken
+		}
+		out = append(out, c)
+	}
+	return out
+}

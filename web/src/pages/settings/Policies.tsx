@@ -84,6 +84,16 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
       { name: "review_expire_days", label: "In review it expires after", help: "Without activity.", input: number(1, 90, "days") },
       { name: "retention_days", label: "Forget what is over after", help: "Events, ended sessions and conflicts that ended by themselves. Daily figures stay. The org's rule alone counts.", input: number(30, 36500, "days") },
       {
+        name: "merge_check",
+        label: "Check merged work in the background",
+        help: "An agent's machine merges related work in a scratch folder and runs the languages' checkers. Nothing of it leaves the machine.",
+        input: choice([
+          ["off", "Never"],
+          ["own", "With one's own other working copies"],
+          ["pushed", "Also with others' branches in the clone"],
+        ]),
+      },
+      {
         name: "pull_request_report",
         label: "A pull request tells of live conflicts by",
         help: "On GitHub, kept up to date in place.",

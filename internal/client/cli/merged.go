@@ -1,0 +1,212 @@
+//go:build !lean
+
+package cli
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/mergecheck"
+	"github.com/svc-hq/svc/internal/client/presence"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// mergeTime bounds one process, whatever it has to check.
+const mergeTime = 4 * time.Minute
+
+// maxFaults is how many lines of a checker are told of one piece of work.
+const maxFaults = 5
+
+// runMergeCheck merges the working copy at root with the work that a hook was
+// told of, has the checkers look, and leaves what they say in result.
+func (a *app) runMergeCheck(ctx context.Context, root string, checks []wire.WantedCheck, result string) error {
+	repo, ok := gitrepo.At(root)
+	if !ok {
+		return fmt.Errorf("%s is no working copy", root)
+	}
+	lock, err := lockFile(result + ".lock")
+	if err != nil {
+		return nil // somebody checks this working copy already
+	}
+	defer os.Remove(lock)
+	mergecheck.Yield()
+	ctx, cancel := context.WithTimeout(ctx, mergeTime)
+	defer cancel()
+	objects, err := os.MkdirTemp("", "svc-merged-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(objects)
+	ctx = gitrepo.WithObjects(ctx, objects)
+	mine, err := repo.Snapshot(ctx, objects)
+	if err != nil {
+		return err
+	}
+	var said []string
+	var failed error
+	roots := a.copiesHere(ctx, repo)
+	for _, c := range checks {
+		text, err := a.checkOne(ctx, repo, objects, mine, c, roots)
+		failed = errors.Join(failed, err)
+		if text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) == 0 {
+		if err := os.Remove(result); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+		return failed
+	}
+	return errors.Join(failed, writeWhole(result, strings.Join(said, "\n\n")))
+}
+
+// lockFile makes a file that only one process can make. One that was left
+// behind is as old as no check can be.
+func lockFile(name string) (string, error) {
+	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 2*mergeTime {
+		os.Remove(name)
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return name, f.Close()
+}
+
+func writeWhole(name, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// copiesHere are the working copies of this machine, by the hashes under which
+// services know them.
+func (a *app) copiesHere(ctx context.Context, repo *gitrepo.Repo) map[string]string {
+	key := []byte(a.Getenv(attend.MachineVariable))
+	out := map[string]string{}
+	if len(key) == 0 {
+		return out
+	}
+	add := func(root string) {
+		m := hmac.New(sha256.New, key)
+		m.Write([]byte(root))
+		out[hex.EncodeToString(m.Sum(nil))] = root
+	}
+	if copies, err := repo.Copies(ctx); err == nil {
+		for _, c := range copies {
+			add(c.Root)
+		}
+	}
+	if store, err := login.Locate(a.Getenv); err == nil {
+		for _, s := range presence.Open(store.Dir).All() {
+			for _, at := range s.At {
+				add(at.Root)
+			}
+		}
+	}
+	return out
+}
+
+// checkOne checks one piece of work and returns what there is to say of it.
+// What is not on this machine is left to the facts.
+func (a *app) checkOne(ctx context.Context, repo *gitrepo.Repo, objects, mine string, c wire.WantedCheck, roots map[string]string) (string, error) {
+	other, err := otherWork(ctx, repo, objects, c, roots)
+	if err != nil || other.commit == "" {
+		return "", err
+	}
+	base, err := repo.MergeBase(ctx, mine, other.commit)
+	if err != nil || base == "" {
+		return "", err
+	}
+	r, err := a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit})
+	if err != nil || len(r.New) == 0 {
+		return "", err
+	}
+	return mergedText(c, other.name, r), nil
+}
+
+// otherWork finds the work of a check: a working copy here, as it is on disk,
+// or a branch that was pushed and fetched.
+func otherWork(ctx context.Context, repo *gitrepo.Repo, objects string, c wire.WantedCheck, roots map[string]string) (named, error) {
+	root := roots[c.Copy]
+	if root == "" || root == repo.Root {
+		if c.Branch == "" {
+			return named{}, nil
+		}
+		id, err := repo.Commit(ctx, "refs/remotes/origin/"+c.Branch)
+		if err != nil {
+			return named{}, nil // not in this clone: nothing is fetched behind anybody's back
+		}
+		return named{c.Branch, id}, nil
+	}
+	beside, ok := gitrepo.At(root)
+	if !ok {
+		return named{}, nil
+	}
+	if beside.CommonDir != repo.CommonDir { // a clone of its own: git is to find its objects, too
+		if err := lend(objects, filepath.Join(beside.CommonDir, "objects")); err != nil {
+			return named{}, err
+		}
+	}
+	id, err := beside.Snapshot(ctx, objects)
+	return named{beside.Head().Branch, id}, err
+}
+
+// lend makes a folder of objects stand in for another's, too.
+func lend(objects, from string) error {
+	if strings.Contains(from, "\n") {
+		return fmt.Errorf("%q cannot be named to git", from)
+	}
+	if err := os.MkdirAll(filepath.Join(objects, "info"), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(objects, "info", "alternates"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, from)
+	return errors.Join(err, f.Close())
+}
+
+// mergedText says what the checkers found, for a model: what they quote is code
+// of others.
+func mergedText(c wire.WantedCheck, branch string, r *mergecheck.Report) string {
+	m := peertext.NewMarker(rand.Reader)
+	who := peertext.QuotedText(c.Who, 100)
+	if branch != "" {
+		who += ", branch " + peertext.Quoted(branch)
+	}
+	lines := []string{m.Say("svc merge check: git merges your work with that of "+who+", but the result no longer passes its checker. "+
+		"Neither side has this alone:", 600)}
+	for i, f := range r.New {
+		if i == maxFaults {
+			lines = append(lines, fmt.Sprintf("- and %d more", len(r.New)-maxFaults))
+			break
+		}
+		lines = append(lines, m.Say(fmt.Sprintf("- %s line %d: %s (%s)", peertext.Quoted(f.Path), f.Line, peertext.QuotedText(f.Text, 300), f.Checker), 600))
+	}
+	return strings.Join(append(lines, "Adapt your work to theirs, or agree with them who does, before both are merged."), "\n")
+}
