@@ -132,7 +132,9 @@ func (a *app) copiesHere(ctx context.Context, repo *gitrepo.Repo) map[string]str
 
 // checkOne checks one piece of work and returns what there is to say of it.
 // What is not on this machine is left to the facts.
-func (a *app) checkOne(ctx context.Context, repo *gitrepo.Repo, objects, mine string, c wire.WantedCheck, roots map[string]string) (string, error) {
+func (a *app) checkOne(ctx context.Context, repo *gitrepo.Repo, objects, mine string, c wire.WantedCheck,
+	roots map[string]string,
+) (string, error) {
 	other, err := otherWork(ctx, repo, objects, c, roots)
 	if err != nil || other.commit == "" {
 		return "", err
@@ -206,7 +208,8 @@ func mergedText(c wire.WantedCheck, branch string, r *mergecheck.Report) string 
 			lines = append(lines, fmt.Sprintf("- and %d more", len(r.New)-maxFaults))
 			break
 		}
-		lines = append(lines, m.Say(fmt.Sprintf("- %s line %d: %s (%s)", peertext.Quoted(f.Path), f.Line, peertext.QuotedText(f.Text, 300), f.Checker), 600))
+		text := peertext.QuotedText(f.Text, 300)
+		lines = append(lines, m.Say(fmt.Sprintf("- %s line %d: %s (%s)", peertext.Quoted(f.Path), f.Line, text, f.Checker), 600))
 	}
 	return strings.Join(append(lines, "Adapt your work to theirs, or agree with them who does, before both are merged."), "\n")
 }
