@@ -269,65 +269,6 @@ func (a *app) printContracts(p wire.ContractPicture) {
 	}
 }
 
-func (a *app) webhooksCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "webhooks",
-		Short:   "List and change the endpoints that are told of events",
-		Example: "  svc webhooks\n  svc webhooks create https://example.com/hook --type conflict.detected",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", "/v1/webhooks", nil, func(page wire.Page[coord.Webhook]) {
-				rows := [][]string{}
-				for _, h := range page.Items {
-					state := "enabled"
-					if !h.Enabled {
-						state = "disabled"
-					}
-					rows = append(rows, []string{h.ID, state, peertext.Line(h.URL, 200), strings.Join(h.EventTypes, " ")})
-				}
-				a.list(rows, []grid.Column{col("ID"), col("STATE"), col("ADDRESS", 20), col("EVENTS", 12, 1)}, "No webhooks.", page.NextCursor != nil)
-			})
-		},
-	}
-	var types []string
-	create := &cobra.Command{
-		Use:     "create URL",
-		Short:   "Add an endpoint; its secret is shown once",
-		Example: "  svc webhooks create https://example.com/hook",
-		Args:    exactly(1, "an address"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := map[string]any{"url": args[0]}
-			if len(types) > 0 {
-				in["event_types"] = types
-			}
-			return send(cmd.Context(), a, "POST", "/v1/webhooks", in, func(h wire.CreatedWebhook) {
-				fmt.Fprintf(a.Stderr, "Made %s. Keep its secret: it is shown this once.\n", h.ID)
-				fmt.Fprintln(a.Stdout, h.Secret)
-			})
-		},
-	}
-	create.Flags().StringSliceVar(&types, "type", nil, "an event type; default all")
-	cmd.AddCommand(create)
-	for _, verb := range []struct{ use, short, method, suffix, did string }{
-		{"delete ID", "Take an endpoint out", "DELETE", "", "Deleted."},
-		{"test ID", "Send a test event, which also enables it again", "POST", "/test", "Sent."},
-	} {
-		name, _, _ := strings.Cut(verb.use, " ")
-		one := &cobra.Command{
-			Use:     verb.use,
-			Short:   verb.short,
-			Example: "  svc webhooks " + name + " 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
-			Args:    exactly(1, "a webhook's id"),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.do(cmd.Context(), verb.method, "/v1/webhooks/"+url.PathEscape(args[0])+verb.suffix, nil, verb.did)
-			},
-		}
-		a.completesArgs(one, "webhooks")
-		cmd.AddCommand(one)
-	}
-	return cmd
-}
-
 // do makes a request whose answer matters to programs only.
 func (a *app) do(ctx context.Context, method, path string, in any, did string) error {
 	c, _, err := a.client()

@@ -88,6 +88,8 @@ const (
 	EventPolicyRestored            EventType = "policy.restored"
 	EventOrgUpdated                EventType = "org.updated"
 	EventWebhookCreated            EventType = "webhook.created"
+	EventWebhookUpdated            EventType = "webhook.updated"
+	EventWebhookReplayed           EventType = "webhook.replayed"
 	EventWebhookDeleted            EventType = "webhook.deleted"
 	EventWebhookDisabled           EventType = "webhook.disabled"
 	EventWebhookTested             EventType = "webhook.tested"
@@ -180,6 +182,8 @@ var events = []struct {
 	{EventPolicyRestored, PartRules},
 	{EventOrgUpdated, PartTexts},
 	{EventWebhookCreated, PartNone},
+	{EventWebhookUpdated, PartNone},
+	{EventWebhookReplayed, PartNone},
 	{EventWebhookDeleted, PartNone},
 	{EventWebhookDisabled, PartNone},
 	{EventWebhookTested, PartNone},

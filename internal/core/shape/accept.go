@@ -129,6 +129,9 @@ func (a *acceptor) number(s *Schema) bool {
 		return false
 	}
 	n, err := strconv.Atoi(string(a.text[from:a.at]))
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(float64(n))) {
+		return false
+	}
 	return err == nil && (s.Minimum == nil || n >= *s.Minimum) && (s.Maximum == nil || n <= *s.Maximum)
 }
 

@@ -258,7 +258,7 @@ func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 		if items != nil {
 			items.Enum = anys(strings.Split(e, ","))
 		} else {
-			target.Enum = anys(strings.Split(e, ","))
+			target.Enum = choices(f.Type, strings.Split(e, ","))
 		}
 	}
 	if v := tag.Get("format"); v != "" {
@@ -274,6 +274,22 @@ func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 		target.Examples = []any{literal(f.Type, x)}
 	}
 	return s
+}
+
+// choices are the values of an enumeration as JSON has them.
+func choices(t reflect.Type, texts []string) (out []any) {
+	for _, text := range texts {
+		switch v := literal(t, text).(type) {
+		case int:
+			out = append(out, float64(v))
+		default:
+			out = append(out, text)
+		}
+	}
+	if t.Kind() == reflect.Pointer {
+		out = append(out, nil)
+	}
+	return out
 }
 
 func number(tag reflect.StructTag, name string, to **int) {
@@ -336,6 +352,24 @@ func (s *Schema) With(more *Schema) *Schema {
 	out.order = slices.Concat(s.order, more.order)
 	out.Required = slices.Concat(s.Required, more.Required)
 	return &out
+}
+
+// Refuse makes an object schema refuse null for the properties that are no
+// lists, but for some: what cannot be empty cannot be emptied.
+func (s *Schema) Refuse(except []string) {
+	for name, p := range s.Properties {
+		types, _ := p.Type.([]string)
+		switch {
+		case slices.Contains(except, name) || slices.Contains(types, "array") && p.def == nil && p.MinItems == nil:
+		case len(p.AnyOf) == 2:
+			s.Properties[name] = p.AnyOf[0]
+		case len(types) == 2 && types[1] == "null":
+			own := *p
+			own.Type = types[0]
+			own.Enum = slices.DeleteFunc(slices.Clone(p.Enum), func(v any) bool { return v == nil })
+			s.Properties[name] = &own
+		}
+	}
 }
 
 // Names returns the properties of an object schema as they were declared.

@@ -184,6 +184,8 @@ func (c *checker) number(s *Schema, v float64, path string) {
 		return
 	}
 	switch {
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(v)):
+		c.fail(path, "must be one of %s", list(s.Enum))
 	case s.Minimum != nil && s.Maximum != nil && (v < float64(*s.Minimum) || v > float64(*s.Maximum)):
 		c.fail(path, "must be %d-%d", *s.Minimum, *s.Maximum)
 	case s.Minimum != nil && v < float64(*s.Minimum):
@@ -292,8 +294,8 @@ func article(name string) string {
 func list(vs []any) string {
 	var out []string
 	for _, v := range vs {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
+		if v != nil {
+			out = append(out, fmt.Sprint(v))
 		}
 	}
 	return strings.Join(out, ", ")

@@ -88,15 +88,16 @@ type GetIntent struct {
 // An IntentPatch is what changes about an intent.
 type IntentPatch struct {
 	Title           *string         `json:"title" minLength:"1" maxLength:"200"`
-	Summary         *string         `json:"summary" maxLength:"2000"`
-	PlanMD          *string         `json:"plan_md" maxLength:"32768"`
+	Summary         *string         `json:"summary" maxLength:"2000" clear:"yes"`
+	PlanMD          *string         `json:"plan_md" maxLength:"32768" clear:"yes"`
 	ScopeAdd        *coord.ScopeSet `json:"scope_add"`
 	ScopeRemove     *coord.ScopeSet `json:"scope_remove"`
 	DependsOnAdd    []IntentRef     `json:"depends_on_add" maxItems:"20"`
 	DependsOnRemove []IntentRef     `json:"depends_on_remove" maxItems:"20"`
-	Branch          *string         `json:"branch" maxLength:"255"`
-	PRNumber        *int            `json:"pr_number" minimum:"1"`
+	Branch          *string         `json:"branch" maxLength:"255" clear:"yes"`
+	PRNumber        *int            `json:"pr_number" minimum:"1" clear:"yes"`
 	Status          *string         `json:"status" enum:"active,in_review"`
+	Clearing
 }
 
 // UpdateIntent changes an intent over REST.
@@ -104,7 +105,7 @@ type UpdateIntent struct {
 	Ref string `path:"ref"`
 	IfMatch
 	IntentPatch
-	Note *string `json:"note" maxLength:"2000"`
+	Note *string `json:"note" maxLength:"2000" clear:"yes"`
 }
 
 // IntentUpdate changes an intent from a tool.

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/svc-hq/svc/internal/core/problem"
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/problem"
+)
 
 // Limits of lists.
 const (
@@ -37,6 +41,18 @@ func (m IfMatch) Check(now string) error {
 	}
 	return problem.Newf(problem.Outdated, "somebody changed it since you read it; read it again and apply your change to that")
 }
+
+// Clearing is part of a change that can make fields empty: null does so, and
+// what is left out stays. The fields say so with the tag clear.
+type Clearing struct {
+	Null []string `json:"-"`
+}
+
+// NoteNulls takes the names of what the caller gave as null.
+func (c *Clearing) NoteNulls(names []string) { c.Null = names }
+
+// Clears reports whether a field is to be empty.
+func (c Clearing) Clears(field string) bool { return slices.Contains(c.Null, field) }
 
 // A Page is one page of a list.
 type Page[T any] struct {

@@ -258,7 +258,24 @@ func (a *API) inputsOf(op Op) *Inputs {
 		in.Whole = true
 		in.Query = in.Query.With(a.Schemas.Fields(reflect.TypeFor[wire.WholeList](), shape.In, func(reflect.StructField) bool { return true }))
 	}
+	if strings.HasPrefix(op.Route, "PATCH ") {
+		in.Body.Refuse(clearable(t))
+	}
 	return in
+}
+
+// clearable returns the names of the fields that null makes empty.
+func clearable(t reflect.Type) (out []string) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("json") == "" {
+			out = append(out, clearable(f.Type)...)
+			continue
+		}
+		if name, _ := shape.Name(f); f.Tag.Get("clear") == "yes" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // isList reports whether an operation reads a list, with pages or without.

@@ -24,6 +24,9 @@ func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in
 	if err := CheckDepth(text); err != nil {
 		return err
 	}
+	if c, ok := in.(interface{ NoteNulls([]string) }); ok {
+		c.NoteNulls(nulls(text))
+	}
 	if a.Schemas.Accepts(schema, text, how) {
 		return badJSON(json.Unmarshal(text, in))
 	}
@@ -38,6 +41,20 @@ func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in
 		return err
 	}
 	return badJSON(json.Unmarshal(text, in))
+}
+
+// nulls returns the members of an object that are null.
+func nulls(text []byte) (out []string) {
+	var given map[string]jsontext.Value
+	if json.Unmarshal(text, &given) != nil {
+		return nil // which the decoder tells
+	}
+	for name, v := range given {
+		if v.Kind() == 'n' {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // DecodeTool reads a tool's arguments, all of which are in one object.

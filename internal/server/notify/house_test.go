@@ -114,7 +114,7 @@ func (h *house) emit(types ...coord.EventType) {
 	}
 }
 
-func (h *house) webhook(url string, types ...string) wire.CreatedWebhook {
+func (h *house) webhook(url string, types ...coord.EventChoice) wire.CreatedWebhook {
 	h.t.Helper()
 	w, err := h.ops.Outgoing.CreateWebhook(h.t.Context(), h.owner, wire.CreateWebhook{URL: url, EventTypes: types})
 	if err != nil {
@@ -125,7 +125,7 @@ func (h *house) webhook(url string, types ...string) wire.CreatedWebhook {
 
 func (h *house) deliveries(webhook string) []coord.Delivery {
 	h.t.Helper()
-	page, err := h.ops.Outgoing.ListDeliveries(h.t.Context(), h.owner, wire.ListDeliveries{ID: webhook, Limit: 200})
+	page, err := h.ops.Outgoing.ListDeliveries(h.t.Context(), h.owner, wire.ListDeliveries{ID: webhook, List: wire.List{Limit: 200}})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -73,6 +73,8 @@ type load struct {
 	hook   coord.Webhook
 	due    []coord.Delivery
 	events map[int64]coord.Event
+	// to sign with
+	secrets []string
 }
 
 // sendDue makes the attempts that are due and returns when to look again, nil
@@ -82,6 +84,9 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 	err = n.Store.Read(ctx, func(tx *store.Tx) error {
 		if l.hook, err = tx.Webhook(ctx, r.OrgID, id); err != nil {
 			return err
+		}
+		if l.hook.Paused { // going on wakes it
+			return nil
 		}
 		if l.hook.PausedUntil != nil && *l.hook.PausedUntil > tx.Now {
 			again = l.hook.PausedUntil
@@ -107,11 +112,27 @@ func (n *Notifier) sendDue(ctx context.Context, r *jobs.Run, id string) (again *
 	if err != nil || len(l.due) == 0 {
 		return again, err
 	}
-	secret, err := n.Vault.Open(outgoing.SecretOf(id), l.hook.Secret)
-	if err != nil {
+	if l.secrets, err = n.secrets(l.hook); err != nil {
 		return nil, err
 	}
-	return again, n.attempt(ctx, l, secret, r.Stopping)
+	return again, n.attempt(ctx, l, r.Stopping)
+}
+
+// secrets returns those that requests to an endpoint are signed with: its own
+// and, for a while, the one before.
+func (n *Notifier) secrets(w coord.Webhook) (out []string, err error) {
+	sealed := []string{w.Secret}
+	if w.OldSecret != "" && w.OldSecretUntil != nil && *w.OldSecretUntil > n.Store.Now() {
+		sealed = append(sealed, w.OldSecret)
+	}
+	for _, text := range sealed {
+		secret, err := n.Vault.Open(outgoing.SecretOf(w.ID), text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, secret)
+	}
+	return out, nil
 }
 
 // giveUp ends what waits for a disabled endpoint. Events may have been handed on
@@ -141,7 +162,7 @@ func seqsOf(ds []coord.Delivery) (seqs []int64) {
 // attempt sends the deliveries of a load, a few at once, and records what
 // came of them. It stops early when the endpoint asks for a break or the server
 // shuts down.
-func (n *Notifier) attempt(ctx context.Context, l load, secret string, stopping <-chan struct{}) error {
+func (n *Notifier) attempt(ctx context.Context, l load, stopping <-chan struct{}) error {
 	done := make(chan outcome, inFlight)
 	next, flying, paused := 0, 0, false
 	var ready []outcome
@@ -159,7 +180,7 @@ func (n *Notifier) attempt(ctx context.Context, l load, secret string, stopping 
 			w, d := l.hook, l.due[next]
 			e, found := l.events[d.EventSeq]
 			next, flying = next+1, flying+1
-			go func() { done <- n.post(ctx, w, d, e, found, secret) }()
+			go func() { done <- n.post(ctx, w, d, e, found, l.secrets) }()
 		}
 		if flying == 0 {
 			break
@@ -190,7 +211,7 @@ type outcome struct {
 	missing bool // the event is no longer in the log
 }
 
-func (n *Notifier) post(ctx context.Context, w coord.Webhook, d coord.Delivery, e coord.Event, found bool, secret string) outcome {
+func (n *Notifier) post(ctx context.Context, w coord.Webhook, d coord.Delivery, e coord.Event, found bool, secrets []string) outcome {
 	if !found {
 		return outcome{Delivery: d, missing: true, err: fmt.Errorf("the event is no longer in the log")}
 	}
@@ -198,7 +219,7 @@ func (n *Notifier) post(ctx context.Context, w coord.Webhook, d coord.Delivery, 
 	if err != nil {
 		return outcome{Delivery: d, missing: true, err: err}
 	}
-	header, err := Sign(secret, d.MessageID(), time.Now(), body)
+	header, err := Sign(secrets, d.MessageID(), time.Now(), body)
 	if err != nil {
 		return outcome{Delivery: d, missing: true, err: err}
 	}
@@ -208,20 +229,25 @@ func (n *Notifier) post(ctx context.Context, w coord.Webhook, d coord.Delivery, 
 	return outcome{Delivery: d, ok: err == nil && a.Status >= 200 && a.Status < 300, answer: a, err: err}
 }
 
-// Sign returns the headers of the Standard Webhooks scheme.
-func Sign(secret, id string, at time.Time, body []byte) (http.Header, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil {
-		return nil, fmt.Errorf("unreadable webhook secret: %w", err)
-	}
+// Sign returns the headers of the Standard Webhooks scheme, with a signature
+// for each secret: a receiver takes the request if one of them is right.
+func Sign(secrets []string, id string, at time.Time, body []byte) (http.Header, error) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%s.", id, stamp)
-	mac.Write(body)
+	var signatures []string
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil {
+			return nil, fmt.Errorf("unreadable webhook secret: %w", err)
+		}
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.", id, stamp)
+		mac.Write(body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
 	h := http.Header{}
 	h.Set("webhook-id", id)
 	h.Set("webhook-timestamp", stamp)
-	h.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	h.Set("webhook-signature", strings.Join(signatures, " "))
 	return h, nil
 }
 
@@ -250,7 +276,7 @@ func (n *Notifier) record(ctx context.Context, w *coord.Webhook, done []outcome)
 				return err
 			}
 		}
-		paused = !w.Enabled || w.PausedUntil != nil && *w.PausedUntil > tx.Now
+		paused = !w.Enabled || w.Paused || w.PausedUntil != nil && *w.PausedUntil > tx.Now
 		return tx.SaveWebhookHealth(ctx, *w)
 	})
 	if err != nil {

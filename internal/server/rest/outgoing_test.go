@@ -12,6 +12,9 @@ import (
 func init() {
 	maps.Copy(objects, map[string]maker{
 		"DELETE /v1/webhooks/{id}":         onWebhook(""),
+		"PATCH /v1/webhooks/{id}":          onWebhookWith("", map[string]any{"description": nil, "paused": true}),
+		"POST /v1/webhooks/{id}/rotate":    onWebhook("/rotate"),
+		"POST /v1/webhooks/{id}/replay":    onWebhookWith("/replay", map[string]any{"since": "2026-11-15T09:30:00.000Z"}),
 		"POST /v1/webhooks/{id}/test":      onWebhook("/test"),
 		"GET /v1/webhooks/{id}/deliveries": onWebhook("/deliveries"),
 		"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
@@ -42,9 +45,11 @@ func init() {
 	})
 }
 
-func onWebhook(tail string) maker {
+func onWebhook(tail string) maker { return onWebhookWith(tail, nil) }
+
+func onWebhookWith(tail string, body any) maker {
 	return func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/webhooks", map[string]any{"url": "https://hooks.example.com/" + unique("hook")})
-		return object{"/v1/webhooks/" + id + tail, id, nil}
+		return object{"/v1/webhooks/" + id + tail, id, body}
 	}
 }

@@ -9,12 +9,14 @@ import (
 )
 
 const webhookColumns = `id, org_id, url, event_types, description, secret, after_seq, created_by, created_at,
-	disabled_at, disabled_reason, failures, failing_since, last_failure_at, last_success_at, paused_until`
+	disabled_at, disabled_reason, failures, failing_since, last_failure_at, last_success_at, paused_until,
+	held_at, COALESCE(old_secret, ''), old_secret_until`
 
 func scanWebhook(r scanner) (w coord.Webhook, err error) {
 	err = r.Scan(&w.ID, &w.OrgID, &w.URL, asJSON{&w.EventTypes}, &w.Description, &w.Secret, &w.AfterSeq, &w.CreatedBy, &w.CreatedAt,
-		&w.DisabledAt, &w.DisabledReason, &w.Failures, &w.FailingSince, &w.LastFailureAt, &w.LastSuccessAt, &w.PausedUntil)
-	w.Enabled = w.DisabledAt == nil
+		&w.DisabledAt, &w.DisabledReason, &w.Failures, &w.FailingSince, &w.LastFailureAt, &w.LastSuccessAt, &w.PausedUntil,
+		&w.PausedAt, &w.OldSecret, &w.OldSecretUntil)
+	w.Enabled, w.Paused = w.DisabledAt == nil, w.PausedAt != nil
 	return w, err
 }
 
@@ -44,6 +46,18 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM webhooks WHERE id = $1`, id)
 	return err
+}
+
+// SaveWebhook stores what people decide about an endpoint.
+func (tx *Tx) SaveWebhook(ctx context.Context, w coord.Webhook) error {
+	var old *string
+	if w.OldSecret != "" {
+		old = &w.OldSecret
+	}
+	_, err := tx.ExecContext(ctx, `
+		UPDATE webhooks SET url = $2, event_types = $3, description = $4, held_at = $5, secret = $6, old_secret = $7, old_secret_until = $8
+		WHERE id = $1`, w.ID, w.URL, js(w.EventTypes), w.Description, w.PausedAt, w.Secret, old, w.OldSecretUntil)
+	return tx.duplicate(err, "this org has a webhook with this url already")
 }
 
 // SaveWebhookHealth stores how an endpoint fares.
@@ -90,9 +104,46 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, ds []coord.Delivery) error {
 	return nil
 }
 
-// Deliveries returns an endpoint's latest deliveries, newest first.
-func (tx *Tx) Deliveries(ctx context.Context, webhook string, limit int) ([]coord.Delivery, error) {
-	return all(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2+0`, webhook, limit)
+// Deliveries returns an endpoint's deliveries before one (all if empty) and
+// with one of the statuses (any if none), newest first.
+func (tx *Tx) Deliveries(ctx context.Context, webhook, before string, statuses []coord.DeliveryStatus, limit int) ([]coord.Delivery, error) {
+	var f filter
+	f.and(`webhook_id = ?`, webhook)
+	if before != "" {
+		f.and(`id < ?`, before)
+	}
+	if len(statuses) > 0 {
+		in(&f, "status", statuses)
+	}
+	return all(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries`+f.where()+`
+		ORDER BY id DESC LIMIT `+f.arg(limit)+`+0`, f.args...)
+}
+
+// ReplayDeliveries makes the deliveries of a span that do not wait any more due
+// now, under their old ids, and returns how many.
+func (tx *Tx) ReplayDeliveries(ctx context.Context, webhook string, since, until coord.Time, failed bool) (int, error) {
+	only := ``
+	if failed {
+		only = ` AND status = 'failed'`
+	}
+	res, err := tx.ExecContext(ctx, `
+		UPDATE webhook_deliveries SET status = 'pending', attempts = 0, next_attempt_at = $4, delivered_at = NULL, error = NULL
+		WHERE webhook_id = $1 AND created_at >= $2 AND created_at <= $3 AND next_attempt_at IS NULL`+only, webhook, since, until, tx.Now)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}
+
+// UnsentEvents returns the first events of a span, by their ids and types, that
+// an endpoint was never to be sent.
+func (tx *Tx) UnsentEvents(ctx context.Context, org, webhook string, since, until coord.Time, limit int) ([]coord.Event, error) {
+	return all(ctx, tx, func(r scanner) (e coord.Event, err error) { return e, r.Scan(&e.Seq, &e.Type) }, `
+		SELECT seq, type FROM events
+		WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at <= $3
+			AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = $4 AND d.event_seq = events.seq)
+		ORDER BY seq LIMIT $5+0`, org, since, until, webhook, limit)
 }
 
 // Delivery returns one delivery of an endpoint.

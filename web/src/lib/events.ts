@@ -62,6 +62,8 @@ export const words: Record<EventType, Words> = {
   "policy.restored": { did: "restored a kind of conflict" },
   "org.updated": { did: "changed the org" },
   "webhook.created": { did: "added a webhook" },
+  "webhook.updated": { did: "changed a webhook" },
+  "webhook.replayed": { did: "had a webhook send again" },
   "webhook.deleted": { did: "deleted a webhook" },
   "webhook.disabled": { did: "had a webhook switched off", tone: "block" },
   "webhook.tested": { did: "tested a webhook" },

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -54,12 +52,13 @@ func (s *Service) ListWebhooks(ctx context.Context, who coord.Caller, _ wire.Non
 
 // CreateWebhook adds an endpoint, which is told of events from now on.
 func (s *Service) CreateWebhook(ctx context.Context, who coord.Caller, in wire.CreateWebhook) (out wire.CreatedWebhook, err error) {
-	if err := s.checkWebhook(&in); err != nil {
+	if len(in.EventTypes) == 0 {
+		in.EventTypes = []coord.EventChoice{coord.AllEvents}
+	}
+	if err := s.checkAddress(&in.URL); err != nil {
 		return out, err
 	}
-	key := make([]byte, 32)
-	rand.Read(key)
-	secret := "whsec_" + base64.StdEncoding.EncodeToString(key)
+	secret := newSecret()
 	w := coord.Webhook{
 		ID:          ground.NewID(),
 		OrgID:       who.OrgID,
@@ -93,24 +92,19 @@ func (s *Service) CreateWebhook(ctx context.Context, who coord.Caller, in wire.C
 	return wire.CreatedWebhook{Webhook: w, Secret: secret}, err
 }
 
-func (s *Service) checkWebhook(in *wire.CreateWebhook) error {
-	in.URL = strings.TrimSpace(in.URL)
-	var bad []problem.Field
-	if err := s.Config.Outbound.CheckURL(in.URL); err != nil {
-		bad = append(bad, problem.Field{Path: "url", Message: err.Error()})
+func newSecret() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
+}
+
+// checkAddress refuses addresses that nothing is sent to.
+func (s *Service) checkAddress(url *string) error {
+	*url = strings.TrimSpace(*url)
+	if err := s.Config.Outbound.CheckURL(*url); err != nil {
+		return problem.InvalidField("url", "%v", err)
 	}
-	if len(in.EventTypes) == 0 {
-		in.EventTypes = []string{coord.AllEvents}
-	}
-	for i, t := range in.EventTypes {
-		if t != coord.AllEvents && !slices.Contains(coord.EventTypes(), coord.EventType(t)) {
-			bad = append(bad, problem.Field{
-				Path:    fmt.Sprintf("event_types[%d]", i),
-				Message: "is not an event type; /openapi.json lists them under x-event-types",
-			})
-		}
-	}
-	return problem.Invalid(bad)
+	return nil
 }
 
 // DeleteWebhook removes an endpoint; what waits for it is not sent.
@@ -147,6 +141,9 @@ func (s *Service) onWebhook(ctx context.Context, who coord.Caller, id string, do
 // for, and enables it if it was disabled.
 func (s *Service) TestWebhook(ctx context.Context, who coord.Caller, in wire.ID) (out wire.DeliveryQueued, err error) {
 	err = s.onWebhook(ctx, who, in.ID, func(tx *store.Tx, w coord.Webhook) error {
+		if w.Paused {
+			return pausedWebhook
+		}
 		again := !w.Enabled
 		if err := ground.Tell(ctx, tx, who, coord.EventWebhookTested, w.ID, "", map[string]any{"enabled_again": again}); err != nil {
 			return err
@@ -173,11 +170,16 @@ func (s *Service) ListDeliveries(ctx context.Context, who coord.Caller, in wire.
 	if err := ground.WantUUID(in.ID, noWebhook); err != nil {
 		return out, err
 	}
+	var before string
+	if err := ground.Uncursor(in.Cursor, &before); err != nil {
+		return out, err
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Webhook(ctx, who.OrgID, in.ID); err != nil {
 			return err
 		}
-		out.Items, err = tx.Deliveries(ctx, in.ID, in.Limit)
+		rows, err := tx.Deliveries(ctx, in.ID, before, in.Status, in.Limit+1)
+		out.Items, out.NextCursor = ground.Page(rows, in.Limit, func(d coord.Delivery) []any { return []any{d.ID} })
 		return err
 	})
 	return out, err
@@ -194,8 +196,8 @@ func (s *Service) Redeliver(ctx context.Context, who coord.Caller, in wire.Redel
 		if err != nil {
 			return err
 		}
-		if !w.Enabled {
-			return problem.Newf(problem.Conflict, "this endpoint is disabled; its test call enables it again")
+		if err := sends(w); err != nil {
+			return err
 		}
 		d.Status, d.NextAttemptAt, d.DeliveredAt = coord.DeliveryPending, tx.Now.Ptr(), nil
 		w.PausedUntil = nil

@@ -132,11 +132,14 @@ func applyPatch(ctx context.Context, c *ground.Change, i *store.IntentRow, p wir
 			return nil, problem.InvalidField("title", "must not be blank")
 		}
 	}
-	if p.Summary != nil {
+	if p.Summary != nil || p.Clears("summary") {
 		i.Summary = p.Summary
 	}
-	if p.PlanMD != nil {
+	if p.PlanMD != nil || p.Clears("plan_md") {
 		i.PlanMD = p.PlanMD
+	}
+	if p.Clears("branch") {
+		i.Branch = nil
 	}
 	if p.Branch != nil {
 		if *p.Branch != "" && !scope.ValidBranch(*p.Branch) {
@@ -144,7 +147,7 @@ func applyPatch(ctx context.Context, c *ground.Change, i *store.IntentRow, p wir
 		}
 		i.Branch = ground.Optional(*p.Branch)
 	}
-	if p.PRNumber != nil {
+	if p.PRNumber != nil || p.Clears("pr_number") {
 		i.PRNumber = p.PRNumber
 	}
 	if err := patchScope(i, p); err != nil {

@@ -13,7 +13,7 @@ const groups: Record<string, string> = {
   signins: "signin.succeeded,signin.failed",
   people: "member.added,member.updated,member.removed,invite.created,invite.revoked,invite.accepted",
   tokens: "token.created,token.revoked",
-  settings: "policy.updated,org.updated,webhook.created,webhook.deleted,webhook.disabled,integration.updated,billing.updated",
+  settings: "policy.updated,org.updated,webhook.created,webhook.updated,webhook.replayed,webhook.deleted,webhook.disabled,integration.updated,billing.updated",
   overrides: "conflict.override_requested,conflict.overridden",
   repos: "repo.registered,project.created,project.updated,project.deleted",
 };

@@ -1,4 +1,4 @@
-import { Button, MultiSelect, TextInput } from "@mantine/core";
+import { Button, Checkbox, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
 import { IconRefresh, IconWebhook } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -9,6 +9,7 @@ import { Ago, Code, Pill, StackTable } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
 import { Confirmed, Dialog, Form, Once } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
+import { done } from "../../ui/toast";
 
 export function Webhooks() {
   const hooks = useGet("webhooks", "GET /v1/webhooks");
@@ -37,6 +38,11 @@ export function Webhooks() {
 function HookRow({ hook }: { hook: Webhook }) {
   const [open, setOpen] = useState(false);
   const test = useAction(() => call("POST /v1/webhooks/{id}/test", { path: { id: hook.id } }), { says: "A test is on its way.", stale: ["webhooks", "deliveries"], then: () => setOpen(true) });
+  const [editing, setEditing] = useState(false);
+  const [replaying, setReplaying] = useState(false);
+  const [secret, setSecret] = useState("");
+  const hold = useAction((paused: boolean) => call("PATCH /v1/webhooks/{id}", { path: { id: hook.id }, body: { paused } }), { says: hook.paused ? "It goes on; what waited is on its way." : "Paused: events wait.", stale: ["webhooks", "deliveries"] });
+  const rotate = useAction(() => call("POST /v1/webhooks/{id}/rotate", { path: { id: hook.id } }), { stale: ["webhooks"], then: (r) => setSecret(r.secret) });
   const remove = useAction(() => call("DELETE /v1/webhooks/{id}", { path: { id: hook.id } }), { says: "The webhook is gone.", stale: ["webhooks"] });
   return (
     <li>
@@ -48,6 +54,16 @@ function HookRow({ hook }: { hook: Webhook }) {
             <Code>{hook.url}</Code> {hook.event_types.includes("*") ? "every event" : `${hook.event_types.length} kinds of events`}
           </div>
         </div>
+        {hook.old_secret_until && new Date(hook.old_secret_until) > new Date() && (
+          <Pill tone="info" title={`Requests are signed with the old secret, too, until ${new Date(hook.old_secret_until).toLocaleString()}`}>
+            two secrets
+          </Pill>
+        )}
+        {hook.paused && (
+          <Pill tone="warn" title="Events wait, and are sent when it goes on.">
+            paused
+          </Pill>
+        )}
         {hook.failing_since && hook.enabled && <Pill tone="warn">failing</Pill>}
         {!hook.enabled && (
           <Pill tone="block" title={`${hook.disabled_reason ?? "It failed for too long."} A test switches it on again.`}>
@@ -58,13 +74,30 @@ function HookRow({ hook }: { hook: Webhook }) {
           <Button size="compact-xs" variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
             Deliveries
           </Button>
-          <Button size="compact-xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+          <Button size="compact-xs" variant="default" disabled={hook.paused} loading={test.isPending} onClick={() => test.mutate()}>
             Test
           </Button>
+          <Button size="compact-xs" variant="default" loading={hold.isPending} onClick={() => hold.mutate(!hook.paused)}>
+            {hook.paused ? "Resume" : "Pause"}
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => setEditing(true)}>
+            Edit
+          </Button>
+          <Button size="compact-xs" variant="default" disabled={hook.paused || !hook.enabled} onClick={() => setReplaying(true)}>
+            Replay
+          </Button>
+          <Confirmed label="New secret" title="Replace the secret?" text="Requests are signed with both for a day. Give the new one to the receiver until then." confirm="Replace" onConfirm={() => rotate.mutateAsync()} />
           <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
         </div>
       </div>
       {open && <Deliveries hook={hook} />}
+      {editing && <EditWebhook hook={hook} onClose={() => setEditing(false)} />}
+      {replaying && <Replay hook={hook} onClose={() => setReplaying(false)} then={() => setOpen(true)} />}
+      {secret && (
+        <Dialog opened onClose={() => setSecret("")} title="Copy the secret now" closeOnClickOutside={false}>
+          <Once secret={secret} note="The one before is good for a day more. This is the only time the new one is shown." onClose={() => setSecret("")} />
+        </Dialog>
+      )}
     </li>
   );
 }
@@ -112,6 +145,46 @@ function Deliveries({ hook }: { hook: Webhook }) {
         }
       </Load>
     </div>
+  );
+}
+
+function EditWebhook({ hook, onClose }: { hook: Webhook; onClose: () => void }) {
+  const [url, setUrl] = useState(hook.url);
+  const [description, setDescription] = useState(hook.description ?? "");
+  const [types, setTypes] = useState<string[]>(hook.event_types.filter((t) => t !== "*"));
+  const save = useAction(() => call("PATCH /v1/webhooks/{id}", { path: { id: hook.id }, body: { url: url.trim(), description: description.trim() || null, event_types: types.length ? types : ["*"] } }), { says: "The webhook is changed.", stale: ["webhooks"], quietErrors: true, then: onClose });
+  return (
+    <Dialog opened onClose={onClose} title="Change the webhook">
+      <Form onSubmit={() => save.mutate()} onCancel={onClose} confirm="Save" error={save.error} fields={["url"]} busy={save.isPending}>
+        <TextInput label="Address" description="What waits goes there, too." type="url" required data-autofocus value={url} onChange={(e) => setUrl(e.target.value)} error={fieldError(save.error, "url")} />
+        <TextInput label="What it is for" maxLength={200} value={description} onChange={(e) => setDescription(e.target.value)} />
+        <MultiSelect label="Events" description="None chosen means every event." searchable clearable value={types} onChange={setTypes} data={Object.keys(words)} maxDropdownHeight={220} />
+      </Form>
+    </Dialog>
+  );
+}
+
+const spans = { "1": "The last hour", "24": "The last day", "168": "The last week", "720": "The last 30 days" };
+
+function Replay({ hook, onClose, then }: { hook: Webhook; onClose: () => void; then: () => void }) {
+  const [hours, setHours] = useState("24");
+  const [failed, setFailed] = useState(true);
+  const replay = useAction(() => call("POST /v1/webhooks/{id}/replay", { path: { id: hook.id }, body: { since: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(), only: failed ? "failed" : "all" } }), {
+    stale: ["deliveries"],
+    quietErrors: true,
+    then: (r) => {
+      done(r.queued === 0 ? "There was nothing to send." : `${r.queued} on their way again.`);
+      onClose();
+      then();
+    },
+  });
+  return (
+    <Dialog opened onClose={onClose} title="Send again">
+      <Form onSubmit={() => replay.mutate()} onCancel={onClose} confirm="Send again" error={replay.error} busy={replay.isPending}>
+        <NativeSelect label="What happened in" value={hours} onChange={(e) => setHours(e.target.value)} data={Object.entries(spans).map(([value, label]) => ({ value, label }))} />
+        <Checkbox label="Only what did not arrive" description="Each delivery keeps its id, so that the receiver can tell what it has seen." checked={failed} onChange={(e) => setFailed(e.target.checked)} />
+      </Form>
+    </Dialog>
   );
 }
 
