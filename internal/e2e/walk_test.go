@@ -140,3 +140,89 @@ var elsewhere = map[string]string{
 // no are examples whose honest answer here is no: they name a record by an
 // example of its id, want a scope that svc login never gives, or the example
 // before them ended what they are about.
+var no = []string{"svc repos apart", "svc messages ack", "svc tokens revoke", "svc webhooks delete", "svc webhooks test",
+	"svc webhooks create", "svc webhooks edit", "svc webhooks pause", "svc webhooks resume", "svc webhooks rotate", "svc webhooks replay",
+	"svc webhooks deliveries", "svc intents adopt",
+	"svc doctor", "svc wait CF-3 --timeout 0s", "svc members invite", "svc tokens create", "svc policy set",
+	"svc handoff bob@example.com --note",
+	"svc check --against"}
+
+// endless are commands that go on until they are stopped.
+var endless = []string{"svc watch", "svc status --watch", "svc wait INT-7", "svc wait auth"}
+
+// unspoken print for programs that are not ours to choose the form of.
+var unspoken = []string{"completion", "man", "help", "hook", "auth-header"}
+
+// Every command has examples that run, --json that parses, completion, a man
+// page, and exit codes from the table.
+func TestTheCommandTree(t *testing.T) {
+	if testing.Short() {
+		return
+	}
+	pages := allPages(t)
+	if len(pages) < 60 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	shared := newBench(t)
+	for _, p := range pages {
+		name := strings.Join(append([]string{"svc"}, p.path...), " ")
+		if len(p.examples) == 0 {
+			t.Errorf("%s has no example", name)
+		}
+		if code, out, _ := shared.run(t, "svc man "+strings.Join(p.path, " ")); code != 0 || !strings.Contains(out, ".SH EXAMPLES") {
+			t.Errorf("%s has no manual page: exit %d", name, code)
+		}
+		code, out, errs := shared.run(t, "svc __complete "+strings.Join(p.path, " ")+" ''")
+		if code != 0 || !strings.Contains(out, "\n:") && !strings.HasPrefix(out, ":") {
+			t.Errorf("%s does not complete: exit %d: %s%s", name, code, out, errs)
+		}
+		if code, _, _ := shared.run(t, name+" --no-such-flag"); code != 2 && !slices.Contains(p.path, "hook") {
+			t.Errorf("%s --no-such-flag exits %d, not 2", name, code)
+		}
+		if len(p.path) == 0 || elsewhere[p.path[0]] != "" {
+			continue
+		}
+		b := shared
+		if len(p.path) > 1 && slices.Contains([]string{"conflicts", "intents", "repos"}, p.path[0]) || p.path[0] == "handoff" {
+			b = newBench(t) // what one example ends, another wants alive
+		}
+		for _, e := range p.examples {
+			b.try(t, e)
+		}
+	}
+}
+
+// try runs one example, and once more for a program to read.
+func (b *bench) try(t *testing.T, example string) {
+	t.Helper()
+	line, _, _ := strings.Cut(example, "  #")
+	if slices.ContainsFunc(endless, func(s string) bool { return strings.HasPrefix(line, s) }) {
+		return // the tests of each stop it
+	}
+	if strings.HasPrefix(line, "svc handoff") {
+		line += " --yes"
+	}
+	line = strings.ReplaceAll(line, "EDITOR=vim", "EDITOR=true")
+	line = strings.ReplaceAll(line, "http://127.0.0.1:7780", "$SVC_SERVER")
+	if strings.Contains(line, "man -l") {
+		line, _, _ = strings.Cut(line, " |")
+	}
+	line = strings.ReplaceAll(line, "> ~/", "> $HOME/x-")
+	line = strings.ReplaceAll(line, "x-.local/share/bash-completion/completions/svc", "x-bash")
+	line = strings.ReplaceAll(line, "x-.zfunc/_svc", "x-zsh")
+	line = strings.ReplaceAll(line, "x-.config/fish/completions/svc.fish", "x-fish")
+	mayRefuse := slices.ContainsFunc(no, func(s string) bool { return strings.HasPrefix(line, s) })
+	code, out, errs := b.run(t, line)
+	if code != 0 && !(mayRefuse && (code == 1 || strings.HasPrefix(line, "svc doctor") && code == 2)) {
+		t.Errorf("%s: exit %d\n%s%s", example, code, out, errs)
+	}
+	words := strings.Fields(line)
+	if strings.ContainsAny(line, "|>&<") || len(words) < 2 || slices.Contains(unspoken, words[1]) || strings.Contains(line, "--jq") ||
+		strings.Contains(line, "--dry-run") {
+		return
+	}
+	code, out, errs = b.run(t, line+" --json")
+	if strings.TrimSpace(out) == "" && code == 0 || out != "" && !json.Valid([]byte(out)) {
+		t.Errorf("%s --json: exit %d, not JSON: %s%s", line, code, out, errs)
+	}
+}

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,8 +34,9 @@ func TestTheServiceIsToldHowVersionsGoTogether(t *testing.T) {
 		t.Errorf("told before it was asked: %v", got)
 	}
 	want := []coord.LineMap{{From: older, To: newer, Shifts: []coord.LineShift{
-		{FromStart: 1, FromCount: 0, ToStart: 1, ToCount: 1}, {FromStart: 3, FromCount: 1, ToStart: 4, ToCount: 2},
-		{FromStart: 5, FromCount: 1, ToStart: 7, ToCount: 0}}}}
+		{FromStart: 1, FromCount: 0, ToStart: 1, ToCount: 1, FromHash: linesHash(""), ToHash: linesHash("0\n")},
+		{FromStart: 3, FromCount: 1, ToStart: 4, ToCount: 2, FromHash: linesHash("3\n"), ToHash: linesHash("X\nY\n")},
+		{FromStart: 5, FromCount: 1, ToStart: 7, ToCount: 0, FromHash: linesHash("5\n"), ToHash: linesHash("")}}}}
 	for range 2 { // it is asked again as long as nobody has answered
 		w.run("claude_code", "UserPromptSubmit", claude(repo, "UserPromptSubmit", m{"prompt": "go"}))
 		got := w.one().LineMaps
@@ -57,4 +60,9 @@ func TestTheServiceIsToldHowVersionsGoTogether(t *testing.T) {
 	if got := w.one().LineMaps; got != nil {
 		t.Errorf("told what nobody wants any more: %v", got)
 	}
+}
+
+func linesHash(lines string) string {
+	sum := sha256.Sum256([]byte(lines))
+	return hex.EncodeToString(sum[:16])
 }

@@ -152,7 +152,7 @@ function EditWebhook({ hook, onClose }: { hook: Webhook; onClose: () => void }) 
   const [url, setUrl] = useState(hook.url);
   const [description, setDescription] = useState(hook.description ?? "");
   const [types, setTypes] = useState<string[]>(hook.event_types.filter((t) => t !== "*"));
-  const save = useAction(() => call("PATCH /v1/webhooks/{id}", { path: { id: hook.id }, body: { url: url.trim(), description: description.trim() || null, event_types: types.length ? types : ["*"] } }), { says: "The webhook is changed.", stale: ["webhooks"], quietErrors: true, then: onClose });
+  const save = useAction(() => call("PATCH /v1/webhooks/{id}", { path: { id: hook.id }, body: { url: url.trim(), description: description.trim() || null, event_types: types.length ? (types as EventType[]) : ["*"] } }), { says: "The webhook is changed.", stale: ["webhooks"], quietErrors: true, then: onClose });
   return (
     <Dialog opened onClose={onClose} title="Change the webhook">
       <Form onSubmit={() => save.mutate()} onCancel={onClose} confirm="Save" error={save.error} fields={["url"]} busy={save.isPending}>
