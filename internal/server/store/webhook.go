@@ -116,7 +116,7 @@ func (tx *Tx) Deliveries(ctx context.Context, webhook, before string, statuses [
 		in(&f, "status", statuses)
 	}
 	return all(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM webhook_deliveries`+f.where()+`
-		ORDER BY id DESC LIMIT `+f.arg(limit)+`+0`, f.args...)
+		ORDER BY id DESC`+f.limit(limit), f.args...)
 }
 
 // ReplayDeliveries makes the deliveries of a span that do not wait any more due
