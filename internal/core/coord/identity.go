@@ -164,7 +164,7 @@ const (
 	LetterQueued  LetterState = "queued"  // it is tried again by itself
 	LetterSent    LetterState = "sent"    // the mail server took it
 	LetterBounced LetterState = "bounced" // the mail server does not know the address
-	LetterRefused LetterState = "refused" // the mail server does not take it, or it could not be reached for days
+	LetterRefused LetterState = "refused" // the mail server does not take it, or could not be reached for a day
 )
 
 // Enum lists the values for the API document.

@@ -101,6 +101,9 @@ func (m *Mailer) Send(ctx context.Context, id string, l bulletin.Mail) error {
 	return err
 }
 
+// mailRetry is how long a letter is tried again: for a day and more.
+var mailRetry = jobs.Backoff(30*time.Second, time.Hour, 30)
+
 // sendMail sends a mail that waits.
 func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 	var in ground.MailJob
@@ -128,10 +131,11 @@ func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 	}
 	if err := n.Mailer.Send(ctx, in.Mail, l); err != nil {
 		state := coord.LetterQueued
-		if jobs.IsHopeless(err) {
+		if _, more := mailRetry(r.Attempts); !more || jobs.IsHopeless(err) {
 			state = letterEnd(err)
 		}
-		noted := n.Store.Write(context.WithoutCancel(ctx), "", func(tx *store.Tx) error { // also when the time for sending is up
+		ctx := context.WithoutCancel(ctx) // also when the time for sending is up
+		noted := n.Store.Write(ctx, "", func(tx *store.Tx) error {
 			return tx.LetterBecame(ctx, in.Mail, state, excerpt.Dots(n.Mailer.hush(err.Error()), maxDetail))
 		})
 		return errors.Join(err, noted)

@@ -93,7 +93,7 @@ func (n *Notifier) Register(q *jobs.Queue) {
 			Retry:   jobs.Backoff(10*time.Second, time.Hour, 30),
 			Run:     n.postOne,
 		},
-		jobs.Kind{Name: ground.JobMail, Limit: 4, Timeout: time.Minute, Retry: jobs.Backoff(30*time.Second, time.Hour, 30), Run: n.sendMail},
+		jobs.Kind{Name: ground.JobMail, Limit: 4, Timeout: time.Minute, Retry: mailRetry, Run: n.sendMail},
 		jobs.Kind{
 			Name:    outgoing.JobDigest,
 			Limit:   2,
