@@ -96,6 +96,24 @@ func TestEveryFieldIsEncoded(t *testing.T) {
 	}
 }
 
+// A field that is added to the answer must not be forgotten either.
+func TestEveryFieldIsDecoded(t *testing.T) {
+	want := filled(reflect.TypeFor[wire.HookReply]()).Interface().(wire.HookReply)
+	want.Decision = wire.Warn
+	data, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Intent.Number, want.Conflicts[0].Number, want.Conflicts[0].Kind = 0, 0, "" // a hook names things by ref
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-sent +read\n%s", diff)
+	}
+}
+
 // filled returns a value of type t in which no field is empty.
 func filled(t reflect.Type) reflect.Value {
 	v := reflect.New(t).Elem()
