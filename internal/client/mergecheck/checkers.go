@@ -85,7 +85,8 @@ func faultsIn(out, dir string, line *regexp.Regexp) (faults []Fault) {
 var goFault = regexp.MustCompile(`^(?:vet: )?(?:\./)?(\S+?\.go):(\d+)(?::\d+)?: (.*)$`)
 
 // goEnv keeps Go from running anything of the repository: no C, no other
-// toolchain, nothing from the network, no flags that would start a program.
+// toolchain, nothing from the network, no flags that would start a program. Nor
+// is git asked of the folder (-buildvcs).
 var goEnv = []string{
 	"GOFLAGS=", "GOENV=off", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "CGO_ENABLED=0", "GOVCS=*:off", "GOTELEMETRY=off",
 	"GOMAXPROCS=2", "GOMEMLIMIT=1GiB",
@@ -105,8 +106,8 @@ func vet(ctx context.Context, c *Check, dir string, files []string) ([]Fault, bo
 		found = true
 		at := filepath.Join(dir, filepath.FromSlash(module))
 		for _, args := range [][]string{
-			{"build", "-trimpath", "-p=2", "-gcflags=-e", "-o", os.DevNull},
-			{"vet", "-trimpath", "-p=2", "-atomic"},
+			{"build", "-trimpath", "-buildvcs=false", "-p=2", "-gcflags=-e", "-o", os.DevNull},
+			{"vet", "-trimpath", "-buildvcs=false", "-p=2", "-atomic"},
 		} {
 			out, err := run(ctx, at, goEnv, program, append(args, packages...)...)
 			if err != nil {
