@@ -84,6 +84,44 @@ test("a webhook is tested, its deliveries are shown, and one is sent again", asy
   there.answer = 200;
 });
 
+test("a webhook is paused, changed, given a new secret, sent again and deleted", async () => {
+  const page = await world.page("ana", "/settings/webhooks");
+  const row = page.locator("li").filter({ hasText: "Release board" });
+  const more = async (name) => {
+    await row.getByRole("button", { name: /^More for/ }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  await more("Pause");
+  await row.getByText("paused").waitFor();
+  const heard = () => there.heard.filter((h) => h.path === "/hook").length;
+  const before = heard();
+  await world.tokens.chen.post("/v1/intents", { title: "Told later", repo: "northwind/mobile", branch: "later", scope: { paths: ["app/later/**"] } });
+
+  await more("Edit");
+  await dialog(page).getByLabel("Address").fill(there.url + "/moved");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await row.getByText("/moved").waitFor();
+  await more("New secret");
+  await dialog(page).getByRole("button", { name: "Replace" }).click();
+  await dialog(page).getByRole("button", { name: "I have it" }).click();
+  await row.getByText("two secrets").waitFor();
+  assert.equal(heard(), before, "nothing is sent while it is paused");
+
+  await more("Resume");
+  const told = await there.hears("/moved");
+  assert.equal(told.headers["webhook-signature"].split(" ").length, 2, "signed with both secrets");
+
+  await more("Send again");
+  await dialog(page).getByLabel("Only what did not arrive").uncheck();
+  await dialog(page).getByRole("button", { name: "Send again" }).click();
+  await page.getByText(/on their way again/).waitFor();
+  await there.hears("/moved", 3);
+
+  await more("Delete");
+  await dialog(page).getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+});
+
 test("GitHub has no app yet and the button leads to making one for this org", async () => {
   const page = await world.page("ana", "/settings/github");
   const href = await page.getByRole("link", { name: "Make the app" }).getAttribute("href");

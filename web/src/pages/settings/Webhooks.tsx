@@ -1,5 +1,5 @@
-import { Button, Checkbox, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
-import { IconRefresh, IconWebhook } from "@tabler/icons-react";
+import { Button, Checkbox, Menu, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
+import { IconDots, IconRefresh, IconWebhook } from "@tabler/icons-react";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Delivery, EventType, Webhook } from "../../api/records";
@@ -7,7 +7,7 @@ import { words } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { Ago, Code, Pill, StackTable } from "../../ui/bits";
 import { fieldError, useAction } from "../../ui/action";
-import { Confirmed, Dialog, Form, Once } from "../../ui/form";
+import { Ask, Dialog, Form, Once } from "../../ui/form";
 import { Empty, Load, Rows, Section } from "../../ui/page";
 import { done } from "../../ui/toast";
 
@@ -38,11 +38,17 @@ export function Webhooks() {
 function HookRow({ hook }: { hook: Webhook }) {
   const [open, setOpen] = useState(false);
   const test = useAction(() => call("POST /v1/webhooks/{id}/test", { path: { id: hook.id } }), { says: "A test is on its way.", stale: ["webhooks", "deliveries"], then: () => setOpen(true) });
-  const [editing, setEditing] = useState(false);
-  const [replaying, setReplaying] = useState(false);
+  const [asking, setAsking] = useState<"edit" | "replay" | "rotate" | "delete">();
+  const close = () => setAsking(undefined);
   const [secret, setSecret] = useState("");
   const hold = useAction((paused: boolean) => call("PATCH /v1/webhooks/{id}", { path: { id: hook.id }, body: { paused } }), { says: hook.paused ? "It goes on; what waited is on its way." : "Paused: events wait.", stale: ["webhooks", "deliveries"] });
-  const rotate = useAction(() => call("POST /v1/webhooks/{id}/rotate", { path: { id: hook.id } }), { stale: ["webhooks"], then: (r) => setSecret(r.secret) });
+  const rotate = useAction(() => call("POST /v1/webhooks/{id}/rotate", { path: { id: hook.id } }), {
+    stale: ["webhooks"],
+    then: (r) => {
+      close();
+      setSecret(r.secret);
+    },
+  });
   const remove = useAction(() => call("DELETE /v1/webhooks/{id}", { path: { id: hook.id } }), { says: "The webhook is gone.", stale: ["webhooks"] });
   return (
     <li>
@@ -77,22 +83,35 @@ function HookRow({ hook }: { hook: Webhook }) {
           <Button size="compact-xs" variant="default" disabled={hook.paused} loading={test.isPending} onClick={() => test.mutate()}>
             Test
           </Button>
-          <Button size="compact-xs" variant="default" loading={hold.isPending} onClick={() => hold.mutate(!hook.paused)}>
-            {hook.paused ? "Resume" : "Pause"}
-          </Button>
-          <Button size="compact-xs" variant="default" onClick={() => setEditing(true)}>
-            Edit
-          </Button>
-          <Button size="compact-xs" variant="default" disabled={hook.paused || !hook.enabled} onClick={() => setReplaying(true)}>
-            Replay
-          </Button>
-          <Confirmed label="New secret" title="Replace the secret?" text="Requests are signed with both for a day. Give the new one to the receiver until then." confirm="Replace" onConfirm={() => rotate.mutateAsync()} />
-          <Confirmed label="Delete" title="Delete this webhook?" text="Nothing more is sent to it." confirm="Delete" onConfirm={() => remove.mutateAsync()} />
+          <Menu position="bottom-end" width={180}>
+            <Menu.Target>
+              <Button size="compact-xs" variant="default" aria-label={`More for ${hook.description || hook.url}`}>
+                <IconDots size={14} aria-hidden />
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setAsking("edit")}>Edit</Menu.Item>
+              <Menu.Item onClick={() => hold.mutate(!hook.paused)}>{hook.paused ? "Resume" : "Pause"}</Menu.Item>
+              <Menu.Item disabled={hook.paused || !hook.enabled} onClick={() => setAsking("replay")}>
+                Send again
+              </Menu.Item>
+              <Menu.Item onClick={() => setAsking("rotate")}>New secret</Menu.Item>
+              <Menu.Item color="red" onClick={() => setAsking("delete")}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
         </div>
       </div>
       {open && <Deliveries hook={hook} />}
-      {editing && <EditWebhook hook={hook} onClose={() => setEditing(false)} />}
-      {replaying && <Replay hook={hook} onClose={() => setReplaying(false)} then={() => setOpen(true)} />}
+      {asking === "edit" && <EditWebhook hook={hook} onClose={close} />}
+      {asking === "replay" && <Replay hook={hook} onClose={close} then={() => setOpen(true)} />}
+      <Ask opened={asking === "rotate"} onClose={close} title="Replace the secret?" confirm="Replace" danger busy={rotate.isPending} onConfirm={() => rotate.mutate()}>
+        <p className="dim">Requests are signed with both for a day. Give the new one to the receiver until then.</p>
+      </Ask>
+      <Ask opened={asking === "delete"} onClose={close} title="Delete this webhook?" confirm="Delete" danger busy={remove.isPending} onConfirm={() => remove.mutate()}>
+        <p className="dim">Nothing more is sent to it.</p>
+      </Ask>
       {secret && (
         <Dialog opened onClose={() => setSecret("")} title="Copy the secret now" closeOnClickOutside={false}>
           <Once secret={secret} note="The one before is good for a day more. This is the only time the new one is shown." onClose={() => setSecret("")} />
