@@ -253,31 +253,35 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	r.state.succeeded()
 	r.enrol(sends, replies, errs)
 	for i, s := range sends {
-		if errs[i] == nil {
-			r.keepWants(s.at.Root, replies[i].Wants)
-			r.startChecks(s, replies[i].MergeChecks)
-			r.glance(s, replies[i])
-		}
-		switch {
-		case s.event == wire.HookPostEdit && errs[i] == nil:
-			r.told(s, requests[i].Repo.BaseSHA, requests[i].Analysis, stamps[i])
-			r.keepUnsettled(s, requests[i].Analysis)
-		case errs[i] != nil:
+		if errs[i] != nil {
 			r.lost(sends[i : i+1])
+			continue
 		}
-		if errs[i] == nil {
-			r.keepWatch(s, replies[i].Watch)
-		}
-		if errs[i] == nil && replies[i].SessionID == nil && s.event == wire.HookSessionStart && !r.asked(s.at.Root) {
-			r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
-		}
-		if r.Unindexed != nil && errs[i] == nil && s.event == wire.HookSessionStart && replies[i].SessionID != nil &&
-			replies[i].IndexVersion == 0 {
-			r.Unindexed(s.at.Root)
-		}
+		r.takeIn(s, requests[i], replies[i], stamps[i])
 	}
 	r.reap(ctx, sends)
 	return merge(sends, replies, errs), nil
+}
+
+// takeIn keeps what an answer asks for or tells.
+func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stamps map[string]string) {
+	r.keepWants(s.at.Root, reply.Wants)
+	r.startChecks(s, reply.MergeChecks)
+	r.glance(s, reply)
+	if s.event == wire.HookPostEdit {
+		r.told(s, req.Repo.BaseSHA, req.Analysis, stamps)
+		r.keepUnsettled(s, req.Analysis)
+	}
+	r.keepWatch(s, reply.Watch)
+	if s.event != wire.HookSessionStart {
+		return
+	}
+	if reply.SessionID == nil && !r.asked(s.at.Root) {
+		r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
+	}
+	if r.Unindexed != nil && reply.SessionID != nil && reply.IndexVersion == 0 {
+		r.Unindexed(s.at.Root)
+	}
 }
 
 // errUnsent stands for the answer to an event that has not been sent yet.

@@ -111,32 +111,7 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 	if why := outOfDate(was, p); why != "" {
 		return ground.Ignored("%s", why), nil
 	}
-	now := store.Pull{
-		ID:           ground.NewID(),
-		OrgID:        c.Who.OrgID,
-		RepoID:       repo.ID,
-		Provider:     from.provider,
-		Number:       p.Number,
-		State:        p.State,
-		Draft:        p.Draft,
-		HeadRef:      p.HeadRef,
-		HeadSHA:      p.HeadSHA,
-		SameRepo:     p.SameRepo,
-		BaseRef:      p.BaseRef,
-		MergeSHA:     p.MergeSHA,
-		URL:          p.URL,
-		FullName:     e.Repo.FullName,
-		Private:      e.Repo.Private,
-		App:          from.app,
-		Installation: e.Installation,
-		ChangedAt:    p.ChangedAt,
-	}
-	if was != nil {
-		now.ID = was.ID
-		if from.app == "" && was.App != "" { // told by a second webhook: the app may do more
-			now.App, now.Installation = was.App, was.Installation
-		}
-	}
+	now := pullNow(c.Who.OrgID, from, repo, e, was)
 	main := mainBranch(repo, e.Repo)
 	move := func(i *store.IntentRow) error { return movePulled(ctx, c, i, was, now) }
 	var by *store.Pull // with which it arrived on the default branch
@@ -170,6 +145,38 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 		return ground.Done("no live intent is on the branch %s", p.HeadRef), nil
 	}
 	return ground.Done("%s: the pull request is %s", strings.Join(moved, ", "), p.State), nil
+}
+
+// pullNow is the record of a pull request as an event tells it.
+func pullNow(org string, from sender, repo coord.Repo, e githost.Event, was *store.Pull) store.Pull {
+	p := e.Pull
+	now := store.Pull{
+		ID:           ground.NewID(),
+		OrgID:        org,
+		RepoID:       repo.ID,
+		Provider:     from.provider,
+		Number:       p.Number,
+		State:        p.State,
+		Draft:        p.Draft,
+		HeadRef:      p.HeadRef,
+		HeadSHA:      p.HeadSHA,
+		SameRepo:     p.SameRepo,
+		BaseRef:      p.BaseRef,
+		MergeSHA:     p.MergeSHA,
+		URL:          p.URL,
+		FullName:     e.Repo.FullName,
+		Private:      e.Repo.Private,
+		App:          from.app,
+		Installation: e.Installation,
+		ChangedAt:    p.ChangedAt,
+	}
+	if was != nil {
+		now.ID = was.ID
+		if from.app == "" && was.App != "" { // told by a second webhook: the app may do more
+			now.App, now.Installation = was.App, was.Installation
+		}
+	}
+	return now
 }
 
 // mainBranch returns the branch on which work has arrived.
