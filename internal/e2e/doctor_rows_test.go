@@ -66,11 +66,11 @@ func brokenPrograms() []setUp {
 		{"a build without grammars", func(m *machine) { m.install(m.build("lean")) },
 			`languages +this build reads definitions of go only`, false},
 		{"the server is older", func(m *machine) {
-			m.instead["/openapi.json"] = `{"info": {"version": "0.9.2"}}`
+			m.instead.Store("/openapi.json", `{"info": {"version": "0.9.2"}}`)
 			m.install(m.build("release"))
 		}, `version +the server is 0\.9\.2 and older`, false},
 		{"the server is newer", func(m *machine) {
-			m.instead["/openapi.json"] = `{"info": {"version": "2.0.0"}}`
+			m.instead.Store("/openapi.json", `{"info": {"version": "2.0.0"}}`)
 			m.install(m.build("release"))
 		}, `version +the server is 2\.0\.0 and newer(.|\n)*fix: svc update`, false},
 		{"there is no git", func(m *machine) { m.path = []string{m.bin, m.hosts} }, `git +git cannot be started`, false},
@@ -172,7 +172,7 @@ func brokenLogins() []setUp {
 		{"the proxy is not there", func(m *machine) {
 			m.env = append(m.env, "SVC_SERVER=https://svc.example.com", "SVC_TOKEN="+m.token, "HTTPS_PROXY=http://127.0.0.1:1")
 		}, `server +cannot reach https://svc\.example\.com through the proxy http://127\.0\.0\.1:1`, false},
-		{"the clock is wrong", func(m *machine) { m.skew = 10 * time.Minute },
+		{"the clock is wrong", func(m *machine) { m.skew.Store(int64(10 * time.Minute)) },
 			`clock +this machine's clock and the server's differ by (10m|9m59s)`, false},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,9 +37,9 @@ type machine struct {
 	env                            []string // which comes last, and so wins
 	token                          string
 	path                           []string
-	down                           atomic.Bool       // the service does not answer
-	skew                           time.Duration     // of its clock
-	instead                        map[string]string // answers to paths, in place of the service's
+	down                           atomic.Bool  // the service does not answer
+	skew                           atomic.Int64 // of its clock, in nanoseconds
+	instead                        sync.Map     // answers to paths, in place of the service's
 	front                          *httptest.Server
 }
 
@@ -46,7 +47,7 @@ func newMachine(t *testing.T, s *server) *machine {
 	t.Helper()
 	top := t.TempDir()
 	m := &machine{t: t, s: s, bin: filepath.Join(top, "bin"), hosts: filepath.Join(top, "hosts"), home: filepath.Join(top, "home"),
-		config: filepath.Join(top, "config"), repo: gittest.Init(t), instead: map[string]string{}}
+		config: filepath.Join(top, "config"), repo: gittest.Init(t)}
 	m.dir, m.path = m.repo, []string{m.bin, m.hosts, "/usr/local/bin", "/usr/bin", "/bin"}
 	for _, dir := range []string{m.bin, m.hosts, m.home, m.config, filepath.Join(top, "tmp")} {
 		m.check(os.MkdirAll(dir, 0o700))
@@ -73,16 +74,16 @@ func (m *machine) relay() http.Handler {
 	m.check(err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	proxy.ModifyResponse = func(r *http.Response) error {
-		r.Header.Set("Date", time.Now().Add(m.skew).UTC().Format(http.TimeFormat))
+		r.Header.Set("Date", time.Now().Add(time.Duration(m.skew.Load())).UTC().Format(http.TimeFormat))
 		return nil
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if m.down.Load() {
 			panic(http.ErrAbortHandler)
 		}
-		if text, ok := m.instead[r.URL.Path]; ok {
+		if text, ok := m.instead.Load(r.URL.Path); ok {
 			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, text)
+			io.WriteString(w, text.(string))
 			return
 		}
 		proxy.ServeHTTP(w, r)
