@@ -306,6 +306,11 @@ func TestALoginTellsOfNoOtherRepository(t *testing.T) {
 	if out := l.hook("B", "SessionStart", ""); !strings.Contains(out, "acme/secret") || !heard() {
 		t.Errorf("after svc share the hook says %q", out)
 	}
+	await.True(t, "the scan that the hook began to be over", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(sent.String(), `"complete":true`)
+	})
 	l.run("", "svc", "share", "--stop")
 	mu.Lock()
 	sent.Reset()
