@@ -10,13 +10,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/lines"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -67,19 +67,9 @@ func Begin(args []string) (code int, over bool) {
 // asksOnly reports whether a hook comes before a tool: such ones ask, and tell
 // nothing of what files hold.
 func asksOnly(args []string) bool {
-	value := func(name string) string {
-		for i, a := range args {
-			if v, ok := strings.CutPrefix(a, name+"="); ok {
-				return v
-			}
-			if a == name && i+1 < len(args) {
-				return args[i+1]
-			}
-		}
-		return ""
-	}
-	h, ok := host.ByID(value("--tool"))
-	return ok && h.Events[value("--event")].At == host.BeforeTool
+	tool, event := hook.Named(args)
+	h, ok := host.ByID(tool)
+	return ok && h.Events[event].At == host.BeforeTool
 }
 
 func noReader(context.Context, string, string, []string, []string, bool, []gitrepo.Delta) (*coord.Analysis, error) {
@@ -126,36 +116,28 @@ func run(args []string, reader func() Reader) int {
 	})
 }
 
-// startIndex begins a scan of a repository in a process of its own, which
-// outlives the hook.
-func startIndex(root string) {
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	cmd := exec.Command(self, "index", "--quiet", "--no-update-check")
-	cmd.Dir = root
-	Detach(cmd)
-	if cmd.Start() == nil {
-		cmd.Process.Release()
-	}
-}
+// startIndex begins a scan of a repository.
+func startIndex(root string) { background(root, nil, "index", "--quiet") }
 
 // MachineVariable hands the key of this machine to the process that checks:
 // by it working copies are known without naming them.
 const MachineVariable = "SVC_MERGE_CHECK_KEY"
 
-// startMergeCheck begins a check in a process of its own, which outlives the
-// hook.
+// startMergeCheck begins a check.
 func startMergeCheck(root, machine, checks, result string) {
+	background(root, append(os.Environ(), MachineVariable+"="+machine), "merge-check", root, checks, result)
+}
+
+// background starts svc in a process of its own, which outlives the hook and
+// which nobody waits for.
+func background(dir string, env []string, args ...string) {
 	self, err := os.Executable()
 	if err != nil {
 		return
 	}
-	cmd := exec.Command(self, "merge-check", "--no-update-check", root, checks, result)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), MachineVariable+"="+machine)
-	Detach(cmd)
+	cmd := exec.Command(self, append(args, "--no-update-check")...)
+	cmd.Dir, cmd.Env = dir, env
+	local.Detach(cmd)
 	if cmd.Start() == nil {
 		cmd.Process.Release()
 	}

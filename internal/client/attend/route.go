@@ -2,8 +2,6 @@ package attend
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -84,13 +82,7 @@ func refreshLater(store login.Store, routes local.Routes) {
 		return
 	}
 	routes.At = time.Now() // so that one asks, not every hook
-	self, err := os.Executable()
-	if err != nil || routes.Save(store.Dir) != nil {
-		return
-	}
-	cmd := exec.Command(self, "share", "--refresh", "--no-update-check")
-	Detach(cmd)
-	if cmd.Start() == nil {
-		cmd.Process.Release()
+	if routes.Save(store.Dir) == nil {
+		background("", nil, "share", "--refresh")
 	}
 }

@@ -4,10 +4,7 @@ package cli
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/mergecheck"
 	"github.com/svc-hq/svc/internal/client/presence"
@@ -65,13 +63,7 @@ func (a *app) runMergeCheck(ctx context.Context, root string, checks []wire.Want
 			said = append(said, text)
 		}
 	}
-	if len(said) == 0 {
-		if err := os.Remove(result); err != nil && !errors.Is(err, os.ErrNotExist) {
-			failed = errors.Join(failed, err)
-		}
-		return failed
-	}
-	return errors.Join(failed, writeWhole(result, strings.Join(said, "\n\n")))
+	return errors.Join(failed, hook.LeaveMerged(result, strings.Join(said, "\n\n")))
 }
 
 // lockFile makes a file that only one process can make. One that was left
@@ -87,34 +79,15 @@ func lockFile(name string) (string, error) {
 	return name, f.Close()
 }
 
-func writeWhole(name, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
 // copiesHere are the working copies of this machine, by the hashes under which
 // services know them.
 func (a *app) copiesHere(ctx context.Context, repo *gitrepo.Repo) map[string]string {
-	key := []byte(a.Getenv(attend.MachineVariable))
+	machine := a.Getenv(attend.MachineVariable)
 	out := map[string]string{}
-	if len(key) == 0 {
+	if machine == "" {
 		return out
 	}
-	add := func(root string) {
-		m := hmac.New(sha256.New, key)
-		m.Write([]byte(root))
-		out[hex.EncodeToString(m.Sum(nil))] = root
-	}
+	add := func(root string) { out[hook.CopyHash(machine, root)] = root }
 	if copies, err := repo.Copies(ctx); err == nil {
 		for _, c := range copies {
 			add(c.Root)

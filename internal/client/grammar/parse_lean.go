@@ -79,10 +79,7 @@ func parse(n int, old, new []byte, d *edit, limit time.Duration) (before, after 
 		inMicros: uint32(min(limit.Microseconds(), math.MaxUint32))}
 	if d != nil {
 		in[inEdited] = 1
-		for i, v := range [...]int{d.start.offset, d.old.offset, d.new.offset, d.start.row, d.start.column,
-			d.old.row, d.old.column, d.new.row, d.new.column} {
-			in[inEdit+i] = uint32(v)
-		}
+		copy(in[inEdit:], d.words())
 	}
 	result := int32(0)
 	err = ask(in, old, new, func(out [outWords]uint32, read func([]byte) error) error {

@@ -22,10 +22,7 @@ func list(n int, fields bool) ([]string, error) { return wasm.List(names[n], fie
 func parse(n int, old, new []byte, d *edit, limit time.Duration) (before, after []Node, err error) {
 	var e []uint32
 	if d != nil {
-		for _, v := range [...]int{d.start.offset, d.old.offset, d.new.offset, d.start.row, d.start.column,
-			d.old.row, d.old.column, d.new.row, d.new.column} {
-			e = append(e, uint32(v))
-		}
+		e = d.words()
 	}
 	result, err := wasm.Parse(names[n], old, new, e, limit, func(oldRaw, newRaw []byte) { before, after = nodes(oldRaw), nodes(newRaw) })
 	switch {

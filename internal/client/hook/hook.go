@@ -176,27 +176,33 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 	return r.answer(ctx)
 }
 
-// parseArgs reads --tool and --event. Anything else is ignored: a newer
+// Named reads --tool and --event. Anything else is ignored: a newer
 // configuration must work with an older client.
-func (r *runner) parseArgs() error {
-	tool := ""
-	for i := 0; i < len(r.Args); i++ {
-		name, value, attached := strings.Cut(r.Args[i], "=")
+func Named(args []string) (tool, event string) {
+	for i := 0; i < len(args); i++ {
+		name, value, attached := strings.Cut(args[i], "=")
 		if name != "--tool" && name != "--event" {
 			continue
 		}
 		if !attached {
-			if i++; i >= len(r.Args) {
+			if i++; i >= len(args) {
 				break
 			}
-			value = r.Args[i]
+			value = args[i]
 		}
 		if name == "--tool" {
 			tool = value
 		} else {
-			r.event = value
+			event = value
 		}
 	}
+	return tool, event
+}
+
+// parseArgs finds the host that calls.
+func (r *runner) parseArgs() error {
+	tool, event := Named(r.Args)
+	r.event = event
 	h, ok := host.ByID(tool)
 	if !ok {
 		return fmt.Errorf("no agent host is called %q: run svc init again", tool)

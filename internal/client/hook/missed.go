@@ -32,10 +32,7 @@ func Heard(temp, server string) {
 // Memory returns the folder in which hooks remember what outlives one run, and
 // why they cannot, if so.
 func Memory(temp string) (folder string, err error) {
-	if temp == "" {
-		temp = os.TempDir()
-	}
-	folder = filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
+	folder = spoolFolder(temp)
 	if info, err := os.Lstat(folder); err == nil && !gitrepo.Private(info) {
 		return folder, fmt.Errorf("%s is not a folder of yours alone", folder)
 	}

@@ -257,7 +257,12 @@ func (r *runner) worktreeHash(root string) string {
 	if r.login.MachineID == "" {
 		return ""
 	}
-	m := hmac.New(sha256.New, []byte(r.login.MachineID))
+	return CopyHash(r.login.MachineID, root)
+}
+
+// CopyHash is how services know a working copy of a machine, without its path.
+func CopyHash(machine, root string) string {
+	m := hmac.New(sha256.New, []byte(machine))
 	m.Write([]byte(root))
 	return hex.EncodeToString(m.Sum(nil))
 }

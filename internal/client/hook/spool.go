@@ -32,12 +32,18 @@ const (
 	duplicates = 3 * time.Second // within which a call id is the same call
 )
 
-// openSpool finds the user's own folder; it creates nothing yet.
-func openSpool(temp, tool, session string) *spool {
+// spoolFolder names the user's own folder in a temporary one, the system's if
+// none is given.
+func spoolFolder(temp string) string {
 	if temp == "" {
 		temp = os.TempDir()
 	}
-	base := filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
+	return filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
+}
+
+// openSpool finds the user's own folder; it creates nothing yet.
+func openSpool(temp, tool, session string) *spool {
+	base := spoolFolder(temp)
 	if info, err := os.Lstat(base); err == nil && !gitrepo.Private(info) {
 		return &spool{} // somebody else made it
 	}

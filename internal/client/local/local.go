@@ -114,7 +114,7 @@ func (p Place) Start(ctx context.Context, owner string, idle time.Duration) (Ser
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, log, log
-	detach(cmd)
+	Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return Service{}, err
 	}

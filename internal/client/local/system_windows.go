@@ -18,7 +18,7 @@ func locked(path string) bool {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped)) != nil
 }
 
-// detach lets the service outlive this process and its console.
-func detach(cmd *exec.Cmd) {
+// Detach lets a process outlive this one and its console.
+func Detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }

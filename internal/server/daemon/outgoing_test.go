@@ -99,6 +99,8 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 	post := func(path string, in, out any) { t.Helper(); call(http.MethodPost, path, in, out) }
 	var hook struct{ ID, Secret string }
 	post("/v1/webhooks", map[string]any{"url": srv.URL, "event_types": []string{"intent.declared"}}, &hook)
+	var rotated wire.RotatedSecret
+	post("/v1/webhooks/"+hook.ID+"/rotate", map[string]any{}, &rotated) // for a day both sign
 	var gitlab wire.HostStatus
 	call(http.MethodPut, "/v1/integrations/gitlab", map[string]any{}, &gitlab)
 	before, err := os.ReadFile(filepath.Join(data, "secret.key"))
@@ -110,7 +112,7 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 		Args:   []string{"rotate-key", "--data", data},
 		Stdout: &out,
 		Stderr: &problems,
-	}); code != 0 || !strings.HasPrefix(out.String(), "sealed 2 secrets with the key ") {
+	}); code != 0 || !strings.HasPrefix(out.String(), "sealed 3 secrets with the key ") {
 		t.Fatalf("rotate-key = %d %q %q", code, out.String(), problems.String())
 	}
 	after, _ := os.ReadFile(filepath.Join(data, "secret.key"))

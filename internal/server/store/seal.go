@@ -9,6 +9,7 @@ import (
 // the purpose and the row's id.
 var sealed = []struct{ table, id, column, purpose string }{
 	{"webhooks", "id", "secret", "webhook"},
+	{"webhooks", "id", "old_secret", "webhook"},
 	{"slacks", "org_id", "url", "slack"},
 	{"mails", "id", "content", "mail"},
 	{"github_apps", "id", "secrets", "github"},
@@ -25,7 +26,7 @@ func (tx *Tx) Reseal(ctx context.Context, seal func(what, sealed string) (string
 		rows, err := all(ctx, tx, func(r scanner) (kv [2]string, err error) {
 			err = r.Scan(&kv[0], &kv[1])
 			return kv, err
-		}, fmt.Sprintf(`SELECT %s, %s FROM %s`, c.id, c.column, c.table))
+		}, fmt.Sprintf(`SELECT %s, %s FROM %s WHERE %s <> ''`, c.id, c.column, c.table, c.column))
 		if err != nil {
 			return n, err
 		}
