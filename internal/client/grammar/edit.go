@@ -8,12 +8,6 @@ type point struct{ offset, row, column int }
 // An edit is the one stretch in which two texts differ.
 type edit struct{ start, old, new point }
 
-// words are an edit as flatten.h has it.
-func (d *edit) words() []uint32 {
-	return []uint32{uint32(d.start.offset), uint32(d.old.offset), uint32(d.new.offset), uint32(d.start.row), uint32(d.start.column),
-		uint32(d.old.row), uint32(d.old.column), uint32(d.new.row), uint32(d.new.column)}
-}
-
 // difference finds the stretch by what the texts share at both ends.
 func difference(old, new []byte) edit {
 	start := 0
