@@ -18,13 +18,15 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // Config is what it takes to sell plans.
 type Config struct {
 	Key           string
 	WebhookSecret string
-	Prices        map[string]string // by plan: Stripe's id of its price
+	Prices        map[string]string // by plan that is sold: ids and lookup keys of its prices; may be empty
+	Tax           bool              // Stripe works out the tax
 	URL           string            // of Stripe's API; Stripe's own if empty
 	Transport     http.RoundTripper
 }
@@ -49,9 +51,6 @@ func (s *Stripe) post(path string, params stripe.ParamsContainer, out stripe.Las
 	return s.api.Call(http.MethodPost, path, s.cfg.Key, params, out)
 }
 
-// Sells reports whether there is a price for a plan.
-func (s *Stripe) Sells(plan string) bool { return s.cfg.Prices[plan] != "" }
-
 // Customer makes an org a customer and returns Stripe's name for it. Asked
 // twice, it is the same one.
 func (s *Stripe) Customer(ctx context.Context, org coord.Org, email string) (string, error) {
@@ -68,7 +67,8 @@ func (s *Stripe) Customer(ctx context.Context, org coord.Org, email string) (str
 type Checkout struct {
 	OrgID    string
 	Customer string
-	Plan     string
+	Price    string // one of those that are sold
+	Seats    int    // how many are paid for
 	After    string // where the browser comes back to
 	Attempt  string // two of one name are one purchase
 }
@@ -80,12 +80,17 @@ func (s *Stripe) Checkout(ctx context.Context, in Checkout) (string, error) {
 		Mode:              stripe.String(string(stripe.CheckoutSessionModeSubscription)),
 		ClientReferenceID: &in.OrgID,
 		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{
-			Price:    stripe.String(pricesOf(s.cfg.Prices[in.Plan])[0]),
-			Quantity: stripe.Int64(1),
+			Price:    &in.Price,
+			Quantity: stripe.Int64(int64(in.Seats)),
 		}},
 		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{Metadata: map[string]string{"org_id": in.OrgID}},
 		SuccessURL:       stripe.String(in.After + "?checkout=done"),
 		CancelURL:        stripe.String(in.After + "?checkout=cancelled"),
+	}
+	if s.cfg.Tax { // which goes by where the customer is
+		p.AutomaticTax = &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)}
+		p.TaxIDCollection = &stripe.CheckoutSessionCreateTaxIDCollectionParams{Enabled: stripe.Bool(true)}
+		p.CustomerUpdate = &stripe.CheckoutSessionCreateCustomerUpdateParams{Address: stripe.String("auto"), Name: stripe.String("auto")}
 	}
 	p.SetIdempotencyKey("checkout " + in.Attempt)
 	p.Context = ctx
@@ -108,6 +113,9 @@ type Subscription struct {
 	ID        string
 	Status    string
 	Plan      string // empty if its price is none of ours
+	Item      string // what is paid for, by Stripe's name
+	Price     *wire.Price
+	Seats     int
 	PeriodEnd *coord.Time
 	Cancels   *coord.Time // when it ends, if it was cancelled
 	created   int64
@@ -180,38 +188,15 @@ func (s *Stripe) read(sub *stripe.Subscription) Subscription {
 		return x
 	}
 	for _, item := range sub.Items.Data {
-		if plan := s.planOf(item.Price); plan != "" {
-			x.Plan, x.PeriodEnd = plan, at(item.CurrentPeriodEnd)
+		if plan := s.planOf(item.Price); item.Price != nil && (plan != "" || x.Plan == "") { // the plan, not what is bought beside it
+			price := priceOf(item.Price)
+			x.Plan, x.PeriodEnd, x.Price, x.Seats, x.Item = plan, at(item.CurrentPeriodEnd), &price, int(item.Quantity), item.ID
 		}
 	}
 	if sub.CancelAtPeriodEnd && x.Cancels == nil {
 		x.Cancels = x.PeriodEnd
 	}
 	return x
-}
-
-// planOf returns the plan that a price buys: by its id or lookup key, as
-// configured, or by what its metadata says.
-func (s *Stripe) planOf(p *stripe.Price) string {
-	if p == nil {
-		return ""
-	}
-	for plan, prices := range s.cfg.Prices {
-		for _, price := range pricesOf(prices) {
-			if p.ID == price || p.LookupKey != "" && p.LookupKey == price {
-				return plan
-			}
-		}
-		if p.Metadata["svc_plan"] == plan {
-			return plan
-		}
-	}
-	return ""
-}
-
-// pricesOf reads the prices of a plan, the one that is sold first.
-func pricesOf(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // A Notice says that something about a customer changed.

@@ -1,15 +1,12 @@
 package billing_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,44 +15,17 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/billing"
+	"github.com/svc-hq/svc/internal/server/billing/stripetest"
 )
 
 var prices = map[string]string{"team": "price_team", "business": "price_business"}
 
-// stripeMock runs Stripe's own stand-in, which checks every request against
-// Stripe's published OpenAPI document, and returns its address.
-func stripeMock(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "stripe-mock")
-	if out, err := exec.Command("go", "build", "-modfile=../../../.ci/go.mod", "-o", program,
-		"github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
-		t.Fatalf("build stripe-mock: %v\n%s", err, out)
-	}
-	cmd := exec.Command(program, "-http-addr", "127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	for line := bufio.NewScanner(out); line.Scan(); {
-		if _, addr, ok := strings.Cut(line.Text(), "Listening for HTTP at address: "); ok {
-			return "http://" + strings.TrimSpace(addr)
-		}
-	}
-	t.Fatal("stripe-mock did not say where it listens")
-	return ""
-}
-
 // Every request that we make is one that Stripe's document allows.
 func TestRequestsAreAsStripePublishesThem(t *testing.T) {
-	mock := stripeMock(t)
-	s := billing.New(billing.Config{Key: "sk_test_123", WebhookSecret: "whsec_x", Prices: prices, URL: mock, Transport: http.DefaultTransport})
+	mock := stripetest.Start(t)
+	cfg := billing.Config{Key: "sk_test_123", WebhookSecret: "whsec_x", Prices: prices, URL: mock, Transport: http.DefaultTransport}
+	cfg.Tax = true
+	s := billing.New(cfg)
 	ctx := t.Context()
 	customer, err := s.Customer(ctx, coord.Org{ID: "org", Name: "Acme"}, "ana@example.com")
 	if err != nil || !strings.HasPrefix(customer, "cus_") {
@@ -64,7 +34,8 @@ func TestRequestsAreAsStripePublishesThem(t *testing.T) {
 	page, err := s.Checkout(ctx, billing.Checkout{
 		OrgID:    "org",
 		Customer: customer,
-		Plan:     "team",
+		Price:    "price_team",
+		Seats:    7,
 		After:    "https://svc.example.com/settings/billing",
 		Attempt:  "1",
 	})
@@ -78,6 +49,18 @@ func TestRequestsAreAsStripePublishesThem(t *testing.T) {
 	sub, _, err := s.Subscription(ctx, customer)
 	if err != nil || !strings.HasPrefix(sub.ID, "sub_") || sub.Status == "" || sub.Plan != "" {
 		t.Errorf("subscription = %+v, %v", sub, err)
+	}
+	if err := s.SetSeats(ctx, sub.Item, 7); err != nil {
+		t.Errorf("seats of %q: %v", sub.Item, err)
+	}
+	if sold, err := s.Prices(ctx); err != nil || len(sold) != 0 {
+		t.Errorf("prices that are none of ours = %v, %v", sold, err)
+	}
+	cfg.Prices = map[string]string{"team": sub.Price.ID, "business": ""}
+	sold, err := billing.New(cfg).Prices(ctx)
+	if err != nil || len(sold["team"]) != 1 || *sold["team"][0].Amount != 2000 || sold["team"][0].Currency != "usd" ||
+		sold["team"][0].Interval != "month" {
+		t.Errorf("prices = %v, %v", sold, err)
 	}
 	wrong := billing.New(billing.Config{Key: "nonsense", Prices: prices, URL: mock, Transport: http.DefaultTransport})
 	if _, err := wrong.Customer(ctx, coord.Org{ID: "org", Name: "Acme"}, "ana@example.com"); err == nil {
@@ -143,7 +126,7 @@ func TestWhichSubscriptionCounts(t *testing.T) {
 		{
 			"a price that is not ours",
 			[]map[string]any{subscription("a", "active", "price_tshirt", 1, nil)},
-			billing.Subscription{ID: "a", Status: "active"},
+			billing.Subscription{ID: "a", Status: "active", PeriodEnd: &end},
 			1,
 		},
 	} {
@@ -176,6 +159,68 @@ func describe(s billing.Subscription) string {
 		return t.String()
 	}
 	return fmt.Sprintf("%s %s %q until %s, cancels %s", s.ID, s.Status, s.Plan, at(s.PeriodEnd), at(s.Cancels))
+}
+
+// One price is sold for each interval and currency of a plan: as the settings
+// name them, by id or lookup key, else by metadata and the newest.
+func TestWhichPricesAreSold(t *testing.T) {
+	price := func(id, interval, currency string, created int, more map[string]any) map[string]any {
+		p := map[string]any{"id": id, "object": "price", "active": true, "type": "recurring", "billing_scheme": "per_unit", "currency": currency,
+			"created": created, "unit_amount": 100 * created, "unit_amount_decimal": fmt.Sprint(100 * created),
+			"recurring": map[string]any{"interval": interval, "interval_count": 1, "usage_type": "licensed"}}
+		for k, v := range more {
+			p[k] = v
+		}
+		return p
+	}
+	team := func(more map[string]any) map[string]any {
+		return map[string]any{"metadata": more}
+	}
+	pages := [][]map[string]any{{
+		price("p_year", "year", "eur", 9, map[string]any{"lookup_key": "team_yearly"}),
+		price("p_new", "month", "eur", 8, team(map[string]any{"svc_plan": "team"})),
+		price("p_named", "month", "eur", 5, nil),
+		price("p_dollar_old", "month", "usd", 3, team(map[string]any{"svc_plan": "team"})),
+	}, {
+		price("p_dollar", "month", "usd", 4, team(map[string]any{"svc_plan": "team", "svc_per_seat": "true"})),
+		price("p_tiers", "month", "eur", 2, map[string]any{"billing_scheme": "tiered", "unit_amount": nil, "unit_amount_decimal": nil,
+			"metadata": map[string]any{"svc_plan": "business"}, "tax_behavior": "inclusive"}),
+		price("p_metered", "year", "usd", 2, map[string]any{"metadata": map[string]any{"svc_plan": "team"},
+			"recurring": map[string]any{"interval": "year", "usage_type": "metered"}}),
+		price("p_shirt", "month", "eur", 1, team(map[string]any{"svc_plan": "shirt"})),
+	}}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, q := 0, r.URL.Query()
+		if q.Get("starting_after") == "p_dollar_old" {
+			page = 1
+		}
+		if q.Get("active") != "true" || q.Get("type") != "recurring" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": pages[page], "has_more": page == 0, "url": "/v1/prices"})
+	}))
+	defer srv.Close()
+	s := billing.New(billing.Config{Key: "sk_test_1", URL: srv.URL, Transport: http.DefaultTransport,
+		Prices: map[string]string{"team": "p_gone, p_named,team_yearly", "business": ""}})
+	sold, err := s.Prices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, plan := range []string{"team", "business", "shirt"} {
+		for _, p := range sold[plan] {
+			amount := "tiers"
+			if p.Amount != nil {
+				amount = fmt.Sprint(*p.Amount)
+			}
+			got = append(got, fmt.Sprint(plan, " ", p.ID, " ", amount, " ", p.Currency, " ", p.Interval, " ", p.PerSeat, " ", p.TaxIncluded))
+		}
+	}
+	want := "team p_named 500 eur month false false, team p_dollar 400 usd month true false, team p_year 900 eur year false false, " +
+		"business p_tiers tiers eur month false true"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("sold %s\nwant %s", strings.Join(got, ", "), want)
+	}
 }
 
 func TestWebhooksAreVerified(t *testing.T) {

@@ -55,7 +55,7 @@ func TestMisuseIsSaidClearly(t *testing.T) {
 		{"a bad log level", []string{"SVC_LOG_LEVEL=loud"}, []string{"serve"}, `"loud" is not one of debug, info, warn, error`},
 		{"a bad boolean", []string{"SVC_TRUST_PROXY=maybe"}, []string{"serve"}, `SVC_TRUST_PROXY="maybe" is not valid`},
 		{"half an OpenID provider", []string{"SVC_OIDC_ISSUER=https://id.example.com"}, []string{"serve"}, "set both or neither"},
-		{"half a Stripe account", []string{"SVC_STRIPE_KEY=sk_x", "SVC_STRIPE_PRICE_TEAM=price_x"}, []string{"serve"}, "set all or none"},
+		{"half a Stripe account", []string{"SVC_STRIPE_KEY=sk_x", "SVC_STRIPE_PRICE_TEAM=price_x"}, []string{"serve"}, "set both keys or none"},
 		{"a bad GitHub", []string{"SVC_GITHUB_URL=github.com"}, []string{"serve"}, "is not an http or https address"},
 		{"a bad owner", nil, []string{"serve", "--owner", "me"}, `"me" is not an email address`},
 		{"bootstrap without an org", nil, []string{"bootstrap", "--email", "a@example.com"}, "--org must be a name"},

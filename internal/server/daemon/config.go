@@ -62,6 +62,7 @@ type StripeConfig struct {
 	WebhookSecret string
 	PriceTeam     string
 	PriceBusiness string
+	Tax           bool
 	URL           string
 }
 
@@ -142,10 +143,9 @@ func (c *Config) complete(environ []string) error {
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		return errors.New("--oidc-issuer (SVC_OIDC_ISSUER) and --oidc-client-id (SVC_OIDC_CLIENT_ID) go together; set both or neither")
 	}
-	if s := c.Stripe; (s.Key != "") != (s.WebhookSecret != "") || (s.Key != "") != (s.PriceTeam != "") ||
-		(s.Key != "") != (s.PriceBusiness != "") {
-		return errors.New("--stripe-key (SVC_STRIPE_KEY), --stripe-webhook-secret, --stripe-price-team and --stripe-price-business go " +
-			"together; set all or none")
+	if s := c.Stripe; (s.Key != "") != (s.WebhookSecret != "") || s.Key == "" && (s.PriceTeam != "" || s.PriceBusiness != "") {
+		return errors.New("--stripe-key (SVC_STRIPE_KEY) and --stripe-webhook-secret go together, and --stripe-price-team and " +
+			"--stripe-price-business with them; set both keys or none of these")
 	}
 	if c.PublicURL == "" {
 		c.PublicURL = reachable(c.Addr)

@@ -201,7 +201,7 @@ func (c StripeConfig) stripe(out *outbound.Client) *billing.Stripe {
 	if c.Key == "" {
 		return nil
 	}
-	return billing.New(billing.Config{Key: c.Key, WebhookSecret: c.WebhookSecret, URL: c.URL, Transport: out.Transport(),
+	return billing.New(billing.Config{Key: c.Key, WebhookSecret: c.WebhookSecret, URL: c.URL, Transport: out.Transport(), Tax: c.Tax,
 		Prices: map[string]string{plan.Team: c.PriceTeam, plan.Business: c.PriceBusiness}})
 }
 

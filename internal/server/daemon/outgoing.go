@@ -123,6 +123,11 @@ func (d *Daemon) outgoing(v *vault.Vault, out *outbound.Client, m *metrics) {
 		queue: d.queue,
 		desc:  prometheus.NewDesc("svc_jobs", "Background jobs by kind and state.", []string{"kind", "state"}, nil),
 	})
+	m.registry.MustRegister(&strangerGauge{
+		count: d.Ops.Money.Strangers,
+		desc: prometheus.NewDesc("svc_billing_strange_prices",
+			"Orgs that pay for a price which belongs to no plan; they keep the plan they had.", nil, nil),
+	})
 	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Mailer: mailer, Log: d.log, Version: d.cfg.Version})
 	n.Register(d.queue)
 	woken := d.events.Woken
@@ -160,4 +165,23 @@ func (g *jobGauge) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range counts {
 		ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, float64(c.Count), c.Kind, c.State)
 	}
+}
+
+// strangerGauge counts, when it is asked, who pays for what is no plan of ours.
+type strangerGauge struct {
+	count func(context.Context) (int, error)
+	desc  *prometheus.Desc
+}
+
+func (g *strangerGauge) Describe(ch chan<- *prometheus.Desc) { ch <- g.desc }
+
+func (g *strangerGauge) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	n, err := g.count(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(g.desc, err)
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, float64(n))
 }

@@ -233,7 +233,8 @@ var settings = []setting{
 		"stripe-price-team",
 		"SVC_STRIPE_PRICE_TEAM",
 		"",
-		"id of the monthly price of the team plan in Stripe",
+		"prices of the team plan in Stripe, by id or lookup key, separated by commas: one for each interval (monthly, yearly) is " +
+			"sold, the first named; others are kept by who pays them; prices with the metadata svc_plan=team need not be named",
 		func(c *Config) any { return &c.Stripe.PriceTeam },
 		nil,
 	},
@@ -241,8 +242,16 @@ var settings = []setting{
 		"stripe-price-business",
 		"SVC_STRIPE_PRICE_BUSINESS",
 		"",
-		"id of the monthly price of the business plan in Stripe",
+		"prices of the business plan in Stripe, likewise; or the metadata svc_plan=business",
 		func(c *Config) any { return &c.Stripe.PriceBusiness },
+		nil,
+	},
+	{
+		"stripe-tax",
+		"SVC_STRIPE_TAX",
+		"false",
+		"let Stripe work out the tax at checkout and ask for tax ids; wants Stripe Tax to be set up there",
+		func(c *Config) any { return &c.Stripe.Tax },
 		nil,
 	},
 	{

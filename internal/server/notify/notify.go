@@ -227,6 +227,9 @@ func (n *Notifier) advance(ctx context.Context, org string) (more bool, err erro
 		if err := n.Ops.Forge.WakePulls(ctx, tx, org, events); err != nil {
 			return err
 		}
+		if err := n.Ops.Money.WakeSeats(ctx, tx, org, events); err != nil {
+			return err
+		}
 		return tx.SetFanoutSeq(ctx, org, events[len(events)-1].Seq)
 	})
 	return more, err

@@ -58,4 +58,5 @@ export interface Page<T> {
   next_cursor: string | null;
 }
 
+export type Price = Schemas["Price"];
 export type Usage = Schemas["Usage"];

@@ -92,7 +92,7 @@ func paymentStatus(sub *store.Subscription) string {
 	return sub.Status
 }
 
-// GetBilling tells an org's plan and what it pays for.
+// GetBilling tells an org's plan, what it pays for, and what it could buy.
 func (s *Service) GetBilling(ctx context.Context, who coord.Caller, _ wire.None) (out wire.Billing, err error) {
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		org, err := tx.Org(ctx, who.OrgID)
@@ -100,17 +100,22 @@ func (s *Service) GetBilling(ctx context.Context, who coord.Caller, _ wire.None)
 			return err
 		}
 		sub, err := tx.SubscriptionOf(ctx, who.OrgID)
-		out = wire.Billing{Available: s.Config.Stripe != nil, Plan: org.Plan, Status: paymentStatus(sub), Offers: []wire.Offer{}}
-		if s.Config.Stripe != nil {
-			for _, name := range []string{plan.Team, plan.Business} {
-				out.Offers = append(out.Offers, wire.Offer{Plan: name, Limits: limitsOf(name)})
-			}
+		if err != nil {
+			return err
 		}
+		out = wire.Billing{Available: s.Config.Stripe != nil, Plan: org.Plan, Status: paymentStatus(sub)}
 		if sub != nil {
 			out.Subscribed, out.CurrentPeriodEnd, out.CancelsAt = !billing.Over(sub.Status), sub.PeriodEnd, sub.Cancels
 		}
+		if out.Subscribed {
+			out.Price = sub.Price
+		}
+		out.Seats, err = tx.Seats(ctx, who.OrgID)
 		return err
 	})
+	if err == nil {
+		out.Offers = s.offers(ctx, who.OrgID)
+	}
 	return out, err
 }
 
@@ -136,8 +141,12 @@ func (s *Service) CheckOut(ctx context.Context, who coord.Caller, in wire.Checko
 	}
 	var org coord.Org
 	var sub *store.Subscription
+	var seats int
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		if org, err = tx.Org(ctx, who.OrgID); err != nil {
+			return err
+		}
+		if seats, err = tx.Seats(ctx, who.OrgID); err != nil {
 			return err
 		}
 		sub, err = tx.SubscriptionOf(ctx, who.OrgID)
@@ -150,6 +159,11 @@ func (s *Service) CheckOut(ctx context.Context, who coord.Caller, in wire.Checko
 		return out, problem.Newf(problem.AlreadySubscribed,
 			"this org has a subscription (%s); change it in the portal (POST /v1/billing/portal)", sub.Status)
 	}
+	price, err := s.chosen(ctx, org.ID, in)
+	if err != nil {
+		return out, err
+	}
+	seats = seatsFor(price, seats)
 	if sub == nil {
 		if sub, err = s.becomeCustomer(ctx, who, org); err != nil {
 			return out, err
@@ -161,9 +175,10 @@ func (s *Service) CheckOut(ctx context.Context, who coord.Caller, in wire.Checko
 	out.URL, err = s.Config.Stripe.Checkout(ctx, billing.Checkout{
 		OrgID:    org.ID,
 		Customer: sub.Customer,
-		Plan:     in.Plan,
+		Price:    price.ID,
+		Seats:    seats,
 		After:    s.URL("settings", "billing"),
-		Attempt:  fmt.Sprintf("%s %s %s %s %d", org.ID, in.Plan, sub.Customer, sub.Subscription, hour),
+		Attempt:  fmt.Sprintf("%s %s %d %s %s %d", org.ID, price.ID, seats, sub.Customer, sub.Subscription, hour),
 	})
 	if err != nil {
 		return out, s.stripeFailed(ctx, org.ID, err)
@@ -255,8 +270,7 @@ func (s *Service) askStripe(ctx context.Context, tx *store.Tx, customer string) 
 	if sub == nil {
 		return ground.Ignored("no org here is the customer %s", ground.Clip(customer, 100)), nil
 	}
-	err = jobs.Add(ctx, tx, jobs.New{Kind: JobStripe, Org: sub.OrgID, Key: JobStripe + ":" + customer, Payload: StripeJob{customer}})
-	return ground.Done("Stripe is asked what the customer pays for"), err
+	return ground.Done("Stripe is asked what the customer pays for"), jobs.Add(ctx, tx, stripeJob(sub.OrgID, customer))
 }
 
 // RunStripe asks Stripe what a customer pays for, and puts the org on that
@@ -271,44 +285,66 @@ func (s *Service) RunStripe(ctx context.Context, r *jobs.Run) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case paidFor > 1:
+	if paidFor > 1 {
 		s.Logger.ErrorContext(ctx, "an org pays for several subscriptions; cancel all but one in Stripe", "org", r.OrgID, "customer",
 			in.Customer, "subscriptions", paidFor)
-	case found.Plan == "" && billing.Paid(found.Status):
+	}
+	if strange(found) {
 		s.Logger.ErrorContext(ctx,
 			"an org pays for a price that belongs to no plan and keeps the plan it had; add the price to SVC_STRIPE_PRICE_TEAM or "+
-				"SVC_STRIPE_PRICE_BUSINESS, or give it the metadata svc_plan", "org", r.OrgID, "subscription", found.ID)
+				"SVC_STRIPE_PRICE_BUSINESS, or give it the metadata svc_plan", "org", r.OrgID, "subscription", found.ID, "price", priceID(found))
+	}
+	if found.Seats, err = s.follow(ctx, r.OrgID, found); err != nil {
+		return err
 	}
 	return s.Write(ctx, ground.System(r.OrgID), func(tx *store.Tx) error {
 		was, err := tx.SubscriptionOfCustomer(ctx, in.Customer)
 		if err != nil || was == nil {
 			return err
 		}
-		now := store.Subscription{
-			OrgID:        was.OrgID,
-			Customer:     was.Customer,
-			Subscription: found.ID,
-			Status:       found.Status,
-			Plan:         found.Plan,
-			PeriodEnd:    found.PeriodEnd,
-			Cancels:      found.Cancels,
-		}
-		if now.Plan == "" && billing.Paid(now.Status) { // who pays does not lose what they paid for
-			now.Plan = was.Plan
-		}
-		before, err := tx.Org(ctx, was.OrgID)
-		if err != nil {
-			return err
-		}
-		if err := ground.FirstError(tx.SaveSubscription(ctx, now), s.setPlan(ctx, tx, was.OrgID, &now)); err != nil {
-			return err
-		}
-		if s.planOf(&now) == before.Plan && now.Status != was.Status { // which setPlan does not tell
-			if err := s.tellBilling(ctx, tx, was.OrgID, before.Plan, before.Plan, &now); err != nil {
-				return err
-			}
-		}
-		return r.Finish(ctx, tx)
+		return ground.FirstError(s.pays(ctx, tx, *was, found), r.Finish(ctx, tx))
 	})
+}
+
+// strange reports whether somebody pays for what is no plan of ours.
+func strange(x billing.Subscription) bool { return x.Plan == "" && billing.Paid(x.Status) }
+
+func priceID(x billing.Subscription) string {
+	if x.Price == nil {
+		return ""
+	}
+	return x.Price.ID
+}
+
+// pays notes what an org pays for now, puts it on that plan, and tells.
+func (s *Service) pays(ctx context.Context, tx *store.Tx, was store.Subscription, found billing.Subscription) error {
+	now := store.Subscription{
+		OrgID:        was.OrgID,
+		Customer:     was.Customer,
+		Subscription: found.ID,
+		Status:       found.Status,
+		Plan:         found.Plan,
+		PeriodEnd:    found.PeriodEnd,
+		Cancels:      found.Cancels,
+		Price:        found.Price,
+		Seats:        found.Seats,
+		Stranger:     strange(found),
+	}
+	// Who pays does not lose what they paid for; what they paid for once, with
+	// another subscription that is over, they do not get again.
+	if now.Stranger && (was.Subscription == now.Subscription || billing.Paid(was.Status)) {
+		now.Plan = was.Plan
+	}
+	before, err := tx.Org(ctx, was.OrgID)
+	if err != nil {
+		return err
+	}
+	err = ground.FirstError(tx.SaveSubscription(ctx, now), tx.StartFanout(ctx, was.OrgID), s.setPlan(ctx, tx, was.OrgID, &now))
+	if err != nil {
+		return err
+	}
+	if s.planOf(&now) == before.Plan && now.Status != was.Status { // which setPlan does not tell
+		return s.tellBilling(ctx, tx, was.OrgID, before.Plan, before.Plan, &now)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,13 +32,17 @@ type fakeStripe struct {
 	customers int
 	pages     int
 	subs      []map[string]any
+	prices    []map[string]any
+	seats     []string // what was set, as item=quantity
 	down      bool
 }
 
 const stripeSecret = "whsec_test"
 
 func newFakeStripe(t testing.TB) *fakeStripe {
-	s := &fakeStripe{keys: map[string]string{}}
+	s := &fakeStripe{keys: map[string]string{}, prices: []map[string]any{
+		stripePrice("price_team", "month", 2000, nil), stripePrice("price_business", "month", 9900, nil),
+	}}
 	once := func(r *http.Request, answer func() string) string {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" || s.keys[key] == "" {
@@ -54,7 +59,8 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 		r.ParseForm()
 		page := once(r, func() string {
 			s.pages++
-			return fmt.Sprintf("https://checkout.stripe.test/%d/%s/%s", s.pages, r.Form.Get("customer"), r.Form.Get("line_items[0][price]"))
+			return fmt.Sprintf("https://checkout.stripe.test/%d/%s/%s/%s", s.pages, r.Form.Get("customer"), r.Form.Get("line_items[0][price]"),
+				r.Form.Get("line_items[0][quantity]"))
 		})
 		teamtest.Answer(w, 200, map[string]any{"id": "cs_1", "object": "checkout.session", "url": page})
 	})
@@ -68,6 +74,15 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 	})
 	mux.HandleFunc("GET /v1/subscriptions", func(w http.ResponseWriter, r *http.Request) {
 		teamtest.Answer(w, 200, map[string]any{"object": "list", "data": s.subs, "has_more": false, "url": "/v1/subscriptions"})
+	})
+	mux.HandleFunc("GET /v1/prices", func(w http.ResponseWriter, r *http.Request) {
+		teamtest.Answer(w, 200, map[string]any{"object": "list", "data": s.prices, "has_more": false, "url": "/v1/prices"})
+	})
+	mux.HandleFunc("POST /v1/subscription_items/{id}", func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		s.seats = append(s.seats, r.PathValue("id")+"="+r.Form.Get("quantity"))
+		s.item()["quantity"], _ = strconv.Atoi(r.Form.Get("quantity"))
+		teamtest.Answer(w, 200, s.item())
 	})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -86,14 +101,34 @@ func newFakeStripe(t testing.TB) *fakeStripe {
 	return s
 }
 
-// has makes a customer have one subscription.
+// stripePrice is a price as Stripe tells it.
+func stripePrice(id, interval string, amount int, metadata map[string]any) map[string]any {
+	return map[string]any{"id": id, "object": "price", "active": true, "type": "recurring", "billing_scheme": "per_unit", "currency": "usd",
+		"created": 1, "unit_amount": amount, "unit_amount_decimal": strconv.Itoa(amount), "metadata": metadata,
+		"recurring": map[string]any{"interval": interval, "interval_count": 1, "usage_type": "licensed"}}
+}
+
+// item is what the one subscription is for.
+func (s *fakeStripe) item() map[string]any {
+	return s.subs[0]["items"].(map[string]any)["data"].([]any)[0].(map[string]any)
+}
+
+// has makes a customer have one subscription, to one of the prices or to
+// another.
 func (s *fakeStripe) has(id, status, price string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	paid := map[string]any{"id": price}
+	for _, p := range s.prices {
+		if p["id"] == price {
+			paid = p
+		}
+	}
 	s.subs = []map[string]any{{"id": id, "object": "subscription", "status": status, "created": 1, "customer": "cus_1",
 		"items": map[string]any{
 			"object": "list",
-			"data":   []any{map[string]any{"id": "si", "price": map[string]any{"id": price}, "current_period_end": 1800000000}},
+			"data": []any{map[string]any{"id": "si", "object": "subscription_item", "price": paid, "quantity": 1,
+				"current_period_end": 1800000000}},
 		}}}
 }
 
@@ -191,8 +226,8 @@ func TestASubscriptionFromCheckoutToItsEnd(t *testing.T) {
 		x.pay("/v1/billing/checkout", payer, map[string]any{"plan": "team"}, &first)
 		x.pay("/v1/billing/checkout", x.Ada.Token, map[string]any{"plan": "team"}, &again)
 		x.pay("/v1/billing/checkout", x.Ada.Token, map[string]any{"plan": "business"}, &other)
-		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team" || again != first ||
-			other.URL != "https://checkout.stripe.test/2/cus_1/price_business" || s.customers != 1 {
+		if first.URL != "https://checkout.stripe.test/1/cus_1/price_team/1" || again != first ||
+			other.URL != "https://checkout.stripe.test/2/cus_1/price_business/1" || s.customers != 1 {
 			t.Errorf("checkout = %v, %v, %v; %d customers", first, again, other, s.customers)
 		}
 		if b := x.billing(payer); b.Subscribed || b.Plan != "free" || b.Status != "none" {
@@ -356,12 +391,30 @@ func TestOddSubscriptionsAreLogged(t *testing.T) {
 		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
 		await.True(t, "the plan is team", func() bool { return x.billing(payer).Plan == "team" })
 		teamtest.Contains(t, "the log", x.W.Log.String(), "pays for several subscriptions")
-		// After a price change who pays keeps what they paid for.
+		// After a price change who pays keeps what they paid for, and the
+		// operator hears of it.
 		s.has("sub_1", "past_due", "price_team_2027")
 		x.W.Must(200, stripeEvent("customer.subscription.updated", "cus_1"), nil)
 		await.True(t, "the change is known", func() bool { return x.billing(payer).Status == "past_due" })
 		if b := x.billing(payer); b.Plan != "team" {
 			t.Errorf("after a price change the plan is %+v", b)
+		}
+		metric := func(n string) {
+			t.Helper()
+			page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+			teamtest.Contains(t, "the metrics", page, "\nsvc_billing_strange_prices "+n+"\n")
+		}
+		metric("1")
+		// A plan that is over is not to be had again by paying for something else.
+		s.has("sub_1", "canceled", "price_team")
+		x.W.Must(200, stripeEvent("customer.subscription.deleted", "cus_1"), nil)
+		await.True(t, "it is over", func() bool { return x.billing(payer).Plan == "free" })
+		metric("0")
+		s.has("sub_2", "active", "price_tshirt")
+		x.W.Must(200, stripeEvent("customer.subscription.created", "cus_1"), nil)
+		await.True(t, "it is known", func() bool { return x.billing(payer).Subscribed })
+		if b := x.billing(payer); b.Plan != "free" {
+			t.Errorf("another purchase brought an old plan back: %+v", b)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 type Service struct {
 	*ground.Ground
 	admitted admitted
+	catalog  catalog
 }
 
 // New returns a Service on g.

@@ -1,6 +1,6 @@
 import { Button, Progress } from "@mantine/core";
 import { call } from "../../api/client";
-import type { Billing, Usage } from "../../api/records";
+import type { Billing, Price, Usage } from "../../api/records";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day } from "../../lib/text";
@@ -73,7 +73,7 @@ function Subscription() {
   const billing = useGet("billing", "GET /v1/billing");
   const may = me.org.role === "owner" || me.org.role === "billing";
   const go = ({ url }: { url: string }) => location.assign(url);
-  const buy = useAction((plan: "team" | "business") => call("POST /v1/billing/checkout", { body: { plan } }), { then: go });
+  const buy = useAction((want: { plan: "team" | "business"; price: string }) => call("POST /v1/billing/checkout", { body: want }), { then: go });
   const portal = useAction(() => call("POST /v1/billing/portal"), { then: go });
   return (
     <Section title="Subscription" pad={false}>
@@ -86,11 +86,12 @@ function Subscription() {
               <div className="row-item">
                 <div className="grow">
                   <b>{plans[b.plan] ?? b.plan}</b> {b.status !== "none" && <Pill tone={b.status === "active" ? "good" : "warn"}>{b.status.replaceAll("_", " ")}</Pill>}
+                  {b.price && <div>{cost(b.price, b.seats)}</div>}
                   <div className="dim">{standing(b, may)}</div>
                 </div>
                 {may && b.subscribed && (
                   <Button variant="default" loading={portal.isPending} onClick={() => portal.mutate()}>
-                    Invoices and payment
+                    Plan, invoices and tax
                   </Button>
                 )}
               </div>
@@ -99,15 +100,18 @@ function Subscription() {
                   <div className="row-item" key={o.plan}>
                     <div className="grow">
                       <b>{plans[o.plan]}</b>
+                      <div>{o.prices.map((p) => cost(p, b.seats)).join(", or ") || <span className="dim">The price is not known at the moment.</span>}</div>
                       <div className="dim">
                         {o.limits.developers} active developers a month, {o.limits.repos} repos
                       </div>
                     </div>
-                    {may && (
-                      <Button variant={o.plan === "team" ? "filled" : "default"} loading={buy.isPending && buy.variables === o.plan} disabled={buy.isPending} onClick={() => buy.mutate(o.plan)}>
-                        Upgrade to {plans[o.plan]}
-                      </Button>
-                    )}
+                    {may &&
+                      o.prices.map((p, i) => (
+                        <Button key={p.id} variant={o.plan === "team" && i === 0 ? "filled" : "default"} loading={buy.isPending && buy.variables.price === p.id} disabled={buy.isPending} onClick={() => buy.mutate({ plan: o.plan, price: p.id })}>
+                          Upgrade to {plans[o.plan]}
+                          {o.prices.length > 1 && `, ${every(p)}`}
+                        </Button>
+                      ))}
                   </div>
                 ))}
             </>
@@ -116,6 +120,19 @@ function Subscription() {
       </Load>
     </Section>
   );
+}
+
+const yearly: Record<string, string> = { day: "daily", week: "weekly", month: "monthly", year: "yearly" };
+
+const every = (p: Price): string => (p.interval_count === 1 ? (yearly[p.interval] ?? p.interval) : `every ${p.interval_count} ${p.interval}s`);
+
+// A price as people say it: "$20 a month", "€8 a month for each of 7 seats".
+function cost(p: Price, seats: number): string {
+  const per = p.interval_count === 1 ? `a ${p.interval}` : `every ${p.interval_count} ${p.interval}s`;
+  if (p.amount === null) return `by tiers, ${per}`;
+  const money = new Intl.NumberFormat("en", { style: "currency", currency: p.currency, trailingZeroDisplay: "stripIfInteger" });
+  const amount = money.format(p.amount / 10 ** (money.resolvedOptions().maximumFractionDigits ?? 2));
+  return `${amount} ${per}${p.per_seat ? ` for each of ${seats} ${seats === 1 ? "seat" : "seats"}` : ""}${p.tax_included ? ", tax included" : ""}`;
 }
 
 function standing(b: Billing, may: boolean): string {
