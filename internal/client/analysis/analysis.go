@@ -70,6 +70,11 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		objects:  objects,
 		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
 		vast:     gitrepo.IndexSize(root) > maxChainIndex,
+		search: func(names []string) (map[string][]string, error) {
+			ctx, cancel := context.WithTimeout(ctx, soleBudget)
+			defer cancel()
+			return gitrepo.Grep(ctx, root, "", names, nil)
+		},
 	}
 	if !r.vast && !opts.LinesOnly && len(opts.Along) > 0 && len(opts.Along) <= maxAlong {
 		var err error
@@ -163,6 +168,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 		objects:  h.objects,
 		cache:    h.cache,
 		repo:     references.Open(tree, opts.MetadataOnly),
+		search:   func(names []string) (map[string][]string, error) { return gitrepo.Grep(h.ctx, h.root, side, names, nil) },
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
 	return r.analyze(deltas), nil
@@ -232,6 +238,7 @@ type run struct {
 	now      func(*gitrepo.Delta) ([]byte, error) // the new content
 	cache    *versionCache
 	repo     *references.Repo
+	search   search           // in the new version
 	before   *references.Repo // as it was before several files changed; nil for one that repo stands for
 	along    []gitrepo.Delta  // of files that are not asked for
 	vast     bool             // a repository of so many files that none but the changed are looked at
@@ -283,6 +290,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 		if !r.vast {
 			a.Late = !r.chain(deltas, a.Files)
 		}
+		r.keepTables(a.Files)
 		r.repo.PackageChanges(a.Files)
 	}
 	return a

@@ -3,7 +3,9 @@ package analysis
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -351,6 +353,64 @@ func TestADefinitionThatMovesWithinItsPackageIsNotBroken(t *testing.T) {
 			s := fact(t, f.Symbols, func(s coord.SymbolFacts) bool { return s.Key == "sym:go:shop/shop.go#Price" })
 			if s.Change != coord.Removed || s.Compatibility != tt.want {
 				t.Errorf("Price is %s, %s; want %s", s.Change, s.Compatibility, tt.want)
+			}
+		})
+	}
+}
+
+// A table is gone when no file of the tree defines it any more, or a migration
+// drops it.
+func TestATableIsGoneWithItsLastDefinition(t *testing.T) {
+	const create = "CREATE TABLE order_items (id int, name text);\n"
+	const model = "from django.db import models\n\n\nclass OrderItem(models.Model):\n    name = models.TextField()\n\n" +
+		"    class Meta:\n        db_table = 'order_items'\n"
+	for _, tc := range []struct {
+		name   string
+		before map[string]string
+		after  map[string]string // "" takes the file away
+		told   bool
+	}{
+		{"the only one", map[string]string{"db/a.sql": create}, map[string]string{"db/a.sql": ""}, true},
+		{"another migration has it", map[string]string{"db/a.sql": create, "db/schema.sql": create}, map[string]string{"db/a.sql": ""}, false},
+		{"a model has it", map[string]string{"db/a.sql": create, "shop/models.py": model}, map[string]string{"db/a.sql": ""}, false},
+		{"it moved", map[string]string{"db/a.sql": create}, map[string]string{"db/a.sql": "SELECT 1;\n", "db/b.sql": create}, false},
+		{"the others only use it", map[string]string{"db/a.sql": create, "db/b.sql": "SELECT name FROM order_items;\n"},
+			map[string]string{"db/a.sql": ""}, true},
+		{"both go", map[string]string{"db/a.sql": create, "db/b.sql": create}, map[string]string{"db/a.sql": "", "db/b.sql": ""}, true},
+		{"it is dropped", map[string]string{"db/a.sql": create}, map[string]string{"db/2.sql": "DROP TABLE order_items;\n"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRepo(t)
+			for file, text := range tc.before {
+				r.write(file, text)
+			}
+			base := r.commit()
+			r.on("work")
+			for file, text := range tc.after {
+				if text == "" {
+					if err := os.Remove(filepath.Join(r.root, file)); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				r.write(file, text)
+			}
+			gone := func(a *coord.Analysis) bool {
+				return slices.ContainsFunc(a.Files, func(f coord.FileFacts) bool {
+					return slices.ContainsFunc(f.Contracts, func(c coord.ContractFacts) bool {
+						return strings.HasSuffix(c.Key, "order_items") && c.Change == coord.Removed && c.Compatibility == coord.Breaking
+					})
+				})
+			}
+			if got := gone(r.analyze(Options{Budget: time.Minute})); got != tc.told {
+				t.Errorf("on disk, told is %v", got)
+			}
+			a, err := Between(t.Context(), r.root, base, r.commit(), Options{Budget: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := gone(a); got != tc.told {
+				t.Errorf("of commits, told is %v", got)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // DefaultRefs are where pull requests are found in a mirror of a git host.
-var DefaultRefs = []string{"refs/pull/*/head"}
+var DefaultRefs = []string{"refs/pull/*/head", "refs/merge-requests/*/head"}
 
 // Options say what to replay.
 type Options struct {
@@ -38,6 +38,9 @@ type Options struct {
 	Jobs     int           // replays at once; 0 means one for each core
 	CacheDir string        // where results are kept for the next run; empty means nowhere
 	Forget   bool          // do not use what is kept
+	// LiveLimits cuts the facts of a side where those of a live report are cut;
+	// without it, everything that a side did is compared.
+	LiveLimits bool
 	// Progress is told of every case that is done, one call at a time.
 	Progress func(done, all int)
 }
@@ -68,7 +71,7 @@ func Run(ctx context.Context, repo *gitrepo.Repo, opts Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := openCache(opts.CacheDir, repo, opts.Forget)
+	kept, err := openCache(&opts, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +102,7 @@ func chosen(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, Sel
 	done := make(chan answer, 1)
 	go func() {
 		var a answer
-		a.cases, _, a.selection, a.err = choose(ctx, repo, opts)
+		a.cases, a.selection, a.err = choose(ctx, repo, opts)
 		done <- a
 	}()
 	select {
@@ -191,7 +194,8 @@ func (p *pool) work(ctx context.Context, cases []Case) error {
 	}
 	defer os.RemoveAll(scratch)
 	ctx = gitrepo.WithObjects(ctx, scratch) // what git merged, of bases too
-	r := &replayer{ctx: ctx, repo: p.repo, scratch: scratch, history: analysis.NewHistory(ctx, p.repo.GitDir)}
+	r := &replayer{ctx: ctx, repo: p.repo, scratch: scratch, history: analysis.NewHistory(ctx, p.repo.GitDir),
+		live: p.opts.LiveLimits}
 	defer r.history.Close()
 	for ctx.Err() == nil {
 		taken := p.take(cases)

@@ -19,6 +19,7 @@ import (
 type cache struct {
 	file  *os.File
 	known map[string]*Outcome
+	live  bool // outcomes within the limits of live reports
 }
 
 type cached struct {
@@ -26,10 +27,11 @@ type cached struct {
 	Outcome *Outcome `json:"outcome"`
 }
 
-// openCache reads what is kept for a repository. An empty dir means that
+// openCache reads what is kept for a repository. Without a folder for it,
 // nothing is.
-func openCache(dir string, repo *gitrepo.Repo, forget bool) (*cache, error) {
-	c := &cache{known: map[string]*Outcome{}}
+func openCache(opts *Options, repo *gitrepo.Repo) (*cache, error) {
+	dir := opts.CacheDir
+	c := &cache{known: map[string]*Outcome{}, live: opts.LiveLimits}
 	if dir == "" {
 		return c, nil
 	}
@@ -43,7 +45,7 @@ func openCache(dir string, repo *gitrepo.Repo, forget bool) (*cache, error) {
 	where := sha256.Sum256([]byte(repo.CommonDir))
 	path := filepath.Join(dir, hex.EncodeToString(where[:8])+".jsonl")
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if forget || !c.load(path, build) {
+	if opts.Forget || !c.load(path, build) {
 		flags |= os.O_TRUNC
 	}
 	if c.file, err = os.OpenFile(path, flags, 0o600); err != nil {
@@ -84,14 +86,14 @@ func (c *cache) load(path, build string) bool {
 	}
 }
 
-func (c *cache) get(cs *Case) *Outcome { return c.known[keyOf(cs)] }
+func (c *cache) get(cs *Case) *Outcome { return c.known[c.keyOf(cs)] }
 
 // put keeps an outcome. One that failed is tried again next time.
 func (c *cache) put(o *Outcome) error {
 	if c.file == nil || o.Failed != "" {
 		return nil
 	}
-	line, err := json.Marshal(cached{keyOf(&o.Case), o})
+	line, err := json.Marshal(cached{c.keyOf(&o.Case), o})
 	if err != nil {
 		return err
 	}
@@ -107,8 +109,12 @@ func (c *cache) close() {
 	}
 }
 
-func keyOf(c *Case) string {
-	return string(c.Kind) + " " + c.Base + " " + strings.Join(c.Heads, " ")
+func (c *cache) keyOf(cs *Case) string {
+	key := string(cs.Kind) + " " + cs.Base + " " + strings.Join(cs.Heads, " ")
+	if c.live {
+		return "live " + key
+	}
+	return key
 }
 
 // buildID tells this build of svc from all others: analysis and engine are in

@@ -76,6 +76,9 @@ func (p *page) head(r *Result, repo string) {
 	if left := leftOut(s.LeftOut); left != "" {
 		p.put(`<p class="small">Left out: %s.</p>`, left)
 	}
+	if s.Squashed && len(r.Outcomes) > 0 {
+		p.put(`<p class="small">%s</p>`, squashed)
+	}
 	p.put(`</header>`)
 }
 

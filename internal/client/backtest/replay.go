@@ -36,6 +36,7 @@ type replayer struct {
 	repo    *gitrepo.Repo
 	history *analysis.History
 	scratch string
+	live    bool // within the limits of live reports
 }
 
 // replay plays a case whose truth is known: one merge for every pair of heads,

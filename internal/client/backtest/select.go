@@ -53,6 +53,9 @@ type Selection struct {
 	Commits  int            `json:"commits"` // in the history
 	Eligible map[Kind]int   `json:"eligible"`
 	LeftOut  map[string]int `json:"left_out"` // candidates by why they were left out
+	// Squashed says that the mainline has hardly any merges, so that those of it
+	// into pull requests were looked at, and pull requests beside each other.
+	Squashed bool `json:"squashed"`
 }
 
 // Why a candidate was left out.
@@ -100,43 +103,33 @@ type selector struct {
 
 // choose reads the history and picks what to replay. The same history, options
 // and seed give the same cases.
-func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *graph, Selection, error) {
-	revisions := []string{"HEAD"}
-	wantHeads := opts.Pairs || opts.Swarm > 0 || opts.Flights
-	if wantHeads {
-		for _, r := range opts.Refs {
-			revisions = append(revisions, "--glob="+r)
-		}
+func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, Selection, error) {
+	s, tip, err := newSelector(ctx, repo, opts, opts.Pairs || opts.Swarm > 0 || opts.Flights)
+	if err != nil || len(s.g.ids) == 0 {
+		return nil, s.summary, err
 	}
-	g, err := loadGraph(ctx, repo, revisions)
-	if err != nil {
-		return nil, nil, Selection{}, err
-	}
-	s := &selector{opts: opts, g: g, rng: rand.New(rand.NewPCG(opts.Seed, 0x5c))}
-	s.summary = Selection{Commits: len(g.ids), Eligible: map[Kind]int{}, LeftOut: map[string]int{}}
-	if len(g.ids) == 0 {
-		return nil, g, s.summary, nil
-	}
-	id, err := repo.Commit(ctx, "HEAD")
-	tip := g.byID[id]
-	if err != nil {
-		return nil, nil, Selection{}, err
-	}
-	s.summary.Until = g.times[tip]
-	s.since = max(slices.Min(g.times), g.times[tip]-int64(opts.Since.Seconds()))
-	s.summary.Since = s.since
+	flights := opts.Flights
 	if !opts.NoMerges {
-		if err := s.merges(ctx, repo, tip); err != nil {
-			return nil, nil, Selection{}, err
+		if err := s.merges(ctx, repo, tip, s.landed(tip)); err != nil {
+			return nil, s.summary, err
+		}
+		if s.squashes(tip) {
+			if s, tip, err = newSelector(ctx, repo, opts, true); err != nil {
+				return nil, s.summary, err
+			}
+			s.summary.Squashed, flights = true, true
+			if err := s.merges(ctx, repo, tip, append(s.landed(tip), s.updates(tip)...)); err != nil {
+				return nil, s.summary, err
+			}
 		}
 	}
-	if wantHeads {
+	if flights || opts.Pairs || opts.Swarm > 0 {
 		refs, err := repo.Refs(ctx, opts.Refs)
 		if err != nil {
-			return nil, nil, Selection{}, err
+			return nil, s.summary, err
 		}
 		groups := s.groups(refs, tip)
-		if opts.Flights {
+		if flights {
 			s.flights()
 		}
 		if opts.Pairs {
@@ -146,18 +139,82 @@ func choose(ctx context.Context, repo *gitrepo.Repo, opts *Options) ([]Case, *gr
 			s.swarms(groups)
 		}
 	}
-	return s.out, g, s.summary, nil
+	return s.out, s.summary, nil
 }
 
-// merges picks true merges: two parents, work by people on both sides.
-func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32) error {
-	onHead, line := s.reachable(tip), s.g.mainline(tip)
-	var ids []string
-	for at := range s.g.ids {
-		if len(s.g.parents[at]) >= 2 && s.g.times[at] >= s.since && onHead[int32(at)] {
-			ids = append(ids, s.g.ids[at])
+// newSelector reads the history of HEAD, and of pull requests where they are
+// wanted, and returns where HEAD is.
+func newSelector(ctx context.Context, repo *gitrepo.Repo, opts *Options, heads bool) (*selector, int32, error) {
+	revisions := []string{"HEAD"}
+	if heads {
+		for _, r := range opts.Refs {
+			revisions = append(revisions, "--glob="+r)
 		}
 	}
+	s := &selector{opts: opts, rng: rand.New(rand.NewPCG(opts.Seed, 0x5c))}
+	var err error
+	if s.g, err = loadGraph(ctx, repo, revisions); err != nil {
+		return s, 0, err
+	}
+	s.summary = Selection{Commits: len(s.g.ids), Eligible: map[Kind]int{}, LeftOut: map[string]int{}}
+	if len(s.g.ids) == 0 {
+		return s, 0, nil
+	}
+	id, err := repo.Commit(ctx, "HEAD")
+	if err != nil {
+		return s, 0, err
+	}
+	tip := s.g.byID[id]
+	s.summary.Until = s.g.times[tip]
+	s.since = max(slices.Min(s.g.times), s.g.times[tip]-int64(opts.Since.Seconds()))
+	s.summary.Since = s.since
+	return s, tip, nil
+}
+
+// landed are the merges of the period that HEAD has.
+func (s *selector) landed(tip int32) (out []string) {
+	onHead := s.reachable(tip)
+	for at := range s.g.ids {
+		if len(s.g.parents[at]) >= 2 && s.g.times[at] >= s.since && onHead[int32(at)] {
+			out = append(out, s.g.ids[at])
+		}
+	}
+	return out
+}
+
+// updates are the merges of the mainline into pull requests: where a project
+// squashes, those are the merges that its people really made.
+func (s *selector) updates(tip int32) (out []string) {
+	onHead, line := s.reachable(tip), s.g.mainline(tip)
+	for at, parents := range s.g.parents {
+		if len(parents) < 2 || s.g.times[at] < s.since || onHead[int32(at)] {
+			continue
+		}
+		if slices.ContainsFunc(parents, func(p int32) bool { _, on := line[p]; return on }) {
+			out = append(out, s.g.ids[at])
+		}
+	}
+	return out
+}
+
+// squashMany is how many commits of a mainline have one merge to replay among
+// them at least, unless the project squashes what it merges.
+const squashMany = 50
+
+// squashes reports whether the mainline has hardly any merges to replay.
+func (s *selector) squashes(tip int32) bool {
+	commits := 0
+	for at := range s.g.mainline(tip) {
+		if s.g.times[at] >= s.since {
+			commits++
+		}
+	}
+	return s.summary.Eligible[TrueMerge]*squashMany < commits
+}
+
+// merges picks true merges of some: two parents, work by people on both sides.
+func (s *selector) merges(ctx context.Context, repo *gitrepo.Repo, tip int32, ids []string) error {
+	line := s.g.mainline(tip)
 	subjects, err := repo.Subjects(ctx, ids)
 	if err != nil {
 		return err

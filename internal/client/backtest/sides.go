@@ -27,7 +27,7 @@ func (r *replayer) sides(c *Case) ([]*coord.Analysis, error) {
 		return nil, err
 	}
 	all := make([]*coord.Analysis, len(c.Heads))
-	two := len(c.Heads) == 2
+	two := len(c.Heads) == 2 && !r.live // what a report leaves out depends on all that it has
 	for i := range all {
 		if all[i], err = r.analyse(bases[i], c.Heads[i], analysis.Options{LinesOnly: two}); err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (r *replayer) fresh(a *coord.Analysis) map[string]map[string]bool {
 }
 
 func (r *replayer) analyse(base, head string, opts analysis.Options) (*coord.Analysis, error) {
-	opts.Unlimited, opts.Budget = true, replayBudget
+	opts.Unlimited, opts.Budget = !r.live, replayBudget
 	return r.history.Between(base, head, opts)
 }
 

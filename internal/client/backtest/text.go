@@ -16,6 +16,15 @@ import (
 // report and the JSON have all.
 const listed = 5
 
+// What is said of projects without merges.
+const (
+	squashed = "The mainline has hardly any merges, as where pull requests are squashed: merges\n" +
+		"of it into pull requests were replayed, and pull requests beside each other."
+	nothingToReplay = "There is nothing to replay; try a longer --since. Where pull requests are\n" +
+		"squashed, bring them here first:\n" +
+		"  git fetch origin '+refs/pull/*/head:refs/pull/*/head'"
+)
+
 // Text writes the summary for a terminal: 80 columns, no colour.
 func (r *Result) Text(w io.Writer, repo string) {
 	s := &r.Selection
@@ -30,8 +39,11 @@ func (r *Result) Text(w io.Writer, repo string) {
 	if left := leftOut(s.LeftOut); left != "" {
 		fmt.Fprintf(w, "Left out: %s.\n", left)
 	}
+	if s.Squashed && len(r.Outcomes) > 0 {
+		fmt.Fprintln(w, squashed)
+	}
 	if len(r.Outcomes) == 0 {
-		fmt.Fprintln(w, "There is nothing to replay; try a longer --since, or --pairs in a mirror of a git host.")
+		fmt.Fprintln(w, nothingToReplay)
 		return
 	}
 	for _, sec := range r.Sections() {

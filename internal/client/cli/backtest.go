@@ -18,7 +18,7 @@ type backtestFlags struct {
 	max, swarm           int
 	pairs, fresh         bool
 	noMerges             bool
-	flights              bool
+	flights, live        bool
 	refs                 []string
 	seed                 uint64
 }
@@ -50,7 +50,8 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.BoolVar(&f.pairs, "pairs", false, "also pairs of pull requests that fork from one commit")
 	flags.BoolVar(&f.flights, "flights", false, "also pairs that fork from different commits and were worked on at one time")
 	flags.IntVar(&f.swarm, "swarm", 0, "also groups of this many pull requests that do (2 to 50)")
-	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head)")
+	flags.StringSliceVar(&f.refs, "refs", nil, "where the pull requests are (default refs/pull/*/head, refs/merge-requests/*/head)")
+	flags.BoolVar(&f.live, "live-limits", false, "cut what a side did where live reports are cut")
 	flags.BoolVar(&f.noMerges, "no-merges", false, "leave the merges out")
 	flags.StringVar(&f.report, "report", "", "write a page with charts to this file")
 	flags.StringVar(&f.share, "share", "", "write the page without any names, for others to see")

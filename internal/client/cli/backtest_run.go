@@ -35,6 +35,7 @@ func (f *backtestFlags) options() (backtest.Options, error) {
 	}
 	return backtest.Options{
 		Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Flights: f.flights, Refs: f.refs, Seed: f.seed,
+		LiveLimits: f.live,
 	}, nil
 }
 
