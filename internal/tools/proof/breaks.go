@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,22 +73,39 @@ type jury map[string]*backtest.Outcome
 // judge replays the samples and prints how often svc and the reader agree. What
 // svc tells of these cases beyond the samples is listed: nobody has judged it.
 func judge(ctx context.Context, folder, only string) error {
-	var rows [3][]judged
-	for i, text := range []string{seen, heldOut, contact} {
+	return judgeSamples(ctx, folder, only, []sample{
+		{"a fixed sample", seen}, {"a sample of other repositories, held out once", heldOut},
+		{"a sample of repositories at first contact", contact},
+	})
+}
+
+// judgeFile does so for the rows of a file.
+func judgeFile(ctx context.Context, folder, file, only string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return judgeSamples(ctx, folder, only, []sample{{"the sample of " + filepath.Base(file), string(text)}})
+}
+
+// A sample is rows, with what they are called.
+type sample struct{ title, text string }
+
+func judgeSamples(ctx context.Context, folder, only string, samples []sample) error {
+	rows := make([][]judged, len(samples))
+	for i, s := range samples {
 		var err error
-		if rows[i], err = readSample(text); err != nil {
+		if rows[i], err = readSample(s.text); err != nil {
 			return err
 		}
 		rows[i] = slices.DeleteFunc(rows[i], func(r judged) bool { return !strings.Contains(r.id()+" "+r.file+"#"+r.name, only) })
 	}
-	j, err := replayed(ctx, folder, slices.Concat(rows[:]...))
+	j, err := replayed(ctx, folder, slices.Concat(rows...))
 	if err != nil {
 		return err
 	}
-	for i, title := range []string{
-		"a fixed sample", "a sample of other repositories, held out once", "a sample of repositories at first contact",
-	} {
-		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", title)
+	for i, s := range samples {
+		fmt.Printf("\n### Breaks that git merges, %s\n\n| case | definition | read | told | why |\n|---|---|---|---|---|\n", s.title)
 		j.sample(rows[i])
 	}
 	for _, id := range slices.Sorted(maps.Keys(j)) {

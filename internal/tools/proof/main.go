@@ -4,7 +4,7 @@
 // One sample was looked at while svc was made; the other, of other
 // repositories, was held out at first.
 //
-//	go run ./internal/tools/proof [-only breaks] [-rows TEXT] FOLDER
+//	go run ./internal/tools/proof [-only breaks] [-rows TEXT] [-sample FILE] FOLDER
 //
 // What was replayed is kept in the user's cache folder, so that a run that was
 // interrupted, or a larger one, goes on from there.
@@ -40,6 +40,7 @@ func main() {
 	only := flag.String("only", "", "breaks or backtest: measure nothing else")
 	most := flag.Int("max", 150, "cases of each kind and repository")
 	rows := flag.String("rows", "", "of the breaks, only rows that contain this")
+	sample := flag.String("sample", "", "measure on the rows of this file alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,7 +48,11 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(ctx, flag.Arg(0), *only, *rows, *most); err != nil {
+	measure := func() error { return run(ctx, flag.Arg(0), *only, *rows, *most) }
+	if *sample != "" {
+		measure = func() error { return judgeFile(ctx, flag.Arg(0), *sample, *rows) }
+	}
+	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "proof:", err)
 		os.Exit(1)
 	}
