@@ -168,7 +168,9 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 		objects:  h.objects,
 		cache:    h.cache,
 		repo:     references.Open(tree, opts.MetadataOnly),
-		search:   func(names []string) (map[string][]string, error) { return gitrepo.Grep(h.ctx, h.root, side, names, nil) },
+		search: func(names []string) (map[string][]string, error) {
+			return gitrepo.Grep(h.ctx, h.root, side, names, nil)
+		},
 	}
 	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
 	return r.analyze(deltas), nil
