@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -46,9 +48,16 @@ func TestMain(m *testing.M) {
 type cleaner struct{ *testing.M }
 
 func (c cleaner) Run() int {
-	defer func() { os.RemoveAll(programs.dir) }()
+	defer func() {
+		for _, dir := range append(leftovers, programs.dir) {
+			os.RemoveAll(dir)
+		}
+	}()
 	return c.M.Run()
 }
+
+// leftovers are folders of the tests' own that are removed at the end.
+var leftovers []string
 
 // program builds svc or svcd, once for all tests, and returns where it is.
 func program(t *testing.T, name string) string {
@@ -107,33 +116,102 @@ func TestCLIStories(t *testing.T) {
 type server struct {
 	tb   testing.TB
 	data string
+	more []string // settings besides
 	URL  string
 	addr string
 	d    *daemon.Daemon
 	web  *http.Client
 }
 
-func newServer(tb testing.TB, data string) *server {
+// A seed is the data of a server at which Acme was just set up. It is made
+// once: tables and a password's hash take longer than most stories.
+var seed struct {
+	once    sync.Once
+	dir     string
+	cookies []*http.Cookie
+}
+
+func newServer(tb testing.TB, data string, more ...string) *server {
+	tb.Helper()
+	seed.once.Do(func() {
+		dir, err := os.MkdirTemp("", "seed")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		leftovers = append(leftovers, dir)
+		s := continued(tb, dir, nil)
+		code, err := s.d.Ops.People.NewSetupCode(tb.Context())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		s.post("/v1/auth/setup",
+			fmt.Sprintf(`{"code":%q,"org":"Acme","email":"olga@example.com","name":"Olga Oak","password":"correct horse battery"}`, code), nil)
+		s.post("/v1/members", `{"email":"bob@example.com","name":"Bob Birch"}`, nil)
+		seed.cookies = s.cookies()
+		s.stop()
+		seed.dir = dir
+	})
+	if seed.dir == "" {
+		tb.Fatal("there is no seed: its maker failed")
+	}
+	if err := copyFolder(data, seed.dir); err != nil {
+		tb.Fatal(err)
+	}
+	return continued(tb, data, seed.cookies, more...)
+}
+
+// continued serves data that is there, with Olga signed in by her cookies.
+func continued(tb testing.TB, data string, cookies []*http.Cookie, more ...string) *server {
+	tb.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &server{tb: tb, data: data, addr: "127.0.0.1:0", web: &http.Client{Jar: jar}}
+	s := &server{tb: tb, data: data, more: more, addr: "127.0.0.1:0", web: &http.Client{Jar: jar}}
 	s.start()
 	tb.Cleanup(func() { s.stop() })
-	code, err := s.d.Ops.People.NewSetupCode(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.post("/v1/auth/setup",
-		fmt.Sprintf(`{"code":%q,"org":"Acme","email":"olga@example.com","name":"Olga Oak","password":"correct horse battery"}`, code), nil)
-	s.post("/v1/members", `{"email":"bob@example.com","name":"Bob Birch"}`, nil)
+	jar.SetCookies(s.base(), cookies)
 	return s
 }
 
+// copyFolder copies a folder with its modes: keys are for their owner only.
+func copyFolder(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, name), info.Mode().Perm())
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm())
+	})
+}
+
+func (s *server) base() *url.URL {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return u
+}
+
+func (s *server) cookies() []*http.Cookie { return s.web.Jar.Cookies(s.base()) }
+
 // start begins to serve, at the same address as before a stop.
 func (s *server) start() {
-	cfg, err := daemon.ParseConfig("serve", []string{"--addr", s.addr, "--data", s.data}, nil, io.Discard)
+	cfg, err := daemon.ParseConfig("serve", append([]string{"--addr", s.addr, "--data", s.data}, s.more...), nil, io.Discard)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
@@ -161,13 +239,24 @@ func (s *server) post(path, body string, out any) {
 
 func (s *server) send(method, path, body string, out any) {
 	s.tb.Helper()
+	s.request(s.web, method, path, body, out, "X-Svc-CSRF", "1")
+}
+
+// as sends what a client with a token would.
+func (s *server) as(token, method, path, body string) {
+	s.tb.Helper()
+	s.request(http.DefaultClient, method, path, body, nil, "Authorization", "Bearer "+token)
+}
+
+func (s *server) request(c *http.Client, method, path, body string, out any, header, value string) {
+	s.tb.Helper()
 	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		s.tb.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Svc-CSRF", "1")
-	res, err := s.web.Do(req)
+	req.Header.Set(header, value)
+	res, err := c.Do(req)
 	if err != nil {
 		s.tb.Fatal(err)
 	}

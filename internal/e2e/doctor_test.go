@@ -132,8 +132,7 @@ func (m *machine) run(args ...string) (code int, out string) {
 	}
 	cmd := exec.CommandContext(ctx, svc, args...)
 	cmd.Dir, cmd.WaitDelay = m.dir, time.Second
-	cmd.Env = append([]string{"PATH=" + strings.Join(m.path, ":"), "HOME=" + m.home, "SVC_CONFIG_DIR=" + m.config, "SVC_NO_UPDATE_CHECK=1",
-		"GIT_CONFIG_GLOBAL=/dev/null", "XDG_CACHE_HOME=" + filepath.Join(m.home, "cache")}, m.env...)
+	cmd.Env = m.environ()
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	err := cmd.Run()
@@ -145,6 +144,11 @@ func (m *machine) run(args ...string) (code int, out string) {
 		m.t.Fatal(err)
 	}
 	return code, text.String()
+}
+
+func (m *machine) environ() []string {
+	return append([]string{"PATH=" + strings.Join(m.path, ":"), "HOME=" + m.home, "SVC_CONFIG_DIR=" + m.config, "SVC_NO_UPDATE_CHECK=1",
+		"GIT_CONFIG_GLOBAL=/dev/null", "XDG_CACHE_HOME=" + filepath.Join(m.home, "cache")}, m.env...)
 }
 
 func (m *machine) svc(args ...string) {

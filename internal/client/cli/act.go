@@ -224,6 +224,8 @@ var responses = []response{
 		"you made a proposal",
 	},
 	{"rebase CF-n", "Say that you will rebase onto the other", "  svc conflicts rebase CF-3", coord.ActionWillRebase, "you will rebase"},
+	{"request-override CF-n", "Ask somebody who may override it", "  svc conflicts request-override CF-3 --note 'mine is a hotfix'",
+		coord.ActionRequestOverride, "an override is asked for"},
 	{"false-positive CF-n", "Say that there is no conflict", "  svc conflicts false-positive CF-3", coord.ActionFalsePositive,
 		"you call it no conflict"},
 }
@@ -248,6 +250,43 @@ func (a *app) respondCommand(r response) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&note, "note", "", "a word for the other side")
 	a.completesArgs(cmd, "conflicts")
+	return cmd
+}
+
+// verdicts are what people say of a report, as they would write it.
+var verdicts = map[string]coord.Verdict{"useful": coord.VerdictUseful, "false-alarm": coord.VerdictFalsePositive,
+	"false-positive": coord.VerdictFalsePositive, "false_positive": coord.VerdictFalsePositive, "too-late": coord.VerdictTooLate,
+	"too_late": coord.VerdictTooLate}
+
+// feedbackCommand judges a report, which tunes what is worth a warning.
+func (a *app) feedbackCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "feedback CF-n useful|false-alarm|too-late",
+		Short: "Say whether the report was right",
+		Long: "Say whether the report was right. It shows in the stats and tunes what is worth\n" +
+			"a warning; the conflict itself stays as it is.",
+		Example: "  svc conflicts feedback CF-3 useful",
+		Args:    exactly(2, "a conflict, and useful, false-alarm or too-late"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := conflictRef(args[0])
+			if err != nil {
+				return err
+			}
+			verdict, ok := verdicts[strings.ToLower(args[1])]
+			if !ok {
+				return usagef("no verdict %q; there are useful, false-alarm and too-late", args[1])
+			}
+			return a.do(cmd.Context(), "POST", "/v1/conflicts/"+ref+"/feedback", map[string]any{"verdict": verdict}, "Thank you.")
+		},
+	}
+	a.completesArgs(cmd, "conflicts")
+	first := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 1 {
+			return []string{"useful", "false-alarm", "too-late"}, cobra.ShellCompDirectiveNoFileComp
+		}
+		return first(cmd, args, prefix)
+	}
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,6 +208,9 @@ func (a *app) rootCommand() *cobra.Command {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, make := range g.commands {
 			c := make(a)
+			if slices.Contains(nouns, c.Name()) {
+				withList(c)
+			}
 			c.GroupID = g.id
 			root.AddCommand(c)
 		}
@@ -228,7 +232,7 @@ var groups = []struct {
 		(*app).loginCommand, (*app).initCommand, (*app).doctorCommand, (*app).backtestCommand, (*app).whoamiCommand, (*app).logoutCommand,
 	}},
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
-		(*app).statusCommand, (*app).topCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
+		(*app).statusCommand, (*app).topCommand, (*app).attentionCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
 		(*app).askCommand, (*app).answerCommand, (*app).waitCommand, (*app).whoCommand, (*app).searchCommand, (*app).feedCommand,
 		(*app).checkCommand, (*app).trustCommand, (*app).mergeCheckCommand,
 		(*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,

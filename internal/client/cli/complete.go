@@ -142,6 +142,11 @@ func askWords(ctx context.Context, c *remote.Client, kind string) ([]string, err
 		})
 	case "messages":
 		return askPage(ctx, c, "/v1/messages?limit=50", func(m coord.Message) string { return word(m.ID, m.Body) })
+	case "threads":
+		return askPage(ctx, c, "/v1/conversations?limit=50", func(t coord.Conversation) string { return word(threadWord(t), threadTitle(t)) })
+	case "needs":
+		at, err := c.Attention(ctx, maxNeeds)
+		return wordsOf(at.Items, err, func(it coord.AttentionItem) []string { return []string{word(needWord(it), it.Title)} })
 	case "rules":
 		return askRules(ctx, c)
 	case "tokens":

@@ -19,7 +19,7 @@ import (
 func (a *app) conflictsCommand() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
-		Use:   "conflicts [show|ack|resolve|propose|rebase|false-positive|override]",
+		Use:   "conflicts [show|ack|resolve|propose|rebase|feedback|override]",
 		Short: "List where work collides",
 		Long: "List where two pieces of work collide. Without flags: everything live in the\n" +
 			"org, the worst first where the server says so.",
@@ -29,6 +29,12 @@ func (a *app) conflictsCommand() *cobra.Command {
 	}
 	flags.add(cmd, "conflicts", coord.ConflictStatus("").Enum())
 	cmd.Flags().BoolVar(&flags.filter.Mine, "mine", false, "only those you are a party of")
+	cmd.Flags().StringVar(&flags.filter.Person, "person", "", "only those that this member is a party of: @name or an email")
+	cmd.Flags().StringVar(&flags.filter.Kind, "kind", "", "only these kinds, separated by commas")
+	cmd.Flags().StringVar(&flags.filter.Severity, "severity", "", "only these severities, separated by commas")
+	choices(cmd, "kind", coord.ConflictKind("").Enum()...)
+	choices(cmd, "severity", coord.Severity("").Enum()...)
+	a.completes(cmd, "person", "people")
 	cmd.Flags().StringVar(&flags.filter.Intent, "intent", "", "only those of this intent")
 	a.completes(cmd, "intent", "intents")
 	a.completes(cmd, "repo", "repos")
@@ -36,7 +42,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 	for _, r := range responses {
 		cmd.AddCommand(a.respondCommand(r))
 	}
-	cmd.AddCommand(a.overrideCommand())
+	cmd.AddCommand(a.feedbackCommand(), a.overrideCommand())
 	show := &cobra.Command{
 		Use:     "show CF-n",
 		Short:   "Show one conflict with its evidence",
@@ -95,6 +101,8 @@ func (a *app) printConflict(cf coord.Conflict) {
 	}
 	if cf.Status.Live() {
 		fmt.Fprintf(a.Stdout, "You can: svc conflicts ack|propose|rebase|resolve|override %s, or svc messages send %s TEXT\n", cf.Ref, cf.Ref)
+	} else {
+		fmt.Fprintf(a.Stdout, "Was it right? svc conflicts feedback %s useful|false-alarm|too-late\n", cf.Ref)
 	}
 }
 

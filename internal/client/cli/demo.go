@@ -61,6 +61,12 @@ func (a *app) runDemo(ctx context.Context, slow bool) error {
 	defer os.RemoveAll(dir)
 	place := local.Place{Dir: filepath.Join(dir, "service")}
 	s := &stage{app: a, ctx: ctx, dir: dir, slow: slow}
+	var told bytes.Buffer
+	if a.json {
+		quiet, env := *a, *a.Env
+		env.Stdout, quiet.Env = &told, &env
+		s.app = &quiet
+	}
 	if s.service, _, err = place.Up(ctx, "ann@example.com", version.Version); err != nil {
 		return err
 	}
@@ -73,6 +79,9 @@ func (a *app) runDemo(ctx context.Context, slow bool) error {
 	s.inOneClone()
 	s.inTwoClones()
 	s.afterwards()
+	if a.json && s.err == nil {
+		return a.printJSON(map[string]any{"told": strings.Split(strings.TrimSpace(told.String()), "\n")})
+	}
 	return s.err
 }
 

@@ -34,7 +34,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
-	helpFlags(w, "Flags", cmd.LocalNonPersistentFlags())
+	helpFlags(w, "Flags", ownFlags(cmd))
 	helpFlags(w, "Global flags", cmd.Root().PersistentFlags())
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\nRun '%s <command> --help' for a command's page.\n", cmd.CommandPath())
@@ -42,6 +42,10 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 }
 
 func (a *app) helpCommands(w io.Writer, cmd *cobra.Command) {
+	wide := 13
+	for _, c := range cmd.Commands() {
+		wide = max(wide, len(c.Name())+1)
+	}
 	list := func(title, group string) {
 		first := true
 		for _, c := range cmd.Commands() {
@@ -52,13 +56,23 @@ func (a *app) helpCommands(w io.Writer, cmd *cobra.Command) {
 				fmt.Fprintf(w, "\n%s:\n", title)
 				first = false
 			}
-			fmt.Fprintf(w, "  %-13s %s\n", c.Name(), c.Short)
+			fmt.Fprintf(w, "  %-*s %s\n", wide, c.Name(), c.Short)
 		}
 	}
 	for _, g := range cmd.Groups() {
 		list(g.Title, g.ID)
 	}
 	list("Commands", "")
+}
+
+// ownFlags are a command's flags, with those of the noun it belongs to.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	own := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	own.AddFlagSet(cmd.LocalNonPersistentFlags())
+	for at := cmd; at != nil && at.HasParent(); at = at.Parent() {
+		own.AddFlagSet(at.PersistentFlags())
+	}
+	return own
 }
 
 func helpFlags(w io.Writer, title string, flags *pflag.FlagSet) {

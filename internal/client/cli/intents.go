@@ -35,7 +35,7 @@ func (f *listFlags) add(cmd *cobra.Command, what string, statuses []string) {
 }
 
 // resolve completes the filter.
-func (f *listFlags) resolve(a *app) (remote.Filter, error) {
+func (f *listFlags) resolve(ctx context.Context, a *app) (remote.Filter, error) {
 	out := f.filter
 	if out.Limit < 1 || out.Limit > wire.MaxLimit {
 		return out, usagef("--limit must be 1 to %d", wire.MaxLimit)
@@ -47,6 +47,25 @@ func (f *listFlags) resolve(a *app) (remote.Filter, error) {
 		if s != "" && len(f.statuses) > 0 && !slices.Contains(f.statuses, s) {
 			return out, usagef("no status %q; there are %s", s, strings.Join(f.statuses, ", "))
 		}
+	}
+	for _, who := range []*string{&out.Owner, &out.Person} {
+		if !strings.HasPrefix(*who, "@") {
+			continue
+		}
+		c, _, err := a.client()
+		if err == nil {
+			*who, err = recipient(ctx, c, *who)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	if out.Intent != "" {
+		ref, err := intentRef(out.Intent)
+		if err != nil {
+			return out, err
+		}
+		out.Intent = ref
 	}
 	if f.here {
 		p, err := a.here()
@@ -62,7 +81,7 @@ func (a *app) intentsCommand() *cobra.Command {
 	var flags listFlags
 	var mine bool
 	cmd := &cobra.Command{
-		Use:     "intents [show|declare|update|close|adopt]",
+		Use:     "intents [list|show|declare|update|close|adopt]",
 		Short:   "List what people and agents work on",
 		Long:    "List what people and agents announced to work on. Without flags: everything\nlive in the org.",
 		Example: "  svc intents\n  svc intents --mine --here\n  svc intents show INT-7",
@@ -76,7 +95,7 @@ func (a *app) intentsCommand() *cobra.Command {
 	}
 	flags.add(cmd, "intents", coord.IntentStatus("").Enum())
 	cmd.Flags().BoolVar(&mine, "mine", false, "only your own")
-	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member, an email")
+	cmd.Flags().StringVar(&flags.filter.Owner, "owner", "", "only those of this member: @name or an email")
 	a.completes(cmd, "owner", "people")
 	a.completes(cmd, "repo", "repos")
 	choices(cmd, "status", append([]string{"live"}, coord.IntentStatus("").Enum()...)...)
@@ -111,7 +130,7 @@ func (a *app) printIntents(page wire.Page[coord.Intent]) {
 // listed asks for the records that the flags want, and prints them.
 func listed[T any](ctx context.Context, a *app, flags *listFlags,
 	ask func(*remote.Client, context.Context, remote.Filter) (wire.Page[T], error), show func(wire.Page[T])) error {
-	f, err := flags.resolve(a)
+	f, err := flags.resolve(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -79,12 +79,12 @@ func (a *app) manual(cmd *cobra.Command) string {
 			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(c.CommandPath()), roff(c.Short))
 		}
 	}
-	manFlags(&b, "OPTIONS", cmd.LocalNonPersistentFlags())
+	manFlags(&b, "OPTIONS", ownFlags(cmd))
 	manFlags(&b, "GLOBAL OPTIONS", cmd.Root().PersistentFlags())
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
 	}
-	b.WriteString(".SH EXIT STATUS\n0 for success, 1 for an error, 2 for a mistake in the command line, 130 when cancelled.\n")
+	b.WriteString(".SH EXIT STATUS\n" + roff(exitTable))
 	return b.String()
 }
 
@@ -101,6 +101,10 @@ func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 		fmt.Fprintf(b, ".TP\n\\fB%s\\fR\n%s\n", roff(name), roff(f.Usage))
 	})
 }
+
+// exitTable is what exit codes mean, the same for every command.
+const exitTable = "0 for success, 1 for no: blocked, not free, refused or failed, 2 for a mistake in the command line, " +
+	"3 when nobody is logged in, 4 when the service cannot be reached, 130 when cancelled.\n"
 
 // roff escapes what man would take for commands.
 func roff(s string) string {

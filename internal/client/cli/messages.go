@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -14,43 +15,81 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-const maxMessage = 4000
-
 func (a *app) messagesCommand() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
-		Use:   "messages [send|ack]",
+		Use:   "messages [list|threads|show|send|ack]",
 		Short: "Read your messages, or send one",
 		Long: "Read the messages to you and your agents, the newest first. Messages that\n" +
 			"are shown count as read.",
-		Example: "  svc messages --unread\n  svc messages send @bob 'May I have auth/?'",
+		Example: "  svc messages --unread\n  svc messages show @bob\n  svc messages send @bob 'May I have auth/?'",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listMessages(cmd.Context(), &flags) },
 	}
 	cmd.Flags().BoolVar(&flags.filter.Unread, "unread", false, "only unread ones")
 	cmd.Flags().IntVar(&flags.filter.Limit, "limit", 20, "at most this many, 1 to 200")
-	send := &cobra.Command{
+	cmd.AddCommand(a.threadsCommand(), a.showThreadCommand(), a.sendCommand(), a.ackMessageCommand())
+	return cmd
+}
+
+func (a *app) sendCommand() *cobra.Command {
+	var in wire.SendMessage
+	var subject string
+	cmd := &cobra.Command{
 		Use:   "send TO TEXT",
 		Short: "Send a message",
 		Long: "Send a message. TO is @name, an email, INT-n, CF-n, #team, #owner/name or\n" +
 			"thread:<id>.",
-		Example: "  svc messages send @bob 'May I have auth/?'\n  svc messages send '#team' 'Freezing main at noon'",
+		Example: "  svc messages send @bob 'May I have auth/?'\n  svc messages send '#team' 'Freezing main at noon' --ack",
 		Args:    exactly(2, "a target and a text"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.sendMessage(cmd.Context(), args[0], args[1]) },
-	}
-	a.completesArgs(send, "people", "intents", "conflicts")
-	ack := &cobra.Command{
-		Use:     "ack ID",
-		Short:   "Acknowledge a message that wants it",
-		Example: "  svc messages ack 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
-		Args:    exactly(1, "a message's id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.do(cmd.Context(), "POST", "/v1/messages/"+url.PathEscape(args[0])+"/ack", nil, "Acknowledged.")
+			in.To, in.Body, in.Subject = args[0], args[1], optional(subject)
+			return a.sendMessage(cmd.Context(), in)
 		},
 	}
-	a.completesArgs(ack, "messages")
-	cmd.AddCommand(send, ack)
+	cmd.Flags().StringVar(&subject, "subject", "", "what it is about, in one line")
+	cmd.Flags().BoolVar(&in.RequiresAck, "ack", false, "ask those who get it to acknowledge it")
+	a.completesArgs(cmd, "people", "intents", "conflicts")
 	return cmd
+}
+
+func (a *app) ackMessageCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ack MESSAGE",
+		Short: "Acknowledge a message that wants it",
+		Long: "Acknowledge a message that wants it. MESSAGE is its id or the beginning of it,\n" +
+			"as svc messages shows it; or @name for the last that somebody sent you.",
+		Example: "  svc messages ack @bob",
+		Args:    exactly(1, "a message's id, or @name of who sent it"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.messageID(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.do(cmd.Context(), "POST", "/v1/messages/"+url.PathEscape(id)+"/ack", nil, "Acknowledged.")
+		},
+	}
+	a.completesArgs(cmd, "messages", "people")
+	return cmd
+}
+
+// messageID is the message to acknowledge that a word names: its id, the
+// beginning of one that came lately, or who sent it.
+func (a *app) messageID(ctx context.Context, word string) (string, error) {
+	if isUUID(word) {
+		return word, nil
+	}
+	from, messages, err := a.lately(ctx, word, "message", "sent it")
+	if err != nil {
+		return "", err
+	}
+	for _, m := range messages {
+		if from != "" && m.RequiresAck && m.From.User != nil && strings.EqualFold(m.From.User.Email, from) ||
+			from == "" && strings.HasPrefix(m.ID, strings.ToLower(word)) {
+			return m.ID, nil
+		}
+	}
+	return "", fmt.Errorf("no message of the last ones that is %q wants an acknowledgement; svc messages shows them", peertext.Line(word, 100))
 }
 
 func (a *app) listMessages(ctx context.Context, flags *listFlags) error {
@@ -87,26 +126,26 @@ func (a *app) printMessage(m coord.Message) {
 	}
 	a.quote(a.Stdout, m.Body)
 	if asks(m) {
-		fmt.Fprintf(a.Stdout, "  To answer: svc answer %s TEXT\n", peertext.Name(m.About.Ref))
+		fmt.Fprintf(a.Stdout, "  To answer: svc answer %s TEXT\n", short(peertext.Name(m.About.Ref)))
 	}
 	if m.RequiresAck && m.ReadAt == nil {
-		fmt.Fprintf(a.Stdout, "  To acknowledge: svc messages ack %s\n", peertext.Name(m.ID))
+		fmt.Fprintf(a.Stdout, "  To acknowledge: svc messages ack %s\n", short(m.ID))
 	}
 }
 
-func (a *app) sendMessage(ctx context.Context, to, body string) error {
-	if n := utf8.RuneCountInString(body); n < 1 || n > maxMessage {
-		return usagef("the text must have 1 to %d characters, it has %d", maxMessage, n)
+func (a *app) sendMessage(ctx context.Context, in wire.SendMessage) error {
+	if n := utf8.RuneCountInString(in.Body); n < 1 || n > wire.MaxMessageBody {
+		return usagef("the text must have 1 to %d characters, it has %d", wire.MaxMessageBody, n)
 	}
 	c, _, err := a.client()
 	if err != nil {
 		return err
 	}
-	if to, err = target(ctx, c, to); err != nil {
+	if in.To, err = target(ctx, c, in.To); err != nil {
 		return err
 	}
-	m, err := c.SendMessage(ctx, to, body)
-	if err != nil {
+	var m coord.Message
+	if err := c.Send(ctx, "POST", "/v1/messages", in, &m); err != nil {
 		return err
 	}
 	if a.json {

@@ -130,7 +130,7 @@ func (a *app) membersCommand() *cobra.Command {
 	}
 	invite.Flags().StringVar(&role, "role", "member", "member, admin or owner")
 	choices(invite, "role", "member", "admin", "owner")
-	cmd.AddCommand(invite)
+	cmd.AddCommand(a.showMemberCommand(), invite)
 	return cmd
 }
 
@@ -138,22 +138,13 @@ func (a *app) tokensCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tokens",
 		Short:   "List, make and revoke access tokens",
-		Example: "  svc tokens\n  svc tokens create ci --scope intents:read\n  svc tokens revoke 4f2b9c0e",
+		Example: "  svc tokens\n  svc tokens create ci --scope intents:read\n  svc tokens revoke ci",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return send(cmd.Context(), a, "GET", "/v1/tokens", nil, func(page wire.Page[coord.Token]) {
 				rows := [][]string{}
 				for _, t := range page.Items {
-					used, state := "never", "valid"
-					if t.LastUsedAt != nil {
-						used = a.ago(*t.LastUsedAt)
-					}
-					if t.RevokedAt != nil {
-						state = "revoked"
-					} else if t.ExpiresAt != nil && t.ExpiresAt.Std().Before(a.Now()) {
-						state = "expired"
-					}
-					rows = append(rows, []string{t.ID, peertext.Person(t.Name), string(t.Kind), state, used})
+					rows = append(rows, []string{t.ID, peertext.Person(t.Name), string(t.Kind), a.tokenState(t), a.tokenUse(t)})
 				}
 				columns := []grid.Column{col("ID"), col("NAME", 16), col("KIND", 0, 1), col("STATE"), col("USED", 0, 2)}
 				a.list(rows, columns, "No tokens.", page.NextCursor != nil)
@@ -184,27 +175,32 @@ func (a *app) tokensCommand() *cobra.Command {
 	create.Flags().StringSliceVar(&scopes, "scope", nil, "what it may do, such as intents:read")
 	create.Flags().IntVar(&days, "days", 0, "until it expires")
 	revoke := &cobra.Command{
-		Use:     "revoke ID",
+		Use:     "revoke TOKEN",
 		Short:   "Revoke a token",
-		Example: "  svc tokens revoke 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
-		Args:    exactly(1, "a token's id"),
+		Long:    "Revoke a token. TOKEN is its name, or its id or the beginning of that, as svc\ntokens shows them.",
+		Example: "  svc tokens revoke ci",
+		Args:    exactly(1, "a token's name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.client()
 			if err != nil {
 				return err
 			}
-			if err := c.RevokeToken(cmd.Context(), args[0]); err != nil {
+			id, err := tokenNames.idOf(cmd.Context(), a, args[0])
+			if err != nil {
+				return err
+			}
+			if err := c.RevokeToken(cmd.Context(), id); err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(map[string]string{"revoked": args[0]})
+				return a.printJSON(map[string]string{"revoked": id})
 			}
 			fmt.Fprintln(a.Stdout, "Revoked.")
 			return nil
 		},
 	}
 	a.completesArgs(revoke, "tokens")
-	cmd.AddCommand(create, revoke)
+	cmd.AddCommand(showRecord(a, tokenNames, "  svc tokens show ci", "tokens", a.printToken), create, revoke)
 	return cmd
 }
 
@@ -249,6 +245,16 @@ func (a *app) contractsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&repo, "repo", "", "owner/name; default the repository of this folder")
 	a.completes(cmd, "repo", "repos")
 	a.completesArgs(cmd, "contracts")
+	show := &cobra.Command{
+		Use:               "show KEY",
+		Short:             "Show who provides one, who uses it and who is changing it",
+		Example:           "  svc contracts show 'GET /users/{id}'",
+		Args:              exactly(1, "one contract; quote it if it has spaces"),
+		RunE:              cmd.RunE,
+		ValidArgsFunction: cmd.ValidArgsFunction,
+	}
+	show.Flags().AddFlagSet(cmd.LocalNonPersistentFlags())
+	cmd.AddCommand(show)
 	return cmd
 }
 

@@ -17,27 +17,15 @@ const shortestID = 4
 // questionID is the question that a word names: its id, the beginning of one
 // that came lately, or who asked it.
 func (a *app) questionID(ctx context.Context, word string) (string, error) {
-	if strings.Count(word, "-") == 4 && len(word) == 36 {
+	if isUUID(word) {
 		return word, nil
 	}
-	c, _, err := a.client()
+	from, messages, err := a.lately(ctx, word, "question", "asked")
 	if err != nil {
 		return "", err
 	}
-	from := ""
-	if strings.Contains(word, "@") {
-		if from, err = recipient(ctx, c, word); err != nil {
-			return "", err
-		}
-	} else if len(word) < shortestID {
-		return "", usagef("%q is no question; give its id as svc messages shows it, or @name of who asked", word)
-	}
-	page, err := c.Inbox(ctx, remote.Filter{Limit: wire.MaxLimit})
-	if err != nil {
-		return "", err
-	}
-	var found []string // the newest first
-	for _, m := range page.Items {
+	var found []string
+	for _, m := range messages {
 		if !asks(m) || slices.Contains(found, m.About.Ref) {
 			continue
 		}
@@ -52,6 +40,24 @@ func (a *app) questionID(ctx context.Context, word string) (string, error) {
 		return "", usagef("%q begins %d questions; give more of the id", word, len(found))
 	}
 	return found[0], nil
+}
+
+// lately returns the last messages, the newest first, for a word that names one
+// by the beginning of its id or, if from is not empty, by who sent it.
+func (a *app) lately(ctx context.Context, word, what, did string) (from string, list []coord.Message, err error) {
+	c, _, err := a.client()
+	if err != nil {
+		return "", nil, err
+	}
+	if strings.Contains(word, "@") {
+		if from, err = recipient(ctx, c, word); err != nil {
+			return "", nil, err
+		}
+	} else if len(word) < shortestID {
+		return "", nil, usagef("%q is no %s; give its id as svc messages shows it, or @name of who %s", word, what, did)
+	}
+	page, err := c.Inbox(ctx, remote.Filter{Limit: wire.MaxLimit})
+	return from, page.Items, err
 }
 
 // asks reports whether a message is a question, not what was answered.

@@ -15,7 +15,7 @@ import (
 
 func (a *app) reposCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "repos [add|rename|archive|restore|merge|apart|remove]",
+		Use:     "repos [show|add|rename|archive|restore|merge|apart|remove]",
 		Short:   "List the repositories that are watched, and look after them",
 		Example: "  svc repos\n  svc repos --json\n  svc repos rename acme/shop acme/store",
 		Args:    noArgs,
@@ -23,18 +23,14 @@ func (a *app) reposCommand() *cobra.Command {
 			return send(cmd.Context(), a, "GET", "/v1/repos?limit=200", nil, func(page wire.Page[coord.Repo]) {
 				rows := [][]string{}
 				for _, r := range page.Items {
-					state := "watched"
-					if r.ArchivedAt != nil {
-						state = "archived"
-					}
-					rows = append(rows, []string{peertext.Path(r.FullName), state, string(r.Provider), peertext.Branch(r.DefaultBranch)})
+					rows = append(rows, []string{peertext.Path(r.FullName), repoState(r), string(r.Provider), peertext.Branch(r.DefaultBranch)})
 				}
 				columns := []grid.Column{col("REPO", 20), col("STATE"), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}
 				a.list(rows, columns, "No repositories; svc repos add makes the first.", page.NextCursor != nil)
 			})
 		},
 	}
-	cmd.AddCommand(a.addRepoCommand())
+	cmd.AddCommand(a.showRepoCommand(), a.addRepoCommand())
 	for _, v := range repoVerbs {
 		cmd.AddCommand(a.repoVerb(v))
 	}

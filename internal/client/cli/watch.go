@@ -27,7 +27,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Print what happens, as it happens",
 		Long: "Print the org's events as they happen, one a line; with --json one object a\n" +
 			"line. A lost connection is taken up again where it broke off.",
-		Example: "  svc watch\n  svc watch --type conflict.detected --json | jq .subject",
+		Example: "  svc watch\n  svc watch --type conflict.detected --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.followPrinting(cmd.Context(), remote.Feed{Types: types, Repos: repos, LastID: since})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -24,13 +25,7 @@ func (a *app) webhooksCommand() *cobra.Command {
 			return send(cmd.Context(), a, "GET", "/v1/webhooks", nil, func(page wire.Page[coord.Webhook]) {
 				rows := [][]string{}
 				for _, h := range page.Items {
-					state := "enabled"
-					if !h.Enabled {
-						state = "disabled"
-					} else if h.Paused {
-						state = "paused"
-					}
-					rows = append(rows, []string{h.ID, state, peertext.Line(h.URL, 200), chosen(h.EventTypes)})
+					rows = append(rows, []string{short(h.ID), webhookState(h), peertext.Line(h.URL, 200), chosen(h.EventTypes)})
 				}
 				a.list(rows, []grid.Column{col("ID"), col("STATE"), col("ADDRESS", 20), col("EVENTS", 12, 1)}, "No webhooks.", page.NextCursor != nil)
 			})
@@ -54,26 +49,31 @@ func (a *app) webhooksCommand() *cobra.Command {
 		},
 	}
 	create.Flags().StringSliceVar(&types, "type", nil, "an event type; default all")
-	cmd.AddCommand(create, a.webhooksEditCommand(), a.webhooksRotateCommand(), a.webhooksReplayCommand())
+	cmd.AddCommand(showRecord(a, webhookNames, "  svc webhooks show example.com", "webhooks", a.printWebhook), create, a.deliveriesCommand(),
+		a.webhooksEditCommand(), a.webhooksRotateCommand(), a.webhooksReplayCommand())
 	for _, verb := range []struct {
 		use, short, method, suffix, did string
 		in                              any
 	}{
-		{"delete ID", "Take an endpoint out", "DELETE", "", "Deleted.", nil},
-		{"test ID", "Send a test event, which also enables it again", "POST", "/test", "Sent.", nil},
-		{"pause ID", "Send it nothing for now; events wait", "PATCH", "", "Paused: events wait for svc webhooks resume.",
+		{"delete WEBHOOK", "Take an endpoint out", "DELETE", "", "Deleted.", nil},
+		{"test WEBHOOK", "Send a test event, which also enables it again", "POST", "/test", "Sent.", nil},
+		{"pause WEBHOOK", "Send it nothing for now; events wait", "PATCH", "", "Paused: events wait for svc webhooks resume.",
 			map[string]any{"paused": true}},
-		{"resume ID", "Send it what waited, and go on", "PATCH", "", "It goes on; what waited is on its way.",
+		{"resume WEBHOOK", "Send it what waited, and go on", "PATCH", "", "It goes on; what waited is on its way.",
 			map[string]any{"paused": false}},
 	} {
 		name, _, _ := strings.Cut(verb.use, " ")
 		one := &cobra.Command{
 			Use:     verb.use,
 			Short:   verb.short,
-			Example: "  svc webhooks " + name + " 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
-			Args:    exactly(1, "a webhook's id"),
+			Example: "  svc webhooks " + name + " example.com",
+			Args:    exactly(1, "a webhook: its address, its host or its id"),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.do(cmd.Context(), verb.method, "/v1/webhooks/"+url.PathEscape(args[0])+verb.suffix, verb.in, verb.did)
+				path, err := a.webhookPath(cmd.Context(), args[0], verb.suffix)
+				if err != nil {
+					return err
+				}
+				return a.do(cmd.Context(), verb.method, path, verb.in, verb.did)
 			},
 		}
 		a.completesArgs(one, "webhooks")
@@ -90,16 +90,21 @@ func chosen(types []coord.EventChoice) string {
 	return strings.Join(out, " ")
 }
 
-func webhookPath(id, suffix string) string { return "/v1/webhooks/" + url.PathEscape(id) + suffix }
+// webhookPath is where a webhook is, which people name by its address, its host
+// or its id.
+func (a *app) webhookPath(ctx context.Context, word, suffix string) (string, error) {
+	id, err := webhookNames.idOf(ctx, a, word)
+	return "/v1/webhooks/" + url.PathEscape(id) + suffix, err
+}
 
 func (a *app) webhooksEditCommand() *cobra.Command {
 	var address, description string
 	var types []string
 	cmd := &cobra.Command{
-		Use:     "edit ID",
+		Use:     "edit WEBHOOK",
 		Short:   "Change where an endpoint is and what it is told of",
-		Example: "  svc webhooks edit 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11 --type hook.blocked",
-		Args:    exactly(1, "a webhook's id"),
+		Example: "  svc webhooks edit example.com --type hook.blocked",
+		Args:    exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := map[string]any{}
 			if cmd.Flags().Changed("url") {
@@ -117,7 +122,11 @@ func (a *app) webhooksEditCommand() *cobra.Command {
 			if len(in) == 0 {
 				return usagef("say what changes: --url, --type or --description")
 			}
-			return a.do(cmd.Context(), "PATCH", webhookPath(args[0], ""), in, "Changed.")
+			path, err := a.webhookPath(cmd.Context(), args[0], "")
+			if err != nil {
+				return err
+			}
+			return a.do(cmd.Context(), "PATCH", path, in, "Changed.")
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", "", "its new address")
@@ -129,12 +138,16 @@ func (a *app) webhooksEditCommand() *cobra.Command {
 
 func (a *app) webhooksRotateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "rotate ID",
+		Use:     "rotate WEBHOOK",
 		Short:   "Replace its secret; the one before is good for a day more",
-		Example: "  svc webhooks rotate 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11",
-		Args:    exactly(1, "a webhook's id"),
+		Example: "  svc webhooks rotate example.com",
+		Args:    exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return send(cmd.Context(), a, "POST", webhookPath(args[0], "/rotate"), nil, func(r wire.RotatedSecret) {
+			path, err := a.webhookPath(cmd.Context(), args[0], "/rotate")
+			if err != nil {
+				return err
+			}
+			return send(cmd.Context(), a, "POST", path, nil, func(r wire.RotatedSecret) {
 				fmt.Fprintf(a.Stderr, "Keep the new secret: it is shown this once. The old one is good until %s.\n", r.OldSecretUntil)
 				fmt.Fprintln(a.Stdout, r.Secret)
 			})
@@ -148,16 +161,20 @@ func (a *app) webhooksReplayCommand() *cobra.Command {
 	var since, until, delivery string
 	var failed bool
 	cmd := &cobra.Command{
-		Use:     "replay ID",
+		Use:     "replay WEBHOOK",
 		Short:   "Send a delivery, or those of a span of time, again",
-		Example: "  svc webhooks replay 0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11 --since 24h",
-		Args:    exactly(1, "a webhook's id"),
+		Example: "  svc webhooks replay example.com --since 24h",
+		Args:    exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (delivery == "") == (since == "") {
 				return usagef("give --since, or --delivery for a single one")
 			}
+			path, err := a.webhookPath(cmd.Context(), args[0], "")
+			if err != nil {
+				return err
+			}
 			if delivery != "" {
-				one := webhookPath(args[0], "/deliveries/"+url.PathEscape(delivery)+"/redeliver")
+				one := path + "/deliveries/" + url.PathEscape(delivery) + "/redeliver"
 				return a.do(cmd.Context(), "POST", one, nil, "It is on its way again.")
 			}
 			if ago, err := time.ParseDuration(since); err == nil {
@@ -170,7 +187,7 @@ func (a *app) webhooksReplayCommand() *cobra.Command {
 			if failed {
 				in["only"] = "failed"
 			}
-			return send(cmd.Context(), a, "POST", webhookPath(args[0], "/replay"), in, func(r wire.Replayed) {
+			return send(cmd.Context(), a, "POST", path+"/replay", in, func(r wire.Replayed) {
 				fmt.Fprintf(a.Stdout, "%d on their way again.\n", r.Queued)
 				if r.More {
 					fmt.Fprintln(a.Stdout, "There is more that was never sent: run it again.")
@@ -184,4 +201,37 @@ func (a *app) webhooksReplayCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&failed, "failed", false, "only what did not arrive")
 	a.completesArgs(cmd, "webhooks")
 	return cmd
+}
+
+func (a *app) deliveriesCommand() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "deliveries WEBHOOK",
+		Short:   "List what was sent to an endpoint, the newest first",
+		Example: "  svc webhooks deliveries example.com",
+		Args:    exactly(1, "a webhook: its address, its host or its id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := a.webhookPath(cmd.Context(), args[0], "/deliveries")
+			if err != nil {
+				return err
+			}
+			return send(cmd.Context(), a, "GET", query(path, "limit", fmt.Sprint(limit)), nil, a.printDeliveries)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, 1 to 200")
+	a.completesArgs(cmd, "webhooks")
+	return cmd
+}
+
+func (a *app) printDeliveries(page wire.Page[coord.Delivery]) {
+	rows := [][]string{}
+	for _, d := range page.Items {
+		answer := peertext.Line(text(d.Error), 100)
+		if d.ResponseStatus != nil {
+			answer = strings.TrimSpace(fmt.Sprintf("%d %s", *d.ResponseStatus, answer))
+		}
+		rows = append(rows, []string{d.ID, string(d.Status), string(d.EventType), a.ago(d.CreatedAt), fmt.Sprint(d.Attempts), answer})
+	}
+	columns := []grid.Column{col("DELIVERY"), col("STATE"), col("EVENT", 16), col("WHEN", 0, 2), col("TRIES", 0, 3), col("ANSWER", 12, 1)}
+	a.list(rows, columns, "Nothing was sent to it yet.", page.NextCursor != nil)
 }

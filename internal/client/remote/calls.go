@@ -67,16 +67,20 @@ type Filter struct {
 	Repo   string
 	Owner  string // me or an email
 	Status string // live or statuses, comma-separated
-	Mine   bool
-	Intent string
-	Unread bool
-	Limit  int
-	Cursor string
+	Person string // me or an email, a party of a conflict
+	// Kind and Severity are of conflicts, comma-separated.
+	Kind, Severity string
+	Mine           bool
+	Intent         string
+	Unread         bool
+	Limit          int
+	Cursor         string
 }
 
 func (f Filter) query() url.Values {
 	q := url.Values{}
-	for k, v := range map[string]string{"repo": f.Repo, "owner": f.Owner, "status": f.Status, "intent": f.Intent, "cursor": f.Cursor} {
+	for k, v := range map[string]string{"repo": f.Repo, "owner": f.Owner, "status": f.Status, "intent": f.Intent, "cursor": f.Cursor,
+		"person": f.Person, "kind": f.Kind, "severity": f.Severity} {
 		if v != "" {
 			q.Set(k, v)
 		}
