@@ -90,6 +90,8 @@ func (x *scenes) quiet(what, got string) {
 
 func TestScenesOfOneClone(t *testing.T) {
 	x := newScenes(t)
+	gittest.Write(t, x.clone.dir, "shared.txt", numbered(10, 10))
+	gittest.Run(t, x.clone.dir, "stash", "-q")
 	// A claim holds between two agents of one person, by edit tool and by shell.
 	if text, failed := x.one.tool("intent_declare", map[string]any{"title": "ledger", "mode": "exclusive",
 		"scope": map[string]any{"paths": []string{"ledger.txt"}}}); failed {
@@ -110,10 +112,53 @@ func TestScenesOfOneClone(t *testing.T) {
 	for _, line := range []string{"git stash", "git reset --hard", "git checkout -- .", "git clean -fd && git restore ."} {
 		x.want(line, x.command(x.two, line), `"deny"`, "shared.txt")
 	}
+	x.want("git rebase --abort", x.command(x.two, "git rebase --abort"), `"deny"`, "shared.txt", "Let it be committed first")
 	x.want("git add -A", x.command(x.two, "git add -A && git commit -m x"), "shared.txt", "notes.txt")
+	for _, line := range []string{"git pull", "git merge origin/main", "git cherry-pick origin/main", "git am < series.mbox"} {
+		x.want(line, x.command(x.two, line), "would put another commit under uncommitted work on shared.txt")
+	}
+	x.want("git stash pop", x.command(x.two, "git stash pop"), "would mix other changes into uncommitted work on shared.txt")
+	// What it has staged goes into the next commit of anybody, and is lost when a merge is given up.
+	x.quiet("git commit of nothing staged", x.command(x.two, "git commit -m x"))
+	gittest.Run(t, x.clone.dir, "add", "shared.txt", "notes.txt")
+	x.want("git commit", x.command(x.two, "git commit -m mine"), "take along uncommitted work on shared.txt", "git commit -- notes.txt")
+	x.want("git merge --abort", x.command(x.two, "git merge --abort"), `"deny"`, "shared.txt")
+	gittest.Run(t, x.clone.dir, "reset", "-q")
 	// Lines that the other has just changed.
 	before, _ = x.edit(x.two, "shared.txt", "line 5", "by two 5")
 	x.want("an edit from memory", before, "shared.txt", "Read shared.txt again")
+	x.want("git apply", x.command(x.two, "git apply <<'X'\n--- a/shared.txt\n+++ b/shared.txt\n@@ -9 +9 @@\n-x\n+y\nX"),
+		"would mix other changes into uncommitted work on shared.txt")
+}
+
+// Commands reach working copies that they are not run in: a submodule, and a
+// worktree in which another agent works.
+func TestScenesOfOtherWorkingCopies(t *testing.T) {
+	x := newScenes(t)
+	part := gittest.Init(t)
+	gittest.Write(t, part, "part.txt", numbered(5, 1))
+	gittest.Run(t, part, "add", "-A")
+	gittest.Run(t, part, "commit", "-qm", "part")
+	gittest.Run(t, x.clone.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part, "sub")
+	gittest.Run(t, x.clone.dir, "commit", "-qm", "with a part")
+	gittest.Run(t, filepath.Join(x.clone.dir, "sub"), "remote", "set-url", "origin", "https://github.com/acme/part.git")
+	x.edit(x.one, "sub/part.txt", "line 2", "by one 2")
+	for _, line := range []string{"git -C sub reset --hard", "cd sub && git stash", "git submodule update --force",
+		"git submodule foreach --recursive 'git clean -fd && git checkout .'", "git reset --hard --recurse-submodules"} {
+		x.want(line, x.command(x.two, line), `"deny"`, "part.txt")
+	}
+	x.quiet("the rest of the clone", x.command(x.two, "git reset --hard"))
+
+	other := *x.clone
+	other.dir = filepath.Join(t.TempDir(), "other")
+	gittest.Run(t, x.clone.dir, "worktree", "add", "-q", "-b", "other", other.dir)
+	three := other.agent(t, "three")
+	three.begin()
+	x.edit(three, "notes.txt", "line 1", "by three 1")
+	for _, line := range []string{"git -C " + other.dir + " checkout -- .", "git worktree remove --force " + other.dir} {
+		x.want(line, x.command(x.two, line), `"deny"`, "notes.txt")
+	}
+	x.quiet("its own worktree", x.command(x.two, "git checkout -- ."))
 }
 
 func TestScenesBeforeTheEdit(t *testing.T) {

@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -54,6 +56,67 @@ func (r *Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
 func (r *Repo) Staged(ctx context.Context) ([]string, error) {
 	out, err := output(ctx, r.Root, "diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff")
 	return nulTexts(out), err
+}
+
+// Stashed returns the files that a stash holds: the latest, or one by its name
+// or number.
+func (r *Repo) Stashed(ctx context.Context, name string) ([]string, error) {
+	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "stash@{"), "}")
+	if name == "" || name == "stash" {
+		name = "0"
+	}
+	back, err := strconv.ParseUint(name, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("no stash is called %q", name)
+	}
+	log, err := readPlain(filepath.Join(r.CommonDir, "logs", "refs", "stash"), maxText)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	if back >= uint64(len(lines)) {
+		return nil, fmt.Errorf("there is no stash@{%d}", back)
+	}
+	fields := strings.Fields(lines[len(lines)-1-int(back)]) // the latest last: before, after, who
+	if len(fields) < 2 || commitID(fields[1]) == "" {
+		return nil, fmt.Errorf("the log of stashes is damaged")
+	}
+	return r.Changed(ctx, fields[1]+"^1", fields[1])
+}
+
+// maxModules is how many submodules of a working copy are looked at.
+const maxModules = 50
+
+// Submodules returns the submodules that are checked out in a working copy, and
+// theirs.
+func (r *Repo) Submodules() []*Repo {
+	var out []*Repo
+	for level := []*Repo{r}; len(level) > 0 && len(out) < maxModules; {
+		var below []*Repo
+		for _, at := range level {
+			below = append(below, at.modules()...)
+		}
+		out = append(out, below...)
+		level = below
+	}
+	return out[:min(len(out), maxModules)]
+}
+
+func (r *Repo) modules() (out []*Repo) {
+	data, err := readPlain(filepath.Join(r.Root, ".gitmodules"), maxText)
+	if err != nil {
+		return nil
+	}
+	for _, s := range parseConfig(string(data)) {
+		dir := filepath.FromSlash(s.value)
+		if !strings.HasPrefix(s.name, "submodule.") || !strings.HasSuffix(s.name, ".path") || !filepath.IsLocal(dir) || dir == "." {
+			continue
+		}
+		if sub, ok := At(filepath.Join(r.Root, dir)); ok && len(out) < maxModules {
+			out = append(out, sub)
+		}
+	}
+	return out
 }
 
 func nulTexts(out []byte) []string {

@@ -71,6 +71,9 @@ type Env struct {
 	// contracts the service does not know yet. It must not wait. Nil does
 	// nothing.
 	Unindexed func(root string)
+	// WatchTree is told of a working copy whose person wants to be watched, when
+	// nobody watches. It must not wait. Nil does nothing.
+	WatchTree func(root string)
 	// MergeCheck is told of work that is worth checking once merged with that at
 	// root, and where what is found is to lie. It must not wait. Nil does nothing.
 	MergeCheck func(root, machine, checks, result string)
@@ -80,12 +83,15 @@ type Env struct {
 const (
 	stdinTimeout   = time.Second // one host never closes its end
 	analyzeTimeout = 4 * time.Second
-	statusTimeout  = 2 * time.Second
 	rootsTimeout   = time.Second
 	recordWait     = 200 * time.Millisecond
 	recordPoll     = 25 * time.Millisecond
 	maxInput       = 32 << 20
 )
+
+// statusTimeout is how long git may take to say what differs. Tests give it more:
+// they are about what it says.
+var statusTimeout = 2 * time.Second
 
 // A runner is one run.
 type runner struct {
@@ -97,9 +103,8 @@ type runner struct {
 	login Login
 	state *breaker
 	// swept are the git commands of a shell call that take hold of uncommitted
-	// work in the repository at sweptIn.
-	swept   []wire.HookGit
-	sweptIn string
+	// work, by the working copy in which they do.
+	swept   map[string][]wire.HookGit
 	unheard bool // that the session ends did not get through
 }
 

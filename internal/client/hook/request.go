@@ -87,9 +87,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 	case wire.HookPreEdit, wire.HookPreShell:
 		if c.IsShell() {
 			req.Shell = &wire.HookShell{Command: clip(c.Command, wire.MaxShellCommand)}
-			if s.at.Root == r.sweptIn {
-				req.Shell.Git = r.swept
-			}
+			req.Shell.Git = r.swept[s.at.Root]
 		}
 	case wire.HookPostEdit:
 		paths := r.withUnsettled(s)

@@ -28,15 +28,21 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		if !result.ReadOnly {
 			r.spool.put("shell-"+r.commandKey(), snapshot(repo))
 		}
-		if inRepo {
-			r.swept = swept(ctx, repo, dir, result.Sweeps)
-			r.sweptIn = repo.Root
+		reached, by := sweepsBy(dir, repo, result.Sweeps)
+		r.swept = map[string][]wire.HookGit{}
+		for _, at := range reached {
+			r.swept[at.Root] = swept(ctx, at, dir, by[at.Root])
 		}
 		files := expand(ctx, dir, result.Writes)
 		if len(files) == 0 { // a patch for a command we do not know
 			files = absolutes(dir, c.Paths)
 		}
 		out = split(files)
+		for _, at := range reached {
+			if len(r.swept[at.Root]) > 0 {
+				out = withRepo(out, at)
+			}
+		}
 	} else {
 		out = r.changedBy(ctx, "shell-"+r.commandKey())
 	}

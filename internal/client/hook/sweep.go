@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,44 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// swept returns the git commands of a shell call that take hold of uncommitted
-// work, with the files in the repository that they would hit. dir is where the
-// call runs.
+// sweepsBy sorts the git commands of a shell call that take hold of uncommitted
+// work by the working copies in which they do: another one than the call runs
+// in, with -C or in a submodule. repo is that of dir, where the call runs, if
+// there is one.
+func sweepsBy(dir string, repo *gitrepo.Repo, sweeps []shellscan.Sweep) (repos []*gitrepo.Repo, by map[string][]shellscan.Sweep) {
+	by = map[string][]shellscan.Sweep{}
+	for _, s := range sweeps {
+		home := repo
+		if s.Dir != "" {
+			if other, ok := findRepo(absolute(dir, s.Dir)); ok {
+				home = other
+			}
+		}
+		if home == nil {
+			continue
+		}
+		var in []*gitrepo.Repo
+		if s.Modules != shellscan.OnlyModules {
+			in = append(in, home)
+		}
+		if s.Modules != shellscan.NoModules {
+			in = append(in, home.Submodules()...)
+		}
+		for _, r := range in {
+			if _, known := by[r.Root]; !known {
+				if len(repos) == maxRepos {
+					continue
+				}
+				repos = append(repos, r)
+			}
+			by[r.Root] = append(by[r.Root], s)
+		}
+	}
+	return repos, by
+}
+
+// swept returns git commands that take hold of uncommitted work, with the files
+// in the repository that they would hit. dir is where the call runs.
 func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellscan.Sweep) []wire.HookGit {
 	if len(sweeps) == 0 {
 		return nil
@@ -23,15 +59,21 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 	// An agent waits, but such commands are rare and what they take is gone.
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	dirty, err := repo.Status(ctx)
-	if err != nil {
-		return unseen(repo, dir, sweeps)
-	}
 	hit := map[string]bool{}
 	out := make([]wire.HookGit, 0, len(sweeps))
 	for _, s := range sweeps {
-		g := wire.HookGit{Verb: s.Verb, Effect: wire.GitEffect(s.Effect)}
-		for _, name := range dirty {
+		names, err := inReach(ctx, repo, s)
+		if err != nil {
+			out = append(out, unseen(repo, dir, s))
+			continue
+		}
+		if len(s.Patches) > 0 {
+			for _, file := range s.Patches {
+				s.Paths = append(s.Paths, patched(absolute(dir, s.Dir), absolute(dir, file), s.Strip)...)
+			}
+		}
+		g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect)}
+		for _, name := range names {
 			if !takes(repo.Root, dir, s.Paths, name) || len(name) > 1024 {
 				continue
 			}
@@ -50,25 +92,46 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 	return out
 }
 
-// unseen is what commands may hit when git could not say in time what is
-// uncommitted: the files they name, else everything. Not to know is not
-// "nothing to see".
-func unseen(repo *gitrepo.Repo, dir string, sweeps []shellscan.Sweep) []wire.HookGit {
-	out := make([]wire.HookGit, 0, len(sweeps))
-	for _, s := range sweeps {
-		g := wire.HookGit{Verb: s.Verb, Effect: wire.GitEffect(s.Effect)}
-		for _, p := range s.Paths {
-			full := realPath(absolute(dir, p))
-			name, err := filepath.Rel(repo.Root, full)
-			if info, e := os.Lstat(full); p == "" || err != nil || e != nil || info.IsDir() {
-				g.All, g.Files = true, nil
-				break
-			}
-			g.Files = append(g.Files, wire.GitFile{Path: filepath.ToSlash(name)})
+// inReach returns the files with the uncommitted work that a command is about.
+func inReach(ctx context.Context, repo *gitrepo.Repo, s shellscan.Sweep) ([]string, error) {
+	switch s.Of {
+	case shellscan.Staged:
+		return repo.Staged(ctx)
+	case shellscan.Stashed:
+		held, err := repo.Stashed(ctx, s.Stash)
+		if err != nil || len(held) == 0 {
+			return nil, ctx.Err() // there is no such stash
 		}
-		out = append(out, g)
+		dirty, err := repo.Status(ctx)
+		return slices.DeleteFunc(dirty, func(name string) bool { return !slices.Contains(held, name) }), err
 	}
-	return out
+	return repo.Status(ctx)
+}
+
+// unseen is what a command may hit when git could not say in time what is
+// uncommitted: the files it names, else everything. Not to know is not
+// "nothing to see".
+func unseen(repo *gitrepo.Repo, dir string, s shellscan.Sweep) wire.HookGit {
+	g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect), All: len(s.Paths) == 0}
+	for _, p := range s.Paths {
+		full := limit(repo.Root, dir, p)
+		name, err := filepath.Rel(repo.Root, full)
+		if info, e := os.Lstat(full); p == "" || err != nil || e != nil || info.IsDir() {
+			g.All, g.Files = true, nil
+			break
+		}
+		g.Files = append(g.Files, wire.GitFile{Path: filepath.ToSlash(name)})
+	}
+	return g
+}
+
+// limit is the file or folder that a path of a command means, which runs in dir
+// or names it from the top of the working copy.
+func limit(root, dir, p string) string {
+	if rest, ok := strings.CutPrefix(p, ":/"); ok {
+		return filepath.Join(root, filepath.FromSlash(rest))
+	}
+	return realPath(absolute(dir, p))
 }
 
 // maxSwept is how many files of a command are listed.
@@ -81,7 +144,7 @@ func takes(root, dir string, paths []string, name string) bool {
 		if p == "" {
 			return true
 		}
-		full := realPath(absolute(dir, p))
+		full := limit(root, dir, p)
 		if strings.ContainsAny(p, "*?[") {
 			if ok, _ := filepath.Match(full, file); ok || strings.HasPrefix(file, strings.TrimRight(full[:strings.IndexAny(full, "*?[")], "/")+"/") {
 				return true

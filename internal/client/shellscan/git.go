@@ -27,13 +27,21 @@ var gitRules = sync.OnceValue(func() map[string]rule {
 // git handles the options before the subcommand, of which -C moves.
 func git(s *scanner, c call) {
 	args := c.args
-	var dir *value
+	cwd, lost := s.cwd, s.lost
+	defer func() { s.cwd, s.lost = cwd, lost }()
 	for len(args) > 0 && strings.HasPrefix(args[0].s, "-") {
-		switch a := args[0].s; {
-		case a == "-C" && len(args) > 1:
-			dir = &args[1]
+		name, attached, joined := strings.Cut(args[0].s, "=")
+		switch {
+		case name == "-C" && len(args) > 1:
+			s.chdir(args[1]) // each from where the one before led
 			args = args[2:]
-		case a == "-c" || a == "--git-dir" || a == "--work-tree" || a == "--namespace":
+		case name == "--work-tree" && joined:
+			s.chdir(value{attached, args[0].glob, args[0].ok})
+			args = args[1:]
+		case name == "--work-tree" && len(args) > 1:
+			s.chdir(args[1])
+			args = args[2:]
+		case !joined && (name == "-c" || name == "--git-dir" || name == "--namespace" || name == "--config-env"):
 			args = args[min(2, len(args)):]
 		default:
 			args = args[1:]
@@ -43,19 +51,13 @@ func git(s *scanner, c call) {
 		return
 	}
 	sub := call{args[0].s, args[1:], c.in}
-	if dir != nil {
-		s.in(*dir, func() { s.sweep(sub) })
-	} else {
-		s.sweep(sub)
-	}
+	s.sweep(sub)
 	r, ok := gitRules()[sub.name]
 	switch {
 	case !ok && gitReads()[sub.name]:
 		gitOutput(s, sub)
 	case !ok:
 		s.readOnly = false
-	case dir != nil:
-		s.in(*dir, func() { r(s, sub) })
 	default:
 		r(s, sub)
 	}
@@ -204,17 +206,24 @@ func gitApply(s *scanner, c call) {
 			strip = n
 		}
 	}
+	var files []value
 	for _, v := range ops {
 		if v.s != "-" {
-			s.write(v, Write{Kind: Patch, Strip: strip})
+			files = append(files, v)
 		}
 	}
 	if c.in.file.ok {
-		s.write(c.in.file, Write{Kind: Patch, Strip: strip})
-		return
+		files = append(files, c.in.file)
 	}
-	if len(ops) == 0 || c.in.text != "" {
-		s.patchText(c.in.text, strip)
+	for _, v := range files {
+		s.write(v, Write{Kind: Patch, Strip: strip})
+	}
+	var names []value
+	if !c.in.file.ok && (len(ops) == 0 || c.in.text != "") {
+		names = s.patchText(c.in.text, strip)
+	}
+	if c.name == "apply" {
+		s.sweepPatch(c, files, names, strip)
 	}
 }
 
@@ -237,17 +246,20 @@ func (s *scanner) pathspecs(vs []value) {
 // discard notes that all uncommitted changes under dir are discarded.
 func (s *scanner) discard(dir string) { s.write(literal(dir), Write{Kind: Dirty}) }
 
-// patchText notes the files of a patch given in the command itself.
-func (s *scanner) patchText(text string, strip int) {
+// patchText notes the files of a patch given in the command itself, and
+// returns them.
+func (s *scanner) patchText(text string, strip int) (out []value) {
 	if text == "" {
 		s.readOnly = false
-		return
+		return nil
 	}
 	names := patch.Envelope(text)
 	if len(names) == 0 {
 		names = patch.Diff(text, strip)
 	}
 	for _, n := range names {
+		out = append(out, literal(n))
 		s.write(literal(n), Write{Kind: File})
 	}
+	return out
 }

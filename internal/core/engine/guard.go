@@ -145,6 +145,38 @@ var narrower = map[string]string{
 	"clean":    "git clean -f -- {files}",
 	"add":      "git add -- {files}",
 	"commit":   "git commit -- {files}",
+	"rm":       "git rm -f -- {files}",
+}
+
+// merges are the commands that change the very files in which the uncommitted
+// work is.
+var merges = map[string]bool{"stash pop": true, "stash apply": true, "apply": true}
+
+// does says what a command does to uncommitted work.
+func does(s *Sweep) string {
+	switch {
+	case s.Effect == Discards:
+		return " would take away uncommitted work on "
+	case s.Effect == Sweeps:
+		return " would take along uncommitted work on "
+	case merges[s.Verb]:
+		return " would mix other changes into uncommitted work on "
+	}
+	return " would put another commit under uncommitted work on "
+}
+
+// verb makes what a client calls a git command words of letters and dashes.
+func verb(s string) string {
+	plain := func(r rune) rune {
+		if r == ' ' || r == '-' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}
+	if s = strings.Map(plain, s); len(s) > 40 || strings.TrimSpace(s) == "" {
+		return peertext.Name(s)
+	}
+	return s
 }
 
 // words says what a command would do to whose files, and what to run instead.
@@ -155,16 +187,16 @@ func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Ti
 	for i, t := range theirs {
 		files[i] = place(t.path)
 	}
-	what := map[SweepEffect]string{
-		Discards: " would take away uncommitted work on ",
-		Sweeps:   " would take along uncommitted work on ",
-		Moves:    " would put another commit under uncommitted work on ",
-	}
-	text := "`git " + peertext.Name(s.Verb) + "`" + what[s.Effect] + listing(files) +
+	text := "`git " + verb(s.Verb) + "`" + does(s) + listing(files) +
 		", written" + v.when(theirs[0].at) + " in this working copy by " + v.who(theirs[0].by) + "."
+	command, narrows := narrower[s.Verb]
 	switch {
+	case s.Effect == Moves && merges[s.Verb]:
+		return text + " Let it be committed first, or do this in a working copy of its own: git worktree add."
 	case s.Effect == Moves:
 		return text + " Work on another branch in a working copy of its own: git worktree add."
+	case !narrows && strings.Contains(s.Verb, " "):
+		return text + " Let it be committed first."
 	case len(own) == 0:
 		return text + " None of your own changes is among them: leave them as they are."
 	}
@@ -174,8 +206,7 @@ func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Ti
 	for i := range own {
 		own[i] = quoted(own[i])
 	}
-	command := narrower[s.Verb]
-	if command == "" {
+	if !narrows {
 		return text + " Name your own files instead: " + strings.Join(own, " ") + "."
 	}
 	return text + " Name your own files instead: `" + strings.Replace(command, "{files}", strings.Join(own, " "), 1) + "`."

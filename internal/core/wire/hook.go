@@ -23,6 +23,10 @@ const HookProtocol = "1"
 // no work.
 const DoctorTool = "doctor"
 
+// EditorTool is the tool of the session that stands for a person's own edits in
+// a working copy. No agent is behind it: it takes up no work that an agent left.
+const EditorTool = "editor"
+
 // Limits of hook texts, in characters.
 const (
 	MaxPromptExcerpt = 2000
@@ -144,7 +148,7 @@ type HookShell struct {
 // client can read which files it would hit, only the service knows whose they
 // are.
 type HookGit struct {
-	Verb   string    `json:"verb" minLength:"1" maxLength:"40" doc:"The git command: stash, reset, checkout, restore, clean, add, commit, switch, rebase"`
+	Verb   string    `json:"verb" minLength:"1" maxLength:"40" doc:"The git command as one would say it: stash, reset, clean, commit, stash pop, rebase --abort"`
 	Effect GitEffect `json:"effect"`
 	Files  []GitFile `json:"files,omitempty" maxItems:"500" doc:"The files with uncommitted work that it would hit"`
 	All    bool      `json:"all,omitempty" doc:"Every uncommitted change of the working copy: set when the files are too many to list"`
@@ -161,9 +165,9 @@ type GitFile struct {
 type GitEffect string
 
 const (
-	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., restore, clean -fd
-	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a
-	GitMoves    GitEffect = "moves"    // it stays, on another commit: switch, checkout BRANCH, rebase, pull --rebase
+	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., restore, clean -fd, rebase --abort
+	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a, commit with what others staged
+	GitMoves    GitEffect = "moves"    // it stays, on another commit or mixed with other changes: switch, rebase, merge, pull, stash pop, apply
 )
 
 // Enum lists the values for validation and the API document.
