@@ -165,9 +165,9 @@ type GitFile struct {
 type GitEffect string
 
 const (
-	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., restore, clean -fd, rebase --abort
-	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a, commit with what others staged
-	GitMoves    GitEffect = "moves"    // it stays, on another commit or mixed with other changes: switch, rebase, merge, pull, stash pop, apply
+	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., clean -fd, rebase --abort
+	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a
+	GitMoves    GitEffect = "moves"    // it stays, on another commit or mixed with changes: switch, merge, pull, stash pop
 )
 
 // Enum lists the values for validation and the API document.

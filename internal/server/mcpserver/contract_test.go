@@ -63,8 +63,9 @@ func TestTheToolsAreTheContract(t *testing.T) {
 			len(tool.OutputSchema) == 0 {
 			t.Errorf("%s: %v", tool.Name, tool.Annotations)
 		}
-		if n := len(tool.Description); n < 60 || n > 800 {
-			t.Errorf("%s: a description of %d bytes", tool.Name, n)
+		first, _, _ := strings.Cut(tool.Description, "\n")
+		if n := len(tool.Description); len(first) < 18 || len(first) > 60 || n > 160 {
+			t.Errorf("%s: a description of %d bytes, %d of them in its first line", tool.Name, n, len(first))
 		}
 		compile(t, tool.InputSchema)
 	}

@@ -29,7 +29,7 @@ func TestTheDocumentIsCurrent(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", tool.Name, yes(tool.ReadOnly), yes(tool.Core), parameters(in),
-			strings.ReplaceAll(tool.Description, "|", "\\|"))
+			strings.NewReplacer("|", "\\|", "\n", " ").Replace(tool.Description))
 	}
 	doc := section(string(text), "## Tools\n\n", "\n## Instructions", table.String())
 	doc = section(doc, "```text\n", "\n```", mcpserver.Instructions)
