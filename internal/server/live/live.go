@@ -176,9 +176,11 @@ func (s *Set) catchUp(ctx context.Context, o *org) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stale.Store(false) // before reading: what commits from now on sets it again
+	// A batch of writes may have told it of events before their commit. Whether
+	// there is one is asked before reading: it may end meanwhile.
+	writing := s.store.Writing(o.id)
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
-		if o.ix != nil && s.store.Writing(o.id) {
-			// A batch of writes may have told it of events before their commit.
+		if o.ix != nil && writing {
 			if last, err := tx.LastSeq(ctx, o.id); err != nil || last <= o.seq {
 				return err
 			}

@@ -58,6 +58,44 @@ func TestABrokenIndexIsBuiltAnew(t *testing.T) {
 	})
 }
 
+// A reader that comes while a write is under way, whose events the index knows
+// already, does not make it anew: with a thousand at work that would take longer
+// than the write.
+func TestAWriteUnderWayMakesNoIndexAnew(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		set := live.New(st)
+		err := st.Write(ctx, "acme", func(tx *store.Tx) error {
+			return tx.InsertOrg(ctx, coord.Org{ID: "acme", Slug: "acme", Name: "Acme", DataMode: coord.DataFull, Plan: "self_hosted"})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := func() (seen *engine.Index) {
+			t.Helper()
+			set.Stale([]string{"acme"})
+			if err := set.View(ctx, "acme", func(ix *engine.Index) error { seen = ix; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return seen
+		}
+		before := look()
+		if err := st.Write(ctx, "acme", func(tx *store.Tx) error {
+			err := tx.Emit(ctx, coord.Event{OrgID: "acme", Type: coord.EventOrgUpdated, Actor: coord.Entity{Kind: "system"}})
+			err = errors.Join(err, set.Within(ctx, tx, "acme", func(*live.Draft) error { return nil }))
+			if look() != before {
+				t.Error("the index was made anew while a write was under way")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if look() != before {
+			t.Error("the index was made anew after the write")
+		}
+	})
+}
+
 // An index knows every session at work, however many they are.
 func TestAnIndexKnowsEverySession(t *testing.T) {
 	st := storetest.OpenDSN(t, t.TempDir()+"/svc.db") // the number is the point: one database will do

@@ -59,6 +59,9 @@ func (b *batches) run(ctx context.Context, org string, fn func(*Tx) error) error
 // Writing reports whether writes of an org are under way in this process, so
 // that its index may know of events that are not committed yet.
 func (s *Store) Writing(org string) bool {
+	if s.writer != nil {
+		return s.writer.busy.Load()
+	}
 	s.batches.mu.Lock()
 	defer s.batches.mu.Unlock()
 	return s.batches.orgs[org] != nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // errBusy says that too many writes wait.
@@ -20,6 +21,7 @@ type writer struct {
 	store *Store
 	conn  *sql.Conn
 	jobs  chan *job
+	busy  atomic.Bool // writes have begun that are not committed
 	done  chan struct{}
 	stopO sync.Once
 	quit  chan struct{}
@@ -111,7 +113,9 @@ func (w *writer) gather(first *job) []*job {
 }
 
 func (w *writer) batch(batch []*job) {
+	w.busy.Store(true)
 	err := w.commit(batch)
+	w.busy.Store(false)
 	if err != nil && w.store.Aborted != nil {
 		w.store.Aborted()
 	}
