@@ -47,6 +47,7 @@ type Op struct {
 	Roles    []coord.Role  // what the caller must be; any if empty
 	Who      string        // in words: a rule about roles that the operation itself checks
 	Success  int           // HTTP status of a success
+	Class    Class         // when it is refused for want of room, where its method does not tell
 	Lenient  bool          // unknown fields of the body are ignored
 	MaxBody  int64         // bytes; DefaultMaxBody if 0
 	Events   []coord.EventType
@@ -119,16 +120,20 @@ type API struct {
 	ops     *ops.Rooms
 	Schemas *shape.Registry
 	inputs  map[string]*Inputs // by key of the op
+	gate    *gate
 }
 
 // New returns an API to the operations of s.
 func New(s *ops.Rooms) *API {
-	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]*Inputs{}}
+	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]*Inputs{}, gate: newGate(DefaultLimits())}
 	for _, op := range Table {
 		a.inputs[op.Key()] = a.inputsOf(op)
 	}
 	return a
 }
+
+// Limit sets how much is taken on at once. It comes before the first call.
+func (a *API) Limit(l Limits) { a.gate = newGate(l) }
 
 // Key names an operation: its route, or its tool where it has none.
 func (op Op) Key() string {
@@ -181,6 +186,11 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	if err := Check(op, who); err != nil {
 		return nil, err
 	}
+	leave, err := a.gate.admit(who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	// Events are by the session that the caller names: it must be theirs,
 	// whatever the operation.
 	if who.SessionID != "" && who.OrgID != "" {
@@ -189,13 +199,30 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 		}
 	}
 	tag := ""
-	out, err := op.Run.call(ctx, a.ops, who, func(in any) (err error) {
+	out, err := a.run(ctx, op, who, func(in any) (err error) {
 		if err = decode(in); err == nil {
 			tag, err = openCursor(op, who, in)
 		}
 		return err
 	})
 	return closeCursor(tag, out), err
+}
+
+// run runs op once there is room. It is asked for when the input has arrived:
+// whoever sends slowly takes up none.
+func (a *API) run(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+	done := func() {}
+	defer func() { done() }()
+	return op.Run.call(ctx, a.ops, who, func(in any) error {
+		if err := decode(in); err != nil {
+			return err
+		}
+		leave, err := a.gate.enter(ctx, op.ClassOf(in))
+		if err == nil {
+			done = leave
+		}
+		return err
+	})
 }
 
 // CallTool is Call for an agent: the caller counts as active this month.
@@ -207,6 +234,11 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := Check(op, who); err != nil {
 		return nil, news, err
 	}
+	leave, err := a.gate.admit(who)
+	if err != nil {
+		return nil, func() (string, error) { return "", nil }, err
+	}
+	defer leave()
 	if who.SessionID != "" { // the caller's own, whatever the tool: events are by it
 		if err := a.ops.Work.CheckSession(ctx, who); err != nil {
 			return nil, func() (string, error) { return "", nil }, err
@@ -215,7 +247,7 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := a.ops.Money.Admit(ctx, who); err != nil {
 		return nil, news, err
 	}
-	out, err = op.Run.call(ctx, a.ops, who, decode)
+	out, err = a.run(ctx, op, who, decode)
 	return out, news, err
 }
 

@@ -244,6 +244,8 @@ func (op Op) Kinds() []problem.Kind {
 	add(problem.BadRequest, op.Run.Input.NumField() > 0)
 	add(problem.Unauthorized, op.Door != Public)
 	add(problem.Forbidden, op.Door != Public)
+	add(problem.RateLimited, op.Door != Public) // too many requests of one caller under way
+	add(problem.Unavailable, op.Class != Vital) // too much to do, or the database is away
 	add(problem.Internal, true)
 	slices.Sort(kinds)
 	return kinds

@@ -364,12 +364,13 @@ var events = []Op{
 }
 
 var health = []Op{
-	{Route: "GET /healthz", Summary: "Is the process up?", Door: Public, Success: 200, Run: run((*outgoing.Service).GetHealth)},
+	{Route: "GET /healthz", Summary: "Is the process up?", Door: Public, Success: 200, Class: Vital, Run: run((*outgoing.Service).GetHealth)},
 	{
 		Route:    "GET /readyz",
 		Summary:  "Can the service do its work?",
 		Door:     Public,
 		Success:  200,
+		Class:    Vital,
 		Problems: fails(problem.Unavailable),
 		Run:      run((*outgoing.Service).GetReady),
 	},

@@ -98,7 +98,7 @@ var messages = []Op{
 		Problems: fails(missing, taken, limited),
 		Run:      run((*talk.Service).PostToConversation),
 	},
-	{Tool: "channels", Scopes: readMessages, Success: 200, Run: run((*talk.Service).ListChannels)},
+	{Tool: "channels", Scopes: readMessages, Success: 200, Class: Reading, Run: run((*talk.Service).ListChannels)},
 	{Tool: "channel_read", Scopes: readMessages, Success: 200, Problems: fails(missing), Run: run((*talk.Service).ReadChannel)},
 	{
 		Route:    "POST /v1/questions",

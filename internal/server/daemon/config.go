@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/shape"
+	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
@@ -52,6 +53,7 @@ type Config struct {
 
 	Version string
 	Clock   func() time.Time // nil for the real one
+	Limits  *api.Limits      // how much is taken on at once; nil for what is usual
 
 	local *local // nil unless it serves one person
 }

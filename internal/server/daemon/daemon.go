@@ -158,6 +158,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	})
 	d.Ops.Ground.Forget = d.forget
 	a := api.New(d.Ops)
+	if d.cfg.Limits != nil {
+		a.Limit(*d.cfg.Limits)
+	}
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
 	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
 
@@ -169,7 +172,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
 	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
-	m := newMetrics()
+	m := newMetrics(a)
 	d.outgoing(v, out, m)
 	mux.Handle("GET /metrics", m.handler())
 	mux.Handle("/", dashboard.Handler())
@@ -177,6 +180,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		Handler:           d.cfg.local.around(d.traced(requestID(m.observe(secured(mux), d.log)))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      time.Minute, // for whoever asks and does not read; streams and waits set their own
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    maxHeaderSize,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),

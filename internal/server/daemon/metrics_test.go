@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-hq/svc/internal/server/api"
 )
 
 var described = regexp.MustCompile(`fqName: "(svc_[^"]+)", help: "([^"]*)", ` +
@@ -17,7 +19,7 @@ var described = regexp.MustCompile(`fqName: "(svc_[^"]+)", help: "([^"]*)", ` +
 // docs/reference/metrics.md lists what GET /metrics tells of svc.
 func TestTheReferenceOfMetricsIsCurrent(t *testing.T) {
 	all := make(chan *prometheus.Desc, 1000)
-	newMetrics().registry.Describe(all)
+	newMetrics(api.New(nil)).registry.Describe(all)
 	close(all)
 	var rows []string
 	for d := range all {

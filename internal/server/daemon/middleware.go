@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.26.0"
+
+	"github.com/svc-hq/svc/internal/server/api"
 )
 
 // requestID gives every request an id that logs and answers share. A proxy's
@@ -54,7 +56,7 @@ type metrics struct {
 	jobs     *prometheus.HistogramVec
 }
 
-func newMetrics() *metrics {
+func newMetrics(a *api.API) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -70,9 +72,32 @@ func newMetrics() *metrics {
 			Help: "Requests being answered, streams included.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(),
+	m.registry.MustRegister(&loadCollector{a}, m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// A loadCollector tells how much there is to do.
+type loadCollector struct{ api *api.API }
+
+var (
+	atWork  = prometheus.NewDesc("svc_calls_at_work", "Calls that work, by class; waiting are streams and waits.", []string{"class"}, nil)
+	queued  = prometheus.NewDesc("svc_calls_queued", "Calls that wait for room, by class.", []string{"class"}, nil)
+	refused = prometheus.NewDesc("svc_calls_refused_total", "Calls refused with 503 for want of room, by class.", []string{"class"}, nil)
+)
+
+func (c *loadCollector) Describe(to chan<- *prometheus.Desc) {
+	to <- atWork
+	to <- queued
+	to <- refused
+}
+
+func (c *loadCollector) Collect(to chan<- prometheus.Metric) {
+	for class, load := range c.api.Load() {
+		to <- prometheus.MustNewConstMetric(atWork, prometheus.GaugeValue, float64(load.Work), class.String())
+		to <- prometheus.MustNewConstMetric(queued, prometheus.GaugeValue, float64(load.Queue), class.String())
+		to <- prometheus.MustNewConstMetric(refused, prometheus.CounterValue, float64(load.Refused), class.String())
+	}
 }
 
 func (m *metrics) job(kind, result string, took time.Duration) {

@@ -319,7 +319,7 @@ func (s *Sub) poke() {
 // order. An empty answer means that ctx ended.
 func (s *Sub) Next(ctx context.Context) ([]Entry, error) {
 	for {
-		entries, err := s.ready(ctx)
+		entries, err := s.Ready(ctx)
 		if err != nil || len(entries) > 0 {
 			return entries, err
 		}
@@ -331,15 +331,15 @@ func (s *Sub) Next(ctx context.Context) ([]Entry, error) {
 	}
 }
 
-// ready returns what can be had without waiting: from memory if the feed
+// Woken is sent on when there may be something Ready: for whoever waits for
+// other things, too.
+func (s *Sub) Woken() <-chan struct{} { return s.wake }
+
+// Ready returns what can be had without waiting: from memory if the feed
 // reaches back far enough, else from the database.
-func (s *Sub) ready(ctx context.Context) ([]Entry, error) {
-	s.feed.mu.Lock()
-	recent := s.feed.recent
-	s.feed.mu.Unlock()
-	if len(recent) > 0 && recent[0].Seq <= s.after+1 {
-		i := int(min(s.after+1-recent[0].Seq, int64(len(recent))))
-		return s.take(recent[i:]), nil
+func (s *Sub) Ready(ctx context.Context) ([]Entry, error) {
+	if entries, ok := s.Recent(); ok {
+		return entries, nil
 	}
 	entries, err := s.log.read(ctx, s.org, s.after)
 	if err != nil {
@@ -349,6 +349,18 @@ func (s *Sub) ready(ctx context.Context) ([]Entry, error) {
 		s.poke() // there may be more
 	}
 	return s.take(entries), nil
+}
+
+// Recent is Ready if memory reaches back far enough, and says whether it does.
+func (s *Sub) Recent() (entries []Entry, ok bool) {
+	s.feed.mu.Lock()
+	recent := s.feed.recent
+	s.feed.mu.Unlock()
+	if len(recent) == 0 || recent[0].Seq > s.after+1 {
+		return nil, false
+	}
+	i := int(min(s.after+1-recent[0].Seq, int64(len(recent))))
+	return s.take(recent[i:]), true
 }
 
 func (s *Sub) take(entries []Entry) []Entry {

@@ -11,16 +11,20 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 )
 
-// maxBody is how much a request may send.
-const maxBody = 1 << 20
+const (
+	maxBody   = 1 << 20     // how much a request may send
+	answerFor = time.Minute // how long a call that does not wait may take, and its answer to be read
+)
 
 // ServeHTTP checks a request before anything of it is looked at: host and
 // origin, token, method, size, form. Then a plain call of a tool is answered
@@ -61,7 +65,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A wait may take longer than reading a request ever should.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Time{})
+	_ = connection.SetWriteDeadline(time.Now().Add(wire.MaxWaitSeconds*time.Second + answerFor))
 	query := r.URL.Query()
 	p := s.profiles[profileKey{core: query.Get("profile") == "core", lean: query.Get("for") == Lean}]
 	who.ForModel = p.lean
@@ -97,6 +103,9 @@ func (s *Server) caller(r *http.Request) (coord.Caller, error) {
 
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	body := problem.BodyOf(err)
+	if after := problem.RetryAfter(err); after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(after))
+	}
 	if body.Status >= http.StatusInternalServerError {
 		s.log.Error("tool request failed", "err", err)
 	}

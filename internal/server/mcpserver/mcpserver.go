@@ -241,7 +241,7 @@ func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte
 
 func (s *Server) failure(ctx context.Context, t *tool, err error) answer {
 	body := protectProblem(problem.BodyOf(err))
-	if body.Status >= http.StatusInternalServerError && ctx.Err() == nil {
+	if body.Status >= http.StatusInternalServerError && ctx.Err() == nil && !errors.Is(err, api.ErrBusy) {
 		s.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
 	var text sheet

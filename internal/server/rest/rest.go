@@ -4,6 +4,7 @@ package rest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,7 +36,6 @@ type Server struct {
 	log     *slog.Logger
 	version string
 	doc     func() any // the API document, made once
-	streams streams
 	// Draining is closed when the server shuts down, so that streams can say
 	// goodbye.
 	Draining <-chan struct{}
@@ -215,7 +215,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 // the headers that go with it.
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, err error) problem.Body {
 	b := problem.BodyOf(err)
-	if b.Status >= 500 && r.Context().Err() == nil {
+	if b.Status >= 500 && r.Context().Err() == nil && !errors.Is(err, api.ErrBusy) { // those are counted
 		s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "request_id", w.Header().Get("X-Request-Id"),
 			"err", err)
 	}

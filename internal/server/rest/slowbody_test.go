@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 )
 
@@ -15,14 +16,19 @@ func TestAnAnnouncedBodyTakesNoRoom(t *testing.T) {
 	w := daemontest.Start(t, t.TempDir()+"/svc.db")
 	o := w.Org("Acme")
 	const callers = 100
+	var tokens []string
+	for range 4 { // a token has so many requests
+		owner := o.Users[coord.Owner]
+		tokens = append(tokens, w.Token(o, &owner, coord.Scopes()...))
+	}
 	before := memory()
-	for range callers {
+	for i := range callers {
 		c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		head := []string{"POST /v1/hooks/evaluate HTTP/1.1", "Host: x", "Authorization: Bearer " + o.Owner(),
+		head := []string{"POST /v1/hooks/evaluate HTTP/1.1", "Host: x", "Authorization: Bearer " + tokens[i%len(tokens)],
 			"Content-Type: application/json", "Content-Length: 4000000", "", strings.Repeat(" ", 1024)}
 		fmt.Fprint(c, strings.Join(head, "\r\n"))
 	}

@@ -3,14 +3,13 @@ package rest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/eventlog"
@@ -24,76 +23,35 @@ const (
 	reconnectMS   = 1000
 )
 
-// maxStreams is how many streams a token may have open on one replica. Cookies
-// are people's, who have tabs.
-const maxStreams = 5
-
-// streams count what each token has open.
-type streams struct {
-	mu   sync.Mutex
-	open map[string]int
-}
-
-// enter counts one more of a token, and returns what ends it.
-func (s *streams) enter(token string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if token == "" {
-		return func() {}, nil
-	}
-	if s.open[token] >= maxStreams {
-		return nil, problem.Later(5*time.Second, "this token has %d streams open already; close one, or use a token for each program", maxStreams)
-	}
-	if s.open == nil {
-		s.open = map[string]int{}
-	}
-	s.open[token]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.open[token]--; s.open[token] == 0 {
-			delete(s.open, token)
-		}
-	}, nil
-}
-
 // A follower is what a stream reads from: events, and whether the caller
 // asked for each.
 type follower interface {
-	Next(context.Context) ([]eventlog.Entry, error)
+	Woken() <-chan struct{}
+	Recent() ([]eventlog.Entry, bool)
+	Ready(context.Context) ([]eventlog.Entry, error)
 	Close()
 	Wants(e eventlog.Entry) bool
 }
 
 // stream serves the event log as Server-Sent Events.
 func (s *Server) stream(op api.Op) http.HandlerFunc {
+	type begun struct {
+		who   coord.Caller
+		leave func()
+		f     follower
+		err   error
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.caller(op, r)
-		if err != nil {
-			s.writeProblem(w, r, err)
-			return
-		}
-		leave, err := s.streams.enter(who.TokenID)
-		if err != nil {
-			s.writeProblem(w, r, err)
-			return
-		}
-		defer leave()
-		out, err := s.api.Call(r.Context(), op, who, func(in any) error {
-			if err := s.decode(w, r, op, in); err != nil {
-				return err
-			}
-			if id := r.Header.Get("Last-Event-ID"); id != "" {
-				in.(*wire.Stream).LastEventID = id
-			}
-			return nil
+		b := aside(func() (b begun) {
+			b.who, b.leave, b.f, b.err = s.begin(w, r, op)
+			return b
 		})
-		if err != nil {
-			s.writeProblem(w, r, err)
+		if b.err != nil {
+			s.writeProblem(w, r, b.err)
 			return
 		}
-		f := out.(follower)
-		defer f.Close()
+		defer b.leave()
+		defer b.f.Close()
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Accel-Buffering", "no")
@@ -103,8 +61,32 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 		if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
 			return
 		}
-		s.follow(r, op, who, f, c)
+		s.follow(r, op, b.who, b.f, c)
 	}
+}
+
+// begin makes room for a stream and finds what it is to tell.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who coord.Caller, leave func(), f follower, err error) {
+	if who, err = s.caller(op, r); err != nil {
+		return who, nil, nil, err
+	}
+	if leave, err = s.api.Stream(who); err != nil {
+		return who, nil, nil, err
+	}
+	out, err := s.api.Call(r.Context(), op, who, func(in any) error {
+		if err := s.decode(w, r, op, in); err != nil {
+			return err
+		}
+		if id := r.Header.Get("Last-Event-ID"); id != "" {
+			in.(*wire.Stream).LastEventID = id
+		}
+		return nil
+	})
+	if err != nil {
+		leave()
+		return who, nil, nil, err
+	}
+	return who, leave, out.(follower), nil
 }
 
 // standingChanged reports whether events tell that somebody may no longer do
@@ -121,58 +103,80 @@ func (s *Server) still(r *http.Request, op api.Op) bool {
 	return err == nil && api.Check(op, who) == nil
 }
 
+// follow sends events as they come. It waits in one goroutine with a small
+// stack, of which there may be thousands: what goes deeper is done aside.
 func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower, c *sse) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	batches := make(chan []eventlog.Entry)
-	go func() {
-		defer close(batches)
-		for {
-			b, err := f.Next(ctx)
-			if err != nil {
-				return
-			}
-			select {
-			case batches <- b:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	alive := time.NewTicker(keepAlive)
-	defer alive.Stop()
-	check := time.NewTicker(recheck)
-	defer check.Stop()
-	for {
+	beat := time.NewTicker(recheck)
+	defer beat.Stop()
+	for beats := 0; ; {
 		var err error
 		select {
-		case b, ok := <-batches:
-			if !ok {
+		case <-f.Woken():
+			err = s.deliver(r, op, who, f, c)
+		case <-beat.C:
+			if !aside(func() bool { return s.still(r, op) }) {
 				return
 			}
-			if standingChanged(b) {
-				s.auth.Forget(who.OrgID)
-				if !s.still(r, op) {
-					return
-				}
-			}
-			err = c.events(f, b)
-		case <-alive.C:
-			err = c.send([]byte(": ka\n\n"))
-		case <-check.C:
-			if !s.still(r, op) {
-				return
+			if beats++; beats%int(keepAlive/recheck) == 0 {
+				err = c.send([]byte(": ka\n\n"))
 			}
 		case <-s.Draining:
 			c.send(fmt.Appendf(nil, "event: reconnect\ndata: {\"after_ms\":%d}\n\n", reconnectMS))
 			return
-		case <-ctx.Done():
+		case <-r.Context().Done():
 			return
 		}
 		if err != nil {
 			return
 		}
 	}
+}
+
+// errOver ends a stream whose reader may not go on.
+var errOver = errors.New("this stream is over")
+
+// deliver sends what there is to send.
+func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f follower, c *sse) error {
+	batch, ok := f.Recent()
+	var err error
+	if !ok {
+		err = aside(func() (err error) {
+			batch, err = f.Ready(r.Context())
+			return err
+		})
+	}
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	if standingChanged(batch) {
+		s.auth.Forget(who.OrgID)
+		if !aside(func() bool { return s.still(r, op) }) {
+			return errOver
+		}
+	}
+	return c.events(f, batch)
+}
+
+// aside runs fn on a stack of its own, which is gone when it returns.
+func aside[T any](fn func() T) T {
+	type end struct {
+		out   T
+		panic any
+	}
+	done := make(chan end, 1)
+	go func() {
+		var e end
+		defer func() {
+			e.panic = recover()
+			done <- e
+		}()
+		e.out = fn()
+	}()
+	e := <-done
+	if e.panic != nil {
+		panic(e.panic)
+	}
+	return e.out
 }
 
 // An sse writes frames, each within a deadline.
