@@ -23,6 +23,8 @@ type Limits struct {
 	Streams   int // of one token
 	Tabs      int // streams of one person's browsers
 	Stays     int // streams and waits of all
+
+	Patience time.Duration // how long a call waits for room; 0 for what is usual in its class
 }
 
 // DefaultLimits are those of a service that nobody has set others for.
@@ -124,7 +126,7 @@ func (g *gate) enter(ctx context.Context, c Class) (leave func(), err error) {
 
 // await waits for one's turn.
 func (g *gate) await(ctx context.Context, c Class, t *turn) (leave func(), err error) {
-	timer := time.NewTimer(patience[c])
+	timer := time.NewTimer(cmp.Or(g.Patience, patience[c]))
 	defer timer.Stop()
 	select {
 	case <-t.come:

@@ -62,6 +62,7 @@ type Daemon struct {
 	queue    *jobs.Queue
 	notifier *notify.Notifier
 	http     *http.Server
+	rest     *rest.Server
 	listener net.Listener
 	draining chan struct{}
 	stopWork context.CancelFunc
@@ -162,7 +163,8 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		a.Limit(*d.cfg.Limits)
 	}
 	r := rest.New(a, d.auth, d.log, d.cfg.Version)
-	r.Draining, r.TrustProxy = d.draining, d.cfg.TrustProxy
+	r.Draining, r.TrustProxy, r.KeepStreams = d.draining, d.cfg.TrustProxy, d.cfg.local != nil
+	d.rest = r
 
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", r.Handler())
@@ -288,6 +290,7 @@ func (d *Daemon) stop() error {
 		d.http.Close()
 		err = nil
 	}
+	d.rest.Wait(ctx) // for streams to say goodbye
 	return errors.Join(err, d.close(ctx))
 }
 

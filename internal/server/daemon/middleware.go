@@ -69,7 +69,7 @@ func newMetrics(a *api.API) *metrics {
 			Buckets: []float64{.005, .025, .1, .5, 2.5, 15, 60}}, []string{"kind", "result"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "svc_http_requests_in_flight",
-			Help: "Requests being answered, streams included.",
+			Help: "Requests being answered; streams are among svc_calls_at_work.",
 		}),
 	}
 	m.registry.MustRegister(&loadCollector{a}, m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,6 +108,48 @@ func BenchmarkChangedFiles(b *testing.B) {
 			b.ReportMetric(float64(took[0].Microseconds())/float64(b.N), "µs-10")
 			b.ReportMetric(float64(took[1].Microseconds())/float64(b.N), "µs-1000")
 			b.ReportMetric(float64(took[1])/float64(took[0]), "1000/10")
+		})
+	}
+}
+
+// BenchmarkOneOrgDeclares: what 64 people of one org get declared, as a multiple
+// of what one of them does. Target: 8 on PostgreSQL, where a commit is a way to
+// another process and to the disk.
+func BenchmarkOneOrgDeclares(b *testing.B) {
+	const people, each = 64, 10
+	for _, db := range databases {
+		b.Run(db.name, func(b *testing.B) {
+			dsn := db.dsn(b)
+			storetest.Prepare(b, dsn)
+			c := newCrowd(daemontest.Start(b, dsn), "Acme", people)
+			turn := 0
+			rate := func(people int) float64 {
+				var all sync.WaitGroup
+				turn++
+				start := time.Now()
+				for i := range people {
+					all.Go(func() {
+						for n := range each {
+							c.request(i, map[string]any{"branch": fmt.Sprintf("b%d-%d-%d", turn, i, n),
+								"scope": map[string]any{"paths": []string{fmt.Sprintf("own%d/%d-%d.go", i, turn, n)}}})
+						}
+					})
+				}
+				all.Wait()
+				return float64(people*each) / time.Since(start).Seconds()
+			}
+			rate(1)
+			var one, many float64
+			for range b.N {
+				for range 4 {
+					one += rate(1) / 4
+				}
+				many += rate(people)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(one/float64(b.N), "one/s")
+			b.ReportMetric(many/float64(b.N), "many/s")
+			b.ReportMetric(many/one, "many/one")
 		})
 	}
 }

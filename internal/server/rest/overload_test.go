@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -145,7 +146,7 @@ func TestLoadIsShedFromTheRightEnd(t *testing.T) {
 // TestACallWaitsForRoom: in a queue that ends; then it is refused.
 func TestACallWaitsForRoom(t *testing.T) {
 	l := few()
-	l.Queue = 1
+	l.Queue, l.Patience = 1, time.Hour
 	b := newBusyWorld(t, l)
 	post := b.post(b.o.Owner())
 	b.begin(post, post, post, post)

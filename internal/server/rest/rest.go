@@ -39,6 +39,10 @@ type Server struct {
 	// Draining is closed when the server shuts down, so that streams can say
 	// goodbye.
 	Draining <-chan struct{}
+	// KeepStreams leaves streams to the HTTP server, which counts them as
+	// requests; otherwise they have their connection to themselves.
+	KeepStreams bool
+	taken       sync.WaitGroup // streams that have
 	// TrustProxy makes the client's address the last one in X-Forwarded-For.
 	TrustProxy bool
 }

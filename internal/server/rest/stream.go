@@ -1,11 +1,11 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -50,20 +50,33 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 			s.writeProblem(w, r, b.err)
 			return
 		}
-		defer b.leave()
-		defer b.f.Close()
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Accel-Buffering", "no")
+		if c := s.takeOver(w, r); c != nil {
+			s.taken.Go(func() {
+				defer b.leave()
+				defer b.f.Close()
+				defer func() { // nobody else would: the HTTP server has let go
+					if p := recover(); p != nil {
+						s.log.Error("a stream failed", "err", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+					}
+				}()
+				c.serve(func(r *http.Request) { s.follow(r, op, b.who, b.f, c) })
+			})
+			return
+		}
+		defer b.leave()
+		defer b.f.Close()
 		c := &sse{w: w, rc: http.NewResponseController(w)}
 		// The deadline for reading the request would end the stream as well.
 		c.rc.SetReadDeadline(time.Time{})
-		if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
-			return
-		}
 		s.follow(r, op, b.who, b.f, c)
 	}
 }
+
+// A line is where a stream's frames go.
+type line interface{ send([]byte) error }
 
 // begin makes room for a stream and finds what it is to tell.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who coord.Caller, leave func(), f follower, err error) {
@@ -105,7 +118,10 @@ func (s *Server) still(r *http.Request, op api.Op) bool {
 
 // follow sends events as they come. It waits in one goroutine with a small
 // stack, of which there may be thousands: what goes deeper is done aside.
-func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower, c *sse) {
+func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower, c line) {
+	if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
+		return
+	}
 	beat := time.NewTicker(recheck)
 	defer beat.Stop()
 	for beats := 0; ; {
@@ -136,7 +152,7 @@ func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower
 var errOver = errors.New("this stream is over")
 
 // deliver sends what there is to send.
-func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f follower, c *sse) error {
+func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f follower, c line) error {
 	batch, ok := f.Recent()
 	var err error
 	if !ok {
@@ -154,7 +170,10 @@ func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f followe
 			return errOver
 		}
 	}
-	return c.events(f, batch)
+	if text := frames(f, batch); len(text) > 0 {
+		return c.send(text)
+	}
+	return nil
 }
 
 // aside runs fn on a stack of its own, which is gone when it returns.
@@ -193,17 +212,17 @@ func (c *sse) send(b []byte) error {
 	return c.rc.Flush()
 }
 
-func (c *sse) events(f follower, batch []eventlog.Entry) error {
-	var b bytes.Buffer
+// frames writes the events that were asked for.
+func frames(f follower, batch []eventlog.Entry) (out []byte) {
 	for _, e := range batch {
 		if !f.Wants(e) {
 			continue
 		}
 		// JSON has no raw newline, so a frame cannot be broken from inside.
-		fmt.Fprintf(&b, "id: %s\nevent: %s\ndata: %s\n\n", e.ID, e.Type, e.JSON)
+		out = append(append(out, "id: "...), e.ID...)
+		out = append(append(out, "\nevent: "...), e.Type...)
+		out = append(append(out, "\ndata: "...), e.JSON...)
+		out = append(out, "\n\n"...)
 	}
-	if b.Len() == 0 {
-		return nil
-	}
-	return c.send(b.Bytes())
+	return out
 }

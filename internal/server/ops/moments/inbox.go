@@ -91,8 +91,10 @@ func inboxOf(who coord.Caller, sess *store.SessionRow, unread bool) store.Messag
 	return want
 }
 
+// inbox looks, and writes only if there is something that becomes read.
 func (s *Service) inbox(ctx context.Context, who coord.Caller, in wire.InboxTool) (out wire.Inbox, err error) {
-	err = s.Write(ctx, who, func(tx *store.Tx) error {
+	see := false
+	look := func(tx *store.Tx) error {
 		who := who
 		sess, err := s.talk.Listener(ctx, tx, &who)
 		if err != nil {
@@ -103,11 +105,18 @@ func (s *Service) inbox(ctx context.Context, who coord.Caller, in wire.InboxTool
 		if out.Items, err = tx.Messages(ctx, who.OrgID, talk.Reader(who), want); err != nil {
 			return err
 		}
-		if err := talk.See(ctx, tx, who, sess, out.Items); err != nil {
-			return err
+		if see {
+			if err := talk.See(ctx, tx, who, sess, out.Items); err != nil {
+				return err
+			}
 		}
 		out.Unread, err = tx.CountMessages(ctx, who.OrgID, talk.Reader(who), inboxOf(who, sess, true))
 		return err
-	})
+	}
+	if err = s.Read(ctx, look); err != nil || len(out.Items) == 0 {
+		return out, err
+	}
+	see = true
+	err = s.Write(ctx, who, look)
 	return out, err
 }

@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// A conn is a connection that a stream has taken over from the HTTP server,
+// whose buffers and stack are free then: there may be thousands that wait.
+type conn struct {
+	net.Conn
+	request *http.Request // what is needed of it to ask again who sent it
+	head    []byte        // of the answer, until it is sent
+}
+
+// takeOver takes the connection of a request, or returns nil if it cannot be
+// had.
+func (s *Server) takeOver(w http.ResponseWriter, r *http.Request) *conn {
+	if s.KeepStreams || r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1) {
+		return nil
+	}
+	taken, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil
+	}
+	h := w.Header().Clone()
+	h.Set("Transfer-Encoding", "chunked")
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	var head bytes.Buffer
+	head.WriteString("HTTP/1.1 200 OK\r\n")
+	h.Write(&head)
+	head.WriteString("\r\n")
+	return &conn{taken, &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr}, head.Bytes()}
+}
+
+// serve runs a stream on the connection until it ends or the client goes. A
+// client has nothing more to say: if it does, it is gone, too.
+func (c *conn) serve(stream func(*http.Request)) {
+	defer c.Close()
+	c.SetDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		c.Read(make([]byte, 1))
+		cancel()
+	}()
+	stream(c.request.WithContext(ctx))
+	c.SetWriteDeadline(time.Now().Add(writeDeadline))
+	c.Write([]byte("0\r\n\r\n"))
+}
+
+// send writes a chunk.
+func (c *conn) send(b []byte) error {
+	c.SetWriteDeadline(time.Now().Add(writeDeadline))
+	out := fmt.Appendf(c.head, "%x\r\n", len(b))
+	c.head = nil
+	_, err := c.Write(append(append(out, b...), "\r\n"...))
+	return err
+}
+
+// Wait waits until no stream is open any more, or ctx ends.
+func (s *Server) Wait(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { s.taken.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
