@@ -21,7 +21,7 @@ type Index struct {
 	freeChange []uint32
 	repos      map[string]*repo
 	tickets    map[string][]uint32 // workers by repo and ticket
-	byWorker   map[string][]uint32 // changes by each worker that touched them
+	byWorker   map[string][]uint32 // changes by each worker that touched them, by place
 	suppressed map[string]Suppression
 }
 
@@ -164,7 +164,9 @@ func (ix *Index) PutChange(c *Change) {
 		r.names[at] = true
 	}
 	for _, id := range touchers(c) {
-		ix.byWorker[id] = append(ix.byWorker[id], at)
+		all := ix.byWorker[id]
+		i, _ := slices.BinarySearchFunc(all, c, ix.byPlace)
+		ix.byWorker[id] = slices.Insert(all, i, at)
 	}
 }
 
@@ -182,7 +184,11 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 	r.tree.RemoveAll(s.entries)
 	r.urgent.RemoveAll(s.urgent)
 	for _, id := range touchers(s.c) {
-		drop(ix.byWorker, id, at)
+		all := ix.byWorker[id]
+		i, _ := slices.BinarySearchFunc(all, s.c, ix.byPlace)
+		if ix.byWorker[id] = slices.Delete(all, i, i+1); len(all) == 1 {
+			delete(ix.byWorker, id)
+		}
 	}
 	delete(r.changes, changeKey{copy, path})
 	delete(r.names, at)
@@ -211,10 +217,16 @@ func (ix *Index) Changes(workerID string) []*Change {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Change) int {
-		return cmp.Or(strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Facts.Path, b.Facts.Path), strings.Compare(a.Copy, b.Copy))
-	})
 	return out
+}
+
+// byPlace orders changes by repo, path and copy, by which there is one each.
+func (ix *Index) byPlace(at uint32, c *Change) int {
+	b := ix.changes[at].c
+	if n := strings.Compare(b.RepoID, c.RepoID); n != 0 {
+		return n
+	}
+	return cmp.Or(strings.Compare(b.Facts.Path, c.Facts.Path), strings.Compare(b.Copy, c.Copy))
 }
 
 // ownerID returns the worker to whom a change counts: of those that touched

@@ -34,6 +34,18 @@ func RelatedWork(ix *Index, workerID string) []Related {
 	if r.rules.MergeCheck == policy.MergeCheckOff {
 		return nil
 	}
+	var others []*Worker // first: most often there are none, and one's own changes may be many
+	for id := range ix.byWorker {
+		other := ix.Worker(id)
+		if other == nil || other.Repo.ID != w.Repo.ID || !meets(w, other) ||
+			r.rules.MergeCheck == policy.MergeCheckOwn && other.User.ID != w.User.ID {
+			continue
+		}
+		others = append(others, other)
+	}
+	if len(others) == 0 {
+		return nil
+	}
 	mine := bearing{}
 	for _, c := range ix.Changes(workerID) {
 		mine.add(r, c)
@@ -42,13 +54,9 @@ func RelatedWork(ix *Index, workerID string) []Related {
 		return nil
 	}
 	var out []Related
-	for id, at := range ix.workers {
-		other := ix.slots[at].w
-		if other.Repo.ID != w.Repo.ID || !meets(w, other) || r.rules.MergeCheck == policy.MergeCheckOwn && other.User.ID != w.User.ID {
-			continue
-		}
+	for _, other := range others {
 		byCopy := map[string]*bearing{}
-		for _, c := range ix.Changes(id) {
+		for _, c := range ix.Changes(other.ID) {
 			if byCopy[c.Copy] == nil {
 				byCopy[c.Copy] = &bearing{}
 			}

@@ -100,7 +100,8 @@ func TestServeForABenchmark(t *testing.T) {
 	if dsn == "" {
 		return
 	}
-	cfg := daemon.Config{Addr: "127.0.0.1:0", PublicURL: "http://127.0.0.1:0", Database: dsn, Data: t.TempDir(), SecretKey: daemontest.SecretKey}
+	const addr = "127.0.0.1:0"
+	cfg := daemon.Config{Addr: addr, PublicURL: "http://" + addr, Database: dsn, Data: t.TempDir(), SecretKey: daemontest.SecretKey}
 	d, err := daemon.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

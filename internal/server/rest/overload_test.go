@@ -63,7 +63,8 @@ func (b *busyWorld) preEdit(agent string) daemontest.Request {
 }
 
 func (b *busyWorld) post(token string) daemontest.Request {
-	return daemontest.Request{Method: "POST", Path: "/v1/messages", Token: token, Body: map[string]any{"to": "channel:" + b.repo, "body": "Hello"}}
+	body := map[string]any{"to": "channel:" + b.repo, "body": "Hello"}
+	return daemontest.Request{Method: "POST", Path: "/v1/messages", Token: token, Body: body}
 }
 
 func (b *busyWorld) list() daemontest.Request {
@@ -91,7 +92,8 @@ func (b *busyWorld) refused(status int, r daemontest.Request) {
 	b.t.Helper()
 	res := b.Do(r)
 	if res.Status != status || res.Header.Get("Retry-After") == "" {
-		b.t.Errorf("%s %s = %d, Retry-After %q, want %d with one\n%s", r.Method, r.Path, res.Status, res.Header.Get("Retry-After"), status, res.Body)
+		b.t.Errorf("%s %s = %d, Retry-After %q, want %d with one\n%s", r.Method, r.Path, res.Status, res.Header.Get("Retry-After"), status,
+			res.Body)
 	}
 }
 
@@ -177,8 +179,8 @@ func TestATokenHasSoManyRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
-			b.o.Owner())
+		fmt.Fprintf(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{", b.o.Owner())
 	}
 	await.True(t, "both to be counted", func() bool { return b.Do(b.preEdit("known")).Status == 429 })
 	b.Must(200, b.list(), nil)

@@ -107,7 +107,7 @@ func (w *world) messages(ctx context.Context, at *drill.Server) (out []message, 
 	for _, r := range rooms {
 		if err == nil && r.Kind == "channel" {
 			var said []message
-			said, err = drill.All[message](ctx, w.writer, at, "/v1/conversations/"+r.ID+"/messages?limit=100")
+			said, err = drill.Pages[message](ctx, w.writer, at, "/v1/conversations/"+r.ID+"/messages?limit=100", "before")
 			out = append(out, said...)
 		}
 	}
@@ -123,12 +123,12 @@ func (w *world) same(ctx context.Context, fresh *drill.Server) error {
 	files = append(files, w.paths[:min(len(w.paths), 60)]...)
 	var wrong []error
 	for _, f := range files {
-		want, err := w.ask(ctx, fresh, 0, f)
+		want, err := w.askSurely(ctx, fresh, f)
 		if err != nil {
 			return err
 		}
 		for _, s := range w.servers {
-			got, err := w.ask(ctx, s, 0, f)
+			got, err := w.askSurely(ctx, s, f)
 			if err != nil {
 				return err
 			}

@@ -223,8 +223,13 @@ func (c *Client) Call(ctx context.Context, at *Server, method, path string, in, 
 	return json.Unmarshal(text, out)
 }
 
-// All reads a whole list.
+// All reads a whole list, by its cursors.
 func All[T any](ctx context.Context, c *Client, at *Server, path string) (out []T, err error) {
+	return Pages[T](ctx, c, at, path, "cursor")
+}
+
+// Pages reads a whole list whose pages are asked for by a parameter.
+func Pages[T any](ctx context.Context, c *Client, at *Server, path, parameter string) (out []T, err error) {
 	for cursor := ""; ; {
 		var page struct {
 			Items      []T
@@ -237,7 +242,7 @@ func All[T any](ctx context.Context, c *Client, at *Server, path string) (out []
 		if page.NextCursor == nil {
 			return out, nil
 		}
-		cursor = "&cursor=" + *page.NextCursor
+		cursor = "&" + parameter + "=" + *page.NextCursor
 	}
 }
 
