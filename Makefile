@@ -44,8 +44,9 @@ test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; i
 test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
 	go run ./internal/tools/withservice -- .ci/clients/run
 
-test-grammars: ## what builds without a C compiler read: the same trees and facts from WebAssembly
+test-grammars: ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
 	.ci/needs
+	.ci/sanitize-grammars
 	.ci/build-grammars
 	SVC_TEST_GRAMMARS=1 go test -count=1 ./internal/client/grammar/wasm
 	CGO_ENABLED=0 go test ./internal/client/grammar ./internal/client/analysis ./internal/client/rules ./internal/client/outline ./internal/client/references

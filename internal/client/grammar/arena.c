@@ -1,6 +1,7 @@
 //go:build cgo && !lean
 
 #include "arena.h"
+#include "flatten.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,7 @@ static void *arena_realloc(void *p, size_t size) {
 }
 
 void svc_arena_install(void) {
+  svc_mend();
   if (ts_set_allocator) ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free);
 }
 

@@ -29,6 +29,10 @@ typedef struct {
 int svc_parse(int lang, const char *old_source, uint32_t old_length, const char *new_source, uint32_t new_length,
               const svc_edit *edit, uint64_t micros, svc_nodes *old_out, svc_nodes *new_out);
 
+// svc_mend mends what a grammar does wrong. It is called once, before the
+// others; svc_arena_install does.
+void svc_mend(void);
+
 // svc_names writes the names of a language's kinds (or fields) to buf,
 // separated by newlines, and returns how many bytes that takes.
 uint32_t svc_names(int lang, bool fields, char *buf, uint32_t size);
