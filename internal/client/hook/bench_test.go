@@ -183,6 +183,100 @@ func BenchmarkPostEdit(b *testing.B) {
 	b.ReportMetric(float64(median(larges))/float64(median(smalls)), "large/small")
 }
 
+// BenchmarkPostEditOfContracts measures svc after an edit that concerns other
+// files, in a backend of 40 files with routes: of a mapper that eight of them
+// reply with, which are worked out again with both versions of it, and of one
+// file when six others were left with changed contracts, which are then looked
+// at again. Against an edit of the same file that no route depends on; both
+// should stay at or below 3, and far from the limit of svc hook on the clock.
+func BenchmarkPostEditOfContracts(b *testing.B) {
+	w := newBench(b)
+	repo := w.backend("backend", 40)
+	edit := func(file string) m {
+		return m{"tool_name": "Edit", "tool_input": m{"file_path": filepath.Join(repo, file), "old_string": "a", "new_string": "b"}}
+	}
+	const mapper, plain = "src/mapper.js", "src/plain.js"
+	w.run(w.whole, repo, "PostToolUse", edit(plain))
+	var smalls, chains, alongs []time.Duration
+	var slowest time.Duration
+	for b.Loop() {
+		n := len(smalls) + 1
+		gittest.Write(w, repo, plain, plainModule(n))
+		smalls = append(smalls, w.run(w.whole, repo, "PostToolUse", edit(plain)))
+		gittest.Write(w, repo, mapper, mapperModule(n))
+		began := time.Now()
+		chains = append(chains, w.run(w.whole, repo, "PostToolUse", edit(mapper)))
+		slowest = max(slowest, time.Since(began))
+		for i := range 6 { // each is left with a route that is gone
+			gittest.Write(w, repo, routesFile(i), routesModule(i, n))
+			w.run(w.whole, repo, "PostToolUse", edit(routesFile(i)))
+		}
+		gittest.Write(w, repo, plain, plainModule(-n))
+		began = time.Now()
+		alongs = append(alongs, w.run(w.whole, repo, "PostToolUse", edit(plain)))
+		slowest = max(slowest, time.Since(began))
+		for i := range 6 {
+			gittest.Write(w, repo, routesFile(i), routesModule(i, 0))
+			w.run(w.whole, repo, "PostToolUse", edit(routesFile(i)))
+		}
+		gittest.Write(w, repo, mapper, mapperModule(0))
+		w.run(w.whole, repo, "PostToolUse", edit(mapper))
+	}
+	s := float64(median(smalls))
+	b.ReportMetric(s/1000, "small-cpu-µs")
+	b.ReportMetric(float64(median(chains))/s, "chain/small")
+	b.ReportMetric(float64(median(alongs))/s, "unsettled/small")
+	b.ReportMetric(float64(slowest.Milliseconds()), "slowest-ms")
+}
+
+// backend makes a repository of files with routes, of which every fifth replies
+// with what one mapper makes.
+func (w *bench) backend(name string, files int) string {
+	repo := filepath.Join(w.dir, name)
+	gittest.Write(w, repo, ".claude/settings.json", `{"hooks":"svc hook"}`)
+	gittest.Write(w, repo, "src/mapper.js", mapperModule(0))
+	gittest.Write(w, repo, "src/plain.js", plainModule(0))
+	for i := range files {
+		gittest.Write(w, repo, routesFile(i), routesModule(i, 0))
+	}
+	gittest.Run(w, repo, "init", "-q", "-b", "main")
+	gittest.Run(w, repo, "remote", "add", "origin", "git@github.com:acme/backend.git")
+	gittest.Run(w, repo, "add", ".")
+	gittest.Run(w, repo, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x")
+	return repo
+}
+
+func routesFile(i int) string { return fmt.Sprintf("src/routes/r%d.js", i) }
+
+func routesModule(i, n int) string {
+	var text strings.Builder
+	text.WriteString("const express = require('express');\nconst { toView } = require('../mapper');\nconst router = express.Router();\n")
+	for k := range 8 {
+		reply := "{ id: req.params.id, count: 1 }"
+		if i%5 == 0 {
+			reply = "{ item: toView(load(req.params.id)) }"
+		}
+		path := fmt.Sprintf("/r%d/%d/:id", i, k)
+		if n > 0 && k == 7 {
+			path = fmt.Sprintf("/r%d/other%d/:id", i, n)
+		}
+		fmt.Fprintf(&text, "router.get('%s', (req, res) => {\n  res.json(%s);\n});\n", path, reply)
+	}
+	return text.String() + "module.exports = router;\n"
+}
+
+func mapperModule(n int) string {
+	field := "total"
+	if n > 0 {
+		field = fmt.Sprintf("sum%d", n)
+	}
+	return "exports.toView = (o) => ({ id: o.id, " + field + ": o.total, note: o.note });\n"
+}
+
+func plainModule(n int) string {
+	return fmt.Sprintf("function twice(a) {\n  return a * 2 + %d;\n}\n\nmodule.exports = { twice };\n", n)
+}
+
 // installed returns a copy of a program.
 func installed(b *testing.B, program string) string {
 	b.Helper()
