@@ -81,9 +81,10 @@ func (y *scenery) tell(t *testing.T) {
 	s.post("/v1/tokens", `{"name":"all","user_email":"olga@example.com","scopes":`+all+`}`, &made)
 	y.olga, y.bob = made.Token, s.token("bob@example.com")
 	s.post("/v1/members", `{"email":"ana@example.com","name":"Ana Aspen"}`, nil)
-	for _, name := range []string{"acme/shop", "acme/shop-old", "acme/shop-fork"} {
+	for _, name := range []string{"acme/shop", "acme/shop-old", "acme/shop-fork", "acme/api", "acme/web"} {
 		s.post("/v1/repos", `{"full_name":"`+name+`"}`, nil)
 	}
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
 	s.post("/v1/tokens", `{"name":"ci","user_email":"olga@example.com"}`, nil)
 	s.post("/v1/webhooks", `{"url":"http://`+y.front+`/hook"}`, nil)
 	for i := range 7 {

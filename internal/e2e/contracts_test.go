@@ -128,6 +128,9 @@ func TestAFieldBreaksThoseWhoUseIt(t *testing.T) {
 	s := newServer(t, t.TempDir())
 	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{mapper: before, "src/routes.js": routes})
 	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), map[string]string{"src/api.ts": uses})
+	s.post("/v1/members", `{"email":"eve@example.com","name":"Eve Elm"}`, nil)
+	web.write("src/api.ts", strings.ReplaceAll(uses, "load", "fetchOrder"))
+	web.run("git", "commit", "-q", "-am", "name it better", "--author", "Eve <Eve@Example.com>")
 	api.hook("SessionStart", "")
 	web.hook("SessionStart", "")
 	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
@@ -139,10 +142,44 @@ func TestAFieldBreaksThoseWhoUseIt(t *testing.T) {
 	}
 	api.write(mapper, "exports.toView = (o) => ({ id: o.id, sum: o.total, note: o.note });\n")
 	told := api.hook("PostToolUse", mapper)
-	for _, want := range []string{"contract_break", "http:GET /orders/{}", "order.total", "src/api.ts"} {
+	for _, want := range []string{"contract_break", "http:GET /orders/{}", "order.total", "src/api.ts", "which Eve Elm changed last",
+		"message Eve Elm"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("who renamed a field was not told of %q: %s", want, told)
 		}
+	}
+}
+
+// Routes that differ by a prefix are probably one; once an admin has said so by
+// the command, they are, and it is remembered for the two repositories.
+func TestAPrefixThatAnAdminConfirms(t *testing.T) {
+	svc := program(t, "svc")
+	const server = "src/server.js"
+	route := func(at string) string {
+		return "const app = require('express')();\napp.get('" + at + "', (req, res) => {\n  res.json({ id: 1 });\n});\n"
+	}
+	s := newServer(t, t.TempDir())
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{server: route("/api/v1/orders/:id")})
+	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"),
+		map[string]string{"src/c.ts": "export const load = (id: string) => fetch(`/orders/${id}`);\n"})
+	api.hook("SessionStart", "")
+	web.hook("SessionStart", "")
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web"]}`, nil)
+	web.svc("index")
+	api.write(server, route("/api/v1/bills/:id"))
+	if told := api.hook("PostToolUse", server); !strings.Contains(told, "probably") {
+		t.Errorf("a route that differs by its prefix is not told as probable: %s", told)
+	}
+	said := func() string { return s.conflicts(t)[0].Explanation }
+	if out := api.svc("repos", "prefix", "acme/api", "acme/web", "api/v1/"); !strings.Contains(out, "are the same") {
+		t.Errorf("svc repos prefix says %s", out)
+	}
+	if strings.Contains(said(), "probably") {
+		t.Errorf("although an admin confirmed the prefix: %s", said())
+	}
+	api.svc("repos", "prefix", "acme/web", "acme/api", "/api/v1", "--remove")
+	if !strings.Contains(said(), "probably") {
+		t.Errorf("the admin's word was taken back: %s", said())
 	}
 }
 

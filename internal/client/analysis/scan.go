@@ -33,6 +33,7 @@ type Batch struct {
 	After    string          // give this as ScanOptions.After to go on
 	Done     bool            // nothing is left
 	Left     int             // files that were left out when it stopped
+	Unread   map[string]int  // places by file that look like routes or calls but could not be read
 }
 
 // Scan reads every file of a version and hands its visible definitions,
@@ -47,7 +48,7 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 		return err
 	}
 	defer s.run.objects.Close()
-	batch := Batch{Analysis: &coord.Analysis{Files: []coord.FileFacts{}}, After: opts.After}
+	batch := Batch{Analysis: &coord.Analysis{Files: []coord.FileFacts{}}, After: opts.After, Unread: map[string]int{}}
 	for i, e := range files {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -56,15 +57,18 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 			batch.Analysis.Truncated, batch.Left = true, len(files)-i
 			return send(batch)
 		}
-		if f, ok := s.file(e); ok {
+		if f, unread, ok := s.file(e); ok {
 			batch.Analysis.Files = append(batch.Analysis.Files, f)
+			if unread > 0 {
+				batch.Unread[e.Path] = unread
+			}
 		}
 		batch.After = e.Path
 		if len(batch.Analysis.Files) == s.opts.BatchFiles && i+1 < len(files) {
 			if err := send(batch); err != nil {
 				return err
 			}
-			batch.Analysis = &coord.Analysis{Files: []coord.FileFacts{}}
+			batch.Analysis, batch.Unread = &coord.Analysis{Files: []coord.FileFacts{}}, map[string]int{}
 		}
 	}
 	batch.Done = true
@@ -113,17 +117,18 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 // scanFileLimit is how long one file may take: a scan is never stuck on it.
 const scanFileLimit = 5 * time.Second
 
-// file reads one file; ok is false when it has nothing to tell.
-func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
+// file reads one file, and tells how much in it could not be; ok is false when
+// it has nothing to tell.
+func (s *scan) file(e gitrepo.Entry) (f coord.FileFacts, unread int, ok bool) {
 	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
-	f := lines.Facts(&d)
+	f = lines.Facts(&d)
 	source, err := s.run.objects.Blob(e.ID, references.MaxSource)
 	if err != nil {
-		return f, false
+		return f, 0, false
 	}
 	x := &extract.Side{File: e.Path, Lang: rules.LanguageOf(e.Path), Source: source}
 	if x.Read(nil, scanFileLimit) != nil || x.Version.Generated {
-		return f, false
+		return f, 0, false
 	}
 	s.run.repo.Complete(e.Path, x.Version)
 	empty := extract.Nothing(x.Lang.Name)
@@ -140,5 +145,8 @@ func (s *scan) file(e gitrepo.Entry) (coord.FileFacts, bool) {
 	for i := range f.Contracts {
 		f.Contracts[i].Change, f.Contracts[i].Compatibility, f.Contracts[i].Detail = coord.Same, coord.Compatible, nil
 	}
-	return f, len(f.Symbols)+len(f.Contracts)+len(f.References) > 0
+	if !rules.TestPath(e.Path) {
+		unread = len(x.Version.Missed())
+	}
+	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+unread > 0
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +20,48 @@ import (
 
 // How far one run of svc index goes.
 const (
-	indexBudget = 10 * time.Minute
-	indexBatch  = 100
+	indexBudget   = 10 * time.Minute
+	authorsBudget = 30 * time.Second
+	indexBatch    = 100
 )
+
+// authors finds who changed lines last that use something of other programs:
+// who is to be asked when it breaks. Git needs a process for each file, so it
+// goes on only for a while.
+type authors struct {
+	root, commit string
+	until        time.Time
+	left         int // files for which there was no time
+}
+
+func (w *authors) of(ctx context.Context, f coord.FileFacts) (out []wire.LineAuthor) {
+	var lines []int
+	for _, c := range f.Contracts {
+		if c.Role == coord.Uses && c.Line > 0 && !slices.Contains(lines, c.Line) && len(lines) < maxIndexed {
+			lines = append(lines, c.Line)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if time.Now().After(w.until) {
+		w.left++
+		return nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, w.until)
+	defer cancel()
+	by, err := gitrepo.Authors(ctx, w.root, w.commit, f.Path, lines)
+	if err != nil {
+		w.left++
+		return nil
+	}
+	for _, line := range lines {
+		if email := by[line]; email != "" {
+			out = append(out, wire.LineAuthor{Line: line, Author: coord.AuthorHash(email)})
+		}
+	}
+	return out
+}
 
 func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	here, err := a.here()
@@ -39,7 +79,7 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	ctx, cancel := context.WithTimeout(ctx, indexBudget)
 	defer cancel()
 	var total wire.Indexed
-	left := 0
+	left, unread := 0, 0
 	opts := analysis.ScanOptions{
 		Version:      base,
 		After:        after,
@@ -47,9 +87,13 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 		Budget:       indexBudget,
 		MetadataOnly: l.DataMode == coord.DataMetadataOnly,
 	}
+	who := &authors{root: here.Root, commit: base, until: time.Now().Add(authorsBudget)}
 	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
 		after, left = b.After, b.Left
-		got, err := sendBatch(ctx, c, here.Fingerprint, b)
+		for _, n := range b.Unread {
+			unread += n
+		}
+		got, err := sendBatch(ctx, c, here.Fingerprint, b, who)
 		if err != nil {
 			return err
 		}
@@ -62,6 +106,9 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	if err != nil {
 		return fmt.Errorf("%w; go on with: svc index --after %q", err, after)
 	}
+	if who.left > 0 && !quiet {
+		fmt.Fprintf(a.Stderr, "\rsvc: who changed the uses in %d files last was not looked up, for time; those have no owner\n", who.left)
+	}
 	if left > 0 && !quiet {
 		fmt.Fprintf(a.Stderr, "\rsvc: stopped at its limit with %d files left; go on with: svc index --after %q\n", left, after)
 	}
@@ -71,6 +118,9 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 	if !quiet {
 		fmt.Fprintf(a.Stderr, "\r")
 		fmt.Fprintf(a.Stdout, "indexed %d files with %d contracts\n", total.Files, total.Contracts)
+		if unread > 0 {
+			fmt.Fprintf(a.Stdout, "%d places look like routes or calls but could not be read; svc index --explain FILE shows them\n", unread)
+		}
 	}
 	return nil
 }
@@ -121,10 +171,13 @@ func (a *app) printExplanation(x *analysis.Explanation) {
 	}
 }
 
-func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch) (wire.Indexed, error) {
+func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch, who *authors) (wire.Indexed, error) {
 	in := wire.IndexFiles{Complete: b.Done, Files: []wire.IndexedFile{}, Removed: []string{}}
 	for _, f := range b.Analysis.Files {
-		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: contractsIn(f)})
+		contracts := contractsIn(f)
+		sent := contracts[:min(len(contracts), maxIndexed)]
+		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: sent, Unread: b.Unread[f.Path],
+			Cut: len(contracts) - len(sent), Authors: who.of(ctx, f)})
 	}
 	return c.Index(ctx, url.PathEscape(repo), in)
 }
@@ -161,7 +214,7 @@ func contractsIn(f coord.FileFacts) []coord.ContractFacts {
 		told[r.Key] = true
 		out = append(out, coord.ContractFacts{Key: r.Key, Role: coord.Uses, Change: coord.Same, Compatibility: coord.Compatible, Line: r.Line})
 	}
-	return out[:min(len(out), maxIndexed)]
+	return out
 }
 
 // maxIndexed is how many contracts of one file the server takes.

@@ -15,7 +15,7 @@ import (
 
 func (a *app) reposCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "repos [show|add|rename|archive|restore|merge|apart|remove]",
+		Use:     "repos [show|add|rename|archive|restore|merge|apart|prefix|remove]",
 		Short:   "List the repositories that are watched, and look after them",
 		Example: "  svc repos\n  svc repos --json\n  svc repos rename acme/shop acme/store",
 		Args:    noArgs,
@@ -30,7 +30,7 @@ func (a *app) reposCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.AddCommand(a.showRepoCommand(), a.addRepoCommand())
+	cmd.AddCommand(a.showRepoCommand(), a.addRepoCommand(), a.prefixCommand())
 	for _, v := range repoVerbs {
 		cmd.AddCommand(a.repoVerb(v))
 	}

@@ -1,6 +1,11 @@
 package coord
 
-import "slices"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
 
 // A Role is what a member may do in an org.
 type Role string
@@ -236,4 +241,11 @@ func enum[T ~string](vs []T) []string {
 		out[i] = string(v)
 	}
 	return out
+}
+
+// AuthorHash names who wrote something in git without telling their address: the
+// service knows by it whether that is a member.
+func AuthorHash(email string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(email))))
+	return hex.EncodeToString(sum[:])
 }

@@ -43,6 +43,15 @@ type Project struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
 	Repos     []RepoName `json:"repos"`
+	Prefixes  []Prefix   `json:"prefixes" doc:"What people say stands before routes of one repository as another calls them"`
 	CreatedAt Time       `json:"created_at"`
 	UpdatedAt Time       `json:"updated_at"`
+}
+
+// A Prefix is what stands before the routes of one repository as the other
+// calls them, or the other way round, such as the path of a gateway.
+type Prefix struct {
+	Repo   RepoName `json:"repo"`
+	Other  RepoName `json:"other"`
+	Prefix string   `json:"prefix" peer:"line"`
 }

@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/engine/filing"
 	"github.com/svc-hq/svc/internal/core/policy"
-	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // maxEvidence is how many items a finding shows; its keys cover all.
@@ -22,6 +20,7 @@ type pairing struct {
 	drafts      []*draft
 	edited      map[string]bool    // files that both sides changed
 	maps        lineMaps           // between versions of files
+	prefixes    []string           // that people say routes of the one repository have in the other
 	provided    map[string]bool    // contracts that both sides changed
 	named       [2]map[string]bool // files in which we and they claim definitions, once asked for
 }
@@ -30,7 +29,8 @@ type pairing struct {
 func build(ix *Index, self *Worker, hits []hit) []Finding {
 	var out []Finding
 	for _, group := range byOther(hits) {
-		p := pairing{self: self, other: group[0].other, maps: ix.known(self.Repo.ID).maps}
+		home, other := ix.known(self.Repo.ID), group[0].other
+		p := pairing{self: self, other: other, maps: home.maps, prefixes: home.prefixes[other.Repo.ID]}
 		p.files(group)
 		for i := range group {
 			p.classify(&group[i])
@@ -182,6 +182,9 @@ func (p *pairing) classify(h *hit) {
 		if p.entersExclusive(h) {
 			return
 		}
+		if p.breaksScope(h) {
+			return
+		}
 		place := specific(h.ours.key(), h.theirs.key())
 		firm := atOdds(h.ours, h.theirs) && (!p.provided[place] || h.ours.claim == nil && h.theirs.claim == nil)
 		p.draft(coord.ContractOverlap, place, claimsMeet).addUpTo(coord.SeverityBlock, firm, p.contract(h.ours, p.self),
@@ -227,7 +230,7 @@ func (p *pairing) breaks(h *hit) {
 		}
 		why += maybeWork - breaksWork
 	}
-	if likely := changed.key() != user.key() && !scope.ContractsOverlap(changed.key(), user.key()); likely && !filing.IsSymbol(changed.key()) {
+	if p.onlyLikely(changed, user) {
 		most = lower(most, coord.SeverityWarn)
 		why = likelyWork
 		if user.kind == useEntry {
@@ -319,6 +322,9 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	f.Keys = slices.Clone(d.both)
 	f.take(coord.Holder, held)
 	f.take(coord.Challenger, challenged)
+	if !f.Holder.Live() && d.kind == coord.ContractBreak {
+		f.nameOwner(ix, held)
+	}
 	slices.Sort(f.Keys)
 	f.Keys = slices.Compact(f.Keys)
 	f.Fingerprint = fingerprint(d.kind, d.place, f.Holder, f.Challenger)

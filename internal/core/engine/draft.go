@@ -28,6 +28,7 @@ type evidence struct {
 	key  string
 	item coord.Evidence
 	at   coord.Time
+	by   coord.User // who changed live code last
 }
 
 func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draft {

@@ -77,6 +77,7 @@ type Use struct {
 	Line          int
 	SignatureHash *string
 	Fields        []coord.ContractField // what it may use of it, if that is known
+	By            coord.User            // the member who changed its line last, if that is known
 }
 
 // Merged is a file as somebody's merged work left it.
@@ -117,6 +118,7 @@ type Finding struct {
 	// that Detect need not find it.
 	Attempted bool
 
+	atWork *Worker // who is at work on the file of code that a break hurts, if anybody is
 	reason reason
 	seen   coord.Time // when it is told, for what is said to have been so long ago
 	grace  int        // minutes after which a claim whose holder is gone is shared

@@ -139,8 +139,9 @@ func (p *pairing) reference(it item, w *Worker) evidence {
 		e.Contract = &key
 	}
 	var at coord.Time
+	var by coord.User
 	if it.kind == useEntry {
-		e.Lines = oneLine(it.use.Line)
+		e.Lines, by = oneLine(it.use.Line), it.use.By
 	} else {
 		ref := &it.change.Facts.References[it.sub]
 		e.Lines, at = oneLine(ref.Line), touchedAt(it.change, w.ID)
@@ -148,7 +149,7 @@ func (p *pairing) reference(it item, w *Worker) evidence {
 			e.Detail = str("calls it with " + ref.Call.String())
 		}
 	}
-	return evidence{key: "use " + path + " " + key, item: e, at: at}
+	return evidence{key: "use " + path + " " + key, item: e, at: at, by: by}
 }
 
 // hunkEvidence returns one side's lines where both meet.

@@ -114,6 +114,11 @@ func (g *gatherer) claims(claims []coord.Claim) {
 					g.add(contractHit, ours, theirs, w)
 				}
 			})
+			g.likelyKey(c.Selector, func(_ *repo, e *entry, theirs item, w *Worker) {
+				if breaking(theirs) {
+					g.add(contractHit, ours, theirs, w)
+				}
+			})
 		}
 	}
 }
@@ -197,7 +202,11 @@ func (g *gatherer) symbolClaim(ours item) {
 func (g *gatherer) contractKey(key string, visit func(*repo, *entry)) {
 	keys := append([]string{key}, scope.RelatedContracts(key)...)
 	inRepo := func(r *repo) {
-		for _, k := range keys {
+		all := keys
+		for _, prefix := range g.repo.prefixes[r.id] {
+			all = append(slices.Clip(all), scope.Prefixed(key, prefix)...)
+		}
+		for _, k := range all {
 			if at := r.tree.FindContract(k); at != 0 {
 				r.tree.At(at, func(e *entry) { visit(r, e) })
 			}
@@ -225,7 +234,8 @@ func (g *gatherer) likelyKey(key string, visit func(*repo, *entry, item, *Worker
 		}
 		r.tree.At(at, func(e *entry) {
 			theirs, w := g.theirs(r, e)
-			if w != nil && !scope.ContractsOverlap(key, theirs.key()) && scope.RoutesMeet(key, theirs.key()) {
+			if w != nil && !scope.ContractsOverlap(key, theirs.key()) && scope.RoutesMeet(key, theirs.key()) &&
+				!confirmed(g.repo.prefixes[r.id], key, theirs.key()) {
 				visit(r, e, theirs, w)
 			}
 		})
@@ -369,6 +379,9 @@ func (g *gatherer) changedContracts(c *Change) {
 			}
 		})
 		g.likelyKey(k.Key, func(r *repo, e *entry, theirs item, w *Worker) {
+			if breaking(ours) && e.Kind == claimEntry {
+				g.add(contractHit, ours, theirs, w)
+			}
 			if breaking(ours) && uses(theirs) && (e.Kind != useEntry || r != g.repo) {
 				g.addBreak(weBreak, ours, theirs, w)
 			}

@@ -50,14 +50,17 @@ type repo struct {
 	rules   *policy.Effective
 	demoted []coord.ConflictKind
 	links   []string
-	changes map[changeKey]uint32
-	uses    []usesSlot
-	freeUse []uint32
-	useAt   map[string]uint32 // uses by path
-	code    *Worker           // stands for the live code that nobody works on
-	merged  map[string][]*Merged
-	maps    lineMaps        // between versions that workers started from
-	names   map[uint32]bool // changes that take names away which others may mention
+	// prefixes are what people say stands before the routes of the one, as the
+	// other calls them; by repo.
+	prefixes map[string][]string
+	changes  map[changeKey]uint32
+	uses     []usesSlot
+	freeUse  []uint32
+	useAt    map[string]uint32 // uses by path
+	code     *Worker           // stands for the live code that nobody works on
+	merged   map[string][]*Merged
+	maps     lineMaps        // between versions that workers started from
+	names    map[uint32]bool // changes that take names away which others may mention
 }
 
 type usesSlot struct {
@@ -307,6 +310,13 @@ func (ix *Index) SetLinks(repoID string, linked []string) {
 	slices.Sort(links)
 	links = slices.DeleteFunc(slices.Compact(links), func(id string) bool { return id == repoID })
 	ix.repo(repoID).links = links
+}
+
+// SetPrefixes sets what people say stands before a repo's routes as others
+// call them, or before the others' as it calls them, by repo. Like links they go
+// both ways.
+func (ix *Index) SetPrefixes(repoID string, byRepo map[string][]string) {
+	ix.repo(repoID).prefixes = byRepo
 }
 
 // SetUses sets what live code of a file uses, in place of what it used

@@ -41,6 +41,9 @@ func (ix *Index) Rules(repoID string) (*policy.Effective, []coord.ConflictKind) 
 // Links returns the repos linked with one.
 func (ix *Index) Links(repoID string) []string { return ix.known(repoID).links }
 
+// Prefixes returns what people say stands before routes between a repo and others.
+func (ix *Index) Prefixes(repoID string) map[string][]string { return ix.known(repoID).prefixes }
+
 // Uses returns what live code of a file is known to use.
 func (ix *Index) Uses(repoID, path string) []Use {
 	r := ix.known(repoID)

@@ -27,6 +27,9 @@ const (
 	likelyWork // the same, where the two routes differ by what stands before them
 	likelyCode
 	namedWork    // the dependent side mentions a name that only what changed goes by
+	breaksScope  // the other side declared it, and that is all that is known
+	maybeScope   // the same, where the change may leave it working
+	likelyScope  // the same, of a route that differs by what stands before it
 	ticketReason // two intents name one ticket
 	titleReason  // two intents say nearly the same
 )

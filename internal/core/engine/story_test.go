@@ -91,7 +91,7 @@ func play(t *testing.T, script string) string {
 // commands are the words that end an answer.
 var commands = func() map[string]bool {
 	all := map[string]bool{}
-	for _, c := range strings.Fields(`now intent session close change undo policy demote link use merged override false_positive
+	for _, c := range strings.Fields(`now intent session close change undo policy demote link use prefix merged override false_positive
 		detect check edit holders honour record watched`) {
 		all[c] = true
 	}
@@ -145,7 +145,14 @@ func (s *story) do(f []string) (answer string, asked bool) {
 	case "use":
 		path, line, _ := strings.Cut(args[1], ":")
 		n, _ := strconv.Atoi(line)
-		s.ix.SetUses(repoName(args[0]), path, []engine.Use{{Key: contract(s.t, args[2]), Line: n}})
+		use := engine.Use{Key: contract(s.t, args[2]), Line: n}
+		if kv["by"] != "" {
+			use.By = user(kv["by"])
+		}
+		s.ix.SetUses(repoName(args[0]), path, []engine.Use{use})
+	case "prefix": // prefix shop web /api/v1
+		s.ix.SetPrefixes(args[0], map[string][]string{args[1]: args[2:]})
+		s.ix.SetPrefixes(args[1], map[string][]string{args[0]: args[2:]})
 	case "merged":
 		by := s.worker(args[:2], map[string]string{"repo": kv["repo"], "at": kv["at"]})
 		s.ix.PutMerged(&engine.Merged{ID: args[0], RepoID: by.Repo.ID, By: by, At: start + minutes(kv["at"]), Facts: facts(s.t, args[2], kv)})

@@ -31,8 +31,11 @@ type Form struct {
 
 // HeardOf returns what who hears of a finding has heard.
 func HeardOf(ref string, f *Finding, viewer string) Heard {
-	other := f.Other(viewer)
-	return Heard{Ref: ref, Severity: f.Severity, Keys: f.Keys, Forms: FormsOf(f.Evidence), Owner: other.User.ID,
+	other, owner := f.Other(viewer), ""
+	if other.Live() { // code that nobody is at work on is handed to nobody
+		owner = other.User.ID
+	}
+	return Heard{Ref: ref, Severity: f.Severity, Keys: f.Keys, Forms: FormsOf(f.Evidence), Owner: owner,
 		Gone: other.Gone > 0 && f.Kind == coord.ExclusiveClaim && f.Holder == other}
 }
 
@@ -167,7 +170,7 @@ type Ending struct {
 
 // TellEnding says that a conflict is over, why, and what to do now.
 func TellEnding(e Ending, viewer string) string {
-	v := voice{f: &Finding{Holder: e.Other, Challenger: e.Other}, viewer: viewer}
+	v := voice{f: &Finding{Kind: e.Kind, Holder: e.Other, Challenger: e.Other}, viewer: viewer}
 	other := v.who(e.Other)
 	agreed := ""
 	if e.Order != "" {

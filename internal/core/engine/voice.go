@@ -79,6 +79,7 @@ var marks = sync.OnceValue(func() map[string]func(*voice) string {
 		"where":   (*voice).where,
 		"symbols": (*voice).symbols,
 		"use":     (*voice).use,
+		"owner":   (*voice).owner,
 		"used":    (*voice).used,
 		"held":    func(v *voice) string { return v.selectors(coord.Holder) },
 		"entered": func(v *voice) string { return v.selectors(coord.Challenger) },
@@ -123,7 +124,7 @@ func (v *voice) other() *Worker {
 // message themselves.
 func (v *voice) own() bool {
 	a, b := v.f.Holder, v.f.Challenger
-	return a.Live() && b.Live() && a.User.ID != "" && a.User.ID == b.User.ID
+	return (a.Live() || v.f.Kind == coord.ContractBreak) && b.Live() && a.User.ID != "" && a.User.ID == b.User.ID
 }
 
 // gone tells that nobody works under the holder's claim any more.
@@ -143,6 +144,9 @@ func (v *voice) gone() string {
 func (v *voice) who(w *Worker) string {
 	if w.Live() && w.ID == v.viewer {
 		return "you"
+	}
+	if !w.Live() && v.f.Kind == coord.ContractBreak {
+		return name(w) // nobody is at work there
 	}
 	ref := w.Ref()
 	about := []string{}
@@ -269,18 +273,43 @@ func (v *voice) selectors(role coord.PartyRole) string {
 }
 
 func (v *voice) use() string {
-	if e := v.evidence(coord.Holder); e != nil && e.Path != nil {
+	if e := v.usage(); e != nil {
 		return strings.TrimSpace(place(*e.Path) + " " + rangeText(e.Lines))
 	}
 	return "some place"
 }
 
+// usage is the first use among the evidence of the side that depends; what it
+// declared besides has no place.
+func (v *voice) usage() *coord.Evidence {
+	for i := range v.f.Evidence {
+		if e := &v.f.Evidence[i]; e.Party == coord.Holder && e.Path != nil {
+			return e
+		}
+	}
+	return nil
+}
+
 // used is the key that a use goes by.
 func (v *voice) used() string {
-	if e := v.evidence(coord.Holder); e != nil && e.Contract != nil {
+	if e := v.usage(); e != nil && e.Contract != nil {
 		return code(*e.Contract)
 	}
 	return "it"
+}
+
+// owner tells who answers for code that nobody has changed yet.
+func (v *voice) owner() string {
+	w := v.f.Holder
+	switch {
+	case w.User.ID == "":
+		return ""
+	case v.f.atWork != nil:
+		return ", where " + v.who(v.f.atWork) + " is at work,"
+	case v.reader() != nil && v.reader().User.ID == w.User.ID:
+		return ", which you changed last,"
+	}
+	return ", which " + name(w) + " changed last,"
 }
 
 func (v *voice) took() string {
@@ -412,7 +441,7 @@ func name(w *Worker) string {
 			return n
 		}
 	}
-	return "whoever maintains " + place(w.Repo.FullName)
+	return "whoever maintains " + place(w.Repo.FullName) + " (to `channel:" + peertext.Quoted(w.Repo.FullName) + "`)"
 }
 
 // place makes a path, selector or branch fit into a sentence.

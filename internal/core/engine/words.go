@@ -48,13 +48,19 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and will fail once both are merged.",
 		namedWork: "{Challenger} {broke} {key}{forms}, and nothing else in the repository goes by that name; {h:work} newly mentions it at " +
 			"{use} and will fail once both are merged.",
-		breaksCode: "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and will fail once that is merged.",
+		breaksCode: "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use}{owner} and will fail once that is merged.",
 		maybeWork:  "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and may fail once both are merged.",
-		maybeCode:  "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use} and may fail once that is merged.",
+		maybeCode:  "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use}{owner} and may fail once that is merged.",
 		likelyWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (as {used}, which differs only by its " +
 			"prefix) and would fail once both are merged.",
 		likelyCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (as {used}, which differs only by its " +
-			"prefix) and would fail once that is merged."},
+			"prefix){owner} and would fail once that is merged.",
+		breaksScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there will fail once " +
+			"both are merged.",
+		maybeScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there may fail once " +
+			"both are merged.",
+		likelyScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as {held}, which differs only by its prefix, " +
+			"and what is built on the old form there would fail once both are merged."},
 	coord.DependencyOrder: {
 		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
 	coord.PathOverlap: {

@@ -103,3 +103,21 @@ func RoutesMeet(a, b string) bool {
 	// must agree.
 	return len(before) == 0 || len(before) <= 2 && literals(before) == len(before) && literals(short) >= 2
 }
+
+// Prefixed returns the keys that a route has where a prefix stands before it, or
+// where the one that it has is left out.
+func Prefixed(key, prefix string) (out []string) {
+	route, ok := httpRoute(key)
+	if !ok {
+		return nil
+	}
+	method := strings.TrimSuffix(key, route)
+	out = append(out, method+strings.TrimSuffix(prefix+route, "/"))
+	if rest, ok := strings.CutPrefix(route, prefix); ok && (rest == "" || rest[0] == '/') {
+		out = append(out, method+max(rest, "/"))
+	}
+	for _, k := range out {
+		out = append(out, RelatedContracts(k)...)
+	}
+	return out
+}

@@ -84,6 +84,29 @@ type IndexedFile struct {
 	Path      string                `json:"path" minLength:"1" maxLength:"1024"`
 	Language  string                `json:"language,omitempty" maxLength:"40"`
 	Contracts []coord.ContractFacts `json:"contracts" maxItems:"2000"`
+	Unread    int                   `json:"unread,omitempty" minimum:"0" maximum:"100000" doc:"Places that look like a route or a call of one but could not be read"`
+	Cut       int                   `json:"cut,omitempty" minimum:"0" maximum:"100000" doc:"Contracts that were left out because there are too many in one file"`
+	Authors   []LineAuthor          `json:"authors,omitempty" maxItems:"2000" doc:"Who changed lines last on which it uses something, for as many as are known"`
+}
+
+// A LineAuthor is who changed a line last. Only a member is kept of it.
+type LineAuthor struct {
+	Line   int    `json:"line" minimum:"1"`
+	Author string `json:"author" minLength:"64" maxLength:"64" doc:"SHA-256 of the address in lower case, as hex"`
+}
+
+// Gaps are what is not known of a repo's contracts, as far as that is known.
+type Gaps struct {
+	Unread int       `json:"unread" doc:"Places that look like a route or a call of one but could not be read"`
+	Cut    int       `json:"cut" doc:"Contracts that were left out because there are too many in one file"`
+	Files  []FileGap `json:"files" doc:"Where most of them are, at most twenty files"`
+}
+
+// A FileGap is what is not known of one file.
+type FileGap struct {
+	Path   string `json:"path" peer:"line"`
+	Unread int    `json:"unread"`
+	Cut    int    `json:"cut"`
 }
 
 // Indexed is the index after it was fed.

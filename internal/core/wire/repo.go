@@ -49,6 +49,20 @@ type AddProjectRepos struct {
 	Repos []string `json:"repos" required:"true" minItems:"1" maxItems:"200" itemMinLength:"1" itemMaxLength:"500"`
 }
 
+// SetProjectPrefixes says which prefixes routes have between repositories of a
+// project, in place of what was said before.
+type SetProjectPrefixes struct {
+	ID       string          `path:"id"`
+	Prefixes []ProjectPrefix `json:"prefixes" required:"true" maxItems:"200"`
+}
+
+// A ProjectPrefix is a prefix that routes have between two repositories.
+type ProjectPrefix struct {
+	Repo   string `json:"repo" required:"true" minLength:"1" maxLength:"500" doc:"A repo selector: owner/name or a remote fingerprint"`
+	Other  string `json:"other" required:"true" minLength:"1" maxLength:"500" doc:"Another; the two may stand in any order"`
+	Prefix string `json:"prefix" required:"true" minLength:"2" maxLength:"200" example:"/api/v1" doc:"A path such as /api/v1 that one side has before its routes and the other has not"`
+}
+
 // ProjectRepo names a repository in a project.
 type ProjectRepo struct {
 	ID   string `path:"id"`

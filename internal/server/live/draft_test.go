@@ -14,7 +14,7 @@ import (
 // which are not: a draft must not offer them.
 func TestADraftOffersOnlyWhatIsUndone(t *testing.T) {
 	undone := []string{"PutWorker", "RemoveWorker", "PutChange", "PutLineMap", "SetUses", "PutMerged", "SetMerged", "SetRules", "SetLinks",
-		"Suppress"}
+		"SetPrefixes", "Suppress"}
 	changes := regexp.MustCompile(`^(Put|Set|Remove|Suppress)([A-Z]|$)`)
 	offered := reflect.TypeFor[*live.Draft]()
 	n := 0

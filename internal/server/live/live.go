@@ -267,6 +267,7 @@ type reads interface {
 	Change(repo, copy, path string) *engine.Change
 	Changes(worker string) []*engine.Change
 	Links(repo string) []string
+	Prefixes(repo string) map[string][]string
 	Rules(repo string) (*policy.Effective, []coord.ConflictKind)
 }
 
@@ -431,6 +432,13 @@ func (d *Draft) SetLinks(repo string, linked []string) {
 	old := d.Links(repo)
 	d.undo = append(d.undo, func() { d.ix.SetLinks(repo, old) })
 	d.ix.SetLinks(repo, linked)
+}
+
+// SetPrefixes tries other prefixes of routes between repos.
+func (d *Draft) SetPrefixes(repo string, byRepo map[string][]string) {
+	old := d.Prefixes(repo)
+	d.undo = append(d.undo, func() { d.ix.SetPrefixes(repo, old) })
+	d.ix.SetPrefixes(repo, byRepo)
 }
 
 // Suppress keeps a finding from being raised.

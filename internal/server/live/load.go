@@ -57,21 +57,23 @@ func Demoted(p *policy.Effective, tallies []store.Tally, repo string) []coord.Co
 }
 
 func loadLinks(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
-	links, err := Links(ctx, tx, org)
+	links, prefixes, err := Links(ctx, tx, org)
 	for repo, linked := range links {
 		ix.SetLinks(repo, linked)
+		ix.SetPrefixes(repo, prefixes[repo])
 	}
 	return err
 }
 
-// Links returns, for each repo of an org, the repos it shares a project with.
-func Links(ctx context.Context, tx *store.Tx, org string) (map[string][]string, error) {
+// Links returns, for each repo of an org, the repos it shares a project with,
+// and what people say stands before routes between the two.
+func Links(ctx context.Context, tx *store.Tx, org string) (links map[string][]string, prefixes map[string]map[string][]string, err error) {
 	projects, err := tx.Projects(ctx, org)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	repos, err := tx.Repos(ctx, org)
-	links := map[string][]string{}
+	links, prefixes = map[string][]string{}, map[string]map[string][]string{}
 	for _, r := range repos {
 		links[r.ID] = nil
 	}
@@ -83,8 +85,22 @@ func Links(ctx context.Context, tx *store.Tx, org string) (map[string][]string, 
 				}
 			}
 		}
+		for _, x := range p.Prefixes {
+			addPrefix(prefixes, x.Repo.ID, x.Other.ID, x.Prefix)
+			addPrefix(prefixes, x.Other.ID, x.Repo.ID, x.Prefix)
+		}
 	}
-	return links, err
+	return links, prefixes, err
+}
+
+func addPrefix(to map[string]map[string][]string, a, b, prefix string) {
+	if to[a] == nil {
+		to[a] = map[string][]string{}
+	}
+	if !slices.Contains(to[a][b], prefix) {
+		to[a][b] = append(to[a][b], prefix)
+		slices.Sort(to[a][b])
+	}
 }
 
 func loadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) error {
@@ -110,7 +126,11 @@ func UsesOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[stri
 	rows, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Uses})
 	out := map[string][]engine.Use{}
 	for _, c := range rows {
-		out[c.Path] = append(out[c.Path], engine.Use{Key: c.Key, Line: c.Line, SignatureHash: c.SignatureHash, Fields: c.Fields})
+		u := engine.Use{Key: c.Key, Line: c.Line, SignatureHash: c.SignatureHash, Fields: c.Fields}
+		if c.ChangedBy != nil {
+			u.By = *c.ChangedBy
+		}
+		out[c.Path] = append(out[c.Path], u)
 	}
 	return out, err
 }
@@ -315,6 +335,10 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
 		case coord.PartUses:
 			todo["uses "+e.ID] = func() error { return reloadUses(ctx, tx, org, ix, e) }
+		case coord.PartMembers: // who changed code last is named only as long as they are one
+			if e.Type == coord.EventMemberRemoved {
+				todo["all uses"] = func() error { return loadUses(ctx, tx, org, ix) }
+			}
 		case coord.PartSuppressions:
 			fp, _ := e.Payload["fingerprint"].(string)
 			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }

@@ -61,6 +61,12 @@ var objects = map[string]maker{
 		id := project(w, o)
 		return object{"/v1/projects/" + id + "/repos", id, map[string]any{"repos": []string{repo(w, o)}}}
 	},
+	"PUT /v1/projects/{id}/prefixes": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		name := repo(w, o)
+		id := create(w, o, "/v1/projects", map[string]any{"name": name, "repos": []string{name}})
+		return object{"/v1/projects/" + id + "/prefixes", id,
+			map[string]any{"prefixes": []any{map[string]any{"repo": name, "other": name, "prefix": "/api"}}}}
+	},
 	"DELETE /v1/projects/{id}/repos/{repo}": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		name := repo(w, o)
 		id := create(w, o, "/v1/projects", map[string]any{"name": name, "repos": []string{name}})
@@ -95,9 +101,10 @@ var objects = map[string]maker{
 		name := repo(w, o)
 		return object{"/v1/repos/" + url.PathEscape(name) + "/index", url.PathEscape(name), map[string]any{"files": []any{}, "complete": true}}
 	},
-	"GET /v1/repos/{repo}":    onRepo("", nil),
-	"PATCH /v1/repos/{repo}":  onRepo("", map[string]any{"default_branch": "trunk"}),
-	"DELETE /v1/repos/{repo}": onRepo("", nil),
+	"GET /v1/repos/{repo}":      onRepo("", nil),
+	"GET /v1/repos/{repo}/gaps": onRepo("/gaps", nil),
+	"PATCH /v1/repos/{repo}":    onRepo("", map[string]any{"default_branch": "trunk"}),
+	"DELETE /v1/repos/{repo}":   onRepo("", nil),
 	"POST /v1/repos/{repo}/merge": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		return onRepo("/merge", map[string]any{"into": repo(w, o)})(t, w, o)
 	},

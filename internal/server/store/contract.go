@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // A ContractRow is one place in a repo that provides or uses a contract.
@@ -18,13 +19,14 @@ type ContractRow struct {
 	Line          int
 	Fields        []coord.ContractField // of a use: what it may use of it; nil if that is not known
 	Changes       int
-	ChangedBy     *coord.User
+	ChangedBy     *coord.User // of a use: who changed its line last, if that is a member
 	UpdatedAt     coord.Time
 }
 
 const contractColumns = `r.id, r.full_name, c.path, c.key, c.role, c.signature, c.signature_hash, c.line, c.fields, c.changes, u.id, u.email, u.name, c.updated_at`
 
-const contractTables = ` FROM contracts c JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = c.changed_by`
+const contractTables = ` FROM contracts c JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = c.changed_by
+	AND (c.role <> 'uses' OR EXISTS (SELECT 1 FROM members m WHERE m.org_id = c.org_id AND m.user_id = u.id))`
 
 func scanContract(s scanner) (c ContractRow, err error) {
 	var id, email, name, fields *string
@@ -39,15 +41,15 @@ func scanContract(s scanner) (c ContractRow, err error) {
 }
 
 // SaveContract stores where a contract is provided or used. changed counts one
-// more change of its signature, by that user.
+// more change of its signature.
 func (tx *Tx) SaveContract(ctx context.Context, org string, c ContractRow, changed bool) error {
 	n := 0
 	var by *string
 	if changed {
 		n = 1
-		if c.ChangedBy != nil {
-			by = &c.ChangedBy.ID
-		}
+	}
+	if c.ChangedBy != nil {
+		by = &c.ChangedBy.ID
 	}
 	var fields *string
 	if len(c.Fields) > 0 {
@@ -104,6 +106,21 @@ func (tx *Tx) Contracts(ctx context.Context, org string, want ContractFilter) ([
 		want.Limit = 200_000
 	}
 	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path, c.line`+f.limit(want.Limit), f.args...)
+}
+
+// SetFileGap notes what is not known of a file of a repo.
+func (tx *Tx) SetFileGap(ctx context.Context, repo string, g wire.FileGap) error {
+	_, err := tx.ExecContext(ctx, `UPDATE repo_files SET unread = $3, cut = $4 WHERE repo_id = $1 AND path = $2 AND (unread <> $3 OR cut <> $4)`,
+		repo, g.Path, g.Unread, g.Cut)
+	return err
+}
+
+// Gaps returns what is not known of a repo's files, those with most first.
+func (tx *Tx) Gaps(ctx context.Context, repo string) ([]wire.FileGap, error) {
+	return all(ctx, tx, func(s scanner) (g wire.FileGap, err error) {
+		err = s.Scan(&g.Path, &g.Unread, &g.Cut)
+		return g, err
+	}, `SELECT path, unread, cut FROM repo_files WHERE repo_id = $1 AND unread + cut > 0 ORDER BY unread + cut DESC, path`, repo)
 }
 
 // BumpIndex notes that a repo's contract index grew.

@@ -7,10 +7,10 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-const projectColumns = `id, name, created_at, updated_at`
+const projectColumns = `id, name, prefixes, created_at, updated_at`
 
 func scanProject(r scanner) (p coord.Project, err error) {
-	err = r.Scan(&p.ID, &p.Name, &p.CreatedAt, &p.UpdatedAt)
+	err = r.Scan(&p.ID, &p.Name, asJSON{&p.Prefixes}, &p.CreatedAt, &p.UpdatedAt)
 	p.Repos = []coord.RepoName{}
 	return p, err
 }
@@ -47,7 +47,24 @@ func (tx *Tx) withRepos(ctx context.Context, p coord.Project, err error) (coord.
 	p.Repos, err = all(ctx, tx, scanRepoName, `
 		SELECT r.id, r.full_name FROM project_repos x JOIN repos r ON r.id = x.repo_id
 		WHERE x.project_id = $1 ORDER BY r.name_key`, p.ID)
+	names := map[string]coord.RepoName{}
+	for _, r := range p.Repos {
+		names[r.ID] = r
+	}
+	said := p.Prefixes
+	p.Prefixes = []coord.Prefix{}
+	for _, x := range said {
+		if x.Repo, x.Other = names[x.Repo.ID], names[x.Other.ID]; x.Repo.ID != "" && x.Other.ID != "" { // both are still in it
+			p.Prefixes = append(p.Prefixes, x)
+		}
+	}
 	return p, err
+}
+
+// SetProjectPrefixes stores what people say stands before routes.
+func (tx *Tx) SetProjectPrefixes(ctx context.Context, project string, prefixes []coord.Prefix) error {
+	_, err := tx.ExecContext(ctx, `UPDATE projects SET prefixes = $2 WHERE id = $1`, project, js(prefixes))
+	return err
 }
 
 func scanRepoName(s scanner) (r coord.RepoName, err error) {

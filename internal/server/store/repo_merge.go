@@ -74,6 +74,7 @@ func (tx *Tx) MergeRepo(ctx context.Context, org string, from, into coord.Repo) 
 			AND x.external_id = sessions.external_id)`, []any{tx.Now}},
 		{`UPDATE conflicts SET dependent_repo_id = $2 WHERE dependent_repo_id = $1`, nil},
 		{`UPDATE conflicts SET parties = REPLACE(parties, $1, $2), evidence = REPLACE(evidence, $1, $2) WHERE repo_id IN ($1, $2) OR dependent_repo_id = $2`, nil},
+		{`UPDATE projects SET prefixes = REPLACE(prefixes, $1, $2) WHERE prefixes <> '[]'`, nil},
 		// What was counted under both names adds up.
 		{`UPDATE daily_sums SET n = n + (` + sumOf + `) WHERE repo_id = $2 AND EXISTS (` + sumOf + `)`, nil},
 		{`UPDATE repo_remotes SET position = position + 1000 WHERE repo_id = $1 AND repo_id <> $2`, nil},

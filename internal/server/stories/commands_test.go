@@ -41,6 +41,8 @@ type command func(s *story, args []string, kv map[string]string) string
 //	remove ADMIN PERSON                       takes a member out; attention WHO
 //	policy WHO {"json":1} repo=               replaces the rules
 //	project WHO NAME acme/web,acme/api
+//	prefix WHO acme/api acme/web /api/v1      what stands before routes between the two, in the first project
+//	index WHO acme/web src/c.ts:12 "http:GET /x" by=PERSON   what code uses, and who wrote that line
 //	advance 73h                               moves the clock and sweeps
 //	conflicts [WHO] status= intent= repo= mine=; conflict CF-1; intents status=; sessions
 //	call WHO METHOD PATH {json}               any request; see callers. <x*9> repeats x, <list*9> makes items
@@ -72,6 +74,8 @@ func init() {
 		"override":  (*story).override,
 		"policy":    (*story).policy,
 		"project":   (*story).project,
+		"prefix":    (*story).prefix,
+		"index":     (*story).index,
 		"advance":   (*story).advance,
 		"conflicts": (*story).conflicts,
 		"conflict":  (*story).conflict,
@@ -608,6 +612,34 @@ func (s *story) policy(args []string, kv map[string]string) string {
 
 func (s *story) project(args []string, _ map[string]string) string {
 	return s.call(s.agent(args[0]), "POST", "/v1/projects", map[string]any{"name": args[1], "repos": list(args[2])}, nil, nil)
+}
+
+func (s *story) prefix(args []string, _ map[string]string) string {
+	var all wire.Page[coord.Project]
+	if failed := s.call(s.agent(args[0]), "GET", "/v1/projects", nil, &all, nil); failed != "" {
+		return failed
+	}
+	said := []wire.ProjectPrefix{}
+	for _, path := range args[3:] {
+		said = append(said, wire.ProjectPrefix{Repo: args[1], Other: args[2], Prefix: path})
+	}
+	return s.call(s.agent(args[0]), "PUT", "/v1/projects/"+all.Items[0].ID+"/prefixes", map[string]any{"prefixes": said}, nil, nil)
+}
+
+func (s *story) index(args []string, kv map[string]string) string {
+	path, line, _ := strings.Cut(args[2], ":")
+	n, _ := strconv.Atoi(line)
+	f := wire.IndexedFile{Path: path, Contracts: []coord.ContractFacts{{Key: args[3], Role: coord.Uses, Change: coord.Same,
+		Compatibility: coord.Compatible, Line: n}}}
+	if by := kv["by"]; by != "" {
+		email := by
+		if p := s.people[by]; p != nil {
+			email = strings.ToUpper(p.Email) // git knows no case of addresses
+		}
+		f.Authors = []wire.LineAuthor{{Line: n, Author: coord.AuthorHash(email)}}
+	}
+	return s.call(s.agent(args[0]), "POST", "/v1/repos/"+url.PathEscape(args[1])+"/index",
+		map[string]any{"files": []wire.IndexedFile{f}, "removed": []string{}, "complete": true}, nil, nil)
 }
 
 func (s *story) advance(args []string, _ map[string]string) string {

@@ -29,7 +29,7 @@ func (t *Tree) AddClaim(ids []uint32, c *coord.Claim, owner uint32, sub uint16) 
 			}
 		}
 	default:
-		if at, ok := t.ensureKey(c.Selector); ok {
+		for _, at := range t.EnsureKeys(c.Selector) {
 			ids = append(ids, t.Add(at, e))
 		}
 	}

@@ -42,9 +42,12 @@ func ReadHeard(told map[string]string, key string) *engine.Heard {
 
 // HeardRow is what one side hears of a conflict as it is stored.
 func HeardRow(row store.ConflictRow, worker string) engine.Heard {
-	owner := row.HolderUser
+	other, owner := row.Holder, row.HolderUser
 	if worker == row.Holder {
-		owner = row.ChallengerUser
+		other, owner = row.Challenger, row.ChallengerUser
+	}
+	if other == "" { // code that nobody is at work on is handed to nobody
+		owner = ""
 	}
 	return engine.Heard{Ref: row.Ref, Severity: row.Severity, Keys: row.Keys, Forms: engine.FormsOf(row.Evidence), Owner: owner,
 		Gone: row.Voices.Gone && worker != row.Holder}

@@ -365,7 +365,7 @@ func (h *hook) learn(ctx context.Context, f coord.FileFacts) error {
 		if k.Change == coord.Same || hash == nil {
 			text, hash = k.Signature, k.SignatureHash
 		}
-		if err := work.SaveFact(ctx, h.Change, h.repo, path, k, text, hash, false); err != nil {
+		if err := work.SaveFact(ctx, h.Change, h.repo, path, k, text, hash, nil, false); err != nil {
 			return err
 		}
 	}

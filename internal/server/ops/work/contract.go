@@ -320,6 +320,10 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 		var bad []problem.Field
 		var paths []string
 		out = wire.Indexed{} // a transaction may be tried again
+		authors, err := membersAmong(ctx, c, in.Files)
+		if err != nil {
+			return err
+		}
 		for i, f := range in.Files {
 			p, err := scope.CleanPath(f.Path)
 			if err != nil {
@@ -327,7 +331,7 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 				continue
 			}
 			paths = append(paths, p)
-			if err := indexFile(ctx, c, repo, p, f.Contracts); err != nil {
+			if err := indexFile(ctx, c, repo, p, f, authors); err != nil {
 				return err
 			}
 			out.Contracts += len(f.Contracts)
@@ -337,6 +341,11 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 		}
 		if err := c.AddRepoFiles(ctx, repo.ID, paths); err != nil {
 			return err
+		}
+		for i, f := range in.Files {
+			if err := c.SetFileGap(ctx, repo.ID, wire.FileGap{Path: paths[i], Unread: f.Unread, Cut: f.Cut}); err != nil {
+				return err
+			}
 		}
 		for _, p := range in.Removed {
 			if err := ground.FirstError(c.DeleteFileContracts(ctx, who.OrgID, repo.ID, p), c.RemoveRepoFile(ctx, repo.ID, p)); err != nil {
@@ -358,22 +367,77 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 	return out, err
 }
 
+// maxGaps is how many files are named in which most is not known.
+const maxGaps = 20
+
+// RepoGaps tells how much of a repo's contracts could not be read.
+func (s *Service) RepoGaps(ctx context.Context, who coord.Caller, in wire.NamedRepo) (out wire.Gaps, err error) {
+	out.Files = []wire.FileGap{}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		repo, err := FindRepo(ctx, tx, who, in.Repo)
+		if err != nil {
+			return err
+		}
+		files, err := tx.Gaps(ctx, repo.ID)
+		for _, f := range files {
+			out.Unread, out.Cut = out.Unread+f.Unread, out.Cut+f.Cut
+		}
+		out.Files = append(out.Files, files[:min(len(files), maxGaps)]...)
+		return err
+	})
+	return out, err
+}
+
 // indexFile replaces what is known of a file.
-func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path string, facts []coord.ContractFacts) error {
+func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path string, file wire.IndexedFile,
+	authors map[string]coord.User) error {
 	if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, path); err != nil {
 		return err
 	}
-	for _, f := range facts {
-		if err := SaveFact(ctx, c, repo, path, f, f.Signature, f.SignatureHash, false); err != nil {
+	by := map[int]coord.User{}
+	for _, a := range file.Authors {
+		if u, ok := authors[a.Author]; ok {
+			by[a.Line] = u
+		}
+	}
+	for _, f := range file.Contracts {
+		var last *coord.User
+		if u, ok := by[f.Line]; ok && f.Role == coord.Uses {
+			last = &u
+		}
+		if err := SaveFact(ctx, c, repo, path, f, f.Signature, f.SignatureHash, last, false); err != nil {
 			return err
 		}
 	}
 	return Reuse(ctx, c, repo, path)
 }
 
-// SaveFact stores what a file on the default branch provides or uses.
+// membersAmong returns the members whose lines a scan tells of, by the hash of
+// their address. All other authors are forgotten here.
+func membersAmong(ctx context.Context, c *ground.Change, files []wire.IndexedFile) (map[string]coord.User, error) {
+	if !slices.ContainsFunc(files, func(f wire.IndexedFile) bool { return len(f.Authors) > 0 }) {
+		return nil, nil
+	}
+	out := map[string]coord.User{}
+	for after, full := "", true; full; {
+		const page = 500
+		members, err := c.Members(ctx, c.Who.OrgID, store.Page{Limit: page, After: after})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range members {
+			out[coord.AuthorHash(m.User.Email)] = m.User
+			after = m.User.ID
+		}
+		full = len(members) == page
+	}
+	return out, nil
+}
+
+// SaveFact stores what a file on the default branch provides or uses; by is who
+// changed it last, if that is known.
 func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string,
-	changed bool) error {
+	by *coord.User, changed bool) error {
 	if c.Who.DataMode == coord.DataMetadataOnly {
 		text = nil
 	}
@@ -385,15 +449,12 @@ func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path strin
 		Signature:     text,
 		SignatureHash: hash,
 		Line:          f.Line,
+		ChangedBy:     by,
 	}
 	if f.Role == coord.Uses {
 		if row.Fields = f.Fields; c.Who.DataMode == coord.DataMetadataOnly {
 			row.Fields = coord.HideFields(f.Fields)
 		}
-	}
-	if changed && c.Who.Personal() {
-		u := c.Who.User()
-		row.ChangedBy = &u
 	}
 	return c.SaveContract(ctx, c.Who.OrgID, row, changed)
 }
@@ -406,7 +467,7 @@ func Reuse(ctx context.Context, c *ground.Change, repo coord.Repo, path string) 
 }
 
 // land takes over what merged work did to contracts.
-func land(ctx context.Context, c *ground.Change, repo coord.RepoName, f coord.FileFacts) error {
+func land(ctx context.Context, c *ground.Change, repo coord.RepoName, owner coord.User, f coord.FileFacts) error {
 	full := coord.Repo{ID: repo.ID, FullName: repo.FullName}
 	if f.Status == coord.FileDeleted {
 		if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, f.Path); err != nil {
@@ -419,7 +480,11 @@ func land(ctx context.Context, c *ground.Change, repo coord.RepoName, f coord.Fi
 		if k.Change == coord.Removed {
 			err = c.DeleteContract(ctx, c.Who.OrgID, repo.ID, f.Path, k.Key, k.Role)
 		} else {
-			err = SaveFact(ctx, c, full, f.Path, k, k.Signature, k.SignatureHash, k.Change == coord.Signature)
+			var by *coord.User
+			if k.Change != coord.Same {
+				by = &owner
+			}
+			err = SaveFact(ctx, c, full, f.Path, k, k.Signature, k.SignatureHash, by, k.Change == coord.Signature)
 		}
 		if err != nil {
 			return err

@@ -119,7 +119,7 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 				return nil, err
 			}
 			c.Live.PutMerged(ch, i, c.Now)
-			if err := land(ctx, c, i.Repo, ch.Facts); err != nil {
+			if err := land(ctx, c, i.Repo, i.Owner, ch.Facts); err != nil {
 				return nil, err
 			}
 			paths = append(paths, ch.Facts.Path)

@@ -3,12 +3,14 @@ package work
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
@@ -101,6 +103,40 @@ func (s *Service) RemoveProjectRepo(ctx context.Context, who coord.Caller, in wi
 	return out, err
 }
 
+// SetProjectPrefixes takes a person's word for which prefix routes have between
+// two repositories of a project: what differs by it is the same, and no longer
+// only probably.
+func (s *Service) SetProjectPrefixes(ctx context.Context, who coord.Caller, in wire.SetProjectPrefixes) (coord.Project, error) {
+	return s.changeProject(ctx, who, in.ID, func(tx *store.Tx, p coord.Project) error {
+		said := []coord.Prefix{}
+		for i, x := range in.Prefixes {
+			at := fmt.Sprintf("prefixes[%d]", i)
+			path := scope.Route(x.Prefix)
+			if path == "" || path == "/" || strings.Contains(path, "{") {
+				return problem.InvalidField(at+".prefix", "must be a path without parameters, such as /api/v1")
+			}
+			inProject := func(field, selector string) (coord.RepoName, error) {
+				r, err := RepoField(ctx, tx, who, field, selector)
+				name := coord.RepoName{ID: r.ID, FullName: r.FullName}
+				if err == nil && !slices.Contains(p.Repos, name) {
+					err = problem.InvalidField(field, "%s is not in this project", peertext.Quoted(r.FullName))
+				}
+				return name, err
+			}
+			repo, err := inProject(at+".repo", x.Repo)
+			if err != nil {
+				return err
+			}
+			other, err := inProject(at+".other", x.Other)
+			if err != nil {
+				return err
+			}
+			said = append(said, coord.Prefix{Repo: repo, Other: other, Prefix: path})
+		}
+		return ground.FirstError(tx.SetProjectPrefixes(ctx, p.ID, said), tx.TouchProject(ctx, p.ID))
+	})
+}
+
 func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string,
 	edit func(*store.Tx, coord.Project) error) (out coord.Project, err error) {
 	if err := ground.WantUUID(id, noProject); err != nil {
@@ -143,15 +179,16 @@ func (s *Service) DeleteProject(ctx context.Context, who coord.Caller, in wire.I
 
 // relink settles the work in repos whose links have changed.
 func relink(ctx context.Context, c *ground.Change) error {
-	links, err := live.Links(ctx, c.Tx, c.Who.OrgID)
+	links, prefixes, err := live.Links(ctx, c.Tx, c.Who.OrgID)
 	if err != nil {
 		return err
 	}
 	var changed []string
 	for repo, linked := range links {
-		before := c.Live.Links(repo)
+		before, said := c.Live.Links(repo), c.Live.Prefixes(repo)
 		c.Live.SetLinks(repo, linked)
-		if !slices.Equal(before, c.Live.Links(repo)) {
+		c.Live.SetPrefixes(repo, prefixes[repo])
+		if !slices.Equal(before, c.Live.Links(repo)) || !maps.EqualFunc(said, prefixes[repo], slices.Equal) {
 			changed = append(changed, repo)
 		}
 	}

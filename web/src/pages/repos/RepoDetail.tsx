@@ -81,6 +81,7 @@ export function RepoDetail() {
         }
       </Load>
       <Contracts repo={full} />
+      <Gaps repo={repo.full_name} indexed={repo.index_version > 0} />
       {writing && <AgentMessage agent={writing} onClose={() => setWriting(null)} />}
     </Page>
   );
@@ -122,6 +123,48 @@ function Contracts({ repo }: { repo: string }) {
           )}
         </>
       )}
+    </Section>
+  );
+}
+
+/** What svc saw but could not read: that it is known to be unknown is said. */
+function Gaps({ repo, indexed }: { repo: string; indexed: boolean }) {
+  const gaps = useGet("contracts", "GET /v1/repos/{repo}/gaps", { path: { repo } });
+  return (
+    <Section title="Not understood" sub="Places that look like routes or calls but could not be read. Breaks there are not told." pad={false}>
+      <Load query={gaps}>
+        {(g) =>
+          g.unread + g.cut === 0 ? (
+            <Empty icon={<IconFileCode size={22} stroke={1.5} />} title={indexed ? "Everything that was seen was read" : "Not scanned yet"}>
+              {indexed ? "Paths that are put together at run time may still be missing." : "svc index in a clone scans it."}
+            </Empty>
+          ) : (
+            <>
+              <p className="row-item">
+                <span className="grow">
+                  <b>{plural(g.unread, "place")}</b> in this repo could not be resolved
+                  {g.cut > 0 && <>; {plural(g.cut, "contract")} left out, of files with too many</>}
+                </span>
+              </p>
+              <ul className="rows">
+                {g.files.map((f) => (
+                  <li key={f.path} className="row-item">
+                    <span className="grow clip">
+                      <Code>{f.path}</Code>
+                    </span>
+                    <span className="dim">{plural(f.unread + f.cut, "place")}</span>
+                  </li>
+                ))}
+              </ul>
+              <p className="row-item dim">
+                <span>
+                  <Code>svc index --explain FILE</Code> shows what each is.
+                </span>
+              </p>
+            </>
+          )
+        }
+      </Load>
     </Section>
   );
 }

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/filing"
+	"github.com/svc-hq/svc/internal/core/scope"
+)
+
+// nameOwner names who answers for live code that a break hurts: who is at work
+// on its file, else the member who changed those lines last. held are the uses,
+// in the order in which they are shown.
+func (f *Finding) nameOwner(ix *Index, held []evidence) {
+	code := *f.Holder
+	for _, e := range held {
+		if e.item.Path == nil {
+			continue
+		}
+		if f.atWork = ix.known(code.Repo.ID).atWork(ix, *e.item.Path); f.atWork != nil {
+			code.User = f.atWork.User
+			break
+		}
+		if code.User.ID == "" {
+			code.User = e.by
+		}
+	}
+	f.Holder = &code
+}
+
+// atWork returns who changed a file, or declared it as scope, the earliest of
+// them; nil if nobody did.
+func (r *repo) atWork(ix *Index, path string) *Worker {
+	var best *Worker
+	changes := false
+	r.tree.Matching(path, func(e *entry) {
+		var w *Worker
+		changed := e.Kind == changeEntry
+		switch {
+		case changed:
+			w = ix.Worker(ix.ownerID(ix.changes[e.Owner].c))
+		case e.Kind == claimEntry || e.Kind == patternEntry:
+			if w = ix.slots[e.Owner].w; w != nil && w.Claims[e.Sub].Mode == coord.Wanted {
+				w = nil
+			}
+		}
+		if w != nil && (best == nil || changed && !changes || changed == changes && earlier(w, best)) {
+			best, changes = w, changed
+		}
+	})
+	return best
+}
+
+// breaksScope makes a finding of a change that breaks a contract which the
+// other side declared, and of which that is all that is known: it is told as
+// any break, with the old form and the new.
+func (p *pairing) breaksScope(h *hit) bool {
+	changed, claim := h.ours, h.theirs
+	weDeclared := h.ours.claim != nil
+	if weDeclared {
+		changed, claim = claim, changed
+	}
+	if claim.claim == nil || changed.claim != nil || !breaking(changed) || p.provided[specific(changed.key(), claim.key())] {
+		return false
+	}
+	why, most := breaksScope, coord.SeverityBlock
+	if _, compat, _ := changed.effect(); compat != coord.Breaking {
+		why, most = maybeScope, coord.SeverityWarn // never blocks
+	}
+	if p.onlyLikely(changed, claim) {
+		why, most = likelyScope, coord.SeverityWarn
+	}
+	challenger := p.self
+	if weDeclared {
+		challenger = p.other
+	}
+	d := p.draft(coord.ContractBreak, cause(changed)+" by "+challenger.ID, why)
+	d.directed, d.holderIsUs = true, weDeclared
+	d.addUpTo(most, true, p.contract(h.ours, p.self), p.contract(h.theirs, p.other))
+	return true
+}
+
+// onlyLikely reports whether two items are about routes of which it is not
+// known whether they are one: they differ by what stands before them, and
+// nobody has said that this is so.
+func (p *pairing) onlyLikely(changed, user item) bool {
+	a, b := changed.key(), user.key()
+	return a != b && !scope.ContractsOverlap(a, b) && !filing.IsSymbol(a) && !confirmed(p.prefixes, a, b)
+}
+
+// confirmed reports whether two routes differ by a prefix that people know of.
+func confirmed(prefixes []string, a, b string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool {
+		return slices.ContainsFunc(scope.Prefixed(a, prefix), func(k string) bool { return scope.ContractsOverlap(k, b) })
+	})
+}
