@@ -17,6 +17,8 @@ const text = async (request) => {
 const pem = generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs1", format: "pem" }, publicKeyEncoding: { type: "pkcs1", format: "pem" } }).privateKey;
 let manifest;
 let subscriptions = [];
+const price = (id, interval, unit_amount) => ({ id, object: "price", active: true, type: "recurring", billing_scheme: "per_unit", currency: "usd", created: 1, unit_amount, unit_amount_decimal: String(unit_amount), metadata: id.endsWith("year") ? { svc_plan: "team" } : {}, recurring: { interval, interval_count: 1, usage_type: "licensed" } });
+const prices = [price("price_team", "month", 2000), price("price_team_year", "year", 20000), price("price_business", "month", 9950)];
 const there = createServer(async (request, response) => {
   const url = new URL(request.url, "http://there");
   const body = await text(request);
@@ -32,6 +34,7 @@ const there = createServer(async (request, response) => {
   } else if (url.pathname === "/v1/customers") json({ id: "cus_1", object: "customer" });
   else if (url.pathname === "/v1/checkout/sessions") json({ id: "cs_1", object: "checkout.session", url: here() + "/pay" });
   else if (url.pathname === "/v1/billing_portal/sessions") json({ id: "bps_1", object: "billing_portal.session", url: here() + "/portal" });
+  else if (url.pathname === "/v1/prices") json({ object: "list", data: prices, has_more: false, url: "/v1/prices" });
   else if (url.pathname === "/v1/subscriptions") json({ object: "list", data: subscriptions, has_more: false, url: "/v1/subscriptions" });
   else response.setHeader("Content-Type", "text/html").end(`<!doctype html><html lang="en"><head><link rel="icon" href="data:,"><title>${url.pathname}</title></head><body><h1>${url.pathname}</h1></body></html>`);
 });
@@ -113,10 +116,12 @@ test("GitLab is connected, its secret shown once, and disconnected", async () =>
 test("a plan is bought and then managed", async () => {
   const page = await world.page("ana", "/settings/billing");
   await page.getByText("250 active developers a month, 250 repos").waitFor();
-  await page.getByRole("button", { name: "Upgrade to Team" }).click();
+  await page.getByText("$20 a month, or $200 a year").waitFor();
+  await page.getByText("$99.50 a month").waitFor();
+  await page.getByRole("button", { name: "Upgrade to Team, yearly" }).click();
   await page.getByRole("heading", { name: "/pay" }).waitFor();
 
-  subscriptions = [{ id: "sub_1", object: "subscription", status: "active", created: 1, items: { object: "list", data: [{ id: "si", price: { id: "price_team" }, current_period_end: 1800000000 }] } }];
+  subscriptions = [{ id: "sub_1", object: "subscription", status: "active", created: 1, items: { object: "list", data: [{ id: "si", price: prices[1], quantity: 1, current_period_end: 1800000000 }] } }];
   const body = JSON.stringify({ id: "evt_1", object: "event", type: "customer.subscription.created", created: 1, data: { object: { id: "sub_1", customer: "cus_1" } } });
   const now = Math.floor(Date.now() / 1000);
   const signature = `t=${now},v1=${createHmac("sha256", "whsec_x").update(`${now}.${body}`).digest("hex")}`;
@@ -124,6 +129,7 @@ test("a plan is bought and then managed", async () => {
   assert.equal((await fetch(world.url + "/v1/billing/webhook", { method: "POST", headers: { "Content-Type": "application/json", "Stripe-Signature": signature }, body })).status, 200);
   await page.getByText("renewed on").waitFor(); // the page hears of it by itself
   await page.getByText("of 25").first().waitFor();
-  await page.getByRole("button", { name: "Invoices and payment" }).click();
+  await page.getByText("$200 a year").waitFor();
+  await page.getByRole("button", { name: "Plan, invoices and tax" }).click();
   await page.getByRole("heading", { name: "/portal" }).waitFor();
 });
