@@ -14,7 +14,7 @@ func (e *Eval) findClass(sc *scope, name string) (Place, bool) {
 			return p, true
 		}
 	}
-	if at := strings.LastIndexByte(name, '.'); at > 0 { // Create.Command
+	if at := strings.LastIndexByte(name, '.'); at > 0 && at+1 < len(name) { // Create.Command
 		if outer, ok := e.findClass(sc, name[:at]); ok {
 			for i := range outer.File.Defs {
 				if d := &outer.File.Defs[i]; isClass(d) && lastOf(d.Name) == name[at+1:] {

@@ -252,6 +252,9 @@ var goKeywords = []string{"\nfunc ", "\ntype ", "\nvar ", "\nconst ", "\n\t"}
 // declaresGo tells whether a Go file declares a name at its top. In a block
 // only exported ones are believed: a line of a function may look alike.
 func declaresGo(text []byte, name string) bool {
+	if name == "" {
+		return false
+	}
 	for _, word := range goKeywords {
 		for at := 0; ; {
 			i := bytes.Index(text[at:], []byte(word+name))
