@@ -55,7 +55,7 @@ var (
 		{"references"},
 		{"analysis"},
 		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader"},
-		{"attend"},
+		{"attend", "watchtree"},
 		{"cli"},
 	}
 )
@@ -94,6 +94,7 @@ var forbidden = []struct {
 	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
 	{"github.com/modelcontextprotocol/", []string{"internal/server/mcpserver"}, "one package knows the tool protocol's library"},
+	{"github.com/fsnotify/", []string{"internal/client/watchtree"}, "hooks must not carry it"},
 	{"charm.land/", []string{"internal/client/top"}, "one package knows the terminal library, and the lean svc is without it"},
 	{"C", []string{"internal/client/grammar"}, "everything else must build without a C compiler"},
 	{"unsafe", []string{"internal/client/grammar"}, "nothing else needs it"},

@@ -87,7 +87,14 @@ func Finish(read Reader, args []string) int {
 }
 
 func run(args []string, reader func() Reader) int {
-	return hook.Run(context.Background(), hook.Env{
+	return hook.Run(context.Background(), world(args, reader))
+}
+
+// World is what this machine has, for whoever tells of edits without a host.
+func World(read Reader) hook.Env { return world(nil, func() Reader { return read }) }
+
+func world(args []string, reader func() Reader) hook.Env {
+	return hook.Env{
 		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version.Version,
 		Login: func(fingerprints []string) (hook.Login, error) { return hookLogin(os.Getenv, fingerprints) },
 		ConfigDir: func() (string, error) {
@@ -112,12 +119,15 @@ func run(args []string, reader func() Reader) int {
 			}
 			return reader()(ctx, root, base, paths, along, private, deltas)
 		},
-		Unindexed: startIndex, MergeCheck: startMergeCheck,
-	})
+		Unindexed: startIndex, MergeCheck: startMergeCheck, WatchTree: startWatchTree,
+	}
 }
 
 // startIndex begins a scan of a repository.
 func startIndex(root string) { background(root, nil, "index", "--quiet") }
+
+// startWatchTree begins to watch a working copy.
+func startWatchTree(root string) { background(root, nil, "watch-tree", "run", root) }
 
 // MachineVariable hands the key of this machine to the process that checks:
 // by it working copies are known without naming them.

@@ -234,7 +234,7 @@ var groups = []struct {
 	{"work", "See and steer the work", []func(*app) *cobra.Command{
 		(*app).statusCommand, (*app).topCommand, (*app).attentionCommand, (*app).intentsCommand, (*app).conflictsCommand, (*app).messagesCommand,
 		(*app).askCommand, (*app).answerCommand, (*app).waitCommand, (*app).whoCommand, (*app).searchCommand, (*app).feedCommand,
-		(*app).checkCommand, (*app).trustCommand, (*app).mergeCheckCommand,
+		(*app).checkCommand, (*app).trustCommand, (*app).watchTreeCommand, (*app).mergeCheckCommand,
 		(*app).analyzeCommand, (*app).indexCommand, (*app).watchCommand, (*app).handoffCommand, (*app).openCommand,
 	}},
 	{"org", "Look after the org", []func(*app) *cobra.Command{

@@ -55,6 +55,9 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	if a.Block && c.CallID != "" {
 		r.spool.put(r.refusedKey(), "")
 	}
+	if a.Block || c.Event == wire.HookStop {
+		r.notWriting(sends)
+	}
 	r.finish()
 	return out, nil
 }
@@ -210,6 +213,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 			r.spool.miss(missed) // still to be told
 		}
 	}()
+	r.writing(sends)
 	var wait sync.WaitGroup
 	stamps := make([]map[string]string, len(sends))
 	for i, s := range sends {
@@ -271,7 +275,9 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 	if s.event == wire.HookPostEdit {
 		r.told(s, req.Repo.BaseSHA, req.Analysis, stamps)
 		r.keepUnsettled(s, req.Analysis)
+		r.written(s)
 	}
+	r.startWatcher(s)
 	r.keepWatch(s, reply.Watch)
 	if s.event != wire.HookSessionStart {
 		return

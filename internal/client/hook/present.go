@@ -29,6 +29,9 @@ func (r *runner) book() presence.Book {
 // it speaks. It is done when a turn begins, which no edit waits for.
 func (r *runner) enrol(sends []send, replies []wire.HookReply, errs []error) {
 	c := r.call
+	if c.Host == host.Editor {
+		return // no agent, for whom svc mcp could speak
+	}
 	book := r.book()
 	var s presence.Session
 	loaded := false

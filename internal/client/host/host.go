@@ -71,6 +71,10 @@ type Host struct {
 	denyCarries bool
 }
 
+// Editor stands for people who edit by themselves: svc watch-tree tells of it.
+// It runs no hooks and is no row of svc init.
+var Editor = &Host{ID: wire.EditorTool, Name: "Editor", Surface: "ide", Timeout: 5 * time.Second}
+
 // All returns every host.
 func All() []*Host { return hosts() }
 

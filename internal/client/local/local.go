@@ -79,7 +79,7 @@ func (p Place) Off() bool { return p.has(wire.LocalOff) }
 // Running returns the service if it runs.
 func (p Place) Running() (Service, bool) {
 	var s Service
-	if !locked(p.file(wire.LocalLock)) {
+	if !Locked(p.file(wire.LocalLock)) {
 		return s, false
 	}
 	text, err := os.ReadFile(p.file(wire.LocalAddress))
@@ -247,7 +247,7 @@ func (p Place) stop(ctx context.Context) error {
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for locked(p.file(wire.LocalLock)) {
+	for Locked(p.file(wire.LocalLock)) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -105,6 +105,7 @@ const tools: Record<string, string> = {
   amp: "Amp",
   omp: "Oh My Pi",
   zed: "Zed",
+  editor: "Editor",
 };
 export const toolName = (tool: string): string => tools[tool] ?? tool.replaceAll("_", " ").replace(/^\w/, (c) => c.toUpperCase());
 

@@ -401,7 +401,8 @@ func (h *hook) loadIntent(ctx context.Context) error {
 			return nil
 		}
 	}
-	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd || h.session.Tool == wire.DoctorTool {
+	if h.session.Branch == nil || h.event.Event == wire.HookSessionEnd || h.session.Tool == wire.DoctorTool ||
+		h.session.Tool == wire.EditorTool {
 		return nil
 	}
 	i, err := work.LeftOn(ctx, h.Change, h.repo.ID, h.Who.UserID, *h.session.Branch, &h.session)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -66,6 +67,9 @@ func (h *hook) draftTitle(text string) string {
 		branch := "an unnamed branch"
 		if h.session.Branch != nil {
 			branch = *h.session.Branch
+		}
+		if h.session.Tool == wire.EditorTool {
+			return "In an editor, on " + branch
 		}
 		return "Session on " + branch
 	}

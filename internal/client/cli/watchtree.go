@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/reader"
+	"github.com/svc-hq/svc/internal/client/watchtree"
+)
+
+// watchTreeCommand lets a person's own edits be told.
+func (a *app) watchTreeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "watch-tree [on|off]",
+		Short: "Tell of your own edits in this clone, too",
+		Long: "Agents' hooks tell what agents change; your own edits are told at an agent's\n" +
+			"next turn. With svc watch-tree on, the hooks of this clone start a watcher that\n" +
+			"tells of them within two seconds, as the work of your editor. It leaves out what\n" +
+			"git ignores, ends after half an hour without a change, and is off until you\n" +
+			"switch it on. Without an argument it says whether it is on, and runs.",
+		Example:   "  svc watch-tree on\n  svc watch-tree\n  svc watch-tree off",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"on", "off"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			repo, dir, err := a.watchedHere()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return a.printWatching(repo, dir)
+			}
+			mark := hook.WatchFile(dir, repo)
+			if args[0] == "off" {
+				if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+				return a.printWatching(repo, dir)
+			}
+			if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(mark, []byte(repo.CommonDir+"\n"), 0o600); err != nil {
+				return err
+			}
+			return a.printWatching(repo, dir)
+		},
+	}
+	cmd.AddCommand(a.watchTreeRunCommand())
+	return cmd
+}
+
+// watchTreeRunCommand is what hooks start in the background.
+func (a *app) watchTreeRunCommand() *cobra.Command {
+	var idle time.Duration
+	cmd := &cobra.Command{
+		Use:    "run ROOT",
+		Short:  "Watch a working copy, as hooks start it",
+		Hidden: true,
+		Args:   exactly(1, "the working copy"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.watchTree(cmd.Context(), args[0], idle)
+		},
+	}
+	cmd.Flags().DurationVar(&idle, "idle", 30*time.Minute, "end after this long without a change")
+	return cmd
+}
+
+func (a *app) watchedHere() (*gitrepo.Repo, string, error) {
+	repo, ok := gitrepo.Find(a.Dir)
+	if !ok {
+		return nil, "", fmt.Errorf("%s is in no git repository", a.Dir)
+	}
+	store, err := login.Locate(a.Getenv)
+	return repo, store.Dir, err
+}
+
+func (a *app) printWatching(repo *gitrepo.Repo, dir string) error {
+	_, err := os.Lstat(hook.WatchFile(dir, repo))
+	on, runs := err == nil, local.Locked(hook.WatchLock(dir, repo))
+	switch {
+	case a.json:
+		return a.printJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs})
+	case !on:
+		fmt.Fprintf(a.Stdout, "Your own edits in %s are told at an agent's next turn (svc watch-tree on tells them at once)\n", repo.Root)
+	case runs:
+		fmt.Fprintf(a.Stdout, "Your own edits in %s are told as you make them (svc watch-tree off ends that)\n", repo.Root)
+	default:
+		fmt.Fprintf(a.Stdout, "Your own edits in %s are told as you make them, from the next prompt of an agent on "+
+			"(svc watch-tree off ends that)\n", repo.Root)
+	}
+	return nil
+}
+
+// watchTree watches a working copy, unless another process does.
+func (a *app) watchTree(ctx context.Context, root string, idle time.Duration) error {
+	repo, ok := gitrepo.At(root)
+	if !ok {
+		return fmt.Errorf("%s is no git repository", root)
+	}
+	store, err := login.Locate(a.Getenv)
+	if err != nil {
+		return err
+	}
+	mark := hook.WatchFile(store.Dir, repo)
+	if _, err := os.Lstat(mark); err != nil {
+		return fmt.Errorf("%s is not to be watched: run svc watch-tree on in it", root)
+	}
+	lock, ok := local.Lock(hook.WatchLock(store.Dir, repo))
+	if !ok {
+		return nil
+	}
+	defer lock.Close()
+	observer, err := hook.Observe(attend.World(reader.Facts), repo.Root)
+	if err != nil {
+		return err
+	}
+	w := watchtree.Watch{Root: repo.Root, Mark: mark, Idle: idle, Look: observer.Look, Log: observer.Note}
+	err = w.Run(ctx)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	observer.End(end)
+	if err != nil {
+		observer.Note(err)
+	}
+	return err
+}

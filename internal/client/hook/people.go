@@ -1,0 +1,222 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// People edit, too, and no host tells of it. Where a person wants that, a
+// watcher (svc watch-tree) looks on and tells what changed, as the work of a
+// session called editor. It must not take an agent's edits for a person's: so
+// where somebody watches, hooks note what agents are about to write, and what
+// is noted is left to the hook that follows the edit.
+
+// writingAge is how long an agent is taken to be at an edit of which no hook
+// told the end: its person may still be asked whether it may.
+const writingAge = 10 * time.Minute
+
+// WatchFile marks a clone as one in which the person wants to be watched. It
+// lies with the configuration, where no repository can write.
+func WatchFile(config string, repo *gitrepo.Repo) string {
+	return filepath.Join(config, "watching", hashed(repo.CommonDir)[:32])
+}
+
+// WatchLock is the file that the watcher of a working copy holds locked.
+func WatchLock(config string, repo *gitrepo.Repo) string {
+	return filepath.Join(config, "watching", hashed("lock", repo.Root)[:32]+".lock")
+}
+
+// watches reports whether people's edits in a working copy are to be told.
+func (r *runner) watches(at *place) bool {
+	dir, err := r.ConfigDir()
+	if err != nil || dir == "" {
+		return false
+	}
+	_, err = os.Lstat(WatchFile(dir, at.Repo))
+	return err == nil
+}
+
+// startWatcher starts the watcher of a working copy where one is wanted and
+// none runs.
+func (r *runner) startWatcher(s send) {
+	begins := s.event == wire.HookSessionStart || s.event == wire.HookPrompt
+	if r.WatchTree == nil || !begins || s.as != nil || !r.watches(s.at) {
+		return
+	}
+	if dir, err := r.ConfigDir(); err == nil && !local.Locked(WatchLock(dir, s.at.Repo)) {
+		r.WatchTree(s.at.Root)
+	}
+}
+
+// writingName names what is noted of files that are being written.
+func writingName(paths []string) string { return "edit-" + hashed(paths...)[:24] }
+
+// writing notes that the session is about to write files, or has written them
+// and tells of it now.
+func (r *runner) writing(sends []send) {
+	for _, s := range sends {
+		tells := s.event == wire.HookPostEdit || s.event == wire.HookPreEdit && !r.call.IsShell()
+		if tells && s.as == nil && len(s.paths) > 0 && r.watches(s.at) {
+			r.spool.put(writingName(s.paths), s.at.Root+"\n"+strings.Join(s.paths, "\n"))
+		}
+	}
+}
+
+// written forgets it, once it was told or cannot be.
+func (r *runner) written(s send) {
+	if s.event == wire.HookPostEdit && s.as == nil && len(s.paths) > 0 && r.watches(s.at) {
+		r.spool.take(writingName(s.paths))
+	}
+}
+
+// notWriting forgets what a refused call would have written, and at the end of
+// a turn all that the session was about to.
+func (r *runner) notWriting(sends []send) {
+	if r.call.Event == wire.HookStop {
+		for _, name := range r.spool.entries("edit-") {
+			r.spool.take(name)
+		}
+		return
+	}
+	for _, s := range sends {
+		if name := writingName(s.paths); r.spool.knows(name) {
+			r.spool.take(name)
+		}
+	}
+}
+
+// atWork returns the files that agents are writing in a working copy. all tells
+// that a command runs there, of which nobody knows what it writes.
+func (s *spool) atWork(root string) (paths []string, all bool) {
+	if s.base == "" {
+		return nil, false
+	}
+	sessions, _ := os.ReadDir(s.base)
+	for _, e := range sessions {
+		if !e.IsDir() {
+			continue
+		}
+		session := &spool{base: s.base, session: filepath.Join(s.base, e.Name())}
+		for _, name := range append(session.entries("edit-"), session.entries("shell-")...) {
+			file := filepath.Join(session.session, name)
+			info, err := os.Lstat(file)
+			if err != nil || time.Since(info.ModTime()) > writingAge {
+				continue
+			}
+			data, _ := os.ReadFile(file)
+			where, rest, _ := strings.Cut(string(data), "\n")
+			switch {
+			case where != root:
+			case strings.HasPrefix(name, "shell-"):
+				all = true
+			default:
+				paths = append(paths, strings.Split(rest, "\n")...)
+			}
+		}
+	}
+	return paths, all
+}
+
+// An Observer tells of what people change in one working copy.
+type Observer struct {
+	run *runner
+	at  *place
+}
+
+// ErrNotTold is the error where nothing of a repository is to be told.
+var ErrNotTold = errors.New("nothing is told of this repository")
+
+// Observe returns the observer of the working copy at root.
+func Observe(env Env, root string) (*Observer, error) {
+	repo, ok := gitrepo.At(root)
+	if !ok {
+		return nil, errors.New(root + " is no git repository")
+	}
+	at, ok := placeOf(repo)
+	if !ok {
+		return nil, ErrNotTold
+	}
+	h := host.Editor
+	o := &Observer{at: at, run: &runner{Env: env, host: h, event: "watch", call: &host.Call{
+		Host: h, Declared: h, Native: "watch", At: host.AfterTool, Event: wire.HookPostEdit, Cwd: root, Surface: h.Surface,
+	}}}
+	o.run.call.Session = "editor-" + hashed(root)[:16]
+	o.run.spool = openSpool(env.TempDir, h.ID, o.run.call.Session)
+	return o, nil
+}
+
+// An Observation is what was seen.
+type Observation struct {
+	Told    int
+	Later   bool     // something was left alone, because an agent is at it
+	Ignored []string // folders that git leaves out
+}
+
+// Look compares the working copy with what was told of it, and tells what is
+// missing and no agent's.
+func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
+	r := o.run
+	targets, err := r.route([]target{{at: o.at}})
+	if err != nil {
+		return out, err
+	}
+	if len(targets) == 0 {
+		return out, ErrNotTold
+	}
+	rec := r.record(o.at)
+	owed := rec.owedTo()
+	paths, ignored, ok := r.unlike(ctx, targets[0], rec, owed)
+	if !ok {
+		return out, errors.New("git does not say what differs")
+	}
+	out.Ignored = ignored
+	agents, all := r.spool.atWork(o.at.Root)
+	if all {
+		out.Later = len(paths) > 0
+		return out, nil
+	}
+	free := slices.DeleteFunc(paths, func(p string) bool {
+		_, others := owed[p] // an agent's, that the service missed: told with the next hook
+		return others || slices.Contains(agents, p)
+	})
+	out.Later = len(free) < len(paths)
+	if len(free) == 0 {
+		return out, nil
+	}
+	var sends []send
+	if !r.spool.knows("begun") {
+		sends = append(sends, send{event: wire.HookSessionStart, at: o.at, lead: true})
+	}
+	if _, err := r.ask(ctx, append(sends, send{event: wire.HookPostEdit, at: o.at, paths: free})); err != nil {
+		r.unanswered()
+		return out, err
+	}
+	r.spool.put("begun", "")
+	out.Told = len(free)
+	return out, nil
+}
+
+// End tells that nobody looks on any more.
+func (o *Observer) End(ctx context.Context) {
+	r := o.run
+	if !r.spool.knows("begun") {
+		return
+	}
+	if _, err := r.ask(ctx, []send{{event: wire.HookSessionEnd, at: o.at}}); err != nil {
+		r.log(err)
+	}
+	r.spool.removeSession()
+}
+
+// Note puts a line into the log of hooks.
+func (o *Observer) Note(err error) { o.run.log(err) }

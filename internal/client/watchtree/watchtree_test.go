@@ -1,0 +1,130 @@
+package watchtree_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/watchtree"
+	"github.com/svc-hq/svc/internal/gittest"
+)
+
+// A look is one comparison of the tree, and what to answer to it.
+type look chan hook.Observation
+
+// start watches a working copy and returns when changes are heard.
+func start(t *testing.T, root string, idle time.Duration, ignored ...string) (looks look, mark string, ended chan error) {
+	t.Helper()
+	mark = filepath.Join(t.TempDir(), "mark")
+	gittest.Write(t, filepath.Dir(mark), "mark", "")
+	looks, ended = make(look, 100), make(chan error, 1)
+	ready := make(chan struct{})
+	w := watchtree.Watch{Root: root, Mark: mark, Idle: idle, Log: func(err error) { t.Error(err) }, Ready: func() { close(ready) },
+		Look: func(context.Context) (hook.Observation, error) {
+			o := hook.Observation{Ignored: append([]string{}, ignored...)}
+			looks <- o
+			return o, nil
+		}}
+	go func() { ended <- w.Run(t.Context()) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		ended <- err
+	}
+	return looks, mark, ended
+}
+
+// next waits for the next look.
+func (l look) next(t *testing.T, ended chan error) {
+	t.Helper()
+	select {
+	case <-l:
+	case err := <-ended:
+		t.Fatalf("it ended: %v", err)
+	}
+}
+
+// Every change is looked at, in folders that came later too, and what git
+// leaves out is not.
+func TestChangesAreLookedAt(t *testing.T) {
+	root := gittest.Init(t)
+	gittest.Write(t, root, "a.txt", "a\n")
+	gittest.Write(t, root, "built/x.o", "x\n")
+	looks, mark, ended := start(t, root, time.Hour, "built")
+	looks.next(t, ended) // at the start
+	looks.next(t, ended) // for what changed while the folders were added
+	for i, name := range []string{"a.txt", "new/deep/b.txt", "new/deep/c.txt", "d.txt"} {
+		for n := range 200 { // which nobody looks at
+			gittest.Write(t, root, "built/x.o", fmt.Sprint(n))
+		}
+		if len(looks) > 0 {
+			t.Fatalf("before %s: something was looked at that git leaves out", name)
+		}
+		gittest.Write(t, root, name, fmt.Sprint(i))
+		looks.next(t, ended)
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("switched off: %v", err)
+	}
+}
+
+// It ends by itself when nothing happens.
+func TestAnIdleWatchEnds(t *testing.T) {
+	_, _, ended := start(t, gittest.Init(t), 50*time.Millisecond)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A working copy that is removed is not watched any more.
+func TestAWatchEndsWithItsWorkingCopy(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "copy")
+	if err := os.Rename(gittest.Init(t), root); err != nil {
+		t.Fatal(err)
+	}
+	_, _, ended := start(t, root, time.Hour)
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A tree with too many folders is left to the hooks; one in a folder that git
+// leaves out, or of another repository, does not count.
+func TestATreeWithTooManyFolders(t *testing.T) {
+	root := gittest.Init(t)
+	for i := range 4200 {
+		if err := os.MkdirAll(filepath.Join(root, "many", fmt.Sprint(i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, ended := start(t, root, time.Hour)
+	if err := <-ended; !errors.Is(err, watchtree.ErrTooLarge) {
+		t.Errorf("ended with %v", err)
+	}
+	looks, mark, ended := start(t, root, time.Hour, "many")
+	looks.next(t, ended)
+	if err := os.Mkdir(filepath.Join(root, "many", ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other, _, over := start(t, root, time.Hour)
+	other.next(t, over)
+	for _, ended := range []chan error{ended, over} {
+		select {
+		case err := <-ended:
+			t.Errorf("ended with %v", err)
+		default:
+		}
+	}
+	os.Remove(mark)
+}
