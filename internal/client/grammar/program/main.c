@@ -48,7 +48,12 @@ static int names(const uint32_t *in) {
   return failed;
 }
 
+// What is longer than any text that svc reads is no request, and not worth its
+// memory.
+#define LONGEST (256u << 20)
+
 static int parse(const uint32_t *in) {
+  if (in[OLD] > LONGEST || in[NEW] > LONGEST) return 1;
   char *text = malloc((size_t)in[OLD] + in[NEW] + 1);
   if (!text || get(text, (size_t)in[OLD] + in[NEW])) return 1;
   const uint32_t *e = in + EDIT;

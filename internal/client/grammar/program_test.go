@@ -1,0 +1,222 @@
+//go:build cgo && !lean && unix
+
+package grammar
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// The words of the program's protocol, as main.c has them.
+const (
+	askLanguage, askOld, askNew, askEdited, askEdit, askMicros, askNames, askWords = 0, 1, 2, 3, 4, 13, 14, 15
+	sayResult, sayBefore, sayAfter, sayKinds, sayFields, sayWords                  = 0, 1, 2, 3, 4, 5
+)
+
+// program builds the grammars as the installed svc starts them.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "parser")
+	if out, err := exec.Command("../../../.ci/build-parser", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// request is one question as bytes.
+func request(in [askWords]uint32, texts ...[]byte) []byte {
+	var b bytes.Buffer
+	binary.Write(&b, binary.NativeEndian, in[:])
+	for _, text := range texts {
+		b.Write(text)
+	}
+	return b.Bytes()
+}
+
+// parsing asks for a text and what an edit made of it.
+func parsing(lang int, old, new []byte) []byte {
+	d := difference(old, new)
+	in := [askWords]uint32{askLanguage: uint32(lang), askOld: uint32(len(old)), askNew: uint32(len(new)), askEdited: 1,
+		askMicros: uint32(time.Minute.Microseconds())}
+	for i, p := range []int{d.start.offset, d.old.offset, d.new.offset, d.start.row, d.start.column, d.old.row, d.old.column,
+		d.new.row, d.new.column} {
+		in[askEdit+i] = uint32(p)
+	}
+	return request(in, old, new)
+}
+
+// answer reads an answer: the trees, or the names.
+func answer(r io.Reader) (result int32, before, after []Node, kinds, fields []byte, err error) {
+	var out [sayWords]uint32
+	if err = binary.Read(r, binary.NativeEndian, out[:]); err != nil {
+		return
+	}
+	before, after = make([]Node, out[sayBefore]), make([]Node, out[sayAfter])
+	kinds, fields = make([]byte, out[sayKinds]), make([]byte, out[sayFields])
+	for _, part := range []any{before, after, kinds, fields} {
+		err = errors.Join(err, binary.Read(r, binary.NativeEndian, part))
+	}
+	return int32(out[sayResult]), before, after, kinds, fields, err
+}
+
+func TestTheProgram(t *testing.T) {
+	path := program(t)
+	t.Run("parses as the linked grammars", func(t *testing.T) { parsesAlike(t, path) })
+	t.Run("requests that make no sense", func(t *testing.T) { outlastsNonsense(t, path) })
+}
+
+// parsesAlike holds the program to what the grammars that are linked into this
+// test say of every fixture, and of an edit of it.
+func parsesAlike(t *testing.T, path string) {
+	cmd := exec.CommandContext(t.Context(), path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(what string, request []byte) (int32, []Node, []Node, []byte, []byte) {
+		t.Helper()
+		if _, err := in.Write(request); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		result, before, after, kinds, fields, err := answer(out)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return result, before, after, kinds, fields
+	}
+	for n, lang := range names {
+		_, _, _, kinds, fields := ask(lang, request([askWords]uint32{askLanguage: uint32(n), askNames: 1}))
+		for i, got := range [][]byte{kinds, fields} {
+			want, err := list(n, i == 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, splitLines(got)); d != "" {
+				t.Errorf("%s: names: %s", lang, d)
+			}
+		}
+		texts := fixtures(t, lang)
+		for name, text := range texts {
+			edited := append(append(append([]byte{}, text[:len(text)/2]...), "\nx (\n"...), text[len(text)/2:]...)
+			d := difference(text, edited)
+			before, after, err := parse(n, text, edited, &d, time.Minute)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			result, b, a, _, _ := ask(name, parsing(n, text, edited))
+			if result != 0 || len(a) == 0 || !cmp.Equal(before, b) || !cmp.Equal(after, a) {
+				t.Errorf("%s in %s: result %d, %d and %d nodes, want %d and %d", name, lang, result, len(b), len(a), len(before), len(after))
+			}
+		}
+		if len(texts) < 2 {
+			t.Errorf("%s has %d fixtures", lang, len(texts))
+		}
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("at the end of its input: %v", err)
+	}
+}
+
+func splitLines(b []byte) (out []string) {
+	for _, line := range bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")) {
+		out = append(out, string(line))
+	}
+	return out
+}
+
+// fixtures are the texts by which a language is tested: the sample here, and
+// the files of analysis, where a file of another language is as good.
+func fixtures(t *testing.T, lang string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for _, s := range samples {
+		if s.lang == lang {
+			out["sample"] = []byte(s.source)
+		}
+	}
+	dir := map[string]string{"javascript": "typescript", "tsx": "typescript"}[lang]
+	if dir == "" {
+		dir = lang
+	}
+	files, err := filepath.Glob("../analysis/testdata/" + dir + "/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			if len(f.Data) > 0 {
+				out[filepath.Base(file)+"/"+f.Name] = f.Data
+			}
+		}
+	}
+	return out
+}
+
+// outlastsNonsense: whatever it is sent, the program answers or ends. It does
+// not crash, wait for what it could never hold, or take the memory for it.
+func outlastsNonsense(t *testing.T, path string) {
+	good := parsing(3, []byte("package p\n"), []byte("package q\n"))
+	huge := [askWords]uint32{askLanguage: 3, askOld: math.MaxUint32, askNew: math.MaxUint32}
+	wild := [askWords]uint32{askLanguage: 3, askOld: 10, askNew: 10, askEdited: 1, askMicros: 1e6}
+	for i := range 9 {
+		wild[askEdit+i] = math.MaxUint32 - uint32(i)
+	}
+	noise := make([]byte, 4096)
+	for i := range noise {
+		noise[i] = byte(i * 7)
+	}
+	for name, tt := range map[string]struct {
+		input []byte
+		code  int
+	}{
+		"nothing":           {nil, 0},
+		"half a header":     {good[:20], 0},
+		"half a text":       {good[:len(good)-3], 1},
+		"one and a half":    {append(append([]byte{}, good...), good[:30]...), 0},
+		"huge lengths":      {request(huge, []byte("package p")), 1},
+		"an edit elsewhere": {request(wild, []byte("package p\npackage q\n")), 0},
+		"no such language":  {request([askWords]uint32{askLanguage: 99, askOld: 1, askNew: 1}, []byte("ab")), 0},
+		"names of none":     {request([askWords]uint32{askLanguage: math.MaxUint32, askNames: 1}), 0},
+		"noise":             {noise, 1},
+		"text of zeros":     {request([askWords]uint32{askLanguage: 8, askOld: 4000}, make([]byte, 4000)), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, path)
+			cmd.Stdin, cmd.Stdout = bytes.NewReader(tt.input), io.Discard
+			err := cmd.Run()
+			state := cmd.ProcessState
+			if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() || state.ExitCode() != tt.code {
+				t.Errorf("it ended with %v (%v), want %d", state, err, tt.code)
+			}
+			if usage, ok := state.SysUsage().(*syscall.Rusage); ok && usage.Maxrss > 200<<10 {
+				t.Errorf("it took %d KB", usage.Maxrss)
+			}
+		})
+	}
+}
