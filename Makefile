@@ -36,10 +36,14 @@ $(NODE): web/package.json web/package-lock.json
 	@command -v npm >/dev/null || { echo "the dashboard needs Node.js 20 or newer; install it, or: go build -o bin/ ./cmd/..." >&2; exit 1; }
 	cd web && npm ci --no-audit --no-fund
 
-test: test-web ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need
-	$(PG) go test -race -timeout 30m ./...
-	$(MAKE) test-grammars test-clients
-	$(PG) go test -count=1 -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
+test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs what they need, passes over what passed before (AGAIN=1: does not)
+	.ci/needs
+	$(MAKE) build
+	.ci/once test-web web ./cmd/svcd ./internal/tools/rig -- $(MAKE) test-web
+	$(PG) go test -race -timeout 30m $(if $(AGAIN),-count=1) ./...
+	.ci/once test-grammars internal/client .ci go.mod -- $(MAKE) test-grammars
+	.ci/once test-clients .ci web/package-lock.json ./cmd/svcd -- $(MAKE) test-clients
+	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
 test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
 	go run ./internal/tools/withservice -- .ci/clients/run

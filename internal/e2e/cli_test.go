@@ -59,9 +59,27 @@ func (c cleaner) Run() int {
 // leftovers are folders of the tests' own that are removed at the end.
 var leftovers []string
 
+// sources looks at every file that programs are built of. Go runs a test again
+// only if something changed that it read itself; what a compiler reads for it
+// does not count.
+var sources = sync.OnceFunc(func() {
+	for _, dir := range []string{"../../cmd", "../../internal", "../../.ci"} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+})
+
 // program builds svc or svcd, once for all tests, and returns where it is.
 func program(t *testing.T, name string) string {
 	t.Helper()
+	sources()
 	programs.mu.Lock()
 	defer programs.mu.Unlock()
 	if programs.dir == "" {

@@ -20,6 +20,7 @@ import (
 // svc as make build makes it links no C, and yet reads code: the part that
 // does is inside it.
 func TestTheInstalledSvcReadsCode(t *testing.T) {
+	sources()
 	dir := t.TempDir()
 	svc, repo, home := filepath.Join(dir, "svc"), filepath.Join(dir, "repo"), filepath.Join(dir, "home")
 	// as make build does, so that most is done already

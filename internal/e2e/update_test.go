@@ -32,6 +32,7 @@ var build = func() func(t *testing.T, v string) []byte {
 	made := map[string][]byte{}
 	return func(t *testing.T, v string) []byte {
 		t.Helper()
+		sources()
 		mu.Lock()
 		defer mu.Unlock()
 		if made[v] != nil {

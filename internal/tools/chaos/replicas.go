@@ -36,8 +36,11 @@ func newCluster(ctx context.Context, dir, more string, o options) (*cluster, err
 	} else if err := os.MkdirAll(home, 0o700); err != nil {
 		return c, err
 	}
-	var err error
-	if c.pg, err = drill.NewPostgres(ctx, home, "-c", "max_wal_size=128MB"); err != nil {
+	addr, err := drill.FreeAddr()
+	if err != nil {
+		return c, err
+	}
+	if c.pg, err = drill.NewPostgres(ctx, home, addr, "-c", "max_wal_size=128MB"); err != nil {
 		return c, err
 	}
 	c.close = append(c.close, c.pg.Stop)

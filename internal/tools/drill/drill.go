@@ -4,6 +4,9 @@
 package drill
 
 import (
+	"hash/fnv"
+	"strconv"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -44,6 +47,20 @@ func FreeAddr() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
+}
+
+// SteadyAddr returns an address at which nobody listens that is the same each
+// time, as far as it can be: Go takes a test's result from its cache only if
+// what the test read of its environment is as it was.
+func SteadyAddr(seed string) (string, error) {
+	h := fnv.New32a()
+	h.Write([]byte(seed))
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+int(h.Sum32()%10000))) // below what systems give out themselves
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return FreeAddr()
+	}
+	return addr, l.Close()
 }
 
 // Bootstrap makes an org on the database of the server, which need not run, and

@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Postgres is a PostgreSQL of our own, in a folder, on a free port. It uses
+// A Postgres is a PostgreSQL of our own, in a folder, on a port of its own. It uses
 // the binaries installed on the machine and touches no other server.
 type Postgres struct {
 	Addr string
@@ -30,10 +30,10 @@ type Postgres struct {
 	gone chan struct{}
 }
 
-// NewPostgres makes a database cluster in a folder and starts it. more are
-// settings for its command line.
-func NewPostgres(ctx context.Context, dir string, more ...string) (*Postgres, error) {
-	p := &Postgres{dir: dir, more: more}
+// NewPostgres makes a database cluster in a folder and starts it at an address.
+// more are settings for its command line.
+func NewPostgres(ctx context.Context, dir, addr string, more ...string) (*Postgres, error) {
+	p := &Postgres{Addr: addr, dir: dir, more: more}
 	var err error
 	if p.bin, err = findBinaries(); err != nil {
 		return nil, err
@@ -47,9 +47,6 @@ func NewPostgres(ctx context.Context, dir string, more ...string) (*Postgres, er
 	init.Dir = dir
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	if p.Addr, err = FreeAddr(); err != nil {
-		return nil, err
 	}
 	if err := p.Start(ctx); err != nil {
 		p.Stop()

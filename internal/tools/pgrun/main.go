@@ -1,4 +1,5 @@
-// Pgrun starts a throw-away PostgreSQL on a free port, runs a command with
+// Pgrun starts a throw-away PostgreSQL, on the same port each time if it is
+// free, runs a command with
 // SVC_TEST_POSTGRES pointing at it, and stops it again:
 //
 //	go run ./internal/tools/pgrun -- go test ./...
@@ -56,7 +57,15 @@ func run(args []string, durable bool) (int, error) {
 	if !durable { // nothing here outlives the tests
 		more = []string{"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"}
 	}
-	pg, err := drill.NewPostgres(ctx, dir, more...)
+	here, err := os.Getwd()
+	if err != nil {
+		return 1, err
+	}
+	addr, err := drill.SteadyAddr(here)
+	if err != nil {
+		return 1, err
+	}
+	pg, err := drill.NewPostgres(ctx, dir, addr, more...)
 	if err != nil {
 		return 1, err
 	}
