@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -226,6 +229,10 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 	if err != nil {
 		return moved, err
 	}
+	along, err := takeAlong(ctx, team, store, fingerprints)
+	if err != nil {
+		return moved, err
+	}
 	page, err := own.Intents(ctx, remote.Filter{Repo: fingerprints[0], Owner: "me", Status: "live", Limit: 100})
 	if problem.KindOf(err) == problem.NotFound {
 		return moved, nil
@@ -233,12 +240,16 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 	if err != nil {
 		return moved, err
 	}
-	for _, in := range page.Items {
+	for _, in := range slices.Backward(page.Items) { // the oldest first, as they were numbered
 		if len(in.Scope.Paths)+len(in.Scope.Symbols) == 0 { // drafts of sessions: hooks make them anew
 			continue
 		}
-		there, err := team.Declare(ctx, wire.DeclareIntent{Title: in.Title, Summary: in.Summary, PlanMD: in.PlanMD, Scope: &in.Scope,
-			Mode: in.Mode, Branch: in.Branch, ExternalRef: in.ExternalRef, Repo: &fingerprints[0]})
+		work := wire.DeclareIntent{Title: in.Title, Summary: in.Summary, PlanMD: in.PlanMD, Scope: &in.Scope, Mode: in.Mode, Branch: in.Branch,
+			ExternalRef: in.ExternalRef, Repo: &fingerprints[0]}
+		if in.SessionID != nil {
+			work.SessionID = along[*in.SessionID]
+		}
+		there, err := team.Declare(ctx, work)
 		if err != nil {
 			return moved, fmt.Errorf("%s was not moved: %w", in.Ref, err)
 		}
@@ -248,6 +259,43 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 		moved = append(moved, there.Intent.Ref)
 	}
 	return moved, nil
+}
+
+// takeAlong makes the agents at work in this repository known to the team's
+// server, with what each wrote, and returns its ids by those that the local
+// service has for them: otherwise the first that speaks would take up what
+// another works on.
+func takeAlong(ctx context.Context, team *remote.Client, store login.Store, fingerprints []string) (map[string]*string, error) {
+	along := map[string]*string{}
+	book := presence.Open(store.Dir)
+	for _, s := range book.All() {
+		if s.Ended || s.Gone() {
+			continue
+		}
+		for _, w := range s.At {
+			if w.Server == team.Server() || len(w.Remotes) == 0 || w.Remotes[0] != fingerprints[0] {
+				continue
+			}
+			reply, err := team.Evaluate(ctx, wire.HookRequest{
+				Event:   wire.HookSessionStart,
+				Session: wire.HookSession{ExternalID: s.ID, Tool: s.Tool, ParentExternalID: s.Parent, Deaf: true}, // it hears with its next hook
+				Repo:    wire.HookRepo{RemoteFingerprints: w.Remotes},
+			})
+			if err != nil {
+				return nil, fmt.Errorf("the agent at work in %s could not be moved: %w", w.Root, err)
+			}
+			if reply.SessionID != nil {
+				along[w.Session] = reply.SessionID
+				if err := hook.Owe(store.Dir, "", team.Server(), w.Root, s); err != nil {
+					return nil, err
+				}
+				s.Put(presence.Where{Server: team.Server(), Root: w.Root, Remotes: w.Remotes, Session: *reply.SessionID})
+				book.Save(s)
+			}
+			break
+		}
+	}
+	return along, nil
 }
 
 // refreshRoutes asks the team's server what it has registered.

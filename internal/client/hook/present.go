@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -162,13 +163,27 @@ func (r *runner) owe(s send) {
 	if s.as != nil {
 		who = *s.as
 	}
+	_ = rec.owe(who, s.paths)
+}
+
+func (rec *record) owe(who owner, paths []string) error {
 	var b strings.Builder
-	for _, p := range s.paths {
+	for _, p := range paths {
 		if line := who.owes(p); strings.Count(line, "\t") == 3 && strings.Count(line, "\n") == 1 {
 			b.WriteString(line)
 		}
 	}
-	_ = appendTo(rec.owedFile(), b.String())
+	return appendTo(rec.owedFile(), b.String())
+}
+
+// Owe has the next hook in a working copy tell a server what a session wrote
+// there, in that session's name.
+func Owe(config, temp, server, root string, s presence.Session) error {
+	rec := record{file: recordFile(config, server, root)}
+	if err := os.MkdirAll(filepath.Dir(rec.file), 0o700); err != nil {
+		return err
+	}
+	return rec.owe(owner{s.Tool, s.ID, s.Parent}, openSpool(temp, s.Tool, s.ID).touched(false)[root])
 }
 
 // settle forgets who wrote the files that the service was told of now.

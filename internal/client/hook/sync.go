@@ -33,7 +33,7 @@ func (r *runner) record(at *place) *record {
 	if err != nil || dir == "" {
 		return rec
 	}
-	rec.file = filepath.Join(dir, "trees", hashed(at.login.Server, at.Root)[:32])
+	rec.file = recordFile(dir, at.login.Server, at.Root)
 	f, err := os.Open(rec.file)
 	if err != nil {
 		return rec
@@ -48,6 +48,10 @@ func (r *runner) record(at *place) *record {
 		}
 	}
 	return rec
+}
+
+func recordFile(config, server, root string) string {
+	return filepath.Join(config, "trees", hashed(server, root)[:32])
 }
 
 // save keeps the record, all at once.

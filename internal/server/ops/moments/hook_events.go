@@ -44,6 +44,9 @@ func (h *hook) started(ctx context.Context) error {
 	if err := h.settleOwn(ctx); err != nil {
 		return err
 	}
+	if h.event.Session.Deaf {
+		return h.Tell(ctx, h.session.ID, selfKey, selfOwed)
+	}
 	if err := h.briefing(ctx); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/talk"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -19,6 +20,9 @@ import (
 func (h *hook) news(ctx context.Context) error {
 	if h.event.Session.Deaf {
 		return nil // told now, it would count as told and never be seen
+	}
+	if h.event.Event != wire.HookSessionStart && h.brief.heard[selfKey] == selfOwed {
+		h.introduce()
 	}
 	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
 		if err := add(ctx); err != nil {
@@ -119,19 +123,33 @@ func senderName(s coord.Sender) string {
 	return marker.PersonName(s.User.Name)
 }
 
-// briefing adds what an agent needs to know when it starts.
-func (h *hook) briefing(ctx context.Context) error {
-	branch := "no branch"
+// What a session has heard of itself: svc share starts sessions in the name of
+// agents that hear of it with their next hook.
+const (
+	selfKey  = "self"
+	selfOwed = "owed"
+)
+
+// introduce adds under which names the service knows the agent.
+func (h *hook) introduce() {
+	branch, key, mark := "no branch", "", ""
 	if h.session.Branch != nil {
 		branch = "branch " + marker.Place(*h.session.Branch, peertext.MaxBranch)
 	}
-	h.brief.add(rankSelf, "", "",
-		fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID,
-			marker.Place(h.repo.FullName, peertext.MaxPath), branch), nil)
-	if h.intent != nil {
-		h.brief.add(rankSelf, "", "", fmt.Sprintf("Your intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status),
-			nil)
+	if h.brief.heard[selfKey] == selfOwed {
+		key, mark = selfKey, "told"
 	}
+	text := fmt.Sprintf("svc coordinates you with your teammates' agents. Your session_id is %s (%s, %s).", h.session.ID,
+		marker.Place(h.repo.FullName, peertext.MaxPath), branch)
+	if h.intent != nil {
+		text += fmt.Sprintf("\nYour intent is %s (%s). Keep it current with intent_update.", h.intent.Ref, h.intent.Status)
+	}
+	h.brief.add(rankSelf, key, mark, text, nil)
+}
+
+// briefing adds what an agent needs to know when it starts.
+func (h *hook) briefing(ctx context.Context) error {
+	h.introduce()
 	if h.intent == nil || h.intent.Status == coord.IntentDraft {
 		h.brief.add(rankAdvice, "", "",
 			"Before you edit: call team_context, then intent_declare with the paths you will touch. Never work around a block.", nil)
