@@ -43,7 +43,7 @@ func (a *app) addRepoCommand() *cobra.Command {
 		Short: "Have a repository watched before an agent first opens it",
 		Long: "Register a repository, so that work in it can be declared before an agent first\n" +
 			"opens it. Without a name it is the repository of this folder.",
-		Example: "  svc repos add acme/web",
+		Example: "  svc repos add acme/docs",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := map[string]any{}
