@@ -142,7 +142,7 @@ func fullScene(ctx context.Context, dir string, o options) error {
 		if err != nil {
 			return err
 		}
-		err = w.notReady(5 * time.Second)
+		err = w.notReady(time.Minute) // as long as there is room in the log, it is ready
 		free()
 		if err != nil {
 			return err

@@ -2,7 +2,9 @@ package outgoing_test
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -123,6 +125,52 @@ func TestWhatIsOldIsForgotten(t *testing.T) {
 		x.Intent(x.Cyd, teamtest.APIRepo, "And on", "now/a.go")
 		if n := count(`conflicts WHERE org_id = $1 AND closed_at IS NULL`); n != 3 {
 			t.Errorf("%d conflicts are live, want those of three who meet", n)
+		}
+	})
+}
+
+// TestOldDeliveriesAreForgotten as events are: those that arrived or were given
+// up, and none that is still to be tried.
+func TestOldDeliveriesAreForgotten(t *testing.T) {
+	teamtest.Each(t, func(t *testing.T, x *teamtest.Team) {
+		var hook struct{ ID string }
+		x.W.Must(201, daemontest.Request{Method: "POST", Path: "/v1/webhooks", Token: x.Ada.Token, Body: map[string]any{
+			"url": "https://hooks.example.com/svc", "event_types": []string{"repo.removed"}}}, &hook)
+		for i, d := range []struct {
+			id    string
+			days  int
+			waits bool
+		}{{"old", 120, false}, {"waits", 120, true}, {"young", 80, false}} {
+			x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
+				var next *coord.Time
+				if d.waits {
+					next = tx.Now.Add(24 * time.Hour).Ptr()
+				}
+				_, err := tx.ExecContext(ctx, `INSERT INTO webhook_deliveries
+					(id, webhook_id, org_id, event_seq, event_type, status, attempts, next_attempt_at, created_at)
+					VALUES ($1, $2, $3, $4, 'repo.removed', 'failed', 1, $5, $6)`,
+					d.id, hook.ID, x.O.ID, -1-i, next, tx.Now.Add(-time.Duration(d.days)*24*time.Hour))
+				return err
+			})
+		}
+		left := func() (ids []string) {
+			var page wire.Page[coord.Delivery]
+			x.W.Must(200, daemontest.Request{Method: "GET", Path: "/v1/webhooks/" + hook.ID + "/deliveries", Token: x.Ada.Token}, &page)
+			for _, d := range page.Items {
+				ids = append(ids, d.ID)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		tidy(t, x)
+		if got := left(); len(got) != 3 {
+			t.Errorf("two years are the default; of three deliveries %v are left", got)
+		}
+		x.W.Must(200, daemontest.Request{Method: "PUT", Path: "/v1/policies", Token: x.Ada.Token,
+			Body: map[string]any{"rules": map[string]any{"retention_days": 100}}}, nil)
+		tidy(t, x)
+		if got, want := left(), []string{"waits", "young"}; !slices.Equal(got, want) {
+			t.Errorf("after 100 days %v are left, want %v", got, want)
 		}
 	})
 }
