@@ -15,7 +15,7 @@ PG      := go run ./internal/tools/pgrun --
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-clients test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -43,10 +43,14 @@ test: ## all tests, with the race detector, on SQLite and PostgreSQL; installs w
 	$(PG) go test -race -timeout 30m $(if $(AGAIN),-count=1) ./...
 	.ci/once test-grammars internal/client .ci go.mod -- $(MAKE) test-grammars
 	.ci/once test-clients .ci web/package-lock.json ./cmd/svcd -- $(MAKE) test-clients
+	SVC_TEST_CHECKERS=tsc go test $(if $(AGAIN),-count=1) -run '^TestCheckers$$' ./internal/client/mergecheck
 	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
 test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
 	go run ./internal/tools/withservice -- .ci/clients/run
+
+test-checkers: $(NODE) ## merged work before the real tsc, mypy, pyright, cargo and javac; installs them
+	.ci/test-checkers
 
 test-grammars: ## the grammars under AddressSanitizer; and the same trees and facts from WebAssembly
 	.ci/needs

@@ -140,3 +140,14 @@ func (r *Repo) Copies(ctx context.Context) ([]Copy, error) {
 	}
 	return all, nil
 }
+
+// Links returns the symbolic links in a tree.
+func (r *Repo) Links(ctx context.Context, scratch, tree string) (out []string, err error) {
+	list, err := run(ctx, "ls-tree", r.writing(ctx, scratch, "ls-tree", "-r", "-z", "--full-tree", tree))
+	for entry := range strings.SplitSeq(string(list), "\x00") {
+		if about, name, ok := strings.Cut(entry, "\t"); ok && strings.HasPrefix(about, "120000 ") {
+			out = append(out, name)
+		}
+	}
+	return out, err
+}

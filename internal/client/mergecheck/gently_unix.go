@@ -3,6 +3,7 @@
 package mergecheck
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -14,8 +15,19 @@ func gently(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// settle puts a checker that runs behind everything else.
-func settle(cmd *exec.Cmd) { _ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 19) }
+// settle puts a checker that runs behind everything else, and within limits.
+func settle(cmd *exec.Cmd, memory uint64) {
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 19)
+	limit(cmd.Process.Pid, memory)
+}
+
+// finish ends what a checker left behind.
+func finish(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // Yield puts this process behind everything else.
 func Yield() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) }
+
+// takeLock takes a lock on a file, unless another process has it.
+func takeLock(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

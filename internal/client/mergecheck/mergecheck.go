@@ -15,7 +15,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -36,6 +35,7 @@ type Check struct {
 	Dir     string // where trees are unpacked and answers kept, between runs
 	Trusted bool   // the checkers may run code of the repository
 	Timeout time.Duration
+	Memory  uint64 // that one process may write to, in bytes; 0 for what is enough for all known checkers
 }
 
 // DefaultTimeout bounds one check, whatever it takes.
@@ -67,16 +67,45 @@ type checker struct {
 	name    string
 	endings []string
 	runs    bool // it is, or runs, code of the repository
-	// check returns what is wrong with the tree in dir, in the packages of the
-	// files; ok is false where there is nothing that it could check with.
-	check func(ctx context.Context, c *Check, dir string, files []string) (faults []Fault, ok bool, err error)
+	check   func(ctx context.Context, c *Check, w work) (outcome, error)
+}
+
+// A work is what a checker is to look at: the packages of some files of a tree.
+type work struct {
+	dir   string // the tree
+	sides [2][]string
+	files []string // of both sides
+}
+
+// An outcome is what a checker has to say of a tree.
+type outcome struct {
+	faults  []Fault
+	none    bool   // there is nothing here that could check it
+	problem string // why it could not look at all of it
+}
+
+// add takes over what there is to say of another part of the tree.
+func (o *outcome) add(more outcome) {
+	o.none = false
+	for _, f := range more.faults {
+		if !slices.Contains(o.faults, f) {
+			o.faults = append(o.faults, f)
+		}
+	}
+	if o.problem == "" {
+		o.problem = more.problem
+	}
 }
 
 var checkers = []checker{
-	{"go", []string{".go"}, false, vet},
+	{"go", []string{".go"}, false, goBuild},
 	{"tsc", []string{".ts", ".tsx", ".mts", ".cts"}, true, tsc},
-	{"mypy", []string{".py"}, true, mypy},
+	{"mypy", []string{".py", ".pyi"}, true, mypy},
+	{"pyright", []string{".py", ".pyi"}, true, pyright},
 	{"cargo check", []string{".rs"}, true, cargo},
+	{"cc", []string{".c", ".h"}, false, cc},
+	{"c++", []string{".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp"}, false, cplusplus},
+	{"javac", []string{".java"}, false, javac},
 }
 
 // Run merges and checks. Without anything in common there is nothing to do: a
@@ -85,6 +114,9 @@ func Run(ctx context.Context, c Check) (*Report, error) {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
+	if c.Memory == 0 {
+		c.Memory = maxMemory
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	tree, unmerged, err := c.Repo.MergedTree(ctx, c.Objects, c.Heads[0], c.Heads[1])
@@ -92,69 +124,91 @@ func Run(ctx context.Context, c Check) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Tree: tree, Checkers: []string{}, New: []Fault{}, Unmerged: unmerged}
-	if kept := c.kept(r.Tree); kept != nil {
-		return kept, nil
+	if !slices.ContainsFunc(checkers, func(k checker) bool { return k.concerned(c.Changed) }) {
+		return r, nil
 	}
-	for i := range checkers {
-		k := &checkers[i]
-		files := [2][]string{ofLanguage(k, c.Changed[0]), ofLanguage(k, c.Changed[1])}
-		switch {
-		case len(files[0]) == 0 || len(files[1]) == 0:
-			continue
-		case k.runs && !c.Trusted:
-			r.Skipped = append(r.Skipped, k.name+": it runs code of the repository, and this clone is not trusted (svc trust)")
-			continue
-		case slices.ContainsFunc(unmerged, func(f string) bool { return slices.Contains(k.endings, path.Ext(f)) }):
-			r.Skipped = append(r.Skipped, k.name+": git cannot merge the files")
-			continue
+	unlock, err := c.lock(ctx)
+	if err == nil {
+		defer unlock()
+		if kept := c.kept(r.Tree); kept != nil {
+			return kept, nil
 		}
-		if err := c.language(ctx, r, k, slices.Concat(files[0], files[1])); err != nil {
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("the checkers took longer than %s", c.Timeout)
-			}
-			return nil, err
-		}
+		err = c.languages(ctx, r)
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the checkers took longer than %s", c.Timeout)
+	}
+	if err != nil {
+		return nil, err
 	}
 	c.keep(r)
 	return r, nil
 }
 
-func ofLanguage(k *checker, files []string) (out []string) {
-	for _, f := range files {
-		if slices.Contains(k.endings, path.Ext(f)) && !strings.Contains("/"+f, "/vendor/") && !strings.Contains("/"+f, "/node_modules/") {
-			out = append(out, f)
+// languages has every checker look that has something to look at.
+func (c *Check) languages(ctx context.Context, r *Report) error {
+	for i := range checkers {
+		k := &checkers[i]
+		switch {
+		case !k.concerned(c.Changed):
+			continue
+		case k.runs && !c.Trusted:
+			r.Skipped = append(r.Skipped, k.name+": it runs code of the repository, and this clone is not trusted (svc trust)")
+			continue
+		case slices.ContainsFunc(r.Unmerged, k.reads):
+			r.Skipped = append(r.Skipped, k.name+": git cannot merge the files")
+			continue
+		}
+		if err := c.language(ctx, r, k); err != nil {
+			return err
 		}
 	}
-	return out
+	return nil
+}
+
+// reads reports whether a file is of the checker's language, and nobody else's.
+func (k *checker) reads(file string) bool {
+	return slices.Contains(k.endings, path.Ext(file)) && !strings.Contains("/"+file, "/vendor/") &&
+		!strings.Contains("/"+file, "/node_modules/")
+}
+
+// of returns those of the files that the checker reads.
+func (k *checker) of(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !k.reads(f) })
+}
+
+// concerned reports whether both sides changed files of the language.
+func (k *checker) concerned(changed [2][]string) bool {
+	return slices.ContainsFunc(changed[0], k.reads) && slices.ContainsFunc(changed[1], k.reads)
 }
 
 // language checks the merged tree first; only if something is wrong with it the
 // two sides, to leave out what was wrong before.
-func (c *Check) language(ctx context.Context, r *Report, k *checker, files []string) error {
-	slices.Sort(files)
-	files = slices.Compact(files)
-	look := func(name, tree string) ([]Fault, bool, error) {
-		dir := filepath.Join(c.Dir, name)
-		if err := c.Repo.Unpack(ctx, c.Objects, tree, dir); err != nil {
-			return nil, false, err
-		}
-		return k.check(ctx, c, dir, files)
-	}
-	faults, ok, err := look("merged", r.Tree)
-	if err != nil || !ok {
-		if err == nil {
-			r.Skipped = append(r.Skipped, k.name+": there is none here, or it is not set up")
-		}
+func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
+	skip := func(why string) { r.Skipped = append(r.Skipped, k.name+": "+why) }
+	merged, err := c.look(ctx, k, "merged", r.Tree)
+	switch {
+	case err != nil:
 		return err
+	case merged.none:
+		skip("there is none here, or it is not set up")
+		return nil
+	case merged.problem != "":
+		skip("it could not look at all of it, " + merged.problem)
 	}
 	r.Checkers = append(r.Checkers, k.name)
+	faults := merged.faults
 	for i := 0; i < 2 && len(faults) > 0; i++ {
-		had, ok, err := look(fmt.Sprintf("side%d", i), c.Heads[i])
-		if err != nil || !ok {
-			return errors.Join(err, errors.New("one side alone cannot be checked"))
+		had, err := c.look(ctx, k, fmt.Sprintf("side%d", i), c.Heads[i])
+		if err != nil {
+			return err
+		}
+		if had.none || had.problem != "" && had.problem != merged.problem {
+			skip("one side alone cannot be checked, " + had.problem)
+			return nil
 		}
 		faults = slices.DeleteFunc(faults, func(f Fault) bool {
-			return slices.ContainsFunc(had, func(h Fault) bool { return h.Path == f.Path && h.Text == f.Text })
+			return slices.ContainsFunc(had.faults, func(h Fault) bool { return h.Path == f.Path && h.Text == f.Text })
 		})
 	}
 	for _, f := range faults {
@@ -164,9 +218,71 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker, files []str
 	return nil
 }
 
-// answerFile is where the answer about a tree is kept.
+// look unpacks a tree and has it checked.
+func (c *Check) look(ctx context.Context, k *checker, name, tree string) (outcome, error) {
+	dir := filepath.Join(c.Dir, name)
+	if err := c.Repo.Unpack(ctx, c.Objects, tree, dir); err != nil {
+		return outcome{}, err
+	}
+	if err := c.cutLinks(ctx, tree, dir); err != nil {
+		return outcome{}, err
+	}
+	w := work{dir: dir, sides: [2][]string{k.of(c.Changed[0]), k.of(c.Changed[1])}}
+	w.files = slices.Concat(w.sides[0], w.sides[1])
+	slices.Sort(w.files)
+	w.files = slices.Compact(w.files)
+	o, err := k.check(ctx, c, w)
+	o.problem = strings.ReplaceAll(o.problem, dir+string(filepath.Separator), "")
+	return o, err
+}
+
+// cutLinks takes out of an unpacked tree what leads out of it: no checker reads
+// what a branch points at on this machine.
+func (c *Check) cutLinks(ctx context.Context, tree, dir string) error {
+	links, err := c.Repo.Links(ctx, c.Objects, tree)
+	for _, l := range links {
+		name := filepath.Join(dir, filepath.FromSlash(l))
+		if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(name); err != nil || !within(dir, real) {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// lock makes this the only check in its folder: several working copies of one
+// clone share it.
+func (c *Check) lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if c.Dir, err = filepath.EvalSymlinks(c.Dir); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(c.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for !takeLock(f) {
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return func() { f.Close() }, nil
+}
+
+// answerFile is where the answer about a tree is kept. Whose side is whose makes
+// no difference to it.
 func (c *Check) answerFile(tree string) string {
-	sum := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{tree, fmt.Sprint(c.Trusted), c.Heads[0], c.Heads[1]}), "\n")))
+	key := []string{tree, fmt.Sprint(c.Trusted), min(c.Heads[0], c.Heads[1]), max(c.Heads[0], c.Heads[1])}
+	sum := sha256.Sum256([]byte(strings.Join(key, "\n")))
 	return filepath.Join(c.Dir, "answers", hex.EncodeToString(sum[:16])+".json")
 }
 
@@ -179,10 +295,25 @@ func (c *Check) kept(tree string) *Report {
 	return &r
 }
 
+// maxAnswers is how many answers are kept.
+const maxAnswers = 200
+
+// keep keeps an answer that stays true: what could not be checked now may be
+// once somebody installed what it takes.
 func (c *Check) keep(r *Report) {
+	if slices.ContainsFunc(r.Skipped, func(s string) bool { return !strings.Contains(s, "svc trust") }) {
+		return
+	}
 	name := c.answerFile(r.Tree)
 	data, err := json.Marshal(r)
-	if err == nil && os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		_ = os.WriteFile(name, data, 0o600) // without it the next run checks again
+	if err != nil || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
+		return // without it the next run checks again
+	}
+	_ = os.WriteFile(name, data, 0o600)
+	list, _ := os.ReadDir(filepath.Dir(name))
+	for i := 0; i < len(list)-maxAnswers; i++ { // any of them: their names are hashes
+		if old := filepath.Join(filepath.Dir(name), list[i].Name()); old != name {
+			_ = os.Remove(old)
+		}
 	}
 }

@@ -1,0 +1,106 @@
+package mergecheck
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+var (
+	goFault = regexp.MustCompile(`^(?:vet: )?(?:\./)?(\S+?\.go):(\d+)(?::\d+)?: (.*)$`)
+	goCycle = regexp.MustCompile(`(?m)^\s*imports (\S+)(?: from (\S+\.go))?: (import cycle not allowed.*)$`)
+)
+
+// goEnv keeps Go from running anything of the repository: no C, no other
+// toolchain, nothing from the network, no flags that would start a program. Nor
+// is git asked of the folder (-buildvcs).
+var goEnv = []string{
+	"GOFLAGS=", "GOENV=off", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "CGO_ENABLED=0", "GOVCS=*:off", "GOTELEMETRY=off",
+	"GOMAXPROCS=2", "GOMEMLIMIT=1GiB",
+}
+
+// goBuild has Go's compiler look at packages. go vet looks at them and their
+// tests, and says the first thing that is wrong with each; only then go build
+// is asked for all of it. Of vet's own checks a cheap one is asked for: the
+// types are what matters.
+func goBuild(ctx context.Context, c *Check, w work) (outcome, error) {
+	program := c.program("go")
+	modules := goPackages(w.dir, w.files)
+	if program == "" || len(modules) == 0 {
+		return outcome{none: true}, nil
+	}
+	var all outcome
+	for module, packages := range modules {
+		at := filepath.Join(w.dir, filepath.FromSlash(module))
+		env := append(slices.Clone(goEnv), "GOWORK="+workspace(w.dir, module))
+		for _, args := range [][]string{
+			{"vet", "-trimpath", "-buildvcs=false", "-p=2", "-atomic"},
+			{"build", "-trimpath", "-buildvcs=false", "-p=2", "-gcflags=-e", "-o", os.DevNull},
+		} {
+			a, err := c.run(ctx, program, call{dir: at, env: env, args: append(args, packages...)})
+			if err != nil {
+				return outcome{}, err
+			}
+			found := faultsIn(a.out, w.dir, module, goFault)
+			for _, m := range goCycle.FindAllStringSubmatch(a.out, -1) {
+				found = append(found, Fault{Path: path.Join(module, "go.mod"), Line: 1, Text: m[3] + ": " + m[1]})
+			}
+			all.add(a.outcome(found))
+			if a.code == 0 {
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// workspace is the go.work around a module in the tree that the module is part
+// of; one outside of the tree is somebody else's.
+func workspace(dir, module string) string {
+	for folder := module; ; folder = path.Dir(folder) {
+		name := filepath.Join(dir, filepath.FromSlash(folder), "go.work")
+		if data, err := os.ReadFile(name); err == nil {
+			file, err := modfile.ParseWork(name, data, nil)
+			if err == nil && slices.ContainsFunc(file.Use, func(u *modfile.Use) bool { return path.Join(folder, u.Path) == module }) {
+				return name
+			}
+			return "off"
+		}
+		if folder == "." {
+			return "off"
+		}
+	}
+}
+
+// goPackages are the folders of files, by the module that they are in.
+func goPackages(dir string, files []string) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range files {
+		folder := path.Dir(f)
+		if !hasGo(dir, folder) {
+			continue // gone
+		}
+		for _, module := range upTo(dir, []string{f}, "go.mod") {
+			rel := "./" + strings.TrimPrefix(strings.TrimPrefix(folder, module), "/")
+			if module == "." {
+				rel = "./" + folder
+			}
+			if !slices.Contains(out[module], rel) && len(out[module]) < maxPackages {
+				out[module] = append(out[module], rel)
+			}
+		}
+	}
+	return out
+}
+
+// hasGo reports whether a folder of a tree has a package still.
+func hasGo(dir, folder string) bool {
+	list, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
+	return err == nil && slices.ContainsFunc(list, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".go") })
+}

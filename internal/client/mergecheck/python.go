@@ -1,0 +1,89 @@
+package mergecheck
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+)
+
+var (
+	mypyFault    = regexp.MustCompile(`^(\S.*?\.pyi?):(\d+)(?::\d+)?: (error: .*)$`)
+	pyrightFault = regexp.MustCompile(`^\s*(\S.*?\.pyi?):(\d+):\d+ - (error: .*)$`)
+)
+
+// environments are where a repository's own Python and what is installed for it
+// are.
+func environments() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".venv/Scripts", "venv/Scripts"}
+	}
+	return []string{".venv/bin", "venv/bin"}
+}
+
+// mypy runs where the repository is set up for it, on the changed files.
+func mypy(ctx context.Context, c *Check, w work) (outcome, error) {
+	program := c.program("mypy", environments()...)
+	if program == "" || !configured(w.dir, map[string]string{
+		"mypy.ini": "", ".mypy.ini": "", "setup.cfg": "[mypy", "pyproject.toml": "[tool.mypy",
+	}) {
+		return outcome{none: true}, nil
+	}
+	args := []string{"--no-error-summary", "--no-color-output", "--hide-error-context", "--no-pretty", "--cache-dir",
+		filepath.Join(c.Dir, filepath.Base(w.dir)+".mypy")}
+	if python := c.python(); python != "" {
+		args = append(args, "--python-executable", python)
+	}
+	return c.pythonFiles(ctx, program, w, append(args, "--"), mypyFault)
+}
+
+// pyright runs where the repository is set up for it, on the changed files.
+func pyright(ctx context.Context, c *Check, w work) (outcome, error) {
+	program := c.program("pyright", append(environments(), "node_modules/.bin")...)
+	if program == "" || !configured(w.dir, map[string]string{"pyrightconfig.json": "", "pyproject.toml": "[tool.pyright"}) {
+		return outcome{none: true}, nil
+	}
+	var args []string
+	if python := c.python(); python != "" {
+		args = []string{"--pythonpath", python}
+	}
+	return c.pythonFiles(ctx, program, w, args, pyrightFault)
+}
+
+func (c *Check) pythonFiles(ctx context.Context, program string, w work, args []string, line *regexp.Regexp) (outcome, error) {
+	files := present(w.dir, w.files)
+	if len(files) == 0 {
+		return outcome{}, nil
+	}
+	for _, f := range files {
+		args = append(args, "./"+f) // whatever it begins with
+	}
+	a, err := c.run(ctx, program, call{dir: w.dir, args: args, env: []string{
+		"NODE_OPTIONS=--max-old-space-size=2048", "PYTHONDONTWRITEBYTECODE=1", "PYRIGHT_PYTHON_IGNORE_WARNINGS=1",
+	}})
+	return a.outcome(faultsIn(a.out, w.dir, ".", line)), err
+}
+
+// python is the one that the repository has for itself, or "".
+func (c *Check) python() string {
+	for _, dir := range environments() {
+		for _, name := range []string{"python", "python.exe"} {
+			if there(c.Repo.Root, dir, name) {
+				return filepath.Join(c.Repo.Root, filepath.FromSlash(dir), name)
+			}
+		}
+	}
+	return ""
+}
+
+// configured reports whether a tree has settings, in files with what they say.
+func configured(dir string, files map[string]string) bool {
+	for file, mark := range files {
+		if data, err := os.ReadFile(filepath.Join(dir, file)); err == nil && bytes.Contains(data, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
