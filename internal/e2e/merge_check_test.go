@@ -22,16 +22,7 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			token := s.token("olga@example.com")
 			one := newClone(t, s, token)
 			one.env = append(one.env, "XDG_CACHE_HOME="+t.TempDir())
-			for path, text := range map[string]string{
-				"go.mod":        "module example.org/shop\n\ngo 1.21\n",
-				"shop/store.go": "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Open(name string) error { return nil }\n",
-				"shop/use.go":   "package shop\n\nfunc Use() *Store { return &Store{} }\n",
-				"far/far.go":    "package far\n\nfunc Far() int { return 1 }\n",
-			} {
-				gittest.Write(t, one.dir, path, text)
-			}
-			gittest.Run(t, one.dir, "add", ".")
-			gittest.Run(t, one.dir, "commit", "-qm", "shop")
+			one.shop(t)
 			two := *one
 			two.dir = filepath.Join(t.TempDir(), "two")
 			if separate {
@@ -44,17 +35,12 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			a, b := one.agent(t, "a"), two.agent(t, "b")
 			a.begin()
 			b.begin()
-			edit := func(x *agent, path, text string) string {
-				gittest.Write(t, x.dir, path, text)
-				return x.hook("PostToolUse", map[string]any{"tool_name": "Write", "tool_use_id": path + text,
-					"tool_input": map[string]any{"file_path": filepath.Join(x.dir, path), "content": text}, "tool_response": map[string]any{}})
-			}
-			edit(a, "shop/store.go", "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Open(name string, size int) error { return nil }\n")
-			edit(b, "far/far.go", "package far\n\nfunc Far() int { return 2 }\n")
+			a.writes("shop/store.go", "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Open(name string, size int) error { return nil }\n")
+			b.writes("far/far.go", "package far\n\nfunc Far() int { return 2 }\n")
 			if left, _ := filepath.Glob(filepath.Join(one.temp, "svc-hook-*", "merging-*")); len(left) > 0 {
 				t.Fatalf("work that has nothing to do with each other was checked: %v", left)
 			}
-			edit(b, "shop/more.go", "package shop\n\nfunc More(s *Store) error { return s.Open(\"x\") }\n")
+			b.writes("shop/more.go", "package shop\n\nfunc More(s *Store) error { return s.Open(\"x\") }\n")
 			b.hook("Stop", nil)
 			const want = "not enough arguments in call to s.Open"
 			var said string
@@ -72,12 +58,84 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 				t.Errorf("the check left something behind: %q", out)
 			}
 			// Once it fits there is nothing to tell any more.
-			edit(b, "shop/more.go", "package shop\n\nfunc More(s *Store) *Store { return s }\n")
+			b.writes("shop/more.go", "package shop\n\nfunc More(s *Store) *Store { return s }\n")
 			b.hook("Stop", nil)
 			await.True(t, "nothing to tell", func() bool {
 				left, err := filepath.Glob(filepath.Join(one.temp, "svc-hook-*", "merged-*"))
 				return err == nil && len(left) == 0
 			})
 		})
+	}
+}
+
+// shop commits some Go.
+func (c *clone) shop(t *testing.T) {
+	t.Helper()
+	for path, text := range map[string]string{
+		"go.mod":        "module example.org/shop\n\ngo 1.21\n",
+		"shop/store.go": "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Open(name string) error { return nil }\n",
+		"shop/use.go":   "package shop\n\nfunc Use() *Store { return &Store{} }\n",
+		"far/far.go":    "package far\n\nfunc Far() int { return 1 }\n",
+	} {
+		gittest.Write(t, c.dir, path, text)
+	}
+	gittest.Run(t, c.dir, "add", ".")
+	gittest.Run(t, c.dir, "commit", "-qm", "shop")
+}
+
+// writes writes a file, as a tool of the agent does.
+func (a *agent) writes(path, text string) string {
+	gittest.Write(a.t, a.dir, path, text)
+	return a.hook("PostToolUse", map[string]any{"tool_name": "Write", "tool_use_id": path + text,
+		"tool_input": map[string]any{"file_path": filepath.Join(a.dir, path), "content": text}, "tool_response": map[string]any{}})
+}
+
+// Two people on two machines: what one has pushed is fetched by the other's
+// client and checked with theirs, if the policy says so, and their clone stays
+// as it is. What is not pushed stays with its owner.
+func TestPushedWorkIsCheckedInTheBackground(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, t.TempDir())
+	hub := filepath.Join(t.TempDir(), "hub.git")
+	olga := newClone(t, s, s.token("olga@example.com"))
+	olga.shop(t)
+	gittest.Run(t, olga.dir, "clone", "-q", "--bare", olga.dir, hub)
+	bob := newClone(t, s, s.token("bob@example.com"))
+	bob.dir = filepath.Join(t.TempDir(), "bob")
+	gittest.Run(t, hub, "clone", "-q", hub, bob.dir)
+	gittest.Run(t, bob.dir, "remote", "set-url", "origin", "https://github.com/acme/shop.git")
+	gittest.Run(t, bob.dir, "checkout", "-q", "-b", "bobs")
+	for _, c := range []*clone{olga, bob} { // the host is this machine's
+		gittest.Write(t, c.config, ".gitconfig", "[url \""+hub+"\"]\n\tinsteadOf = https://github.com/acme/shop.git\n")
+		c.env = append(c.env, "XDG_CACHE_HOME="+t.TempDir(), "GIT_CONFIG_GLOBAL="+filepath.Join(c.config, ".gitconfig"))
+	}
+	s.send("PUT", "/v1/policies", `{"rules":{"merge_check":"pushed"}}`, nil)
+	a, b := olga.agent(t, "a"), bob.agent(t, "b")
+	a.begin()
+	b.begin()
+	b.writes("shop/store.go", "package shop\n\ntype Store struct{}\n\nfunc (s *Store) Open(name string, size int) error { return nil }\n")
+	gittest.Run(t, bob.dir, "commit", "-qam", "size")
+	gittest.Run(t, bob.dir, "push", "-q", hub, "bobs")
+	b.writes("shop/use.go", "package shop\n\nfunc Using() *Store { return &Store{} }\n") // not pushed
+	refs := gittest.Run(t, olga.dir, "for-each-ref")
+	a.writes("shop/more.go", "package shop\n\nfunc More(s *Store) error { return s.Open(\"x\") }\n\nvar use = Use\n")
+	a.hook("Stop", nil)
+	var said string
+	await.True(t, "what the checker says", func() bool {
+		said = a.hook("UserPromptSubmit", map[string]any{"prompt": "go on"})
+		return strings.Contains(said, "not enough arguments in call to s.Open")
+	})
+	if strings.Contains(said, "undefined: Use") {
+		t.Errorf("work that was not pushed was taken: %q", said)
+	}
+	if out := olga.svc(t, "check", "--against", "@bob"); !strings.Contains(out, "this working copy and bobs do not go together") ||
+		!strings.Contains(out, "shop/more.go:3: not enough arguments in call to s.Open") {
+		t.Errorf("svc check --against @bob: %s", out)
+	}
+	if now := gittest.Run(t, olga.dir, "for-each-ref"); now != refs {
+		t.Errorf("the clone's references changed:\n%s\n%s", refs, now)
+	}
+	if out := gittest.Run(t, olga.dir, "fsck", "--unreachable", "--no-reflogs"); out != "" {
+		t.Errorf("the clone has objects of others: %s", out)
 	}
 }

@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,7 +85,7 @@ type named struct{ name, commit string }
 var pullNumber = regexp.MustCompile(`^(?:#|!|(?i:pr-?|mr-?))?(\d{1,9})$`)
 
 // others finds the work that a word means: a branch, a pull request or the
-// branches of a person, as far as they are in this clone. A branch that is
+// branches of a person, in this clone or as they were pushed. A branch that is
 // checked out beside counts as it is on disk.
 func (a *app) others(ctx context.Context, repo *gitrepo.Repo, word, objects string) ([]named, error) {
 	if person, ok := strings.CutPrefix(word, "@"); ok {
@@ -96,8 +98,11 @@ func (a *app) others(ctx context.Context, repo *gitrepo.Repo, word, objects stri
 				return []named{{"pull request " + m[1], id}}, nil
 			}
 		}
-		return nil, fmt.Errorf("pull request %s is not in this clone; run git fetch origin pull/%s/head:refs/pull/%s/head "+
-			"(GitLab: merge-requests/%s/head:refs/merge-requests/%s/head) first", m[1], m[1], m[1], m[1], m[1])
+		id, err := a.fetch(ctx, repo, objects, 0, pullRefs(m[1])...)
+		if id == "" {
+			return nil, fmt.Errorf("pull request %s is not in this clone, and %w", m[1], cmp.Or(err, errNotThere))
+		}
+		return []named{{"pull request " + m[1], id}}, err
 	}
 	n, err := a.branch(ctx, repo, word, objects)
 	if err != nil {
@@ -105,6 +110,9 @@ func (a *app) others(ctx context.Context, repo *gitrepo.Repo, word, objects stri
 	}
 	return []named{n}, nil
 }
+
+// errNotThere says that the remote was asked in vain.
+var errNotThere = errors.New("its remote has none of that name")
 
 // branch finds a branch or commit, or the working copy in which it is checked
 // out.
@@ -127,7 +135,12 @@ func (a *app) branch(ctx context.Context, repo *gitrepo.Repo, word, objects stri
 			return named{word, id}, nil
 		}
 	}
-	return named{}, fmt.Errorf("there is no branch or commit %s in this clone; run git fetch, or name one of git branch -a", word)
+	id, err := a.fetch(ctx, repo, objects, 0, "refs/heads/"+strings.TrimPrefix(word, "origin/"))
+	if id == "" {
+		return named{}, fmt.Errorf("there is no branch or commit %s in this clone, and %w; name one of git branch -a", word,
+			cmp.Or(err, errNotThere))
+	}
+	return named{word, id}, err
 }
 
 // branchesOf finds what a person's live sessions in this repository work on.
@@ -159,7 +172,7 @@ func (a *app) branchesOf(ctx context.Context, repo *gitrepo.Repo, person, object
 		}
 	}
 	if len(out) == 0 && len(missing) > 0 {
-		return nil, fmt.Errorf("@%s works on %s, which is not in this clone: uncommitted and unpushed work stays with them; run git fetch",
+		return nil, fmt.Errorf("@%s works on %s, which is neither in this clone nor pushed: such work stays with them",
 			peertext.Name(person), peertext.Name(strings.Join(missing, ", ")))
 	}
 	if len(out) == 0 {
@@ -197,16 +210,22 @@ func (a *app) compare(ctx context.Context, repo *gitrepo.Repo, objects, mine str
 	if !types {
 		return f, nil
 	}
-	if f.Types, err = a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit}); err != nil {
-		return nil, fmt.Errorf("the merged files cannot be checked: %w", err)
+	f.Types, err = a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit}, true)
+	if err != nil && ctx.Err() == nil { // what else is known is worth knowing
+		f.Types, err = &mergecheck.Report{Checkers: []string{}, New: []mergecheck.Fault{}, Skipped: []string{err.Error()}}, nil
 	}
-	return f, nil
+	return f, err
 }
 
 // mergeTypes has the languages' checkers look at two states that came apart at
 // base, merged.
-func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base string, heads [2]string) (*mergecheck.Report, error) {
-	check := mergecheck.Check{Repo: repo, Objects: objects, Heads: heads, Trusted: a.trusts(repo)}
+func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base string, heads [2]string, waiting bool) (
+	*mergecheck.Report, error,
+) {
+	check := mergecheck.Check{Repo: repo, Objects: objects, Heads: heads, Trusted: a.trusts(repo), Waiting: waiting}
+	if waiting {
+		check.Timeout = 5 * mergecheck.DefaultTimeout // who waits can also stop waiting
+	}
 	for i, head := range heads {
 		var err error
 		if check.Changed[i], err = repo.Changed(ctx, base, head); err != nil {
@@ -221,7 +240,7 @@ func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base 
 }
 
 func (a *app) printAgainst(f *against) {
-	name := peertext.Name(f.Name)
+	name := peertext.Line(f.Name, 200)
 	if !f.bad() {
 		fmt.Fprintf(a.Stdout, "%s: this working copy and %s go together\n", a.paint(green, "fine"), name)
 	} else {

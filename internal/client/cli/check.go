@@ -30,16 +30,17 @@ func (a *app) checkCommand() *cobra.Command {
 			"an edit would be blocked, so it can guard a commit. A PATH of - reads paths\n" +
 			"from standard input, one a line.\n\n" +
 			"With --against, compare what is in this working copy, uncommitted work too,\n" +
-			"with a branch, a pull request or the branches of a person, as far as they are\n" +
-			"in this clone: what git cannot merge, what it merges and breaks, and what the\n" +
-			"languages' own checkers find in the merged files and in neither side alone.\n" +
-			"Needs no server but for @PERSON, and changes nothing. Exits 1 when the two do\n" +
-			"not go together. Checkers that run code of the repository run only after\n" +
-			"svc trust.",
+			"with a branch, a pull request or the branches of a person, in this clone or as\n" +
+			"they were pushed: what git cannot merge, what it merges and breaks, and what\n" +
+			"the languages' own checkers find in the merged files and in neither side\n" +
+			"alone. Needs no server but for @PERSON, and changes nothing: what it fetches\n" +
+			"goes to a folder of svc's own. Exits 1 when the two do not go together.\n" +
+			"Checkers that run code of the repository run only after svc trust.",
 		Example: "  svc check auth/login.go 'api/**'\n" +
 			"  svc check --staged              # in .git/hooks/pre-commit\n" +
 			"  git diff --name-only | svc check -\n" +
 			"  svc check --against origin/api-v2\n" +
+			"  svc check --against 12          # a pull or merge request\n" +
 			"  svc check --against @ana",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

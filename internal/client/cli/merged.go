@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func (a *app) copiesHere(ctx context.Context, repo *gitrepo.Repo) map[string]str
 func (a *app) checkOne(ctx context.Context, repo *gitrepo.Repo, objects, mine string, c wire.WantedCheck,
 	roots map[string]string,
 ) (string, error) {
-	other, err := otherWork(ctx, repo, objects, c, roots)
+	other, err := a.otherWork(ctx, repo, objects, c, roots)
 	if err != nil || other.commit == "" {
 		return "", err
 	}
@@ -116,24 +117,33 @@ func (a *app) checkOne(ctx context.Context, repo *gitrepo.Repo, objects, mine st
 	if err != nil || base == "" {
 		return "", err
 	}
-	r, err := a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit})
+	r, err := a.mergeTypes(ctx, repo, objects, base, [2]string{mine, other.commit}, false)
 	if err != nil || len(r.New) == 0 {
 		return "", err
 	}
 	return mergedText(c, other.name, r), nil
 }
 
+// fetchPause is how long what was fetched counts, or was not there.
+const fetchPause = time.Minute
+
 // otherWork finds the work of a check: a working copy here, as it is on disk,
-// or a branch that was pushed and fetched.
-func otherWork(ctx context.Context, repo *gitrepo.Repo, objects string, c wire.WantedCheck, roots map[string]string) (named, error) {
+// or, where the policy of the repository says so, a branch that was pushed.
+func (a *app) otherWork(ctx context.Context, repo *gitrepo.Repo, objects string, c wire.WantedCheck,
+	roots map[string]string,
+) (named, error) {
 	root := roots[c.Copy]
 	if root == "" || root == repo.Root {
 		if c.Branch == "" {
 			return named{}, nil
 		}
-		id, err := repo.Commit(ctx, "refs/remotes/origin/"+c.Branch)
-		if err != nil {
-			return named{}, nil // not in this clone: nothing is fetched behind anybody's back
+		refs := []string{"refs/heads/" + c.Branch}
+		if c.Pull > 0 { // a fork may have a branch of a name that the repository has, too
+			refs = append(pullRefs(strconv.Itoa(c.Pull)), refs...)
+		}
+		id, err := a.fetch(ctx, repo, objects, fetchPause, refs...)
+		if err != nil { // what the person fetched is still worth a look
+			id, _ = repo.Commit(ctx, "refs/remotes/origin/"+c.Branch)
 		}
 		return named{c.Branch, id}, nil
 	}
@@ -148,6 +158,26 @@ func otherWork(ctx context.Context, repo *gitrepo.Repo, objects string, c wire.W
 	}
 	id, err := beside.Snapshot(ctx, objects)
 	return named{beside.Head().Branch, id}, err
+}
+
+// pullRefs are where GitHub and GitLab keep the head of a pull request.
+func pullRefs(number string) []string {
+	return []string{"refs/pull/" + number + "/head", "refs/merge-requests/" + number + "/head"}
+}
+
+// fetch gets what was pushed under the first of the references that the remote
+// has, for as long as this process needs it; "" if there is none.
+func (a *app) fetch(ctx context.Context, repo *gitrepo.Repo, objects string, every time.Duration, refs ...string) (string, error) {
+	cache := a.cacheDir()
+	if cache == "" {
+		return "", mergecheck.ErrNoRemote
+	}
+	p := mergecheck.Pushed{Repo: repo, Dir: filepath.Join(cache, "svc", "pushed", repoHash(repo)), Every: every}
+	id, err := p.Commit(ctx, refs...)
+	if err != nil || id == "" {
+		return "", err
+	}
+	return id, lend(objects, p.Objects())
 }
 
 // lend makes a folder of objects stand in for another's, too.

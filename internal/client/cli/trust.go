@@ -22,10 +22,11 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [--off]",
 		Short: "Let checkers run this clone's own code",
-		Long: "Mark the clone here as trusted. Checking merged work with its own tsc, mypy or\n" +
-			"cargo runs code of the repository (compilers, plugins, build scripts), also code\n" +
-			"that only a branch or pull request has. So svc does it only in clones that you\n" +
-			"trust. Go's checker runs nothing of the repository and needs no trust.",
+		Long: "Mark the clone here as trusted. Checking merged work with its own tsc, mypy,\n" +
+			"pyright or cargo runs code of the repository (compilers, plugins, build\n" +
+			"scripts), also code that only a branch or pull request has. So svc does it only\n" +
+			"in clones that you trust. The checkers of Go, C, C++ and Java run nothing of the\n" +
+			"repository as svc starts them, and need no trust.",
 		Example: "  svc trust\n  svc trust --off",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -62,12 +62,16 @@ func (r *Repo) Snapshot(ctx context.Context, scratch string) (string, error) {
 	step := func(args ...string) (string, error) {
 		cmd := r.writing(ctx, scratch, args...)
 		cmd.Dir = r.Root
-		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+r.Root, "GIT_AUTHOR_NAME=svc", "GIT_AUTHOR_EMAIL=svc@localhost",
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+r.Root, "GIT_LITERAL_PATHSPECS=0", "GIT_AUTHOR_NAME=svc", "GIT_AUTHOR_EMAIL=svc@localhost",
 			"GIT_COMMITTER_NAME=svc", "GIT_COMMITTER_EMAIL=svc@localhost", "GIT_AUTHOR_DATE=@0 +0000", "GIT_COMMITTER_DATE=@0 +0000")
 		out, err := run(ctx, args[0], cmd)
 		return strings.TrimSpace(string(out)), err
 	}
-	if _, err := step("add", "-A", "--ignore-errors", "--", "."); err != nil {
+	large, err := r.largeNew(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := step(append([]string{"add", "-A", "--ignore-errors", "--", "."}, large...)...); err != nil {
 		return "", err
 	}
 	tree, err := step("write-tree")
@@ -75,6 +79,22 @@ func (r *Repo) Snapshot(ctx context.Context, scratch string) (string, error) {
 		return "", err
 	}
 	return step("commit-tree", tree, "-p", head, "-m", "what is in the working tree")
+}
+
+// maxNew is how large a file may be that git does not know yet: what is larger
+// is no code, and every look at it would read all of it.
+const maxNew = 8 << 20
+
+// largeNew are the new files that are left out of a snapshot, as git is told to.
+func (r *Repo) largeNew(ctx context.Context) (out []string, err error) {
+	list, err := output(ctx, r.Root, "ls-files", "--others", "--exclude-standard", "-z")
+	for name := range strings.SplitSeq(string(list), "\x00") {
+		info, err := os.Lstat(filepath.Join(r.Root, filepath.FromSlash(name)))
+		if err == nil && info.Mode().IsRegular() && info.Size() > maxNew {
+			out = append(out, ":(exclude,top,literal)"+name)
+		}
+	}
+	return out, err
 }
 
 // MergeBase returns the best common ancestor of two commits, "" if they have

@@ -380,6 +380,8 @@ func decodeChecks(v any) (out []wire.WantedCheck) {
 		var c wire.WantedCheck
 		c.Copy, _ = m["copy"].(string)
 		c.Branch, _ = m["branch"].(string)
+		pull, _ := m["pull"].(float64)
+		c.Pull = int(pull)
 		c.Who, _ = m["who"].(string)
 		out = append(out, c)
 	}

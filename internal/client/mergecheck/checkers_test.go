@@ -19,7 +19,7 @@ type language struct {
 	two     files
 	fine    files // instead of two
 	want    []string
-	install func(t *testing.T, root string)
+	install func(t testing.TB, root string)
 }
 
 var languages = []language{
@@ -89,7 +89,7 @@ var languages = []language{
 		one:  files{"app/main.ts": "import { total } from \"@acme/lib\"\nexport const t = total(1)\n"},
 		two:  files{"lib/index.ts": "export function sum(n: number): number { return n }\n"},
 		fine: files{"lib/index.ts": "export function total(n: number, m = 1): number { return n + m }\n"},
-		install: func(t *testing.T, root string) {
+		install: func(t testing.TB, root string) {
 			installed("typescript", "web/node_modules")(t, root)
 			link(t, "../../lib", filepath.Join(root, "node_modules", "@acme", "lib"))
 		},
@@ -146,8 +146,8 @@ var (
 )
 
 // installed puts a package where the repository would have it.
-func installed(name, from string) func(*testing.T, string) {
-	return func(t *testing.T, root string) {
+func installed(name, from string) func(testing.TB, string) {
+	return func(t testing.TB, root string) {
 		t.Helper()
 		if from = os.ExpandEnv(from); !filepath.IsAbs(from) {
 			var err error

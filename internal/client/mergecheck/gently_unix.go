@@ -16,9 +16,13 @@ func gently(cmd *exec.Cmd) {
 }
 
 // settle puts a checker that runs behind everything else, and within limits.
-func settle(cmd *exec.Cmd, memory uint64) {
-	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 19)
-	limit(cmd.Process.Pid, memory)
+func settle(cmd *exec.Cmd, c *Check) {
+	behind := 19
+	if c.Waiting {
+		behind = 5
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, behind)
+	limit(cmd.Process.Pid, c.Memory)
 }
 
 // finish ends what a checker left behind.

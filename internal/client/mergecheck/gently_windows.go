@@ -9,7 +9,7 @@ import (
 
 func gently(*exec.Cmd) {}
 
-func settle(*exec.Cmd, uint64) {}
+func settle(*exec.Cmd, *Check) {}
 
 func finish(*exec.Cmd) {}
 

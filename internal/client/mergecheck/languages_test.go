@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/mergecheck"
@@ -75,7 +76,8 @@ func (p *pair) check() *mergecheck.Report {
 	}
 	objects := p.t.TempDir()
 	r, err := mergecheck.Run(gitrepo.WithObjects(context.Background(), objects), mergecheck.Check{
-		Repo: repo, Objects: objects, Heads: p.heads, Changed: p.changed, Dir: p.dir, Trusted: p.trusted,
+		Repo: repo, Objects: objects, Heads: p.heads, Changed: p.changed, Dir: p.dir, Trusted: p.trusted, Waiting: true,
+		Timeout: 20 * time.Minute, // a busy machine is no reason to fail
 	})
 	if err != nil {
 		p.t.Fatal(err)

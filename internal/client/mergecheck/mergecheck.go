@@ -35,6 +35,7 @@ type Check struct {
 	Dir     string // where trees are unpacked and answers kept, between runs
 	Trusted bool   // the checkers may run code of the repository
 	Timeout time.Duration
+	Waiting bool   // somebody waits for the answer: it is behind everything else otherwise
 	Memory  uint64 // that one process may write to, in bytes; 0 for what is enough for all known checkers
 }
 
@@ -56,6 +57,7 @@ type Fault struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	Text    string `json:"text"`
+	code    string // the line itself: the same words about another line are another fault
 }
 
 func (f Fault) String() string {
@@ -208,7 +210,7 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 			return nil
 		}
 		faults = slices.DeleteFunc(faults, func(f Fault) bool {
-			return slices.ContainsFunc(had.faults, func(h Fault) bool { return h.Path == f.Path && h.Text == f.Text })
+			return slices.ContainsFunc(had.faults, func(h Fault) bool { return h.Path == f.Path && h.Text == f.Text && h.code == f.code })
 		})
 	}
 	for _, f := range faults {
@@ -233,7 +235,23 @@ func (c *Check) look(ctx context.Context, k *checker, name, tree string) (outcom
 	w.files = slices.Compact(w.files)
 	o, err := k.check(ctx, c, w)
 	o.problem = strings.ReplaceAll(o.problem, dir+string(filepath.Separator), "")
+	readCode(dir, o.faults)
 	return o, err
+}
+
+// readCode fills in the lines that faults are about.
+func readCode(dir string, faults []Fault) {
+	lines := map[string][]string{}
+	for i := range faults {
+		f := &faults[i]
+		if lines[f.Path] == nil {
+			data, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
+			lines[f.Path] = strings.Split(string(data), "\n")
+		}
+		if all := lines[f.Path]; f.Line >= 1 && f.Line <= len(all) {
+			f.code = strings.TrimSpace(all[f.Line-1])
+		}
+	}
 }
 
 // cutLinks takes out of an unpacked tree what leads out of it: no checker reads

@@ -82,7 +82,7 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 	if err := cmd.Start(); err != nil {
 		return answer{}, err
 	}
-	settle(cmd, c.Memory)
+	settle(cmd, c)
 	err := cmd.Wait()
 	finish(cmd)
 	if ctx.Err() != nil {

@@ -3,7 +3,13 @@
 // input; says path(line,column): error CODE: text.
 "use strict";
 const { readFileSync } = require("fs");
-const { library, root, tree, config, sides } = JSON.parse(readFileSync(0, "utf8"));
+const { dirname, join } = require("path").posix;
+const { library, root, tree, config, cache, sides } = JSON.parse(readFileSync(0, "utf8"));
+try {
+  require("module").enableCompileCache?.(cache);
+} catch {
+  // it only takes longer
+}
 const ts = require(library);
 if (!ts.createProgram || !ts.getParsedCommandLineOfConfigFile) {
   process.exit(64); // a compiler without this interface: it is run as a program
@@ -29,19 +35,21 @@ const reading = {
 
 const wanted = [new Set(sides[0].map((f) => tree + "/" + f)), new Set(sides[1].map((f) => tree + "/" + f))];
 const left = new Set([...wanted[0], ...wanted[1]].filter((f) => ts.sys.fileExists(f)));
-const stems = wanted.map((set) => new Set([...set].map((f) => stem(f))));
 const seen = new Set();
 
-function stem(file) {
-  const parts = file.replace(/(\.d)?\.[cm]?tsx?$/, "").split("/");
-  return parts.at(-1) === "index" ? parts.at(-2) : parts.at(-1);
-}
+// place is a module's name without what may be left out of it.
+const place = (p) => p.replace(/(\.d)?\.[cm]?[jt]sx?$/, "").replace(/\/index$/, "");
+const places = wanted.map((set) => [...set].map(place));
 
 // between tells of a file that neither side changed whether it imports from
-// what both did.
+// what both did. Names that are not relative are compared by their ends.
 function between(file) {
-  const from = [...file.text.matchAll(/(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g)];
-  return stems.every((names) => from.some((m) => names.has(m[1].replace(/\.[cm]?[jt]sx?$/, "").split("/").at(-1))));
+  const from = [];
+  for (const m of (ts.sys.readFile(file) ?? "").matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"'\n]+)["']/g)) {
+    const at = place(m[1]);
+    from.push(at.startsWith(".") ? place(join(dirname(file), at)) : at.slice(at.indexOf("/")));
+  }
+  return places.every((side) => from.some((f) => f.length > 1 && side.some((p) => p === f || (!inside(tree, f) && p.endsWith(f)))));
 }
 
 function project(file) {
@@ -60,12 +68,18 @@ function project(file) {
   }
 }
 
+// check reads what the files need: of a large project that is a part.
 function check(parsed, mine) {
-  const host = Object.assign(ts.createCompilerHost(parsed.options), reading, { useSourceOfProjectReferenceRedirect: () => true });
-  const program = ts.createProgram({ rootNames: parsed.fileNames, options: parsed.options, projectReferences: parsed.projectReferences, host });
-  const others = program.getSourceFiles().filter((f) => !left.has(f.fileName) && !f.isDeclarationFile && inside(tree, f.fileName) && between(f));
+  const host = Object.assign(ts.createCompilerHost(parsed.options), reading, {
+    useSourceOfProjectReferenceRedirect: () => true,
+    jsDocParsingMode: ts.JSDocParsingMode?.ParseForTypeErrors, // as tsc does
+  });
+  const declarations = parsed.fileNames.filter((f) => /\.d\.[cm]?ts$/.test(f));
+  const others = parsed.fileNames.filter((f) => !left.has(f) && !/\.d\.[cm]?ts$/.test(f) && between(f)).slice(0, 100);
+  const rootNames = [...new Set([...mine, ...others, ...declarations])];
+  const program = ts.createProgram({ rootNames, options: parsed.options, projectReferences: parsed.projectReferences, host });
   mine.forEach((f) => left.delete(f));
-  for (const file of [...mine.map((f) => program.getSourceFile(f)), ...others.slice(0, 200)]) {
+  for (const file of [...mine, ...others].map((f) => program.getSourceFile(f))) {
     if (!file) continue;
     for (const d of [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]) {
       if (d.category !== ts.DiagnosticCategory.Error || !d.file) continue;

@@ -73,12 +73,14 @@ func (c *Check) tscFiles(ctx context.Context, node, home string, w work, project
 		"root":    filepath.ToSlash(c.root()),
 		"tree":    filepath.ToSlash(w.dir),
 		"config":  filepath.ToSlash(filepath.Join(w.dir, filepath.FromSlash(project), "tsconfig.json")),
+		"cache":   filepath.Join(c.Dir, "node"),
 		"sides":   w.sides,
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	return c.run(ctx, node, call{dir: w.dir, stdin: string(in), args: []string{"--max-old-space-size=2048", script}})
+	args := []string{"--max-old-space-size=2048", "--max-semi-space-size=64", script}
+	return c.run(ctx, node, call{dir: w.dir, stdin: string(in), args: args})
 }
 
 // tscProject runs the compiler as a program, on all of a project.

@@ -109,8 +109,8 @@ func Table() []Rule {
 				"An org's rule alone counts; daily figures stay."},
 		{Name: "merge_check", Type: Choice, Values: []string{MergeCheckOff, MergeCheckOwn, MergeCheckPushed}, Default: MergeCheckOwn,
 			Doc: "Whose work an agent's machine merges with the agent's own, in a scratch folder and in the background, to have the languages' " +
-				"checkers look at it: own is that of the same person's other working copies there, pushed also that of others' branches as " +
-				"far as they are in the clone. Only work that the facts relate is checked. Off where the org shares metadata only."},
+				"checkers look at it: own is that of the same person's other working copies there, pushed also that of others' branches, " +
+				"fetched into a folder of svc's own. Only work that the facts relate is checked. Off where the org shares metadata only."},
 	}
 }
 

@@ -220,6 +220,7 @@ type WantedMap struct {
 type WantedCheck struct {
 	Copy   string `json:"copy" doc:"Keyed hash of the path of the working copy that it is in: the machine that has it knows it by that"`
 	Branch string `json:"branch,omitempty" doc:"The branch, where policy lets what was pushed be taken"`
+	Pull   int    `json:"pull,omitempty" minimum:"1" doc:"The pull or merge request, if there is one: its head may be in a fork"`
 	Who    string `json:"who" doc:"The intent or the person, to name it by"`
 }
 

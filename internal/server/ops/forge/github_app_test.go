@@ -3,6 +3,7 @@ package forge_test
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +260,36 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 		if after != before {
 			t.Errorf("the same text was written again")
 		}
+	})
+}
+
+// What git merges and the compiler does not: of two open pull requests one takes
+// away what the other newly uses. Each says so, names the other, and says that
+// it is over once the other is closed.
+func TestOpenPullRequestsTellOfBreaksBetweenThem(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		ana, mine := x.works(x.Cyd, "feature", "a.go")
+		bob, theirs := x.works(x.Bob, "bobs", "b.go")
+		gone := lines("a.go", "b1", "n1", 10, 3)
+		gone.Symbols = []coord.SymbolFacts{{Key: "sym:go:a.go#Total", Kind: "function", Exported: true, Change: coord.Removed,
+			Compatibility: coord.Breaking, Lines: &coord.LineCount{Start: 10, Count: 3}}}
+		use := lines("b.go", "b2", "n2", 1, 1)
+		use.References = []coord.Reference{{Key: "sym:go:a.go#Total", Line: 4, In: []string{"Use"}}}
+		x.changes(ana, "feature", gone)
+		x.changes(bob, "bobs", use)
+		x.tell(x.gh.pullRequest("opened", 12, "feature", t0, nil))
+		says := func(number int, words ...string) func() bool {
+			return func() bool {
+				said := x.gh.said(number)
+				return len(said) == 1 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(said[0], w) })
+			}
+		}
+		await.True(t, "the first tells of the break", says(12, "contract break with "+theirs.Ref+":"))
+		x.tell(x.gh.pullRequest("opened", 13, "bobs", t0.Add(time.Minute), nil))
+		await.True(t, "the first names the second", says(12, "contract break with "+theirs.Ref+" (pull request 13)", "1 conflict"))
+		await.True(t, "the second names the first", says(13, "contract break with "+mine.Ref+" (pull request 12)", "1 conflict"))
+		x.tell(x.gh.pullRequest("closed", 13, "bobs", t0.Add(2*time.Minute), nil))
+		await.True(t, "the break is over", says(12, "No conflicts with other work any more"))
 	})
 }
 

@@ -141,6 +141,11 @@ func (s *Service) pullChanged(ctx context.Context, c *ground.Change, from sender
 	if err := s.askReport(ctx, c, now); err != nil {
 		return wire.HookReceipt{}, err
 	}
+	if was == nil || was.State != now.State {
+		if err := s.wakeOthers(ctx, c, now); err != nil {
+			return wire.HookReceipt{}, err
+		}
+	}
 	if len(moved) == 0 {
 		return ground.Done("no live intent is on the branch %s", p.HeadRef), nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +23,12 @@ import (
 // conflicts.
 const JobPull = "pull"
 
-// maxReported bounds how many conflicts of an intent a report looks at.
-const maxReported = 200
+const (
+	// maxReported bounds how many conflicts of an intent a report looks at.
+	maxReported = 200
+	// maxOthers bounds how many intents it looks for pull requests of.
+	maxOthers = 20
+)
 
 // A PullJob says which pull request.
 type PullJob struct {
@@ -199,9 +204,13 @@ func (s *Service) standing(ctx context.Context, tx *store.Tx, p store.Pull) (git
 		Marker: bulletin.PullMarker,
 	}
 	conflicts, err := pullConflicts(ctx, tx, p)
+	if err != nil {
+		return r, err
+	}
+	pulls, err := otherPulls(ctx, tx, p, conflicts)
 	var notes []bulletin.PullNote
 	for _, c := range conflicts {
-		notes = append(notes, s.pullNote(p, c))
+		notes = append(notes, s.pullNote(p, c, pulls))
 		switch {
 		case !c.Status.Live():
 		case c.Severity == coord.SeverityBlock:
@@ -234,16 +243,81 @@ func pullConflicts(ctx context.Context, tx *store.Tx, p store.Pull) (out []store
 	return out, err
 }
 
-// pullNote tells of one conflict. Who reads a public repository gets no names.
-func (s *Service) pullNote(p store.Pull, c store.ConflictRow) bulletin.PullNote {
-	n := bulletin.PullNote{Ref: c.Ref, URL: s.PageURL("conflict", c.Ref), Kind: strings.ReplaceAll(string(c.Kind), "_", " ")}
-	var with []string
+// otherSides are the refs of the intents that a pull request's conflict is with,
+// by their ids.
+func otherSides(p store.Pull, c store.ConflictRow) map[string]string {
+	out := map[string]string{}
 	for _, side := range c.Parties {
-		mine := side.Branch != nil && *side.Branch == p.HeadRef
-		if side.Intent != nil && !mine {
-			with = append(with, side.Intent.Ref)
+		id := c.Challenger
+		if side.Role == coord.Holder {
+			id = c.Holder
+		}
+		if mine := side.Branch != nil && *side.Branch == p.HeadRef; side.Intent != nil && !mine {
+			out[id] = side.Intent.Ref
 		}
 	}
+	return out
+}
+
+// otherPulls are the open pull requests of the same repository that a pull
+// request's live conflicts are with, by intent.
+func otherPulls(ctx context.Context, tx *store.Tx, p store.Pull, conflicts []store.ConflictRow) (map[string]store.Pull, error) {
+	out := map[string]store.Pull{}
+	seen := map[string]bool{}
+	for _, c := range conflicts {
+		if !c.Status.Live() || len(seen) == maxOthers {
+			continue
+		}
+		for intent := range otherSides(p, c) {
+			if seen[intent] {
+				continue
+			}
+			seen[intent] = true
+			ids, err := tx.PullsOf(ctx, p.OrgID, []string{intent})
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				other, err := tx.PullByID(ctx, id)
+				if err != nil {
+					return nil, err
+				}
+				if other != nil && other.ID != p.ID && other.RepoID == p.RepoID && other.State == coord.PullOpen {
+					out[intent] = *other
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// wakeOthers makes the pull requests tell anew that one is in conflict with:
+// they name it, once it is open.
+func (s *Service) wakeOthers(ctx context.Context, c *ground.Change, p store.Pull) error {
+	conflicts, err := pullConflicts(ctx, c.Tx, p)
+	if err != nil {
+		return err
+	}
+	pulls, err := otherPulls(ctx, c.Tx, p, conflicts)
+	for _, other := range pulls {
+		if err == nil {
+			err = wakePull(ctx, c.Tx, c.Who.OrgID, other.ID)
+		}
+	}
+	return err
+}
+
+// pullNote tells of one conflict. Who reads a public repository gets no names.
+func (s *Service) pullNote(p store.Pull, c store.ConflictRow, pulls map[string]store.Pull) bulletin.PullNote {
+	n := bulletin.PullNote{Ref: c.Ref, URL: s.PageURL("conflict", c.Ref), Kind: strings.ReplaceAll(string(c.Kind), "_", " ")}
+	var with []string
+	for intent, ref := range otherSides(p, c) {
+		if other, ok := pulls[intent]; ok {
+			ref += fmt.Sprintf(" (pull request %d)", other.Number)
+		}
+		with = append(with, ref)
+	}
+	slices.Sort(with)
 	n.With = strings.Join(with, ", ")
 	if p.Private {
 		n.Text = c.Explanation

@@ -90,7 +90,10 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 		if reply, err = h.reply(ctx); err != nil {
 			return err
 		}
-		reply.Wants, reply.Watch, reply.MergeChecks = h.wants(), h.watched(), h.mergeChecks()
+		reply.Wants, reply.Watch = h.wants(), h.watched()
+		if reply.MergeChecks, err = h.mergeChecks(ctx); err != nil {
+			return err
+		}
 		return keep(ctx, c, e, reply)
 	})
 	if err == nil {

@@ -58,9 +58,9 @@ func (h *hook) watched() []coord.WatchedName { return engine.WatchedNames(h.Live
 
 // mergeChecks returns the work of others that the agent's machine may merge
 // with this session's and look at. Who shares no code has none looked at.
-func (h *hook) mergeChecks() []wire.WantedCheck {
+func (h *hook) mergeChecks(ctx context.Context) ([]wire.WantedCheck, error) {
 	if h.event.Event != wire.HookPostEdit && h.event.Event != wire.HookStop || h.Who.DataMode == coord.DataMetadataOnly {
-		return nil
+		return nil, nil
 	}
 	var out []wire.WantedCheck
 	for _, r := range engine.RelatedWork(h.Live.View(), h.worker()) {
@@ -70,8 +70,17 @@ func (h *hook) mergeChecks() []wire.WantedCheck {
 		}
 		if r.Worker.User.ID != h.Who.UserID {
 			c.Branch = r.Worker.Branch // only pushed work of others may be taken
+			if r.Worker.Intent != nil {
+				i, err := h.IntentByID(ctx, h.Who.OrgID, r.Worker.ID)
+				if err != nil {
+					return nil, err
+				}
+				if i.PRNumber != nil {
+					c.Pull = *i.PRNumber
+				}
+			}
 		}
 		out = append(out, c)
 	}
-	return out
+	return out, nil
 }
