@@ -62,7 +62,8 @@ func (r *Repo) Snapshot(ctx context.Context, scratch string) (string, error) {
 	step := func(args ...string) (string, error) {
 		cmd := r.writing(ctx, scratch, args...)
 		cmd.Dir = r.Root
-		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+r.Root, "GIT_LITERAL_PATHSPECS=0", "GIT_AUTHOR_NAME=svc", "GIT_AUTHOR_EMAIL=svc@localhost",
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+r.Root, "GIT_LITERAL_PATHSPECS=0",
+			"GIT_AUTHOR_NAME=svc", "GIT_AUTHOR_EMAIL=svc@localhost",
 			"GIT_COMMITTER_NAME=svc", "GIT_COMMITTER_EMAIL=svc@localhost", "GIT_AUTHOR_DATE=@0 +0000", "GIT_COMMITTER_DATE=@0 +0000")
 		out, err := run(ctx, args[0], cmd)
 		return strings.TrimSpace(string(out)), err
