@@ -17,7 +17,7 @@ func gently(cmd *exec.Cmd) {
 
 // settle puts a checker that runs behind everything else, and within limits.
 func settle(cmd *exec.Cmd, c *Check) {
-	behind := 19
+	behind := 10
 	if c.Waiting {
 		behind = 5
 	}
