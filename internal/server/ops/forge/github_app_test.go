@@ -264,8 +264,8 @@ func TestTheCommentIsFoundAgain(t *testing.T) {
 }
 
 // What git merges and the compiler does not: of two open pull requests one takes
-// away what the other newly uses. Each says so, names the other, and says that
-// it is over once the other is closed.
+// away what the other newly uses. Each says so and names the other, as long as it
+// is open.
 func TestOpenPullRequestsTellOfBreaksBetweenThem(t *testing.T) {
 	onGitHub(t, func(t *testing.T, x *githubTeam) {
 		ana, mine := x.works(x.Cyd, "feature", "a.go")
@@ -289,7 +289,7 @@ func TestOpenPullRequestsTellOfBreaksBetweenThem(t *testing.T) {
 		await.True(t, "the first names the second", says(12, "contract break with "+theirs.Ref+" (pull request 13)", "1 conflict"))
 		await.True(t, "the second names the first", says(13, "contract break with "+mine.Ref+" (pull request 12)", "1 conflict"))
 		x.tell(x.gh.pullRequest("closed", 13, "bobs", t0.Add(2*time.Minute), nil))
-		await.True(t, "the break is over", says(12, "No conflicts with other work any more"))
+		await.True(t, "the second is named no more", says(12, "contract break with "+theirs.Ref+":", "1 conflict"))
 	})
 }
 
