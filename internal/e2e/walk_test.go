@@ -119,6 +119,7 @@ var plays = map[string]play{
 	"svc check --against":            {shows: `.`},
 	"svc watch":                      {during: hearing("intent.declared"), code: 130, shows: `intent\.declared +.*INT-\d+`},
 	"svc watch --type":               {during: hearing("conflict.detected"), code: 130, shows: `"type":"conflict\.detected"`},
+	"svc watch-tree":                 {shows: `^Your own edits in `},
 	"svc status --watch":             {during: hearing("intent.declared"), code: 130, shows: `Olga Oak at Acme(.|\n)*intent\.declared`},
 	"svc status":                     {shows: `Olga Oak at Acme`},
 	"svc top":                        {shows: `AGENTS 3`},
