@@ -36,6 +36,38 @@ test("Slack is connected by an address that works, tested, and disconnected", as
   there.answer = 200;
 });
 
+test("a repo has a channel of its own, and quiet hours are kept", async () => {
+  const page = await world.page("ana", "/settings/slack");
+  await page.getByRole("combobox", { name: "Repo" }).click();
+  await page.getByRole("option", { name: "northwind/mobile" }).click();
+  await page.getByLabel("Its channel's webhook address").fill(there.url + "/mobile");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  const row = page.locator(".row").filter({ hasText: "northwind/mobile" });
+  await row.getByRole("button", { name: "Send a test" }).click();
+  assert.match((await there.hears("/mobile")).body, /northwind\/mobile/);
+
+  await page.getByLabel("At most one post every").fill("30");
+  await page.getByLabel("Quiet hours").check();
+  await page.getByLabel("Time zone").fill("Mars/Olympus");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("is no time zone that is known here").waitFor();
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByRole("button", { name: "Save" }).click();
+  await said(page, "Saved.");
+  const kept = await world.clients.ana.get("/v1/integrations/slack");
+  assert.equal(kept.every_minutes, 30);
+  assert.deepEqual(kept.quiet, { from: "19:00", until: "08:00", zone: "Europe/Berlin", weekends: true });
+
+  await row.getByRole("button", { name: "Disconnect" }).click();
+  await dialog(page).getByRole("button", { name: "Disconnect" }).click();
+  await row.waitFor({ state: "detached" });
+});
+
+test("a server without mail says so", async () => {
+  const page = await world.page("ana", "/settings/mail");
+  await page.getByText("This server sends no mail").waitFor();
+});
+
 test("the digest goes to Slack at once, and Slack can be disconnected", async () => {
   const page = await world.page("ana", "/settings/digest");
   const heard = there.heard.length;

@@ -1,5 +1,5 @@
 // Every page there is, in a demo world.
-const settings = ["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "digest", "webhooks"];
+const settings = ["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "mail", "digest", "webhooks"];
 
 /** Pages that are there whatever the world is called, of a crowd. */
 export const crowdPlaces = (world) => ({

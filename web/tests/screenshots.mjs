@@ -49,7 +49,7 @@ try {
     "repo": "/repos/northwind/shop-api",
     "contract": "/contracts?repo=northwind%2Fshop-api&key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
     "stats": "/stats",
-    ...Object.fromEntries(["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "digest", "webhooks"].map((t) => [`settings-${t}`, `/settings/${t}`])),
+    ...Object.fromEntries(["profile", "tokens", "members", "policies", "data", "billing", "audit", "github", "slack", "mail", "digest", "webhooks"].map((t) => [`settings-${t}`, `/settings/${t}`])),
     "not-found": "/nowhere".replace("nowhere", "settings/nowhere"),
     "sign-in": "/sign-in",
     "device": "/device",

@@ -117,14 +117,7 @@ func (a *app) membersCommand() *cobra.Command {
 			in := map[string]any{"email": args[0], "role": role}
 			return send(cmd.Context(), a, "POST", "/v1/invites", in, func(made coord.Invite) {
 				fmt.Fprintf(a.Stdout, "Invited %s as %s.\n", peertext.Person(args[0]), peertext.Name(role))
-				if made.EmailSent {
-					fmt.Fprintln(a.Stdout, "A mail is on its way. The same link, for another way to them; it works once:")
-				} else {
-					fmt.Fprintln(a.Stdout, "The server sends no mail: give them this link; it works once:")
-				}
-				if made.URL != nil {
-					fmt.Fprintf(a.Stdout, "  %s\n", peertext.Line(*made.URL, 500))
-				}
+				a.sayInvite(made)
 			})
 		},
 	}

@@ -2,8 +2,15 @@ package wire
 
 import "github.com/svc-hq/svc/internal/core/coord"
 
-// SlackStatus is the org's connection to a chat channel.
+// SlackStatus is the org's connection to chat.
 type SlackStatus struct {
+	SlackChannel
+	Repos []SlackRepo `json:"repos" doc:"Repos whose posts go to a channel of their own; all others go to the org's"`
+	ChatManners
+}
+
+// A SlackChannel is a connection to one channel.
+type SlackChannel struct {
 	Connected   bool        `json:"connected"`
 	ConnectedAt *coord.Time `json:"connected_at"`
 	LastPostAt  *coord.Time `json:"last_post_at"`
@@ -11,13 +18,59 @@ type SlackStatus struct {
 	LastErrorAt *coord.Time `json:"last_error_at"`
 }
 
+// A SlackRepo is a repo with a channel of its own.
+type SlackRepo struct {
+	Repo coord.RepoName `json:"repo"`
+	SlackChannel
+}
+
 // Tag names this version of the connection.
-func (s SlackStatus) Tag() string { return coord.Tag(s.Connected, s.ConnectedAt) }
+func (s SlackStatus) Tag() string {
+	marks := []any{s.Connected, s.ConnectedAt, s.ChatManners}
+	for _, r := range s.Repos {
+		marks = append(marks, r.Repo.ID, r.ConnectedAt)
+	}
+	return coord.Tag(marks...)
+}
+
+// ChatManners say how often channels hear something, and when they are left
+// alone.
+type ChatManners struct {
+	EveryMinutes int         `json:"every_minutes" doc:"Posts to a channel are at least this far apart; what happens meanwhile comes as one"`
+	Quiet        *QuietHours `json:"quiet" doc:"When nothing is posted; what is open afterwards comes as one post. null: never"`
+}
+
+// QuietHours are when nothing is posted, every day.
+type QuietHours struct {
+	From     string `json:"from" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"19:00"`
+	Until    string `json:"until" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" example:"08:00" doc:"On the next day if it is before from"`
+	Zone     string `json:"zone" minLength:"1" maxLength:"60" example:"Europe/Berlin" doc:"A time zone of the IANA database, or UTC"`
+	Weekends bool   `json:"weekends" default:"false" doc:"Saturday and Sunday as a whole, too"`
+}
 
 // PutSlack connects or disconnects chat.
 type PutSlack struct {
 	WebhookURL *string `json:"webhook_url" required:"true" maxLength:"2000" doc:"Slack's incoming webhook; null disconnects"`
 	IfMatch
+}
+
+// PutSlackRepo gives a repo a channel of its own, or takes it away.
+type PutSlackRepo struct {
+	Repo       string  `path:"repo"`
+	WebhookURL *string `json:"webhook_url" required:"true" maxLength:"2000" doc:"Slack's incoming webhook; null: its posts go to the org's channel"`
+}
+
+// PatchSlack changes when channels hear something.
+type PatchSlack struct {
+	EveryMinutes *int        `json:"every_minutes,omitempty" minimum:"1" maximum:"1440"`
+	Quiet        *QuietHours `json:"quiet,omitempty" clear:"yes"`
+	Clearing
+	IfMatch
+}
+
+// TestSlack says which channel is greeted.
+type TestSlack struct {
+	Repo string `query:"repo" maxLength:"500" doc:"A repo with a channel of its own; without it the org's"`
 }
 
 // NotificationQueued is a chat post that is on its way.

@@ -39,6 +39,7 @@ var payments = []Op{
 // The stops of browsers that go to another service and back.
 var (
 	atSignIn = &Stop{"Sign-in did not work", "/sign-in", "Back to sign-in"}
+	atLetter = &Stop{"This link does not work", "/settings/digest", "Open the settings"}
 	atGitHub = &Stop{"The GitHub app was not made", "/settings/github", "Back to the settings"}
 )
 

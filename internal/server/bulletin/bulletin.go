@@ -27,6 +27,8 @@ type Mail struct {
 	// Unsubscribe is where to end such letters; empty for those that somebody
 	// asked for.
 	Unsubscribe string `json:"unsubscribe,omitempty"`
+	// OneClick says that a mail program may end them there by itself.
+	OneClick bool `json:"one_click,omitempty"`
 	wire.MailShape
 }
 
@@ -70,6 +72,16 @@ type Invitation struct {
 
 // Invite writes an invitation.
 func Invite(i Invitation) wire.MailShape { return render("invite", i) }
+
+// A Trial is a letter by which somebody sees that mail works.
+type Trial struct {
+	Org string
+	By  string
+	URL string // where it is shown what became of it
+}
+
+// TestLetter writes it.
+func TestLetter(t Trial) wire.MailShape { return render("test", t) }
 
 // A Rebinding offers somebody to bind their account to another sign-in.
 type Rebinding struct {

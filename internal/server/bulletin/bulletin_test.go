@@ -95,6 +95,9 @@ func TestLettersReadAsTheyShould(t *testing.T) {
 			URL:  "https://svc.example/conflicts/CF-3",
 			Repo: "acme/api",
 			Who:  []string{"Ana", "Ben <!channel>"},
+			Where: []bulletin.Place{
+				{Path: "src/pay.go", Symbol: "Charge"}, {Path: "src/`pay`<b>.go"}, {Symbol: "http:GET /users/{id}"}, {Path: "src/more.go"},
+			},
 		},
 		{
 			Icon: "handshake",
@@ -116,6 +119,7 @@ func TestLettersReadAsTheyShould(t *testing.T) {
 		"invite":            bulletin.Invite(invitation("Ana <ana>")),
 		"rebind":            bulletin.Rebind(bulletin.Rebinding{Name: "Ana <ana>", Provider: "Acme ID", URL: "https://svc.example/link#c0de"}),
 		"invite-by-service": bulletin.Invite(invitation("")),
+		"test":              bulletin.TestLetter(bulletin.Trial{Org: "Acme & Sons", By: "Ana <ana>", URL: "https://svc.example/settings/mail"}),
 		"webhook-disabled":  bulletin.WebhookDisabled(disabled()),
 	} {
 		golden(t, name+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -58,6 +59,15 @@ Afterwards you choose the repositories it sees.</p>
 <button class="button" type="submit" autofocus>Go on to {{.Host}}</button>
 </form>
 {{template "end"}}{{end}}
+{{define "unsubscribe"}}{{template "top" .}}
+{{if .Done}}<p role="status">The weekly digest of {{.Org}} is not mailed to you any more.</p>
+<a class="button" href="{{.Settings}}">Open the settings</a>
+{{else}}<p class="dim">The weekly digest of {{.Org}} will not be mailed to you any more.</p>
+<form method="post" action="{{.Action}}">
+<input type="hidden" name="List-Unsubscribe" value="One-Click">
+<button class="button" type="submit" autofocus>Unsubscribe</button>
+</form>{{end}}
+{{template "end"}}{{end}}
 {{define "failure"}}{{template "top" .}}
 <p role="alert">{{.What}}</p>
 <a class="button" href="{{.To}}">{{.Link}}</a>
@@ -85,6 +95,22 @@ func ManifestPage(m wire.GitHubManifest) string {
 		"URL":      m.URL,
 		"Manifest": string(text),
 		"Host":     hostOf(m.URL),
+	})
+}
+
+// UnsubscribePage is the page behind the link by which letters are ended: it
+// asks first, and says afterwards that it is done.
+func UnsubscribePage(u wire.Unsubscribed, action, settings string) string {
+	title := "No more digests?"
+	if u.Done {
+		title = "You are unsubscribed"
+	}
+	return browserPage("unsubscribe", map[string]any{
+		"Title":    title,
+		"Org":      peertext.Line(u.Org, 80),
+		"Done":     u.Done,
+		"Action":   action,
+		"Settings": settings,
 	})
 }
 

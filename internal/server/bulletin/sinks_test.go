@@ -26,7 +26,8 @@ func hostile(text string) (mails []wire.MailShape, posts []wire.ChatPost) {
 	off := disabled()
 	off.Org, off.Webhook.URL, off.Webhook.DisabledReason = text, "https://hooks.example/"+text, &text
 	notes := []bulletin.Note{
-		{Icon: "handshake", Text: text, Ref: "INT-7", URL: "https://svc.example/intents/INT-7", Repo: text, Who: []string{text, text}},
+		{Icon: "handshake", Text: text, Ref: "INT-7", URL: "https://svc.example/intents/INT-7", Repo: text, Who: []string{text, text},
+			Where: []bulletin.Place{{Path: text, Symbol: text}}},
 		{Icon: "wave", Text: text},
 	}
 	return []wire.MailShape{bulletin.Digest(d), bulletin.Invite(invite), bulletin.WebhookDisabled(off)},

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"net/mail"
 	"strings"
 	"sync"
@@ -22,52 +20,15 @@ import (
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/notify"
+	"github.com/svc-hq/svc/internal/server/notify/slacktest"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
-// A chat takes posts as Slack does.
-type chat struct {
-	url    string
-	status atomic.Int32
-	mu     sync.Mutex
-	posts  []wire.ChatPost
-}
-
-func newChat(t testing.TB) *chat {
-	t.Helper()
-	c := &chat{}
-	c.status.Store(200)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p wire.ChatPost
-		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
-			t.Errorf("unreadable post: %v", err)
-		}
-		if s := int(c.status.Load()); s != 200 {
-			w.Header().Set("Retry-After", "2")
-			w.WriteHeader(s)
-			return
-		}
-		c.mu.Lock()
-		c.posts = append(c.posts, p)
-		c.mu.Unlock()
-		io.WriteString(w, "ok")
-	}))
-	t.Cleanup(srv.Close)
-	c.url = srv.URL + "/services/T0/B0/x"
-	return c
-}
-
-func (c *chat) all() []wire.ChatPost {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append([]wire.ChatPost(nil), c.posts...)
-}
-
-func (h *house) connect(c *chat) {
+func (h *house) connect(c *slacktest.Channel) {
 	h.t.Helper()
-	if _, err := h.ops.Outgoing.PutSlack(h.t.Context(), h.owner, wire.PutSlack{WebhookURL: &c.url}); err != nil {
+	if _, err := h.ops.Outgoing.PutSlack(h.t.Context(), h.owner, wire.PutSlack{WebhookURL: &c.URL}); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -93,7 +54,7 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		h := open(t, st)
 		h.cfg.Quiet = time.Hour
-		c := newChat(t)
+		c := slacktest.Start(t)
 		h.connect(c)
 		h.conflict(coord.EventConflictDetected, "CF-1", "block")
 		h.conflict(coord.EventConflictDetected, "CF-2", "info") // no news
@@ -101,12 +62,12 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 		h.conflict(coord.EventConflictStale, "CF-3", "warn") // settled before anybody was told
 		h.conflict(coord.EventConflictOverrideRequested, "CF-4", "warn")
 		h.start()
-		await.True(t, "a post", func() bool { return len(c.all()) == 1 })
-		got := c.all()[0].Text
+		await.True(t, "a post", func() bool { return len(c.Posts()) == 1 })
+		got := c.Posts()[0].Text
 		if !strings.Contains(got, "CF-1") || !strings.Contains(got, "CF-4") || strings.Contains(got, "CF-2") || strings.Contains(got, "CF-3") {
 			t.Errorf("posted %q", got)
 		}
-		if b, _ := json.Marshal(c.all()[0].Blocks); !strings.Contains(string(b), "Ana") {
+		if b, _ := json.Marshal(c.Posts()[0].Blocks); !strings.Contains(string(b), "Ana") {
 			t.Errorf("nobody is named in %s", b)
 		}
 		await.True(t, "the post is noted", func() bool {
@@ -125,7 +86,7 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 			})
 			return due.Sub(st.Now()) > 50*time.Minute
 		})
-		if len(c.all()) != 1 {
+		if len(c.Posts()) != 1 {
 			t.Error("the channel was not left alone")
 		}
 	})
@@ -133,14 +94,14 @@ func TestAChannelHearsOfWhatMattersInOnePost(t *testing.T) {
 
 func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 	h := open(t, storetest.Open(t))
-	c := newChat(t)
-	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
+	c := slacktest.Start(t)
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.TestSlack{}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("a test without a connection = %v, want a conflict", err)
 	}
 	h.connect(c)
-	c.status.Store(404)
+	c.Answers(404)
 	h.start()
-	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.TestSlack{}); err != nil {
 		t.Fatal(err)
 	}
 	status := func() wire.SlackStatus { s, _ := h.ops.Outgoing.GetSlack(t.Context(), h.owner, wire.None{}); return s }
@@ -148,16 +109,16 @@ func TestChatTroubleIsShownAndPassesOrEnds(t *testing.T) {
 		s := status()
 		return s.LastError != nil && strings.Contains(*s.LastError, "connect the channel again")
 	})
-	c.status.Store(429) // for as long as its Retry-After says, not for a minute
-	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+	c.Waits(2) // for as long as its Retry-After says, not for a minute
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.TestSlack{}); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "Slack asks to wait", func() bool {
 		s := status()
 		return s.LastError != nil && strings.HasSuffix(*s.LastError, "to wait 2s")
 	})
-	c.status.Store(200)
-	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.None{}); err != nil {
+	c.Answers(200)
+	if _, err := h.ops.Outgoing.TestSlack(t.Context(), h.owner, wire.TestSlack{}); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "the trouble has passed", func() bool { s := status(); return s.LastError == nil && s.LastPostAt != nil })
@@ -181,6 +142,8 @@ type postOffice struct {
 	got  map[string][]byte // by address
 	busy map[string]int
 	ids  map[string]int // by Message-ID
+
+	always bool // busy at every try
 }
 
 func newPostOffice(t *testing.T) *postOffice {
@@ -215,7 +178,7 @@ func (c *counter) Rcpt(to string, _ *smtp.RcptOptions) error {
 	}
 	c.office.mu.Lock()
 	defer c.office.mu.Unlock()
-	if c.office.busy[to]++; c.office.busy[to] == 1 {
+	if c.office.busy[to]++; c.office.busy[to] == 1 || c.office.always {
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "later"}
 	}
 	return nil
@@ -368,7 +331,7 @@ func TestDigestSettingsAndSendNow(t *testing.T) {
 	if _, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{}); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("with a reader but no mail server = %v, want a conflict", err)
 	}
-	h.connect(newChat(t))
+	h.connect(slacktest.Start(t))
 	run, err := h.ops.Outgoing.SendDigest(ctx, h.owner, wire.None{})
 	if err != nil || len(run.Channels) != 1 || run.Channels[0] != wire.ToSlack {
 		t.Errorf("run %+v, %v", run, err)
@@ -407,7 +370,7 @@ func TestReplicasSendOneDigest(t *testing.T) {
 		clock := func() time.Time { return time.UnixMilli(now.Load()) }
 		first.SetClock(clock)
 		second.SetClock(clock)
-		a, c, p := open(t, first), newChat(t), newPostOffice(t)
+		a, c, p := open(t, first), slacktest.Start(t), newPostOffice(t)
 		p.busy["ana@example.com"] = 1 // not busy this time
 		a.withMail(p)
 		a.connect(c)
@@ -430,12 +393,12 @@ func TestReplicasSendOneDigest(t *testing.T) {
 			now.Store(time.Date(2026, 11, 20+7*(week-1), 8, 0, 1, 0, time.UTC).UnixMilli())
 			first.Queued()
 			second.Queued()
-			await.True(t, "the digest", func() bool { return len(c.all()) >= week && p.count() >= week })
+			await.True(t, "the digest", func() bool { return len(c.Posts()) >= week && p.count() >= week })
 			await.True(t, "the queue is empty but for the next", func() bool {
 				return !strings.Contains(dump(t, first), "mail") && !strings.Contains(dump(t, first), "slack")
 			})
-			if n := a.events(coord.EventDigestSent); n != week || len(c.all()) != week || p.count() != week {
-				t.Fatalf("week %d: %d digests, %d posts, %d mails", week, n, len(c.all()), p.count())
+			if n := a.events(coord.EventDigestSent); n != week || len(c.Posts()) != week || p.count() != week {
+				t.Fatalf("week %d: %d digests, %d posts, %d mails", week, n, len(c.Posts()), p.count())
 			}
 		}
 		p.mu.Lock()

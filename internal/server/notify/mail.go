@@ -85,6 +85,9 @@ func (m *Mailer) Send(ctx context.Context, id string, l bulletin.Mail) error {
 	if l.Unsubscribe != "" {
 		msg.SetGenHeader("List-Unsubscribe", "<"+l.Unsubscribe+">")
 	}
+	if l.OneClick {
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
 	msg.SetDate()
 	msg.Subject(l.Subject)
 	msg.SetBodyString(mail.TypeTextPlain, l.Text)
@@ -152,7 +155,7 @@ func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 // that was refused altogether.
 func letterEnd(err error) coord.LetterState {
 	var refused *mail.SendError
-	if errors.As(err, &refused) && refused.Reason == mail.ErrSMTPRcptTo {
+	if errors.As(err, &refused) && refused.Reason == mail.ErrSMTPRcptTo && !refused.IsTemp() {
 		return coord.LetterBounced
 	}
 	return coord.LetterRefused

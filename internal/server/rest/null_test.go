@@ -18,9 +18,14 @@ import (
 // filled is what fields hold before null clears them, and where the answer
 // shows them.
 var filled = map[string]map[string]any{
-	"PATCH /v1/intents/{ref}":    {"summary": "Why", "plan_md": "1. Do", "branch": "login", "pr_number": 7},
-	"PATCH /v1/webhooks/{id}":    {"description": "CI"},
-	"PATCH /v1/repos/{repo}":     {},
+	"PATCH /v1/intents/{ref}": {"summary": "Why", "plan_md": "1. Do", "branch": "login", "pr_number": 7},
+	"PATCH /v1/webhooks/{id}": {"description": "CI"},
+	"PATCH /v1/repos/{repo}":  {},
+	"PATCH /v1/integrations/slack": {"quiet": map[string]any{
+		"from":  "19:00",
+		"until": "08:00",
+		"zone":  "UTC",
+	}},
 	"PATCH /v1/org":              {},
 	"PATCH /v1/members/{userId}": {},
 }

@@ -157,7 +157,11 @@ var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
 		return url.Values{"key": {"http:GET /users"}, "repo": {repo(w, o)}}
 	},
 	"GET /v1/territory": func(w *daemontest.World, o *daemontest.Org) url.Values { return url.Values{"repo": {repo(w, o)}} },
-	"GET /v1/search":    func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
+	"GET /v1/unsubscribe": func(w *daemontest.World, o *daemontest.Org) url.Values {
+		token, _ := w.D.Ops.Ground.Config.Vault.Seal("unsubscribe digest", o.ID+" "+o.Users[coord.Owner].ID)
+		return url.Values{"token": {token}}
+	},
+	"GET /v1/search": func(*daemontest.World, *daemontest.Org) url.Values { return url.Values{"q": {"tokens"}} },
 }
 
 type maker = func(testing.TB, *daemontest.World, *daemontest.Org) object

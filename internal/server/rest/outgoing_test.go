@@ -26,6 +26,10 @@ func init() {
 			return object{"/v1/webhooks/" + hook.id + "/deliveries/" + test.DeliveryID + "/redeliver", test.DeliveryID, nil}
 		},
 	})
+	objects["PUT /v1/integrations/slack/repos/{repo}"] = func(_ testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := create(w, o, "/v1/repos", map[string]any{"full_name": unique("acme/repo")})
+		return object{"/v1/integrations/slack/repos/" + id, id, map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/y"}}
+	}
 	maps.Copy(good, map[string]any{
 		"POST /v1/webhooks": map[string]any{
 			"url":         "https://hooks.example.com/good",
@@ -33,6 +37,10 @@ func init() {
 		},
 		"PUT /v1/integrations/slack":       map[string]any{"webhook_url": "https://hooks.slack.com/services/T0/B0/x"},
 		"POST /v1/integrations/slack/test": nil,
+		"PATCH /v1/integrations/slack": map[string]any{
+			"every_minutes": 15,
+			"quiet":         map[string]any{"from": "19:00", "until": "08:00", "zone": "Europe/Berlin", "weekends": true},
+		},
 		"PUT /v1/integrations/digest": map[string]any{
 			"enabled":  true,
 			"day":      1,

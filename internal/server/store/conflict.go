@@ -145,6 +145,7 @@ type ConflictFilter struct {
 	Statuses   []coord.ConflictStatus
 	Severities []coord.Severity
 	Kinds      []coord.ConflictKind
+	Numbers    []int
 	Changed    coord.Time // since then
 	User       string     // a party
 	Repo       string     // either side's
@@ -166,6 +167,7 @@ func (tx *Tx) Conflicts(ctx context.Context, org string, want ConflictFilter) ([
 	in(&f, "c.status", want.Statuses)
 	in(&f, "c.severity", want.Severities)
 	in(&f, "c.kind", want.Kinds)
+	in(&f, "c.number", want.Numbers)
 	if want.Changed > 0 {
 		f.and(`c.updated_at > ?`, want.Changed)
 	}

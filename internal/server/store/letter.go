@@ -10,47 +10,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// A Slack is an org's connection to a chat channel.
-type Slack struct {
-	OrgID       string
-	URL         string // sealed
-	Seq         int64  // events up to here have been told
-	ConnectedBy string
-	ConnectedAt coord.Time
-	LastPostAt  *coord.Time
-	LastError   *string
-	LastErrorAt *coord.Time
-}
-
-// Slack returns an org's connection, or nil.
-func (tx *Tx) Slack(ctx context.Context, org string) (*Slack, error) {
-	s := Slack{OrgID: org}
-	err := tx.QueryRowContext(ctx, `
-		SELECT url, seq, connected_by, connected_at, last_post_at, last_error, last_error_at FROM slacks WHERE org_id = $1`, org).
-		Scan(&s.URL, &s.Seq, &s.ConnectedBy, &s.ConnectedAt, &s.LastPostAt, &s.LastError, &s.LastErrorAt)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return &s, err
-}
-
-// SaveSlack stores an org's connection.
-func (tx *Tx) SaveSlack(ctx context.Context, s Slack) error {
-	_, err := tx.ExecContext(ctx, `
-		INSERT INTO slacks (org_id, url, seq, connected_by, connected_at, last_post_at, last_error, last_error_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (org_id) DO UPDATE SET url = EXCLUDED.url, seq = EXCLUDED.seq, connected_by = EXCLUDED.connected_by,
-			connected_at = EXCLUDED.connected_at, last_post_at = EXCLUDED.last_post_at, last_error = EXCLUDED.last_error, last_error_at = EXCLUDED.last_error_at`,
-		s.OrgID, s.URL, s.Seq, s.ConnectedBy, s.ConnectedAt, s.LastPostAt, s.LastError, s.LastErrorAt)
-	return err
-}
-
-// DeleteSlack disconnects an org from chat.
-func (tx *Tx) DeleteSlack(ctx context.Context, org string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM slacks WHERE org_id = $1`, org)
-	return err
-}
-
 // A Digest is when and where an org's weekly digest goes.
 type Digest struct {
 	Enabled  bool
@@ -135,5 +94,22 @@ func (tx *Tx) DeleteMail(ctx context.Context, id string) error {
 // DeleteOldMails forgets mails that could not be sent for longer than age.
 func (tx *Tx) DeleteOldMails(ctx context.Context, age time.Duration) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM mails WHERE created_at < $1`, tx.Now.Add(-age))
+	return err
+}
+
+// MailTest returns an org's last test letter, or nil.
+func (tx *Tx) MailTest(ctx context.Context, org string) (*wire.MailTest, error) {
+	var t wire.MailTest
+	err := tx.QueryRowContext(ctx, `SELECT email, sent_at, state, detail, at FROM mail_tests WHERE org_id = $1`, org).
+		Scan(&t.To, &t.SentAt, &t.State, &t.Detail, &t.At)
+	return maybe(t, err)
+}
+
+// SaveMailTest notes an org's test letter, in place of the one before.
+func (tx *Tx) SaveMailTest(ctx context.Context, org, mail string, t wire.MailTest) error {
+	_, err := tx.ExecContext(ctx, `
+		INSERT INTO mail_tests (org_id, mail_id, email, state, detail, sent_at, at) VALUES ($1, $2, $3, $4, '', $5, $5)
+		ON CONFLICT (org_id) DO UPDATE SET mail_id = EXCLUDED.mail_id, email = EXCLUDED.email, state = EXCLUDED.state,
+			detail = EXCLUDED.detail, sent_at = EXCLUDED.sent_at, at = EXCLUDED.at`, org, mail, t.To, t.State, t.SentAt)
 	return err
 }

@@ -183,8 +183,15 @@ func (tx *Tx) InviteMailed(ctx context.Context, id, mail string) error {
 
 // LetterBecame notes what became of a letter with whatever it is the letter of.
 func (tx *Tx) LetterBecame(ctx context.Context, mail string, state coord.LetterState, detail string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE invites SET mail_state = $2, mail_detail = $3, mail_at = $4 WHERE mail_id = $1`, mail, state, detail, tx.Now)
-	return err
+	for _, q := range []string{
+		`UPDATE invites SET mail_state = $2, mail_detail = $3, mail_at = $4 WHERE mail_id = $1`,
+		`UPDATE mail_tests SET state = $2, detail = $3, at = $4 WHERE mail_id = $1`,
+	} {
+		if _, err := tx.ExecContext(ctx, q, mail, state, detail, tx.Now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Invites returns an org's pending invites, oldest first.

@@ -32,6 +32,7 @@ var repoTables = []repoTable{
 	{"merged_changes", []string{"org_id", "merge_id", "path"}, true},
 	{"line_maps", []string{"org_id", "from_blob", "to_blob"}, true},
 	{"pulls", []string{"provider", "number"}, true},
+	{"slack_repos", []string{"org_id"}, true},
 	{"sessions", nil, false},
 	{"intents", nil, false},
 	{"conflicts", nil, false},

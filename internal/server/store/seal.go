@@ -11,6 +11,7 @@ var sealed = []struct{ table, id, column, purpose string }{
 	{"webhooks", "id", "secret", "webhook"},
 	{"webhooks", "id", "old_secret", "webhook"},
 	{"slacks", "org_id", "url", "slack"},
+	{"slack_repos", "id", "url", "slack"},
 	{"mails", "id", "content", "mail"},
 	{"github_apps", "id", "secrets", "github"},
 	{"gitlab_hooks", "id", "secret", "gitlab"},

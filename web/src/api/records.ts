@@ -59,4 +59,7 @@ export interface Page<T> {
 }
 
 export type Price = Schemas["Price"];
+export type QuietHours = Schemas["QuietHours"];
+export type SlackChannel = Pick<SlackStatus, "connected" | "connected_at" | "last_post_at" | "last_error" | "last_error_at">;
+export type SlackStatus = Schemas["SlackStatus"];
 export type Usage = Schemas["Usage"];

@@ -29,6 +29,7 @@ const tabs: [string, string][] = [
   ["policies", "Policies"],
   ["webhooks", "Webhooks"],
   ["slack", "Slack"],
+  ["mail", "Mail"],
   ["digest", "Digest"],
   ["github", "GitHub"],
   ["billing", "Billing and usage"],

@@ -71,7 +71,7 @@ func (s *Service) digestSettings(ctx context.Context, tx *store.Tx, who coord.Ca
 		return out, err
 	}
 	out.EmailMe = slices.ContainsFunc(out.Recipients, func(u coord.User) bool { return u.ID == who.UserID })
-	slack, err := tx.Slack(ctx, who.OrgID)
+	slack, err := tx.Slack(ctx, who.OrgID, "")
 	out.SlackConnected = slack != nil
 	return out, err
 }
@@ -207,7 +207,7 @@ func (s *Service) RunDigest(ctx context.Context, r *jobs.Run) error {
 func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, settings store.Digest, d wire.Digest,
 	period string) (run wire.DigestRun, err error) {
 	run = wire.DigestRun{At: tx.Now, Period: period, Channels: []wire.DigestChannel{}}
-	slack, err := tx.Slack(ctx, who.OrgID)
+	slack, err := tx.Slack(ctx, who.OrgID, "")
 	if err != nil {
 		return run, err
 	}
@@ -217,7 +217,7 @@ func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, s
 	}
 	if slack != nil && slices.Contains(settings.Channels, wire.ToSlack) {
 		run.Channels = append(run.Channels, wire.ToSlack)
-		if _, err := s.queuePost(ctx, tx, who.OrgID, bulletin.DigestPost(d)); err != nil {
+		if _, err := s.queuePost(ctx, tx, *slack, bulletin.DigestPost(d)); err != nil {
 			return run, err
 		}
 	}
@@ -225,8 +225,13 @@ func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, s
 		run.Channels, run.Recipients = append(run.Channels, wire.ToEmail), len(readers)
 		mail := bulletin.Digest(d)
 		for _, u := range readers {
-			if err := s.QueueMail(ctx, tx, who.OrgID, bulletin.Mail{To: u.Email, MailShape: mail,
-				Unsubscribe: s.URL("settings", "digest")}); err != nil {
+			end, err := s.unsubscribeURL(who.OrgID, u.ID)
+			if err != nil {
+				return run, err
+			}
+			oneClick := strings.HasPrefix(end, "https://") // RFC 8058 wants it
+			letter := bulletin.Mail{To: u.Email, MailShape: mail, Unsubscribe: end, OneClick: oneClick}
+			if err := s.QueueMail(ctx, tx, who.OrgID, letter); err != nil {
 				return run, err
 			}
 		}

@@ -27,9 +27,11 @@ func (a attention) integrations(ctx context.Context) ([]coord.AttentionItem, err
 				"Pull requests there are told nothing until another is set."))
 		}
 	}
-	chat, err := a.tx.Slack(ctx, a.who.OrgID)
-	if chat != nil && chat.LastError != nil && chat.LastErrorAt != nil {
-		out = append(out, a.broken("slack", *chat.LastErrorAt, "slack", "Slack does not take posts", *chat.LastError))
+	channels, err := a.tx.Slacks(ctx, a.who.OrgID)
+	for _, c := range channels {
+		if c.LastError != nil && c.LastErrorAt != nil {
+			out = append(out, a.broken("slack "+c.ID, *c.LastErrorAt, "slack", "Slack does not take posts", *c.LastError))
+		}
 	}
 	return out, err
 }

@@ -27,6 +27,7 @@ const tabs: Tab[] = [
   { slug: "audit", label: "Audit log", group: "Org", show: Audit },
   { slug: "github", label: "GitHub and GitLab", group: "Integrations", show: later(() => import("./GitHub"), "GitHub"), who: "admin" },
   { slug: "slack", label: "Slack", group: "Integrations", show: later(() => import("./Slack"), "SlackTab"), who: "admin" },
+  { slug: "mail", label: "Mail", group: "Integrations", show: later(() => import("./Mail"), "MailTab"), who: "admin" },
   { slug: "digest", label: "Digest", group: "Integrations", show: later(() => import("./Digest"), "DigestTab"), who: "admin" },
   { slug: "webhooks", label: "Webhooks", group: "Integrations", show: later(() => import("./Webhooks"), "Webhooks"), who: "admin" },
 ];
