@@ -31,7 +31,11 @@ func (r *runner) targets(ctx context.Context) ([]target, error) {
 		if c.IsShell() {
 			return r.shellTargets(ctx)
 		}
-		return split(absolutes(c.Cwd, c.Paths)), nil
+		out := split(absolutes(c.Cwd, c.Paths))
+		if c.Event == wire.HookPostEdit {
+			out = spelled(out)
+		}
+		return out, nil
 	case wire.HookStop:
 		return r.stopTargets(), nil
 	}
@@ -127,6 +131,46 @@ func split(paths []string) []target {
 		}
 	}
 	return slices.DeleteFunc(out, func(t target) bool { return len(t.paths) == 0 })
+}
+
+// spelled writes paths as the disk does, where names that differ in case alone
+// are one file: git knows a file by one spelling, whatever an agent writes. What
+// is not there any more stays as it is.
+func spelled(targets []target) []target {
+	for i := range targets {
+		t := &targets[i]
+		if !t.at.IgnoresCase() {
+			continue
+		}
+		for n, p := range t.paths {
+			t.paths[n] = onDisk(t.at.Root, p)
+		}
+		slices.Sort(t.paths)
+		t.paths = slices.Compact(t.paths)
+	}
+	return targets
+}
+
+// onDisk returns the spelling of a path on disk.
+func onDisk(root, path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		dir, err := os.Open(filepath.Join(root, filepath.Join(parts[:i]...)))
+		if err != nil {
+			return path
+		}
+		names, _ := dir.Readdirnames(-1)
+		dir.Close()
+		if slices.Contains(names, part) {
+			continue
+		}
+		at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, part) })
+		if at < 0 {
+			return path
+		}
+		parts[i] = names[at]
+	}
+	return strings.Join(parts, "/")
 }
 
 // childRepos returns the repositories right below dir, or one folder deeper,
