@@ -15,8 +15,8 @@ func TestAFileHasOneSpelling(t *testing.T) {
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	gittest.Write(t, repo, "src/a.txt", "a\n")
 	edit := func(id, name string) []string {
-		w.run("claude_code", "PostToolUse", claude(repo, "PostToolUse",
-			m{"tool_name": "Edit", "tool_input": m{"file_path": filepath.Join(repo, name), "old_string": "a", "new_string": "b"}, "tool_use_id": id}))
+		input := m{"file_path": filepath.Join(repo, name), "old_string": "a", "new_string": "b"}
+		w.run("claude_code", "PostToolUse", claude(repo, "PostToolUse", m{"tool_name": "Edit", "tool_input": input, "tool_use_id": id}))
 		return w.one().Paths
 	}
 	if got := edit("1", "SRC/A.TXT"); !slices.Equal(got, []string{"SRC/A.TXT"}) {
