@@ -60,16 +60,20 @@ func WantedMaps(ix *Index, workerID string) []WantedMap {
 	}
 	g := gatherer{ix: ix, self: w, repo: ix.known(w.Repo.ID)}
 	var out []WantedMap
-	for _, c := range ix.Changes(workerID) {
-		if c.RepoID != w.Repo.ID || !movable(&c.Facts) {
+	for _, at := range ix.byWorker[workerID] {
+		c := ix.changes[at].c
+		if c.RepoID != w.Repo.ID || !movable(&c.Facts) || ix.ownerID(c) != workerID {
 			continue
 		}
-		path := basePath(&c.Facts)
-		at := g.repo.tree.FindPath(path)
-		if at == 0 {
-			continue
+		path, filed := basePath(&c.Facts), ix.changes[at].entries
+		here := filed[0] // as addPaths files it
+		if path != c.Facts.Path {
+			here = filed[1]
 		}
-		g.repo.tree.At(at, func(e *entry) {
+		g.repo.tree.Beside(here, func(e *entry) {
+			if e.Kind == changeEntry && e.Owner == at {
+				return
+			}
 			theirs, other := g.theirs(g.repo, e)
 			if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
 				return

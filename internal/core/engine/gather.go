@@ -289,6 +289,9 @@ func (g *gatherer) changedPath(ours item, path string) {
 }
 
 func (g *gatherer) atChangedPath(ours item, e *entry) {
+	if e.Kind == changeEntry && g.ix.changes[e.Owner].c == ours.change {
+		return // itself, as nearly all that a worker with many changes meets
+	}
 	theirs, w := g.theirs(g.repo, e)
 	switch {
 	case w == nil:

@@ -64,6 +64,9 @@ func (t *Tree) At(id uint32, visit func(*Entry)) {
 	}
 }
 
+// Beside visits what stands where an entry does, itself included.
+func (t *Tree) Beside(id uint32, visit func(*Entry)) { t.At(t.entries[id].node, visit) }
+
 // Matching visits the claims with wildcards that select path, and everything
 // that stands at path itself, whose node it returns (0 if there is none).
 func (t *Tree) Matching(path string, visit func(*Entry)) uint32 {
