@@ -107,7 +107,11 @@ func BenchmarkChangedFiles(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(took[0].Microseconds())/float64(b.N), "µs-10")
 			b.ReportMetric(float64(took[1].Microseconds())/float64(b.N), "µs-1000")
-			b.ReportMetric(float64(took[1])/float64(took[0]), "1000/10")
+			ratio, most := float64(took[1])/float64(took[0]), 1.5
+			b.ReportMetric(ratio, "1000/10")
+			if b.N >= 100 && ratio > most {
+				b.Errorf("takes %.2f times the processor with 1,000 files changed, %.1f are the most", ratio, most)
+			}
 		})
 	}
 }
