@@ -190,11 +190,11 @@ func (m *model) View() tea.View {
 
 var helpText = []string{
 	"svc top", "",
-	"  ↑ ↓ j k         up and down           tab  shift+tab  the next list, the one before",
+	"  ↑ ↓ j k         up and down     tab  shift+tab   the next list, the one before",
 	"  PgUp PgDn g G   further",
 	"  enter o         open its page in the browser",
 	"  a               acknowledge: the conflict, or the message that wants it",
-	"  m               write: to the agent's intent, about the conflict; answers a question",
+	"  m               write about an intent or a conflict; answer a question",
 	"  w               tell me when it is free (an intent, a conflict); again to stop",
 	"  d               dismiss what needs you, until it changes",
 	"  /               show only rows with these words; esc shows all again",

@@ -85,6 +85,9 @@ func (s *screen) needList() list {
 			repo = peertext.Path(n.Repo.FullName)
 		}
 		what := peertext.Line(n.Title, 300)
+		if ref != "" {
+			what = strings.TrimPrefix(what, ref+": ") // which stands before it
+		}
 		if d := peertext.Line(n.Detail, 300); d != "" && d != what {
 			what += " — " + d
 		}
