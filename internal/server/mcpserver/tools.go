@@ -47,33 +47,35 @@ const Instructions = "svc coordinates you with your teammates' coding agents. At
 
 // Tools are all tools, in the order in which they are listed. The first line of
 // a description says what a tool is for: some hosts show all tools by that line
-// in every conversation, and the rest to a model that looks a tool up.
+// in every conversation, and the rest to a model that looks a tool up. It has the
+// words of the tool's name: others let a model search, and go by these words.
 var Tools = []Tool{
 	{Name: "team_context", Title: "Team context", ReadOnly: true, Core: true, words: words(teamContext),
-		Description: "Who works near you, on what; call it at task start.\nAlso your conflicts, contracts changing elsewhere, unread messages."},
+		Description: "Team context: who works near you, on what; for task start.\n" +
+			"Also your conflicts, contracts changing elsewhere, unread messages."},
 	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: words(declared), most: maxTold,
-		Description: "Announce work before you edit.\nAgain on the branch updates it. Returns conflicts and the next step."},
+		Description: "Declare an intent before you edit.\nAgain on the branch updates it. Returns conflicts and the next step."},
 	{Name: "intent_update", Title: "Update an intent", Core: true, words: words(declared), most: maxTold,
-		Description: "Keep your intent current.\nRemoving scope resolves conflicts about it."},
+		Description: "Update your intent to keep it true.\nRemoving scope resolves conflicts about it."},
 	{Name: "intent_close", Title: "Close an intent", Core: true, words: words(handedOff),
-		Description: "End or hand off your intent.\nOnce merged or abandoned: its claims are released."},
+		Description: "Close your intent, or hand it off.\nOnce merged or abandoned: its claims are released."},
 	{Name: "intent_handoff", Title: "Hand off an intent", words: words(handedOff),
-		Description: "Pass an intent to a teammate."},
+		Description: "Hand off an intent to a teammate."},
 	{Name: "intent_adopt", Title: "Adopt an intent", words: words(declared), most: maxTold,
-		Description: "Take up an intent handed to you."},
+		Description: "Adopt an intent handed to you."},
 	{Name: "scope_check", Title: "Check a scope", ReadOnly: true, Core: true, words: words(scopeChecked),
-		Description: "May you work there, and why not.\nAllow, warn or block; writes nothing."},
+		Description: "Check a scope: may you work there.\nAllow, warn or block, and why; writes nothing."},
 	{Name: "contract_lookup", Title: "Look up a contract", ReadOnly: true, words: words(contractWords),
-		Description: "Who provides, uses or changes a contract.\n" +
+		Description: "Look up who provides, uses or changes a contract.\n" +
 			"A route, table, event, config key, RPC or exported symbol, across repositories."},
 	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: words(conflictPage),
 		Description: "List conflicts, yours by default.\nWith evidence and next step."},
 	{Name: "conflict_respond", Title: "Respond to a conflict", Core: true, words: words(conflictWords),
-		Description: "Answer a conflict.\nA block ends only when its holder lets go or a person overrides it."},
+		Description: "Respond to a conflict.\nA block ends only when its holder lets go or a person overrides it."},
 	{Name: "message_send", Title: "Send a message", Core: true, words: words(sent),
-		Description: "Message a teammate.\nTheir agents read it at the next tool call or prompt."},
+		Description: "Send a message to a teammate.\nTheir agents read it at the next tool call or prompt."},
 	{Name: "inbox", Title: "Read messages", Core: true, words: words(inboxWords), most: maxLetters,
-		Description: "Read your messages, or wait for one."},
+		Description: "Read your inbox of messages, or wait for one."},
 	{Name: "message_ack", Title: "Acknowledge a message", words: words(acked),
 		Description: "Acknowledge a message that asks for it."},
 	{Name: "channels", Title: "List channels", ReadOnly: true, words: words(channelsWords),
@@ -81,11 +83,11 @@ var Tools = []Tool{
 	{Name: "channel_read", Title: "Read a channel", words: words(posts), most: maxLetters,
 		Description: "Read a channel's latest posts."},
 	{Name: "who_is_online", Title: "Who is online", ReadOnly: true, words: words(online),
-		Description: "Teammates' live agents.\nTheir repository, branch and intent."},
+		Description: "Who is online: teammates' live agents.\nTheir repository, branch and intent."},
 	{Name: "wait_for", Title: "Wait until it is free", ReadOnly: true, Core: true, words: words(waited),
-		Description: "Wait until a path, symbol, intent or conflict is free."},
+		Description: "Wait for a path, symbol, intent or conflict to be free."},
 	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories),
-		Description: "Search what the team did and said.\nThe last 90 days, also what was decided."},
+		Description: "Search the team's history.\nThe last 90 days: what was done, said and decided."},
 	{Name: "ask", Title: "Ask a teammate's agent", words: words(asked), most: maxLetters,
 		Description: "Ask whose work it concerns.\nContracts are answered at once."},
 	{Name: "answer", Title: "Answer a question", words: words(answered),
