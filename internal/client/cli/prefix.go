@@ -18,7 +18,7 @@ func (a *app) prefixCommand() *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "prefix REPO OTHER PATH",
-		Short: "Say what stands before the routes of one repository as another calls them",
+		Short: "Confirm a prefix between two repositories",
 		Long: "Say that routes of REPO and OTHER which differ by PATH are the same, as where a\n" +
 			"gateway adds it. Breaks between them are then sure and no longer probable. Both\n" +
 			"must be in one project; it is remembered there for the two.",
