@@ -16,6 +16,7 @@ type Event struct {
 
 	Seq    int64  `json:"-"` // ID as a number
 	RepoID string `json:"-"` // for the stream's repo filter
+	Facts  any    `json:"-"` // its payload, while it is being written
 }
 
 // EventVersion is the version of the envelope.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -32,8 +33,7 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 			return coord.Shared, fmt.Sprintf("not exclusive: how many files %s covers is not known; name folders or files", g)
 		}
 		if count += n; count > most {
-			return coord.Shared, fmt.Sprintf("not exclusive: the scope covers more than the %d files that the policy allows (exclusive_max_files)",
-				most)
+			return coord.Shared, fmt.Sprintf(tooWide+" the %d files that the policy allows (exclusive_max_files)", most)
 		}
 	}
 	if holder := exclusiveHolder(ix, w); holder != nil {
@@ -41,6 +41,12 @@ func HonourExclusive(ix *Index, w *Worker, files []string, most int) (coord.Mode
 	}
 	return coord.Exclusive, ""
 }
+
+const tooWide = "not exclusive: the scope covers more than"
+
+// TooWide reports whether a claim was not honoured, as its note says, because of
+// how many files it covers.
+func TooWide(note *string) bool { return note != nil && strings.HasPrefix(*note, tooWide) }
 
 // KeptOut reports whether somebody's exclusive claim covers a path for a
 // worker.

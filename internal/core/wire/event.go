@@ -5,13 +5,13 @@ import "github.com/svc-hq/svc/internal/core/coord"
 // ListEvents reads the audit log, newest first.
 type ListEvents struct {
 	List
-	Type    []coord.EventType `query:"type" maxItems:"60"`
+	Type    []coord.EventType `query:"type" maxItems:"100"`
 	Subject string            `query:"subject" format:"uuid" doc:"Only events about this record"`
 }
 
 // Stream follows the events as they happen.
 type Stream struct {
-	Types       []coord.EventType `query:"types" maxItems:"60"`
+	Types       []coord.EventType `query:"types" maxItems:"100"`
 	Repos       []string          `query:"repos" maxItems:"200" doc:"Repo selectors"`
 	LastEventID string            `query:"last_event_id" maxLength:"30" doc:"Resume after this id; the header Last-Event-ID does the same"`
 }

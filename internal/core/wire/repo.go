@@ -4,7 +4,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // CreateRepo registers a repository.
 type CreateRepo struct {
-	FullName      string         `json:"full_name" minLength:"3" maxLength:"300" pattern:"^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$" example:"acme/shop" doc:"owner/name"`
+	FullName      string         `json:"full_name" minLength:"3" maxLength:"300" pattern:"^([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*)(/([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*))+$" example:"acme/shop" doc:"owner/name"`
 	Provider      coord.Provider `json:"provider" default:"github"`
 	DefaultBranch string         `json:"default_branch" default:"main" minLength:"1" maxLength:"255"`
 	Remotes       []string       `json:"remotes" maxItems:"20" itemMinLength:"1" itemMaxLength:"500" doc:"Remote URLs or fingerprints; default the provider's address of full_name"`
@@ -13,7 +13,7 @@ type CreateRepo struct {
 // PatchRepo changes what is known of a repository. What is left out stays.
 type PatchRepo struct {
 	Repo          string    `path:"repo"`
-	FullName      *string   `json:"full_name,omitempty" minLength:"3" maxLength:"300" pattern:"^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$" example:"acme/shop" doc:"Its new name, owner/name; the old one still leads to it"`
+	FullName      *string   `json:"full_name,omitempty" minLength:"3" maxLength:"300" pattern:"^([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*)(/([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*))+$" example:"acme/shop" doc:"Its new name, owner/name; the old one still leads to it"`
 	DefaultBranch *string   `json:"default_branch,omitempty" minLength:"1" maxLength:"255"`
 	Archived      *bool     `json:"archived,omitempty" doc:"true: nothing in it is watched any more, and it does not count for the plan"`
 	Remotes       *[]string `json:"remotes,omitempty" maxItems:"20" itemMinLength:"1" itemMaxLength:"500" doc:"All its remotes, in place of those that are known"`
@@ -28,7 +28,7 @@ type NamedRepo struct {
 type MergeRepo struct {
 	Repo     string  `path:"repo"`
 	Into     string  `json:"into" minLength:"1" maxLength:"500" doc:"The record that stays: its id, owner/name or a remote"`
-	FullName *string `json:"full_name,omitempty" minLength:"3" maxLength:"300" pattern:"^[A-Za-z0-9_.~-]+(/[A-Za-z0-9_.~-]+)+$" example:"acme/shop" doc:"What it is called from now on; default its own name"`
+	FullName *string `json:"full_name,omitempty" minLength:"3" maxLength:"300" pattern:"^([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*)(/([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*))+$" example:"acme/shop" doc:"What it is called from now on; default its own name"`
 }
 
 // KeepRepoApart says which record is another repository than this one.

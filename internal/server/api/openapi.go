@@ -91,12 +91,14 @@ func (a *API) document(version, server string) object {
 		item[strings.ToLower(method)] = a.operation(op)
 	}
 	a.Schemas.Of(typeOfProblem, shape.Out)
+	webhooks := a.webhooks()
 	return object{
 		"openapi": "3.1.0",
 		"info": object{"title": "svc", "version": version,
 			"description": "Coordination for coding agents. Errors are RFC 9457 problems; lists are paged by an opaque cursor."},
-		"servers": []object{{"url": server}},
-		"paths":   paths,
+		"servers":  []object{{"url": server}},
+		"paths":    paths,
+		"webhooks": webhooks,
 		"components": object{
 			"schemas": a.Schemas.Defs,
 			"securitySchemes": object{

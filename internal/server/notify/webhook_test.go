@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/ops"
 	"github.com/svc-hq/svc/internal/server/ops/outgoing"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -192,6 +193,11 @@ func (h *house) events(t coord.EventType) int {
 	page, err := h.ops.Outgoing.ListEvents(h.t.Context(), h.owner, wire.ListEvents{List: wire.List{Limit: 200}, Type: []coord.EventType{t}})
 	if err != nil {
 		h.t.Fatal(err)
+	}
+	for _, e := range page.Items {
+		if err := daemontest.Promised(e); err != nil && t == coord.EventWebhookDisabled { // others are the tests' own
+			h.t.Error(err)
+		}
 	}
 	return len(page.Items)
 }

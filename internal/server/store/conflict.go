@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,6 +92,48 @@ func scanConflict(r scanner) (c ConflictRow, err error) {
 	}
 	c.Actions, c.Feedback = []coord.ActionTaken{}, []coord.FeedbackGiven{}
 	return c, err
+}
+
+// PartiesNow makes the intents of the parties say how they are: a conflict is
+// stored with what they were when it was last looked at.
+func (tx *Tx) PartiesNow(ctx context.Context, org string, rows []ConflictRow) error {
+	numbers := map[int]coord.IntentStatus{}
+	for _, c := range rows {
+		for _, p := range c.Parties {
+			if p.Intent != nil {
+				numbers[p.Intent.Number] = p.Intent.Status
+			}
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	f := filter{}
+	f.and(`org_id = ?`, org)
+	in(&f, "number", slices.Sorted(maps.Keys(numbers)))
+	found, err := tx.QueryContext(ctx, `SELECT number, status FROM intents`+f.where(), f.args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var n int
+		var status coord.IntentStatus
+		if err := found.Scan(&n, &status); err != nil {
+			return err
+		}
+		numbers[n] = status
+	}
+	for _, c := range rows {
+		for i := range c.Parties {
+			if was := c.Parties[i].Intent; was != nil && was.Status != numbers[was.Number] {
+				now := *was
+				now.Status = numbers[was.Number]
+				c.Parties[i].Intent = &now
+			}
+		}
+	}
+	return found.Err()
 }
 
 // ConflictNumbers takes the org's next conflict numbers and returns the first

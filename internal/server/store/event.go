@@ -13,8 +13,11 @@ import (
 // so ids follow commit order. The events of a transaction are gathered until
 // somebody asks for them or it ends: a write in a crowd tells of sixty.
 func (tx *Tx) Emit(ctx context.Context, e coord.Event) error {
-	if e.Payload == nil {
+	if e.Facts == nil && e.Payload == nil {
 		e.Payload = map[string]any{}
+	}
+	if e.Facts == nil {
+		e.Facts = e.Payload
 	}
 	if n := len(tx.told); n > 0 && tx.told[n-1].OrgID != e.OrgID {
 		if err := tx.flush(ctx); err != nil {
@@ -65,7 +68,7 @@ func (tx *Tx) insertEvents(ctx context.Context, events []coord.Event, seq int64)
 	for i, e := range events {
 		marks := make([]string, 0, 10)
 		for _, v := range []any{e.OrgID, seq + int64(i), e.Type, tx.Now, e.Actor.Kind, e.Actor.ID, e.Subject.Kind, e.Subject.ID, e.RepoID,
-			js(e.Payload)} {
+			js(e.Facts)} {
 			marks = append(marks, f.arg(v))
 		}
 		rows[i] = "(" + strings.Join(marks, ", ") + ")"

@@ -128,6 +128,12 @@ var names = []struct{ kind, columns, from string }{
 	{"invite", `v.id, COALESCE(v.email, v.role), v.id, ''`, `invites v`},
 	{"status", `x.id, x.excerpt, x.id, ''`, `statuses x`},
 	{"webhook", `h.id, h.url, h.id, ''`, `webhooks h`},
+	{"org", `o.id, o.name, o.slug, ''`, `orgs o`},
+	// of what people write to each other, that there is something: not all may read it
+	{"conversation", `c.id, CASE WHEN c.kind = 'channel' THEN COALESCE('#' || r.full_name, '#team') ELSE 'a direct thread' END, c.id, ''`,
+		`conversations c LEFT JOIN repos r ON r.id = c.repo_id`},
+	{"message", `m.id, 'a message', m.conversation_id, ''`, `messages m`},
+	{"question", `q.id, 'a question', q.id, ''`, `questions q`},
 }
 
 // Names returns what the ids name in an org. An id that names nothing (any
@@ -139,12 +145,14 @@ func (tx *Tx) Names(ctx context.Context, org string, ids []string) (out []Named,
 	for _, n := range names {
 		alias := n.columns[:1]
 		var f filter
-		if n.kind == "user" { // people belong to no org: those whom an org's events name may be shown to it
-			in(&f, "u.id", ids)
-		} else {
+		switch n.kind {
+		case "user": // people belong to no org: those whom an org's events name may be shown to it
+		case "org":
+			f.and(`o.id = ?`, org)
+		default:
 			f.within(alias+`.org_id`, org)
-			in(&f, alias+".id", ids)
 		}
+		in(&f, alias+".id", ids)
 		rows, err := all(ctx, tx, func(r scanner) (x Named, err error) {
 			x.Kind = n.kind
 			err = r.Scan(&x.ID, &x.Label, &x.Ref, &x.Owner)

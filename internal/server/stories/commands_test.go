@@ -433,6 +433,17 @@ func (s *story) declare(args []string, kv map[string]string) string {
 	if failed := s.call(a, "POST", "/v1/intents", body, &out, nil); failed != "" {
 		return failed
 	}
+	for _, c := range out.Conflicts { // the parties as they are, not as they were when it was found
+		for _, p := range c.Parties {
+			var now coord.Intent
+			if p.Intent == nil || p.Intent.Title == nil || s.call(a, "GET", "/v1/intents/"+p.Intent.Ref, nil, &now, nil) != "" {
+				continue
+			}
+			if now.Status != p.Intent.Status {
+				s.t.Errorf("%s says that %s is %s, which is %s", c.Ref, now.Ref, p.Intent.Status, now.Status)
+			}
+		}
+	}
 	return declaredText(out)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
@@ -65,7 +66,8 @@ func TestSweepFindsWhatIsDue(t *testing.T) {
 		}
 		w.Write(broken.ID, func(ctx context.Context, tx *store.Tx) error { // what the index cannot understand
 			return tx.Emit(ctx, coord.Event{OrgID: broken.ID, Type: coord.EventIntentDeclared, Actor: coord.Entity{Kind: "system"},
-				Subject: coord.Entity{Kind: "intent", ID: "gone"}})
+				Subject: coord.Entity{Kind: "intent", ID: "gone"},
+				Facts:   wire.IntentPayload{Ref: "INT-9000", Status: coord.IntentActive, OwnerID: uuid.NewString(), Mode: coord.Shared}})
 		})
 		w.Advance(30 * 24 * time.Hour)
 		if err := w.D.Ops.Work.Sweep(t.Context()); err == nil || !strings.Contains(err.Error(), broken.ID) ||

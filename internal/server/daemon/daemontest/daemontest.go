@@ -20,6 +20,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -70,6 +71,7 @@ func StartWith(t testing.TB, cfg daemon.Config) *World {
 	w.start()
 	w.Store = storetest.OpenDSN(t, cfg.Database)
 	w.Store.SetClock(w.now)
+	t.Cleanup(w.holdEvents)
 	t.Cleanup(w.Stop)
 	return w
 }
@@ -227,7 +229,8 @@ func (w *World) Emit(o *Org, n int) {
 	for range n {
 		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error {
 			return tx.Emit(ctx, coord.Event{OrgID: o.ID, Type: coord.EventOrgUpdated, Actor: coord.Entity{Kind: "system", ID: "svc"},
-				Subject: coord.Entity{Kind: "org", ID: o.ID}, Payload: map[string]any{"n": w.n.Add(1)}})
+				Subject: coord.Entity{Kind: "org", ID: o.ID}, Facts: wire.OrgPayload{DataMode: coord.DataFull, PreviousDataMode: coord.DataFull,
+					ClearedSignatures: int(w.n.Add(1))}})
 		})
 	}
 }

@@ -159,7 +159,8 @@ func (s *Service) FinishGitHubManifest(ctx context.Context, _ coord.Caller, in w
 			CreatedAt: tx.Now,
 		}
 		return ground.FirstError(mayFinish(ctx, tx, flow), tx.InsertGitHubApp(ctx, app), tx.StartFanout(ctx, flow.Org),
-			ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, flow.Org, "", map[string]any{"integration": "github", "connected": true}),
+			ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, flow.Org, "",
+				wire.IntegrationPayload{Integration: "github", Connected: new(true)}),
 			jobs.Move(ctx, tx, jobs.New{
 				Kind:    JobGitHub,
 				Org:     flow.Org,
@@ -211,9 +212,9 @@ func (s *Service) DeleteGitHubApp(ctx context.Context, who coord.Caller, in wire
 			return err
 		}
 		left, err := tx.GitHubApps(ctx, who.OrgID)
-		return ground.FirstError(err, ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
-			"integration": "github",
-			"connected":   len(left) > 0,
+		return ground.FirstError(err, ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", wire.IntegrationPayload{
+			Integration: "github",
+			Connected:   new(len(left) > 0),
 		}))
 	})
 	return out, err
@@ -305,13 +306,13 @@ func installed(ctx context.Context, c *ground.Change, from sender, in githost.In
 	if err := ground.FirstError(c.SaveInstallation(ctx, i), goOn(ctx, c, was, i)); err != nil {
 		return wire.HookReceipt{}, err
 	}
-	err = c.TellOf(ctx, coord.EventIntegrationUpdated, c.Who.OrgID, "", map[string]any{
-		"integration":  "github",
-		"connected":    true,
-		"installation": strconv.FormatInt(i.ID, 10),
-		"repos":        len(i.Repos),
-		"removed":      i.Gone,
-		"suspended":    i.Suspended,
+	err = c.TellOf(ctx, coord.EventIntegrationUpdated, c.Who.OrgID, "", wire.IntegrationPayload{
+		Integration:  "github",
+		Connected:    new(true),
+		Installation: strconv.FormatInt(i.ID, 10),
+		Repos:        new(len(i.Repos)),
+		Removed:      &i.Gone,
+		Suspended:    &i.Suspended,
 	})
 	if i.Suspended {
 		return ground.Done("the app is suspended on %s: nothing is sent there until that ends", i.Account), err

@@ -103,9 +103,9 @@ func (s *Service) putHost(ctx context.Context, who coord.Caller, provider coord.
 }
 
 func tellHost(ctx context.Context, tx *store.Tx, who coord.Caller, provider coord.Provider, connected bool) error {
-	return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
-		"integration": string(provider),
-		"connected":   connected,
+	return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", wire.IntegrationPayload{
+		Integration: string(provider),
+		Connected:   &connected,
 	})
 }
 

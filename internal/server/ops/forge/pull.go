@@ -245,8 +245,7 @@ func movePulled(ctx context.Context, c *ground.Change, i *store.IntentRow, was *
 // it would show its title.
 func numberDraft(ctx context.Context, c *ground.Change, i *store.IntentRow, number int) error {
 	i.PRNumber = &number
-	return ground.FirstError(c.SaveIntent(ctx, i),
-		work.TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": i.Status}))
+	return ground.FirstError(c.SaveIntent(ctx, i), work.TellIntent(ctx, c, coord.EventIntentUpdated, *i))
 }
 
 // pullName is what a host's people call a pull request.

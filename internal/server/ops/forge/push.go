@@ -7,6 +7,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -111,7 +112,7 @@ func tellMerged(ctx context.Context, c *ground.Change, repo, id string, files in
 		Type:    coord.EventChangeRecorded,
 		Subject: coord.Entity{Kind: "repo", ID: repo},
 		Repo:    repo,
-		Payload: map[string]any{"merge": id, "files": files},
+		Payload: wire.ChangePayload{Merge: id, Files: files},
 	})
 }
 

@@ -126,9 +126,9 @@ func moved(ctx context.Context, c *ground.Change, repo coord.Repo, e githost.Eve
 		at = nil // a plan without room refuses the next new repo, not this one
 	}
 	return ground.Done("archived: %v", *e.Moved.Archived), ground.FirstError(c.ArchiveRepo(ctx, repo.ID, at),
-		c.TellOf(ctx, coord.EventRepoUpdated, repo.ID, repo.ID, map[string]any{
-			"full_name": repo.FullName,
-			"archived":  *e.Moved.Archived,
-			"by":        "host",
+		c.TellOf(ctx, coord.EventRepoUpdated, repo.ID, repo.ID, wire.RepoUpdatedPayload{
+			FullName: repo.FullName,
+			Archived: e.Moved.Archived,
+			By:       "host",
 		}))
 }

@@ -104,7 +104,7 @@ type Happening struct {
 	Type    coord.EventType
 	Subject coord.Entity
 	Repo    string // id, where the event is about one
-	Payload map[string]any
+	Payload any    // of the type that wire.Events has for it
 }
 
 // subject returns what an event is about: the noun of its type, by id.
@@ -121,12 +121,12 @@ func Emit(ctx context.Context, tx *store.Tx, who coord.Caller, h Happening) erro
 		Actor:   actorOf(who),
 		Subject: h.Subject,
 		RepoID:  h.Repo,
-		Payload: h.Payload,
+		Facts:   h.Payload,
 	})
 }
 
 // Tell is emit for the common case: an event about one record.
-func Tell(ctx context.Context, tx *store.Tx, who coord.Caller, t coord.EventType, id, repo string, payload map[string]any) error {
+func Tell(ctx context.Context, tx *store.Tx, who coord.Caller, t coord.EventType, id, repo string, payload any) error {
 	return Emit(ctx, tx, who, Happening{Type: t, Subject: subject(t, id), Repo: repo, Payload: payload})
 }
 

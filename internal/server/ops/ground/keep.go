@@ -7,6 +7,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -116,8 +117,9 @@ func (c *Change) ShareClaim(ctx context.Context, i *store.IntentRow, note string
 	if err := c.SaveIntent(ctx, i); err != nil {
 		return err
 	}
-	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, map[string]any{"ref": i.Ref, "status": i.Status,
-		"owner_id": i.Owner.ID, "mode": i.EffectiveMode, "released": true}); err != nil {
+	facts := IntentFacts(*i)
+	facts.Released = true
+	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, wire.IntentUpdatedPayload{IntentPayload: facts}); err != nil {
 		return err
 	}
 	return c.PutIntent(ctx, *i)
@@ -140,8 +142,7 @@ func (c *Change) Unwant(ctx context.Context, intent string, gone func(path strin
 	if err := c.SaveIntent(ctx, &i); err != nil {
 		return err
 	}
-	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, map[string]any{"ref": i.Ref, "status": i.Status,
-		"owner_id": i.Owner.ID, "mode": i.EffectiveMode}); err != nil {
+	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, wire.IntentUpdatedPayload{IntentPayload: IntentFacts(i)}); err != nil {
 		return err
 	}
 	return c.PutIntent(ctx, i)

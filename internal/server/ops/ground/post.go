@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -69,10 +70,9 @@ func Post(ctx context.Context, tx *store.Tx, who coord.Caller, l Letter) (coord.
 	if l.Thread.RepoID != nil {
 		repo = *l.Thread.RepoID
 	}
-	return m, Tell(ctx, tx, who, coord.EventMessageSent, m.ID, repo, map[string]any{
-		"conversation_id": conv,
-		"kind":            l.Thread.Kind,
-		"recipients":      to,
-		"requires_ack":    l.RequiresAck,
-	})
+	told := wire.MessagePayload{ConversationID: conv, Kind: l.Thread.Kind, RequiresAck: l.RequiresAck}
+	if l.Thread.Kind != coord.Direct {
+		told.Recipients = to
+	}
+	return m, Tell(ctx, tx, who, coord.EventMessageSent, m.ID, repo, told)
 }

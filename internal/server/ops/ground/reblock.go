@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -58,14 +59,15 @@ func (c *Change) reblockOne(ctx context.Context, i store.IntentRow) error {
 	if err := c.SaveIntent(ctx, &i); err != nil {
 		return err
 	}
-	t := coord.EventIntentBlocked
+	t, facts := coord.EventIntentBlocked, IntentFacts(i)
+	facts.PreviousStatus = was
 	switch {
 	case was == i.Status:
-		t = coord.EventIntentUpdated
+		return c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, wire.IntentUpdatedPayload{IntentPayload: facts, BlockedBy: by})
 	case i.Status != coord.IntentBlocked:
 		t = coord.EventIntentUnblocked
 	}
-	return c.TellOf(ctx, t, i.ID, i.Repo.ID, map[string]any{"ref": i.Ref, "status": i.Status, "previous_status": was, "blocked_by": by})
+	return c.TellOf(ctx, t, i.ID, i.Repo.ID, wire.IntentBlockedPayload{IntentPayload: facts, BlockedBy: by})
 }
 
 // blockers returns why an intent cannot go on: live intents it depends on, and

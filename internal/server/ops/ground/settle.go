@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
@@ -83,7 +84,7 @@ func (c *Change) settleDisturbed(ctx context.Context) error {
 }
 
 // TellOf writes an event about one record.
-func (c *Change) TellOf(ctx context.Context, t coord.EventType, id, repo string, payload map[string]any) error {
+func (c *Change) TellOf(ctx context.Context, t coord.EventType, id, repo string, payload any) error {
 	return Tell(ctx, c.Tx, c.Who, t, id, repo, payload)
 }
 
@@ -293,7 +294,8 @@ func (c *Change) openConflict(ctx context.Context, f *engine.Finding, by string,
 	if err := c.tellUnattended(ctx, false, row); err != nil {
 		return row, err
 	}
-	return row, c.TellConflict(ctx, coord.EventConflictDetected, row, map[string]any{"previous": row.Previous})
+	return row, c.TellOf(ctx, coord.EventConflictDetected, row.ID, row.Repo.ID,
+		wire.ConflictDetectedPayload{ConflictPayload: ConflictFacts(row), Previous: row.Previous})
 }
 
 // tellUnattended asks whoever holds a claim for a sign of life, once it stands
@@ -302,7 +304,8 @@ func (c *Change) tellUnattended(ctx context.Context, before bool, row store.Conf
 	if before || !row.Voices.Gone {
 		return nil
 	}
-	return c.TellOf(ctx, coord.EventIntentUnattended, row.Holder, row.Repo.ID, map[string]any{"conflict": row.Ref, "owner_id": row.HolderUser})
+	return c.TellOf(ctx, coord.EventIntentUnattended, row.Holder, row.Repo.ID,
+		wire.IntentUnattendedPayload{Conflict: row.Ref, OwnerID: row.HolderUser})
 }
 
 // agreedOrder returns the order that was proposed for a conflict which ended
@@ -356,7 +359,8 @@ func (c *Change) RefreshConflict(ctx context.Context, row *store.ConflictRow, f 
 	if err := c.tellUnattended(ctx, old.Voices.Gone, *row); err != nil {
 		return err
 	}
-	return c.TellConflict(ctx, coord.EventConflictUpdated, *row, map[string]any{"previous_severity": old.Severity, "grown": grown})
+	return c.TellOf(ctx, coord.EventConflictUpdated, row.ID, row.Repo.ID,
+		wire.ConflictUpdatedPayload{ConflictPayload: ConflictFacts(*row), PreviousSeverity: old.Severity, Grown: grown})
 }
 
 // endConflict closes a conflict that is no longer found: cleared if both sides
@@ -390,7 +394,7 @@ func (c *Change) CloseConflict(ctx context.Context, row *store.ConflictRow, stat
 	case coord.ConflictOverridden:
 		t = coord.EventConflictOverridden
 	}
-	return c.TellConflict(ctx, t, *row, map[string]any{"resolution": how})
+	return c.TellOf(ctx, t, row.ID, row.Repo.ID, wire.ConflictEndedPayload{ConflictPayload: ConflictFacts(*row), Resolution: how})
 }
 
 // unwantFree forgets the refused paths of an intent that nobody keeps it out
@@ -403,23 +407,24 @@ func (c *Change) unwantFree(ctx context.Context, intent string) error {
 	return c.Unwant(ctx, intent, func(path string) bool { return !engine.KeptOut(c.Live.View(), w, path) })
 }
 
-// TellConflict writes an event about a conflict.
-func (c *Change) TellConflict(ctx context.Context, t coord.EventType, row store.ConflictRow, more map[string]any) error {
-	payload := map[string]any{"ref": row.Ref, "kind": row.Kind, "severity": row.Severity, "status": row.Status, "fingerprint": row.Fingerprint,
-		"holder": row.Holder, "challenger": row.Challenger, "users": []string{row.HolderUser, row.ChallengerUser}}
-	for k, v := range more {
-		payload[k] = v
-	}
-	return c.TellOf(ctx, t, row.ID, row.Repo.ID, payload)
+// ConflictFacts is what every event about a conflict says of it.
+func ConflictFacts(row store.ConflictRow) wire.ConflictPayload {
+	return wire.ConflictPayload{Ref: row.Ref, Kind: row.Kind, Severity: row.Severity, Status: row.Status, Fingerprint: row.Fingerprint,
+		Holder: row.Holder, Challenger: row.Challenger, Users: []string{row.HolderUser, row.ChallengerUser}}
+}
+
+// IntentFacts is what every event about an intent says of it.
+func IntentFacts(i store.IntentRow) wire.IntentPayload {
+	return wire.IntentPayload{Ref: i.Ref, Status: i.Status, OwnerID: i.Owner.ID, Mode: i.EffectiveMode}
 }
 
 // EndAndSettle ends a session that does not say so itself, and settles what it
 // was part of.
-func (c *Change) EndAndSettle(ctx context.Context, x store.SessionRow, at coord.Time, payload map[string]any) error {
+func (c *Change) EndAndSettle(ctx context.Context, x store.SessionRow, at coord.Time, why wire.SessionEndedPayload) error {
 	if err := c.EndSession(ctx, x.ID, at); err != nil {
 		return err
 	}
-	if err := c.TellOf(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, payload); err != nil {
+	if err := c.TellOf(ctx, coord.EventSessionEnded, x.ID, x.Repo.ID, why); err != nil {
 		return err
 	}
 	c.Live.RemoveWorker(x.ID)

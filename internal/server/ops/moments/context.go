@@ -155,7 +155,9 @@ func (s *Service) ownPicture(ctx context.Context, tx *store.Tx, who coord.Caller
 	if err != nil {
 		return err
 	}
-	out.Conflicts = work.ConflictsFor(rows, who, p.Session)
+	if out.Conflicts, err = work.ConflictsFor(ctx, tx, rows, who, p.Session); err != nil {
+		return err
+	}
 	out.UnreadMessages, err = tx.CountUndelivered(ctx, who.OrgID, who.UserID)
 	return err
 }

@@ -160,10 +160,10 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 		err = h.updateSession(ctx)
 	}
 	if err == nil && e.FailOpens > 0 {
-		err = h.TellOf(ctx, coord.EventHookUnchecked, h.session.ID, h.repo.ID, map[string]any{
-			"tool":      h.session.Tool,
-			"events":    e.FailOpens,
-			"intent_id": h.session.IntentID,
+		err = h.TellOf(ctx, coord.EventHookUnchecked, h.session.ID, h.repo.ID, wire.HookUncheckedPayload{
+			Tool:     h.session.Tool,
+			Events:   e.FailOpens,
+			IntentID: h.session.IntentID,
 		})
 	}
 	if err != nil {
@@ -371,7 +371,7 @@ func (h *hook) startSession(ctx context.Context) error {
 	h.session = s
 	h.Who.SessionID = s.ID
 	h.Live.PutWorker(live.SessionWorker(s))
-	return h.TellOf(ctx, coord.EventSessionStarted, s.ID, h.repo.ID, map[string]any{"tool": s.Tool, "resumed": false})
+	return h.TellOf(ctx, coord.EventSessionStarted, s.ID, h.repo.ID, wire.SessionStartedPayload{Tool: s.Tool})
 }
 
 // updateSession takes over what an event tells of a known session.
@@ -386,7 +386,7 @@ func (h *hook) updateSession(ctx context.Context) error {
 		return err
 	}
 	h.Who.SessionID = h.session.ID
-	return h.TellOf(ctx, coord.EventSessionStarted, h.session.ID, h.repo.ID, map[string]any{"tool": h.session.Tool, "resumed": true})
+	return h.TellOf(ctx, coord.EventSessionStarted, h.session.ID, h.repo.ID, wire.SessionStartedPayload{Tool: h.session.Tool, Resumed: true})
 }
 
 // loadIntent finds the session's live intent. A session without one takes up
@@ -428,7 +428,7 @@ func (h *hook) bindTo(ctx context.Context, i *store.IntentRow) error {
 			return err
 		}
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *i, nil); err != nil {
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *i); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *i)

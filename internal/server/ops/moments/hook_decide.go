@@ -259,15 +259,14 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if len(refs) > 0 {
 		reply.Reason += " Conflict: " + strings.Join(refs, ", ") + "."
 	}
-	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{
-		"decision":  wire.Block,
-		"event":     h.event.Event,
-		"tool":      h.session.Tool,
-		"paths":     len(h.event.Paths),
-		"refs":      refs,
-		"kind":      kindOf(d),
-		"intent_id": h.session.IntentID,
-	})
+	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID,
+		wire.HookBlockedPayload{HookPayload: h.answered(wire.Block, kindOf(d)), Refs: refs})
+}
+
+// answered is what an event says of an answer to an edit.
+func (h *hook) answered(with wire.Decision, kind string) wire.HookPayload {
+	return wire.HookPayload{Decision: with, Event: h.event.Event, Tool: h.session.Tool, Paths: len(h.event.Paths), Kind: kind,
+		IntentID: h.session.IntentID}
 }
 
 // attempted returns the conflicts that block an edit, and records those that
@@ -315,7 +314,7 @@ func (h *hook) want(ctx context.Context, paths []string) error {
 	if err := h.SaveIntent(ctx, h.intent); err != nil {
 		return err
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, nil); err != nil {
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *h.intent)
@@ -382,12 +381,5 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 	if d.Action == engine.Warn {
 		kind = kindOf(d)
 	}
-	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, map[string]any{
-		"decision":  wire.Warn,
-		"event":     h.event.Event,
-		"tool":      h.session.Tool,
-		"paths":     len(h.event.Paths),
-		"kind":      kind,
-		"intent_id": h.session.IntentID,
-	})
+	return reply, h.TellOf(ctx, coord.EventHookWarned, h.session.ID, h.repo.ID, h.answered(wire.Warn, kind))
 }

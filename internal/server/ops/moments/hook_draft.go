@@ -51,7 +51,7 @@ func (h *hook) draft(ctx context.Context, text string) error {
 		return err
 	}
 	h.session.IntentID, h.intent = &i.ID, &i
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentDrafted, i, nil); err != nil {
+	if err := work.TellIntent(ctx, h.Change, coord.EventIntentDrafted, i); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, i)
@@ -146,9 +146,9 @@ func (h *hook) scopeFromPlan(ctx context.Context) error {
 	if err := h.SaveIntent(ctx, h.intent); err != nil {
 		return err
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent, map[string]any{
-		"scope_paths": len(h.intent.Scope.Paths),
-	}); err != nil {
+	facts := ground.IntentFacts(*h.intent)
+	facts.ScopePaths = len(h.intent.Scope.Paths)
+	if err := h.TellOf(ctx, coord.EventIntentUpdated, h.intent.ID, h.intent.Repo.ID, facts); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *h.intent)

@@ -112,11 +112,11 @@ func (h *hook) edited(ctx context.Context) error {
 		return err
 	}
 	if len(files) > 0 {
-		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{
-			"copy":       copy,
-			"files":      len(files),
-			"paths":      touched(files),
-			"session_id": h.session.ID,
+		if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, wire.ChangePayload{
+			Copy:      copy,
+			Files:     len(files),
+			Paths:     touched(files),
+			SessionID: h.session.ID,
 		}); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (h *hook) tellContracts(ctx context.Context, paths []string) error {
 		Type:    coord.EventContractChanged,
 		Subject: coord.Entity{Kind: "repo", ID: h.repo.ID},
 		Repo:    h.repo.ID,
-		Payload: map[string]any{"paths": paths},
+		Payload: wire.ContractPayload{Paths: paths},
 	})
 }
 
@@ -286,8 +286,9 @@ func (h *hook) claimObserved(ctx context.Context, paths, undone []string) error 
 	if err := h.SaveIntent(ctx, h.intent); err != nil {
 		return err
 	}
-	if err := work.TellIntent(ctx, h.Change, coord.EventIntentUpdated, *h.intent,
-		map[string]any{"observed": len(h.intent.Observed)}); err != nil {
+	facts := ground.IntentFacts(*h.intent)
+	facts.Observed = len(h.intent.Observed)
+	if err := h.TellOf(ctx, coord.EventIntentUpdated, h.intent.ID, h.intent.Repo.ID, facts); err != nil {
 		return err
 	}
 	return h.PutIntent(ctx, *h.intent)
@@ -306,10 +307,10 @@ func (h *hook) stopped(ctx context.Context) error {
 		h.session.StatusText, h.session.StatusAt = &st.Excerpt, h.Now.Ptr()
 		id := ground.NewID()
 		return ground.FirstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, id, h.session, st.Excerpt),
-			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, map[string]any{
-				"status_id": id,
-				"files":     len(st.Files),
-				"intent_id": h.session.IntentID,
+			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, wire.SessionStatusPayload{
+				StatusID: id,
+				Files:    len(st.Files),
+				IntentID: h.session.IntentID,
 			}))
 	}
 	return nil
@@ -329,7 +330,7 @@ func endSession(ctx context.Context, c *ground.Change, sess *store.SessionRow, i
 	if err := c.UpdateSession(ctx, *sess); err != nil {
 		return err
 	}
-	if err := c.TellOf(ctx, coord.EventSessionEnded, sess.ID, sess.Repo.ID, map[string]any{"tool": sess.Tool}); err != nil {
+	if err := c.TellOf(ctx, coord.EventSessionEnded, sess.ID, sess.Repo.ID, wire.SessionEndedPayload{Tool: sess.Tool}); err != nil {
 		return err
 	}
 	if intent == nil && sess.IntentID != nil {

@@ -47,13 +47,6 @@ func (h *hook) refuseGit(ctx context.Context, g engine.Guarded) (wire.HookReply,
 	}
 	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, marker.Say(g.Reason, maxConflictLine), ""
 	reply.Conflicts = []wire.HookConflict{}
-	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID, map[string]any{
-		"decision":  wire.Block,
-		"event":     h.event.Event,
-		"tool":      h.session.Tool,
-		"paths":     len(h.event.Paths),
-		"refs":      []string{},
-		"kind":      guardKind,
-		"intent_id": h.session.IntentID,
-	})
+	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID,
+		wire.HookBlockedPayload{HookPayload: h.answered(wire.Block, guardKind), Refs: []string{}})
 }

@@ -33,10 +33,9 @@ func (h *hook) learnMaps(ctx context.Context) error {
 	if learnt == 0 {
 		return nil
 	}
-	if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, map[string]any{
-		"maps":       learnt,
-		"files":      0,
-		"session_id": h.session.ID,
+	if err := h.TellOf(ctx, coord.EventChangeRecorded, h.worker(), h.repo.ID, wire.ChangePayload{
+		Maps:      learnt,
+		SessionID: h.session.ID,
 	}); err != nil {
 		return err
 	}

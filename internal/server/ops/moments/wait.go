@@ -197,7 +197,7 @@ func (s *Service) regrant(ctx context.Context, who coord.Caller, id string) (gra
 		if err := c.SaveIntent(ctx, &i); err != nil {
 			return err
 		}
-		if err := work.TellIntent(ctx, c, coord.EventIntentUpdated, i, nil); err != nil {
+		if err := work.TellIntent(ctx, c, coord.EventIntentUpdated, i); err != nil {
 			return err
 		}
 		_, err = work.AfterIntent(ctx, c, &i)

@@ -81,7 +81,7 @@ func (s *Service) tellBilling(ctx context.Context, tx *store.Tx, org, was, now s
 	return ground.Emit(ctx, tx, ground.System(org), ground.Happening{
 		Type:    coord.EventBillingUpdated,
 		Subject: coord.Entity{Kind: "org", ID: org},
-		Payload: map[string]any{"plan": now, "previous_plan": was, "status": paymentStatus(sub)},
+		Payload: wire.BillingPayload{Plan: now, PreviousPlan: was, Status: paymentStatus(sub)},
 	})
 }
 

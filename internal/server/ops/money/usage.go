@@ -108,11 +108,11 @@ func TellLimit(ctx context.Context, tx *store.Tx, who coord.Caller, limit string
 	}
 	allowed := plan.Limits(org.Plan)
 	return ground.Emit(ctx, tx, who, ground.Happening{Type: coord.EventPlanLimitReached, Subject: coord.Entity{Kind: "org", ID: who.OrgID},
-		Payload: map[string]any{
-			"plan":    org.Plan,
-			"limit":   limit,
-			"allowed": map[string]int{LimitRepos: allowed.Repos, limitDevelopers: allowed.Developers}[limit],
-			"month":   month,
+		Payload: wire.PlanLimitPayload{
+			Plan:    org.Plan,
+			Limit:   limit,
+			Allowed: map[string]int{LimitRepos: allowed.Repos, limitDevelopers: allowed.Developers}[limit],
+			Month:   month,
 		}})
 }
 

@@ -116,9 +116,9 @@ func (s *Service) PutDigest(ctx context.Context, who coord.Caller, in wire.PutDi
 		if out, err = s.digestSettings(ctx, tx, who); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
-			"integration": "digest",
-			"enabled":     d.Enabled,
+		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", wire.IntegrationPayload{
+			Integration: "digest",
+			Enabled:     &d.Enabled,
 		})
 	})
 	return out, err
@@ -243,10 +243,10 @@ func (s *Service) sendOut(ctx context.Context, tx *store.Tx, who coord.Caller, s
 	if err := tx.SaveDigest(ctx, who.OrgID, settings); err != nil {
 		return run, err
 	}
-	return run, ground.Tell(ctx, tx, who, coord.EventDigestSent, who.OrgID, "", map[string]any{
-		"period":     period,
-		"channels":   run.Channels,
-		"recipients": run.Recipients,
+	return run, ground.Tell(ctx, tx, who, coord.EventDigestSent, who.OrgID, "", wire.DigestPayload{
+		Period:     period,
+		Channels:   run.Channels,
+		Recipients: run.Recipients,
 	})
 }
 

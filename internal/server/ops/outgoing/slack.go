@@ -131,10 +131,7 @@ func (s *Service) connect(ctx context.Context, who coord.Caller, address *string
 		if out = now; was == nil && address == nil {
 			return nil
 		}
-		told := map[string]any{"integration": "slack", "connected": address != nil}
-		if repo.ID != "" {
-			told["repo"] = repo.FullName
-		}
+		told := wire.IntegrationPayload{Integration: "slack", Connected: new(address != nil), Repo: repo.FullName}
 		if err := ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", told); err != nil {
 			return err
 		}

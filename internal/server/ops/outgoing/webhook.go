@@ -79,7 +79,7 @@ func (s *Service) CreateWebhook(ctx context.Context, who coord.Caller, in wire.C
 		if err != nil {
 			return err
 		}
-		if err := ground.Tell(ctx, tx, who, coord.EventWebhookCreated, w.ID, "", map[string]any{"event_types": w.EventTypes}); err != nil {
+		if err := ground.Tell(ctx, tx, who, coord.EventWebhookCreated, w.ID, "", wire.WebhookCreatedPayload{EventTypes: w.EventTypes}); err != nil {
 			return err
 		}
 		// Its own creation is the last event that the endpoint is not told of.
@@ -116,7 +116,7 @@ func (s *Service) DeleteWebhook(ctx context.Context, who coord.Caller, in wire.I
 		if err := tx.DeleteWebhook(ctx, w.ID); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventWebhookDeleted, w.ID, "", nil)
+		return ground.Tell(ctx, tx, who, coord.EventWebhookDeleted, w.ID, "", wire.EmptyPayload{})
 	})
 	return out, err
 }
@@ -145,7 +145,7 @@ func (s *Service) TestWebhook(ctx context.Context, who coord.Caller, in wire.ID)
 			return pausedWebhook
 		}
 		again := !w.Enabled
-		if err := ground.Tell(ctx, tx, who, coord.EventWebhookTested, w.ID, "", map[string]any{"enabled_again": again}); err != nil {
+		if err := ground.Tell(ctx, tx, who, coord.EventWebhookTested, w.ID, "", wire.WebhookTestedPayload{EnabledAgain: again}); err != nil {
 			return err
 		}
 		seq, err := tx.LastSeq(ctx, who.OrgID)
@@ -210,9 +210,9 @@ func (s *Service) Redeliver(ctx context.Context, who coord.Caller, in wire.Redel
 // WebhookDisabled tells of an endpoint that was disabled: the log, and by mail
 // whoever made it, where mail is configured.
 func (s *Service) WebhookDisabled(ctx context.Context, tx *store.Tx, w coord.Webhook) error {
-	err := ground.Tell(ctx, tx, ground.System(w.OrgID), coord.EventWebhookDisabled, w.ID, "", map[string]any{
-		"failing_since": w.FailingSince,
-		"reason":        *w.DisabledReason,
+	err := ground.Tell(ctx, tx, ground.System(w.OrgID), coord.EventWebhookDisabled, w.ID, "", wire.WebhookDisabledPayload{
+		FailingSince: w.FailingSince,
+		Reason:       *w.DisabledReason,
 	})
 	if err != nil || !s.Config.Mail {
 		return err

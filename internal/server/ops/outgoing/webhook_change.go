@@ -47,7 +47,7 @@ func (s *Service) PatchWebhook(ctx context.Context, who coord.Caller, in wire.Pa
 			return nil
 		}
 		err := ground.FirstError(tx.SaveWebhook(ctx, w), tx.SaveWebhookHealth(ctx, w),
-			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "", map[string]any{"changed": changed, "paused": w.Paused}))
+			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "", wire.WebhookUpdatedPayload{Changed: changed, Paused: w.Paused}))
 		if err != nil || w.Paused || !w.Enabled {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) RotateSecret(ctx context.Context, who coord.Caller, in wire.ID
 		out = wire.RotatedSecret{Secret: secret, OldSecretUntil: tx.Now.Add(bothValid)}
 		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &out.OldSecretUntil, sealed
 		return ground.FirstError(tx.SaveWebhook(ctx, w),
-			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "", map[string]any{"changed": []string{"secret"}, "paused": w.Paused}))
+			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "", wire.WebhookUpdatedPayload{Changed: []string{"secret"}, Paused: w.Paused}))
 	})
 	return out, err
 }
@@ -133,7 +133,7 @@ func (s *Service) ReplayDeliveries(ctx context.Context, who coord.Caller, in wir
 		}
 		return ground.FirstError(tx.SaveWebhookHealth(ctx, w), WakeWebhook(ctx, tx, who.OrgID, w.ID),
 			ground.Tell(ctx, tx, who, coord.EventWebhookReplayed, w.ID, "",
-				map[string]any{"since": since, "until": until, "deliveries": out.Queued}))
+				wire.WebhookReplayedPayload{Since: since, Until: until, Deliveries: out.Queued}))
 	})
 	return out, err
 }

@@ -51,8 +51,8 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 		if err := tx.SetDataMode(ctx, who.OrgID, in.DataMode); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventOrgUpdated, who.OrgID, "", map[string]any{
-			"data_mode": in.DataMode, "previous_data_mode": out.PreviousDataMode, "cleared_signatures": out.ClearedSignatures})
+		return ground.Tell(ctx, tx, who, coord.EventOrgUpdated, who.OrgID, "", wire.OrgPayload{
+			DataMode: in.DataMode, PreviousDataMode: out.PreviousDataMode, ClearedSignatures: out.ClearedSignatures})
 	})
 	if err == nil {
 		s.Forget(who.OrgID)

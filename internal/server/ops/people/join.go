@@ -136,7 +136,7 @@ func (s *Service) enter(ctx context.Context, tx *store.Tx, invite coord.Invite, 
 	}
 	as := coord.Caller{OrgID: invite.OrgID, UserID: user.ID}
 	if err := ground.Tell(ctx, tx, as, coord.EventInviteAccepted, invite.ID, "",
-		map[string]any{"role": invite.Role, "user_id": user.ID}); err != nil {
+		wire.InviteAcceptedPayload{Role: invite.Role, UserID: user.ID}); err != nil {
 		return err
 	}
 	if _, err := tx.Member(ctx, invite.OrgID, user.ID); problem.KindOf(err) != problem.NotFound {
@@ -145,7 +145,7 @@ func (s *Service) enter(ctx context.Context, tx *store.Tx, invite coord.Invite, 
 	if err := tx.InsertMember(ctx, invite.OrgID, user.ID, invite.Role); err != nil {
 		return err
 	}
-	return ground.Tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", map[string]any{"role": invite.Role})
+	return ground.Tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: invite.Role})
 }
 
 // A Bootstrapped is the first org with its owner.
@@ -242,7 +242,7 @@ func (s *Service) firstOrg(ctx context.Context, tx *store.Tx, orgName, email, na
 		return org, user, err
 	}
 	as := coord.Caller{OrgID: org.ID, UserID: user.ID}
-	return org, user, ground.Tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", map[string]any{"role": coord.Owner})
+	return org, user, ground.Tell(ctx, tx, as, coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: coord.Owner})
 }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)

@@ -66,7 +66,7 @@ func (s *Service) AddMember(ctx context.Context, who coord.Caller, in wire.AddMe
 		if out, err = tx.Member(ctx, who.OrgID, user.ID); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventMemberAdded, user.ID, "", map[string]any{"role": in.Role})
+		return ground.Tell(ctx, tx, who, coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: in.Role})
 	})
 	return out, err
 }
@@ -128,7 +128,7 @@ func (s *Service) SetRole(ctx context.Context, who coord.Caller, in wire.SetRole
 		}
 		out = m
 		out.Role = in.Role
-		return ground.Tell(ctx, tx, who, coord.EventMemberUpdated, m.ID, "", map[string]any{"role": in.Role, "previous_role": m.Role})
+		return ground.Tell(ctx, tx, who, coord.EventMemberUpdated, m.ID, "", wire.MemberUpdatedPayload{Role: in.Role, PreviousRole: m.Role})
 	})
 	if err == nil {
 		s.Forget(who.OrgID)
@@ -179,7 +179,7 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 			if err := tx.RevokeToken(ctx, who.OrgID, id); err != nil {
 				return err
 			}
-			if err := ground.Tell(ctx, tx, who, coord.EventTokenRevoked, id, "", nil); err != nil {
+			if err := ground.Tell(ctx, tx, who, coord.EventTokenRevoked, id, "", wire.EmptyPayload{}); err != nil {
 				return err
 			}
 		}
@@ -189,7 +189,7 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 		if err := ground.FirstError(endSignIns(ctx, tx, m.ID), endSessions(ctx, c, m.ID), releaseClaims(ctx, c, m.User)); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", map[string]any{"role": m.Role, "revoked_tokens": len(tokens)})
+		return ground.Tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", wire.MemberRemovedPayload{Role: m.Role, RevokedTokens: len(tokens)})
 	})
 	if err == nil {
 		s.Forget(who.OrgID)
@@ -202,7 +202,7 @@ func endSessions(ctx context.Context, c *ground.Change, user string) error {
 	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{User: user, Unended: true})
 	for _, x := range sessions {
 		if err == nil {
-			err = c.EndAndSettle(ctx, x, c.Now, map[string]any{"tool": x.Tool})
+			err = c.EndAndSettle(ctx, x, c.Now, wire.SessionEndedPayload{Tool: x.Tool, Reason: "member_removed"})
 		}
 	}
 	return err
@@ -268,7 +268,7 @@ func (s *Service) CreateInvite(ctx context.Context, who coord.Caller, in wire.Cr
 		if err := s.mailInvite(ctx, tx, who, &out); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", map[string]any{"role": in.Role})
+		return ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", wire.InvitePayload{Role: in.Role})
 	})
 	return out, err
 }
@@ -295,7 +295,7 @@ func (s *Service) ResendInvite(ctx context.Context, who coord.Caller, in wire.ID
 		}
 		out.URL, out.ExpiresAt = &link, tx.Now.Add(InviteLifetime)
 		return ground.FirstError(tx.RenewInvite(ctx, out.ID, code.Hash, out.ExpiresAt), s.mailInvite(ctx, tx, who, &out),
-			ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", map[string]any{"role": out.Role}))
+			ground.Tell(ctx, tx, who, coord.EventInviteCreated, out.ID, "", wire.InvitePayload{Role: out.Role}))
 	})
 	return out, err
 }
@@ -313,7 +313,7 @@ func (s *Service) RevokeInvite(ctx context.Context, who coord.Caller, in wire.ID
 		if err := tx.DeleteInvite(ctx, i.ID); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventInviteRevoked, i.ID, "", nil)
+		return ground.Tell(ctx, tx, who, coord.EventInviteRevoked, i.ID, "", wire.EmptyPayload{})
 	})
 	return out, err
 }

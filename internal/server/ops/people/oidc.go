@@ -271,7 +271,7 @@ func (s *Service) UnbindMember(ctx context.Context, who coord.Caller, in wire.Me
 		if n == 0 {
 			return problem.Newf(problem.Conflict, "%s is not bound to any OpenID sign-in", m.Name)
 		}
-		return ground.Tell(ctx, tx, who, coord.EventMemberUpdated, m.ID, "", map[string]any{"unbound": n})
+		return ground.Tell(ctx, tx, who, coord.EventMemberUpdated, m.ID, "", wire.MemberUpdatedPayload{Unbound: n})
 	})
 	return out, err
 }
@@ -294,11 +294,11 @@ func (s *Service) UnbindUser(ctx context.Context, email string) (n int64, err er
 	if err != nil || n == 0 {
 		return n, err
 	}
-	return n, s.tellMember(ctx, user, map[string]any{"unbound": n})
+	return n, s.tellMember(ctx, user, wire.MemberUpdatedPayload{Unbound: n})
 }
 
 // tellMember tells every org of a person that something of theirs changed.
-func (s *Service) tellMember(ctx context.Context, user coord.User, what map[string]any) error {
+func (s *Service) tellMember(ctx context.Context, user coord.User, what wire.MemberUpdatedPayload) error {
 	var orgs []store.OrgRole
 	err := s.Read(ctx, func(tx *store.Tx) (err error) { orgs, err = tx.OrgsOf(ctx, user.ID); return err })
 	for _, o := range orgs {
@@ -317,14 +317,14 @@ func (s *Service) tellMember(ctx context.Context, user coord.User, what map[stri
 // address that another account has is left alone: two people cannot be one.
 func (s *Service) follow(ctx context.Context, user coord.User, id auth.Identity) (coord.User, error) {
 	name, email := ground.Clip(id.Name, 200), store.EmailKey(id.Email)
-	changed := map[string]any{}
+	var changed wire.MemberUpdatedPayload
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
-		clear(changed)
+		changed = wire.MemberUpdatedPayload{}
 		if name != "" && name != user.Name {
 			if err := tx.SetUserName(ctx, user.ID, name); err != nil {
 				return err
 			}
-			changed["name"] = true
+			changed.Name = true
 		}
 		if email == "" || email == user.Email {
 			return nil
@@ -338,16 +338,16 @@ func (s *Service) follow(ctx context.Context, user coord.User, id auth.Identity)
 				email)
 			return nil
 		}
-		changed["email"] = true
+		changed.Email = true
 		return tx.SetUserEmail(ctx, user.ID, email)
 	})
-	if err != nil || len(changed) == 0 {
+	if err != nil || !changed.Name && !changed.Email {
 		return user, err
 	}
-	if changed["name"] != nil {
+	if changed.Name {
 		user.Name = name
 	}
-	if changed["email"] != nil {
+	if changed.Email {
 		user.Email = email
 	}
 	return user, s.tellMember(ctx, user, changed)
@@ -405,14 +405,14 @@ func (s *Service) takeGroups(ctx context.Context, p *auth.OIDC, user coord.User,
 		switch {
 		case problem.KindOf(err) == problem.NotFound:
 			return ground.FirstError(tx.InsertMember(ctx, org, user.ID, role),
-				ground.Tell(ctx, tx, ground.System(org), coord.EventMemberAdded, user.ID, "", map[string]any{"role": role, "by": "provider"}))
+				ground.Tell(ctx, tx, ground.System(org), coord.EventMemberAdded, user.ID, "", wire.MemberAddedPayload{Role: role, By: "provider"}))
 		case err != nil:
 			return err
 		case m.Role == coord.Owner || m.Role == role || roleOf(p, id) == "":
 			return nil
 		}
 		return ground.FirstError(tx.SetRole(ctx, org, user.ID, role), ground.Tell(ctx, tx, ground.System(org), coord.EventMemberUpdated,
-			user.ID, "", map[string]any{"role": role, "previous_role": m.Role, "by": "provider"}))
+			user.ID, "", wire.MemberUpdatedPayload{Role: role, PreviousRole: m.Role, By: "provider"}))
 	})
 	s.Forget(org)
 	return err

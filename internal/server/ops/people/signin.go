@@ -175,7 +175,7 @@ func (s *Service) tellOrgs(ctx context.Context, user coord.User, who coord.Calle
 			return ground.Emit(ctx, tx, as, ground.Happening{
 				Type:    t,
 				Subject: coord.Entity{Kind: "user", ID: user.ID},
-				Payload: map[string]any{"address": who.Address},
+				Payload: wire.SigninPayload{Address: who.Address},
 			})
 		})
 	}

@@ -65,7 +65,7 @@ func (s *Service) insertToken(ctx context.Context, tx *store.Tx, who coord.Calle
 	if err := tx.InsertToken(ctx, t, hash); err != nil {
 		return err
 	}
-	return ground.Tell(ctx, tx, who, coord.EventTokenCreated, t.ID, "", map[string]any{"kind": t.Kind, "scopes": t.Scopes})
+	return ground.Tell(ctx, tx, who, coord.EventTokenCreated, t.ID, "", wire.TokenPayload{Kind: t.Kind, Scopes: t.Scopes})
 }
 
 func tokenScopes(in wire.CreateToken) ([]coord.Scope, error) {
@@ -128,7 +128,7 @@ func (s *Service) RevokeToken(ctx context.Context, who coord.Caller, in wire.ID)
 		if err := tx.RevokeToken(ctx, who.OrgID, t.ID); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventTokenRevoked, t.ID, "", nil)
+		return ground.Tell(ctx, tx, who, coord.EventTokenRevoked, t.ID, "", wire.EmptyPayload{})
 	})
 	if err == nil {
 		s.Forget(who.OrgID)

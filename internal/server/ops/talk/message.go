@@ -190,9 +190,9 @@ func (s *Service) AckMessage(ctx context.Context, who coord.Caller, in wire.AckM
 		if err := See(ctx, tx, who, sess, ms); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventMessageAcked, in.ID, "", map[string]any{
-			"conversation_id": ms[0].ConversationID,
-			"user_id":         who.UserID,
+		return ground.Tell(ctx, tx, who, coord.EventMessageAcked, in.ID, "", wire.MessageAckedPayload{
+			ConversationID: ms[0].ConversationID,
+			UserID:         who.UserID,
 		})
 	})
 	return out, err

@@ -56,11 +56,11 @@ func (s *Service) Ask(ctx context.Context, who coord.Caller, in wire.Ask) (out c
 			return err
 		}
 		out = q.Question
-		return c.TellOf(ctx, coord.EventQuestionAsked, q.ID, repoID(q.Repo), map[string]any{
-			"to_user":    q.ToUser,
-			"to_session": q.ToSession,
-			"immediate":  q.Immediate != nil,
-		})
+		told := wire.QuestionAskedPayload{Immediate: q.Immediate != nil}
+		if !q.Private {
+			told.ToUser, told.ToSession = q.ToUser, q.ToSession
+		}
+		return c.TellOf(ctx, coord.EventQuestionAsked, q.ID, repoID(q.Repo), told)
 	})
 	return out, err
 }
@@ -227,9 +227,9 @@ func (s *Service) AnswerQuestion(ctx context.Context, who coord.Caller, in wire.
 			return err
 		}
 		out = q.Question
-		return ground.Tell(ctx, tx, who, coord.EventQuestionAnswered, q.ID, repoID(q.Repo), map[string]any{
-			"answers":       len(q.Answers),
-			"asked_session": q.AskedBy.SessionID,
+		return ground.Tell(ctx, tx, who, coord.EventQuestionAnswered, q.ID, repoID(q.Repo), wire.QuestionAnsweredPayload{
+			Answers:      len(q.Answers),
+			AskedSession: q.AskedBy.SessionID,
 		})
 	})
 	return out, err

@@ -36,8 +36,11 @@ func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.L
 			return err
 		}
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, in.Repo, in.Intent)
+		if err != nil {
+			return err
+		}
 		rows, out.NextCursor = ground.Page(rows, in.Limit, func(c store.ConflictRow) []any { return []any{c.Number} })
-		out.Items = ConflictsFor(rows, who, nil)
+		out.Items, err = ConflictsFor(ctx, tx, rows, who, nil)
 		return err
 	})
 	return out, err
@@ -53,7 +56,9 @@ func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller,
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, repo, "")
-		out.Items = ConflictsFor(rows, who, nil)
+		if err == nil {
+			out.Items, err = ConflictsFor(ctx, tx, rows, who, nil)
+		}
 		return err
 	})
 	return out, err
@@ -96,6 +101,7 @@ func (s *Service) GetConflict(ctx context.Context, who coord.Caller, in wire.Get
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		c, err := FindConflict(ctx, tx, who, in.Ref)
 		if err == nil {
+			err = tx.PartiesNow(ctx, who.OrgID, []store.ConflictRow{c})
 			out = c.For(SideIn(c, who, nil))
 		}
 		return err
@@ -154,6 +160,9 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 		}
 		row.Actions = append(row.Actions, taken)
 		if err := carryOut(ctx, c, &row, action, effect, note, sess); err != nil {
+			return err
+		}
+		if err := c.PartiesNow(ctx, who.OrgID, []store.ConflictRow{row}); err != nil {
 			return err
 		}
 		out = row.For(side)
@@ -226,7 +235,7 @@ func saveAndTell(ctx context.Context, c *ground.Change, row *store.ConflictRow, 
 	if err := c.SaveConflict(ctx, row); err != nil {
 		return err
 	}
-	return c.TellConflict(ctx, t, *row, nil)
+	return c.TellOf(ctx, t, row.ID, row.Repo.ID, ground.ConflictFacts(*row))
 }
 
 // tellOtherSide posts a proposal to the parties' thread.
@@ -271,7 +280,8 @@ func (s *Service) GiveFeedback(ctx context.Context, who coord.Caller, in wire.Gi
 		if err := c.SaveFeedback(ctx, row.ID, who.UserID, in.Verdict); err != nil {
 			return err
 		}
-		if err := c.TellConflict(ctx, coord.EventConflictFeedback, row, map[string]any{"verdict": in.Verdict}); err != nil {
+		if err := c.TellOf(ctx, coord.EventConflictFeedback, row.ID, row.Repo.ID,
+			wire.ConflictFeedbackPayload{ConflictPayload: ground.ConflictFacts(row), Verdict: in.Verdict}); err != nil {
 			return err
 		}
 		tallies, err := c.Tallies(ctx, who.OrgID, row.Repo.ID)
@@ -302,7 +312,7 @@ func tellDemotions(ctx context.Context, c *ground.Change, repo string, rules *po
 			t, from, to = coord.EventPolicyRestored, to, from
 		}
 		err := ground.Emit(ctx, c.Tx, c.Who, ground.Happening{Type: t, Subject: coord.Entity{Kind: "repo", ID: repo}, Repo: repo,
-			Payload: map[string]any{"kind": k, "from": from, "to": to}})
+			Payload: wire.PolicyShiftPayload{Kind: k, From: from, To: to}})
 		if err != nil {
 			return err
 		}
@@ -342,7 +352,7 @@ func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wir
 			return err
 		}
 		out = row.Conflict
-		return nil
+		return c.PartiesNow(ctx, who.OrgID, []store.ConflictRow{row})
 	})
 	return out, err
 }

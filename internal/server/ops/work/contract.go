@@ -361,7 +361,11 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 			Type:    coord.EventContractChanged,
 			Subject: coord.Entity{Kind: "repo", ID: repo.ID},
 			Repo:    repo.ID,
-			Payload: map[string]any{"paths": append(paths, in.Removed...), "complete": in.Complete, "index_version": out.IndexVersion},
+			Payload: wire.ContractPayload{
+				Paths:        append(append([]string{}, paths...), in.Removed...), // a list, if an empty one
+				Complete:     &in.Complete,
+				IndexVersion: &out.IndexVersion,
+			},
 		})
 	})
 	return out, err

@@ -201,7 +201,7 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 			return met, err
 		}
 	}
-	if err := TellIntent(ctx, c, event, *i, nil); err != nil {
+	if err := TellIntent(ctx, c, event, *i); err != nil {
 		return met, err
 	}
 	return answerWith(ctx, c, i, session)
@@ -242,7 +242,7 @@ func leave(ctx context.Context, c *ground.Change, session store.SessionRow, to s
 		return err
 	}
 	if old.Status != coord.IntentDraft || len(others) > 0 {
-		if err := TellIntent(ctx, c, coord.EventIntentUpdated, old, nil); err != nil {
+		if err := TellIntent(ctx, c, coord.EventIntentUpdated, old); err != nil {
 			return err
 		}
 		return c.PutIntent(ctx, old)
@@ -281,7 +281,7 @@ func reassign(ctx context.Context, c *ground.Change, repo, copy, from, to string
 	if moved == 0 {
 		return nil
 	}
-	return c.TellOf(ctx, coord.EventChangeRecorded, to, repo, map[string]any{"copy": copy, "files": moved})
+	return c.TellOf(ctx, coord.EventChangeRecorded, to, repo, wire.ChangePayload{Copy: copy, Files: moved})
 }
 
 // Honour decides whether an exclusive claim is granted.
@@ -355,6 +355,9 @@ func answerWith(ctx context.Context, c *ground.Change, i *store.IntentRow, sessi
 			return met, err
 		}
 	}
+	if err := c.PartiesNow(ctx, c.Who.OrgID, rows); err != nil { // what was found may have blocked them
+		return met, err
+	}
 	met.Conflicts = make([]coord.Conflict, len(rows))
 	for k, r := range rows { // as this side reads them
 		side := coord.Holder
@@ -368,21 +371,21 @@ func answerWith(ctx context.Context, c *ground.Change, i *store.IntentRow, sessi
 
 // ConflictsFor returns conflicts as the caller reads them, under the session
 // they act as, if any.
-func ConflictsFor(rows []store.ConflictRow, who coord.Caller, sess *store.SessionRow) []coord.Conflict {
+func ConflictsFor(ctx context.Context, tx *store.Tx, rows []store.ConflictRow, who coord.Caller,
+	sess *store.SessionRow) ([]coord.Conflict, error) {
+	if err := tx.PartiesNow(ctx, who.OrgID, rows); err != nil {
+		return nil, err
+	}
 	out := make([]coord.Conflict, len(rows))
 	for i, r := range rows {
 		out[i] = r.For(SideIn(r, who, sess))
 	}
-	return out
+	return out, nil
 }
 
-// TellIntent writes an event about an intent.
-func TellIntent(ctx context.Context, c *ground.Change, t coord.EventType, i store.IntentRow, more map[string]any) error {
-	payload := map[string]any{"ref": i.Ref, "status": i.Status, "owner_id": i.Owner.ID, "mode": i.EffectiveMode}
-	for k, v := range more {
-		payload[k] = v
-	}
-	return c.TellOf(ctx, t, i.ID, i.Repo.ID, payload)
+// TellIntent writes an event about an intent of which there is no more to say.
+func TellIntent(ctx context.Context, c *ground.Change, t coord.EventType, i store.IntentRow) error {
+	return c.TellOf(ctx, t, i.ID, i.Repo.ID, ground.IntentFacts(i))
 }
 
 // dependencies reads the refs that an intent depends on and refuses cycles.

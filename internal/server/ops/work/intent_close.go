@@ -82,7 +82,9 @@ func End(ctx context.Context, c *ground.Change, i *store.IntentRow, status coord
 	if err := c.ReleaseSessions(ctx, i.ID, ""); err != nil {
 		return err
 	}
-	if err := TellIntent(ctx, c, event, *i, map[string]any{"previous_status": was, "outcome": i.Outcome}); err != nil {
+	facts := ground.IntentFacts(*i)
+	facts.PreviousStatus = was
+	if err := c.TellOf(ctx, event, i.ID, i.Repo.ID, wire.IntentClosedPayload{IntentPayload: facts, Outcome: i.Outcome}); err != nil {
 		return err
 	}
 	c.Live.RemoveWorker(i.ID)
@@ -140,10 +142,10 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 			return nil, err
 		}
 		c.Live.PutChange(live.ChangeOf(row))
-		if err := c.TellOf(ctx, coord.EventChangeRecorded, i.ID, ch.RepoID, map[string]any{
-			"copy":  ch.Copy,
-			"files": 1,
-			"paths": []string{row.Facts.Path},
+		if err := c.TellOf(ctx, coord.EventChangeRecorded, i.ID, ch.RepoID, wire.ChangePayload{
+			Copy:  ch.Copy,
+			Files: 1,
+			Paths: []string{row.Facts.Path},
 		}); err != nil {
 			return nil, err
 		}
@@ -155,7 +157,7 @@ func dropChanges(ctx context.Context, c *ground.Change, i store.IntentRow, merge
 		Type:    coord.EventContractChanged,
 		Subject: coord.Entity{Kind: "repo", ID: i.Repo.ID},
 		Repo:    i.Repo.ID,
-		Payload: map[string]any{"paths": paths},
+		Payload: wire.ContractPayload{Paths: paths},
 	})
 }
 
@@ -276,7 +278,8 @@ func handTo(ctx context.Context, c *ground.Change, i *store.IntentRow, to recipi
 	if err := c.SaveIntent(ctx, i); err != nil {
 		return nil, err
 	}
-	if err := TellIntent(ctx, c, coord.EventIntentHandedOff, *i, map[string]any{"from_id": from.ID, "to_id": m.ID}); err != nil {
+	if err := c.TellOf(ctx, coord.EventIntentHandedOff, i.ID, i.Repo.ID,
+		wire.IntentHandedOffPayload{IntentPayload: ground.IntentFacts(*i), FromID: from.ID, ToID: m.ID}); err != nil {
 		return nil, err
 	}
 	if err := staleWith(ctx, c, *i, m.ID); err != nil {
@@ -342,7 +345,7 @@ func (s *Service) AdoptIntent(ctx context.Context, who coord.Caller, in wire.Int
 		if err := c.SaveIntent(ctx, &i); err != nil {
 			return err
 		}
-		if err := TellIntent(ctx, c, coord.EventIntentAdopted, i, nil); err != nil {
+		if err := TellIntent(ctx, c, coord.EventIntentAdopted, i); err != nil {
 			return err
 		}
 		if out.Met, err = answerWith(ctx, c, &i, sess); err != nil {

@@ -82,7 +82,9 @@ func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wir
 			return met, err
 		}
 	}
-	if err := TellIntent(ctx, c, coord.EventIntentUpdated, *i, map[string]any{"previous_status": was}); err != nil {
+	facts := ground.IntentFacts(*i)
+	facts.PreviousStatus = was
+	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, facts); err != nil {
 		return met, err
 	}
 	return answerWith(ctx, c, i, by)

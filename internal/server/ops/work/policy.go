@@ -3,8 +3,10 @@ package work
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -109,7 +111,7 @@ func (s *Service) PutPolicies(ctx context.Context, who coord.Caller, in wire.Put
 			Type:    coord.EventPolicyUpdated,
 			Subject: coord.Entity{Kind: scope, ID: firstText(id, who.OrgID)},
 			Repo:    id,
-			Payload: map[string]any{"rules": len(in.Rules)},
+			Payload: wire.PolicyPayload{Rules: new(len(in.Rules))},
 		}); err != nil {
 			return err
 		}
@@ -151,16 +153,53 @@ func rejudge(ctx context.Context, c *ground.Change, repo string) error {
 			continue
 		}
 		p := policy.Merge(rules[""], rules[r.ID])
-		_, before := c.Live.Rules(r.ID)
+		was, before := c.Live.Rules(r.ID)
 		after := live.Demoted(p, tallies, r.ID)
 		if err := tellDemotions(ctx, c, r.ID, p, before, after); err != nil {
 			return err
 		}
 		c.Live.SetRules(r.ID, p, after)
+		if was == nil || was.ExclusiveMaxFiles != p.ExclusiveMaxFiles {
+			if err := honourAnew(ctx, c, r.ID); err != nil {
+				return err
+			}
+		}
 		for _, id := range c.Live.Workers(r.ID) {
 			if _, err := c.Settle(ctx, id); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// honourAnew holds living claims to the number of files that a policy now lets
+// an exclusive claim cover: one that covers more is shared from now on, and one
+// that was refused for it is granted. The earliest is asked first.
+func honourAnew(ctx context.Context, c *ground.Change, repo string) error {
+	intents, err := c.Intents(ctx, c.Who.OrgID, store.IntentFilter{Repo: repo, Statuses: coord.LiveIntentStatuses()})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(intents, func(a, b store.IntentRow) int { return a.Number - b.Number })
+	for _, i := range intents {
+		had, note := i.EffectiveMode, i.ModeNote
+		if i.Mode != coord.Exclusive || had != coord.Exclusive && !engine.TooWide(note) {
+			continue // never asked for, or let go for another reason
+		}
+		if err := Honour(ctx, c, &i); err != nil {
+			return err
+		}
+		switch {
+		case i.EffectiveMode == had && (had == coord.Exclusive || *i.ModeNote == *note):
+			continue
+		case i.EffectiveMode == coord.Shared:
+			err = c.ShareClaim(ctx, &i, *i.ModeNote)
+		default:
+			err = ground.FirstError(c.SaveIntent(ctx, &i), TellIntent(ctx, c, coord.EventIntentUpdated, i), c.PutIntent(ctx, i))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -179,7 +218,7 @@ func NoteCase(ctx context.Context, c *ground.Change, repo coord.Repo, ignored bo
 		Type:    coord.EventPolicyUpdated,
 		Subject: coord.Entity{Kind: "repo", ID: repo.ID},
 		Repo:    repo.ID,
-		Payload: map[string]any{"ignore_case": true},
+		Payload: wire.PolicyPayload{IgnoreCase: true},
 	}); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (s *Service) CreateProject(ctx context.Context, who coord.Caller, in wire.C
 		if out, err = tx.Project(ctx, who.OrgID, p.ID); err != nil {
 			return err
 		}
-		return ground.FirstError(c.TellOf(ctx, coord.EventProjectCreated, p.ID, "", map[string]any{"repos": len(out.Repos)}), relink(ctx, c))
+		return ground.FirstError(c.TellOf(ctx, coord.EventProjectCreated, p.ID, "", wire.ProjectPayload{Repos: len(out.Repos)}), relink(ctx, c))
 	})
 	return out, err
 }
@@ -154,7 +154,7 @@ func (s *Service) changeProject(ctx context.Context, who coord.Caller, id string
 		if out, err = tx.Project(ctx, who.OrgID, id); err != nil {
 			return err
 		}
-		return ground.FirstError(c.TellOf(ctx, coord.EventProjectUpdated, id, "", map[string]any{"repos": len(out.Repos)}), relink(ctx, c))
+		return ground.FirstError(c.TellOf(ctx, coord.EventProjectUpdated, id, "", wire.ProjectPayload{Repos: len(out.Repos)}), relink(ctx, c))
 	})
 	return out, err
 }
@@ -172,7 +172,7 @@ func (s *Service) DeleteProject(ctx context.Context, who coord.Caller, in wire.I
 		if err := c.DeleteProject(ctx, p.ID); err != nil {
 			return err
 		}
-		return ground.FirstError(c.TellOf(ctx, coord.EventProjectDeleted, p.ID, "", nil), relink(ctx, c))
+		return ground.FirstError(c.TellOf(ctx, coord.EventProjectDeleted, p.ID, "", wire.EmptyPayload{}), relink(ctx, c))
 	})
 	return out, err
 }

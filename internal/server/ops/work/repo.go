@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -27,14 +26,8 @@ func (s *Service) ListRepos(ctx context.Context, who coord.Caller, _ wire.None) 
 	return out, err
 }
 
-// upward finds parts of a name that mean a folder, not something in it.
-var upward = regexp.MustCompile(`(^|/)\.\.?(/|$)`)
-
 // CreateRepo registers a repository.
 func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.CreateRepo) (out coord.Repo, err error) {
-	if err := checkName(in.FullName); err != nil {
-		return out, err
-	}
 	if len(in.Remotes) == 0 && Hosts[in.Provider] != "" {
 		in.Remotes = []string{Hosts[in.Provider] + "/" + in.FullName}
 	}
@@ -64,23 +57,15 @@ func (s *Service) CreateRepo(ctx context.Context, who coord.Caller, in wire.Crea
 	return out, err
 }
 
-// checkName refuses what cannot be a repo's name though its characters can.
-func checkName(name string) error {
-	if upward.MatchString(name) {
-		return problem.InvalidField("full_name", "must be owner/name")
-	}
-	return nil
-}
-
 // InsertRepo stores a new repo and tells of it.
 func InsertRepo(ctx context.Context, tx *store.Tx, who coord.Caller, r coord.Repo, auto bool) error {
 	if err := tx.InsertRepo(ctx, who.OrgID, r); err != nil {
 		return err
 	}
-	return ground.Tell(ctx, tx, who, coord.EventRepoRegistered, r.ID, r.ID, map[string]any{
-		"full_name": r.FullName,
-		"provider":  r.Provider,
-		"automatic": auto,
+	return ground.Tell(ctx, tx, who, coord.EventRepoRegistered, r.ID, r.ID, wire.RepoRegisteredPayload{
+		FullName:  r.FullName,
+		Provider:  r.Provider,
+		Automatic: auto,
 	})
 }
 

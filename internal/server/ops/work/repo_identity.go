@@ -36,11 +36,6 @@ func inFull(ctx context.Context, tx *store.Tx, who coord.Caller, id string) (coo
 
 // PatchRepo renames or archives a repo, or changes its branch or remotes.
 func (s *Service) PatchRepo(ctx context.Context, who coord.Caller, in wire.PatchRepo) (out coord.Repo, err error) {
-	if in.FullName != nil {
-		if err := checkName(*in.FullName); err != nil {
-			return out, err
-		}
-	}
 	var remotes []string
 	if in.Remotes != nil {
 		if remotes, err = fingerprints(*in.Remotes); err != nil {
@@ -70,18 +65,19 @@ func (s *Service) PatchRepo(ctx context.Context, who coord.Caller, in wire.Patch
 }
 
 func (s *Service) patchRepo(ctx context.Context, c *ground.Change, r coord.Repo, in wire.PatchRepo, remotes []string) error {
-	told := map[string]any{"full_name": r.FullName}
+	none := wire.RepoUpdatedPayload{FullName: r.FullName}
+	told := none
 	if in.DefaultBranch != nil && *in.DefaultBranch != r.DefaultBranch {
 		if err := c.SetDefaultBranch(ctx, r.ID, *in.DefaultBranch); err != nil {
 			return err
 		}
-		told["default_branch"] = *in.DefaultBranch
+		told.DefaultBranch = *in.DefaultBranch
 	}
 	if in.Archived != nil && *in.Archived != (r.ArchivedAt != nil) {
 		if err := s.archive(ctx, c, r, *in.Archived); err != nil {
 			return err
 		}
-		told["archived"] = *in.Archived
+		told.Archived = in.Archived
 	}
 	if in.Remotes != nil && !slices.Equal(remotes, r.Remotes) {
 		for _, fp := range r.Remotes {
@@ -94,9 +90,9 @@ func (s *Service) patchRepo(ctx context.Context, c *ground.Change, r coord.Repo,
 				return err
 			}
 		}
-		told["remotes"] = len(remotes)
+		told.Remotes = new(len(remotes))
 	}
-	if len(told) == 1 {
+	if told == none {
 		return nil
 	}
 	return c.TellOf(ctx, coord.EventRepoUpdated, r.ID, r.ID, told)
@@ -128,7 +124,7 @@ func Rename(ctx context.Context, c *ground.Change, r coord.Repo, name, by string
 	if err := c.RenameRepo(ctx, c.Who.OrgID, r, name); err != nil {
 		return err
 	}
-	return c.TellOf(ctx, coord.EventRepoRenamed, r.ID, r.ID, map[string]any{"full_name": name, "previous": r.FullName, "by": by})
+	return c.TellOf(ctx, coord.EventRepoRenamed, r.ID, r.ID, wire.RepoRenamedPayload{FullName: name, Previous: r.FullName, By: by})
 }
 
 // RemoveRepo forgets a repo. What happened in it stays in the history; a
@@ -152,14 +148,14 @@ func (s *Service) RemoveRepo(ctx context.Context, who coord.Caller, in wire.Name
 			return err
 		}
 		for _, x := range sessions {
-			if err := c.EndAndSettle(ctx, x, c.Now, map[string]any{"reason": "repo_removed"}); err != nil {
+			if err := c.EndAndSettle(ctx, x, c.Now, wire.SessionEndedPayload{Tool: x.Tool, Reason: "repo_removed"}); err != nil {
 				return err
 			}
 		}
 		if err := c.Tx.RemoveRepo(ctx, r.ID); err != nil {
 			return err
 		}
-		return c.TellOf(ctx, coord.EventRepoRemoved, r.ID, r.ID, map[string]any{"full_name": r.FullName})
+		return c.TellOf(ctx, coord.EventRepoRemoved, r.ID, r.ID, wire.RepoRemovedPayload{FullName: r.FullName})
 	})
 	return out, err
 }
@@ -191,17 +187,17 @@ func (s *Service) MergeRepo(ctx context.Context, who coord.Caller, in wire.Merge
 			return err
 		}
 		if name != into.FullName {
-			if err := ground.FirstError(checkName(name), c.RenameRepo(ctx, who.OrgID, into, name)); err != nil {
+			if err := c.RenameRepo(ctx, who.OrgID, into, name); err != nil {
 				return err
 			}
 		}
 		if err := c.Live.StartOver(ctx, c.Tx, who.OrgID, into.ID); err != nil {
 			return err
 		}
-		if err := c.TellOf(ctx, coord.EventRepoMerged, into.ID, into.ID, map[string]any{
-			"full_name": name,
-			"merged":    from.FullName,
-			"merged_id": from.ID,
+		if err := c.TellOf(ctx, coord.EventRepoMerged, into.ID, into.ID, wire.RepoMergedPayload{
+			FullName: name,
+			Merged:   from.FullName,
+			MergedID: from.ID,
 		}); err != nil {
 			return err
 		}
@@ -229,7 +225,7 @@ func (s *Service) KeepRepoApart(ctx context.Context, who coord.Caller, in wire.K
 		if err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventRepoUpdated, a.ID, a.ID, map[string]any{"full_name": a.FullName, "apart_from": b.FullName})
+		return ground.Tell(ctx, tx, who, coord.EventRepoUpdated, a.ID, a.ID, wire.RepoUpdatedPayload{FullName: a.FullName, ApartFrom: b.FullName})
 	})
 	return out, err
 }
@@ -263,11 +259,11 @@ func NoteTwins(ctx context.Context, tx *store.Tx, who coord.Caller, a, b coord.R
 	if err != nil || !news {
 		return err
 	}
-	return ground.Tell(ctx, tx, who, coord.EventRepoTwins, a.ID, a.ID, map[string]any{
-		"full_name": a.FullName,
-		"other":     b.FullName,
-		"other_id":  b.ID,
-		"why":       why,
+	return ground.Tell(ctx, tx, who, coord.EventRepoTwins, a.ID, a.ID, wire.RepoTwinsPayload{
+		FullName: a.FullName,
+		Other:    b.FullName,
+		OtherID:  b.ID,
+		Why:      why,
 	})
 }
 
@@ -284,7 +280,8 @@ func Moved(ctx context.Context, c *ground.Change, r coord.Repo, name, fingerprin
 		}
 		r.Remotes = append(r.Remotes, fingerprint)
 		if name == "" || name == r.FullName {
-			return c.TellOf(ctx, coord.EventRepoUpdated, r.ID, r.ID, map[string]any{"full_name": r.FullName, "remotes": len(r.Remotes), "by": by})
+			return c.TellOf(ctx, coord.EventRepoUpdated, r.ID, r.ID,
+				wire.RepoUpdatedPayload{FullName: r.FullName, Remotes: new(len(r.Remotes)), By: by})
 		}
 	}
 	if named, err := c.RepoByName(ctx, c.Who.OrgID, name); name != "" && err == nil && named.ID != r.ID {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
@@ -78,7 +79,7 @@ func shareUnattended(ctx context.Context, c *ground.Change, org string) error {
 		}
 		i := &rows[k]
 		if err = c.ShareClaim(ctx, i, "shared: its session ended, and nobody answered for it"); err == nil {
-			err = TellIntent(ctx, c, coord.EventIntentReleased, *i, nil)
+			err = TellIntent(ctx, c, coord.EventIntentReleased, *i)
 		}
 	}
 	return err
@@ -127,7 +128,7 @@ func (s *Service) due(ctx context.Context, org string) (due bool, err error) {
 
 func expireSession(ctx context.Context, c *ground.Change, x store.SessionRow) error {
 	// It ended as its time was up; that we noticed later is our affair.
-	return c.EndAndSettle(ctx, x, x.LastHeartbeatAt.Add(Expiry), map[string]any{"tool": x.Tool, "expired": true})
+	return c.EndAndSettle(ctx, x, x.LastHeartbeatAt.Add(Expiry), wire.SessionEndedPayload{Tool: x.Tool, Expired: true})
 }
 
 // maxExpired bounds what one sweep of an org ends: the next one goes on.
