@@ -21,7 +21,8 @@ func TestTheReferenceOfEventsIsCurrent(t *testing.T) {
 
 func eventsPage(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# Events\n\n" + generated + `What the audit log, ` + "`GET /v1/stream`, `svc watch`" + ` and [webhooks](../webhooks.md) tell. Payloads
+	b.WriteString("# Events\n\n" + generated)
+	b.WriteString(`What the audit log, ` + "`GET /v1/stream`, `svc watch`" + ` and [webhooks](../webhooks.md) tell. Payloads
 hold refs and small facts, never what people wrote or code, and nothing of a private conversation but that it went on. The same is in
 ` + "`/openapi.json` under `webhooks`, as JSON Schema; `x-event-types`" + ` there is the list. Every event that the service writes in
 its tests is held to it. A later version may add fields and types: ignore what you do not know.

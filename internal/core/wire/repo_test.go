@@ -17,8 +17,8 @@ import (
 // nothing else: no rule is left for the server to refuse by.
 func TestFullNameIsAsStrictAsItCanBe(t *testing.T) {
 	var patterns []*regexp.Regexp
-	for _, of := range []reflect.Type{reflect.TypeFor[wire.CreateRepo](), reflect.TypeFor[wire.PatchRepo](), reflect.TypeFor[wire.MergeRepo]()} {
-		f, _ := of.FieldByName("FullName")
+	for _, of := range []any{wire.CreateRepo{}, wire.PatchRepo{}, wire.MergeRepo{}} {
+		f, _ := reflect.TypeOf(of).FieldByName("FullName")
 		patterns = append(patterns, regexp.MustCompile(f.Tag.Get("pattern")))
 	}
 	const letters = "aZ9_.~-"

@@ -97,7 +97,9 @@ func TestABackupHoldsEverything(t *testing.T) {
 						return err
 					}
 					repo := coord.Entity{Kind: "repo", ID: id}
-					return tx.Emit(ctx, coord.Event{OrgID: busy.ID, Type: coord.EventRepoRegistered, Subject: repo, RepoID: id})
+					return tx.Emit(ctx, coord.Event{OrgID: busy.ID, Type: coord.EventRepoRegistered, Subject: repo, RepoID: id,
+						Actor: coord.Entity{Kind: "system", ID: "svc"},
+						Facts: wire.RepoRegisteredPayload{FullName: fmt.Sprint("acme/r", n), Provider: coord.GitHub}})
 				})
 			}
 		})

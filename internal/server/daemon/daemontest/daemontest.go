@@ -42,12 +42,24 @@ type World struct {
 	cfg   daemon.Config
 	n     atomic.Int32
 	later atomic.Int64 // how far the service's clock is ahead
+
+	frozen atomic.Int64 // when the service's clock stopped, if it did
 }
 
 // Advance moves the service's clock ahead.
 func (w *World) Advance(d time.Duration) { w.later.Add(int64(d)) }
 
-func (w *World) now() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }
+// Freeze stops the service's clock, so that what is counted per minute does not
+// depend on how fast the machine is.
+func (w *World) Freeze() { w.frozen.Store(time.Now().UnixNano()) }
+
+func (w *World) now() time.Time {
+	now := time.Now()
+	if at := w.frozen.Load(); at != 0 {
+		now = time.Unix(0, at)
+	}
+	return now.Add(time.Duration(w.later.Load()))
+}
 
 // Start runs a service on the database at dsn until the test ends.
 func Start(t testing.TB, dsn string) *World {

@@ -79,7 +79,8 @@ func (s *Service) CreateWebhook(ctx context.Context, who coord.Caller, in wire.C
 		if err != nil {
 			return err
 		}
-		if err := ground.Tell(ctx, tx, who, coord.EventWebhookCreated, w.ID, "", wire.WebhookCreatedPayload{EventTypes: w.EventTypes}); err != nil {
+		if err := ground.Tell(ctx, tx, who, coord.EventWebhookCreated, w.ID, "",
+			wire.WebhookCreatedPayload{EventTypes: w.EventTypes}); err != nil {
 			return err
 		}
 		// Its own creation is the last event that the endpoint is not told of.

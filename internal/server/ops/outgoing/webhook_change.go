@@ -91,7 +91,8 @@ func (s *Service) RotateSecret(ctx context.Context, who coord.Caller, in wire.ID
 		out = wire.RotatedSecret{Secret: secret, OldSecretUntil: tx.Now.Add(bothValid)}
 		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &out.OldSecretUntil, sealed
 		return ground.FirstError(tx.SaveWebhook(ctx, w),
-			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "", wire.WebhookUpdatedPayload{Changed: []string{"secret"}, Paused: w.Paused}))
+			ground.Tell(ctx, tx, who, coord.EventWebhookUpdated, w.ID, "",
+				wire.WebhookUpdatedPayload{Changed: []string{"secret"}, Paused: w.Paused}))
 	})
 	return out, err
 }

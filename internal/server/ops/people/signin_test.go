@@ -178,6 +178,7 @@ func TestFailuresToSignInAreLimited(t *testing.T) {
 	} {
 		w := daemontest.Start(t, t.TempDir()+"/svc.db")
 		w.Org("Acme")
+		w.Freeze()
 		limited := false
 		for i := range c.most {
 			if res := signIn(w, c.email(i), "wrong"); res.Status == 429 {
