@@ -83,21 +83,6 @@ func (r *Registry) Of(t reflect.Type, dir Direction) *Schema {
 	return r.of(t, dir)
 }
 
-// Name keeps a schema under a name of its own, made on first use, and returns
-// a reference to it.
-func (r *Registry) Name(name string, schema func() *Schema) *Schema {
-	r.mu.Lock()
-	s, known := r.Defs[name]
-	r.mu.Unlock()
-	if !known {
-		s = schema() // which may ask for others
-		r.mu.Lock()
-		r.Defs[name] = s
-		r.mu.Unlock()
-	}
-	return &Schema{Ref: RefPrefix + name, def: s}
-}
-
 // Resolve follows a reference.
 func (r *Registry) Resolve(s *Schema) *Schema {
 	if s.Ref == "" {

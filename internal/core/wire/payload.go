@@ -327,7 +327,10 @@ type IntegrationPayload struct {
 	Integration  string `json:"integration" enum:"github,gitlab,slack,digest"`
 	Connected    *bool  `json:"connected,omitempty"`
 	Enabled      *bool  `json:"enabled,omitempty" doc:"Of the digest"`
+	EveryMinutes *int   `json:"every_minutes,omitempty" doc:"How often channels are told"`
+	Quiet        *bool  `json:"quiet,omitempty" doc:"Whether channels have quiet hours"`
 	Installation string `json:"installation,omitempty" example:"4711" doc:"Of GitHub's app"`
+	Repo         string `json:"repo,omitempty" example:"acme/shop" doc:"Of a repository's own channel"`
 	Repos        *int   `json:"repos,omitempty" doc:"How many repositories the installation has"`
 	Removed      *bool  `json:"removed,omitempty"`
 	Suspended    *bool  `json:"suspended,omitempty"`

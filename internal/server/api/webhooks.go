@@ -39,21 +39,21 @@ func signed(name, text string) object {
 	return object{"name": name, "in": "header", "required": true, "schema": object{"type": "string"}, "description": text}
 }
 
-// eventSchema returns a reference to the schema of the events of a type. It is
-// closed: what a payload may hold is all in its type.
+// eventSchema returns the schema of the events of a type. It is closed: what a
+// payload may hold is all in its type. It stands by itself, since oapi-codegen
+// leaves out what no path refers to.
 func (a *API) eventSchema(row wire.EventRow) *shape.Schema {
-	payload := a.Schemas.Of(reflect.TypeOf(row.Payload), shape.Out)
-	a.Schemas.Resolve(payload).AdditionalProperties = false
-	return a.Schemas.Name(camel(row.Type)+"Event", func() *shape.Schema {
-		s := a.Schemas.Fields(reflect.TypeFor[coord.Event](), shape.Out, func(reflect.StructField) bool { return true })
-		s.AdditionalProperties = false
-		s.Description = row.When
-		s.Properties["type"] = &shape.Schema{Type: "string", Enum: []any{string(row.Type)}}
-		s.Properties["payload"] = payload
-		s.Properties["actor"] = entity("user", "session", "service", "system")
-		s.Properties["subject"] = entity(row.Subjects()...)
-		return s
-	})
+	all := func(reflect.StructField) bool { return true }
+	payload := a.Schemas.Fields(reflect.TypeOf(row.Payload), shape.Out, all)
+	payload.AdditionalProperties = false
+	s := a.Schemas.Fields(reflect.TypeFor[coord.Event](), shape.Out, all)
+	s.AdditionalProperties = false
+	s.Description = row.When
+	s.Properties["type"] = &shape.Schema{Type: "string", Enum: []any{string(row.Type)}}
+	s.Properties["payload"] = payload
+	s.Properties["actor"] = entity("user", "session", "service", "system")
+	s.Properties["subject"] = entity(row.Subjects()...)
+	return s
 }
 
 // entity is the schema of who or what an event is by or about.

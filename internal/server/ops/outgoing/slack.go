@@ -239,10 +239,10 @@ func (s *Service) PatchSlack(ctx context.Context, who coord.Caller, in wire.Patc
 		if out, err = slackStatus(ctx, tx, who.OrgID); err != nil {
 			return err
 		}
-		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", map[string]any{
-			"integration":   "slack",
-			"every_minutes": m.EveryMinutes,
-			"quiet":         m.Quiet != nil,
+		return ground.Tell(ctx, tx, who, coord.EventIntegrationUpdated, who.OrgID, "", wire.IntegrationPayload{
+			Integration:  "slack",
+			EveryMinutes: &m.EveryMinutes,
+			Quiet:        new(m.Quiet != nil),
 		})
 	})
 	return out, err
