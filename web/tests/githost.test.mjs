@@ -110,7 +110,7 @@ test("GitLab is connected, its secret shown once, and disconnected", async () =>
 
   await page.getByRole("button", { name: "Disconnect" }).click();
   await dialog(page).getByRole("button", { name: "Disconnect" }).click();
-  await page.getByText("Not connected.").waitFor();
+  await page.getByRole("button", { name: "Connect GitLab" }).waitFor();
 });
 
 test("a plan is bought and then managed", async () => {
