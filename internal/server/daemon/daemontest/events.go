@@ -50,6 +50,9 @@ func (w *World) holdEvents() {
 	for _, o := range orgs {
 		for _, e := range w.Events(o.ID) {
 			seen[e.Type] = true
+			if strings.HasPrefix(e.Subject.ID, "old-") {
+				continue // made up by storetest's history, not by the service
+			}
 			if err := Promised(e); err != nil && !wrong[e.Type] {
 				wrong[e.Type] = true
 				w.t.Error(err)
