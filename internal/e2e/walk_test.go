@@ -117,7 +117,7 @@ var plays = map[string]play{
 	"svc feed":                       {shows: `conflict\.detected`},
 	"svc check auth/login.go":        {shows: `free|nobody|No`},
 	"svc check --against":            {shows: `.`},
-	"svc watch":                      {during: hearing("intent.declared"), code: 130, shows: `intent\.declared +.*INT-\d+`},
+	"svc watch":                      {during: hearing("intent.declared"), code: 130, shows: `intent\.declared +.*INT-\d+ in acme/shop`},
 	"svc watch --type":               {during: hearing("conflict.detected"), code: 130, shows: `"type":"conflict\.detected"`},
 	"svc watch-tree":                 {shows: `^Your own edits in `},
 	"svc status --watch":             {during: hearing("intent.declared"), code: 130, shows: `Olga Oak at Acme(.|\n)*intent\.declared`},

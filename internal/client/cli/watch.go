@@ -95,36 +95,37 @@ func (a *app) printEvent(e coord.Event, known names) error {
 // names are what the ids in events are called.
 type names map[string]string
 
-// named asks what the ids in an event are called, if one is new. Whatever fails,
-// the event is shown without.
+// named asks what an event's actor is called and where it happened, if that is
+// new. Whatever fails, the event is shown without.
 func (a *app) named(ctx context.Context, c *remote.Client, n names, e coord.Event) {
 	n.place(ctx, c, e)
-	known := true
-	for _, id := range idsOf(e) {
-		_, ok := n[id]
-		known = known && ok
-	}
-	if known {
+	if _, known := n[e.Actor.ID]; known || e.Actor.ID == "" {
 		return
 	}
-	for _, id := range idsOf(e) {
-		n[id] = "" // asked for once
-	}
+	n[e.Actor.ID] = "" // asked for once
 	var f wire.Feed
 	if err := c.Send(ctx, "GET", "/v1/feed?limit=50", nil, &f); err == nil {
 		n.learn(f.Refs)
 	}
 }
 
-// place asks where a conflict is, which its events do not say.
+// place asks where a conflict or an intent is, which its events do not say.
 func (n names) place(ctx context.Context, c *remote.Client, e coord.Event) {
 	ref, _ := e.Payload["ref"].(string)
-	if _, asked := n[ref]; asked || !isRef(ref, "CF-") {
+	if _, asked := n[ref]; asked {
 		return
 	}
-	n[ref] = ""
-	if cf, err := c.Conflict(ctx, ref); err == nil {
-		n[ref] = "at " + team.Where(cf) + " in " + peertext.Path(cf.Repo.FullName) + " between " + team.Between(cf)
+	switch {
+	case isRef(ref, "CF-"):
+		n[ref] = ""
+		if cf, err := c.Conflict(ctx, ref); err == nil {
+			n[ref] = "at " + team.Where(cf) + " in " + peertext.Path(cf.Repo.FullName) + " between " + team.Between(cf)
+		}
+	case isRef(ref, "INT-"):
+		n[ref] = ""
+		if in, err := c.Intent(ctx, ref); err == nil {
+			n[ref] = "in " + peertext.Path(in.Repo.FullName)
+		}
 	}
 }
 
@@ -134,18 +135,8 @@ func (n names) learn(refs map[string]wire.FeedRef) {
 	}
 }
 
-func idsOf(e coord.Event) (ids []string) {
-	if e.Actor.ID != "" {
-		ids = append(ids, e.Actor.ID)
-	}
-	if id, ok := e.Payload["repo_id"].(string); ok {
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// eventLine shows who did what where: the actor and the repository by name,
-// refs, files, then the small facts.
+// eventLine shows who did what where: the actor by name, refs with their place,
+// files, then the small facts.
 func (a *app) eventLine(e coord.Event, n names) string {
 	var facts []string
 	if who := n[e.Actor.ID]; who != "" {
@@ -156,9 +147,6 @@ func (a *app) eventLine(e coord.Event, n names) string {
 		if n[ref] != "" {
 			facts = append(facts, n[ref])
 		}
-	}
-	if id, _ := e.Payload["repo_id"].(string); n[id] != "" {
-		facts = append(facts, "in "+n[id])
 	}
 	if paths := pathsOf(e.Payload); len(paths) > 0 {
 		text := peertext.Path(paths[0])
