@@ -64,12 +64,12 @@ test("what the API does not have is never answered with a page", async () => {
 });
 
 test("a repo says how much of it could not be read, and where", async () => {
-  const page = await world.page("ana", "/repos/northwind/storefront");
+  const page = await world.page("ana", "/repos/northwind/mobile");
   const gaps = page.locator("section").filter({ has: page.getByRole("heading", { name: "Not understood" }) });
   await gaps.waitFor();
   const file = (path, unread) => ({ path, contracts: [], unread });
-  await world.tokens.ana.post("/v1/repos/northwind%2Fstorefront/index", { files: [file("src/few.ts", 1), file("src/many.ts", 4)], removed: [], complete: true });
-  await goTo(page, world.url + "/repos/northwind/storefront");
+  await world.tokens.ana.post("/v1/repos/northwind%2Fmobile/index", { files: [file("src/few.ts", 1), file("src/many.ts", 4)], removed: [], complete: false });
+  await goTo(page, world.url + "/repos/northwind/mobile");
   await gaps.getByText("5 places").waitFor();
   assert.match(await gaps.locator("li").first().innerText(), /src\/many\.ts\s*4 places/);
 });

@@ -86,7 +86,8 @@ test("a webhook shows its secret once and is deleted", async () => {
   const row = page.locator(".row-item").filter({ hasText: "Release board" });
   await row.getByRole("button", { name: "Deliveries" }).click();
   await page.locator(".deliveries").waitFor();
-  await row.getByRole("button", { name: "Delete" }).click();
+  await row.getByRole("button", { name: /^More for/ }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
   await dialog(page).getByRole("button", { name: "Delete" }).click();
   await row.waitFor({ state: "detached" });
 });
