@@ -116,7 +116,7 @@ var plays = map[string]play{
 	"svc search 'login'":             {shows: `messages|conflicts`},
 	"svc feed":                       {shows: `conflict\.detected`},
 	"svc check auth/login.go":        {shows: `free|nobody|No`},
-	"svc check --against":            {shows: `.`},
+	"svc check --against":            {before: pulled, shows: `.`},
 	"svc watch":                      {during: hearing("intent.declared"), code: 130, shows: `intent\.declared +.*INT-\d+ in acme/shop`},
 	"svc watch --type":               {during: hearing("conflict.detected"), code: 130, shows: `"type":"conflict\.detected"`},
 	"svc watch-tree":                 {shows: `^Your own edits in `},
@@ -158,7 +158,7 @@ var plays = map[string]play{
 	"svc api POST":                   {shows: `Freezing main`},
 	"svc api /v1/events":             {shows: `^conflict\.detected$`},
 	"svc prompt":                     {before: worked, shows: `INT-`},
-	"svc hook":                       {before: asBob, shows: `"permissionDecision":"deny"`},
+	"svc hook":                       {before: asBobAnswered, shows: `"permissionDecision":"deny"`},
 	"svc index":                      {shows: `indexed \d+ files with \d+ contracts`},
 	"svc index --explain":            {shows: `provides +http:GET /users/`},
 	"svc analyze":                    {before: edited, shows: `src/auth\.go`},
@@ -227,10 +227,27 @@ func edited(t *testing.T, b *bench) {
 	writeFile(t, filepath.Join(b.dir, "src/auth.go"), "package src\n\nfunc Auth(name string) {}\n")
 }
 
-// worked has hooks leave the line that svc prompt prints.
-func worked(t *testing.T, b *bench) {
-	b.must(t, "svc hook --tool claude_code --event PreToolUse < payload.json")
+// hooking is a hook until it shows something. A service that looks for races
+// may take longer for its first answers than a hook waits.
+func hooking(t *testing.T, b *bench, shown string) {
+	await.True(t, shown+" to say something", func() bool {
+		b.must(t, "svc who") // reaches the service, which ends a hook's pause
+		b.must(t, "svc hook --tool claude_code --event PreToolUse < payload.json")
+		_, out, _ := b.run(t, shown)
+		return strings.TrimSpace(out) != ""
+	})
 }
+
+func asBobAnswered(t *testing.T, b *bench) {
+	asBob(t, b)
+	hooking(t, b, "svc hook --tool claude_code --event PreToolUse < payload.json")
+}
+
+// worked has hooks leave the line that svc prompt prints.
+func worked(t *testing.T, b *bench) { hooking(t, b, "svc prompt") }
+
+// pulled has a pull request in the clone.
+func pulled(t *testing.T, b *bench) { b.must(t, "git update-ref refs/pull/12/head HEAD") }
 
 // wellSetUp puts a machine in the bench's place on which nothing is missing.
 func wellSetUp(t *testing.T, b *bench) {
