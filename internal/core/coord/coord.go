@@ -54,6 +54,9 @@ func (t *Time) UnmarshalText(b []byte) error {
 func IntentRef(n int) string   { return "INT-" + strconv.Itoa(n) }
 func ConflictRef(n int) string { return "CF-" + strconv.Itoa(n) }
 
+// MaxRef is the greatest number that a ref can have.
+const MaxRef = 999_999_999
+
 // ParseIntentRef reads INT-7 or 7, in any case.
 func ParseIntentRef(s string) (int, bool) { return parseRef(s, "INT-") }
 
@@ -65,7 +68,7 @@ func parseRef(s, prefix string) (int, bool) {
 		s = s[len(prefix):]
 	}
 	// Only plain digits: Atoi would also take a sign.
-	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
+	if s = strings.TrimLeft(s, "0"); s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.Atoi(s)

@@ -97,9 +97,9 @@ type Claim struct {
 
 // A ScopeSet is what an intent is about.
 type ScopeSet struct {
-	Paths     []string `json:"paths" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
-	Symbols   []string `json:"symbols" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method"`
+	Paths     []string `json:"paths" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"path" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
+	Symbols   []string `json:"symbols" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"symbol" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"contract" doc:"Keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method"`
 }
 
 // An ExternalRef links an intent to a ticket.

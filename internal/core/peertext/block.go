@@ -114,3 +114,23 @@ func (m Marker) tag(text string) (string, error) {
 	}
 	return "", fmt.Errorf("every tag occurs in the text: the source is not random")
 }
+
+// Unmarked returns a text without its marks, which are others each time: what
+// stays the same says the same.
+func Unmarked(text string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(text, quoteOpen)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		mark, rest, closed := strings.Cut(after, quoteClose)
+		if closed && strings.HasPrefix(strings.TrimPrefix(mark, "/"), "peer:") {
+			text = rest
+			continue
+		}
+		b.WriteString(quoteOpen)
+		text = after
+	}
+}

@@ -321,3 +321,19 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// Whoever compares what was said compares it without the marks.
+func TestUnmarkedIsTheSameEachTime(t *testing.T) {
+	say := func() string {
+		return peertext.NewMarker(rand.Reader).Say("Ask "+peertext.QuotedText("bo b⟧", 20)+" of ⟦x", 200)
+	}
+	a, b := say(), say()
+	if a == b || peertext.Unmarked(a) != peertext.Unmarked(b) || !strings.Contains(peertext.Unmarked(a), "bo b") {
+		t.Errorf("%q and %q are %q and %q", a, b, peertext.Unmarked(a), peertext.Unmarked(b))
+	}
+	for _, text := range []string{"", "⟦", "a ⟦b⟧ c", "⟧⟦peer:", "plain"} {
+		if got := peertext.Unmarked(text); got != text {
+			t.Errorf("%q has no marks and is %q", text, got)
+		}
+	}
+}

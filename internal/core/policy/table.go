@@ -90,9 +90,9 @@ func Table() []Rule {
 		{Name: "shared_clone_guard", Type: Choice, Values: levels, Default: "block",
 			Doc: "What a git command does that would hit uncommitted work of another agent in the same working copy. " +
 				"With block, one that discards it (stash, reset --hard, checkout, restore, clean, rebase --abort; also in a submodule or " +
-				"another worktree) is refused, and one that commits it (add -A, commit -a, commit of what the other staged), moves it onto " +
-				"another commit (switch, merge, pull, rebase, cherry-pick, am) or mixes other changes into it (stash pop, apply) warns; " +
-				"with warn all only warn."},
+				"another worktree) or takes a stash that the other made (stash pop, drop, clear) is refused, and one that commits it (add -A, " +
+				"commit -a, commit of what the other staged), moves it onto another commit (switch, merge, pull, rebase, " +
+				"cherry-pick, am) or mixes other changes into it (stash pop, apply) warns; with warn all only warn."},
 		{Name: "auto_draft", Type: Boolean, Default: true,
 			Doc: "The first prompt of a session without an intent drafts one."},
 		{Name: "ignore_paths", Type: Globs, Max: 200, Default: DefaultIgnorePaths(),

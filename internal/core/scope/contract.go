@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Methods lists the HTTP methods that a contract key may name.
@@ -37,13 +38,13 @@ func ParseContract(s string) (string, error) {
 	if err := checkText(s); err != nil {
 		return "", err
 	}
-	kind, rest, ok := strings.Cut(strings.TrimSpace(s), ":")
-	kind = strings.ToLower(kind)
+	kind, rest, ok := strings.Cut(strings.Trim(s, " "), ":")
+	kind = lower(kind)
 	read := contractKinds[kind]
 	if !ok || read == nil {
 		return "", fmt.Errorf("%q has no known prefix; use one of %s", s, strings.Join(ContractPrefixes(), " "))
 	}
-	key, err := read(strings.TrimSpace(rest))
+	key, err := read(strings.Trim(rest, " "))
 	if err != nil {
 		return "", fmt.Errorf("%q %w", s, err)
 	}
@@ -56,13 +57,17 @@ func ParseLookup(s string) (string, error) {
 	if err := checkText(s); err != nil {
 		return "", err
 	}
-	s = strings.TrimSpace(s)
+	s = strings.Trim(s, " ")
 	method, route, _ := strings.Cut(s, " ")
 	prefix, _, _ := strings.Cut(s, ":")
 	switch {
-	case strings.HasPrefix(s, "/"), isMethod(method) && strings.HasPrefix(strings.TrimSpace(route), "/"):
-		return ParseContract("http:" + s)
-	case contractKinds[strings.ToLower(prefix)] == nil && strings.Contains(s, "#"):
+	case strings.HasPrefix(s, "/"), isMethod(method) && strings.HasPrefix(strings.TrimLeft(route, " "), "/"):
+		key, err := ParseContract("http:" + s)
+		if sym, e := ParseSymbol(s); err != nil && e == nil { // a folder may be called GET
+			return sym.String(), nil
+		}
+		return key, err
+	case contractKinds[lower(prefix)] == nil && strings.Contains(s, "#"):
 		sym, err := ParseSymbol(s)
 		return sym.String(), err
 	}
@@ -92,8 +97,22 @@ func RelatedContracts(key string) []string {
 	return out
 }
 
+// lower writes letters of ASCII small; it makes none of other letters, as
+// strings.ToLower does of the Kelvin sign.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= utf8.RuneSelf:
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
 func isMethod(s string) bool {
-	s = strings.ToUpper(s)
+	s = strings.ToUpper(lower(s))
 	return s == "*" || s == AnyMethod || s == "ALL" || slices.Contains(Methods(), s)
 }
 
@@ -108,8 +127,11 @@ func httpKey(s string) (string, error) {
 	if method = strings.ToUpper(method); method == "*" || method == "ALL" {
 		method = AnyMethod
 	}
-	route = Route(strings.TrimSpace(route))
-	if route == "" {
+	route = strings.Trim(route, " ")
+	if strings.Contains(route, " ") && !spacedRoute().MatchString(route) {
+		return "", fmt.Errorf("needs a route without spaces, such as http:GET /users/{id}")
+	}
+	if route = Route(route); route == "" {
 		return "", fmt.Errorf("needs a route that starts with /, such as http:GET /users/{id}")
 	}
 	return method + " " + route, nil
@@ -133,7 +155,7 @@ func plainKey(what string, rooted bool) func(string) (string, error) {
 		if rooted {
 			s = strings.TrimLeft(s, "./")
 		}
-		if s == "" || strings.ContainsAny(s, " \t") {
+		if s == "" || strings.Contains(s, " ") {
 			return "", fmt.Errorf("needs %s without spaces after the prefix", what)
 		}
 		return s, nil
@@ -144,7 +166,7 @@ func plainKey(what string, rooted bool) func(string) (string, error) {
 func packageKey(s string) (string, error) {
 	registry, rest, ok := strings.Cut(s, ":")
 	pkg, name, named := strings.Cut(rest, "#")
-	if !ok || !named || registry == "" || pkg == "" || name == "" || strings.ContainsAny(s, " \t") {
+	if !ok || !named || registry == "" || pkg == "" || name == "" || strings.Contains(s, " ") {
 		return "", fmt.Errorf("needs a registry, a package and a name, such as pkg:npm:@acme/auth#login")
 	}
 	return strings.ToLower(registry) + ":" + pkg + "#" + name, nil

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxAlternatives and maxExpanded (bytes) bound what braces may multiply to:
+// maxAlternatives, maxExpanded (characters) and maxNesting bound what braces may multiply to:
 // comparing two globs costs the product of what they stand for.
 const (
 	maxAlternatives = 64
 	maxExpanded     = 2048
+	maxNesting      = 3
 )
 
 // maxDepth bounds the elements of a glob, so that an index can hold a set of
@@ -31,7 +33,7 @@ type Glob struct {
 }
 
 // ParseGlob reads a path selector, or says what is wrong with it. A trailing
-// slash means everything below.
+// slash, or one and a dot, means everything below.
 func ParseGlob(s string) (Glob, error) {
 	if err := checkText(s); err != nil {
 		return Glob{}, err
@@ -46,7 +48,7 @@ func ParseGlob(s string) (Glob, error) {
 	}
 	g := Glob{text: text}
 	for _, alt := range expanded {
-		if alt, err = cleanPattern(alt); err != nil {
+		if alt, err = cleanPattern(strings.Trim(alt, " ")); err != nil {
 			return Glob{}, fmt.Errorf("%q: %w", s, err)
 		}
 		g.add(alt)
@@ -103,16 +105,16 @@ func (g *Glob) add(alt string) {
 
 // canonicalGlob cleans the slashes outside braces and folds runs of stars.
 func canonicalGlob(s string) (string, error) {
-	s = strings.ReplaceAll(strings.TrimSpace(s), `\`, "/")
+	s = strings.ReplaceAll(strings.Trim(s, " "), `\`, "/")
 	if strings.HasPrefix(s, "/") || hasDrive(s) {
-		return "", fmt.Errorf("%q is absolute; give the path from the repository's root", s)
+		return "", absolute(s)
 	}
 	var out []string
 	elems := splitOutside(s, '/')
 	for i, elem := range elems {
 		elem = foldStars(elem)
 		switch {
-		case elem == "" && i == len(elems)-1 && len(out) > 0:
+		case (elem == "" || elem == ".") && i == len(elems)-1 && len(out) > 0:
 			elem = "**"
 		case elem == "" || elem == ".":
 			continue
@@ -126,7 +128,15 @@ func canonicalGlob(s string) (string, error) {
 	if len(out) == 0 {
 		return "", fmt.Errorf("%q names no file; use ** for the whole repository", s)
 	}
+	if strings.HasPrefix(out[0], " ") {
+		return "", beginsWithSpace(s)
+	}
 	return joined(out, s), nil
+}
+
+// beginsWithSpace is wrong with what would be read as another selector again.
+func beginsWithSpace(s string) error {
+	return fmt.Errorf("%q begins with a space after its dots; write it without", s)
 }
 
 // joined returns the elements as one path, sharing the memory of whole if
@@ -178,6 +188,12 @@ func cleanPattern(alt string) (string, error) {
 	if len(out) > maxDepth {
 		return "", fmt.Errorf("is more than %d folders deep", maxDepth)
 	}
+	if strings.HasPrefix(out[0], " ") {
+		return "", beginsWithSpace(alt)
+	}
+	if hasDrive(out[0] + "/") {
+		return "", fmt.Errorf("one alternative (%s) is absolute", alt)
+	}
 	return joined(out, alt), nil
 }
 
@@ -193,7 +209,7 @@ func expand(glob string) ([]string, error) {
 			return nil, err
 		}
 		if open < 0 {
-			if size += len(s); size > maxExpanded {
+			if size += utf8.RuneCountInString(s); size > maxExpanded {
 				return nil, tooMany(glob)
 			}
 			done = append(done, s)
@@ -229,6 +245,9 @@ func firstGroup(s string) (open, end int, err error) {
 		case '{':
 			if depth++; open < 0 {
 				open = i
+			}
+			if depth > maxNesting {
+				return 0, 0, fmt.Errorf("%q nests braces more than %d deep; split it into several selectors", s, maxNesting)
 			}
 		case '}':
 			if depth--; depth < 0 {

@@ -22,6 +22,29 @@ var plainWords = []string{
 	"version", "info", "docs", "swagger", "openapi.json", "graphql", "index", "favicon.ico", "robots.txt", "debug", "env",
 }
 
+// sharedWords are what routes of many services are made of, each with users of
+// its own: the same route in two programs does not make the one call the other.
+var sharedWords = []string{
+	"user", "users", "auth", "login", "logout", "signin", "signup", "sign-in", "sign-up", "signout", "register", "registration", "me", "self",
+	"account", "accounts", "profile", "profiles", "token", "tokens", "refresh", "session", "sessions", "password", "reset", "reset-password",
+	"forgot-password", "change-password", "verify", "verify-email", "confirm", "whoami", "current", "search", "settings", "config", "upload",
+	"uploads", "files", "images", "notifications", "admin", "roles", "permissions",
+}
+
+// CommonRoute reports whether a route is one that many services have.
+func CommonRoute(key string) bool {
+	route, ok := httpRoute(key)
+	if !ok {
+		return false
+	}
+	for _, e := range core(route) {
+		if w := strings.ToLower(e); e != "" && !isParam(e) && !slices.Contains(sharedWords, w) && !slices.Contains(plainWords, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // core is a route without the base words before it.
 func core(route string) []string {
 	elems := strings.Split(strings.Trim(route, "/"), "/")

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSelector is the length that no selector may exceed, in bytes.
+// MaxSelector is the length that no selector may exceed, in characters.
 const MaxSelector = 1024
 
 // CleanPath returns a file's path relative to its repository's root, with
@@ -37,11 +37,11 @@ func cleanElems(p string) ([]string, error) {
 	}
 	p = strings.ReplaceAll(p, `\`, "/")
 	if strings.HasPrefix(p, "/") || hasDrive(p) {
-		return nil, fmt.Errorf("%q is absolute; give the path from the repository's root", p)
+		return nil, absolute(p)
 	}
 	var elems []string
 	for elem := range strings.SplitSeq(p, "/") {
-		switch strings.TrimSpace(elem) {
+		switch strings.Trim(elem, " ") {
 		case "", ".":
 		case "..":
 			return nil, fmt.Errorf("%q contains .., which may lead out of the repository; write it without", p)
@@ -52,13 +52,16 @@ func cleanElems(p string) ([]string, error) {
 	if len(elems) == 0 {
 		return nil, fmt.Errorf("%q names no file; use ** for the whole repository", p)
 	}
+	if hasDrive(elems[0] + "/") { // as in ./C:/x, which is C:/x
+		return nil, absolute(p)
+	}
 	return elems, nil
 }
 
 // isClean reports whether p is surely canonical: plain names joined by single
 // slashes.
 func isClean(p string) bool {
-	if p == "" || len(p) > MaxSelector || hasDrive(p) {
+	if p == "" || len(p) > MaxSelector || len(p) > 1 && p[1] == ':' {
 		return false
 	}
 	last := byte('/')
@@ -72,6 +75,10 @@ func isClean(p string) bool {
 	return last != '/'
 }
 
+func absolute(p string) error {
+	return fmt.Errorf("%q is absolute; give the path from the repository's root", p)
+}
+
 func hasDrive(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
@@ -79,14 +86,18 @@ func hasDrive(p string) bool {
 // checkText refuses what no selector may contain.
 func checkText(s string) error {
 	switch {
-	case strings.TrimSpace(s) == "":
+	case strings.Trim(s, " ") == "":
 		return fmt.Errorf("is empty")
-	case len(s) > MaxSelector:
-		return fmt.Errorf("is longer than %d bytes", MaxSelector)
+	case len(s) > MaxSelector && utf8.RuneCountInString(s) > MaxSelector:
+		return fmt.Errorf("is longer than %d characters", MaxSelector)
 	case !utf8.ValidString(s):
 		return fmt.Errorf("%q is not valid UTF-8", s)
-	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case hasControl(s):
 		return fmt.Errorf("%q contains a control character", s)
 	}
 	return nil
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -16,11 +16,11 @@ var hostAliases = map[string]string{
 // fingerprints themselves; groups may be nested. It reports false for a path
 // on a machine and for everything else that names no host, owner and name.
 func Fingerprint(remoteURL string) (string, bool) {
-	host, path, ok := splitRemote(strings.TrimSpace(remoteURL))
+	host, path, ok := splitRemote(strings.Trim(remoteURL, " \t\r\n"))
 	if !ok {
 		return "", false
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	host = strings.TrimSuffix(lower(host), ".")
 	if alias := hostAliases[host]; alias != "" {
 		host = alias
 	}
@@ -28,17 +28,37 @@ func Fingerprint(remoteURL string) (string, bool) {
 	if foldedHosts[host] {
 		path = strings.ToLower(path)
 	}
-	path = strings.TrimRight(strings.TrimSuffix(path, ".git"), "/")
 	elems := strings.Split(path, "/")
 	if len(elems) < 2 || !validHost(host) {
 		return "", false
 	}
 	for _, e := range elems {
-		if e == "" || e == "." || e == ".." || strings.ContainsAny(e, " \\?#\t\n\r\x00") {
+		bad := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`\?#:`, r) }
+		if e == "" || e == "." || e == ".." || strings.ContainsFunc(e, bad) {
 			return "", false
 		}
 	}
-	return host + "/" + path, true
+	return host + "/" + strings.Join(withoutGit(elems), "/"), true
+}
+
+// withoutGit drops .git from the end of a path, as a suffix or a folder, as
+// long as an owner and a name are left.
+func withoutGit(elems []string) []string {
+	for {
+		last := len(elems) - 1
+		base := elems[last]
+		if n := len(base) - len(".git"); n >= 0 && lower(base[n:]) == ".git" {
+			base = base[:n]
+		}
+		switch {
+		case base == elems[last] || base == "." || base == ".." || base == "" && last < 2:
+			return elems
+		case base == "":
+			elems = elems[:last]
+		default:
+			elems[last] = base
+		}
+	}
 }
 
 // splitRemote cuts an address into host, without user and port, and path.
@@ -49,12 +69,12 @@ func splitRemote(s string) (host, path string, ok bool) {
 		authority, path, _ := strings.Cut(rest, "/")
 		authority = authority[strings.LastIndexByte(authority, '@')+1:]
 		host, _, _ = strings.Cut(authority, ":")
-		return host, path, !strings.EqualFold(kind, "file")
+		return host, path, scheme().MatchString(kind+"://") && lower(kind) != "file" && !hasControl(s)
 	}
 	before, after, colon := strings.Cut(s, ":")
 	if colon && !strings.Contains(before, "/") {
 		host = before[strings.LastIndexByte(before, '@')+1:]
-		return host, after, len(host) > 1 // one letter is a drive
+		return host, after, len(strings.TrimSuffix(host, ".")) > 1 && !hasControl(s) // one letter is a drive
 	}
 	host, path, ok = strings.Cut(s, "/")
 	return host, path, ok // a fingerprint itself

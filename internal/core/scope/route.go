@@ -2,7 +2,6 @@ package scope
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -25,14 +24,14 @@ func Route(s string) string {
 
 func normalRoute(s string) string {
 	s = stripQuery(stripHost(strings.Trim(s, "\"'`")))
-	s = strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$")
+	s = strings.TrimRight(strings.TrimPrefix(s, "^"), "$\"'`")
 	if !strings.HasPrefix(s, "/") {
 		return ""
 	}
 	var b strings.Builder
 	for _, elem := range splitRoute(s) {
 		elem = routeElem(elem)
-		if strings.ContainsFunc(elem, unicode.IsSpace) {
+		if strings.ContainsFunc(elem, func(r rune) bool { return r <= ' ' }) {
 			return ""
 		}
 		if elem != "" {

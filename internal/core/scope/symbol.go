@@ -21,10 +21,10 @@ func ParseSymbol(s string) (Symbol, error) {
 		return Symbol{}, err
 	}
 	var sym Symbol
-	rest := strings.TrimSpace(s)
+	rest := strings.Trim(s, " ")
 	if after, ok := strings.CutPrefix(rest, symbolPrefix); ok {
 		lang, path, ok := strings.Cut(after, ":")
-		if !ok || lang == "" || strings.ContainsAny(lang, "/#") {
+		if !ok || lang == "" || strings.ContainsAny(lang, "/# ") {
 			return Symbol{}, fmt.Errorf("%q has no language; write sym:<lang>:<path>#<name>", s)
 		}
 		sym.Lang, rest = strings.ToLower(lang), path
@@ -33,12 +33,15 @@ func ParseSymbol(s string) (Symbol, error) {
 	if at < 0 {
 		return Symbol{}, fmt.Errorf("%q names no definition; write <path>#<name>", s)
 	}
-	if sym.Name = strings.TrimSpace(rest[at+1:]); strings.Trim(sym.Name, ".") != sym.Name || sym.Name == "" {
+	if sym.Name = strings.Trim(rest[at+1:], " "); strings.Trim(sym.Name, ".") != sym.Name || sym.Name == "" {
 		return Symbol{}, fmt.Errorf("%q needs a name after #", s)
 	}
 	var err error
 	if sym.Path, err = CleanPath(rest[:at]); err != nil {
 		return Symbol{}, err
+	}
+	if first, _, _ := strings.Cut(sym.Path, "/"); sym.Lang == "" && strings.Contains(first, ":") {
+		return Symbol{}, fmt.Errorf("%q has a colon before its first slash; write sym:<lang>:<path>#<name>", s)
 	}
 	if strings.ContainsAny(sym.Path, "*?{") {
 		return Symbol{}, fmt.Errorf("%q must name one file; wildcards belong into paths", s)

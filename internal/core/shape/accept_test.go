@@ -34,7 +34,7 @@ type outer struct {
 
 // What is accepted at a glance, a closer look finds nothing wrong with.
 func TestWhatIsAcceptedIsValid(t *testing.T) {
-	reg := shape.NewRegistry()
+	reg := shape.NewRegistry(nil)
 	schema := reg.Fields(reflect.TypeFor[outer](), shape.In, func(reflect.StructField) bool { return true })
 	const id = `"0d9fb4c6-6c83-4f2b-9c0e-6b2d1f6f0a11"`
 	good := `{"title":"a","mode":"x","code":"abc","count":1,"share":1,"on":true,"near":{"id":` + id +

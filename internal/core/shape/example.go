@@ -21,6 +21,8 @@ func (r *Registry) example(s *Schema, depth int) any {
 		return s.Default
 	case len(s.Enum) > 0:
 		return s.Enum[0]
+	case s.sample != "":
+		return s.sample
 	}
 	switch typeOf(s) {
 	case "string":

@@ -5,7 +5,8 @@ import "slices"
 // Inline returns s with every reference replaced by what it refers to, as
 // tools need it: their schemas stand alone, and not every host follows
 // references. With plain, null is left out: an optional argument is left out
-// instead, and some hosts know one type per field only.
+// instead, and some hosts know one type per field only; so are the patterns of
+// forms, which cost a model more than its mistakes do.
 func (r *Registry) Inline(s *Schema, plain bool) *Schema {
 	described := s.Description
 	s = r.Resolve(s)
@@ -15,6 +16,9 @@ func (r *Registry) Inline(s *Schema, plain bool) *Schema {
 	out := *s
 	if described != "" {
 		out.Description = described
+	}
+	if plain && s.sample != "" {
+		out.Pattern, out.Minimum, out.Maximum = "", nil, nil
 	}
 	if s.Items != nil {
 		out.Items = r.Inline(s.Items, plain)

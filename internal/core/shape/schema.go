@@ -44,6 +44,7 @@ type Schema struct {
 	def     *Schema        // what Ref refers to
 	order   []string       // of Properties, as declared
 	pattern *regexp.Regexp // compiled Pattern
+	sample  string         // what has the form, if Pattern is one
 }
 
 // A Direction tells whether a type is read from callers or written to them.
@@ -61,6 +62,7 @@ type Registry struct {
 	mu    sync.Mutex
 	Defs  map[string]*Schema
 	names map[key]string
+	forms map[string][2]string
 }
 
 type key struct {
@@ -68,9 +70,12 @@ type key struct {
 	dir Direction
 }
 
-// NewRegistry returns an empty registry.
-func NewRegistry() *Registry {
-	return &Registry{Defs: map[string]*Schema{}, names: map[key]string{}}
+// NewRegistry returns an empty registry. Forms are the patterns that form
+// tags name, each with an example: what the operations themselves read, and say better than a
+// pattern what is wrong with. They are for the document; Validate leaves them
+// to the operations.
+func NewRegistry(forms map[string][2]string) *Registry {
+	return &Registry{Defs: map[string]*Schema{}, names: map[key]string{}, forms: forms}
 }
 
 // RefPrefix is where named schemas live in an OpenAPI document.
@@ -95,8 +100,12 @@ var timeType = reflect.TypeFor[coord.Time]()
 
 type enumerated interface{ Enum() []string }
 
-// A loose type takes several JSON types, such as a string or a number.
-type loose interface{ JSONTypes() []string }
+// A loose type takes several JSON types, such as a string or a number. Form
+// says what it is like as text, for the document, and how great as a number.
+type loose interface {
+	JSONTypes() []string
+	Form() (pattern string, least, most int)
+}
 
 func (r *Registry) of(t reflect.Type, dir Direction) *Schema {
 	if t == timeType {
@@ -106,7 +115,8 @@ func (r *Registry) of(t reflect.Type, dir Direction) *Schema {
 		return &Schema{Type: "string", Enum: anys(e.Enum())}
 	}
 	if l, ok := reflect.Zero(t).Interface().(loose); ok && t.Kind() == reflect.String {
-		return &Schema{Type: l.JSONTypes()}
+		pattern, least, most := l.Form()
+		return &Schema{Type: l.JSONTypes(), Pattern: pattern, sample: strconv.Itoa(least), Minimum: &least, Maximum: &most}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -266,6 +276,15 @@ func (r *Registry) field(f reflect.StructField, dir Direction) *Schema {
 	}
 	if p := tag.Get("pattern"); p != "" {
 		target.Pattern, target.pattern = p, regexp.MustCompile(p)
+	}
+	if name := tag.Get("form"); name != "" && dir == In {
+		if items != nil {
+			target = items
+		}
+		if target.Pattern, target.sample = r.forms[name][0], r.forms[name][1]; target.Pattern == "" {
+			panic(fmt.Sprintf("shape: no form %q", name))
+		}
+		target = s
 	}
 	if d, ok := tag.Lookup("default"); ok && dir == In {
 		target.Default = literal(f.Type, d)

@@ -11,7 +11,7 @@ type ListConflicts struct {
 	List
 	Status []string `query:"status" maxItems:"10" enum:"live,open,acknowledged,resolving,resolved,overridden,stale" doc:"live is open, acknowledged and resolving"`
 	Mine   bool     `query:"mine" doc:"Only those the caller is a party of"`
-	Repo   string   `query:"repo" maxLength:"500" doc:"Also matches cross-repo conflicts where it is the dependent side"`
+	Repo   string   `query:"repo" maxLength:"500" form:"repo or empty" doc:"Also matches cross-repo conflicts where it is the dependent side"`
 	Intent string   `query:"intent" maxLength:"20"`
 
 	Severity []coord.Severity     `query:"severity" maxItems:"4"`
@@ -24,7 +24,7 @@ type ListConflicts struct {
 type ConflictsTool struct {
 	Mine   bool     `json:"mine" default:"true" doc:"Only those you are a party of"`
 	Status []string `json:"status" maxItems:"10" default:"live" enum:"live,open,acknowledged,resolving,resolved,overridden,stale"`
-	Repo   *string  `json:"repo" maxLength:"500"`
+	Repo   *string  `json:"repo" maxLength:"500" form:"repo or empty"`
 	Limit  int      `json:"limit" minimum:"1" maximum:"100" default:"20"`
 }
 

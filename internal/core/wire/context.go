@@ -4,10 +4,10 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // TeamContext asks what the team is doing around some work.
 type TeamContext struct {
-	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" doc:"Paths or globs you work on"`
+	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"path" doc:"Paths or globs you work on"`
 	Query     *string  `json:"query" maxLength:"500" doc:"What you will do, in words"`
 	SessionID *string  `json:"session_id" format:"uuid"`
-	Repo      *string  `json:"repo" maxLength:"500"`
+	Repo      *string  `json:"repo" maxLength:"500" form:"repo or empty"`
 }
 
 // A TeamPicture is what the team is doing around the caller's work.
@@ -51,11 +51,11 @@ type CrossChange struct {
 
 // ScopeCheck asks what some work would collide with. It writes nothing.
 type ScopeCheck struct {
-	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
-	Symbols   []string `json:"symbols" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
-	Contracts []string `json:"contracts" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024"`
+	Paths     []string `json:"paths" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"path"`
+	Symbols   []string `json:"symbols" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"symbol"`
+	Contracts []string `json:"contracts" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"contract"`
 	SessionID *string  `json:"session_id" format:"uuid"`
-	Repo      *string  `json:"repo" maxLength:"500"`
+	Repo      *string  `json:"repo" maxLength:"500" form:"repo or empty"`
 }
 
 // ScopeChecked is the answer to a scope check.
@@ -82,7 +82,7 @@ type ScopeFinding struct {
 type ListSessions struct {
 	List
 	Active *bool  `query:"active" doc:"true: active ones only; false: all others"`
-	Repo   string `query:"repo" maxLength:"500"`
+	Repo   string `query:"repo" maxLength:"500" form:"repo or empty"`
 
 	Status []string `query:"status" maxItems:"5" enum:"live,active,idle,ended,expired" doc:"live is active and idle"`
 	ChangedSince
@@ -95,7 +95,7 @@ type SessionID struct {
 
 // Presence asks who else is at work.
 type Presence struct {
-	Repo      string `query:"repo" json:"repo" maxLength:"500"`
+	Repo      string `query:"repo" json:"repo" maxLength:"500" form:"repo or empty"`
 	SessionID string `query:"session_id" json:"session_id" format:"uuid" doc:"Its repo sorts first"`
 	Limit     int    `query:"limit" json:"limit" minimum:"1" maximum:"100" default:"50"`
 }
@@ -116,13 +116,13 @@ type Online struct {
 
 // WaitFor waits until something is free. Exactly one target is given.
 type WaitFor struct {
-	Path           *string      `json:"path" minLength:"1" maxLength:"1024" doc:"A path or glob, until nobody claims or changes it"`
-	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Path           *string      `json:"path" minLength:"1" maxLength:"1024" form:"path" doc:"A path or glob, until nobody claims or changes it"`
+	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" form:"symbol" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
 	Intent         *IntentRef   `json:"intent" doc:"INT-n, until it has ended or is handed off"`
 	Conflict       *ConflictRef `json:"conflict" doc:"CF-n, until it is settled"`
 	TimeoutSeconds int          `json:"timeout_seconds" minimum:"1" maximum:"55" default:"50"`
 	SessionID      *string      `json:"session_id" format:"uuid"`
-	Repo           *string      `json:"repo" maxLength:"500"`
+	Repo           *string      `json:"repo" maxLength:"500" form:"repo or empty"`
 }
 
 // Waited is how a wait ended.

@@ -4,11 +4,11 @@ import "github.com/svc-hq/svc/internal/core/coord"
 
 // LookUpContract asks what is known of a contract.
 type LookUpContract struct {
-	Key       *string `json:"key" query:"key" minLength:"1" maxLength:"1024" doc:"A contract key, or a route such as GET /users/{id}"`
-	Symbol    *string `json:"symbol" query:"symbol" minLength:"1" maxLength:"1024" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Path      *string `json:"path" query:"path" minLength:"1" maxLength:"1024" doc:"A file, or a route if it starts with /"`
+	Key       *string `json:"key" query:"key" minLength:"1" maxLength:"1024" form:"lookup" doc:"A contract key, or a route such as GET /users/{id}"`
+	Symbol    *string `json:"symbol" query:"symbol" minLength:"1" maxLength:"1024" form:"lookup" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Path      *string `json:"path" query:"path" minLength:"1" maxLength:"1024" form:"file or route" doc:"A file, or a route if it starts with /"`
 	SessionID *string `json:"session_id" query:"session_id" format:"uuid"`
-	Repo      *string `json:"repo" query:"repo" maxLength:"500"`
+	Repo      *string `json:"repo" query:"repo" maxLength:"500" form:"repo or empty"`
 }
 
 // A ContractPicture is what is known of one or more contracts.
@@ -66,7 +66,7 @@ type ContractChange struct {
 // ListContracts asks for a repo's contracts.
 type ListContracts struct {
 	List
-	Repo string             `query:"repo" maxLength:"500"`
+	Repo string             `query:"repo" maxLength:"500" form:"repo or empty"`
 	Role coord.ContractRole `query:"role"`
 }
 
@@ -81,7 +81,7 @@ type IndexFiles struct {
 
 // An IndexedFile is what one file provides and uses.
 type IndexedFile struct {
-	Path      string                `json:"path" minLength:"1" maxLength:"1024"`
+	Path      string                `json:"path" minLength:"1" maxLength:"1024" form:"file"`
 	Language  string                `json:"language,omitempty" maxLength:"40"`
 	Contracts []coord.ContractFacts `json:"contracts" maxItems:"2000"`
 	Unread    int                   `json:"unread,omitempty" minimum:"0" maximum:"100000" doc:"Places that look like a route or a call of one but could not be read"`

@@ -70,7 +70,7 @@ type PatchSlack struct {
 
 // TestSlack says which channel is greeted.
 type TestSlack struct {
-	Repo string `query:"repo" maxLength:"500" doc:"A repo with a channel of its own; without it the org's"`
+	Repo string `query:"repo" maxLength:"500" form:"repo or empty" doc:"A repo with a channel of its own; without it the org's"`
 }
 
 // NotificationQueued is a chat post that is on its way.

@@ -12,6 +12,6 @@ type ListEvents struct {
 // Stream follows the events as they happen.
 type Stream struct {
 	Types       []coord.EventType `query:"types" maxItems:"100"`
-	Repos       []string          `query:"repos" maxItems:"200" doc:"Repo selectors"`
+	Repos       []string          `query:"repos" maxItems:"200" form:"repo" doc:"Repo selectors"`
 	LastEventID string            `query:"last_event_id" maxLength:"30" doc:"Resume after this id; the header Last-Event-ID does the same"`
 }

@@ -152,6 +152,14 @@ type HookGit struct {
 	Effect GitEffect `json:"effect"`
 	Files  []GitFile `json:"files,omitempty" maxItems:"500" doc:"The files with uncommitted work that it would hit"`
 	All    bool      `json:"all,omitempty" doc:"Every uncommitted change of the working copy: set when the files are too many to list"`
+	// Stashes are those that are gone after it.
+	Stashes []GitStash `json:"stashes,omitempty" maxItems:"100" doc:"The stashes that are gone after it and whose maker is known"`
+}
+
+// A GitStash is a stash that an agent of this machine made.
+type GitStash struct {
+	Name      string `json:"name" minLength:"1" maxLength:"40" doc:"As git calls it: stash@{0}"`
+	SessionID string `json:"session_id" format:"uuid" doc:"Of the session that made it"`
 }
 
 // A GitFile is a file with uncommitted work. What was written before the last

@@ -13,6 +13,14 @@ type IntentRef string
 // JSONTypes tells what the ref may be written as.
 func (IntentRef) JSONTypes() []string { return []string{"string", "integer"} }
 
+// Form tells what the ref is like as text and as number.
+func (IntentRef) Form() (pattern string, least, most int) {
+	return `^(?:[Ii][Nn][Tt]-)?` + refDigits, 1, coord.MaxRef
+}
+
+// refDigits is a number up to coord.MaxRef.
+const refDigits = `0*[1-9][0-9]{0,8}$`
+
 // UnmarshalJSON takes a string or a number.
 func (r *IntentRef) UnmarshalJSON(b []byte) error {
 	*r = IntentRef(unquote(b))
@@ -35,6 +43,11 @@ type ConflictRef string
 // JSONTypes tells what the ref may be written as.
 func (ConflictRef) JSONTypes() []string { return []string{"string", "integer"} }
 
+// Form tells what the ref is like as text and as number.
+func (ConflictRef) Form() (pattern string, least, most int) {
+	return `^(?:[Cc][Ff]-)?` + refDigits, 1, coord.MaxRef
+}
+
 // UnmarshalJSON takes a string or a number.
 func (r *ConflictRef) UnmarshalJSON(b []byte) error {
 	*r = ConflictRef(unquote(b))
@@ -52,7 +65,7 @@ type DeclareIntent struct {
 	Branch      *string            `json:"branch" maxLength:"255" doc:"Default: the session's branch"`
 	ExternalRef *coord.ExternalRef `json:"external_ref" doc:"The ticket"`
 	SessionID   *string            `json:"session_id" format:"uuid" doc:"Default: your latest session"`
-	Repo        *string            `json:"repo" maxLength:"500" doc:"owner/name; default the session's"`
+	Repo        *string            `json:"repo" maxLength:"500" form:"repo or empty" doc:"owner/name; default the session's"`
 }
 
 // Declared is an intent with what it collides with.
@@ -74,7 +87,7 @@ type Met struct {
 // ListIntents asks for intents.
 type ListIntents struct {
 	List
-	Repo   string   `query:"repo" maxLength:"500"`
+	Repo   string   `query:"repo" maxLength:"500" form:"repo or empty"`
 	Owner  string   `query:"owner" maxLength:"254" doc:"me or an email"`
 	Status []string `query:"status" maxItems:"10" enum:"live,draft,active,blocked,in_review,merged,abandoned,expired" doc:"live is draft, active, blocked and in_review"`
 	ChangedSince

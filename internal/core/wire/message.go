@@ -113,7 +113,7 @@ type Ask struct {
 	To        string  `json:"to" minLength:"3" maxLength:"500" doc:"intent:INT-n, user:<email>, or a contract, route or symbol key"`
 	Question  string  `json:"question" minLength:"1" maxLength:"2000"`
 	About     *string `json:"about" minLength:"1" maxLength:"500" doc:"A contract key, when to is a person or intent"`
-	Repo      *string `json:"repo" maxLength:"500"`
+	Repo      *string `json:"repo" maxLength:"500" form:"repo or empty"`
 	SessionID *string `json:"session_id" format:"uuid"`
 }
 
@@ -153,7 +153,7 @@ type DismissAttention struct {
 type Search struct {
 	Q     string             `query:"q" required:"true" minLength:"2" maxLength:"500"`
 	Kinds []coord.MemoryKind `query:"kinds" maxItems:"6" doc:"Default: all"`
-	Repo  string             `query:"repo" maxLength:"500"`
+	Repo  string             `query:"repo" maxLength:"500" form:"repo or empty"`
 	Limit int                `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }
 
@@ -161,6 +161,6 @@ type Search struct {
 type HistorySearch struct {
 	Q     string             `json:"q" minLength:"2" maxLength:"500" doc:"Words to look for"`
 	Kinds []coord.MemoryKind `json:"kinds" maxItems:"6" doc:"Default: all"`
-	Repo  *string            `json:"repo" maxLength:"500"`
+	Repo  *string            `json:"repo" maxLength:"500" form:"repo or empty"`
 	Limit int                `json:"limit" minimum:"1" maximum:"50" default:"10"`
 }

@@ -7,7 +7,7 @@ import (
 
 // GetPolicies asks for the rules of the org or of a repo.
 type GetPolicies struct {
-	Repo string `query:"repo" maxLength:"500"`
+	Repo string `query:"repo" maxLength:"500" form:"repo or empty"`
 }
 
 // Policies are the rules of an org, of a repo, and what comes of both.
@@ -39,7 +39,7 @@ type KindFeedback struct {
 
 // PutPolicies replaces the rules of the org or of a repo.
 type PutPolicies struct {
-	Repo  string         `query:"repo" maxLength:"500"`
+	Repo  string         `query:"repo" maxLength:"500" form:"repo or empty"`
 	Rules map[string]any `json:"rules" required:"true"`
 	IfMatch
 }

@@ -5,7 +5,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 // GetStats asks for the figures of the last days.
 type GetStats struct {
 	Days int    `query:"days" enum:"7,30,90" default:"30" doc:"7, 30 or 90; today counts as one"`
-	Repo string `query:"repo" maxLength:"500" doc:"Repo selector; all repos if missing"`
+	Repo string `query:"repo" maxLength:"500" form:"repo or empty" doc:"Repo selector; all repos if missing"`
 }
 
 // Totals count what happened.

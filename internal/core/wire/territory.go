@@ -2,7 +2,7 @@ package wire
 
 // GetTerritory asks where in a repo work happened of late.
 type GetTerritory struct {
-	Repo string `query:"repo" required:"true" minLength:"1" maxLength:"500"`
+	Repo string `query:"repo" required:"true" minLength:"1" maxLength:"500" form:"repo"`
 	Days int    `query:"days" minimum:"1" maximum:"90" default:"30"`
 }
 
