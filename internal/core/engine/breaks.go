@@ -18,7 +18,7 @@ func (g *gatherer) addBreak(what hitKind, ours, theirs item, other *Worker) {
 		changed, use, changer, user = theirs, ours, other, g.self
 	}
 	if definition(changed) && (g.didToo(changed, user) || g.usesToo(use, changer) || g.movedAlong(changed, use, changer) ||
-		g.handsOn(changed, use, changer)) {
+		g.handsOn(changed, use, changer) || broughtIn(changed, use)) {
 		return
 	}
 	g.add(what, ours, theirs, other)
@@ -121,6 +121,20 @@ func (g *gatherer) handsOn(changed, use item, changer *Worker) bool {
 	return does
 }
 
+// broughtIn reports whether a use in the file that a definition left finds it
+// there all the same: that file has the name from another one now.
+func broughtIn(changed, use item) bool {
+	change, _, _ := changed.effect()
+	if change != coord.Removed || changed.kind != symbolEntry || use.kind != referenceEntry || use.file() != changed.file() {
+		return false
+	}
+	key := changed.key()
+	name := key[strings.IndexByte(key, '#'):]
+	return slices.ContainsFunc(changed.change.Facts.References, func(r coord.Reference) bool {
+		return r.Key != key && strings.HasSuffix(r.Key, name)
+	})
+}
+
 func subset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
@@ -149,20 +163,7 @@ func sameDoing(a, b item) bool {
 
 // ownAt visits the changes of one worker that stand at a definition.
 func (g *gatherer) ownAt(key string, w *Worker, visit func(*entry, *Change)) {
-	var at uint32
-	if filing.IsSymbol(key) {
-		sym, err := scope.ParseSymbol(key)
-		if err != nil {
-			return
-		}
-		at = g.repo.tree.FindSymbol(sym)
-	} else {
-		at = g.repo.tree.FindContract(key)
-	}
-	if at == 0 {
-		return
-	}
-	g.repo.tree.At(at, func(e *entry) {
+	g.repo.atKey(key, func(e *entry) {
 		if e.Kind != symbolEntry && e.Kind != contractEntry && e.Kind != referenceEntry {
 			return
 		}
@@ -170,6 +171,19 @@ func (g *gatherer) ownAt(key string, w *Worker, visit func(*entry, *Change)) {
 			visit(e, c)
 		}
 	})
+}
+
+// atKey visits what stands at a definition or contract.
+func (r *repo) atKey(key string, visit func(*entry)) {
+	at := uint32(0)
+	if !filing.IsSymbol(key) {
+		at = r.tree.FindContract(key)
+	} else if sym, err := scope.ParseSymbol(key); err == nil {
+		at = r.tree.FindSymbol(sym)
+	}
+	if at != 0 {
+		r.tree.At(at, visit)
+	}
 }
 
 // inSight reports whether who changes a definition in a use's own repository

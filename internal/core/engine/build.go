@@ -16,6 +16,7 @@ const maxEvidence = 20
 
 // A pairing makes the findings of two workers out of their hits.
 type pairing struct {
+	ix          *Index
 	self, other *Worker
 	drafts      []*draft
 	edited      map[string]bool    // files that both sides changed
@@ -30,7 +31,7 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 	var out []Finding
 	for _, group := range byOther(hits) {
 		home, other := ix.known(self.Repo.ID), group[0].other
-		p := pairing{self: self, other: other, maps: home.maps, prefixes: home.prefixes[other.Repo.ID]}
+		p := pairing{ix: ix, self: self, other: other, maps: home.maps, prefixes: home.prefixes[other.Repo.ID]}
 		p.files(group)
 		for i := range group {
 			p.classify(&group[i])
@@ -230,11 +231,11 @@ func (p *pairing) breaks(h *hit) {
 		}
 		why += maybeWork - breaksWork
 	}
-	if p.onlyLikely(changed, user) {
+	if likely := p.likely(changed, user, h.what == weBreak); likely != 0 {
 		most = lower(most, coord.SeverityWarn)
-		why = likelyWork
+		why = likely
 		if user.kind == useEntry {
-			why = likelyCode
+			why++
 		}
 	}
 	if why == breaksWork && coord.IsNameKey(user.key()) {

@@ -16,7 +16,13 @@ type Sweep struct {
 	Effect SweepEffect
 	Files  []SweptFile
 	All    bool // every uncommitted change, too many to list
+	// Stashes are those that are gone after it.
+	Stashes []SweptStash
 }
+
+// A SweptStash is a stash, and the session that made it. Stashes are shared by
+// all working copies of a clone.
+type SweptStash struct{ Name, Session string }
 
 // A SweepEffect is what a Sweep does to uncommitted work.
 type SweepEffect uint8
@@ -57,6 +63,11 @@ func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
 	var refused, warned, keys []string
 	for i := range sweeps {
 		s := &sweeps[i]
+		if text := g.stashed(s); text != "" && level == coord.SeverityBlock {
+			refused = append(refused, text)
+		} else if text != "" {
+			warned, keys = append(warned, text), append(keys, text)
+		}
 		theirs, own := g.hits(s)
 		switch {
 		case len(theirs) == 0:
@@ -128,6 +139,31 @@ func (g *guard) hits(s *Sweep) (theirs []touchedFile, own []string) {
 	slices.SortFunc(theirs, func(a, b touchedFile) int { return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.path, b.path)) })
 	slices.Sort(own)
 	return theirs, own
+}
+
+// stashed says whose stash a command would take, and which are the agent's own.
+// What is stashed is nowhere else.
+func (g *guard) stashed(s *Sweep) string {
+	var names, own []string
+	var by *Worker
+	for _, t := range s.Stashes {
+		w := g.ix.workerOf(g.repo.id, t.Session)
+		switch {
+		case g.own(Touch{Session: t.Session}, w):
+			own = append(own, t.Name)
+		case w != nil:
+			names, by = append(names, t.Name), cmp.Or(by, w)
+		}
+	}
+	if by == nil {
+		return ""
+	}
+	v := voice{f: &Finding{}, viewer: g.self.ID}
+	text := "`git " + verb(s.Verb) + "` would take away " + listing(names) + ", stashed in this clone by " + v.who(by) + "."
+	if len(own) == 0 {
+		return text + " Name a stash of your own, as `git stash list` calls it, or leave it where it is."
+	}
+	return text + " Name your own instead: `git stash drop " + own[0] + "`."
 }
 
 // own reports whether a touch is of the agent that asks, its sub-agents, or

@@ -59,8 +59,9 @@ type repo struct {
 	useAt    map[string]uint32 // uses by path
 	code     *Worker           // stands for the live code that nobody works on
 	merged   map[string][]*Merged
-	maps     lineMaps        // between versions that workers started from
-	names    map[uint32]bool // changes that take names away which others may mention
+	maps     lineMaps                   // between versions that workers started from
+	names    map[uint32]bool            // changes that take names away which others may mention
+	places   map[string]map[uint32]bool // changes by package
 }
 
 type usesSlot struct {
@@ -143,6 +144,17 @@ func (ix *Index) Worker(id string) *Worker {
 	return nil
 }
 
+// workerOf returns the worker of a session in a repository, or nil. It looks at
+// all, for questions that are seldom asked.
+func (ix *Index) workerOf(repo, session string) *Worker {
+	for _, at := range ix.workers {
+		if w := ix.slots[at].w; w != nil && w.Repo.ID == repo && (w.Session == session || w.ID == session) {
+			return w
+		}
+	}
+	return nil
+}
+
 // PutChange records a file's difference in a working copy, in place of what
 // was recorded for it. A file that is unchanged again is forgotten.
 func (ix *Index) PutChange(c *Change) {
@@ -166,6 +178,7 @@ func (ix *Index) PutChange(c *Change) {
 		}
 		r.names[at] = true
 	}
+	r.addPlaces(c, at)
 	for _, id := range touchers(c) {
 		all := ix.byWorker[id]
 		i, _ := slices.BinarySearchFunc(all, c, ix.byPlace)
@@ -195,6 +208,7 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 	}
 	delete(r.changes, changeKey{copy, path})
 	delete(r.names, at)
+	r.removePlaces(s.c, at)
 	ix.changes[at] = changeSlot{}
 	ix.freeChange = append(ix.freeChange, at)
 }

@@ -67,8 +67,11 @@ func (p *pairing) breaksScope(h *hit) bool {
 	if _, compat, _ := changed.effect(); compat != coord.Breaking {
 		why, most = maybeScope, coord.SeverityWarn // never blocks
 	}
-	if p.onlyLikely(changed, claim) {
+	switch p.likely(changed, claim, !weDeclared) {
+	case likelyWork:
 		why, most = likelyScope, coord.SeverityWarn
+	case commonWork:
+		why, most = commonScope, coord.SeverityWarn
 	}
 	challenger := p.self
 	if weDeclared {
@@ -80,12 +83,45 @@ func (p *pairing) breaksScope(h *hit) bool {
 	return true
 }
 
-// onlyLikely reports whether two items are about routes of which it is not
-// known whether they are one: they differ by what stands before them, and
-// nobody has said that this is so.
-func (p *pairing) onlyLikely(changed, user item) bool {
+// likely tells why it is not known whether two items are about one route:
+// likelyWork when they differ by what stands before them, and nobody has said
+// that this is so; commonWork for a route that many services have, where nothing
+// else ties the two of several repositories. It is 0 when they are one.
+func (p *pairing) likely(changed, user item, weChanged bool) reason {
 	a, b := changed.key(), user.key()
-	return a != b && !scope.ContractsOverlap(a, b) && !filing.IsSymbol(a) && !confirmed(p.prefixes, a, b)
+	switch {
+	case filing.IsSymbol(a) || confirmed(p.prefixes, a, b):
+		return 0
+	case a != b && !scope.ContractsOverlap(a, b):
+		return likelyWork
+	case p.self.Repo.ID == p.other.Repo.ID || len(p.prefixes) > 0 || !scope.CommonRoute(a):
+	case len(p.ix.known(p.self.Repo.ID).links) > 1 && !p.tied(changed, weChanged): // a project of two is of nothing else
+		return commonWork
+	}
+	return 0
+}
+
+// tied reports whether code of the user's repository uses something else that
+// is provided where a contract changed, and that not every service has.
+func (p *pairing) tied(changed item, weChanged bool) bool {
+	if changed.change == nil {
+		return false
+	}
+	user := p.self
+	if weChanged {
+		user = p.other
+	}
+	r := p.ix.known(user.Repo.ID)
+	for _, c := range changed.change.Facts.Contracts {
+		if c.Role != coord.Provides || filing.IsSymbol(c.Key) || scope.CommonRoute(c.Key) {
+			continue
+		}
+		found := false
+		if r.atKey(c.Key, func(e *entry) { found = found || e.Kind == useEntry }); found {
+			return true
+		}
+	}
+	return false
 }
 
 // confirmed reports whether two routes differ by a prefix that people know of.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,94 +36,101 @@ func RelatedWork(ix *Index, workerID string) []Related {
 	if r.rules.MergeCheck == policy.MergeCheckOff {
 		return nil
 	}
-	var others []*Worker // first: most often there are none, and one's own changes may be many
-	for id := range ix.byWorker {
-		other := ix.Worker(id)
-		if other == nil || other.Repo.ID != w.Repo.ID || !meets(w, other) ||
-			r.rules.MergeCheck == policy.MergeCheckOwn && other.User.ID != w.User.ID {
+	found, mine := map[Related]bool{}, map[string]bool{}
+	for _, c := range ix.Changes(workerID) {
+		if !r.bears(c) {
 			continue
 		}
-		others = append(others, other)
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	mine := bearing{}
-	for _, c := range ix.Changes(workerID) {
-		mine.add(r, c)
-	}
-	if len(mine.places) == 0 {
-		return nil
-	}
-	var out []Related
-	for _, other := range others {
-		byCopy := map[string]*bearing{}
-		for _, c := range ix.Changes(other.ID) {
-			if byCopy[c.Copy] == nil {
-				byCopy[c.Copy] = &bearing{}
+		mine[c.Copy] = true
+		r.relatives(ix, c, func(theirs *Change) {
+			other := ix.Worker(ix.ownerID(theirs))
+			if meets(w, other) && r.bears(theirs) && (r.rules.MergeCheck != policy.MergeCheckOwn || other.User.ID == w.User.ID) {
+				found[Related{other, theirs.Copy}] = true
 			}
-			byCopy[c.Copy].add(r, c)
-		}
-		for copy, theirs := range byCopy {
-			if !mine.copies[copy] && mine.on(theirs) {
-				out = append(out, Related{other, copy})
-			}
-		}
+		})
 	}
-	slices.SortFunc(out, func(a, b Related) int {
-		return strings.Compare(a.Copy+"\x00"+a.Worker.ID, b.Copy+"\x00"+b.Worker.ID)
+	out := slices.SortedFunc(maps.Keys(found), func(a, b Related) int {
+		return cmp.Or(strings.Compare(a.Copy, b.Copy), strings.Compare(a.Worker.ID, b.Worker.ID))
 	})
+	out = slices.DeleteFunc(out, func(o Related) bool { return mine[o.Copy] })
 	return out[:min(len(out), maxRelated)]
 }
 
-// A bearing is what changes have to do with those of others.
-type bearing struct {
-	copies  map[string]bool
-	places  map[string]bool // packages, by family of languages
-	changed map[string]bool // definitions whose users may notice, by key
-	uses    map[string]bool // what is newly used, by key
+// bears reports whether a change can have to do with those of others.
+func (r *repo) bears(c *Change) bool {
+	return coord.NameFamily(c.Facts.Language) != "" && !r.rules.Ignored(c.Facts.Path)
 }
 
-func (b *bearing) add(r *repo, c *Change) {
-	family := coord.NameFamily(c.Facts.Language)
-	if c.RepoID != r.id || family == "" || r.rules.Ignored(c.Facts.Path) {
-		return
-	}
-	if b.copies == nil {
-		*b = bearing{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	}
-	b.copies[c.Copy] = true
-	for _, p := range basePaths(&c.Facts) {
-		b.places[family+" "+path.Dir(p)] = true
-	}
-	for i := range c.Facts.Symbols {
-		s := &c.Facts.Symbols[i]
-		if s.Change != coord.Removed && s.Change != coord.Signature {
-			continue
+// relatives visits the changes that have to do with one: in its packages, of
+// what it newly uses, and with uses of what it changed.
+func (r *repo) relatives(ix *Index, c *Change, visit func(*Change)) {
+	for _, place := range placesOf(&c.Facts) {
+		for at := range r.places[place] {
+			visit(ix.changes[at].c)
 		}
-		b.changed[s.Key] = true
-		if key := soleKey(&c.Facts, s); key != "" {
-			b.changed[key] = true
-		}
+	}
+	for _, key := range noticed(&c.Facts) {
+		r.atKey(key, func(e *entry) {
+			if e.Kind == referenceEntry {
+				visit(ix.changes[e.Owner].c)
+			}
+		})
 	}
 	for _, ref := range c.Facts.References {
-		b.uses[ref.Key] = true
+		r.atKey(ref.Key, func(e *entry) {
+			if e.Kind != symbolEntry {
+				return
+			}
+			if theirs := ix.changes[e.Owner].c; noticeable(&theirs.Facts.Symbols[e.Sub]) {
+				visit(theirs)
+			}
+		})
 	}
 }
 
-// on reports whether one has to do with the other.
-func (b *bearing) on(other *bearing) bool {
-	return share(b.places, other.places) || share(b.changed, other.uses) || share(b.uses, other.changed)
-}
-
-func share(a, b map[string]bool) bool {
-	if len(b) < len(a) {
-		a, b = b, a
-	}
-	for key := range a {
-		if b[key] {
-			return true
+// noticed returns the definitions of a change whose users may notice, by key.
+func noticed(f *coord.FileFacts) (keys []string) {
+	former := formerKeys(f)
+	for i := range f.Symbols {
+		if s := &f.Symbols[i]; noticeable(s) {
+			keys = append(keys, s.Key, former[i], soleKey(f, s))
 		}
 	}
-	return false
+	return slices.DeleteFunc(keys, func(key string) bool { return key == "" })
+}
+
+func noticeable(s *coord.SymbolFacts) bool {
+	return s.Change == coord.Removed || s.Change == coord.Signature
+}
+
+// placesOf returns the packages of a change, by family of languages.
+func placesOf(f *coord.FileFacts) (out []string) {
+	family := coord.NameFamily(f.Language)
+	if family == "" {
+		return nil
+	}
+	for _, p := range basePaths(f) {
+		out = append(out, family+" "+path.Dir(p))
+	}
+	return out
+}
+
+func (r *repo) addPlaces(c *Change, at uint32) {
+	for _, place := range placesOf(&c.Facts) {
+		if r.places == nil {
+			r.places = map[string]map[uint32]bool{}
+		}
+		if r.places[place] == nil {
+			r.places[place] = map[uint32]bool{}
+		}
+		r.places[place][at] = true
+	}
+}
+
+func (r *repo) removePlaces(c *Change, at uint32) {
+	for _, place := range placesOf(&c.Facts) {
+		if delete(r.places[place], at); len(r.places[place]) == 0 {
+			delete(r.places, place)
+		}
+	}
 }

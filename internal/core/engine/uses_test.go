@@ -34,3 +34,11 @@ func TestUsesThatAreGoneTakeNoRoom(t *testing.T) {
 	}
 	runtime.KeepAlive(ix)
 }
+
+func heap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}

@@ -55,12 +55,18 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 			"prefix) and would fail once both are merged.",
 		likelyCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (as {used}, which differs only by its " +
 			"prefix){owner} and would fail once that is merged.",
+		commonWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (many services have such a route, and nothing " +
+			"else ties the two) and would fail once both are merged.",
+		commonCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (many services have such a route, and nothing " +
+			"else ties the two){owner} and would fail once that is merged.",
 		breaksScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there will fail once " +
 			"both are merged.",
 		maybeScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there may fail once " +
 			"both are merged.",
 		likelyScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as {held}, which differs only by its prefix, " +
-			"and what is built on the old form there would fail once both are merged."},
+			"and what is built on the old form there would fail once both are merged.",
+		commonScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as scope (many services have such a route, and " +
+			"nothing else ties the two), and what is built on the old form there would fail once both are merged."},
 	coord.DependencyOrder: {
 		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
 	coord.PathOverlap: {
