@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // batches gather the writers of each org on PostgreSQL. Those that wait at the
@@ -24,6 +21,7 @@ type batches struct {
 // A batch is the writers of one org. It exists while there are any.
 type batch struct {
 	waiting []*job
+	round   chan struct{} // closed when those that have begun are committed or undone
 }
 
 // maxHold is how long a batch goes on beginning writes: other replicas wait
@@ -56,15 +54,15 @@ func (b *batches) run(ctx context.Context, org string, fn func(*Tx) error) error
 	return <-j.out
 }
 
-// Writing reports whether writes of an org are under way in this process, so
-// that its index may know of events that are not committed yet.
-func (s *Store) Writing(org string) bool {
-	if s.writer != nil {
-		return s.writer.busy.Load()
+// underWay returns what is closed when the writes of an org that have begun
+// have ended, nil if none have.
+func (b *batches) underWay(org string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if o := b.orgs[org]; o != nil {
+		return o.round
 	}
-	s.batches.mu.Lock()
-	defer s.batches.mu.Unlock()
-	return s.batches.orgs[org] != nil
+	return nil
 }
 
 // lead commits batches of an org until nobody waits.
@@ -80,29 +78,38 @@ func (b *batches) lead(org string) {
 		n := min(len(o.waiting), maxBatch)
 		now := o.waiting[:n:n]
 		o.waiting = o.waiting[n:]
+		o.round = make(chan struct{})
 		b.mu.Unlock()
-		if rest := b.commit(org, now); len(rest) > 0 {
-			b.mu.Lock()
-			o.waiting = append(rest, o.waiting...)
-			b.mu.Unlock()
-		}
+		rest := b.commit(org, now, o.round)
+		b.mu.Lock()
+		o.waiting = append(rest, o.waiting...)
+		b.mu.Unlock()
 	}
 }
 
 // commit runs jobs in one transaction, again if it lost to another, and tells
 // them how it went. It returns those for which there was no time.
-func (b *batches) commit(org string, jobs []*job) (rest []*job) {
+func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*job) {
 	var ran int
-	err := b.store.retry(func() (err error) {
+	careful := false
+	try := func() (err error) {
 		for _, j := range jobs {
 			j.err, j.tx = nil, nil
 		}
-		ran, err = b.try(org, jobs)
+		told := map[string]int64{}
+		if ran, err = b.try(org, jobs, told, careful); err != nil {
+			b.store.settled.undone(told) // each time: others may have told events with the same ids since
+		}
+		return err
+	}
+	err := b.store.retry(func() error {
+		err := try()
+		if !careful && errors.As(err, new(seamError)) {
+			careful = true // each is to know how it went before the next begins
+			err = try()
+		}
 		return err
 	})
-	if err != nil && b.store.Aborted != nil {
-		b.store.Aborted()
-	}
 	if err != nil {
 		ran = len(jobs)
 	}
@@ -115,6 +122,8 @@ func (b *batches) commit(org string, jobs []*job) (rest []*job) {
 			done = append(done, j.tx)
 		}
 	}
+	b.store.settled.committed(done)
+	close(round)
 	b.store.announce(done...)
 	for _, j := range jobs[:ran] {
 		j.out <- j.err
@@ -122,84 +131,81 @@ func (b *batches) commit(org string, jobs []*job) (rest []*job) {
 	return jobs[ran:]
 }
 
+// A seamError is of a statement of a write that had ended well: others have
+// begun since, and none of them is to blame.
+type seamError struct{ error }
+
+// Unwrap returns why the statement failed.
+func (e seamError) Unwrap() error { return e.error }
+
 // try begins, takes the org's lock, runs jobs and commits. It returns how many
-// ran. An error is the fate of all that have none of their own.
-func (b *batches) try(org string, jobs []*job) (ran int, err error) {
+// ran, and in told the first event of each org that they told. An error is the
+// fate of all that have none of their own.
+func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bool) (ran int, err error) {
 	ctx := context.Background()
 	conn, err := b.store.writes.Conn(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, `BEGIN`); err != nil {
+	g, err := gathering(conn)
+	if err != nil {
 		return 0, err
 	}
 	defer func() {
 		if err != nil {
-			conn.ExecContext(ctx, `ROLLBACK`) // in vain if the connection is gone, and so is the transaction
+			g.rollback(ctx)
 		}
 	}()
-	if _, err := conn.ExecContext(ctx, b.store.lockOrg, org); err != nil {
+	if err := g.begin(ctx, b.store.lockOrg, org, careful); err != nil {
 		return 0, err
 	}
-	began, saved := time.Now(), false
+	began := time.Now()
 	for i, j := range jobs {
 		if i > 0 && time.Since(began) > maxHold {
 			break
 		}
 		ran++
-		begin := `SAVEPOINT job`
-		switch {
-		case len(jobs) == 1:
-			begin = ""
-		case saved:
-			begin = `RELEASE SAVEPOINT job; SAVEPOINT job` // in one message: each costs a way there and back
-		}
 		if j.err = j.ctx.Err(); j.err != nil {
 			continue
 		}
-		if err := b.one(ctx, conn, j, begin); err != nil {
+		j.tx = &Tx{querier: steady{conn}, dialect: b.store.dialect, Now: b.store.Now(), store: b.store, before: told, gathered: g}
+		if err := b.one(ctx, g, j, len(jobs) == 1); err != nil {
 			return ran, err
 		}
-		saved = true
 	}
-	return ran, commitPostgres(ctx, conn)
+	if err = g.commit(ctx); g.seam != nil {
+		err = seamError{g.seam}
+	}
+	return ran, err
 }
 
-// commitPostgres commits. A transaction in which a statement failed, and
-// nobody said so, is rolled back by COMMIT without an error.
-func commitPostgres(ctx context.Context, conn *sql.Conn) error {
-	return conn.Raw(func(c any) error {
-		tag, err := c.(*stdlib.Conn).Conn().Exec(ctx, `COMMIT`)
-		if err == nil && tag.String() != "COMMIT" {
-			err = errors.New("a failed statement was passed over; nothing was committed")
-		}
-		return err
-	})
-}
-
-// one runs a job, in a savepoint unless it is alone and begin is empty. The
-// error it returns means that the whole transaction is lost.
-func (b *batches) one(ctx context.Context, conn *sql.Conn, j *job, begin string) error {
-	if begin != "" {
-		if _, err := conn.ExecContext(ctx, begin); err != nil {
-			return err
-		}
+// one runs a job, in a savepoint unless it is alone. The error it returns means
+// that the whole transaction is lost.
+func (b *batches) one(ctx context.Context, g *gatheringConn, j *job, alone bool) error {
+	var saved *late
+	if !alone {
+		saved = g.save()
 	}
-	j.tx = &Tx{querier: steady{conn}, dialect: b.store.dialect, Now: b.store.Now(), store: b.store}
-	if j.err = protect(j); j.err == nil {
+	j.err = protect(j)
+	if j.err == nil {
+		j.err = g.failed // whether or not it was passed over
+	}
+	switch {
+	case g.seam != nil:
+		return seamError{g.seam}
+	case j.err == nil:
+		j.tx.passOn()
+		if !alone {
+			g.keep()
+		}
 		return nil
-	}
-	if b.store.isRetryable(j.err) {
+	case b.store.isRetryable(j.err):
 		err := j.err
 		j.err = nil // to be run again, with the others
 		return err
-	}
-	if begin == "" {
+	case alone:
 		return j.err
 	}
-	if _, err := conn.ExecContext(ctx, `ROLLBACK TO SAVEPOINT job`); err != nil {
-		return err
-	}
-	return nil
+	return g.undo(ctx, saved)
 }

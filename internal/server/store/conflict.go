@@ -139,8 +139,8 @@ func (tx *Tx) PartiesNow(ctx context.Context, org string, rows []ConflictRow) er
 // ConflictNumbers takes the org's next conflict numbers and returns the first
 // of them.
 func (tx *Tx) ConflictNumbers(ctx context.Context, org string, count int) (first int, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE orgs SET conflict_seq = conflict_seq + $2 WHERE id = $1 RETURNING conflict_seq`, org, count).Scan(&first)
-	return first - count + 1, err
+	last, err := tx.take(ctx, conflictSeq, org, count)
+	return int(last) - count + 1, err
 }
 
 // SaveConflict adds a conflict or stores its new state.

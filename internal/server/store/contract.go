@@ -108,13 +108,6 @@ func (tx *Tx) Contracts(ctx context.Context, org string, want ContractFilter) ([
 	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path, c.line`+f.limit(want.Limit), f.args...)
 }
 
-// SetFileGap notes what is not known of a file of a repo.
-func (tx *Tx) SetFileGap(ctx context.Context, repo string, g wire.FileGap) error {
-	_, err := tx.ExecContext(ctx, `UPDATE repo_files SET unread = $3, cut = $4 WHERE repo_id = $1 AND path = $2 AND (unread <> $3 OR cut <> $4)`,
-		repo, g.Path, g.Unread, g.Cut)
-	return err
-}
-
 // Gaps returns what is not known of a repo's files, those with most first.
 func (tx *Tx) Gaps(ctx context.Context, repo string) ([]wire.FileGap, error) {
 	return all(ctx, tx, func(s scanner) (g wire.FileGap, err error) {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -38,7 +40,9 @@ type ConversationFilter struct {
 func (tx *Tx) Conversations(ctx context.Context, org string, r Reader, want ConversationFilter) ([]coord.Conversation, error) {
 	f := filter{}
 	f.and(`c.org_id = ?`, org)
-	f.and(`(c.kind = 'channel' OR EXISTS (SELECT 1 FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = ?))`, r.User)
+	// Not EXISTS, for which PostgreSQL gathers all that the reader ever took part in.
+	f.and(`(c.kind = 'channel'
+		OR (SELECT p.user_id FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = ?) IS NOT NULL)`, r.User)
 	f.equals("c.id", want.ID)
 	f.equals("c.kind", string(want.Kind))
 	f.equals("c.conv_key", want.Key)
@@ -72,22 +76,24 @@ func (tx *Tx) fillConversations(ctx context.Context, org string, r Reader, cs []
 		return err
 	}
 	f = filter{}
-	user := f.arg(r.User)
-	in(&f, "m.conversation_id", ids)
+	in(&f, "c.id", ids)
 	var last []string
 	if err := tx.each(ctx, func(s scanner) error {
 		var id string
-		var total, unread int
-		var newest string
-		err := s.Scan(&id, &total, &unread, &newest)
-		cs[at[id]].MessageCount, cs[at[id]].UnreadCount = total, unread
-		last = append(last, newest)
+		var newest *string
+		var total int
+		err := s.Scan(&id, &total, &newest)
+		cs[at[id]].MessageCount = total
+		if newest != nil {
+			last = append(last, *newest)
+		}
 		return err
-	}, `SELECT g.conversation_id, g.total, g.unread, n.id FROM (
-			SELECT m.conversation_id, COUNT(*) AS total, COUNT(CASE WHEN x.message_id IS NOT NULL AND x.`+r.readColumn()+` IS NULL THEN 1 END) AS unread, MAX(m.seq) AS newest
-			FROM messages m LEFT JOIN message_recipients x ON x.message_id = m.id AND x.user_id = `+user+f.where()+`
-			GROUP BY m.conversation_id
-		) g JOIN messages n ON n.conversation_id = g.conversation_id AND n.seq = g.newest`, f.args...); err != nil {
+	}, `SELECT c.id, (SELECT COUNT(*) FROM messages m WHERE m.conversation_id = c.id),
+			(SELECT m.id FROM messages m WHERE m.conversation_id = c.id ORDER BY m.seq DESC LIMIT 1)
+		FROM conversations c`+f.where(), f.args...); err != nil {
+		return err
+	}
+	if err := tx.countUnread(ctx, org, r, cs, at); err != nil {
 		return err
 	}
 	if len(last) == 0 {
@@ -98,6 +104,24 @@ func (tx *Tx) fillConversations(ctx context.Context, org string, r Reader, cs []
 		cs[at[latest[i].ConversationID]].LastMessage = &latest[i]
 	}
 	return err
+}
+
+// countUnread adds how many messages of conversations a reader has not read. It
+// goes by what is unread, of which there is little: what was read is the past.
+func (tx *Tx) countUnread(ctx context.Context, org string, r Reader, cs []coord.Conversation, at map[string]int) error {
+	f := filter{}
+	f.and(`x.org_id = ?`, org)
+	f.and(`x.user_id = ?`, r.User)
+	f.and(`x.` + r.readColumn() + ` IS NULL`)
+	in(&f, "m.conversation_id", slices.Collect(maps.Keys(at)))
+	return tx.each(ctx, func(s scanner) error {
+		var id string
+		var unread int
+		err := s.Scan(&id, &unread)
+		cs[at[id]].UnreadCount = unread
+		return err
+	}, `SELECT m.conversation_id, COUNT(*) FROM message_recipients x JOIN messages m ON m.id = x.message_id`+f.where()+`
+		GROUP BY m.conversation_id`, f.args...)
 }
 
 // each runs fn on every row of a query.
@@ -120,7 +144,7 @@ func (tx *Tx) each(ctx context.Context, fn func(scanner) error, query string, ar
 func (tx *Tx) ConversationKind(ctx context.Context, org, id, user string) (kind coord.ConversationKind, member bool, err error) {
 	err = tx.each(ctx, func(s scanner) error { return s.Scan(&kind, &member) }, `
 		SELECT c.kind, EXISTS (SELECT 1 FROM conversation_members p WHERE p.conversation_id = c.id AND p.user_id = $3)
-		FROM conversations c WHERE c.org_id = $1 AND c.id = $2`, org, id, user)
+		FROM conversations c WHERE c.id = $2 AND c.org_id || '' = $1`, org, id, user)
 	return kind, member, err
 }
 

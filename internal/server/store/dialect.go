@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"net/url"
 	"strings"
@@ -32,9 +33,13 @@ func dialectOf(dsn string) dialect {
 }
 
 var postgres = dialect{
-	name:       "postgres",
-	open:       func(dsn string) (*sql.DB, error) { return openPostgres(dsn, readerPatience) },
-	openWriter: func(dsn string) (*sql.DB, error) { return openPostgres(dsn, writerPatience) },
+	name: "postgres",
+	open: func(dsn string) (*sql.DB, error) {
+		return openPostgres(dsn, readerPatience, func(c driver.Connector) driver.Connector { return c })
+	},
+	openWriter: func(dsn string) (*sql.DB, error) {
+		return openPostgres(dsn, writerPatience, func(c driver.Connector) driver.Connector { return gatheringConnector{c} })
+	},
 	snapshot:   sql.LevelRepeatableRead,
 	lockOrg:    `SELECT pg_advisory_xact_lock(hashtextextended($1, 7780))`,
 	skipLocked: `FOR UPDATE SKIP LOCKED`,
@@ -61,7 +66,7 @@ var embedded = dialect{
 	name: "sqlite",
 	open: func(path string) (*sql.DB, error) {
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
-		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(1000)"}}
+		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(" + logPages + ")"}}
 		db := openSQLite("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode())
 		db.SetMaxOpenConns(maxSQLiteConns)
 		db.SetMaxIdleConns(maxSQLiteConns)

@@ -36,15 +36,17 @@ func (tx *Tx) flush(ctx context.Context) error {
 	events := tx.told
 	tx.told = nil
 	org := events[0].OrgID
-	var last int64
-	err := tx.QueryRowContext(ctx, `UPDATE orgs SET event_seq = event_seq + $2 WHERE id = $1 RETURNING event_seq`, org, len(events)).Scan(&last)
+	last, err := tx.take(ctx, eventSeq, org, len(events))
 	if err != nil {
 		return err
 	}
-	next := last - int64(len(events)) + 1
-	for len(events) > 0 {
+	first := last - int64(len(events)) + 1
+	if err := tx.keepTold(events, first); err != nil {
+		return err
+	}
+	for next := first; len(events) > 0; {
 		n := 1
-		for _, size := range []int{32, 8} { // few texts, so that each is parsed once
+		for _, size := range []int{32, 8, 2} { // few texts, so that each is parsed once
 			if len(events) >= size {
 				n = size
 				break
@@ -56,9 +58,14 @@ func (tx *Tx) flush(ctx context.Context) error {
 		events, next = events[n:], next+int64(n)
 	}
 	if tx.wakes == nil {
-		tx.wakes = map[string]bool{}
+		tx.wakes = map[string]span{}
 	}
-	tx.wakes[org] = true
+	told := tx.wakes[org]
+	if told.first == 0 {
+		told.first = first
+	}
+	told.last = last
+	tx.wakes[org] = told
 	return nil
 }
 
@@ -83,15 +90,22 @@ const eventColumns = `org_id, seq, type, occurred_at, actor_kind, actor_id, subj
 
 func scanEvent(r scanner) (e coord.Event, err error) {
 	err = r.Scan(&e.OrgID, &e.Seq, &e.Type, &e.OccurredAt, &e.Actor.Kind, &e.Actor.ID, &e.Subject.Kind, &e.Subject.ID, &e.RepoID, asJSON{&e.Payload})
+	complete(&e)
+	return e, err
+}
+
+// complete fills in what is not stored.
+func complete(e *coord.Event) {
 	e.ID = strconv.FormatInt(e.Seq, 10)
 	e.Version = coord.EventVersion
-	return e, err
 }
 
 // LastSeq returns the id of an org's newest event, 0 if there is none.
 func (tx *Tx) LastSeq(ctx context.Context, org string) (int64, error) {
-	var n int64
-	err := tx.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&n)
+	n, known, err := tx.lastTold(ctx, org)
+	if !known {
+		err = tx.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&n)
+	}
 	return n, err
 }
 
@@ -118,6 +132,9 @@ func (tx *Tx) LastSeqs(ctx context.Context, orgs []string) (map[string]int64, er
 
 // EventsAfter returns an org's events after seq, oldest first.
 func (tx *Tx) EventsAfter(ctx context.Context, org string, seq int64, limit int) ([]coord.Event, error) {
+	if events, known, err := tx.toldAfter(ctx, org, seq, limit); known {
+		return events, err
+	}
 	return all(ctx, tx, scanEvent, `
 		SELECT `+eventColumns+` FROM events
 		WHERE org_id = $1 AND seq > $2

@@ -35,7 +35,7 @@ func scanGitHubApp(r scanner) (a GitHubApp, err error) {
 
 // InsertGitHubApp adds an app.
 func (tx *Tx) InsertGitHubApp(ctx context.Context, a GitHubApp) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO github_apps (id, org_id, app_id, slug, name, owner, url, web, api, secrets, flow, created_by, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		a.ID, a.OrgID, a.AppID, a.Slug, a.Name, a.Owner, a.URL, a.Web, a.API, a.Secrets, a.Flow, a.CreatedBy, a.CreatedAt)

@@ -15,7 +15,8 @@ func (tx *Tx) IssuersOf(ctx context.Context, user string) ([]string, error) {
 // Bind binds an account to an OpenID subject.
 func (tx *Tx) Bind(ctx context.Context, user, subject string) error {
 	issuer, _, _ := strings.Cut(subject, " ")
-	_, err := tx.ExecContext(ctx, `INSERT INTO identities (subject, issuer, user_id, bound_at) VALUES ($1, $2, $3, $4)`, subject, issuer, user, tx.Now)
+	_, err := tx.exec(ctx, `INSERT INTO identities (subject, issuer, user_id, bound_at) VALUES ($1, $2, $3, $4)`,
+		subject, issuer, user, tx.Now)
 	return tx.duplicate(err, "this sign-in belongs to another account")
 }
 

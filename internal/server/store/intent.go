@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.title, i.summary, i.plan_md, i.mode, i.effective_mode, i.mode_note,
@@ -38,8 +41,8 @@ func scanIntent(r scanner) (i IntentRow, err error) {
 
 // NextIntentNumber returns the org's next intent number.
 func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE orgs SET intent_seq = intent_seq + 1 WHERE id = $1 RETURNING intent_seq`, org).Scan(&n)
-	return n, err
+	last, err := tx.take(ctx, intentSeq, org, 1)
+	return int(last), err
 }
 
 // SaveIntent adds an intent or stores its new state.
@@ -126,15 +129,16 @@ func (tx *Tx) Intent(ctx context.Context, org string, number int) (IntentRow, er
 	return tx.withHandoff(ctx, i, err)
 }
 
-// IntentByID returns an org's intent by id.
+// IntentByID returns an org's intent by id. As in filter.within no index of the
+// org is taken: without statistics PostgreSQL walks through all that it has.
 func (tx *Tx) IntentByID(ctx context.Context, org, id string) (IntentRow, error) {
 	i, err := one(ctx, tx, "no such intent in this org", scanIntent,
-		`SELECT `+intentColumns+intentTables+` WHERE i.org_id = $1 AND i.id = $2`, org, id)
+		`SELECT `+intentColumns+intentTables+` WHERE i.id = $2 AND i.org_id || '' = $1`, org, id)
 	return tx.withHandoff(ctx, i, err)
 }
 
 func (tx *Tx) withHandoff(ctx context.Context, i IntentRow, err error) (IntentRow, error) {
-	if err != nil {
+	if err != nil || i.FromID == nil { // nobody passed it on
 		return i, err
 	}
 	i.Handoff, err = tx.LastHandoff(ctx, i.ID)
@@ -182,11 +186,13 @@ func (tx *Tx) LiveIntentsOn(ctx context.Context, org, repo, owner, branch string
 	f := filter{}
 	f.and(`i.org_id = ?`, org)
 	f.within("i.repo_id", repo)
-	f.within("i.owner_id", owner)
-	f.within("i.branch", branch)
+	f.equals("i.owner_id", owner)
+	f.equals("i.branch", branch)
 	f.and(`i.closed_at IS NULL`)
 	in(&f, "i.status", coord.LiveIntentStatuses())
-	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number DESC`, f.args...)
+	// Sorted by what is no column: an index of all that the owner ever did has
+	// this order, and must not be taken for it.
+	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number + 0 DESC`, f.args...)
 }
 
 // SetDependencies replaces what an intent depends on.
@@ -281,22 +287,32 @@ func (tx *Tx) AdoptHandoff(ctx context.Context, id string) error {
 	return err
 }
 
-// AddRepoFiles remembers files of a repo.
-func (tx *Tx) AddRepoFiles(ctx context.Context, repo string, paths []string) error {
-	const perStatement = 200
-	for len(paths) > 0 {
-		n := min(perStatement, len(paths))
+// AddRepoFile remembers a file of a repo.
+func (tx *Tx) AddRepoFile(ctx context.Context, repo, path string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path) VALUES ($1, $2) ON CONFLICT DO NOTHING`, repo, path)
+	return err
+}
+
+// SaveRepoFiles remembers files of a repo, with what is not known of each. Of a
+// path that is given twice the last counts.
+func (tx *Tx) SaveRepoFiles(ctx context.Context, repo string, files []wire.FileGap) error {
+	last := map[string]wire.FileGap{}
+	for _, g := range files {
+		last[g.Path] = g
+	}
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(last)), 200) {
 		f := filter{}
-		rows := make([]string, n)
 		id := f.arg(repo)
-		for i, p := range paths[:n] {
-			rows[i] = "(" + id + ", " + f.arg(p) + ")"
+		var rows []string
+		for _, path := range batch {
+			g := last[path]
+			rows = append(rows, "("+id+", "+f.arg(path)+", "+f.arg(g.Unread)+", "+f.arg(g.Cut)+")")
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`,
-			f.args...); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO repo_files (repo_id, path, unread, cut) VALUES `+strings.Join(rows, ", ")+`
+			ON CONFLICT (repo_id, path) DO UPDATE SET unread = EXCLUDED.unread, cut = EXCLUDED.cut
+			WHERE repo_files.unread <> EXCLUDED.unread OR repo_files.cut <> EXCLUDED.cut`, f.args...); err != nil {
 			return err
 		}
-		paths = paths[n:]
 	}
 	return nil
 }

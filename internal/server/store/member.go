@@ -56,7 +56,7 @@ func (tx *Tx) account(ctx context.Context, cond, arg string) (*Account, error) {
 
 // InsertUser adds a person.
 func (tx *Tx) InsertUser(ctx context.Context, u coord.User) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO users (id, email, name, created_at) VALUES ($1, $2, $3, $4)`,
+	_, err := tx.exec(ctx, `INSERT INTO users (id, email, name, created_at) VALUES ($1, $2, $3, $4)`,
 		u.ID, EmailKey(u.Email), u.Name, tx.Now)
 	return tx.duplicate(err, "an account with the address %s exists", u.Email)
 }
@@ -81,7 +81,7 @@ func (tx *Tx) SetUserName(ctx context.Context, user, name string) error {
 
 // SetUserEmail changes a person's address.
 func (tx *Tx) SetUserEmail(ctx context.Context, user, email string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, EmailKey(email))
+	_, err := tx.exec(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, EmailKey(email))
 	return tx.duplicate(err, "an account with the address %s exists", email)
 }
 
@@ -94,7 +94,7 @@ func scanMember(r scanner) (m coord.Membership, err error) {
 
 // InsertMember adds a user to an org.
 func (tx *Tx) InsertMember(ctx context.Context, org, user string, role coord.Role) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO members (org_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4)`,
+	_, err := tx.exec(ctx, `INSERT INTO members (org_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4)`,
 		org, user, role, tx.Now)
 	return tx.duplicate(err, "this person is a member already")
 }

@@ -73,8 +73,8 @@ func (tx *Tx) EnsureConversation(ctx context.Context, org, newID string, t Threa
 
 // InsertMessage adds a message to its conversation for some recipients and
 // fills in its place in the org's order.
-func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []string) error {
-	if err := tx.QueryRowContext(ctx, `UPDATE orgs SET message_seq = message_seq + 1 WHERE id = $1 RETURNING message_seq`, m.OrgID).Scan(&m.Seq); err != nil {
+func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []string) (err error) {
+	if m.Seq, err = tx.take(ctx, messageSeq, m.OrgID, 1); err != nil {
 		return err
 	}
 	var user *string
@@ -86,7 +86,7 @@ func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []
 		aboutKind, aboutRef = &m.About.Kind, &m.About.Ref
 	}
 	m.CreatedAt = tx.Now
-	_, err := tx.ExecContext(ctx, `
+	_, err = tx.ExecContext(ctx, `
 		INSERT INTO messages (id, org_id, conversation_id, seq, from_kind, from_user, from_session, from_tool, target, subject, body, requires_ack, about_kind, about_ref, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		m.ID, m.OrgID, m.ConversationID, m.Seq, m.From.Kind, user, m.From.SessionID, m.From.Tool, m.To, m.Subject, m.Body, m.RequiresAck, aboutKind, aboutRef, m.CreatedAt)

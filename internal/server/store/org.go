@@ -15,7 +15,7 @@ func scanOrg(r scanner) (o coord.Org, err error) {
 
 // InsertOrg adds an org.
 func (tx *Tx) InsertOrg(ctx context.Context, o coord.Org) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO orgs (id, slug, name, data_mode, plan, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`, o.ID, o.Slug, o.Name, o.DataMode, o.Plan, o.CreatedAt)
 	return tx.duplicate(err, "an org with the address %s exists", o.Slug)

@@ -10,28 +10,34 @@ import (
 // empty id are the org's own.
 func (tx *Tx) Policies(ctx context.Context, org string) (map[string]policy.Rules, error) {
 	out := map[string]policy.Rules{}
-	rows, err := tx.QueryContext(ctx, `SELECT repo_id, rules FROM policies WHERE org_id = $1`, org)
+	rows, err := tx.QueryContext(ctx, `
+		SELECT repo_id, rules FROM policies WHERE org_id = $1
+		UNION ALL SELECT id, NULL FROM repos WHERE org_id = $1 AND ignore_case`, org)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	var ignore []string // repos of which it was noted that the case of paths does not matter
 	for rows.Next() {
 		var repo string
-		var rules policy.Rules
+		var rules *policy.Rules
 		if err := rows.Scan(&repo, asJSON{&rules}); err != nil {
 			return nil, err
 		}
-		out[repo] = rules
+		if rules == nil {
+			ignore = append(ignore, repo)
+			continue
+		}
+		out[repo] = *rules
 	}
-	if err := rows.Err(); err != nil || out[""].IgnoreCase != nil {
-		return out, err
+	if out[""].IgnoreCase == nil {
+		addCase(out, ignore)
 	}
-	return out, tx.addCase(ctx, org, out)
+	return out, rows.Err()
 }
 
 // addCase adds what clients say of the case of paths where no rule does.
-func (tx *Tx) addCase(ctx context.Context, org string, rules map[string]policy.Rules) error {
-	repos, err := all(ctx, tx, scanText, `SELECT id FROM repos WHERE org_id = $1 AND ignore_case`, org)
+func addCase(rules map[string]policy.Rules, repos []string) {
 	for _, id := range repos {
 		if r := rules[id]; r.IgnoreCase == nil {
 			told := true
@@ -39,7 +45,6 @@ func (tx *Tx) addCase(ctx context.Context, org string, rules map[string]policy.R
 			rules[id] = r
 		}
 	}
-	return err
 }
 
 // SetIgnoreCase notes that the case of a repo's paths does not matter, and

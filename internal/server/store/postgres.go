@@ -32,9 +32,9 @@ var (
 	}
 )
 
-// openPostgres opens the database at dsn. What the DSN itself says of
-// patience counts.
-func openPostgres(dsn string, p patience) (*sql.DB, error) {
+// openPostgres opens the database at dsn, with connections as over makes them
+// of the driver's. What the DSN itself says of patience counts.
+func openPostgres(dsn string, p patience, over func(driver.Connector) driver.Connector) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func openPostgres(dsn string, p patience) (*sql.DB, error) {
 			cfg.RuntimeParams[name] = value
 		}
 	}
-	db := stdlib.OpenDB(*cfg)
+	db := sql.OpenDB(over(stdlib.GetConnector(*cfg)))
 	db.SetMaxOpenConns(32)
 	db.SetMaxIdleConns(32)
 	return db, nil

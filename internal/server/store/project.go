@@ -17,7 +17,7 @@ func scanProject(r scanner) (p coord.Project, err error) {
 
 // InsertProject adds a project without repos.
 func (tx *Tx) InsertProject(ctx context.Context, org string, p coord.Project) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO projects (id, org_id, name, name_key, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)`, p.ID, org, p.Name, strings.ToLower(p.Name), p.CreatedAt, p.UpdatedAt)
 	return tx.duplicate(err, "a project called %s exists", p.Name)

@@ -76,7 +76,8 @@ func (tx *Tx) InsertAnswer(ctx context.Context, question string, a coord.Answer)
 
 // Question returns an org's question with its answers.
 func (tx *Tx) Question(ctx context.Context, org, id string) (QuestionRow, error) {
-	q, err := one(ctx, tx, "no such question in this org", tx.questionScanner, `SELECT `+questionColumns+questionTables+` WHERE q.org_id = $1 AND q.id = $2`, org, id)
+	q, err := one(ctx, tx, "no such question in this org", tx.questionScanner,
+		`SELECT `+questionColumns+questionTables+` WHERE q.id = $2 AND q.org_id || '' = $1`, org, id)
 	if err != nil {
 		return q, err
 	}

@@ -24,7 +24,7 @@ func scanRepo(s scanner) (r coord.Repo, err error) {
 // InsertRepo adds a repo with its remotes. A name or remote that another repo
 // of the org has is a Conflict.
 func (tx *Tx) InsertRepo(ctx context.Context, org string, r coord.Repo) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO repos (id, org_id, full_name, name_key, provider, default_branch, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		r.ID, org, r.FullName, strings.ToLower(r.FullName), r.Provider, r.DefaultBranch, r.CreatedAt)
@@ -41,7 +41,7 @@ func (tx *Tx) InsertRepo(ctx context.Context, org string, r coord.Repo) error {
 
 // AddRemote adds one more remote to a repo.
 func (tx *Tx) AddRemote(ctx context.Context, org, repo, fingerprint string) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO repo_remotes (org_id, fingerprint, repo_id, position)
 		VALUES ($1, $2, $3, (SELECT COUNT(*) FROM repo_remotes WHERE repo_id = $3))`, org, fingerprint, repo)
 	return tx.duplicate(err, "another repo of this org has the remote %s", fingerprint)
@@ -105,7 +105,8 @@ func (tx *Tx) ReposInFull(ctx context.Context, org string) ([]coord.Repo, error)
 
 // Repo returns an org's repo by id.
 func (tx *Tx) Repo(ctx context.Context, org, id string) (coord.Repo, error) {
-	r, err := one(ctx, tx, "no such repo in this org", scanRepo, `SELECT `+repoColumns+` FROM repos r WHERE r.org_id = $1 AND r.id = $2`, org, id)
+	r, err := one(ctx, tx, "no such repo in this org", scanRepo,
+		`SELECT `+repoColumns+` FROM repos r WHERE r.id = $2 AND r.org_id || '' = $1`, org, id)
 	return tx.withRemotes(ctx, r, err)
 }
 

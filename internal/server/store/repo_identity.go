@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -13,10 +14,30 @@ func (tx *Tx) SetHostID(ctx context.Context, repo, hostID string) error {
 	return err
 }
 
+// Heads returns the commits at which a repo's default branch was lately seen,
+// the newest last.
+func (tx *Tx) Heads(ctx context.Context, repo string) (out []string, err error) {
+	text, err := one(ctx, tx, "no such repo", scanText, `SELECT heads FROM repos WHERE id = $1`, repo)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal([]byte(text), &out)
+}
+
+// SetHeads notes at which commits a repo's default branch was lately seen.
+func (tx *Tx) SetHeads(ctx context.Context, repo string, heads []string) error {
+	text, err := json.Marshal(heads)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE repos SET heads = $2 WHERE id = $1`, repo, string(text))
+	return err
+}
+
 // RenameRepo gives a repo another name and remembers the one before. A name
 // that another repo has is a Conflict.
 func (tx *Tx) RenameRepo(ctx context.Context, org string, r coord.Repo, name string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE repos SET full_name = $2, name_key = $3 WHERE id = $1`, r.ID, name, strings.ToLower(name))
+	_, err := tx.exec(ctx, `UPDATE repos SET full_name = $2, name_key = $3 WHERE id = $1`, r.ID, name, strings.ToLower(name))
 	if err != nil {
 		return tx.duplicate(err, "the repo %s exists in this org; merge the two", name)
 	}

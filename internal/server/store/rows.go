@@ -188,7 +188,8 @@ func every[T interface{ Live() bool }](statuses []T) bool {
 	return len(statuses) > 0 && !slices.ContainsFunc(statuses, func(s T) bool { return !s.Live() })
 }
 
-// duplicate turns a unique violation into a Conflict problem.
+// duplicate turns a unique violation into a Conflict problem. It takes the error
+// of exec: that of ExecContext may come later.
 func (tx *Tx) duplicate(err error, format string, args ...any) error {
 	if err != nil && tx.isDuplicate(err) {
 		return problem.Newf(problem.Conflict, format, args...)

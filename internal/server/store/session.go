@@ -77,7 +77,7 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 // Session returns an org's session.
 func (tx *Tx) Session(ctx context.Context, org, id string) (SessionRow, error) {
 	return one(ctx, tx, "no such session in this org", scanSession,
-		`SELECT `+sessionColumns+sessionTables+` WHERE s.org_id = $1 AND s.id = $2`, org, id)
+		`SELECT `+sessionColumns+sessionTables+` WHERE s.id = $2 AND s.org_id || '' = $1`, org, id)
 }
 
 // SessionByExternal returns a host's session in a repo, or nil.
@@ -103,6 +103,9 @@ func (tx *Tx) LineageOf(ctx context.Context, org, user, tool, external string) (
 	return ls[0], nil
 }
 
+// UnendedOn are the sessions that work on an intent.
+func UnendedOn(intent string) SessionFilter { return SessionFilter{Intent: intent, Unended: true} }
+
 // A SessionFilter narrows a list of sessions.
 type SessionFilter struct {
 	Repo     string
@@ -110,6 +113,7 @@ type SessionFilter struct {
 	NotUser  string
 	Token    string
 	Intent   string
+	Lineage  string
 	Since    coord.Time // heard of since then
 	Unended  bool
 	Spoken   bool       // with a status
@@ -128,7 +132,8 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 		is = f.within
 	}
 	is("s.repo_id", want.Repo)
-	is("s.user_id", want.User)
+	f.equals("s.user_id", want.User)
+	f.equals("s.lineage_id", want.Lineage)
 	is("s.token_id", want.Token)
 	f.equals("s.intent_id", want.Intent)
 	if want.NotUser != "" {

@@ -102,7 +102,7 @@ func scanDevice(r scanner) (d DeviceCode, err error) {
 
 // InsertDevice adds a device's request; of its code only the hash is kept.
 func (tx *Tx) InsertDevice(ctx context.Context, d DeviceCode, deviceHash string) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO device_codes (`+deviceColumns+`, device_hash)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		d.ID, d.UserCode, d.Status, d.Hostname, d.CLIVersion, d.Address, d.OrgID, d.UserID, d.Interval, d.CreatedAt, d.ExpiresAt, d.LastPollAt, deviceHash)

@@ -23,6 +23,9 @@ type Store struct {
 	dsn string
 	dialect
 	writer *writer // of SQLite; nil on PostgreSQL
+	// What copies SQLite's log.
+	copying     sync.WaitGroup
+	stopCopying context.CancelFunc
 	// PostgreSQL's writers have connections of their own: readers must get on
 	// while writers wait for their org's lock.
 	writes  *sql.DB
@@ -33,8 +36,7 @@ type Store struct {
 	ready   readiness
 	// Committed, if set, is told after each commit which orgs have new events.
 	Committed func(orgs []string)
-	// Aborted, if set, is told when writes that had run were not committed.
-	Aborted func()
+	settled   settled
 	// Queued, if set, is told after each commit that added jobs.
 	Queued func()
 	now    func() time.Time
@@ -77,6 +79,9 @@ func connect(ctx context.Context, dsn string) (*Store, error) {
 			db.Close()
 			return nil, err
 		}
+		copying, stop := context.WithCancel(context.WithoutCancel(ctx))
+		s.stopCopying = stop
+		s.copying.Go(func() { s.copyLog(copying) })
 	}
 	return s, nil
 }
@@ -95,7 +100,7 @@ func (s *Store) checkSQLite(ctx context.Context) error {
 		{`PRAGMA synchronous`, &synchronous},
 		{`PRAGMA foreign_keys`, &foreignKeys},
 	} {
-		if err := s.db.QueryRowContext(ctx, ask.query).Scan(ask.to); err != nil {
+		if err := s.untilFree(ctx, func() error { return s.db.QueryRowContext(ctx, ask.query).Scan(ask.to) }); err != nil {
 			return fmt.Errorf("open the SQLite database %s: %w", s.dsn, err)
 		}
 	}
@@ -106,6 +111,23 @@ func (s *Store) checkSQLite(ctx context.Context) error {
 		return fmt.Errorf("SQLite %s can corrupt its log; %s or newer is needed", version, minSQLite)
 	}
 	return nil
+}
+
+// untilFree runs what opens a connection until nobody else holds the file, for
+// some seconds: of several that make a database keep a log at once SQLite
+// refuses all but one at once, whatever they are told to wait for.
+func (s *Store) untilFree(ctx context.Context, run func() error) error {
+	for end := time.Now().Add(5 * time.Second); ; {
+		err := run()
+		if !s.isLocked(err) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 func versionLess(a, b string) bool {
@@ -127,6 +149,8 @@ func (s *Store) Name() string { return s.name }
 func (s *Store) Close() error {
 	if s.writer != nil {
 		s.writer.stop()
+		s.stopCopying()
+		s.copying.Wait()
 	}
 	if s.writes != nil {
 		s.batches.work.Wait()
@@ -176,13 +200,26 @@ type Tx struct {
 	dialect
 	Now   coord.Time
 	store *Store
-	told  []coord.Event // by Emit, and not yet written
+	// gathered is where what it writes waits, on PostgreSQL in a batch.
+	gathered *gatheringConn
+	told     []coord.Event // by Emit, and not yet written
 	// failed is why events could not be written before a query whose answer
 	// cannot say so.
 	failed error
-	wakes  map[string]bool // orgs with new events
+	wakes  map[string]span  // orgs with new events, and their ids
+	before map[string]int64 // the first ids that writes of the same transaction told before this one
 
 	queued bool // whether jobs were added
+
+	undone []func() // what is to be forgotten if it fails
+}
+
+// IfUndone has fn run if the transaction is undone, before anybody hears that.
+// It does nothing where tx told no event of the org so far.
+func (tx *Tx) IfUndone(org string, fn func()) {
+	if tx.wakes[org].last > 0 {
+		tx.undone = append(tx.undone, fn)
+	}
 }
 
 // Read runs fn on the state of one moment.
@@ -237,6 +274,9 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f
 	if err := t.run(ctx, fn); err != nil {
 		return s.wrap(overdue(ctx, err))
 	}
+	if err := ctx.Err(); err != nil { // database/sql may hear of it only later
+		return s.wrap(err)
+	}
 	if err := tx.Commit(); err != nil {
 		return s.wrap(overdue(ctx, err))
 	}
@@ -286,11 +326,24 @@ func (s *Store) wrap(err error) error {
 }
 
 // run runs fn and writes what is left to write.
-func (tx *Tx) run(ctx context.Context, fn func(*Tx) error) error {
-	if err := fn(tx); err != nil {
-		return err
+func (tx *Tx) run(ctx context.Context, fn func(*Tx) error) (err error) {
+	ended := false
+	defer func() {
+		if err == nil && ended {
+			return
+		}
+		for _, forget := range tx.undone {
+			forget()
+		}
+	}()
+	if err = fn(tx); err == nil {
+		err = errors.Join(tx.failed, tx.flush(ctx))
 	}
-	return errors.Join(tx.failed, tx.flush(ctx))
+	if err == nil && tx.gathered != nil {
+		err = tx.gathered.end(context.WithoutCancel(ctx))
+	}
+	ended = true // not by a panic
+	return err
 }
 
 // settle writes the events that were gathered before a statement that may be
@@ -298,6 +351,9 @@ func (tx *Tx) run(ctx context.Context, fn func(*Tx) error) error {
 func (tx *Tx) settle(ctx context.Context, query string) error {
 	if len(tx.told) == 0 || !strings.Contains(query, "event") {
 		return nil
+	}
+	if tx.gathered != nil && tx.gathered.foreseeing {
+		return errForeseen // nothing is written to be foreseen
 	}
 	return tx.flush(ctx)
 }

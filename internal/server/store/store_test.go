@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -326,5 +327,31 @@ func TestAReadWhoseTimeIsUpSaysSo(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// SQLite's log is copied while nobody commits: a commit that did it kept
+// everybody waiting.
+func TestTheLogIsCopiedBesideTheWriter(t *testing.T) {
+	path := t.TempDir() + "/svc.db"
+	s := storetest.OpenDSN(t, path)
+	big := strings.Repeat("x", 1<<20)
+	for i := range 16 { // 4,000 pages: more than is copied at once, fewer than a commit copies
+		err := s.Write(t.Context(), "", func(tx *store.Tx) error { return tx.SetMeta(t.Context(), fmt.Sprint("big", i), big) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	look, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	await.True(t, "the log to be copied", func() bool {
+		var busy, logged, copied int
+		if err := look.QueryRow(`PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &logged, &copied); err != nil {
+			t.Fatal(err)
+		}
+		return logged-copied < 1000
 	})
 }

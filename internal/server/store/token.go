@@ -26,7 +26,7 @@ func (tx *Tx) InsertToken(ctx context.Context, t coord.Token, hash string) error
 
 // Token returns an org's token by id.
 func (tx *Tx) Token(ctx context.Context, org, id string) (coord.Token, error) {
-	return one(ctx, tx, "no such token", scanToken, `SELECT `+tokenColumns+` FROM tokens t WHERE t.org_id = $1 AND t.id = $2`, org, id)
+	return one(ctx, tx, "no such token", scanToken, `SELECT `+tokenColumns+` FROM tokens t WHERE t.id = $2 AND t.org_id || '' = $1`, org, id)
 }
 
 // Tokens returns a page of an org's tokens, newest first; of one user only if

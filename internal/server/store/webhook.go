@@ -22,7 +22,7 @@ func scanWebhook(r scanner) (w coord.Webhook, err error) {
 
 // InsertWebhook adds an endpoint.
 func (tx *Tx) InsertWebhook(ctx context.Context, w coord.Webhook) error {
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		INSERT INTO webhooks (id, org_id, url, event_types, description, secret, after_seq, created_by, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		w.ID, w.OrgID, w.URL, js(w.EventTypes), w.Description, w.Secret, w.AfterSeq, w.CreatedBy, w.CreatedAt)
@@ -54,7 +54,7 @@ func (tx *Tx) SaveWebhook(ctx context.Context, w coord.Webhook) error {
 	if w.OldSecret != "" {
 		old = &w.OldSecret
 	}
-	_, err := tx.ExecContext(ctx, `
+	_, err := tx.exec(ctx, `
 		UPDATE webhooks SET url = $2, event_types = $3, description = $4, held_at = $5, secret = $6, old_secret = $7, old_secret_until = $8
 		WHERE id = $1`, w.ID, w.URL, js(w.EventTypes), w.Description, w.PausedAt, w.Secret, old, w.OldSecretUntil)
 	return tx.duplicate(err, "this org has a webhook with this url already")

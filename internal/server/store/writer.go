@@ -21,7 +21,7 @@ type writer struct {
 	store *Store
 	conn  *sql.Conn
 	jobs  chan *job
-	busy  atomic.Bool // writes have begun that are not committed
+	round atomic.Pointer[chan struct{}] // closed when the writes that have begun have ended
 	done  chan struct{}
 	stopO sync.Once
 	quit  chan struct{}
@@ -113,11 +113,12 @@ func (w *writer) gather(first *job) []*job {
 }
 
 func (w *writer) batch(batch []*job) {
-	w.busy.Store(true)
-	err := w.commit(batch)
-	w.busy.Store(false)
-	if err != nil && w.store.Aborted != nil {
-		w.store.Aborted()
+	round := make(chan struct{})
+	w.round.Store(&round)
+	told := map[string]int64{}
+	err := w.commit(batch, told)
+	if err != nil {
+		w.store.settled.undone(told)
 	}
 	var done []*Tx
 	for _, j := range batch {
@@ -128,6 +129,8 @@ func (w *writer) batch(batch []*job) {
 			done = append(done, j.tx)
 		}
 	}
+	w.store.settled.committed(done)
+	close(round)
 	// Announce before answering: whoever gets the answer may rely on
 	// subscribers having been woken.
 	w.store.announce(done...)
@@ -137,14 +140,14 @@ func (w *writer) batch(batch []*job) {
 }
 
 // commit runs the batch in one transaction. An error it returns is the fate
-// of every job that has none of its own.
-func (w *writer) commit(batch []*job) error {
+// of every job that has none of its own; told is as in batches.try.
+func (w *writer) commit(batch []*job, told map[string]int64) error {
 	ctx := context.Background()
 	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
 	for _, j := range batch {
-		if err := w.one(ctx, j); err != nil {
+		if err := w.one(ctx, j, told); err != nil {
 			w.conn.ExecContext(ctx, `ROLLBACK`)
 			return err
 		}
@@ -158,19 +161,18 @@ func (w *writer) commit(batch []*job) error {
 
 // one runs a job in its savepoint. The error it returns means that the whole
 // transaction is gone, as SQLite does by itself when the disk is full.
-func (w *writer) one(ctx context.Context, j *job) error {
+func (w *writer) one(ctx context.Context, j *job, told map[string]int64) error {
 	if j.err = j.ctx.Err(); j.err != nil {
 		return nil
 	}
 	if _, err := w.conn.ExecContext(ctx, `SAVEPOINT job`); err != nil {
 		return err
 	}
-	j.tx = &Tx{querier: steady{w.conn}, dialect: w.store.dialect, Now: w.store.Now(), store: w.store}
-	j.err = protect(j)
-	if j.err != nil {
-		if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {
-			return errors.Join(j.err, err)
-		}
+	j.tx = &Tx{querier: steady{w.conn}, dialect: w.store.dialect, Now: w.store.Now(), store: w.store, before: told}
+	if j.err = protect(j); j.err == nil {
+		j.tx.passOn()
+	} else if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {
+		return errors.Join(j.err, err)
 	}
 	_, err := w.conn.ExecContext(ctx, `RELEASE job`)
 	return err

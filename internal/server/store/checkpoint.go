@@ -1,0 +1,45 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// SQLite copies its log into the database once the log has some pages, and
+// waits for the disk to have them. By itself it does so in the commit that is
+// one too many, and whoever is in that commit or behind it waits, on a busy
+// disk for more than a hook may take. So another connection copies while
+// writers go on. What is left to the commits is to find that all is copied, so
+// that the log begins anew; where copying does not keep up it grows to
+// logPages and they copy after all.
+const (
+	copyPages  = 1000 // of 4 KB
+	logPages   = "8000"
+	copyEvery  = 500 * time.Millisecond
+	peekAtLog  = `PRAGMA wal_checkpoint(NOOP)`
+	copyTheLog = `PRAGMA wal_checkpoint(PASSIVE)`
+)
+
+// copyLog copies the log as it grows, until ctx ends.
+func (s *Store) copyLog(ctx context.Context) {
+	tick := time.NewTicker(copyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		// What fails is tried again; a full disk is told by the next write.
+		if left, err := s.uncopied(ctx, peekAtLog); err == nil && left >= copyPages {
+			_, _ = s.uncopied(ctx, copyTheLog)
+		}
+	}
+}
+
+// uncopied runs a checkpoint and returns how many pages are left.
+func (s *Store) uncopied(ctx context.Context, checkpoint string) (pages int, err error) {
+	var busy, logged, copied int
+	err = s.db.QueryRowContext(ctx, checkpoint).Scan(&busy, &logged, &copied)
+	return logged - copied, err
+}
