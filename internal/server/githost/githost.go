@@ -81,6 +81,7 @@ type Push struct {
 	Commits []string // ids of those that came in, as far as the host lists them
 	Paths   []string // touched by its commits
 	Partial bool     // there are more commits than the host lists
+	Gap     bool     // it begins before what the host told of
 	Deleted bool
 }
 
@@ -117,6 +118,9 @@ type Host interface {
 	// requests that changed since a moment, whatever became of them; with 0,
 	// those that are open.
 	Pulls(ctx context.Context, repo Repo, since coord.Time) (Repo, []Pull, error)
+	// Since returns where a branch is now and what came to it since a commit,
+	// as a push would have told it; nil if that is where it is.
+	Since(ctx context.Context, repo, branch, commit string) (*Push, error)
 }
 
 // Why a webhook is refused.

@@ -200,8 +200,8 @@ func TestADraftKnowsWhatItsTransactionSees(t *testing.T) {
 }
 
 // A reader is told of what it heard of, even if the wake-up is still on its
-// way; a commit that failed after all makes everybody forget.
-func TestHeardAndDrop(t *testing.T) {
+// way; a write that failed after all makes everybody forget.
+func TestHeardAndUndone(t *testing.T) {
 	st := storetest.OpenDSN(t, t.TempDir()+"/svc.db") // where one process is alone, nobody asks
 	w := newWorld(t, st)
 	w.seen(w.set)
@@ -240,8 +240,8 @@ func TestHeardAndDrop(t *testing.T) {
 	if !knows() {
 		t.Fatal("it read the records without being told")
 	}
-	if w.set.Drop(); knows() {
-		t.Error("it still knows what was dropped")
+	if w.undone(); knows() {
+		t.Error("it still knows what it knew before a write was undone")
 	}
 	w.set.Stale([]string{"another org"}) // nobody asked for it: nothing to note
 }

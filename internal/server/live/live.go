@@ -43,13 +43,34 @@ type org struct {
 	mu      sync.RWMutex
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
+	sure    atomic.Int64  // up to which event it is certain that these are in the log
 	stale   atomic.Bool
 	places  places
 	checked atomic.Int64 // when seq was last compared with the log, Unix ms
 }
 
 // New returns an empty Set on s.
-func New(s *store.Store) *Set { return &Set{store: s, orgs: map[string]*org{}} }
+func New(st *store.Store) *Set {
+	s := &Set{store: st, orgs: map[string]*org{}}
+	st.WhenSettled(s.settled)
+	return s
+}
+
+// settled notes that the writes of an org, of which its index may know, are in
+// the log up to an event; or that they were undone.
+func (s *Set) settled(orgID string, upTo int64) {
+	s.mu.Lock()
+	o := s.orgs[orgID]
+	s.mu.Unlock()
+	switch {
+	case o == nil:
+	case upTo == 0:
+		o.forget()
+	default:
+		for was := o.sure.Load(); was < upTo && !o.sure.CompareAndSwap(was, upTo); was = o.sure.Load() {
+		}
+	}
+}
 
 // Stale notes that orgs have new events. It is cheap: the next reader pays.
 func (s *Set) Stale(orgs []string) {
@@ -75,13 +96,6 @@ func (s *Set) Heard(orgID string, seq int64) {
 	if !known {
 		o.stale.Store(true)
 	}
-}
-
-// Drop forgets every index, after a commit that was taken for done failed.
-func (s *Set) Drop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.orgs = map[string]*org{}
 }
 
 func (s *Set) org(id string) *org {
@@ -158,7 +172,7 @@ func (s *Set) current(ctx context.Context, o *org) error {
 		return err
 	}
 	o.mu.RLock()
-	known := o.ix != nil && o.seq >= last
+	known := o.ix != nil && o.seq >= last && o.sure.Load() >= last
 	o.mu.RUnlock()
 	if known {
 		return nil
@@ -173,24 +187,40 @@ func (s *Set) due(o *org) bool {
 }
 
 func (s *Set) catchUp(ctx context.Context, o *org) error {
+	for {
+		unsure, err := s.follow(ctx, o)
+		if err == nil && unsure {
+			err = s.store.AwaitRound(ctx, o.id)
+		}
+		if err != nil {
+			o.stale.Store(true)
+		}
+		if err != nil || !unsure {
+			return err
+		}
+	}
+}
+
+// follow brings o up to what is committed. Writes under way may have told it of
+// events before their commit. Should the log have gone on meanwhile, it is by
+// these, or by others of another replica that have their ids, because ours lost
+// the org's lock and do not know it yet: o is unsure until they have ended.
+func (s *Set) follow(ctx context.Context, o *org) (unsure bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stale.Store(false) // before reading: what commits from now on sets it again
-	// A batch of writes may have told it of events before their commit. Whether
-	// there is one is asked before reading: it may end meanwhile.
-	writing := s.store.Writing(o.id)
-	err := s.store.Read(ctx, func(tx *store.Tx) error {
-		if o.ix != nil && writing {
-			if last, err := tx.LastSeq(ctx, o.id); err != nil || last <= o.seq {
-				return err
-			}
+	err = s.store.Read(ctx, func(tx *store.Tx) error {
+		sure := o.sure.Load()
+		if o.ix == nil || o.seq <= sure {
+			err := o.refresh(ctx, tx)
+			o.sure.Store(o.seq)
+			return err
 		}
-		return o.refresh(ctx, tx)
+		last, err := tx.LastSeq(ctx, o.id)
+		unsure = last > sure
+		return err
 	})
-	if err != nil {
-		o.stale.Store(true)
-	}
-	return err
+	return unsure, err
 }
 
 // Within runs fn on the org's index as tx sees it. What fn does to the Draft
@@ -203,9 +233,24 @@ func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*D
 	if err := o.refresh(ctx, tx); err != nil {
 		return err
 	}
+	sure := o.seq
+	if first := tx.Uncommitted(orgID); first > 0 {
+		sure = first - 1
+	}
+	o.sure.Store(sure)
+	tx.IfUndone(orgID, o.forget) // it knows what tx told, now
 	d := &Draft{reads: o.ix, ix: o.ix, disturbed: map[string]bool{}}
 	defer d.rollback()
 	return fn(d)
+}
+
+// forget has the index made anew: it knows of a write that was undone. While
+// others write, the log being behind it would tell nothing.
+func (o *org) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ix = nil
+	o.stale.Store(true)
 }
 
 // refresh brings the index up to what tx sees: by the events since, or from

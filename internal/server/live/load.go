@@ -348,6 +348,9 @@ func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, even
 			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
 		}
 	}
+	if err := foreseeReloads(ctx, tx, org, events); err != nil {
+		return err
+	}
 	for _, do := range todo {
 		if err := do(); err != nil {
 			return err
@@ -361,16 +364,16 @@ func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	if err != nil {
 		return err
 	}
-	sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Intent: id, Unended: true})
+	sessions, err := tx.Sessions(ctx, org, store.UnendedOn(id))
 	if err != nil {
 		return err
 	}
 	for _, s := range sessions { // bound now, so no workers of their own
 		ix.RemoveWorker(s.ID)
 	}
-	if old := ix.Worker(id); old != nil && released(old.Lineages, sessions) {
+	if old := ix.Worker(id); old != nil {
 		// A session that was released works for itself again.
-		if err := reloadUnbound(ctx, tx, org, ix, i.Repo.ID); err != nil {
+		if err := reloadUnbound(ctx, tx, org, ix, i.Repo.ID, released(old.Lineages, sessions)); err != nil {
 			return err
 		}
 	}
@@ -401,17 +404,17 @@ func reloadChange(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	return nil
 }
 
-// released reports whether one of the sessions that an intent had is not among
-// those it has. Another may have taken its place since: their number says
-// nothing.
-func released(had []string, has []store.SessionRow) bool {
+// released returns the lineages of the sessions that an intent had and that are
+// not among those it has. Another may have taken its place since: their number
+// says nothing.
+func released(had []string, has []store.SessionRow) []string {
 	left := map[string]int{}
 	for _, s := range has {
 		left[s.LineageID]++
 	}
-	return slices.ContainsFunc(had, func(lineage string) bool {
+	return slices.DeleteFunc(slices.Clone(had), func(lineage string) bool {
 		left[lineage]--
-		return left[lineage] < 0
+		return left[lineage] >= 0
 	})
 }
 
@@ -420,14 +423,19 @@ func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Inde
 	return putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.RepoID == repo && m.MergeID == id })
 }
 
-func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string) error {
-	sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Repo: repo, Unended: true})
-	for _, s := range sessions {
-		if s.IntentID == nil {
-			ix.PutWorker(SessionWorker(s))
+func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string, lineages []string) error {
+	for _, l := range slices.Compact(slices.Sorted(slices.Values(lineages))) {
+		sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Repo: repo, Lineage: l, Unended: true})
+		if err != nil {
+			return err
+		}
+		for _, s := range sessions {
+			if s.IntentID == nil {
+				ix.PutWorker(SessionWorker(s))
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {

@@ -59,6 +59,21 @@ func (w *world) commit(fn func(*store.Tx) error) {
 	w.set.Stale([]string{org})
 }
 
+// undone is a write of which the index knows when it fails.
+func (w *world) undone() {
+	w.t.Helper()
+	no := errors.New("no")
+	err := w.st.Write(w.ctx, org, func(tx *store.Tx) error {
+		if err := w.tell(tx, coord.EventMessageSent, "m", api.ID, nil); err != nil {
+			return err
+		}
+		return w.set.Within(w.ctx, tx, org, func(*live.Draft) error { return no })
+	})
+	if !errors.Is(err, no) {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) tell(tx *store.Tx, what coord.EventType, id, repo string, payload map[string]any) error {
 	return tx.Emit(w.ctx, coord.Event{
 		OrgID:   org,

@@ -64,14 +64,13 @@ type news struct {
 
 // gather looks through the log from where a channel was told last.
 func (n *Notifier) gather(ctx context.Context, tx *store.Tx, org, repo string) (x news, err error) {
-	if x.channel, err = tx.Slack(ctx, org, repo); err != nil || x.channel == nil {
-		return x, err
-	}
-	if x.manners, err = tx.ChatManners(ctx, org); err != nil {
-		return x, err
-	}
 	channels, err := tx.Slacks(ctx, org)
-	if err != nil {
+	i := slices.IndexFunc(channels, func(c store.Slack) bool { return c.RepoID == repo })
+	if err != nil || i < 0 {
+		return x, err
+	}
+	x.channel = &channels[i]
+	if x.manners, err = tx.ChatManners(ctx, org); err != nil {
 		return x, err
 	}
 	x.last = x.channel.Seq

@@ -47,6 +47,9 @@ type fakeGitHub struct {
 	pulls    []map[string]any // that it lists, those that changed last first
 	statuses []map[string]any // of commits
 	person   string           // whose token is taken
+	head     string           // where main is
+	between  []string         // commits that a comparison lists
+	compared []string         // what was asked to be compared
 }
 
 type ghComment struct {
@@ -102,7 +105,12 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 	mux.HandleFunc("POST /api/v3/repos/acme/api/check-runs", g.asInstallation(g.check))
 	mux.HandleFunc("PATCH /api/v3/repos/acme/api/check-runs/{id}", g.asInstallation(g.check))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/compare/{range}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
-		teamtest.Answer(w, 200, map[string]any{"files": g.files})
+		g.compared = append(g.compared, r.PathValue("range"))
+		commits := []map[string]any{}
+		for _, sha := range g.between {
+			commits = append(commits, map[string]any{"sha": sha})
+		}
+		teamtest.Answer(w, 200, map[string]any{"files": g.files, "commits": commits})
 	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/contents/{path...}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
 		sha, ok := g.blobs[r.PathValue("path")]
@@ -246,6 +254,13 @@ func (g *fakeGitHub) withoutApp(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /api/v3/repos/acme/api", g.asInstallation(repo))
 	mux.HandleFunc("GET /api/v3/repositories/99", g.asInstallation(repo))
+	mux.HandleFunc("GET /api/v3/repos/acme/api/git/ref/heads/main", g.asInstallation(func(w http.ResponseWriter, _ *http.Request) {
+		if g.head == "" {
+			teamtest.Answer(w, 404, map[string]any{"message": "Not Found"})
+			return
+		}
+		teamtest.Answer(w, 200, map[string]any{"ref": "refs/heads/main", "object": map[string]any{"type": "commit", "sha": g.head}})
+	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/pulls", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
 		out := []map[string]any{}
 		for _, p := range g.pulls {

@@ -38,6 +38,7 @@ type fakeGitLab struct {
 	blobs  map[string]string // by path and commit
 	merges []map[string]any  // that it lists
 	states []map[string]any  // of commits
+	head   string            // where main is
 }
 
 type labNote struct {
@@ -93,7 +94,14 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 		if q := r.URL.Query(); q.Get("from") != "p0" || q.Get("to") != "p1" || q.Get("straight") != "true" {
 			t.Errorf("GitLab was asked to compare %v", q)
 		}
-		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs})
+		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs, "commits": []any{map[string]any{"id": "p1"}}})
+	})
+	handle("GET", project+"repository/branches/main", func(w http.ResponseWriter, r *http.Request) {
+		if g.head == "" {
+			teamtest.Answer(w, 404, map[string]any{"message": "404 Branch Not Found"})
+			return
+		}
+		teamtest.Answer(w, 200, map[string]any{"name": "main", "commit": map[string]any{"id": g.head}})
 	})
 	for _, at := range []string{strings.TrimSuffix(project, "/"), "projects/5"} { // by name and by number
 		g.project(handle, at)

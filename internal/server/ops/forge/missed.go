@@ -88,7 +88,7 @@ func (s *Service) RunMissed(ctx context.Context, r *jobs.Run) error {
 		if repo.Provider != in.Provider || !here || repo.ArchivedAt != nil {
 			continue
 		}
-		if err := s.catchUp(ctx, host, from, 0, there, sinceSync(t.SyncedAt)); err != nil {
+		if err := s.catchUp(ctx, host, from, 0, repo, there, sinceSync(t.SyncedAt)); err != nil {
 			return s.lookedUp(ctx, host, err)
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Service) missedByApp(ctx context.Context, r *jobs.Run, in MissedJob) er
 		if repo.Provider != coord.GitHub || !here || repo.ArchivedAt != nil || !seen && i.Selection != "all" {
 			continue
 		}
-		if err := s.catchUp(ctx, host, from, in.Installation, there, in.Since); err != nil {
+		if err := s.catchUp(ctx, host, from, in.Installation, repo, there, in.Since); err != nil {
 			return s.lookedUp(ctx, host, err)
 		}
 	}
@@ -167,24 +167,31 @@ func hostedAt(repo coord.Repo, web string) (githost.Repo, bool) {
 	return there, here
 }
 
-// catchUp asks a host for a repository's pull requests since a moment and
-// takes what is news, as if their webhooks had come. A repository that is not
-// there, or not for us, is left aside.
-func (s *Service) catchUp(ctx context.Context, host *reach, from sender, installation int64, repo githost.Repo, since coord.Time) error {
+// catchUp asks a host for a repository's pull requests since a moment, and
+// where its default branch is, and takes what is news, as if their webhooks
+// had come. A repository that is not there, or not for us, is left aside.
+func (s *Service) catchUp(ctx context.Context, host *reach, from sender, installation int64, here coord.Repo, there githost.Repo,
+	since coord.Time) error {
 	ask, cancel := context.WithTimeout(ctx, time.Minute)
-	now, pulls, err := host.Pulls(ask, repo, since)
-	cancel()
-	switch {
-	case err != nil && githost.Gone(err) && !githost.Refused(err) && githost.Wait(err, s.Store.Now().Std()) == 0:
-		s.Logger.InfoContext(ctx, "a git host does not show a repo", "provider", from.provider, "repo", repo.FullName, "err", err)
-		return nil
-	case err != nil:
-		return err
-	case len(pulls) == 0:
+	defer cancel()
+	now, pulls, err := host.Pulls(ask, there, since)
+	if err == nil && len(pulls) > 0 {
+		err = s.catchUpPulls(ctx, from, installation, now, pulls)
+	}
+	if err == nil {
+		err = s.catchUpPushes(ask, host, from, installation, here, now)
+	}
+	if err != nil && githost.Gone(err) && !githost.Refused(err) && githost.Wait(err, s.Store.Now().Std()) == 0 {
+		s.Logger.InfoContext(ctx, "a git host does not show a repo", "provider", from.provider, "repo", there.FullName, "err", err)
 		return nil
 	}
+	return err
+}
+
+// catchUpPulls takes what is news of pull requests.
+func (s *Service) catchUpPulls(ctx context.Context, from sender, installation int64, now githost.Repo, pulls []githost.Pull) error {
 	took := 0
-	err = s.Alter(ctx, ground.System(from.org), func(c *ground.Change) error {
+	err := s.Alter(ctx, ground.System(from.org), func(c *ground.Change) error {
 		took = 0
 		for i := len(pulls) - 1; i >= 0; i-- { // oldest first, as they happened
 			e := githost.Event{Repo: now, Installation: installation, Pull: &pulls[i]}

@@ -284,11 +284,18 @@ func (s *Service) pushed(ctx context.Context, c *ground.Change, from sender, rep
 	if p.Branch != main {
 		return branchPushed(ctx, c, repo, p.Branch)
 	}
+	late, err := closeGap(ctx, c.Tx, repo.ID, p)
+	if err != nil {
+		return wire.HookReceipt{}, err
+	}
 	landed, err := landPushed(ctx, c, from, repo, *p)
 	if err != nil {
 		return wire.HookReceipt{}, err
 	}
-	receipt, err := s.lookUpPush(ctx, c, from, repo, e)
+	receipt := ground.Ignored("it was looked at with a later push")
+	if !late {
+		receipt, err = s.lookUpPush(ctx, c, from, repo, e)
+	}
 	if err == nil && len(landed) > 0 {
 		receipt = ground.Done("%s: it has arrived on %s; %s", strings.Join(landed, ", "), main, receipt.Reason)
 	}
@@ -321,6 +328,8 @@ func (s *Service) lookUpPush(ctx context.Context, c *ground.Change, from sender,
 		Before:       p.Before,
 		After:        p.After,
 		Paths:        paths,
+		Branch:       p.Branch,
+		Gap:          p.Gap,
 	}
 	err = jobs.Add(ctx, c.Tx, jobs.New{Kind: JobPush, Org: c.Who.OrgID, Key: JobPush + ":" + repo.ID + ":" + p.After, Payload: job})
 	return ground.Done("%d pushed files are looked at for those who work on them", len(paths)), err

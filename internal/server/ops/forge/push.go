@@ -8,6 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
@@ -31,6 +32,8 @@ type PushJob struct {
 	Before       string         `json:"before"`
 	After        string         `json:"after"`
 	Paths        []string       `json:"paths"`
+	Branch       string         `json:"branch,omitempty"`
+	Gap          bool           `json:"gap,omitempty"` // pushes between may have been told by their pull requests
 }
 
 // RunPush looks up which lines a push changed and raises rebase_needed with
@@ -53,8 +56,18 @@ func (s *Service) RunPush(ctx context.Context, r *jobs.Run) error {
 	if err != nil {
 		return s.lookedUp(ctx, host, err)
 	}
+	merges := []string{in.After}
+	if in.Gap {
+		between, err := host.Since(ctx, in.FullName, in.Branch, in.Before)
+		if err != nil && !githost.Gone(err) {
+			return s.lookedUp(ctx, host, err)
+		}
+		if between != nil {
+			merges = append(merges, between.Commits...)
+		}
+	}
 	return s.Alter(ctx, ground.System(r.OrgID), func(c *ground.Change) error {
-		if err := landPush(ctx, c, in, files); err != nil {
+		if err := landPush(ctx, c, in, merges, files); err != nil {
 			return err
 		}
 		return r.Finish(ctx, c.Tx)
@@ -69,11 +82,16 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// landPush records what a push changed as merged work.
-func landPush(ctx context.Context, c *ground.Change, in PushJob, files []coord.FileFacts) error {
-	told, err := c.MergedBy(ctx, c.Who.OrgID, in.Repo, in.After)
-	if err != nil {
-		return err
+// landPush records what a push changed as merged work, but for what intents
+// that were merged by one of its commits account for.
+func landPush(ctx context.Context, c *ground.Change, in PushJob, merges []string, files []coord.FileFacts) error {
+	var told []string
+	for _, merge := range merges {
+		paths, err := c.MergedBy(ctx, c.Who.OrgID, in.Repo, merge)
+		if err != nil {
+			return err
+		}
+		told = append(told, paths...)
 	}
 	var rows []store.MergedRow
 	var paths []string

@@ -24,7 +24,7 @@ type keep struct {
 // of theirs out, unless it is a person who speaks. A hook's event tells of the
 // caller's own work only and can open none.
 func (c *Change) keeps(ctx context.Context) ([]keep, error) {
-	if c.Who.Via == coord.ViaHook || c.Who.Via == coord.ViaSystem || c.Who.IsPerson() {
+	if opensNothing(c.Who) {
 		return nil, nil
 	}
 	user, err := c.standsFor(ctx)
@@ -49,6 +49,11 @@ func (c *Change) keeps(ctx context.Context) ([]keep, error) {
 		}
 	}
 	return out, err
+}
+
+// opensNothing reports whether a call cannot open a block, or may.
+func opensNothing(who coord.Caller) bool {
+	return who.Via == coord.ViaHook || who.Via == coord.ViaSystem || who.IsPerson()
 }
 
 // standsFor returns the person behind the call: of a service token, whoever

@@ -74,13 +74,15 @@ func (c *Change) reblockOne(ctx context.Context, i store.IntentRow) error {
 // live conflicts of severity block in which it has to yield.
 func (c *Change) blockers(ctx context.Context, i store.IntentRow) ([]coord.Blocker, error) {
 	by := []coord.Blocker{}
-	deps, err := c.Dependencies(ctx, i.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range deps {
-		if d.Status.Live() {
-			by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
+	if len(i.DependsOn) > 0 {
+		deps, err := c.Dependencies(ctx, i.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range deps {
+			if d.Status.Live() {
+				by = append(by, coord.Blocker{Kind: "intent", Ref: coord.IntentRef(d.Number)})
+			}
 		}
 	}
 	numbers, err := c.Blocking(ctx, c.Who.OrgID, i.ID)

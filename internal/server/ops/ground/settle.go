@@ -39,9 +39,13 @@ func (c *Change) Findings(workerID string) []engine.Finding {
 
 // Alter runs fn in a transaction of the caller's org with its live index, and
 // at the end brings the conflicts of whoever fn touched, and the intents that
-// these block, up to date.
-func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) error) error {
+// these block, up to date. asks are what fn is known to ask for: they are asked
+// together.
+func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) error, asks ...func(*store.Tx)) error {
 	return s.Write(ctx, who, func(tx *store.Tx) error {
+		if err := s.foresee(ctx, tx, who, asks); err != nil {
+			return err
+		}
 		// The caller was read before this transaction, maybe by a replica that
 		// had not heard of the change: what may be stored is decided here.
 		org, err := tx.Org(ctx, who.OrgID)
@@ -70,6 +74,21 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 	})
 }
 
+// foresee asks for what every change begins with, and for what asks ask for, in
+// one go.
+func (s *Ground) foresee(ctx context.Context, tx *store.Tx, who coord.Caller, asks []func(*store.Tx)) error {
+	return tx.Foresee(ctx, func() {
+		tx.Org(ctx, who.OrgID)
+		s.Live.Foresee(ctx, tx, who.OrgID)
+		if !opensNothing(who) && who.Personal() {
+			tx.KeptOut(ctx, who.OrgID, who.UserID)
+		}
+		for _, ask := range asks {
+			ask(tx)
+		}
+	})
+}
+
 // settleDisturbed settles whoever's findings may have changed, and whoever that
 // disturbs in turn.
 func (c *Change) settleDisturbed(ctx context.Context) error {
@@ -94,7 +113,7 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 		c.Live.RemoveWorker(i.ID)
 		return nil
 	}
-	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{Intent: i.ID, Unended: true})
+	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(i.ID))
 	if err != nil {
 		return err
 	}
@@ -111,7 +130,7 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
 	c.Live.Settled(workerID)
 	findings := c.Findings(workerID)
-	known, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: workerID, Statuses: coord.LiveConflictStatuses(), History: true})
+	known, err := c.Conflicts(ctx, c.Who.OrgID, liveOf(workerID))
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +178,17 @@ func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictR
 		}
 	}
 	return out, nil
+}
+
+func liveOf(worker string) store.ConflictFilter {
+	return store.ConflictFilter{Worker: worker, Statuses: coord.LiveConflictStatuses(), History: true}
+}
+
+// ForeseeSettle asks, in Foresee, for what putting and settling an intent asks
+// for.
+func (c *Change) ForeseeSettle(ctx context.Context, intent string) {
+	c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(intent))
+	c.Conflicts(ctx, c.Who.OrgID, liveOf(intent))
 }
 
 // stillAttempted reports whether an edit that was attempted, and of which

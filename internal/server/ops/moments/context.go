@@ -33,7 +33,7 @@ func (s *Service) CheckScope(ctx context.Context, who coord.Caller, in wire.Scop
 	}
 	var p work.Place
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		p, err = s.work.Locate(ctx, tx, who, in.SessionID, in.Repo)
+		p, err = s.work.Spot(ctx, tx, who, in.SessionID, in.Repo)
 		return err
 	})
 	if err != nil {
@@ -82,8 +82,13 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 		return out, err
 	}
 	var p work.Place
+	var spoken []store.SessionRow
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		if p, err = s.work.Locate(ctx, tx, who, in.SessionID, in.Repo); err != nil {
+		if p, err = s.work.Spot(ctx, tx, who, in.SessionID, in.Repo); err != nil {
+			return err
+		}
+		said := store.SessionFilter{Repo: p.Repo.ID, Spoken: true, Since: tx.Now.Add(-statusKept)}
+		if spoken, err = tx.Sessions(ctx, who.OrgID, said); err != nil {
 			return err
 		}
 		return s.ownPicture(ctx, tx, who, p, &out)
@@ -96,30 +101,21 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 		out.CrossRepoChanges = crossChanges(ix, p.Repo.ID)
 		return nil
 	})
-	if err == nil {
-		err = s.addStatuses(ctx, who, p.Repo.ID, out.Nearby)
-	}
+	addStatuses(out.Nearby, spoken)
 	return out, err
 }
 
 // addStatuses tells of others' work what its agents said last.
-func (s *Service) addStatuses(ctx context.Context, who coord.Caller, repo string, all []wire.Nearby) error {
-	if len(all) == 0 {
-		return nil
-	}
-	return s.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Sessions(ctx, who.OrgID, store.SessionFilter{Repo: repo, Spoken: true, Since: tx.Now.Add(-statusKept)})
-		for i := range all {
-			for _, row := range rows { // the latest heard of first
-				mine := all[i].SessionID != nil && row.ID == *all[i].SessionID ||
-					all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
-				if mine && (all[i].StatusAt == nil || *row.StatusAt > *all[i].StatusAt) {
-					all[i].StatusText, all[i].StatusAt = row.StatusText, row.StatusAt
-				}
+func addStatuses(all []wire.Nearby, spoken []store.SessionRow) {
+	for i := range all {
+		for _, row := range spoken { // the latest heard of first
+			mine := all[i].SessionID != nil && row.ID == *all[i].SessionID ||
+				all[i].Intent != nil && row.Intent != nil && row.Intent.Ref == all[i].Intent.Ref
+			if mine && (all[i].StatusAt == nil || *row.StatusAt > *all[i].StatusAt) {
+				all[i].StatusText, all[i].StatusAt = row.StatusText, row.StatusAt
 			}
 		}
-		return err
-	})
+	}
 }
 
 // statusKept is how long what an agent said last tells anything.
@@ -174,7 +170,7 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 		}
 	}
 	type ranked struct {
-		wire.Nearby
+		*engine.Worker
 		score int
 	}
 	var all []ranked
@@ -183,27 +179,31 @@ func nearby(ix *engine.Index, self *engine.Worker, set coord.ScopeSet, query *st
 		if w.ID == self.ID || slices.ContainsFunc(w.Lineages, func(l string) bool { return slices.Contains(self.Lineages, l) }) {
 			continue
 		}
-		n := wire.Nearby{User: w.User, Since: w.Since, Paths: pathsOf(ix, w), Kinds: kinds[id], Overlaps: len(kinds[id]) > 0}
-		p := ground.PartyOf(coord.Holder, w)
-		n.Intent, n.SessionID, n.Branch = p.Intent, p.SessionID, p.Branch
-		if w.Tool != "" {
-			n.Tool = &w.Tool
-		}
-		if len(w.Claims) > 0 && w.Claims[0].Mode != coord.Wanted {
-			n.Mode = &w.Claims[0].Mode
-		}
 		score := 10 * len(kinds[id])
 		if query != nil && w.Intent != nil && w.Intent.Status != coord.IntentDraft {
 			score += commonWords(*query, w.Intent.Title)
 		}
-		all = append(all, ranked{n, score})
+		all = append(all, ranked{w, score})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Or(b.score-a.score, cmp.Compare(b.Since, a.Since)) })
 	out := []wire.Nearby{}
-	for _, r := range all[:min(len(all), maxNearby)] {
-		out = append(out, r.Nearby)
+	for _, r := range all[:min(len(all), maxNearby)] { // a thousand may be at work; few are told of
+		out = append(out, nearbyOf(ix, r.Worker, kinds[r.ID]))
 	}
 	return out
+}
+
+func nearbyOf(ix *engine.Index, w *engine.Worker, kinds []string) wire.Nearby {
+	n := wire.Nearby{User: w.User, Since: w.Since, Paths: pathsOf(ix, w), Kinds: kinds, Overlaps: len(kinds) > 0}
+	p := ground.PartyOf(coord.Holder, w)
+	n.Intent, n.SessionID, n.Branch = p.Intent, p.SessionID, p.Branch
+	if w.Tool != "" {
+		n.Tool = &w.Tool
+	}
+	if len(w.Claims) > 0 && w.Claims[0].Mode != coord.Wanted {
+		n.Mode = &w.Claims[0].Mode
+	}
+	return n
 }
 
 // withOwn adds the caller's own claims to what was asked for: all of them if

@@ -95,6 +95,11 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return err
 		}
 		return keep(ctx, c, e, reply)
+	}, func(tx *store.Tx) {
+		if e.DedupeKey != "" {
+			tx.HookReply(ctx, e.who.OrgID, e.replyKey())
+		}
+		tx.RepoByRemotes(ctx, e.who.OrgID, e.remotes)
 	})
 	if err == nil {
 		s.Live.Told(e.who.OrgID, e.key())
@@ -102,12 +107,15 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 	return reply, err
 }
 
+// replyKey is what the answer to an event is kept under, for who sends it again.
+func (e *hookEvent) replyKey() string { return e.who.UserID + " " + e.DedupeKey }
+
 // kept returns the answer that a retried event got, or nil.
 func kept(ctx context.Context, c *ground.Change, e *hookEvent) (*wire.HookReply, error) {
 	if e.DedupeKey == "" {
 		return nil, nil
 	}
-	text, err := c.HookReply(ctx, c.Who.OrgID, c.Who.UserID+" "+e.DedupeKey)
+	text, err := c.HookReply(ctx, c.Who.OrgID, e.replyKey())
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -123,7 +131,7 @@ func keep(ctx context.Context, c *ground.Change, e *hookEvent, reply wire.HookRe
 	if err != nil {
 		return err
 	}
-	return c.KeepHookReply(ctx, c.Who.OrgID, c.Who.UserID+" "+e.DedupeKey, text)
+	return c.KeepHookReply(ctx, c.Who.OrgID, e.replyKey(), text)
 }
 
 // A hook is one event being handled.
@@ -164,6 +172,14 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 			Tool:     h.session.Tool,
 			Events:   e.FailOpens,
 			IntentID: h.session.IntentID,
+		})
+	}
+	if err == nil {
+		err = c.Foresee(ctx, func() {
+			c.Told(ctx, h.session.ID)
+			if h.session.IntentID != nil {
+				c.IntentByID(ctx, c.Who.OrgID, *h.session.IntentID)
+			}
 		})
 	}
 	if err != nil {

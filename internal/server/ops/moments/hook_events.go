@@ -239,7 +239,7 @@ func (h *hook) recordFile(ctx context.Context, copy string, f coord.FileFacts) e
 	if f.Status == coord.FileDeleted {
 		return h.RemoveRepoFile(ctx, h.repo.ID, f.Path)
 	}
-	return h.AddRepoFiles(ctx, h.repo.ID, []string{f.Path})
+	return h.AddRepoFile(ctx, h.repo.ID, f.Path)
 }
 
 // observe adds what was edited outside the declared scope to the intent's

@@ -33,6 +33,9 @@ func sweepsOf(e *hookEvent) []engine.Sweep {
 			}
 			s.Files = append(s.Files, swept)
 		}
+		for _, t := range g.Stashes {
+			s.Stashes = append(s.Stashes, engine.SweptStash{Name: t.Name, Session: t.SessionID})
+		}
 		out = append(out, s)
 	}
 	return out

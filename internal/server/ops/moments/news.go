@@ -24,6 +24,18 @@ func (h *hook) news(ctx context.Context) error {
 	if h.event.Event != wire.HookSessionStart && h.brief.heard[selfKey] == selfOwed {
 		h.introduce()
 	}
+	return h.gatherNews(ctx)
+}
+
+func (h *hook) gatherNews(ctx context.Context) error {
+	err := h.Foresee(ctx, func() {
+		talk.Undelivered(ctx, h.Tx, h.Who, h.session, maxLetters+1)
+		talk.NewAnswers(ctx, h.Tx, h.Who, h.session, maxLetters)
+		talk.OpenQuestions(ctx, h.Tx, h.Who, h.session, maxLetters)
+	})
+	if err != nil {
+		return err
+	}
 	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
 		if err := add(ctx); err != nil {
 			return err
@@ -238,10 +250,8 @@ func (s *Service) News(ctx context.Context, who coord.Caller) (text string, err 
 		if err := h.recall(ctx); err != nil {
 			return err
 		}
-		for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
-			if err := add(ctx); err != nil {
-				return err
-			}
+		if err := h.gatherNews(ctx); err != nil {
+			return err
 		}
 		var told []toldItem
 		text, told = h.brief.render(maxToolNews)

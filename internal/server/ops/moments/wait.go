@@ -240,7 +240,7 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		what.Symbol, t.name = set.Symbols[0], set.Symbols[0]
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		t.place, err = s.work.Locate(ctx, tx, who, in.SessionID, in.Repo)
+		t.place, err = s.work.Spot(ctx, tx, who, in.SessionID, in.Repo)
 		return err
 	})
 	if t.place.Session != nil && t.place.Session.IntentID != nil {

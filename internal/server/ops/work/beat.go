@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -43,25 +45,35 @@ func (s *Service) FlushBeats(ctx context.Context) error {
 	return errors.Join(s.flush(ctx, &s.Beats, (*store.Tx).Heartbeat), s.flush(ctx, &s.ToolCalls, (*store.Tx).TouchTool))
 }
 
+// flushed is how many sessions one write notes: whoever waits for the writer
+// behind it is not to wait for a thousand.
+const flushed = 32
+
 // flush writes what was noted of each org. What cannot be written now is
 // noted again, and keeps no other org from being written.
 func (s *Service) flush(ctx context.Context, b *Beats, write func(*store.Tx, context.Context, string, coord.Time) error) error {
 	var failed []error
 	for org, sessions := range b.take() {
-		err := s.Store.Write(ctx, org, func(tx *store.Tx) error {
-			for id, at := range sessions {
-				if err := write(tx, ctx, id, at); err != nil {
+		var err error
+		for ids := range slices.Chunk(slices.Sorted(maps.Keys(sessions)), flushed) {
+			if err == nil {
+				err = s.Store.Write(ctx, org, func(tx *store.Tx) (err error) {
+					for _, id := range ids {
+						if err == nil {
+							err = write(tx, ctx, id, sessions[id])
+						}
+					}
 					return err
+				})
+			}
+			for _, id := range ids {
+				if err != nil {
+					b.Note(org, id, sessions[id])
 				}
 			}
-			return nil
-		})
-		if err == nil {
-			continue
 		}
-		failed = append(failed, fmt.Errorf("org %s: %w", org, err))
-		for id, at := range sessions {
-			b.Note(org, id, at)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("org %s: %w", org, err))
 		}
 	}
 	return errors.Join(failed...)

@@ -62,6 +62,14 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 		}
 		out.Intent, err = Show(ctx, c.Tx, i, who)
 		return err
+	}, func(tx *store.Tx) {
+		if who.UserID != "" {
+			tx.Member(ctx, who.OrgID, who.UserID)
+		}
+		if in.SessionID == nil && who.SessionID == "" && who.Personal() {
+			RecentSessions(ctx, tx, who)
+		}
+		tx.Policies(ctx, who.OrgID)
 	})
 	return out, err
 }
@@ -94,6 +102,21 @@ func (s *Service) intentOwner(ctx context.Context, tx *store.Tx, who coord.Calle
 func intentToDeclare(ctx context.Context, c *ground.Change, p Place, owner coord.User, branch *string) (i store.IntentRow, err error) {
 	if branch == nil && p.Session != nil {
 		branch = p.Session.Branch
+	}
+	err = c.Foresee(ctx, func() {
+		if p.Session != nil {
+			c.Changes(ctx, c.Who.OrgID, p.Repo.ID, live.CopyOf(p.Session.Session))
+		}
+		if p.Session != nil && p.Session.IntentID != nil {
+			c.IntentByID(ctx, c.Who.OrgID, *p.Session.IntentID)
+			workingOn(ctx, c, *p.Session.IntentID)
+		}
+		if branch != nil {
+			c.LiveIntentsOn(ctx, c.Who.OrgID, p.Repo.ID, owner.ID, *branch)
+		}
+	})
+	if err != nil {
+		return i, err
 	}
 	if p.Session != nil && p.Session.IntentID != nil {
 		i, err := c.IntentByID(ctx, c.Who.OrgID, *p.Session.IntentID)
@@ -191,7 +214,7 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	if err := c.SaveIntent(ctx, i); err != nil {
 		return met, err
 	}
-	if isNew || deps != nil {
+	if len(deps) > 0 || deps != nil && !isNew {
 		if err := c.SetDependencies(ctx, i.ID, ids(deps)); err != nil {
 			return met, err
 		}
@@ -224,10 +247,27 @@ func Bind(ctx context.Context, c *ground.Change, session store.SessionRow, i sto
 	if err := c.BindSession(ctx, session.ID, i.ID); err != nil {
 		return err
 	}
+	if err := foreseeSettling(ctx, c, i.ID, session.IntentID); err != nil {
+		return err
+	}
 	if err := reassign(ctx, c, i.Repo.ID, live.CopyOf(session.Session), session.ID, i.ID); err != nil || session.IntentID == nil {
 		return err
 	}
 	return leave(ctx, c, session, i)
+}
+
+// foreseeSettling asks for what settling an intent asks for, and settling the
+// one that it takes over from.
+func foreseeSettling(ctx context.Context, c *ground.Change, id string, from *string) error {
+	return c.Foresee(ctx, func() {
+		c.IntentByID(ctx, c.Who.OrgID, id)
+		c.Blocking(ctx, c.Who.OrgID, id)
+		c.ForeseeSettle(ctx, id)
+		if from != nil {
+			c.IntentByID(ctx, c.Who.OrgID, *from)
+			c.ForeseeSettle(ctx, *from)
+		}
+	})
 }
 
 // leave lets a session's former intent go on without it. A draft that nobody
@@ -237,7 +277,7 @@ func leave(ctx context.Context, c *ground.Change, session store.SessionRow, to s
 	if err != nil || !old.Status.Live() {
 		return err
 	}
-	others, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{Intent: old.ID, Unended: true})
+	others, err := c.Sessions(ctx, c.Who.OrgID, store.UnendedOn(old.ID))
 	if err != nil {
 		return err
 	}

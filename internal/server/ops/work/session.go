@@ -20,6 +20,10 @@ import (
 // Expiry is how long a quiet session still counts for anything.
 const Expiry = coord.SessionExpiryHours * time.Hour
 
+// alwaysActive is the shortest time after which a policy can call a session
+// idle.
+const alwaysActive = time.Minute
+
 // CheckSession refuses a caller who acts under a session that is not theirs.
 func (s *Service) CheckSession(ctx context.Context, who coord.Caller) error {
 	return s.Read(ctx, func(tx *store.Tx) error {
@@ -66,9 +70,11 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	if err != nil {
 		return nil, err
 	}
-	rules, err := tx.Policies(ctx, who.OrgID)
-	if err != nil {
-		return nil, err
+	var rules map[string]policy.Rules
+	if slices.ContainsFunc(recent, func(x store.SessionRow) bool { return tx.Now >= x.LastHeartbeatAt.Add(alwaysActive) }) {
+		if rules, err = tx.Policies(ctx, who.OrgID); err != nil {
+			return nil, err
+		}
 	}
 	var found []store.SessionRow // the latest of each agent in each repo
 	seen := map[string]bool{}
@@ -175,6 +181,15 @@ type Place struct {
 // Locate finds the place of a call from the repo and session it names or
 // implies. A call from nowhere fails with what to pass.
 func (s *Service) Locate(ctx context.Context, tx *store.Tx, who coord.Caller, session, repo *string) (p Place, err error) {
+	p, err = s.Spot(ctx, tx, who, session, repo)
+	if err == nil && (repo == nil || *repo == "") {
+		p.Repo, err = tx.Repo(ctx, who.OrgID, p.Repo.ID)
+	}
+	return p, err
+}
+
+// Spot is Locate for who needs to know no more of the repo than its name.
+func (s *Service) Spot(ctx context.Context, tx *store.Tx, who coord.Caller, session, repo *string) (p Place, err error) {
 	if repo != nil && *repo != "" {
 		if p.Repo, err = RepoField(ctx, tx, who, "repo", *repo); err != nil {
 			return p, err
@@ -190,7 +205,7 @@ func (s *Service) Locate(ctx context.Context, tx *store.Tx, who coord.Caller, se
 		return p, problem.InvalidField("session_id", "is a session in %s, not in %s", peertext.Quoted(p.Session.Repo.FullName),
 			peertext.Quoted(p.Repo.FullName))
 	case p.Repo.ID == "":
-		p.Repo, err = tx.Repo(ctx, who.OrgID, p.Session.Repo.ID)
+		p.Repo = coord.Repo{ID: p.Session.Repo.ID, FullName: p.Session.Repo.FullName}
 	}
 	return p, err
 }

@@ -1,0 +1,199 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/live"
+	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// IndexFiles feeds a repo's contract index with a part of a scan.
+func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.IndexFiles) (out wire.Indexed, err error) {
+	err = s.Alter(ctx, who, func(c *ground.Change) error {
+		repo, err := FindRepo(ctx, c.Tx, who, in.Repo)
+		if err != nil {
+			return err
+		}
+		var bad []problem.Field
+		var paths []string
+		var known []wire.FileGap
+		out = wire.Indexed{} // a transaction may be tried again
+		authors, err := membersAmong(ctx, c, in.Files)
+		if err != nil {
+			return err
+		}
+		for i, f := range in.Files {
+			p, err := scope.CleanPath(f.Path)
+			if err != nil {
+				bad = append(bad, problem.Field{Path: fmt.Sprintf("files[%d].path", i), Message: err.Error()})
+				continue
+			}
+			paths = append(paths, p)
+			known = append(known, wire.FileGap{Path: p, Unread: f.Unread, Cut: f.Cut})
+			if err := indexFile(ctx, c, repo, p, f, authors); err != nil {
+				return err
+			}
+			out.Contracts += len(f.Contracts)
+		}
+		if err := problem.Invalid(bad); err != nil {
+			return err
+		}
+		if err := c.SaveRepoFiles(ctx, repo.ID, known); err != nil {
+			return err
+		}
+		for _, p := range in.Removed {
+			if err := ground.FirstError(c.DeleteFileContracts(ctx, who.OrgID, repo.ID, p), c.RemoveRepoFile(ctx, repo.ID, p)); err != nil {
+				return err
+			}
+			c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, p, nil)
+		}
+		out.Files = len(paths)
+		if out.IndexVersion, err = c.BumpIndex(ctx, repo.ID); err != nil {
+			return err
+		}
+		return ground.Emit(ctx, c.Tx, c.Who, ground.Happening{
+			Type:    coord.EventContractChanged,
+			Subject: coord.Entity{Kind: "repo", ID: repo.ID},
+			Repo:    repo.ID,
+			Payload: wire.ContractPayload{
+				Paths:        append(append([]string{}, paths...), in.Removed...), // a list, if an empty one
+				Complete:     &in.Complete,
+				IndexVersion: &out.IndexVersion,
+			},
+		})
+	})
+	return out, err
+}
+
+// maxGaps is how many files are named in which most is not known.
+const maxGaps = 20
+
+// RepoGaps tells how much of a repo's contracts could not be read.
+func (s *Service) RepoGaps(ctx context.Context, who coord.Caller, in wire.NamedRepo) (out wire.Gaps, err error) {
+	out.Files = []wire.FileGap{}
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		repo, err := FindRepo(ctx, tx, who, in.Repo)
+		if err != nil {
+			return err
+		}
+		files, err := tx.Gaps(ctx, repo.ID)
+		for _, f := range files {
+			out.Unread, out.Cut = out.Unread+f.Unread, out.Cut+f.Cut
+		}
+		out.Files = append(out.Files, files[:min(len(files), maxGaps)]...)
+		return err
+	})
+	return out, err
+}
+
+// indexFile replaces what is known of a file.
+func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path string, file wire.IndexedFile,
+	authors map[string]coord.User) error {
+	if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, path); err != nil {
+		return err
+	}
+	by := map[int]coord.User{}
+	for _, a := range file.Authors {
+		if u, ok := authors[a.Author]; ok {
+			by[a.Line] = u
+		}
+	}
+	for _, f := range file.Contracts {
+		var last *coord.User
+		if u, ok := by[f.Line]; ok && f.Role == coord.Uses {
+			last = &u
+		}
+		if err := SaveFact(ctx, c, repo, path, f, f.Signature, f.SignatureHash, last, false); err != nil {
+			return err
+		}
+	}
+	return Reuse(ctx, c, repo, path)
+}
+
+// membersAmong returns the members whose lines a scan tells of, by the hash of
+// their address. All other authors are forgotten here.
+func membersAmong(ctx context.Context, c *ground.Change, files []wire.IndexedFile) (map[string]coord.User, error) {
+	if !slices.ContainsFunc(files, func(f wire.IndexedFile) bool { return len(f.Authors) > 0 }) {
+		return nil, nil
+	}
+	out := map[string]coord.User{}
+	for after, full := "", true; full; {
+		const page = 500
+		members, err := c.Members(ctx, c.Who.OrgID, store.Page{Limit: page, After: after})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range members {
+			out[coord.AuthorHash(m.User.Email)] = m.User
+			after = m.User.ID
+		}
+		full = len(members) == page
+	}
+	return out, nil
+}
+
+// SaveFact stores what a file on the default branch provides or uses; by is who
+// changed it last, if that is known.
+func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path string, f coord.ContractFacts, text, hash *string,
+	by *coord.User, changed bool) error {
+	if c.Who.DataMode == coord.DataMetadataOnly {
+		text = nil
+	}
+	row := store.ContractRow{
+		Repo:          coord.RepoName{ID: repo.ID},
+		Path:          path,
+		Key:           CanonicalKey(f.Key),
+		Role:          f.Role,
+		Signature:     text,
+		SignatureHash: hash,
+		Line:          f.Line,
+		ChangedBy:     by,
+	}
+	if f.Role == coord.Uses {
+		if row.Fields = f.Fields; c.Who.DataMode == coord.DataMetadataOnly {
+			row.Fields = coord.HideFields(f.Fields)
+		}
+	}
+	return c.SaveContract(ctx, c.Who.OrgID, row, changed)
+}
+
+// Reuse makes the draft index know what live code of a file uses.
+func Reuse(ctx context.Context, c *ground.Change, repo coord.Repo, path string) error {
+	uses, err := live.UsesOf(ctx, c.Tx, c.Who.OrgID, repo.ID, path)
+	c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, path, uses[path])
+	return err
+}
+
+// land takes over what merged work did to contracts.
+func land(ctx context.Context, c *ground.Change, repo coord.RepoName, owner coord.User, f coord.FileFacts) error {
+	full := coord.Repo{ID: repo.ID, FullName: repo.FullName}
+	if f.Status == coord.FileDeleted {
+		if err := c.DeleteFileContracts(ctx, c.Who.OrgID, repo.ID, f.Path); err != nil {
+			return err
+		}
+		return Reuse(ctx, c, full, f.Path)
+	}
+	for _, k := range f.Contracts {
+		var err error
+		if k.Change == coord.Removed {
+			err = c.DeleteContract(ctx, c.Who.OrgID, repo.ID, f.Path, k.Key, k.Role)
+		} else {
+			var by *coord.User
+			if k.Change != coord.Same {
+				by = &owner
+			}
+			err = SaveFact(ctx, c, full, f.Path, k, k.Signature, k.SignatureHash, by, k.Change == coord.Signature)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return Reuse(ctx, c, full, f.Path)
+}
