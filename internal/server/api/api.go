@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	selectors "github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops"
@@ -125,7 +126,7 @@ type API struct {
 
 // New returns an API to the operations of s.
 func New(s *ops.Rooms) *API {
-	a := &API{ops: s, Schemas: shape.NewRegistry(), inputs: map[string]*Inputs{}, gate: newGate(DefaultLimits())}
+	a := &API{ops: s, Schemas: shape.NewRegistry(selectors.Forms()), inputs: map[string]*Inputs{}, gate: newGate(DefaultLimits())}
 	for _, op := range Table {
 		a.inputs[op.Key()] = a.inputsOf(op)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 
@@ -27,6 +28,7 @@ type Env struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version string
+	Pages   http.Handler // the dashboard
 }
 
 const usage = `svcd is the svc server: it coordinates coding agents that work in the same repositories.
@@ -115,7 +117,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 func config(env Env, command string, args []string) (Config, error) {
 	c, err := ParseConfig(command, args, env.Environ, env.Stdout)
-	c.Version = env.Version
+	c.Version, c.Pages = env.Version, env.Pages
 	if err != nil {
 		return c, usageError{err}
 	}

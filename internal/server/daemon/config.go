@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -52,6 +53,7 @@ type Config struct {
 	Stripe       StripeConfig
 
 	Version string
+	Pages   http.Handler     // the dashboard: handed in, so that tests need not run again when a page changed
 	Clock   func() time.Time // nil for the real one
 	Limits  *api.Limits      // how much is taken on at once; nil for what is usual
 

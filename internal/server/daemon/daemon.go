@@ -22,7 +22,6 @@ import (
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/billing"
-	"github.com/svc-hq/svc/internal/server/dashboard"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/githost"
 	"github.com/svc-hq/svc/internal/server/jobs"
@@ -77,7 +76,7 @@ type Daemon struct {
 func Open(ctx context.Context, cfg Config) (*store.Store, error) {
 	if cfg.Embedded() {
 		if err := os.MkdirAll(filepath.Dir(cfg.Database), 0o700); err != nil {
-			return nil, fmt.Errorf("make the data folder: %w", err)
+			return nil, fmt.Errorf("make the data folder: %w; name one that you can write to with --data", err)
 		}
 	}
 	st, err := store.Open(ctx, cfg.Database)
@@ -96,7 +95,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 	l, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
 		st.Close()
-		return nil, fmt.Errorf("listen on %s: %w", cfg.Addr, err)
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr, such as 127.0.0.1:7781", cfg.Addr, err)
 	}
 	d := &Daemon{cfg: cfg, log: log, store: st, listener: l, URL: "http://" + l.Addr().String(),
 		draining: make(chan struct{}), served: make(chan error, 1), trace: func(context.Context) error { return nil }}
@@ -140,7 +139,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.auth = auth.New(d.store, d.cfg.PublicURL)
 	d.Live = live.New(d.store)
 	d.Live.Trusting.Store(trusting)
-	d.events.Woken, d.store.Aborted = d.Live.Stale, d.Live.Drop
+	d.events.Woken = d.Live.Stale
 	allow, _ := outbound.ParseAllow(d.cfg.Allow) // checked with the configuration
 	out := outbound.New(outbound.Policy{Allow: allow})
 	providers, _ := d.cfg.openID() // likewise
@@ -177,7 +176,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	m := newMetrics(a)
 	d.outgoing(v, out, m)
 	mux.Handle("GET /metrics", m.handler())
-	mux.Handle("/", dashboard.Handler())
+	if d.cfg.Pages != nil {
+		mux.Handle("/", d.cfg.Pages)
+	}
 	d.http = &http.Server{
 		Handler:           d.cfg.local.around(d.traced(requestID(m.observe(secured(mux), d.log)))),
 		ReadHeaderTimeout: 5 * time.Second,

@@ -71,18 +71,29 @@ func serveLocal(ctx context.Context, env Env, args []string) error {
 		return err
 	}
 	defer lock.Close()
+	if turnedOff(*data) {
+		fmt.Fprintln(env.Stdout, "svc down was said; svc up starts it again")
+		return nil
+	}
 	os.Remove(filepath.Join(*data, wire.LocalAddress)) // of one that was killed
 	name, err := localOwner(*data, *owner)
 	if err != nil {
 		return err
 	}
 	cfg := Config{Addr: localAddress(*data), Data: *data, Owner: name, OrgName: "This machine", LogLevel: "info", LogFormat: "json",
-		Version: env.Version, SMTPTLS: "starttls"}
+		Version: env.Version, Pages: env.Pages, SMTPTLS: "starttls"}
 	cfg.PublicURL = reachable(cfg.Addr)
 	if err := cfg.complete(nil); err != nil {
 		return err
 	}
 	return runLocal(ctx, env, cfg, *idle)
+}
+
+// turnedOff reports whether svc down was said since: hooks may have begun to
+// start a service before, and come to it only when the one that ran has ended.
+func turnedOff(data string) bool {
+	_, err := os.Stat(filepath.Join(data, wire.LocalOff))
+	return err == nil
 }
 
 // localOwner is who the service was made for: the first start decides.
@@ -125,6 +136,9 @@ func runLocal(ctx context.Context, env Env, cfg Config, idle time.Duration) erro
 	}
 	defer os.Remove(at)
 	fmt.Fprintf(env.Stdout, "svcd %s serves %s on %s\n", env.Version, cfg.Data, d.URL)
+	if turnedOff(cfg.Data) { // while it had no address yet, and could not be told
+		stop()
+	}
 	if idle > 0 {
 		go d.local.endWhenIdle(ctx, idle, stop)
 	}

@@ -60,7 +60,11 @@ func BenchmarkCrowd(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(each(early, 5), "µs-6th")
 			b.ReportMetric(each(late, 5), "µs-60th")
-			b.ReportMetric(float64(late)/float64(early), "60th/6th")
+			ratio, most := float64(late)/float64(early), 4.0
+			b.ReportMetric(ratio, "60th/6th")
+			if b.N >= 3 && ratio > most {
+				b.Errorf("the 60th of a crowd takes %.2f times the processor of the 6th, %.0f are the most", ratio, most)
+			}
 			b.ReportMetric(float64(bytes), "answer-B")
 			b.ReportMetric(each(edit, 1), "µs-edit")
 			b.ReportMetric(float64(edit)/float64(editFew), "edit-60/6")
