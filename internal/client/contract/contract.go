@@ -24,6 +24,7 @@ type Contract struct {
 	Ops    []Operation           // changes that a migration makes, when it does not define
 	Rule   string                // the framework whose rule found it
 	Router Handed                // of a route: the parameter that its router is
+	Of     string                // of a route: the variable of another file that its router is
 	Answer Answer                // of a route: the function that answers it
 	Client string                // the variable that a call of a route was made with
 	Call   *coord.Call           // how a definition of a package is called
@@ -31,12 +32,19 @@ type Contract struct {
 	Fresh  *verdict.Verdict      // what it means that it is new, when that is not harmless
 }
 
-// A Handed router is a parameter of a function: whoever calls the function says
-// where its routes lie.
+// A Handed router is a parameter of a function, or what it gives: whoever calls
+// the function says where its routes lie.
 type Handed struct {
 	Func  string // the last part of its name; "" for none
-	Param int
+	Param int    // Given for its result, Receiver for what it extends
+	Of    string // of a result: what the function is of
 }
+
+// Places of a router that is none of the parameters.
+const (
+	Given    = -1 // the result
+	Receiver = -2 // what the function extends
+)
 
 // An Answer is the function that answers a route: it stands in the file, or
 // is only named there.

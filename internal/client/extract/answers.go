@@ -152,11 +152,11 @@ func (e *extractor) shaped(side string, from, to int) (out []outline.Span) {
 			continue
 		}
 		for _, r := range e.matching(c, "shape") {
-			if r.Contract != "http" || r.Options[side] == "" || r.Options[side] == "named" {
+			if r.Contract != "http" || r.Options.Get(side) == "" || r.Options.Get(side) == "named" {
 				continue
 			}
 			q := place{o: e.o, rule: r, call: c}
-			if w, ok := q.value(r.Options[side]); ok && w.Span.End > 0 {
+			if w, ok := q.value(r.Options.Get(side)); ok && w.Span.End > 0 {
 				out = append(out, w.Span)
 				break
 			}
@@ -204,7 +204,7 @@ func (e *extractor) marked(side string, from, to int) (out []outline.Span) {
 				continue
 			}
 			q := place{o: e.o, rule: r, mark: m}
-			for alt := range strings.SplitSeq(r.Options[side], "|") {
+			for alt := range strings.SplitSeq(r.Options.Get(side), "|") {
 				if v, ok := q.value(alt); ok && v.Span.End > 0 {
 					out = append(out, v.Span)
 					break

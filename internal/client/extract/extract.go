@@ -38,6 +38,7 @@ type scoped struct {
 	span     outline.Span
 	prefix   string
 	resource string // whose routes they are
+	up       bool   // they are of the resource as a whole
 }
 
 func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
@@ -116,7 +117,7 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	}) {
 		return false
 	}
-	if recv := r.Options["on"]; recv != "" {
+	if recv := r.Options.Get("on"); recv != "" {
 		object, _, _ := strings.Cut(c.Name, ".")
 		if i := strings.LastIndexByte(c.Name, '.'); i > 0 {
 			object = c.Name[:i]
@@ -133,18 +134,18 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 			return false
 		}
 	}
-	if least := r.Options["min"]; least != "" && len(c.Args) < int(least[0]-'0') {
+	if least := r.Options.Get("min"); least != "" && len(c.Args) < int(least[0]-'0') {
 		return false
 	}
-	if r.Options["block"] != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
+	if r.Options.Get("block") != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
 		return false
 	}
-	if not := r.Options["not-arg"]; not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
+	if not := r.Options.Get("not-arg"); not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
 		return v.Call != nil && slices.Contains(strings.Split(not, ","), v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:])
 	}) {
 		return false
 	}
-	if not := r.Options["not-in"]; not != "" && c.Def >= 0 {
+	if not := r.Options.Get("not-in"); not != "" && c.Def >= 0 {
 		name := e.o.Defs[c.Def].Name
 		if slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:]) {
 			return false
@@ -174,44 +175,87 @@ func (e *extractor) findPrefixes() {
 		if a.Value.Kind != outline.ValCall || a.Value.Call == nil {
 			continue
 		}
-		for _, r := range e.matching(a.Value.Call, "group") {
-			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			parent := e.prefixes[receiver(a.Value.Call.Name)]
-			e.prefixes[a.Name] = contract.JoinRoute(parent, p.first(r.Options["path"]))
+		if r, c := e.group(a.Value.Call); r != nil {
+			p := place{o: o, rule: r, call: c, def: a.Def}
+			e.prefixes[a.Name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
 			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			e.clients[a.Name] = p.first(r.Options["path"])
+			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
 		}
 	}
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
-			if name := p.first(r.Options["path"]); r.Options["rest"] != "" && name != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
-				return v.Kind == outline.ValLambda
-			}) {
+			block := slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda })
+			if name := p.first(r.Options.Get("path")); block && r.Options.Get("rest") != "" && name != "" {
 				below := "/" + name
 				if !p.isSingle() {
 					below += "/{}"
 				}
-				e.scopes = append(e.scopes, scoped{c.Span, below, name})
+				e.scopes = append(e.scopes, scoped{span: c.Span, prefix: below, resource: name})
 			}
 		}
 		for _, r := range e.matching(c, "scope") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
-			if prefix := p.first(r.Options["path"]); prefix != "" {
-				e.scopes = append(e.scopes, scoped{c.Span, contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix), ""})
+			if prefix := p.prefix(); prefix != "" || r.Options.Get("up") != "" {
+				prefix = contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)
+				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
-			v, ok := p.value(r.Options["var"])
-			if prefix := p.first(r.Options["path"]); ok && routerName(v) != "" && prefix != "" {
+			v, ok := p.value(r.Options.Get("var"))
+			if prefix := p.prefix(); ok && routerName(v) != "" && prefix != "" {
 				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
 			}
 		}
 	}
+}
+
+// within adds a stretch of source; of a chain that makes several the longest
+// counts.
+func (e *extractor) within(s scoped) {
+	for i, known := range e.scopes {
+		if known.span.Start == s.span.Start && known.prefix == s.prefix && known.up == s.up {
+			e.scopes[i].span.End = max(known.span.End, s.span.End)
+			return
+		}
+	}
+	e.scopes = append(e.scopes, s)
+}
+
+// group is the call in a chain that makes a group of routes, and its rule:
+// app.MapGroup("/x").WithTags("y").
+func (e *extractor) group(c *outline.Call) (*rules.Rule, *outline.Call) {
+	for ; c != nil; c = c.Inner {
+		if found := e.matching(c, "group"); len(found) > 0 {
+			return found[0], c
+		}
+	}
+	return nil, nil
+}
+
+// parentOf is the router that a group is made of: the receiver, or an argument.
+func (e *extractor) parentOf(p place) string {
+	if of := p.rule.Options.Get("of"); of != "" {
+		v, _ := p.value(of)
+		return v.Text
+	}
+	return receiver(p.call.Name)
+}
+
+// prefix is what a rule says stands before routes.
+func (p *place) prefix() string { return withoutSetting(p.first(p.rule.Options.Get("path"))) }
+
+// withoutSetting is a route or prefix of a server without the setting that it
+// may begin with: that is mostly empty.
+func withoutSetting(route string) string {
+	if rest, ok := strings.CutPrefix(route, "{}/"); ok {
+		return "/" + rest
+	}
+	return route
 }
 
 // routerName is the variable of a router that is mounted: itself, or what makes
@@ -262,9 +306,11 @@ func (e *extractor) atCall(c *outline.Call) {
 				}
 			} else {
 				handed, prefix := e.routerOf(c, recv)
-				e.route(p, contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix))
+				prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
+				prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), contract.JoinRoute(prefix, p.first(r.Options.Get("prefix"))))
+				e.route(p, prefix)
 				for i := before; i < len(e.out); i++ {
-					e.out[i].Router = handed
+					e.out[i].Router, e.out[i].Of = handed, e.imported(recv)
 				}
 			}
 		case "db":
@@ -272,7 +318,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		default:
 			e.named(p)
 		}
-		if len(e.out) > before && c.Inner != nil && strings.Contains(r.Options["path"], "inner.") {
+		if len(e.out) > before && c.Inner != nil && strings.Contains(r.Options.Get("path"), "inner.") {
 			for in := c.Inner; in != nil; in = in.Inner {
 				e.consumed[in.Span.End] = true
 			}
@@ -294,6 +340,17 @@ func (e *extractor) remember(from int, client string) {
 	}
 }
 
+// imported is a router's variable if another file makes it.
+func (e *extractor) imported(router string) string {
+	if _, here := e.prefixes[router]; router == "" || here {
+		return ""
+	}
+	if slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == router }) {
+		return router
+	}
+	return ""
+}
+
 // rootReceiver is the variable that a chain of calls begins with.
 func rootReceiver(c *outline.Call) string {
 	for c.Inner != nil {
@@ -305,7 +362,9 @@ func rootReceiver(c *outline.Call) string {
 func (e *extractor) scopePrefix(at uint32) string {
 	prefix := ""
 	for _, s := range e.scopes {
-		if s.span.Start < at && at < s.span.End {
+		if s.up && s.span.Start < at && at < s.span.End { // of a resource as a whole
+			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}")
+		} else if s.span.Start < at && at < s.span.End {
 			prefix = contract.JoinRoute(prefix, s.prefix)
 		}
 	}
@@ -325,8 +384,25 @@ func (e *extractor) atMark(m *outline.Mark) {
 		e.rule = r.Framework
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
 		switch {
-		case r.Contract == "http" && !d.Contain:
-			e.route(p, contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options["prefix"])))
+		case r.Contract == "http" && d.Contain && r.Options.Get("view") != "":
+			before := len(e.out)
+			e.classRoutes(p, e.prefixes[receiver(m.Name)])
+			for i := before; i < len(e.out); i++ {
+				e.out[i].Of = e.imported(receiver(m.Name))
+			}
+		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
+			before := len(e.out)
+			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
+			if v := p.first(r.Options.Get("version")); v != "" && !strings.Contains(v, "{}") { // Nest puts it first
+				prefix = contract.JoinRoute("/v"+v, prefix)
+			}
+			e.route(p, prefix)
+			for i := before; i < len(e.out); i++ {
+				e.out[i].Of = e.imported(receiver(m.Name))
+				if e.o.Lang == "rust" && r.Framework == "actix" {
+					e.out[i].Router = e.service(d.Name)
+				}
+			}
 		case r.Contract == "db" && d.Contain:
 			e.model(p)
 		case r.Contract != "http" && r.Contract != "db":
@@ -337,28 +413,28 @@ func (e *extractor) atMark(m *outline.Mark) {
 
 // named adds contracts whose key is a name: events and configuration.
 func (e *extractor) named(p *place) {
-	for _, n := range p.texts(p.rule.Options["name"]) {
+	for _, n := range p.texts(p.rule.Options.Get("name")) {
 		n = strings.TrimSpace(n)
-		if p.rule.Options["strip-braces"] != "" { // Spring's ${NAME:default}
+		if p.rule.Options.Get("strip-braces") != "" { // Spring's ${NAME:default}
 			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
 		if n == "" || strings.Contains(n, "{}") {
 			continue
 		}
-		if like := p.rule.Options["like"]; like != "" {
+		if like := p.rule.Options.Get("like"); like != "" {
 			if ok, err := regexp.MatchString(like, n); err != nil || !ok {
 				continue
 			}
 		}
 		s := contract.Shape{}
-		if v, ok := p.value(p.rule.Options["shape"]); ok && p.rule.Options["shape"] != "" {
+		if v, ok := p.value(p.rule.Options.Get("shape")); ok && p.rule.Options.Get("shape") != "" {
 			s.Out = fieldsOf(v)
 		}
 		if p.rule.Contract == "event" { // an address of a queue or topic ends in its name
 			n = n[strings.LastIndexAny(n, "/:")+1:]
-			if p.rule.Options["whole"] != "" {
-				n = p.first(p.rule.Options["name"])
+			if p.rule.Options.Get("whole") != "" {
+				n = p.first(p.rule.Options.Get("name"))
 			}
 		}
 		e.add(p.rule.Contract+":"+n, coord.ContractRole(p.rule.Role), p.line, s)
@@ -368,7 +444,10 @@ func (e *extractor) named(p *place) {
 // applies tells whether the file has what the rule needs: one of the words
 // among its imports, or in its text when the language has no such imports.
 func applies(r *rules.Rule, o *outline.File) bool {
-	if r.File != nil && !r.File.MatchString(o.Path) {
+	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) {
+		return false
+	}
+	if r.File != nil && !r.File().MatchString(o.Path) {
 		return false
 	}
 	if len(r.Needs) == 0 {

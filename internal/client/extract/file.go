@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -28,6 +29,28 @@ type Version struct {
 // Nothing is the side of a file that does not exist.
 func Nothing(lang string) *Version {
 	return &Version{Outline: &outline.File{Lang: lang, Traits: &outline.Traits{}}}
+}
+
+// Copy returns a version as this one was read, for who completes it in another
+// way. What is only read is shared.
+func (v *Version) Copy() *Version {
+	c := *v
+	c.Contracts, c.Requests = cloned(v.Contracts), slices.Clone(v.Requests)
+	if v.extractor != nil {
+		e := *v.extractor
+		e.out, e.requests, e.missed = cloned(e.out), slices.Clone(e.requests), slices.Clone(e.missed)
+		c.extractor = &e
+	}
+	return &c
+}
+
+func cloned(all []contract.Contract) []contract.Contract {
+	out := slices.Clone(all)
+	for i := range out {
+		c := &out[i]
+		c.Shape.In, c.Shape.Out, c.Fields = slices.Clip(c.Shape.In), slices.Clip(c.Shape.Out), slices.Clip(c.Fields)
+	}
+	return out
 }
 
 // A Side is one version of a file while it is read.

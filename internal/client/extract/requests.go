@@ -216,7 +216,7 @@ func (e *extractor) spellings(p *place, selector string) []string {
 // methods are the methods of an HTTP call: texts, marks, or "" when something
 // says it that cannot be read.
 func (e *extractor) methods(p *place) []string {
-	for alt := range strings.SplitSeq(p.rule.Options["method"], "|") {
+	for alt := range strings.SplitSeq(p.rule.Options.Get("method"), "|") {
 		head, _, nested := strings.Cut(alt, ".")
 		if p.call != nil && nested && slices.ContainsFunc(p.call.Args, isSpread) {
 			return []string{""}
@@ -262,7 +262,7 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 func (e *extractor) request(p *place, base string) {
 	e.unknown = false
 	first := len(e.out)
-	paths := e.spellings(p, p.rule.Options["path"])
+	paths := e.spellings(p, p.rule.Options.Get("path"))
 	if e.unknown {
 		defer func() {
 			w := pending{p: p, base: base}
@@ -272,7 +272,7 @@ func (e *extractor) request(p *place, base string) {
 			e.pending = append(e.pending, w)
 		}()
 	}
-	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
+	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}
 	before, wrapped := len(e.out), len(e.requests)
@@ -285,12 +285,12 @@ func (e *extractor) request(p *place, base string) {
 	if len(methods) == 0 {
 		methods = []string{scope.AnyMethod}
 	}
-	loose := p.rule.Options["relative"] != ""
+	loose := p.rule.Options.Get("relative") != ""
 	for _, path := range paths {
 		if base != "" && !strings.Contains(path, "://") {
 			path = contract.JoinRoute(base, path)
 		}
-		if p.rule.Options["slash"] != "" && !strings.HasPrefix(path, "/") {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(path, "/") {
 			continue
 		}
 		for _, m := range methods {
@@ -320,13 +320,16 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 	if loose && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}") && !strings.Contains(path, "://") {
 		path = "/" + path
 	}
-	if path, ok := cleanRoute(path, "", coord.Uses); ok && plausible().MatchString(path) {
+	if path, ok := cleanRoute(path, "", coord.Uses); ok && plausible().MatchString(path) && !onlyBase().MatchString(path) {
 		e.add("http:"+method+" "+path, coord.Uses, line, contract.Shape{})
 	}
 }
 
 // plausible is what a path may be written with.
 var plausible = lazy.Regexp(`^[\w/{}.~:@!$&'()*+,;=%?#\[\]|-]+$`)
+
+// onlyBase is an address that others are put together from.
+var onlyBase = lazy.Regexp(`^(?:\w+://[^/]+)?/*(?:apis?|rest|v\d+)(?:/+(?:apis?|rest|v\d+))*/*$`)
 
 // bases are the beginnings of paths that say where an API lies rather than what
 // is asked of it.

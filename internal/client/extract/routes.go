@@ -16,20 +16,28 @@ import (
 // route adds the routes of a place, one per method and path.
 func (e *extractor) route(p *place, prefix string) {
 	role := coord.ContractRole(p.rule.Role)
-	if p.rule.Options["rest"] != "" {
+	if p.rule.Options.Get("rest") != "" {
 		e.resource(p, prefix)
 		return
 	}
-	paths := p.texts(p.rule.Options["path"])
-	if len(paths) == 0 && p.rule.Options["path-optional"] != "" {
+	paths := p.texts(p.rule.Options.Get("path"))
+	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}
 	if len(paths) == 0 && role == coord.Provides {
 		e.miss(p, "its path is not known")
 	}
-	methods := p.texts(p.rule.Options["method"])
+	methods := p.texts(p.rule.Options.Get("method"))
+	if len(methods) == 0 && p.rule.Options.Get("view") != "" {
+		if methods = e.viewMethods(p); len(methods) == 0 && p.rule.Options.Get("view") != "any" {
+			methods = []string{"GET"}
+		}
+	}
 	for _, route := range paths {
-		if p.rule.Options["slash"] != "" && !strings.HasPrefix(route, "/") {
+		if role == coord.Provides {
+			route = withoutSetting(route)
+		}
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") {
 			continue
 		}
 		ms := methods
@@ -39,7 +47,7 @@ func (e *extractor) route(p *place, prefix string) {
 		if len(ms) == 0 {
 			ms = []string{scope.AnyMethod}
 		}
-		if role == coord.Uses && p.rule.Options["relative"] != "" && !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") {
+		if role == coord.Uses && p.rule.Options.Get("relative") != "" && !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") {
 			route = "/" + route
 		}
 		if v, has := p.value(":on"); has && role == coord.Provides && slices.Equal(e.o.TextsOf(v), []string{"collection"}) {
@@ -85,7 +93,7 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 		return nil
 	}
-	if p.rule.Options["rest"] == "devise" {
+	if p.rule.Options.Get("rest") == "devise" {
 		e.devise(p, prefix)
 		return
 	}
@@ -99,7 +107,10 @@ func (e *extractor) resource(p *place, prefix string) {
 			except = names
 		}
 	}
-	for _, name := range p.texts(p.rule.Options["path"]) {
+	for _, name := range p.texts(p.rule.Options.Get("path")) {
+		if e.o.Lang == "php" { // photos.comments
+			name = strings.ReplaceAll(name, ".", "/{}/")
+		}
 		for _, a := range actions {
 			named := a.name
 			if e.o.Lang == "php" && named == "create" {
@@ -119,9 +130,28 @@ func (e *extractor) resource(p *place, prefix string) {
 			}
 			if e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{}); len(e.out) > before {
 				e.out[before].Answer = e.action(p, name, named)
+				if e.o.Lang == "python" {
+					e.out[before].Answer = viewAction(p, a.name, a.method)
+				}
 			}
 		}
 	}
+}
+
+// viewAction is the method of a view set that answers a route.
+func viewAction(p *place, name, method string) contract.Answer {
+	v, ok := p.value("1")
+	if !ok || v.Kind != outline.ValName {
+		return contract.Answer{}
+	}
+	as := map[string]string{"index": "list", "show": "retrieve"}[name]
+	if as == "" {
+		as = name
+	}
+	if method == "PATCH" {
+		as = "partial_update"
+	}
+	return contract.Answer{Names: []string{v.Text + "." + as}}
 }
 
 // afterwards is how Laravel narrows a resource after it was made.
@@ -135,7 +165,7 @@ func (e *extractor) devise(p *place, prefix string) {
 			signIn = e.o.TextsOf(v)[0]
 		}
 	}
-	for _, name := range p.texts(p.rule.Options["path"]) {
+	for _, name := range p.texts(p.rule.Options.Get("path")) {
 		for _, r := range [][2]string{{"POST", name}, {"POST", name + "/" + signIn}, {"DELETE", name + "/sign_out"}} {
 			if route, ok := cleanRoute(r[1], prefix, coord.Provides); ok {
 				e.add("http:"+r[0]+" "+route, coord.Provides, p.line, contract.Shape{})
@@ -193,7 +223,7 @@ func (p *place) controllerNames(route string) string {
 func (e *extractor) handlerShape(p *place) contract.Shape {
 	var s contract.Shape
 	body := e.handlerSpan(p)
-	if p.mark != nil && p.rule.Options["handler"] == "typed" {
+	if p.mark != nil && p.rule.Options.Get("handler") == "typed" {
 		s = typedShape(&e.o.Defs[p.def], e.o.Traits)
 	}
 	if body.End == 0 {
@@ -209,9 +239,9 @@ func (e *extractor) handlerShape(p *place) contract.Shape {
 				continue
 			}
 			q := place{o: e.o, rule: r, call: c}
-			if v, ok := q.value(r.Options["out"]); ok && v.Kind == outline.ValObject {
+			if v, ok := q.value(r.Options.Get("out")); ok && v.Kind == outline.ValObject {
 				s.Out = append(s.Out, fieldsOf(v)...)
-			} else if r.Options["out"] == "named" {
+			} else if r.Options.Get("out") == "named" {
 				for _, a := range c.Args {
 					if a.Name != "" {
 						s.Out = append(s.Out, contract.Prop{Name: a.Name, Required: true})
@@ -284,44 +314,10 @@ func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {
 	return s
 }
 
-// atMatches finds routes that a language writes in a way of its own.
-func (e *extractor) atMatches() {
-	for _, r := range e.m.Rules {
-		if r.Match == nil || !e.active[r] {
-			continue
-		}
-		e.rule = r.Framework
-		at, line := 0, 1
-		for _, m := range r.Match.FindAllSubmatchIndex(e.o.Source, -1) {
-			line += strings.Count(string(e.o.Source[at:m[0]]), "\n")
-			at = m[0]
-			method, route := strings.ToUpper(string(e.o.Source[m[2]:m[3]])), string(e.o.Source[m[4]:m[5]])
-			if route, ok := cleanRoute(patternRoute(route), "", coord.ContractRole(r.Role)); ok {
-				before := len(e.out)
-				if e.add("http:"+method+" "+route, coord.ContractRole(r.Role), line, contract.Shape{}); len(e.out) > before {
-					e.out[before].Answer = e.answerAfter(m[1])
-				}
-			}
-		}
-	}
-}
-
-// patternRoute reads a route that is written as a pattern: what is no text is a
-// parameter, as in "users" / LongVar(id) and /users/$id.
-func patternRoute(s string) string {
-	if !strings.Contains(s, `"`) && !strings.HasPrefix(strings.TrimSpace(s), "/ ") {
-		return s
-	}
-	out := ""
-	for part := range strings.SplitSeq(strings.Trim(s, " /"), "/") {
-		part = strings.TrimSpace(part)
-		if text, ok := strings.CutPrefix(part, `"`); ok {
-			out += "/" + strings.TrimSuffix(text, `"`)
-		} else if part != "" {
-			out += "/{}"
-		}
-	}
-	return out
+// exports tells whether a definition is one that sets a rule off.
+func exports(r *rules.Rule, o *outline.File, d *outline.Def) bool {
+	return d.Parent < 0 && d.Exported &&
+		(slices.Contains(r.Exports, d.Name) || slices.Contains(r.Exports, "default") && isDefault(o, d))
 }
 
 // atExports finds routes that a framework makes of files and their exports.
@@ -330,13 +326,13 @@ func (e *extractor) atExports() {
 		if len(r.Exports) == 0 || !e.active[r] || r.File == nil {
 			continue
 		}
-		found := r.File.FindStringSubmatch(e.o.Path)
+		found := r.File().FindStringSubmatch(e.o.Path)
 		if len(found) < 2 {
 			continue
 		}
 		for i := range e.o.Defs {
 			d := &e.o.Defs[i]
-			if d.Parent >= 0 || !d.Exported || !slices.Contains(r.Exports, d.Name) && !(slices.Contains(r.Exports, "default") && isDefault(e.o, d)) {
+			if !exports(r, e.o, d) {
 				continue
 			}
 			p := &place{o: e.o, rule: r, def: i, span: d.Span, line: int(d.Span.Row) + 1}

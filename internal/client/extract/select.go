@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -66,6 +67,18 @@ func (p *place) alternative(alt string) []string {
 			}
 		}
 		return out
+	case alt == "args1":
+		var out []string
+		for i := 1; p.call != nil && i < len(p.call.Args); i++ {
+			if p.call.Args[i].Name == "" {
+				out = append(out, p.o.TextsOf(p.call.Args[i])...)
+			}
+		}
+		return out
+	case strings.HasPrefix(alt, "keys."):
+		return p.keys(alt[len("keys."):])
+	case strings.HasPrefix(alt, "chain."):
+		return p.inChain(alt[len("chain."):])
 	case alt == "joined":
 		return []string{strings.Join(p.alternative("args"), "/")}
 	case alt == "verb1":
@@ -177,7 +190,7 @@ func (p *place) callee() string {
 		name = p.call.Name
 	}
 	name = strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:])
-	for affix := range strings.SplitSeq(p.rule.Options["strip"], ",") {
+	for affix := range strings.SplitSeq(p.rule.Options.Get("strip"), ",") {
 		if affix == "" {
 			continue
 		}
@@ -199,6 +212,36 @@ func (p *place) part(n string) []string {
 		return nil
 	}
 	return []string{parts[len(parts)-1-i]}
+}
+
+// keys are the names of an object's fields.
+func (p *place) keys(selector string) (out []string) {
+	v, ok := p.value(selector)
+	for _, f := range v.Fields {
+		out = append(out, strings.Trim(f.Name, `"'`))
+	}
+	if !ok && p.call != nil && len(p.call.Args) > 0 && p.call.Args[0].Name != "" { // get "x" => "y#z"
+		out = append(out, strings.Trim(p.call.Args[0].Name, `"'`))
+	}
+	return out
+}
+
+// inChain joins what the calls of a name in a chain were given:
+// controller(A).prefix("a").prefix("b").group(f).
+func (p *place) inChain(name string) []string {
+	out := ""
+	for c := p.call; c != nil; c = c.Inner {
+		if c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name && len(c.Args) > 0 {
+			for _, text := range p.o.TextsOf(c.Args[0]) {
+				out = contract.JoinRoute(text, out)
+				break
+			}
+		}
+	}
+	if out == "" {
+		return nil
+	}
+	return []string{out}
 }
 
 // methodCalls are the HTTP methods among the calls chained in the last

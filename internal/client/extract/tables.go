@@ -14,7 +14,7 @@ import (
 // table adds what a call says of a table: its definition, a step of a
 // migration, or a use.
 func (e *extractor) table(p *place) {
-	name := p.first(p.rule.Options["table"])
+	name := p.first(p.rule.Options.Get("table"))
 	if name == "" || strings.ContainsAny(name, " {}()/") {
 		return
 	}
@@ -26,8 +26,8 @@ func (e *extractor) table(p *place) {
 		e.out = append(e.out, c)
 		return
 	}
-	column := p.first(p.rule.Options["column"])
-	switch op := p.rule.Options["op"]; op {
+	column := p.first(p.rule.Options.Get("column"))
+	switch op := p.rule.Options.Get("op"); op {
 	case "", "create":
 		c.Shape.Out = e.columns(p)
 	case "alter":
@@ -40,10 +40,10 @@ func (e *extractor) table(p *place) {
 		}}
 	default:
 		if column != "" || op == "rename" {
-			c.Ops = []contract.Operation{contract.ColumnOperation(op, column, p.first(p.rule.Options["to"]), required(p.call))}
+			c.Ops = []contract.Operation{contract.ColumnOperation(op, column, p.first(p.rule.Options.Get("to")), required(p.call))}
 		}
 	}
-	if c.Ops == nil && p.rule.Options["op"] != "" && p.rule.Options["op"] != "create" {
+	if c.Ops == nil && p.rule.Options.Get("op") != "" && p.rule.Options.Get("op") != "create" {
 		return
 	}
 	e.out = append(e.out, c)
@@ -90,7 +90,7 @@ func (e *extractor) inside(p *place) []*outline.Call {
 // object, or from arguments that are calls.
 func (e *extractor) columns(p *place) []contract.Prop {
 	var out []contract.Prop
-	if v, ok := p.value(p.rule.Options["columns"]); ok && p.rule.Options["columns"] != "" {
+	if v, ok := p.value(p.rule.Options.Get("columns")); ok && p.rule.Options.Get("columns") != "" {
 		for _, f := range v.Fields {
 			out = append(out, columnOf(e.o, f.Name, f.Value))
 		}
@@ -237,7 +237,7 @@ func (e *extractor) isA(r *rules.Rule, i int) bool {
 
 // model adds a table that a class stands for.
 func (e *extractor) model(p *place) {
-	table := p.first(p.rule.Options["table"])
+	table := p.first(p.rule.Options.Get("table"))
 	if table == "" {
 		return
 	}
@@ -245,7 +245,7 @@ func (e *extractor) model(p *place) {
 	if !ok {
 		return
 	}
-	how := p.rule.Options["columns"]
+	how := p.rule.Options.Get("columns")
 	switch {
 	case how == "":
 	case strings.HasPrefix(how, "@"), how == "fields":
@@ -271,7 +271,7 @@ func (e *extractor) fieldColumns(p *place, how string) []contract.Prop {
 			continue
 		}
 		col := contract.Prop{Name: short, Typ: strings.TrimSuffix(outline.ResultOf(d, e.o.Traits), ";")}
-		if p.rule.Options["case"] == "snake" {
+		if p.rule.Options.Get("case") == "snake" {
 			col.Name = outline.Snake(short)
 		}
 		marked := how == "fields"

@@ -2,19 +2,18 @@ package extract
 
 import (
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/rules"
 )
 
 // A Wiring is what a file says of the routes and calls of others: the clients
 // that it makes, and the routers that it mounts.
 type Wiring struct {
-	Outline *outline.File
-	Clients map[string]string // base addresses of HTTP clients, by variable
-	Mounts  []mount
+	Outline  *outline.File
+	Clients  map[string]string // base addresses of HTTP clients, by variable
+	Prefixes map[string]string // of routers, by variable
+	Mounts   []mount
 }
 
 // A mount is a router that is reached under a prefix.
@@ -24,30 +23,31 @@ type mount struct {
 	Name   string // of a prefix that another file gives a name, what it is called
 }
 
-// Wire reads a file as far as prefixes and clients go; nil if it cannot be
-// read.
-func Wire(file string, source []byte, limit time.Duration) *Wiring {
-	s := &Side{File: file, Lang: rules.LanguageOf(file), Source: source}
-	if !outline.CanRead(s.Lang) || s.Read(nil, limit) != nil {
+// Wiring is what the file says of others as far as prefixes and clients go; nil
+// if it could not be read.
+func (v *Version) Wiring() *Wiring {
+	e := v.extractor
+	if e == nil {
 		return nil
 	}
-	m, err := rules.Load(rules.OrName(s.Lang))
-	if err != nil {
-		return nil
-	}
-	e := newExtractor(m, s.Version.Outline)
-	e.findPrefixes()
-	w := &Wiring{Outline: e.o, Clients: e.clients}
+	w := &Wiring{Outline: e.o, Clients: e.clients, Prefixes: e.prefixes}
 	for i := range e.o.Calls {
 		c := &e.o.Calls[i]
 		for _, rule := range e.matching(c, "mount") {
 			p := place{o: e.o, rule: rule, call: c, def: c.Def}
-			v, ok := p.value(rule.Options["var"])
+			v, ok := p.value(rule.Options.Get("var"))
 			if !ok {
 				continue
 			}
-			m := mount{Router: v, Prefix: contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.first(rule.Options["path"]))}
-			path, has := p.value(rule.Options["path"])
+			m := mount{Router: v, Prefix: contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.prefix())}
+			path, has := p.value(rule.Options.Get("path"))
+			if listed := e.listed(v, path); len(listed) > 0 {
+				for _, l := range listed {
+					l.Prefix = contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], l.Prefix)
+					w.Mounts = append(w.Mounts, l)
+				}
+				continue
+			}
 			if has && path.Kind == outline.ValName && len(e.o.TextsOf(path)) == 0 && path.Text != v.Text {
 				m.Name = path.Text
 			}
@@ -55,6 +55,36 @@ func Wire(file string, source []byte, limit time.Duration) *Wiring {
 		}
 	}
 	return w
+}
+
+// listed are the routers of a list of objects, when a loop mounts one after the
+// other: list.forEach(x => app.use(x.path, x.router)).
+func (e *extractor) listed(router, path outline.Value) (out []mount) {
+	loop, member, whole := strings.Cut(router.Text, ".")
+	if !whole {
+		loop, member = "", router.Text // taken apart: ({ path, router }) => ...
+	}
+	if router.Kind != outline.ValName || e.imported(router.Text) != "" || e.imported(loop) != "" {
+		return nil
+	}
+	for _, a := range e.o.Assigns {
+		for _, item := range a.Value.Items {
+			of, ok := item.Get(member)
+			if !ok {
+				continue
+			}
+			m := mount{Router: of}
+			if at, ok := item.Get(strings.TrimPrefix(path.Text, loop+".")); ok && path.Kind == outline.ValName {
+				if texts := e.o.TextsOf(at); len(texts) > 0 {
+					m.Prefix = texts[0]
+				}
+			} else if texts := e.o.TextsOf(path); len(texts) > 0 {
+				m.Prefix = texts[0]
+			}
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // mountOwner is the router that a mount belongs to: the receiver, or the

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -24,11 +24,14 @@ type openAPI struct {
 	open []*yaml.Node // schemas around the current one: a schema may hold itself
 }
 
+// says is the line that makes a document an API's, wherever it stands: tools
+// sort keys.
+var says = lazy.Regexp(`(?m)^\s{0,4}["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]|"(?:openapi|swagger)"\s*:\s*"[23]`)
+
 // readOpenAPI reads the operations of an OpenAPI document; other YAML and JSON
-// files are left alone after a look at their first bytes.
+// files are left alone after a look.
 func readOpenAPI(source []byte, _ string) (out []contract.Contract, ok bool) {
-	head := source[:min(len(source), 4096)]
-	if !bytes.Contains(head, []byte("openapi")) && !bytes.Contains(head, []byte("swagger")) {
+	if !says().Match(source) {
 		return nil, true
 	}
 	var doc yaml.Node

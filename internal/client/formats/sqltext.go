@@ -242,7 +242,7 @@ func (r *sqlReader) createTable() {
 		return
 	}
 	r.at++
-	for r.at < len(r.toks) && r.toks[r.at].text != ")" {
+	for r.at < len(r.toks) && r.toks[r.at].text != ")" && r.toks[r.at].text != ";" {
 		part := r.definition()
 		if len(part) > 0 && part[0].word && !slices.Contains(constraints, strings.ToLower(part[0].text)) {
 			c.Shape.Out = append(c.Shape.Out, columnProp(part))

@@ -4,11 +4,12 @@
 package rules
 
 import (
-	"bufio"
+	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -44,37 +45,65 @@ func Folder(lang string) string {
 type Line struct {
 	Number  int
 	Words   []string
-	Options map[string]string
+	Options Options
+}
+
+// Options are what a line says as key=value. There are few in a line, so that
+// to look one up in a list is quicker than in a map, and to read them much.
+type Options []Option
+
+// An Option is one of them.
+type Option struct{ Key, Value string }
+
+// Get returns the value of a key, or nothing.
+func (o Options) Get(key string) string {
+	for i := range o {
+		if o[i].Key == key {
+			return o[i].Value
+		}
+	}
+	return ""
+}
+
+// Only returns the options of the given keys.
+func (o Options) Only(keys ...string) Options {
+	return slices.DeleteFunc(slices.Clone(o), func(one Option) bool { return !slices.Contains(keys, one.Key) })
+}
+
+// Without returns the options but for one.
+func (o Options) Without(key string) Options {
+	return slices.DeleteFunc(slices.Clone(o), func(one Option) bool { return one.Key == key })
 }
 
 // Lines reads a rules file. # starts a comment at a line's start or after
 // a space.
 func Lines(name string) ([]Line, error) {
-	f, err := rulesFS.Open(name)
+	file, err := rulesFS.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
-	defer f.Close()
-	var out []Line
-	scan := bufio.NewScanner(f)
-	for n := 1; scan.Scan(); n++ {
-		text := scan.Text()
-		if i := strings.Index(" "+text, " #"); i >= 0 {
-			text = text[:i]
+	count := func(c string) int { return bytes.Count(file, []byte(c)) }
+	n, out := 0, make([]Line, 0, count("\n")+1)
+	words, options := make([]string, 0, count(" ")+count("\t")+cap(out)), make(Options, 0, count("=")) // room for all of them
+	for text := range strings.SplitSeq(string(file), "\n") {
+		n++
+		if strings.HasPrefix(text, "#") {
+			continue
 		}
-		l := Line{Number: n, Options: map[string]string{}}
-		for _, w := range strings.Fields(text) {
+		text, _, _ = strings.Cut(text, " #")
+		word, option := len(words), len(options)
+		for w := range strings.FieldsSeq(text) {
 			if key, value, ok := strings.Cut(w, "="); ok && key != "" {
-				l.Options[key] = value
+				options = append(options, Option{key, value})
 			} else {
-				l.Words = append(l.Words, w)
+				words = append(words, w)
 			}
 		}
-		if len(l.Words) > 0 || len(l.Options) > 0 {
-			out = append(out, l)
+		if len(words) > word || len(options) > option {
+			out = append(out, Line{Number: n, Words: words[word:len(words):len(words)], Options: options[option:len(options):len(options)]})
 		}
 	}
-	return out, scan.Err()
+	return out, nil
 }
 
 // frameworkFiles lists a language's rule files other than its syntax.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A Rule says what is a contract. rules/README.md describes the options.
@@ -19,12 +21,18 @@ type Rule struct {
 	reads     []string
 	Bases     []string
 	Exports   []string
-	Sets      []string       // what is assigned to
-	Match     *regexp.Regexp // of the text: a method and a path
-	File      *regexp.Regexp
+	Sets      []string // what is assigned to
+	Match     Expr     // of the text: a method and a path
+	Then      Expr     // after it: a method
+	Under     Expr     // before it: a prefix
+	File      Expr
 	Needs     []string
-	Options   map[string]string
+	Options   Options
 }
+
+// An Expr is an expression that is compiled when a file is first held against
+// it: few files have what the others need. Nil stands for none.
+type Expr func() *regexp.Regexp
 
 // A Matcher holds the rules of a language, by what sets them off.
 type Matcher struct {
@@ -99,27 +107,20 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 	}
 	r := &Rule{Framework: framework, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
 	list := func(key string) []string {
-		if v := l.Options[key]; v != "" {
+		if v := l.Options.Get(key); v != "" {
 			return strings.Split(v, ",")
 		}
 		return nil
 	}
 	r.Calls, r.Marks, r.reads, r.Bases, r.Exports = list("call"), list("mark"), list("read"), list("base"), list("export")
-	if f := l.Options["file"]; f != "" {
-		re, err := regexp.Compile(f)
-		if err != nil {
-			return nil, fmt.Errorf("file: %w", err)
+	expr := func(key string) Expr {
+		if v := l.Options.Get(key); v != "" {
+			return lazy.Regexp(v)
 		}
-		r.File = re
+		return nil
 	}
-	if m := l.Options["match"]; m != "" {
-		re, err := regexp.Compile(m)
-		if err != nil || re.NumSubexp() != 2 {
-			return nil, fmt.Errorf("match: want two groups, a method and a path (%v)", err)
-		}
-		r.Match = re
-	}
-	if v := l.Options["set"]; v != "" {
+	r.File, r.Match, r.Then, r.Under = expr("file"), expr("match"), expr("then"), expr("under")
+	if v := l.Options.Get("set"); v != "" {
 		r.Sets = strings.Split(v, ",")
 	}
 	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports)+len(r.Sets) == 0 {
@@ -141,13 +142,13 @@ func (m *Matcher) add(r *Rule) {
 	for _, o := range r.reads {
 		m.Reads[o] = append(m.Reads[o], r)
 	}
-	if c := r.Options["columns"]; len(r.Marks) > 0 && (c == "fields" || strings.HasPrefix(c, "@")) {
+	if c := r.Options.Get("columns"); len(r.Marks) > 0 && (c == "fields" || strings.HasPrefix(c, "@")) {
 		for _, k := range columnMarks {
 			m.Marks[k] = append(m.Marks[k], nil)
 		}
 	}
-	for _, key := range []string{"path", "prefix", "table", "method", "columns"} {
-		for _, word := range strings.FieldsFunc(r.Options[key], func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
+	for _, key := range []string{"path", "prefix", "version", "table", "method", "columns"} {
+		for _, word := range strings.FieldsFunc(r.Options.Get(key), func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
 			if at := strings.IndexByte(word, '@'); at >= 0 {
 				m.Marks[word[at+1:]] = append(m.Marks[word[at+1:]], nil)
 			}

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -8,16 +11,15 @@ import (
 // A line that cannot mean anything is told of with what it should have been.
 func TestARuleThatCannotMeanAnythingIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"provides":                      "want <role> <contract>",
-		"offers http call=get":          "want <role> <contract>",
-		"provides ftp call=get":         "want <role> <contract>",
-		"provides http path=0":          "nothing sets it off",
-		"provides http export=a file=(": "file:",
+		"provides":              "want <role> <contract>",
+		"offers http call=get":  "want <role> <contract>",
+		"provides ftp call=get": "want <role> <contract>",
+		"provides http path=0":  "nothing sets it off",
 	} {
-		l := Line{Options: map[string]string{}}
+		var l Line
 		for w := range strings.FieldsSeq(text) {
 			if key, value, ok := strings.Cut(w, "="); ok {
-				l.Options[key] = value
+				l.Options = append(l.Options, Option{key, value})
 			} else {
 				l.Words = append(l.Words, w)
 			}
@@ -43,6 +45,9 @@ func TestEveryFolderLoads(t *testing.T) {
 			continue
 		}
 		for _, r := range m.Rules {
+			if err := sound(r); err != nil {
+				t.Errorf("%s %s: %v", e.Name(), r.Framework, err)
+			}
 			for _, name := range r.Calls {
 				if !m.WantsCall(name[strings.LastIndexByte(name, '.')+1:]) {
 					t.Errorf("%s %s: call %s is not wanted", e.Name(), r.Framework, name)
@@ -50,6 +55,25 @@ func TestEveryFolderLoads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sound tells whether a rule's expressions can be compiled, and have the groups
+// that are read.
+func sound(r *Rule) error {
+	for _, key := range []string{"file", "match", "then", "under"} {
+		if _, err := regexp.Compile(r.Options.Get(key)); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	if r.Match != nil && r.Match().NumSubexp() != 2 && r.Match().SubexpIndex("path") < 0 {
+		return errors.New("match: want two groups, a method and a path, or one called path")
+	}
+	for key, e := range map[string]Expr{"then": r.Then, "under": r.Under} {
+		if e != nil && (e().NumSubexp() != 1 || r.Match == nil) {
+			return fmt.Errorf("%s: want one group, beside match=", key)
+		}
+	}
+	return nil
 }
 
 func TestNamesOfFiles(t *testing.T) {
