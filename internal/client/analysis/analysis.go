@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extinct"
+	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/references"
@@ -240,10 +241,11 @@ type run struct {
 	now      func(*gitrepo.Delta) ([]byte, error) // the new content
 	cache    *versionCache
 	repo     *references.Repo
-	search   search           // in the new version
-	before   *references.Repo // as it was before several files changed; nil for one that repo stands for
-	along    []gitrepo.Delta  // of files that are not asked for
-	vast     bool             // a repository of so many files that none but the changed are looked at
+	search   search                         // in the new version
+	before   *references.Repo               // as it was before several files changed; nil for one that repo stands for
+	along    []gitrepo.Delta                // of files that are not asked for
+	sides    map[string][2]*extract.Version // of the changed files that were read
+	vast     bool                           // a repository of so many files that none but the changed are looked at
 }
 
 // analyze turns deltas into facts within the limits.

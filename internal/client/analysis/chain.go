@@ -61,7 +61,7 @@ func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
 // It reports false when time ran out.
 func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
 	old := map[string][]byte{}
-	var changed, names []string
+	var changed []references.Changed
 	var first *coord.FileFacts
 	for i := range deltas {
 		d := &deltas[i]
@@ -74,14 +74,10 @@ func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
 			continue
 		}
 		old[d.Path] = text
-		changed = append(changed, d.Path)
+		sides := r.sides[d.Path]
+		changed = append(changed, references.Changed{Path: d.Path, Old: sides[0], New: sides[1], Hunks: d.Hunks})
 		if first == nil {
 			first = &files[at]
-		}
-		for _, s := range files[at].Symbols {
-			if s.Change != coord.Same {
-				names = append(names, lastName(s.Key))
-			}
 		}
 	}
 	if first == nil || len(changed) > maxChain {
@@ -98,7 +94,7 @@ func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
 	if before == nil {
 		before = r.repo.Before(old)
 	}
-	chained, all := r.repo.Chained(before, changed, names, until)
+	chained, all := r.repo.Chained(before, changed, until)
 	for _, c := range chained {
 		for _, f := range contract.Facts(c.Old, c.New, false, r.opts.MetadataOnly) {
 			told := func(g coord.ContractFacts) bool { return g.Key == f.Key && g.Role == f.Role }
@@ -121,10 +117,6 @@ func chains(file string) bool {
 	}
 	l := rules.LanguageOf(file)
 	return l.Grammar != "" || l.Name == "go"
-}
-
-func lastName(key string) string {
-	return key[strings.LastIndexAny(key, ".#:/")+1:]
 }
 
 // firstLine is where the change of a file begins.

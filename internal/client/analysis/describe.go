@@ -75,6 +75,10 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *extract.Vers
 	if b.Source != nil {
 		r.repo.Complete(d.Path, b.Version)
 	}
+	if r.sides == nil {
+		r.sides = map[string][2]*extract.Version{}
+	}
+	r.sides[d.Path] = [2]*extract.Version{a.Version, b.Version}
 	r.cache.put(d.OldBlob, oldPath, a.Version)
 	r.cache.put(d.NewBlob, d.Path, b.Version)
 	return a.Version, b.Version, true, nil

@@ -122,31 +122,28 @@ const scanFileLimit = 5 * time.Second
 func (s *scan) file(e gitrepo.Entry) (f coord.FileFacts, unread int, ok bool) {
 	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
 	f = lines.Facts(&d)
-	source, err := s.run.objects.Blob(e.ID, references.MaxSource)
-	if err != nil {
+	v, err := s.run.repo.Read(e.Path, scanFileLimit, func() ([]byte, error) { return s.run.objects.Blob(e.ID, references.MaxSource) })
+	if err != nil || v.Generated {
 		return f, 0, false
 	}
-	x := &extract.Side{File: e.Path, Lang: rules.LanguageOf(e.Path), Source: source}
-	if x.Read(nil, scanFileLimit) != nil || x.Version.Generated {
-		return f, 0, false
-	}
-	s.run.repo.Complete(e.Path, x.Version)
-	empty := extract.Nothing(x.Lang.Name)
-	f.Parsed = outline.CanRead(x.Lang) || len(x.Version.Contracts) > 0
-	for _, sym := range symbols.Facts(f.Path, empty.Outline, x.Version.Outline, s.opts.MetadataOnly) {
+	s.run.repo.Complete(e.Path, v)
+	lang := rules.LanguageOf(e.Path)
+	empty := extract.Nothing(lang.Name)
+	f.Parsed = outline.CanRead(lang) || len(v.Contracts) > 0
+	for _, sym := range symbols.Facts(f.Path, empty.Outline, v.Outline, s.opts.MetadataOnly) {
 		if sym.Exported && len(f.Symbols) < coord.MaxAnalysisSymbols {
 			sym.Change = coord.Same
 			f.Symbols = append(f.Symbols, sym)
 		}
 	}
-	f.Contracts = contract.Facts(nil, x.Version.Contracts, false, s.opts.MetadataOnly)
+	f.Contracts = contract.Facts(nil, v.Contracts, false, s.opts.MetadataOnly)
 	f.Contracts = f.Contracts[:min(len(f.Contracts), contract.MaxPerFile)]
-	f.References = s.run.repo.References(&f, empty, x.Version)
+	f.References = s.run.repo.References(&f, empty, v)
 	for i := range f.Contracts {
 		f.Contracts[i].Change, f.Contracts[i].Compatibility, f.Contracts[i].Detail = coord.Same, coord.Compatible, nil
 	}
 	if !rules.TestPath(e.Path) {
-		unread = len(x.Version.Missed())
+		unread = len(v.Missed())
 	}
 	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+unread > 0
 }

@@ -35,6 +35,7 @@ func TestNewMentions(t *testing.T) {
 		{"a.go", "Expiry", member, "package a\n", "package a\n\nvar t = Token{\n\tExpiry: 3,\n}\n", 4},
 		{"a.go", "Expiry", member, "package a\n", "package a\n\nfunc f(t *T) int { return t.Expiry }\n", 3},
 		{"a.go", "Session", class, "package a\n", "package a\n\nfunc f(s *Session) {}\n", 3},
+		{"a.go", "Session", class, "package a\n", "package a\n\nfunc (h *Handle) f() error { return h.Session.Close() }\n", 3},
 		{"a.go", "Session", class, "package a\n", "package a\n\ntype Session struct{}\n\nfunc f(s *Session) {}\n", 0},
 		{"a.rs", "resolve_path", function, "", "fn f() { crate::paths::resolve_path(1); }\n", 1},
 		{"a.rs", "ensure_ready", function, "", "fn f() { ensure_ready!(x, 'a', \"b\"); }\n", 1},

@@ -172,7 +172,8 @@ func meant(as coord.NameForm, lang string, src []byte, u use) bool {
 	if c := u.name[0]; (c >= 'a' && c <= 'z' || c == '_') && !u.typed {
 		return false // a variable or parameter, as likely
 	}
-	return !u.keyed && (!u.member || imported(src, u.of) || lang == "rust" || lang == "cpp")
+	// In Go a type that is embedded is a field of its name.
+	return !u.keyed && (!u.member || imported(src, u.of) || lang == "rust" || lang == "cpp" || lang == "go")
 }
 
 // foreign tells whether a member is taken from a module, which methods are not.

@@ -129,8 +129,7 @@ var vague = map[string]bool{"module": true, "namespace": true, "implementation":
 // telling reports whether a name says what it stands for: one that every
 // library has does not.
 func telling(name string) bool {
-	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere()[strings.ToLower(name)] && len(name) <= 200 &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r < 128 && !isWord(byte(r)) })
+	return len(name) >= minName && !strings.HasPrefix(name, "__") && !everywhere()[strings.ToLower(name)] && len(name) <= 200 && isName(name)
 }
 
 // sole decides whether the tree has anything else by a name.

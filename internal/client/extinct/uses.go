@@ -66,7 +66,7 @@ func look(lang string, src []byte, start, end, line int) use {
 	rest := src[end:]
 	after, open := callAt(lang, rest)
 	if u.called = open >= 0; u.called {
-		u.call, after = arguments(rest[open:])
+		u.call, after = arguments(lang, rest[open:])
 	}
 	u.defines = defines(lang, u, prefix, after)
 	before := bytes.TrimRight(src[:start], " \t\r\n")
@@ -146,9 +146,9 @@ func closing(b []byte, most int) int {
 
 // arguments counts what a call passes, and returns what stands behind it. What
 // cannot be counted by its commas is unknown.
-func arguments(b []byte) (*coord.Call, []byte) {
+func arguments(lang string, b []byte) (*coord.Call, []byte) {
 	c := &coord.Call{}
-	depth, commas, some, since := 0, 0, false, false
+	depth, commas, some, since, begin := 0, 0, false, false, 1
 	var quote byte
 	for i := 0; i < len(b) && i < 8000; i++ {
 		x := b[i]
@@ -172,18 +172,25 @@ func arguments(b []byte) (*coord.Call, []byte) {
 			}
 		case ')', ']', '}':
 			if depth--; depth == 0 {
-				if c.Args = commas; some && since {
+				if c.Args = commas - len(c.Named); some && since {
 					c.Args++
+				}
+				if lang == "swift" && bytes.HasPrefix(bytes.TrimLeft(b[i+1:], " "), []byte("{")) {
+					c.Spread = true // perhaps a function that is an argument
 				}
 				return c, b[i+1:]
 			}
 		case ',':
 			if depth == 1 {
 				commas++
-				since = false
+				since, begin = false, i+1
 			}
 		case ' ', '\t', '\n', '\r':
 		default:
+			if label := string(bytes.TrimSpace(b[min(begin, i):i])); x == ':' && depth == 1 && lang == "swift" && isName(label) {
+				c.Named = append(c.Named, label)
+				continue
+			}
 			if depth == 1 && (x == '<' || x == '*' && !since || x == '=' || x == ':' || x == '.' && bytes.HasPrefix(b[i:], []byte("..."))) {
 				c.Spread = true // types, lists that are spread, arguments by name
 			}
@@ -195,6 +202,10 @@ func arguments(b []byte) (*coord.Call, []byte) {
 	}
 	c.Spread = true
 	return c, nil
+}
+
+func isName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 128 && !isWord(byte(r)) })
 }
 
 // defines tells whether a name is given where it stands, rather than used. It

@@ -32,12 +32,12 @@ func (w *walker) callOf(i int, u Name) *coord.Call {
 func (w *walker) calledAs(p int, u Name) *coord.Call {
 	f := w.s.forms[w.t.Nodes[p].Kind]
 	called := ""
-	if n := w.s.part(w.t, p, f.parts["name"]); n >= 0 {
+	if n := w.s.part(w.t, p, f.parts.Get("name")); n >= 0 {
 		called = w.t.Text(n)
-		if object := w.s.part(w.t, p, f.parts["object"]); object >= 0 {
+		if object := w.s.part(w.t, p, f.parts.Get("object")); object >= 0 {
 			called = w.t.Text(object) + "." + called
 		}
-	} else if n := w.s.part(w.t, p, f.parts["callee"]); n >= 0 {
+	} else if n := w.s.part(w.t, p, f.parts.Get("callee")); n >= 0 {
 		called = w.t.Text(n)
 	}
 	want := u.Local
@@ -66,7 +66,7 @@ func (w *walker) calledAs(p int, u Name) *coord.Call {
 // last argument behind the brackets.
 func (w *walker) blockOf(p int) int {
 	f := w.s.forms[w.t.Nodes[p].Kind]
-	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("args"), ",") {
 		if a := w.s.part(w.t, p, sel); a >= 0 && w.s.class[w.t.Nodes[a].Kind] == kindLambda && w.Lang != "ruby" {
 			return a
 		}
@@ -75,7 +75,7 @@ func (w *walker) blockOf(p int) int {
 }
 
 func (w *walker) countArguments(c *coord.Call, p int, f *form) {
-	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("args"), ",") {
 		a := w.s.part(w.t, p, sel)
 		if a < 0 {
 			continue
@@ -134,8 +134,8 @@ func (w *walker) argumentName(a int) string {
 	case kindKeyword, kindPair:
 		key, _ = w.pairOf(a, f)
 	case kindWrap:
-		if f != nil && f.parts["key"] != "" {
-			key = w.s.part(w.t, a, f.parts["key"])
+		if f != nil && f.parts.Get("key") != "" {
+			key = w.s.part(w.t, a, f.parts.Get("key"))
 		}
 	}
 	if key < 0 || w.t.Nodes[key].End-w.t.Nodes[key].Start > MaxParamName {

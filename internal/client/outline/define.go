@@ -1,7 +1,6 @@
 package outline
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,41 +11,40 @@ func (w *walker) define(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	parent := w.current()
 	if parent >= 0 && !w.Defs[parent].Contain {
-		if f.parts["params"] != "" && f.parts["value"] == "" {
+		if f.parts.Get("params") != "" && f.parts.Get("value") == "" {
 			w.function(i)
 		}
 		return
 	}
-	if need := f.parts["value"]; need != "" { // a variable that holds a function or a class
+	if need := f.parts.Get("value"); need != "" { // a variable that holds a function or a class
 		if !w.isOneOf(i, need) {
-			if f.parts["else"] == "" || parent >= 0 && !w.Defs[parent].Contain {
+			if f.parts.Get("else") == "" || parent >= 0 && !w.Defs[parent].Contain {
 				return
 			}
-			f = &form{kind: f.parts["else"], parts: map[string]string{"name": f.parts["name"], "cut": f.parts["cut"], "under": f.parts["under"]}}
+			f = &form{kind: f.parts.Get("else"), parts: f.parts.Only("name", "cut", "under")}
 		} else {
-			f = &form{kind: f.kind, parts: maps.Clone(f.parts)}
-			delete(f.parts, "cut")
+			f = &form{kind: f.kind, parts: f.parts.Without("cut")}
 		}
 	}
-	if under := f.parts["under"]; under != "" && !w.stands(i, under) {
+	if under := f.parts.Get("under"); under != "" && !w.stands(i, under) {
 		return
 	}
-	at := w.s.part(w.t, i, f.parts["name"])
+	at := w.s.part(w.t, i, f.parts.Get("name"))
 	if at < 0 {
-		if f.parts["fixed"] == "" {
+		if f.parts.Get("fixed") == "" {
 			return
 		}
 		at = i
 	}
 	d := Def{Kind: f.kind, Parent: parent, Span: w.span(i), node: i, Contain: f.container, nameAt: w.t.Nodes[at].Start}
 	d.Name = cleanName(w.t.Text(at))
-	if f.parts["fixed"] != "" {
-		d.Name = f.parts["fixed"]
+	if f.parts.Get("fixed") != "" {
+		d.Name = f.parts.Get("fixed")
 	}
 	if d.Name == "" || len(d.Name) > 200 {
 		return
 	}
-	if recv := w.s.part(w.t, i, f.parts["of"]); recv >= 0 {
+	if recv := w.s.part(w.t, i, f.parts.Get("of")); recv >= 0 {
 		d.Name = cleanName(w.t.Text(recv)) + "." + d.Name
 	}
 	if parent >= 0 {
@@ -55,10 +53,10 @@ func (w *walker) define(i int) {
 	w.header(&d, f)
 	w.Defs = append(w.Defs, d)
 	w.open = append(w.open, len(w.Defs)-1)
-	if f.parts["default"] != "" {
-		w.section(f.parts["default"])
+	if f.parts.Get("default") != "" {
+		w.section(f.parts.Get("default"))
 	}
-	if f.parts["many"] != "" {
+	if f.parts.Get("many") != "" {
 		w.siblings(i, at, d)
 	}
 }
@@ -156,17 +154,17 @@ func (w *walker) header(d *Def, f *form) {
 	i := d.node
 	end := d.Span.End
 	for _, key := range []string{"body", "cut"} {
-		if b := w.s.part(w.t, i, f.parts[key]); b >= 0 && w.t.Nodes[b].Start < end {
+		if b := w.s.part(w.t, i, f.parts.Get(key)); b >= 0 && w.t.Nodes[b].Start < end {
 			end = w.t.Nodes[b].Start
 			if key == "body" {
 				d.body = w.span(b)
 			}
 		}
 	}
-	p := w.s.part(w.t, i, f.parts["params"])
-	d.HasCall = p >= 0 || f.parts["params"] != "" && f.parts["else"] == "" // else it takes none
-	if f.parts["else"] != "" && f.parts["value"] == "" && !d.HasCall {
-		d.Kind = f.parts["else"]
+	p := w.s.part(w.t, i, f.parts.Get("params"))
+	d.HasCall = p >= 0 || f.parts.Get("params") != "" && f.parts.Get("else") == "" // else it takes none
+	if f.parts.Get("else") != "" && f.parts.Get("value") == "" && !d.HasCall {
+		d.Kind = f.parts.Get("else")
 	}
 	before := d.nameAt
 	if p >= 0 {
@@ -174,7 +172,7 @@ func (w *walker) header(d *Def, f *form) {
 	}
 	d.Before = w.clean(i, d.Span.Start, before)
 	d.fill = func(d *Def) { w.fillHeader(d, f, p, end) }
-	for sel := range strings.SplitSeq(f.parts["bases"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("bases"), ",") {
 		if b := w.s.part(w.t, i, sel); b >= 0 {
 			d.Bases = append(d.Bases, typeNames(w.t.Text(b))...)
 		}
@@ -192,7 +190,7 @@ func (w *walker) fillHeader(d *Def, f *form, p int, end uint32) {
 		n := w.t.Nodes[p]
 		d.Params = parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
 		d.after = w.clean(i, n.End, end)
-	case f.parts["params"] == "(text)": // the grammar has no node for the list
+	case f.parts.Get("params") == "(text)": // the grammar has no node for the list
 		d.splitText(w.clean(i, d.nameAt, end), &w.s.traits)
 	default:
 		d.after = w.clean(i, d.nameAt, end)

@@ -27,10 +27,10 @@ func (w *walker) call(i int) {
 // lastName is the last part of what is called, found without building the
 // whole name: most calls end here.
 func (w *walker) lastName(i int, f *form) string {
-	if n := w.s.part(w.t, i, f.parts["name"]); n >= 0 {
+	if n := w.s.part(w.t, i, f.parts.Get("name")); n >= 0 {
 		return w.t.Text(n)
 	}
-	c := w.s.part(w.t, i, f.parts["callee"])
+	c := w.s.part(w.t, i, f.parts.Get("callee"))
 	if c < 0 {
 		return ""
 	}
@@ -71,12 +71,12 @@ func (w *walker) readCall(i int) *Call {
 	}
 	c := &Call{Span: w.span(i), Def: -1}
 	object := -1
-	if n := w.s.part(w.t, i, f.parts["name"]); n >= 0 {
+	if n := w.s.part(w.t, i, f.parts.Get("name")); n >= 0 {
 		c.Name = w.t.Text(n)
-		if object = w.s.part(w.t, i, f.parts["object"]); object >= 0 {
+		if object = w.s.part(w.t, i, f.parts.Get("object")); object >= 0 {
 			c.Name = w.t.Text(object) + "." + c.Name
 		}
-	} else if n := w.s.part(w.t, i, f.parts["callee"]); n >= 0 {
+	} else if n := w.s.part(w.t, i, f.parts.Get("callee")); n >= 0 {
 		if w.s.class[w.t.Nodes[n].Kind] == kindCall {
 			if in := w.readCall(n); in != nil { // a block after the arguments belongs to the same call
 				in.Span = c.Span
@@ -104,7 +104,7 @@ func (w *walker) readCall(i int) *Call {
 // picked reads a call of x[y]: y may say which member it is.
 func (w *walker) picked(c *Call, n int) {
 	f := w.s.forms[w.t.Nodes[n].Kind]
-	object, index := w.s.part(w.t, n, f.parts["object"]), w.s.part(w.t, n, f.parts["index"])
+	object, index := w.s.part(w.t, n, f.parts.Get("object")), w.s.part(w.t, n, f.parts.Get("index"))
 	if object < 0 || index < 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (w *walker) picked(c *Call, n int) {
 // allArguments reads the argument list of a call and a block after it.
 func (w *walker) allArguments(i int, f *form) []Value {
 	var out []Value
-	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("args"), ",") {
 		if a := w.s.part(w.t, i, sel); a >= 0 {
 			out = append(out, w.arguments(a)...)
 		}
@@ -158,8 +158,8 @@ func (w *walker) arguments(a int) []Value {
 			}
 		}
 		if k == kindWrap {
-			if f := w.s.forms[n.Kind]; f != nil && f.parts["key"] != "" {
-				if key := w.s.part(w.t, c, f.parts["key"]); key >= 0 {
+			if f := w.s.forms[n.Kind]; f != nil && f.parts.Get("key") != "" {
+				if key := w.s.part(w.t, c, f.parts.Get("key")); key >= 0 {
 					v := w.value(w.unwrap(c))
 					v.Name = strings.Trim(w.t.Text(key), ":=")
 					out = append(out, v)
@@ -208,11 +208,11 @@ func dotted(s string) string {
 func (w *walker) mark(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	at := i
-	if inner := w.s.part(w.t, i, f.parts["inner"]); inner >= 0 {
+	if inner := w.s.part(w.t, i, f.parts.Get("inner")); inner >= 0 {
 		at = inner
 	}
 	m := Mark{Line: w.t.Nodes[i].Row, Target: -1}
-	for sel := range strings.SplitSeq(f.parts["name"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("name"), ",") {
 		if n := w.s.part(w.t, at, sel); n >= 0 {
 			m.Name = dotted(w.t.Text(n))
 			break
@@ -227,7 +227,7 @@ func (w *walker) mark(i int) {
 	if !w.want.WantsMark(m.Name) {
 		return
 	}
-	for sel := range strings.SplitSeq(f.parts["args"], ",") {
+	for sel := range strings.SplitSeq(f.parts.Get("args"), ",") {
 		if a := w.s.part(w.t, at, sel); a >= 0 {
 			m.Args = w.arguments(a)
 			break
@@ -289,7 +289,7 @@ func startsQuery(s string) bool {
 // index keeps x["key"] of the objects that rules name.
 func (w *walker) index(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
-	object := w.s.part(w.t, i, f.parts["object"])
+	object := w.s.part(w.t, i, f.parts.Get("object"))
 	if object < 0 {
 		return
 	}
@@ -297,7 +297,7 @@ func (w *walker) index(i int) {
 	if len(name) > 60 || !w.want.WantsRead(dotted(name)) {
 		return
 	}
-	key := w.s.part(w.t, i, f.parts["index"])
+	key := w.s.part(w.t, i, f.parts.Get("index"))
 	if key < 0 || key == object {
 		for c := range w.t.Children(i) {
 			if c != object {
@@ -335,7 +335,7 @@ func (w *walker) member(i int) {
 // column of a model.
 func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
-	l, r := w.s.part(w.t, i, f.parts["left"]), w.s.part(w.t, i, f.parts["right"])
+	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
 	if l < 0 || r < 0 {
 		return
 	}

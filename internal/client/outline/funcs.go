@@ -23,7 +23,7 @@ func (w *walker) function(i int) {
 	}
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	w.Funcs = append(w.Funcs, Func{Name: w.memberName(i, f), Span: w.span(i), params: func() []Param {
-		for _, sel := range []string{f.parts["params"], someParams} {
+		for _, sel := range []string{f.parts.Get("params"), someParams} {
 			if p := w.s.part(w.t, i, sel); p >= 0 {
 				n := w.t.Nodes[p]
 				return parseParams(w.clean(p, n.Start, n.End), &w.s.traits)
@@ -36,7 +36,7 @@ func (w *walker) function(i int) {
 // memberName climbs from a function to the definition that holds it.
 func (w *walker) memberName(i int, f *form) string {
 	if at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] == actConst { // helpers.load = function (url) { ... }
-		if l := w.s.part(w.t, at, w.s.forms[w.t.Nodes[at].Kind].parts["left"]); l >= 0 {
+		if l := w.s.part(w.t, at, w.s.forms[w.t.Nodes[at].Kind].parts.Get("left")); l >= 0 {
 			return strings.TrimPrefix(strings.TrimPrefix(dotted(w.t.Text(l)), "module."), "exports.")
 		}
 	}
@@ -45,7 +45,7 @@ func (w *walker) memberName(i int, f *form) string {
 		return ""
 	}
 	var keys []string
-	if at := w.s.part(w.t, i, f.parts["name"]); at >= 0 {
+	if at := w.s.part(w.t, i, f.parts.Get("name")); at >= 0 {
 		keys = append(keys, cleanName(w.t.Text(at)))
 	}
 	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {

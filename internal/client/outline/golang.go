@@ -26,8 +26,11 @@ type goReader struct {
 	// Resolving every name costs a third of a parse. Names that are declared
 	// anywhere in the file are taken for that, the others for the package's.
 	idents   []foundIdent
+	members  []goMember
+	receiver string // of the method at hand
 	rest     []unreadGo
-	declared map[string]bool
+	declared map[string]bool // in functions, by imports and by the language
+	defined  map[string]bool // at the top
 }
 
 // An unreadGo is a call that no rule wants, kept until somebody asks for it.
@@ -59,7 +62,9 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		local:    map[string]bool{},
 		form:     map[token.Pos]*coord.Call{},
 		declared: maps.Clone(goPredeclared),
+		defined:  map[string]bool{},
 	}
+	g.own = g.ownUses
 	for _, im := range f.imports {
 		g.imported(im)
 	}
@@ -71,7 +76,7 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		g.decl(d.Decl)
 	}
 	for i := range g.Defs {
-		g.declared[g.Defs[i].Name] = true
+		g.defined[g.Defs[i].Name] = true
 	}
 	for n := range g.local {
 		g.declared[n] = true
@@ -92,7 +97,7 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		return out
 	}
 	for _, id := range g.idents {
-		if !g.declared[id.Name] {
+		if !g.declared[id.Name] && !g.defined[id.Name] {
 			g.Ambient = append(g.Ambient, Name{Local: id.Name, Line: id.line, Call: g.form[id.Pos()]})
 		}
 	}
@@ -331,9 +336,14 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 // events walks a declaration for calls, texts, uses of imports and assignments.
 // def is the definition that a function makes.
 func (g *goReader) events(d ast.Decl, def int) {
-	current := -1
-	if _, ok := d.(*ast.FuncDecl); ok {
+	current, of := -1, ""
+	g.receiver = ""
+	if f, ok := d.(*ast.FuncDecl); ok {
 		current = def
+		if f.Recv != nil && len(f.Recv.List) > 0 && len(f.Recv.List[0].Names) > 0 {
+			g.receiver = f.Recv.List[0].Names[0].Name
+			of, _, _ = strings.Cut(g.Defs[def].Name, ".")
+		}
 	}
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
@@ -388,6 +398,9 @@ func (g *goReader) events(d ast.Decl, def int) {
 				g.Names = append(g.Names, Name{Local: x.Name, Member: n.Sel.Name, Line: g.line(n.Sel.Pos()), Call: g.form[n.Pos()]})
 				return false
 			}
+			if x, ok := n.X.(*ast.Ident); ok && g.receiver != "" && x.Name == g.receiver {
+				g.members = append(g.members, goMember{n.Sel, of, g.line(n.Sel.Pos()), g.form[n.Sel.Pos()]})
+			}
 			ast.Inspect(n.X, visit)
 			return false
 		case *ast.AssignStmt:
@@ -402,12 +415,41 @@ func (g *goReader) events(d ast.Decl, def int) {
 					}
 				}
 			}
-		case *ast.ImportSpec:
-			return false
 		}
 		return true
 	}
-	ast.Inspect(d, visit)
+	withoutNames(d, visit)
+}
+
+// withoutNames visits a declaration but for the names that it gives to the file.
+func withoutNames(d ast.Decl, visit func(ast.Node) bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv != nil {
+			ast.Inspect(d.Recv, visit)
+		}
+		ast.Inspect(d.Type, visit)
+		if d.Body != nil {
+			ast.Inspect(d.Body, visit)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.TypeParams != nil {
+					ast.Inspect(s.TypeParams, visit)
+				}
+				ast.Inspect(s.Type, visit)
+			case *ast.ValueSpec:
+				if s.Type != nil {
+					ast.Inspect(s.Type, visit)
+				}
+				for _, v := range s.Values {
+					ast.Inspect(v, visit)
+				}
+			}
+		}
+	}
 }
 
 func (g *goReader) declare(names ...*ast.Ident) {

@@ -21,7 +21,12 @@ func (g *goReader) called(n *ast.CallExpr) {
 	at := fun.Pos()
 	switch f := fun.(type) {
 	case *ast.SelectorExpr:
-		if x, ok := f.X.(*ast.Ident); !ok || !g.local[x.Name] {
+		x, ok := f.X.(*ast.Ident)
+		switch {
+		case ok && g.local[x.Name]:
+		case ok && g.receiver != "" && x.Name == g.receiver:
+			at = f.Sel.Pos()
+		default:
 			return
 		}
 	case *ast.Ident:

@@ -32,6 +32,7 @@ type File struct {
 	Ambient []Name  // uses of names that no import binds
 
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
+	own    func(wanted map[string]bool) []Name
 
 	Generated map[string]bool // modules that are generated from .proto files
 }

@@ -97,7 +97,7 @@ func (w *walker) methodOfText(i, depth int) (Value, bool) {
 func (w *walker) choice(i, depth int) Value {
 	v := Value{Kind: ValChoice, Span: w.span(i)}
 	f := w.s.forms[w.t.Nodes[i].Kind]
-	yes, no := w.s.part(w.t, i, f.parts["yes"]), w.s.part(w.t, i, f.parts["no"])
+	yes, no := w.s.part(w.t, i, f.parts.Get("yes")), w.s.part(w.t, i, f.parts.Get("no"))
 	if yes < 0 || no < 0 {
 		yes, no = -1, -1
 		for c := range w.t.Children(i) {
@@ -163,6 +163,9 @@ func (o *File) spell(v Value, lookup func(string) []string, depth int) []string 
 					out = append(out, s)
 				}
 			}
+		}
+		if v.Text == orElse && len(out) > 1 { // what a setting is by default says more than that it is one
+			out = slices.DeleteFunc(out, func(s string) bool { return s == "{}" })
 		}
 		return out
 	case v.Kind == ValName:

@@ -71,7 +71,7 @@ const (
 type form struct {
 	kind      string // of a definition
 	container bool
-	parts     map[string]string // name, body, callee, ... to selectors
+	parts     rules.Options // name, body, callee, ... to selectors
 }
 
 // Traits are what a language's rules of compatibility and visibility are.
@@ -164,7 +164,8 @@ func (s *syntax) add(l rules.Line) error {
 		return s.traits.read(l.Options)
 	}
 	f := &form{parts: l.Options}
-	for _, selector := range l.Options {
+	for _, o := range l.Options {
+		selector := o.Value
 		s.trails[selector] = s.trail(selector)
 		for one := range strings.SplitSeq(selector, ",") {
 			s.trails[one] = s.trail(one)
@@ -211,8 +212,9 @@ func (s *syntax) add(l rules.Line) error {
 }
 
 // read fills traits from options.
-func (t *Traits) read(o map[string]string) error {
-	for key, value := range o {
+func (t *Traits) read(options rules.Options) error {
+	for _, o := range options {
+		key, value := o.Key, o.Value
 		switch key {
 		case "exported-when":
 			t.exportedWhen = strings.Split(value, ",")

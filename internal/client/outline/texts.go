@@ -13,7 +13,16 @@ import (
 func (o *File) TextsOf(v Value) []string {
 	switch v.Kind {
 	case ValText, ValSymbol:
+		if strings.Contains(v.Text, "{}") && len(v.Parts) > 0 { // constants of the file may be filled in
+			return o.Spell(v, func(string) []string { return nil })
+		}
 		return []string{v.Text}
+	case ValChoice:
+		for _, i := range v.Items { // a setting, or what it is by default
+			if out := o.TextsOf(i); len(out) > 0 {
+				return out
+			}
+		}
 	case ValName:
 		name := v.Text
 		if c, ok := o.consts[name]; ok && c.Kind == ValText {

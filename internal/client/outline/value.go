@@ -124,8 +124,8 @@ func (w *walker) valueAt(i, depth int) Value {
 // isPair tells whether a list element has a key: PHP writes both alike.
 func (w *walker) isPair(i int) bool {
 	f := w.s.forms[w.t.Nodes[i].Kind]
-	if f.parts["key"] != "" {
-		return w.s.part(w.t, i, f.parts["key"]) >= 0
+	if f.parts.Get("key") != "" {
+		return w.s.part(w.t, i, f.parts.Get("key")) >= 0
 	}
 	count := 0
 	for range w.t.Children(i) {
@@ -156,7 +156,7 @@ func (w *walker) addField(v *Value, c, depth int) {
 		v.Open = true
 	default:
 		if f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
-			if at := w.s.part(w.t, c, f.parts["name"]); at >= 0 { // a method in an object
+			if at := w.s.part(w.t, c, f.parts.Get("name")); at >= 0 { // a method in an object
 				v.Fields = append(v.Fields, field{w.t.Text(at), Value{Kind: ValLambda, Span: w.span(c)}})
 			}
 		}
@@ -165,7 +165,7 @@ func (w *walker) addField(v *Value, c, depth int) {
 
 // pairOf returns the nodes of a pair's key and value.
 func (w *walker) pairOf(c int, f *form) (key, val int) {
-	key, val = w.s.part(w.t, c, f.parts["key"]), w.s.part(w.t, c, f.parts["value"])
+	key, val = w.s.part(w.t, c, f.parts.Get("key")), w.s.part(w.t, c, f.parts.Get("value"))
 	if key >= 0 {
 		if val < 0 || val == key {
 			val = -1
@@ -261,6 +261,9 @@ func unquote(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`)
 }
 
+// orElse is the text of a choice between a value and what it is by default.
+const orElse = "||"
+
 // join reads a + b, where either side may be a text.
 func (w *walker) join(i, depth int) Value {
 	v := Value{Span: w.span(i)}
@@ -279,6 +282,11 @@ func (w *walker) join(i, depth int) Value {
 		return v
 	}
 	op := strings.TrimSpace(string(w.Source[w.t.Nodes[left].End:w.t.Nodes[right].Start]))
+	if op == "||" || op == "??" {
+		v.Kind, v.Text = ValChoice, orElse
+		v.Items = []Value{w.valueAt(left, depth+1), w.valueAt(right, depth+1)}
+		return v
+	}
 	if op != "+" && op != "." && op != "%" && op != "++" && op != "<>" {
 		v.Text = short(w.t.Text(i))
 		return v

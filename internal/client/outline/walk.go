@@ -44,7 +44,7 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 		case actNone:
 		case actDef:
 			w.define(i)
-			if s.forms[n.Kind].parts["also"] == "const" {
+			if s.forms[n.Kind].parts.Get("also") == "const" {
 				w.assignment(i)
 			}
 		case actCall:
@@ -169,6 +169,7 @@ func (w *walker) finish() {
 		d.Own = b.String()
 	}
 	w.exportLists()
+	w.own = w.ownUses
 	w.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range w.rest {
 			i := int(u.node)

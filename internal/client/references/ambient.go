@@ -160,15 +160,8 @@ func included(r *Repo, o *outline.File, u use) (file, name string) {
 // declaresC tells whether a header declares a name: as a function, a type or a
 // macro.
 func declaresC(text []byte, name string) bool {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte(name))
-		if i < 0 {
-			return false
-		}
-		i += at
-		end := i + len(name)
-		at = end
-		if i == 0 || outline.IsNameByte(text[i-1]) || end >= len(text) || outline.IsNameByte(text[end]) {
+	for i, end := range words(text, name) {
+		if i == 0 || end == len(text) {
 			continue
 		}
 		line := text[bytes.LastIndexByte(text[:i], '\n')+1 : i]
@@ -183,6 +176,7 @@ func declaresC(text []byte, name string) bool {
 			return true
 		}
 	}
+	return false
 }
 
 func hasWord(s []byte, word string) bool {
@@ -202,6 +196,9 @@ func namespaceOf(text []byte) string {
 
 // text reads a file of the tree once.
 func (r *Repo) text(file string) []byte {
+	if r.same(file) {
+		return r.after.text(file)
+	}
 	if text, ok := r.modules.texts[file]; ok {
 		return text
 	}
@@ -255,14 +252,10 @@ func declaresGo(text []byte, name string) bool {
 	if name == "" {
 		return false
 	}
-	for _, word := range goKeywords {
-		for at := 0; ; {
-			i := bytes.Index(text[at:], []byte(word+name))
-			if i < 0 {
-				break
-			}
-			at += i + len(word) + len(name)
-			if at >= len(text) || outline.IsNameByte(text[at]) {
+	for start, at := range words(text, name) {
+		before := text[:start]
+		for _, word := range goKeywords {
+			if at >= len(text) || !bytes.HasSuffix(before, []byte(word)) {
 				continue
 			}
 			rest, _, _ := bytes.Cut(text[at:], []byte("\n"))

@@ -1,7 +1,6 @@
 package references
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +30,16 @@ type earlier struct {
 // Before is the repository as it was before some files changed. old holds what
 // they held, nil for one that was not there.
 func (r *Repo) Before(old map[string][]byte) *Repo {
-	return &Repo{tree: &earlier{r.tree, old}, metadataOnly: r.metadataOnly}
+	return &Repo{tree: &earlier{r.tree, old}, metadataOnly: r.metadataOnly, after: r}
+}
+
+// same tells whether a file was the same before others changed.
+func (r *Repo) same(file string) bool {
+	if r.after == nil {
+		return false
+	}
+	_, changed := r.tree.(*earlier).old[file]
+	return !changed
 }
 
 func (t *earlier) has(file string) bool {
@@ -57,12 +65,12 @@ type Chained struct {
 // Chained works out the routes of files that did not change, before and after
 // others did, and returns those that differ. The files that name what changed
 // come first. all is false when time ran out.
-func (r *Repo) Chained(before *Repo, changed []string, names []string, deadline time.Time) (out []Chained, all bool) {
+func (r *Repo) Chained(before *Repo, changed []Changed, deadline time.Time) (out []Chained, all bool) {
 	if r.tree == nil {
 		return nil, true
 	}
 	read := 0
-	for _, file := range r.routeFiles(changed, names) {
+	for _, file := range r.routeFiles(changed) {
 		if read == maxChained {
 			break
 		}
@@ -97,39 +105,6 @@ func routesOf(v *extract.Version) (out []contract.Contract) {
 func sameRoute(a, b contract.Contract) bool {
 	return a.Key == b.Key && slices.EqualFunc(a.Shape.In, b.Shape.In, contract.Prop.Same) &&
 		slices.EqualFunc(a.Shape.Out, b.Shape.Out, contract.Prop.Same)
-}
-
-// routeWords are among what a file says that has routes.
-var routeWords = []string{"outer", "oute", "Mapping", "@Get", "@Post", "ontroller", "HttpGet", "HttpPost", ".GET(", ".get(", ".post(",
-	"@Path", "urlpatterns", "lueprint", "resources", "@GET"}
-
-// routeFiles are the files that may have routes, those that name one of the
-// names first.
-func (r *Repo) routeFiles(changed, names []string) []string {
-	var naming, others []string
-	seen := map[string]bool{}
-	for _, c := range changed {
-		seen[c] = true
-	}
-	for _, c := range changed {
-		for _, file := range r.near(c) {
-			if seen[file] || !outline.CanRead(rules.LanguageOf(file)) {
-				continue
-			}
-			seen[file] = true
-			text := r.text(file)
-			holds := func(w string) bool { return bytes.Contains(text, []byte(w)) }
-			if len(text) > maxText || !slices.ContainsFunc(routeWords, holds) {
-				continue
-			}
-			if slices.ContainsFunc(names, holds) {
-				naming = append(naming, file)
-			} else {
-				others = append(others, file)
-			}
-		}
-	}
-	return append(naming, others...)
 }
 
 // near are the source files around one: those of its folder, and of the ones

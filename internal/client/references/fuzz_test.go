@@ -1,6 +1,7 @@
 package references
 
 import (
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func FuzzRead(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, file string, source []byte) {
 		lang := rules.LanguageOf(file)
-		if len(source) > 1<<16 || lang.Name == "" {
+		if len(source) > 1<<16 || lang.Name == "" || path.IsAbs(file) { // no repository has such a file
 			return
 		}
 		a, b := &extract.Side{File: file, Lang: lang, Source: source}, &extract.Side{File: file, Lang: lang, Source: source}
@@ -70,6 +71,15 @@ func FuzzRead(f *testing.F) {
 		for _, ref := range r.References(&facts, extract.Nothing(lang.Name), b.Version) {
 			if ref.Key == "" || ref.Call != nil && (ref.Call.Args < 0 || ref.Call.Args > len(source)) {
 				t.Errorf("an odd reference: %+v", ref)
+			}
+		}
+		own := map[string]bool{}
+		for i := range b.Version.Outline.Defs {
+			own[b.Version.Outline.Defs[i].Name] = true
+		}
+		for _, n := range b.Version.Outline.Own(own) {
+			if !own[n.Local] || int(n.Line) > len(source) {
+				t.Errorf("an odd use of its own: %+v", n)
 			}
 		}
 		for _, s := range symbols.Facts("f", a.Version.Outline, b.Version.Outline, false) {

@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -27,12 +28,14 @@ const (
 // mountNames are the files that mount routers, without their endings.
 var mountNames = []string{"index", "app", "server", "main", "routes", "router", "api", "urls", "__init__", "asgi", "wsgi", "application"}
 
-var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("), []byte("include(")}
+var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("),
+	[]byte("include("), []byte("add_namespace(")}
 
 // Complete adds to a file that was read what other files say of it: the
 // prefixes of its routes, and what it uses of generated code and of packages.
 func (r *Repo) Complete(file string, v *extract.Version) {
 	r.requested(v, 0)
+	r.viewSets(v)
 	r.bodied(v)
 	r.mounted(file, v)
 	r.protoUses(v)
@@ -57,6 +60,11 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 			continue
 		}
 		before := prefix
+		if c.Of != "" {
+			if above, ok := r.routerPrefix(v.Outline, c.Of); ok {
+				before = above
+			}
+		}
 		if before == "" {
 			before = r.appPrefix(file, c.Rule)
 		}
@@ -70,6 +78,29 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 		}
 	}
 	v.Contracts = found
+}
+
+// routerPrefix is what stands before the routes of a router that another file
+// makes.
+func (r *Repo) routerPrefix(o *outline.File, name string) (string, bool) {
+	at := slices.IndexFunc(o.Imports, func(im outline.Imported) bool { return im.Local == name })
+	if at < 0 {
+		return "", false
+	}
+	im := o.Imports[at]
+	file, as := r.locate(o, use{module: im.Module, name: im.Name})
+	if im.Name != "" {
+		file, as = r.origin(o.Lang, file, as)
+	}
+	if file == "" || file == o.Path {
+		return "", false
+	}
+	w := r.wiringOf(file)
+	if w == nil {
+		return "", false
+	}
+	above, _ := r.mountPrefix(file, 1)
+	return contract.JoinRoute(above, w.Prefixes[as]), true
 }
 
 // based puts the base address of a client that another file makes in front of
@@ -119,11 +150,21 @@ func (r *Repo) clientBase(file, name string) string {
 
 // wiringOf reads another file as far as prefixes and clients go.
 func (r *Repo) wiringOf(file string) *extract.Wiring {
-	source := r.tree.read(file)
-	if len(source) == 0 || len(source) > maxMountFile {
-		return nil
+	if r.same(file) {
+		return r.after.wiringOf(file)
 	}
-	return extract.Wire(file, source, mountLimit)
+	if w, ok := r.modules.wirings[file]; ok {
+		return w
+	}
+	if r.modules.wirings == nil {
+		r.modules.wirings = map[string]*extract.Wiring{}
+	}
+	var w *extract.Wiring
+	if v := r.readVersion(file); v != nil {
+		w = v.Wiring()
+	}
+	r.modules.wirings[file] = w
+	return w
 }
 
 func isProvidedRoute(c contract.Contract) bool {
@@ -147,7 +188,8 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 	if depth == maxMountDepth || lang.Name != "typescript" && lang.Name != "javascript" && lang.Name != "python" || !outline.CanRead(lang) {
 		return "", false
 	}
-	for _, parent := range r.mountCandidates(file) {
+	near := r.mountCandidates(file)
+	for parent := range r.mounters(file, near) {
 		below, found := r.mountIn(parent, file)
 		if !found {
 			continue
@@ -158,6 +200,36 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 		return whole, true
 	}
 	return "", false
+}
+
+// routerWords are among what a file says whose routes another may mount.
+var routerWords = [][]byte{[]byte("outer"), []byte("lueprint"), []byte("urlpatterns"), []byte("Hono"), []byte("astify"),
+	[]byte("Namespace(")}
+
+// mounters yields the files that may mount a file: those near it, then all that
+// mount something and name it.
+func (r *Repo) mounters(file string, near []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range near {
+			if !yield(f) {
+				return
+			}
+		}
+		text := r.text(file)
+		if !slices.ContainsFunc(routerWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
+			return
+		}
+		stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
+		if stem == "index" || stem == "__init__" {
+			stem = path.Base(path.Dir(file))
+		}
+		files := r.tree.ending(path.Ext(file))
+		for _, f := range files[:min(len(files), maxHandFiles)] {
+			if f != file && !slices.Contains(near, f) && !rules.TestPath(f) && bytes.Contains(r.text(f), []byte(stem)) && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // mountCandidates are the files in the folders above that may mount a file.
@@ -205,7 +277,7 @@ func (r *Repo) djangoProjects(file string) []string {
 
 // mountIn finds the prefix under which parent mounts file.
 func (r *Repo) mountIn(parent, file string) (string, bool) {
-	source := r.tree.read(parent)
+	source := r.text(parent)
 	if !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
 		return "", false
 	}
@@ -239,7 +311,11 @@ func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
 		if v.Call == nil || len(v.Call.Args) == 0 {
 			return ""
 		}
-		module, ok := v.Call.Args[0].Literal()
+		of := v.Call.Args[0]
+		if len(of.Items) > 0 { // include(("shop.urls", "shop"))
+			of = of.Items[0]
+		}
+		module, ok := of.Literal()
 		switch last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]; {
 		case ok && (last == "require" || last == "include"):
 			file, _ := r.locate(o, use{module: module, member: "x"})

@@ -48,8 +48,25 @@ func (r *Repo) origin(lang, file, name string) (string, string) {
 	return file, name
 }
 
+// A handed name is one that a file has from another.
+type handedName struct{ file, name string }
+
 // handedBy finds where a file has a name from, and how it is called there.
 func (r *Repo) handedBy(lang, file, name string) (string, string) {
+	key := handedName{file, name}
+	known, ok := r.modules.handed[key]
+	if !ok {
+		if r.modules.handed == nil {
+			r.modules.handed = map[handedName]handedName{}
+		}
+		r.modules.handed[key] = handedName{} // also ends a circle
+		known.file, known.name = r.findHanded(lang, file, name)
+		r.modules.handed[key] = known
+	}
+	return known.file, known.name
+}
+
+func (r *Repo) findHanded(lang, file, name string) (string, string) {
 	how := hands[lang]
 	for _, m := range how.lists().FindAllSubmatch(r.text(file), -1) {
 		if lang == "rust" {
@@ -84,7 +101,7 @@ func (r *Repo) handedBy(lang, file, name string) (string, string) {
 		if further, as := r.origin(lang, at, name); further != at {
 			return further, as
 		}
-		if exports(r.text(at), name) {
+		if r.exports(at, name) {
 			return at, name
 		}
 	}
@@ -109,11 +126,17 @@ var exported = lazy.Regexp(`export\s+(?:default\s+|declare\s+|abstract\s+|async\
 	`|type|enum)\s+([\w$]+)`)
 
 // exports tells whether a file exports a name where it defines it.
-func exports(text []byte, name string) bool {
-	for _, m := range exported().FindAllSubmatch(text, -1) {
-		if string(m[1]) == name {
-			return true
+func (r *Repo) exports(file, name string) bool {
+	names, ok := r.modules.exported[file]
+	if !ok {
+		names = map[string]bool{}
+		for _, m := range exported().FindAllSubmatch(r.text(file), -1) {
+			names[string(m[1])] = true
 		}
+		if r.modules.exported == nil {
+			r.modules.exported = map[string]map[string]bool{}
+		}
+		r.modules.exported[file] = names
 	}
-	return false
+	return names[name]
 }

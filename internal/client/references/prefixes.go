@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -27,7 +28,10 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		return []string{""}
 	}
 	lang := rules.LanguageOf(file)
-	key := lang.Name + " " + h.Func
+	key := fmt.Sprint(lang.Name, h)
+	if h.Param == contract.Receiver { // many files have one of the same name
+		key = fmt.Sprint(file, h)
+	}
 	if known, ok := r.modules.handings[key]; ok {
 		return known
 	}
@@ -38,8 +42,15 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	var out []string
 	files := r.tree.ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	if h.Param == contract.Receiver && bytes.Count(r.text(file), []byte(h.Func+"(")) > 1 {
+		files = []string{file}
+	}
+	open := "("
+	if lang.Name == "rust" { // a function is mounted by its name, too
+		open = ""
+	}
 	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if rules.TestPath(f) || !outline.CanRead(lang) || !bytes.Contains(r.text(f), []byte(h.Func+"(")) {
+		if rules.TestPath(f) || !outline.CanRead(lang) || !bytes.Contains(r.text(f), []byte(h.Func+open)) {
 			continue
 		}
 		v := r.versionOf(f)

@@ -36,6 +36,9 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 	}
 	had := map[form]int{}
 	was, now := append(uses(old.Outline), ambientUses(old.Outline)...), append(uses(new.Outline), ambientUses(new.Outline)...)
+	if own := ownNames(old.Outline, new.Outline); len(own) > 0 {
+		was, now = append(was, ownUses(old.Outline, own)...), append(now, ownUses(new.Outline, own)...)
+	}
 	for _, u := range was {
 		had[form{u.use, outline.CallKey(u.call)}]++
 	}
@@ -46,9 +49,15 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 		if had[f]--; had[f] >= 0 || len(out) >= contract.MaxPerFile {
 			continue
 		}
-		key, via, call := r.resolve(new.Outline, u)
-		if u.module == ambientModule {
+		var key, via string
+		var call *coord.Call
+		switch u.module {
+		case ownModule:
+			key, call = symbols.Key(new.Outline.Lang, new.Outline.Path, withMember(u.use)), u.call
+		case ambientModule:
 			key, call = r.resolveAmbient(new.Outline, u)
+		default:
+			key, via, call = r.resolve(new.Outline, u)
 		}
 		if id := key + " " + outline.CallKey(call); key != "" && !told[id] {
 			told[id] = true
@@ -58,7 +67,32 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, In: more[u.use], Via: via})
 		}
 	}
+	for _, u := range onlyImported(old.Outline, new.Outline) {
+		if key, via, _ := r.resolve(new.Outline, u); key != "" && !told[key+" "] && len(out) < contract.MaxPerFile {
+			told[key+" "] = true
+			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, In: []string{""}, Via: via})
+		}
+	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Line < out[j].Line })
+	return out
+}
+
+// onlyImported are names that are newly imported and seen nowhere in the code:
+// types in quotes, names that are handed on. The import fails once one is gone.
+func onlyImported(old, new *outline.File) (out []usedAt) {
+	seen, had := map[string]bool{}, map[use]bool{}
+	for _, n := range new.Names {
+		seen[n.Local] = true
+	}
+	for _, im := range old.Imports {
+		had[use{module: im.Module, name: im.Name}] = true
+	}
+	for _, im := range new.Imports {
+		u := use{module: im.Module, name: im.Name}
+		if im.Name != "" && im.Name != "*" && !seen[im.Local] && !had[u] {
+			out = append(out, usedAt{use: u, line: im.Line})
+		}
+	}
 	return out
 }
 
@@ -101,7 +135,8 @@ func uses(o *outline.File) []usedAt {
 // them during one analysis.
 type Repo struct {
 	tree         tree
-	metadataOnly bool // names of arguments stay here
+	metadataOnly bool  // names of arguments stay here
+	after        *Repo // of one as it was before some files changed: with them changed
 	modules      moduleCache
 }
 
@@ -115,6 +150,9 @@ type moduleCache struct {
 	texts   map[string][]byte // of files that names were looked for in
 	goNames map[string]string // folder and name to the file that declares it
 
+	handed   map[handedName]handedName  // names that files have from others
+	exported map[string]map[string]bool // names that files define for others
+
 	packages map[string]string // that folders belong to, by registry
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
@@ -123,7 +161,9 @@ type moduleCache struct {
 	goPackages map[string]string            // protobuf packages, by the Go packages that are made of them
 	handings   map[string][]string          // prefixes of routers that are handed to functions
 	prefixes   map[string]string            // of whole programs
+	read       map[string]*extract.Version  // files as they are, nothing added
 	versions   map[string]*extract.Version  // of other files
+	wirings    map[string]*extract.Wiring   // of files that may mount others
 	requests   map[string][]extract.Request // functions of files that are HTTP calls
 	mounts     map[string]*string           // prefixes under which files are mounted; nil for none
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -129,7 +130,7 @@ func (h *holders) holds(name, typ string) bool {
 	found, ok := h.known[name]
 	if !ok {
 		near := regexp.MustCompile(`(?:([A-Z]\w*)(?:<[^>\n]*>)?\??\s+[_$]?` +
-			`|[\s(,.$_@])` + regexp.QuoteMeta(name) + `\s*(?:[:=]+\s*([^\n;,)]{0,80})|\s+\*?((?:\w+\.)?[A-Z]\w*))?`)
+			`|[\s(,.$_@])` + regexp.QuoteMeta(name) + `\b\s*(?:[:=]+\s*([^\n;,)]{0,80})|\*?((?:\w+\.)?[A-Z]\w*))?`)
 		for _, m := range near.FindAllSubmatch(h.o.Source, 50) {
 			for _, part := range m[1:] {
 				for _, w := range typeWord().FindAll(part, 4) {
@@ -309,7 +310,55 @@ func (r *Repo) versionOf(file string) *extract.Version {
 	return v
 }
 
+// readVersion reads a file, for its caller to complete. It is parsed once, for
+// the repository as it was as well, unless it was another then.
 func (r *Repo) readVersion(file string) *extract.Version {
+	if r.same(file) {
+		return r.after.readVersion(file)
+	}
+	v, ok := r.modules.read[file]
+	if !ok {
+		v = r.parse(file)
+		r.keep(file, v)
+	}
+	if v == nil {
+		return nil
+	}
+	return v.Copy()
+}
+
+// keep keeps a file as it was read.
+func (r *Repo) keep(file string, v *extract.Version) {
+	if len(r.modules.read) >= maxVersions || r.modules.read == nil {
+		r.modules.read = map[string]*extract.Version{}
+	}
+	r.modules.read[file] = v
+}
+
+// Read reads a file of the repository for its caller to complete, and keeps it
+// for the files that depend on it.
+func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, error)) (*extract.Version, error) {
+	if v := r.modules.read[file]; v != nil {
+		return v.Copy(), nil
+	}
+	source, ok := r.modules.texts[file]
+	if !ok || source == nil {
+		var err error
+		if source, err = fetch(); err != nil {
+			return nil, err
+		}
+	}
+	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source}
+	if err := s.Read(nil, limit); err != nil {
+		return nil, err
+	}
+	if len(source) <= maxMountFile {
+		r.keep(file, s.Version.Copy())
+	}
+	return s.Version, nil
+}
+
+func (r *Repo) parse(file string) *extract.Version {
 	source := r.text(file)
 	if len(source) == 0 || len(source) > maxMountFile {
 		return nil

@@ -235,17 +235,7 @@ var definingWords = []string{"class", "interface", "struct", "record", "type", "
 
 // declares tells whether a text seems to define a name.
 func declares(text []byte, name string, classes bool) bool {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte(name))
-		if i < 0 {
-			return false
-		}
-		i += at
-		end := i + len(name)
-		at = end
-		if i > 0 && outline.IsNameByte(text[i-1]) || end < len(text) && outline.IsNameByte(text[end]) {
-			continue
-		}
+	for i, end := range words(text, name) {
 		line := bytes.TrimRight(text[bytes.LastIndexByte(text[:i], '\n')+1:i], " \t")
 		for _, w := range definingWords {
 			if bytes.HasSuffix(line, []byte(w)) && (len(line) == len(w) || !outline.IsNameByte(line[len(line)-len(w)-1])) {
@@ -259,6 +249,7 @@ func declares(text []byte, name string, classes bool) bool {
 			return true
 		}
 	}
+	return false
 }
 
 // definesFunction tells whether what stands before and after a name looks like

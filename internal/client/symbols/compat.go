@@ -149,10 +149,16 @@ func compareTypes(what, old, new string, input bool, tr *outline.Traits) verdict
 		return verdict.Verdict{Compat: coord.Breaking, Detail: said}
 	case input && widens(old, new) || !input && widens(new, old):
 		return verdict.Verdict{Compat: coord.Compatible, Detail: said}
-	case !tr.Typed:
+	case !tr.Typed, writtenOut(old) != writtenOut(new):
 		return verdict.Verdict{Compat: coord.Unknown, Detail: said}
 	}
 	return verdict.Verdict{Compat: coord.Breaking, Detail: said}
+}
+
+// writtenOut tells a type that lists its fields: one that is called by a name
+// may be the same, where types are what they have.
+func writtenOut(typ string) bool {
+	return slices.ContainsFunc(outline.SplitTop(typ, '|'), func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "{") })
 }
 
 // widens tells whether new takes all that old does, as far as the text shows:
@@ -160,6 +166,9 @@ func compareTypes(what, old, new string, input bool, tr *outline.Traits) verdict
 func widens(old, new string) bool {
 	if new == old+"?" || new == "?"+old || new == "Optional["+old+"]" || new == "any" || new == "unknown" || new == "object" || new == "Any" {
 		return true
+	}
+	if new == "testing.TB" && slices.Contains([]string{"*testing.T", "*testing.B", "*testing.F"}, old) {
+		return true // Go's tests, benchmarks and fuzzers in one
 	}
 	olds, news := outline.SplitTop(old, '|'), outline.SplitTop(new, '|')
 	if len(news) <= len(olds) {
@@ -191,6 +200,9 @@ func compareWords(old, new *outline.Def, tr *outline.Traits) []verdict.Verdict {
 		if grave && !(word == "abstract" || word == "sealed" || word == "suspend") || is && word != "async" && word != "static" {
 			c = coord.Breaking
 		}
+		if word == "async" && (is && promises(old) || was && promises(new)) {
+			c = coord.Compatible // callers get what they got
+		}
 		vs = append(vs, verdict.Verdict{Compat: c, Detail: verb + word})
 	}
 	active := func(words []string) string {
@@ -210,6 +222,12 @@ func compareWords(old, new *outline.Def, tr *outline.Traits) []verdict.Verdict {
 		}
 	}
 	return vs
+}
+
+// promises reports whether a function that is not async gives a promise all the
+// same, as its text says.
+func promises(d *outline.Def) bool {
+	return strings.Contains(d.Own, "Promise") || strings.Contains(d.Own, ".then(")
 }
 
 // compareReceivers: values of a type lose the methods that want a pointer.

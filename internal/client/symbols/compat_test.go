@@ -40,3 +40,48 @@ func TestParameters(t *testing.T) {
 		}
 	})
 }
+
+// What a type takes is known only as far as its words show.
+func TestTypes(t *testing.T) {
+	typed := &outline.Traits{Typed: true}
+	for _, tc := range []struct {
+		old, new string
+		want     coord.Compatibility
+	}{
+		{"int", "string", coord.Breaking},
+		{"string", "string | number", coord.Compatible},
+		{"*testing.T", "testing.TB", coord.Compatible},
+		{"testing.TB", "*testing.T", coord.Breaking},
+		{"number | { line: number }", "number | Pos", coord.Unknown},
+		{"Pos", "{ line: number }", coord.Unknown},
+		{"{ line: number }", "{ line: string }", coord.Breaking},
+	} {
+		if v := compareTypes("it", tc.old, tc.new, true, typed); v.Compat != tc.want {
+			t.Errorf("%s: %s, want %s", v.Detail, v.Compat, tc.want)
+		}
+	}
+}
+
+// A parameter that comes between others moves those behind it. Who passes as
+// many arguments as are taken now means the new ones.
+func TestAParameterBetweenOthers(t *testing.T) {
+	def := func(params ...outline.Param) *outline.Def {
+		return &outline.Def{Params: params, HasCall: true, Parent: -1}
+	}
+	name, size := outline.Param{Name: "name", Typ: "string"}, outline.Param{Name: "size", Typ: "int"}
+	maybe := outline.Param{Name: "size", Typ: "int", Optional: true}
+	for _, tc := range []struct {
+		old, new *outline.Def
+		two      coord.Fit // of a call with two arguments
+	}{
+		{def(size), def(name, size), coord.Fits},
+		{def(maybe), def(name, size), coord.Fits},
+		{def(size, size), def(name, size), coord.Misfits},        // the type of the first is another one
+		{def(size, maybe), def(name, size, size), coord.Misfits}, // too few
+	} {
+		call := &coord.Call{Args: 2}
+		if got := call.Fit([][]coord.Param{callerParams(tc.old, tc.new, &outline.GoTraits)}); got != tc.two {
+			t.Errorf("%v to %v: two arguments are %v", tc.old.Params, tc.new.Params, got)
+		}
+	}
+}

@@ -43,6 +43,11 @@ func handedOn(o *outline.File, name string) bool {
 	return false
 }
 
+// imports reports whether a file has a name from elsewhere.
+func imports(o *outline.File, name string) bool {
+	return slices.ContainsFunc(o.Imports, func(im outline.Imported) bool { return im.Local == name })
+}
+
 // packaged are the languages in which all files of a folder share one space of
 // names, so that a definition may move between them unseen by its users.
 var packaged = map[string]bool{"go": true, "java": true, "kotlin": true, "scala": true, "swift": true}
@@ -83,10 +88,24 @@ func SettleMoves(files []coord.FileFacts) {
 	})
 }
 
+// samePackage reports whether what a file defines is found in another one's
+// place: in its folder, or under another root of a JVM module's sources, as when
+// src/test/java gives to src/testFixtures/java. What src/main has is not found
+// elsewhere by itself.
+func samePackage(from, to string) bool {
+	if path.Dir(from) == path.Dir(to) {
+		return true
+	}
+	a, b := sourceSet().FindStringSubmatch(path.Dir(from)), sourceSet().FindStringSubmatch(path.Dir(to))
+	return a != nil && b != nil && a[1] == b[1] && a[3] == b[3] && a[2] != "main"
+}
+
+var sourceSet = lazy.Regexp(`^(.*?)\bsrc/([^/]+)/(?:java|kotlin|scala)/(.*)$`)
+
 // LeftBehind tells of the visible definitions of a renamed file that they are
 // gone from where they were, unless users find them all the same.
 func LeftBehind(from, to string, old *outline.File, metadataOnly bool) (out []coord.SymbolFacts) {
-	if packaged[old.Lang] && path.Dir(from) == path.Dir(to) || old.Lang == "csharp" || old.Lang == "swift" ||
+	if packaged[old.Lang] && samePackage(from, to) || old.Lang == "csharp" || old.Lang == "swift" ||
 		moduleStem(from) == moduleStem(to) {
 		return nil
 	}

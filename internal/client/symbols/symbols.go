@@ -104,8 +104,7 @@ func Facts(path string, old, new *outline.File, metadataOnly bool) []coord.Symbo
 			Compatibility: coord.Compatible,
 		}
 		switch {
-		case !g.exported() && !seenInPackage(old.Lang, g):
-		case handedOn(new, n):
+		case handedOn(new, n), !g.exported() && !seenInPackage(old.Lang, g) && imports(new, n):
 			f.Detail = verdict.Detail("comes from another file now")
 		default:
 			f.Compatibility, f.Detail = coord.Breaking, verdict.Detail("was removed")

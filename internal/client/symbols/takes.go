@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -24,13 +25,21 @@ func takes(old, new *group, tr *outline.Traits) [][]coord.Param {
 	for _, d := range new.defs {
 		var was *outline.Def
 		if at := slices.Index(fresh, d); at >= 0 && len(gone) == len(fresh) {
-			if was = gone[at]; !decidedByCall(was, d, tr) {
+			if was = gone[at]; becameCallable(was, d) {
+				was = nil // of what it took nothing is known
+			} else if !decidedByCall(was, d, tr) {
 				return nil
 			}
 		}
 		out = append(out, callerParams(was, d, tr))
 	}
 	return out
+}
+
+// becameCallable tells a value that is a function now: it may have held one, and
+// who calls it then goes on as before.
+func becameCallable(old, new *outline.Def) bool {
+	return !old.HasCall && new.HasCall && (old.Kind == "variable" || old.Kind == "constant")
 }
 
 // sameLength tells whether an overload that is gone had as many parameters as
@@ -90,7 +99,33 @@ func callerParams(old, new *outline.Def, tr *outline.Traits) []coord.Param {
 		}
 		out = append(out, q)
 	}
+	if old != nil && noneFitsBoth(oldPos, params) {
+		for i := range out {
+			out[i].Changed, out[i].Moved = false, false
+		}
+	}
 	return out
+}
+
+// noneFitsBoth tells by number alone whether every call must have changed: then
+// one with as many arguments as are taken now was made for what is there now.
+func noneFitsBoth(old, params []outline.Param) bool {
+	now, _ := split(params)
+	least := func(ps []outline.Param) (n int) {
+		for _, p := range ps {
+			if !p.Optional && !p.Rest {
+				n++
+			}
+		}
+		return n
+	}
+	most := func(ps []outline.Param) int {
+		if slices.ContainsFunc(ps, func(p outline.Param) bool { return p.Rest }) {
+			return math.MaxInt
+		}
+		return len(ps)
+	}
+	return most(old) < least(now) || most(now) < least(old)
 }
 
 // each is the type of one argument, also where there may be many.
