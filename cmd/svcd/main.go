@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/server/daemon"
+	"github.com/svc-hq/svc/internal/server/dashboard"
 )
 
 func main() {
@@ -21,5 +22,6 @@ func main() {
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Version: version.Version,
+		Pages:   dashboard.Handler(),
 	}))
 }

@@ -76,6 +76,9 @@ func noReader(context.Context, string, string, []string, []string, bool, []gitre
 	return nil, errors.New("no code is read before a tool")
 }
 
+// Begun reports whether a hook waits for a reader.
+func Begun() bool { return early != nil }
+
 // Finish ends the hook that was begun, or runs one, and returns the exit code
 // of the process.
 func Finish(read Reader, args []string) int {
@@ -87,7 +90,18 @@ func Finish(read Reader, args []string) int {
 }
 
 func run(args []string, reader func() Reader) int {
+	makeRoom(args)
 	return hook.Run(context.Background(), world(args, reader))
+}
+
+// makeRoom has the stack grow at once to what a hook needs, while little is on
+// it: in steps, all that it holds is moved with each, a twentieth of a hook's
+// time.
+//
+//go:noinline
+func makeRoom(args []string) byte {
+	var room [24 << 10]byte
+	return room[len(args)]
 }
 
 // World is what this machine has, for whoever tells of edits without a host.

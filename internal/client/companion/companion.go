@@ -59,7 +59,10 @@ func How() string {
 
 // Path returns where a program is, unpacked if need be into a folder of the
 // user's cache.
-func Path(p Program) (string, error) {
+func Path(p Program) (string, error) { return PathIn("", p) }
+
+// PathIn is Path with another cache, for who leaves nothing behind.
+func PathIn(cache string, p Program) (string, error) {
 	f, err := files.Open("program/" + string(p) + ".gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNone
@@ -67,12 +70,35 @@ func Path(p Program) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no cache folder for a part of svc: %w", err)
+	moves := "TMPDIR"
+	if cache == "" {
+		moves = cacheMover(runtime.GOOS)
+		if cache, err = os.UserCacheDir(); err != nil {
+			return "", fmt.Errorf("no cache folder for a part of svc: %w", err)
+		}
 	}
 	// Not ReadFile: a copy of a program costs more than all the rest of a hook.
-	return unpack(f.(io.ReadSeeker), filepath.Join(cache, "svc", "program"), string(p))
+	path, err := unpack(f.(io.ReadSeeker), filepath.Join(cache, "svc", "program"), string(p))
+	return path, advise(err, moves)
+}
+
+// advise says what to do where a program cannot be put.
+func advise(err error, moves string) error {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return fmt.Errorf("a part of svc cannot be unpacked: %w; make room there, or set %s to a folder that you can write to", err, moves)
+	}
+	return err
+}
+
+// cacheMover is the variable that moves the user's cache.
+func cacheMover(system string) string {
+	switch system {
+	case "windows":
+		return "LocalAppData"
+	case "darwin":
+		return "HOME"
+	}
+	return "XDG_CACHE_HOME"
 }
 
 // unpack returns the program in data, which has a place of its own in folder:

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -93,5 +94,19 @@ func TestADamagedCompanionIsRepaired(t *testing.T) {
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "the program" {
 		t.Errorf("%q %v", text, err)
+	}
+}
+
+func TestWhereThereIsNoPlaceItSaysWhatToDo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := unpack(bytes.NewReader(pack(t, "the program")), filepath.Join(file, "svc"), "reader")
+	if err = advise(err, cacheMover("linux")); err == nil || !strings.Contains(err.Error(), "set XDG_CACHE_HOME to a folder") {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := unpack(bytes.NewReader(nil), t.TempDir(), "reader"); advise(err, "TMPDIR").Error() != err.Error() {
+		t.Errorf("a damaged part is taken for a full disk: %v", err)
 	}
 }

@@ -129,15 +129,20 @@ func (r *Repo) MergedTree(ctx context.Context, scratch, a, b string) (tree strin
 	return fields[0], fields[1:], nil
 }
 
-// Unpack makes dir, a folder of the caller's, hold the files of a tree. What is
-// there from an earlier tree is only changed where it differs.
+// Unpack makes dir, a folder that nobody but the caller uses now, hold the files
+// of a tree. What is there from an earlier tree is only changed where it differs.
 func (r *Repo) Unpack(ctx context.Context, scratch, tree, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	index := dir + ".index"
+	// Left by a git that was ended at work, it would keep all others out for ever.
+	if err := os.Remove(index + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	cmd := r.writing(ctx, scratch, "read-tree", "--reset", "-u", tree)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+dir+".index")
+	cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+index)
 	_, err := run(ctx, "read-tree", cmd)
 	return err
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Status returns the files that differ from the last commit, new ones too.
@@ -61,27 +63,56 @@ func (r *Repo) Staged(ctx context.Context) ([]string, error) {
 // Stashed returns the files that a stash holds: the latest, or one by its name
 // or number.
 func (r *Repo) Stashed(ctx context.Context, name string) ([]string, error) {
+	s, err := r.Stash(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.Changed(ctx, s.ID+"^1", s.ID)
+}
+
+// A Stash is one of the stashes of a clone, which its working copies share.
+type Stash struct {
+	ID   string // of its commit
+	Made time.Time
+}
+
+// Stash returns the latest stash, or one by its name or number.
+func (r *Repo) Stash(name string) (Stash, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "stash@{"), "}")
 	if name == "" || name == "stash" {
 		name = "0"
 	}
 	back, err := strconv.ParseUint(name, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("no stash is called %q", name)
+		return Stash{}, fmt.Errorf("no stash is called %q", name)
 	}
+	all, err := r.Stashes()
+	if err == nil && back >= uint64(len(all)) {
+		err = fmt.Errorf("there is no stash@{%d}", back)
+	}
+	if err != nil {
+		return Stash{}, err
+	}
+	return all[back], nil
+}
+
+// Stashes returns all stashes, the latest first.
+func (r *Repo) Stashes() (all []Stash, err error) {
 	log, err := readPlain(filepath.Join(r.CommonDir, "logs", "refs", "stash"), maxText)
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-	if back >= uint64(len(lines)) {
-		return nil, fmt.Errorf("there is no stash@{%d}", back)
+	for line := range strings.Lines(string(log)) { // before, after, who, when, zone; the latest last
+		entry, _, _ := strings.Cut(line, "\t")
+		fields := strings.Fields(entry)
+		if len(fields) < 4 || commitID(fields[1]) == "" {
+			return nil, fmt.Errorf("the log of stashes is damaged")
+		}
+		at, _ := strconv.ParseInt(fields[len(fields)-2], 10, 64)
+		all = append(all, Stash{ID: fields[1], Made: time.Unix(at, 0)})
 	}
-	fields := strings.Fields(lines[len(lines)-1-int(back)]) // the latest last: before, after, who
-	if len(fields) < 2 || commitID(fields[1]) == "" {
-		return nil, fmt.Errorf("the log of stashes is damaged")
-	}
-	return r.Changed(ctx, fields[1]+"^1", fields[1])
+	slices.Reverse(all)
+	return all, nil
 }
 
 // maxModules is how many submodules of a working copy are looked at.

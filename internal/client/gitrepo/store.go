@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Store reads objects straight from the files of a repository, without
@@ -69,7 +70,7 @@ func (s *Store) Read(id string, limit int64) (kind string, data []byte, err erro
 		return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
 	}
 	for _, dir := range s.dirs {
-		kind, data, err = readLoose(filepath.Join(dir, id[:2], id[2:]), limit)
+		kind, data, err = recent.read(filepath.Join(dir, id[:2], id[2:]), limit)
 		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, errObject) {
 			return kind, data, err
 		}
@@ -85,6 +86,48 @@ func (s *Store) Read(id string, limit int64) (kind string, data []byte, err erro
 		return objectKinds[k], data, err
 	}
 	return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
+}
+
+// recent holds the objects that were last read, which never change: one event
+// looks at the same version of a file up to four times, and to inflate it is
+// what that costs. Whoever gets one only reads it.
+var recent = loose{objects: map[string]object{}}
+
+const (
+	maxRecent       = 1 << 20
+	maxRecentObject = 256 << 10
+)
+
+type loose struct {
+	sync.Mutex
+	objects map[string]object // by the name of their file
+	size    int
+}
+
+type object struct {
+	kind string
+	data []byte
+}
+
+func (l *loose) read(name string, limit int64) (kind string, data []byte, err error) {
+	l.Lock()
+	known, ok := l.objects[name]
+	l.Unlock()
+	if ok && int64(len(known.data)) <= limit {
+		return known.kind, known.data, nil
+	}
+	kind, data, err = readLoose(name, limit)
+	if err != nil || len(data) > maxRecentObject {
+		return kind, data, err
+	}
+	l.Lock()
+	defer l.Unlock()
+	if l.size += len(data); l.size > maxRecent {
+		clear(l.objects)
+		l.size = len(data)
+	}
+	l.objects[name] = object{kind, data}
+	return kind, data, nil
 }
 
 // readLoose reads an object in a file of its own.

@@ -56,7 +56,7 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		r.spool.put(r.refusedKey(), "")
 	}
 	if a.Block || c.Event == wire.HookStop {
-		r.notWriting(sends)
+		r.notWriting()
 	}
 	r.finish()
 	return out, nil
@@ -272,6 +272,7 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 	r.keepWants(s.at.Root, reply.Wants)
 	r.startChecks(s, reply.MergeChecks)
 	r.glance(s, reply)
+	r.keepStash(s, reply)
 	if s.event == wire.HookPostEdit {
 		r.told(s, req.Repo.BaseSHA, req.Analysis, stamps)
 		r.keepUnsettled(s, req.Analysis)
@@ -374,10 +375,37 @@ func (r *runner) analysis(ctx context.Context, root, base string, paths, along [
 	}
 	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
 	defer cancel()
-	a, err := r.Analyze(ctx, root, base, paths, along, r.login.DataMode == coord.DataMetadataOnly)
-	if err != nil {
-		r.log(fmt.Errorf("analyze: %w", err))
+	type read struct {
+		facts *coord.Analysis
+		err   error
+	}
+	done := make(chan read, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil { // here nobody else would, and hosts read the exit as a block
+				done <- read{nil, fmt.Errorf("panic: %v", p)}
+			}
+		}()
+		a, err := r.Analyze(ctx, root, base, paths, along, r.login.DataMode == coord.DataMetadataOnly)
+		done <- read{a, err}
+	}()
+	var got read
+	select {
+	case got = <-done:
+	case <-after(ctx, analyzeGrace):
+		// A reader that got lost in a file does not hear of it. It ends with the process.
+		got.err = fmt.Errorf("reading %d files took too long", len(paths)+len(along))
+	}
+	if got.err != nil {
+		r.log(fmt.Errorf("analyze: %w", got.err))
 		return nil
 	}
-	return a
+	return got.facts
+}
+
+// after is closed a while after ctx has ended.
+func after(ctx context.Context, d time.Duration) <-chan struct{} {
+	over := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { close(over) }) })
+	return over
 }

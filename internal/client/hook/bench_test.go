@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,6 +52,7 @@ func newBench(b *testing.B) *bench {
 		if r.Header.Get("X-Svc-Protocol") != "" {
 			w.asked++
 		}
+		_, _ = io.Copy(io.Discard, r.Body) // else it may hang up on one who still writes
 		_, _ = rw.Write([]byte(`{"decision":"allow","reason":"","inject_context":"","conflicts":[],"intent":null,"session_id":"s",` +
 			`"index_version":1}`))
 	}))
@@ -154,9 +156,10 @@ func BenchmarkProcess(b *testing.B) {
 }
 
 // BenchmarkPostEdit measures svc after an edit of a few lines, after one that
-// left the file as it was, and in a repository of 100,000 files, all with the
-// processes it starts. Against the same floor the first should stay at or
-// below 3 and the second below 1.5; the third at 1.3 times the first.
+// left the file as it was told, after one that put it back, and in a repository
+// of 100,000 files, all with the processes it starts. Against the same floor
+// the first should stay at or below 3, the second and third below 1.5; the
+// fourth at 1.3 times the first.
 func BenchmarkPostEdit(b *testing.B) {
 	w := newBench(b)
 	large := w.repository("large", 100_000)
@@ -165,14 +168,15 @@ func BenchmarkPostEdit(b *testing.B) {
 	}
 	w.run(w.whole, w.repo, "PostToolUse", edit(w.repo)) // unpacks the part that reads code
 	w.run(w.whole, large, "PostToolUse", edit(large))
-	var floors, smalls, sames, larges []time.Duration
+	var floors, smalls, sames, undone, larges []time.Duration
 	for b.Loop() {
 		n := len(floors) + 1
 		floors = append(floors, w.run(w.floor, w.repo, "PostToolUse", edit(w.repo)))
 		gittest.Write(w, w.repo, "src/a.ts", page(n))
 		smalls = append(smalls, w.run(w.whole, w.repo, "PostToolUse", edit(w.repo)))
+		sames = append(sames, w.run(w.whole, w.repo, "PostToolUse", edit(w.repo))) // as it was told
 		gittest.Write(w, w.repo, "src/a.ts", page(0))
-		sames = append(sames, w.run(w.whole, w.repo, "PostToolUse", edit(w.repo)))
+		undone = append(undone, w.run(w.whole, w.repo, "PostToolUse", edit(w.repo)))
 		gittest.Write(w, large, "src/a.ts", page(n))
 		larges = append(larges, w.run(w.whole, large, "PostToolUse", edit(large)))
 	}
@@ -180,6 +184,7 @@ func BenchmarkPostEdit(b *testing.B) {
 	b.ReportMetric(f/1000, "floor-cpu-µs")
 	b.ReportMetric(float64(median(smalls))/f, "small-ratio")
 	b.ReportMetric(float64(median(sames))/f, "same-ratio")
+	b.ReportMetric(float64(median(undone))/f, "undone-ratio")
 	b.ReportMetric(float64(median(larges))/float64(median(smalls)), "large/small")
 }
 
@@ -187,8 +192,10 @@ func BenchmarkPostEdit(b *testing.B) {
 // files, in a backend of 40 files with routes: of a mapper that eight of them
 // reply with, which are worked out again with both versions of it, and of one
 // file when six others were left with changed contracts, which are then looked
-// at again. Against an edit of the same file that no route depends on; both
-// should stay at or below 3, and far from the limit of svc hook on the clock.
+// at again. Against an edit of the same file that no route depends on, which
+// should cost what one in a repository without routes does. Both should stay at
+// or below 3 times that, and far from the limit of svc hook on the clock; they
+// do not yet (4.4 and 4.1: up to seven files are read, both versions of each).
 func BenchmarkPostEditOfContracts(b *testing.B) {
 	w := newBench(b)
 	repo := w.backend("backend", 40)

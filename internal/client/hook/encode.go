@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -14,9 +13,8 @@ import (
 
 // A process that lives for one request pays for all that encoding/json finds
 // out about its types, the facts about code above all, and uses it once. So
-// requests are written by hand, except for what is found in code, and of an
-// answer only the part is read that is used. A test holds both against the
-// real thing.
+// requests are written by hand, and of an answer only the part is read that is
+// used. Tests hold both against the real thing.
 
 // encode returns req as JSON.
 func encode(req wire.HookRequest) ([]byte, error) {
@@ -34,10 +32,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 		w.text("model", s.Model, false)
 		w.text("surface", s.Surface, false)
 		w.text("parent_external_id", s.ParentExternalID, false)
-		if s.Deaf {
-			w.key("deaf")
-			w.b = append(w.b, "true"...)
-		}
+		w.mark("deaf", s.Deaf)
 	})
 	w.object("client", func() {
 		c := req.Client
@@ -53,9 +48,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	if req.Shell != nil {
 		w.object("shell", func() { w.shell(req.Shell) })
 	}
-	if err := w.analysis(req.Analysis); err != nil {
-		return nil, err
-	}
+	w.analysis(req.Analysis)
 	if req.Status != nil {
 		w.object("status", func() {
 			w.text("excerpt", req.Status.Excerpt, false)
@@ -68,43 +61,6 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	w.number("fail_opens", req.FailOpens, false)
 	w.close('}')
 	return w.b, nil
-}
-
-// analysis writes what was found about files: lines by hand, and what was
-// found in code, if anything was, as the standard library does.
-func (w *writer) analysis(a *coord.Analysis) error {
-	if a == nil {
-		return nil
-	}
-	if slices.ContainsFunc(a.Files, func(f coord.FileFacts) bool { return len(f.Symbols)+len(f.Contracts)+len(f.References) > 0 }) {
-		text, err := json.Marshal(a)
-		w.key("analysis")
-		w.b = append(w.b, text...)
-		return err
-	}
-	w.object("analysis", func() {
-		w.flag("truncated", a.Truncated)
-		if a.Late {
-			w.flag("late", true)
-		}
-		w.list("files", len(a.Files), func(i int) {
-			f := &a.Files[i]
-			w.text("path", f.Path, true)
-			w.optional("old_path", f.OldPath)
-			w.text("status", string(f.Status), true)
-			w.text("language", f.Language, true)
-			w.flag("parsed", f.Parsed)
-			w.flag("binary", f.Binary)
-			w.flag("generated", f.Generated)
-			w.optional("base_blob", f.BaseBlob)
-			w.optional("new_blob", f.NewBlob)
-			w.hunks("hunks", f.Hunks, true)
-			for _, none := range []string{"symbols", "contracts", "references"} {
-				w.texts(none, nil, true)
-			}
-		})
-	})
-	return nil
 }
 
 func (w *writer) pending(p *wire.HookPending) {
@@ -137,9 +93,12 @@ func (w *writer) shell(s *wire.HookShell) {
 		w.text("verb", g.Verb, true)
 		w.text("effect", string(g.Effect), true)
 		w.gitFiles(g.Files)
-		if g.All {
-			w.key("all")
-			w.b = append(w.b, "true"...)
+		w.mark("all", g.All)
+		if len(g.Stashes) > 0 {
+			w.list("stashes", len(g.Stashes), func(i int) {
+				w.text("name", g.Stashes[i].Name, true)
+				w.text("session_id", g.Stashes[i].SessionID, true)
+			})
 		}
 	})
 }
@@ -164,14 +123,8 @@ func (w *writer) repo(r wire.HookRepo) {
 	w.text("base_sha", r.BaseSHA, false)
 	w.text("worktree_hash", r.WorktreeHash, false)
 	w.text("cwd_path", r.CwdPath, false)
-	if r.IgnoreCase {
-		w.key("ignore_case")
-		w.b = append(w.b, "true"...)
-	}
-	if r.KnownOnly {
-		w.key("known_only")
-		w.b = append(w.b, "true"...)
-	}
+	w.mark("ignore_case", r.IgnoreCase)
+	w.mark("known_only", r.KnownOnly)
 	w.texts("root_commits", r.RootCommits, false)
 	if len(r.Packages) == 0 {
 		return
@@ -221,6 +174,10 @@ func (w *writer) object(name string, fill func()) {
 // list writes a list of n objects, each filled by its number.
 func (w *writer) list(name string, n int, fill func(i int)) {
 	w.key(name)
+	w.items(n, fill)
+}
+
+func (w *writer) items(n int, fill func(i int)) {
 	w.open('[')
 	for i := range n {
 		w.comma()
@@ -236,12 +193,23 @@ func (w *writer) flag(name string, yes bool) {
 	w.b = strconv.AppendBool(w.b, yes)
 }
 
+// mark writes a field that is there only if it is true.
+func (w *writer) mark(name string, yes bool) {
+	if yes {
+		w.flag(name, true)
+	}
+}
+
 // optional writes a text that may be null.
 func (w *writer) optional(name string, s *string) {
 	if s != nil {
 		w.text(name, *s, true)
 		return
 	}
+	w.null(name)
+}
+
+func (w *writer) null(name string) {
 	w.key(name)
 	w.b = append(w.b, "null"...)
 }

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/svc-hq/svc/internal/chance"
-	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -18,12 +17,6 @@ func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := rapid.Make[wire.HookRequest]().Draw(t, "request")
 		req.LineMaps = nil
-		if req.Analysis != nil && rapid.Bool().Draw(t, "lines alone") {
-			for i := range req.Analysis.Files {
-				f := &req.Analysis.Files[i]
-				f.Symbols, f.Contracts, f.References = nil, nil, nil
-			}
-		}
 		got, err := encode(req)
 		if err != nil {
 			t.Fatal(err)
@@ -79,10 +72,6 @@ func dropLists(v map[string]any) {
 func TestEveryFieldIsEncoded(t *testing.T) {
 	req := filled(reflect.TypeFor[wire.HookRequest]()).Interface().(wire.HookRequest)
 	req.LineMaps = nil
-	for i := range req.Analysis.Files {
-		f := &req.Analysis.Files[i]
-		f.Symbols, f.Contracts, f.References = []coord.SymbolFacts{}, []coord.ContractFacts{}, []coord.Reference{}
-	}
 	got, err := encode(req)
 	if err != nil {
 		t.Fatal(err)

@@ -83,6 +83,7 @@ type Env struct {
 const (
 	stdinTimeout   = time.Second // one host never closes its end
 	analyzeTimeout = 4 * time.Second
+	analyzeGrace   = 300 * time.Millisecond // to say what was read in time
 	rootsTimeout   = time.Second
 	recordWait     = 200 * time.Millisecond
 	recordPoll     = 25 * time.Millisecond
@@ -105,7 +106,10 @@ type runner struct {
 	// swept are the git commands of a shell call that take hold of uncommitted
 	// work, by the working copy in which they do.
 	swept   map[string][]wire.HookGit
-	unheard bool // that the session ends did not get through
+	stashes bool      // the command that has ended may have made a stash
+	began   time.Time // when it did
+	unheard bool      // that the session ends did not get through
+	noted   []string  // what the watcher is to leave to this session, by name
 }
 
 // Run handles one event and returns the exit code of the process.

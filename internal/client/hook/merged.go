@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -61,7 +62,7 @@ func (r *runner) tellMerged(sends []send) {
 		if text == "" || s.as != nil {
 			continue
 		}
-		if told := "checked-" + hashed(text)[:24]; !r.spool.has(told) {
+		if told := "checked-" + hashed(peertext.Unmarked(text))[:24]; !r.spool.has(told) {
 			r.spool.put(told, "")
 			r.spool.queueContext(text)
 		}

@@ -67,32 +67,35 @@ func (r *runner) writing(sends []send) {
 	for _, s := range sends {
 		tells := s.event == wire.HookPostEdit || s.event == wire.HookPreEdit && !r.call.IsShell()
 		if tells && s.as == nil && len(s.paths) > 0 && r.watches(s.at) {
-			r.spool.put(writingName(s.paths), s.at.Root+"\n"+strings.Join(s.paths, "\n"))
+			name := writingName(s.paths)
+			r.spool.put(name, s.at.Root+"\n"+strings.Join(s.paths, "\n"))
+			r.noted = append(r.noted, name)
 		}
 	}
 }
 
 // written forgets it, once it was told or cannot be.
 func (r *runner) written(s send) {
-	if s.event == wire.HookPostEdit && s.as == nil && len(s.paths) > 0 && r.watches(s.at) {
-		r.spool.take(writingName(s.paths))
+	if s.event == wire.HookPostEdit && len(r.noted) > 0 {
+		r.forget(writingName(s.paths))
 	}
 }
 
 // notWriting forgets what a refused call would have written, and at the end of
 // a turn all that the session was about to.
-func (r *runner) notWriting(sends []send) {
+func (r *runner) notWriting() {
+	names := r.noted
 	if r.call.Event == wire.HookStop {
-		for _, name := range r.spool.entries("edit-") {
-			r.spool.take(name)
-		}
-		return
+		names = r.spool.entries("edit-")
 	}
-	for _, s := range sends {
-		if name := writingName(s.paths); r.spool.knows(name) {
-			r.spool.take(name)
-		}
+	for _, name := range slices.Clone(names) {
+		r.forget(name)
 	}
+}
+
+func (r *runner) forget(name string) {
+	r.spool.take(name)
+	r.noted = slices.DeleteFunc(r.noted, func(n string) bool { return n == name })
 }
 
 // atWork returns the files that agents are writing in a working copy. all tells
@@ -173,6 +176,8 @@ func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
 	if len(targets) == 0 {
 		return out, ErrNotTold
 	}
+	o.at.told = nil // since the last look others have told of it
+	agents, command := r.spool.atWork(o.at.Root)
 	rec := r.record(o.at)
 	owed := rec.owedTo()
 	paths, ignored, ok := r.unlike(ctx, targets[0], rec, owed)
@@ -180,14 +185,18 @@ func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
 		return out, errors.New("git does not say what differs")
 	}
 	out.Ignored = ignored
-	agents, all := r.spool.atWork(o.at.Root)
-	if all {
+	// Who was at work when the look began, who is when it ends, and what was
+	// told between the two: an agent's edit may begin or end at any moment.
+	later, commands := r.spool.atWork(o.at.Root)
+	if command || commands {
 		out.Later = len(paths) > 0
 		return out, nil
 	}
+	agents = append(agents, later...)
+	now := r.readRecord(o.at)
 	free := slices.DeleteFunc(paths, func(p string) bool {
 		_, others := owed[p] // an agent's, that the service missed: told with the next hook
-		return others || slices.Contains(agents, p)
+		return others || slices.Contains(agents, p) || now.files[p] != rec.files[p]
 	})
 	out.Later = len(free) < len(paths)
 	if len(free) == 0 {

@@ -27,6 +27,7 @@ type place struct {
 	*gitrepo.Repo
 	fingerprints []string
 	login        Login
+	told         *record // of it, once it was read
 }
 
 // name is how people call the repository.
@@ -91,6 +92,10 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		}
 	case wire.HookPostEdit:
 		paths := r.withUnsettled(s)
+		if len(paths) == len(s.paths) && r.asTold(s, req.Repo.BaseSHA) {
+			req.Paths = nil // what there is to hear is heard all the same
+			break
+		}
 		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, paths, r.along(s.at, paths))
 		r.mention(ctx, s.at, req.Analysis)
 		if s.as == nil {

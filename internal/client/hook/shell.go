@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		reached, by := sweepsBy(dir, repo, result.Sweeps)
 		r.swept = map[string][]wire.HookGit{}
 		for _, at := range reached {
-			r.swept[at.Root] = swept(ctx, at, dir, by[at.Root])
+			r.swept[at.Root] = swept(ctx, at, dir, by[at.Root], r.stashMakers(at))
 		}
 		files := expand(ctx, dir, result.Writes)
 		if len(files) == 0 { // a patch for a command we do not know
@@ -44,6 +45,7 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 			}
 		}
 	} else {
+		r.stashes = slices.ContainsFunc(result.Sweeps, func(s shellscan.Sweep) bool { return s.Verb == "stash" })
 		out = r.changedBy(ctx, "shell-"+r.commandKey())
 	}
 	if inRepo {
@@ -109,6 +111,9 @@ func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
 		root, head, ok := strings.Cut(content, "\n")
 		if !ok {
 			continue
+		}
+		if r.began.IsZero() || info.ModTime().Before(r.began) {
+			r.began = info.ModTime()
 		}
 		if s, known := starts[root]; !known || info.ModTime().Before(s.at) {
 			starts[root] = start{head, info.ModTime()}

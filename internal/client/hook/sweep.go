@@ -52,7 +52,7 @@ func sweepsBy(dir string, repo *gitrepo.Repo, sweeps []shellscan.Sweep) (repos [
 
 // swept returns git commands that take hold of uncommitted work, with the files
 // in the repository that they would hit. dir is where the call runs.
-func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellscan.Sweep) []wire.HookGit {
+func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellscan.Sweep, makers stashMakers) []wire.HookGit {
 	if len(sweeps) == 0 {
 		return nil
 	}
@@ -67,12 +67,13 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 			out = append(out, unseen(repo, dir, s))
 			continue
 		}
+		stashes := makers.of(repo, s)
 		if len(s.Patches) > 0 {
 			for _, file := range s.Patches {
 				s.Paths = append(s.Paths, patched(absolute(dir, s.Dir), absolute(dir, file), s.Strip)...)
 			}
 		}
-		g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect)}
+		g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect), Stashes: stashes}
 		for _, name := range names {
 			if !takes(repo.Root, dir, s.Paths, name) || len(name) > 1024 {
 				continue
@@ -84,7 +85,7 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 			g.Files = append(g.Files, wire.GitFile{Path: name})
 			hit[name] = true
 		}
-		if len(g.Files) > 0 || g.All {
+		if len(g.Files) > 0 || g.All || len(g.Stashes) > 0 {
 			out = append(out, g)
 		}
 	}
@@ -95,6 +96,8 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 // inReach returns the files with the uncommitted work that a command is about.
 func inReach(ctx context.Context, repo *gitrepo.Repo, s shellscan.Sweep) ([]string, error) {
 	switch s.Of {
+	case shellscan.Stack:
+		return nil, nil
 	case shellscan.Staged:
 		return repo.Staged(ctx)
 	case shellscan.Stashed:

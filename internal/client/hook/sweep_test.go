@@ -243,7 +243,7 @@ func TestGitCommandsWhenGitDoesNotAnswer(t *testing.T) {
 		{Verb: "stash", Effect: shellscan.Discards, Paths: []string{""}},
 		{Verb: "restore", Effect: shellscan.Discards, Paths: []string{"a.txt"}},
 		{Verb: "restore", Effect: shellscan.Discards, Paths: []string{"a.txt", "."}},
-	})
+	}, nil)
 	want := []wire.HookGit{
 		{Verb: "stash", Effect: wire.GitDiscards, All: true},
 		{Verb: "restore", Effect: wire.GitDiscards, Files: []wire.GitFile{{Path: "a.txt"}}},

@@ -3,6 +3,7 @@ package hook
 import (
 	"bufio"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,29 +23,53 @@ import (
 // each working copy, and outlives hosts, sessions and restarts.
 type record struct {
 	file  string
-	base  string            // what the files were compared with
-	files map[string]string // path to stamp, of those that differed from base
+	base  string           // what the files were compared with
+	files map[string]state // of those that differed from base, by path
+	lines int              // that the file has
 }
 
-// record reads what the service was told of a working copy.
+// A state of a file is its stamp, and the session that told it.
+type state struct{ stamp, by string }
+
+// record is what the service was told of a working copy, as it was when this
+// event first asked.
 func (r *runner) record(at *place) *record {
-	rec := &record{files: map[string]string{}}
+	if at.told == nil || at.told.file != r.recordOf(at) { // a service has its own
+		at.told = r.readRecord(at)
+	}
+	return at.told
+}
+
+func (r *runner) recordOf(at *place) string {
 	dir, err := r.ConfigDir()
 	if err != nil || dir == "" {
+		return ""
+	}
+	return recordFile(dir, at.login.Server, at.Root)
+}
+
+// readRecord reads it as it is now: others write it too.
+func (r *runner) readRecord(at *place) *record {
+	rec := &record{file: r.recordOf(at), files: map[string]state{}}
+	if rec.file == "" {
 		return rec
 	}
-	rec.file = recordFile(dir, at.login.Server, at.Root)
 	f, err := os.Open(rec.file)
 	if err != nil {
 		return rec
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	for first := true; lines.Scan(); first = false {
-		if first {
+	for ; lines.Scan(); rec.lines++ {
+		path, rest, ok := strings.Cut(lines.Text(), "\t")
+		switch {
+		case rec.lines == 0:
 			rec.base = lines.Text()
-		} else if path, stamp, ok := strings.Cut(lines.Text(), "\t"); ok {
-			rec.files[path] = stamp
+		case ok:
+			stamp, by, _ := strings.Cut(rest, "\t")
+			rec.files[path] = state{stamp, by}
+		default:
+			delete(rec.files, path)
 		}
 	}
 	return rec
@@ -61,12 +86,57 @@ func (rec *record) save() {
 	}
 	var b strings.Builder
 	b.WriteString(rec.base + "\n")
-	for path, stamp := range rec.files {
-		if !strings.ContainsAny(path, "\t\n") {
-			b.WriteString(path + "\t" + stamp + "\n")
-		}
+	for path, s := range rec.files {
+		b.WriteString(s.line(path))
 	}
 	_ = replaceFile(rec.file, []byte(b.String()))
+}
+
+// line is a file's line of a record; a later line of the same file takes its
+// place, and one that has the path alone takes it out.
+func (s state) line(path string) string {
+	if strings.ContainsAny(path, "\t\n") {
+		return ""
+	}
+	return path + "\t" + s.stamp + "\t" + s.by + "\n"
+}
+
+// slack is how many lines of a record may have been taken over by later ones.
+const slack = 100
+
+// change keeps what became of files. To add a line costs a fifth of what a new
+// file does, and takes nothing from others that add theirs.
+func (rec *record) change(now map[string]state) {
+	var b strings.Builder
+	n := rec.lines
+	for path, s := range now {
+		if was, known := rec.files[path]; !known || was != s {
+			b.WriteString(s.line(path))
+			n++
+		}
+	}
+	for path := range rec.files {
+		if _, stays := now[path]; !stays {
+			b.WriteString(path + "\n")
+			n++
+		}
+	}
+	rec.files = now
+	if b.Len() == 0 {
+		return
+	}
+	if rec.lines == 0 || n > 2*len(now)+slack || rec.add(b.String()) != nil {
+		rec.save()
+	}
+}
+
+func (rec *record) add(lines string) error {
+	f, err := os.OpenFile(rec.file, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(lines)
+	return errors.Join(err, f.Close())
 }
 
 // stampOf tells one state of a file from another.
@@ -171,14 +241,14 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record, owed map[str
 	}
 	fresh := r.fresh(t.at.Root)
 	for path := range differ {
-		if rec.base != base || rec.files[path] != stampOf(t.at.Root, path) || r.mentionsFresh(t.at.Root, path, fresh) {
+		if rec.base != base || rec.files[path].stamp != stampOf(t.at.Root, path) || r.mentionsFresh(t.at.Root, path, fresh) {
 			out = append(out, path)
 		}
 	}
 	for path := range rec.files {
 		// Put back, or taken over by the base. A file that git ignores does not
 		// differ either, but is as it was.
-		if !differ[path] && (rec.base != base || rec.files[path] != stampOf(t.at.Root, path)) {
+		if !differ[path] && (rec.base != base || rec.files[path].stamp != stampOf(t.at.Root, path)) {
 			out = append(out, path)
 		}
 	}
@@ -225,6 +295,31 @@ func (r *runner) differing(ctx context.Context, at *place) (base string, paths m
 	return base, paths, ignored, true
 }
 
+// by is the session in whose name an event is told.
+func (s send) by(r *runner) owner {
+	if s.as != nil {
+		return *s.as
+	}
+	return r.self()
+}
+
+// mark tells one session from another, in a record.
+func (o owner) mark() string { return hashed(o.tool, o.session, o.parent)[:8] }
+
+// asTold reports whether this session has told of files as they are: an edit
+// that was none, or that the end of a turn before it told of.
+func (r *runner) asTold(s send, base string) bool {
+	rec := r.record(s.at)
+	if s.as != nil || base == "" || rec.base != base || len(r.fresh(s.at.Root)) > 0 {
+		return false
+	}
+	if _, err := os.Lstat(rec.owedFile()); err == nil {
+		return false
+	}
+	me := r.self().mark()
+	return !slices.ContainsFunc(s.paths, func(p string) bool { return rec.files[p] != state{stampOf(s.at.Root, p), me} })
+}
+
 // told notes what the service has taken in. A working copy whose base moved
 // begins anew: the lines of the files are counted from another version.
 // stamps are of before the files were read: what changed since is told later.
@@ -235,22 +330,23 @@ func (r *runner) told(s send, base string, facts *coord.Analysis, stamps map[str
 	if s.lead {
 		r.spool.unshare(freshName(s.at.Root)) // what mentions them has been told
 	}
-	rec := r.record(s.at)
+	rec := r.readRecord(s.at)
 	if rec.file == "" {
 		return
 	}
+	s.at.told = rec
 	changed := rec.base != base
 	if changed {
 		rec.base = base
 		for path := range rec.files {
-			rec.files[path] = "" // still to be told, against the new base
+			rec.files[path] = state{} // still to be told, against the new base
 		}
 	}
 	now := maps.Clone(rec.files)
 	for _, p := range s.paths {
-		now[p] = stamps[p]
+		now[p] = state{stamps[p], s.by(r).mark()}
 		if facts.Late && r.call.Event == wire.HookPostEdit {
-			now[p] = "" // once more when the turn ends
+			now[p] = state{} // once more when the turn ends
 		}
 	}
 	for _, f := range facts.Files {
@@ -258,9 +354,11 @@ func (r *runner) told(s send, base string, facts *coord.Analysis, stamps map[str
 			delete(now, f.Path)
 		}
 	}
-	if changed || !maps.Equal(now, rec.files) {
+	if changed {
 		rec.files = now
 		rec.save()
+	} else {
+		rec.change(now)
 	}
 	rec.settle(s.paths)
 }

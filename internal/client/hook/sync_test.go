@@ -3,17 +3,20 @@ package hook
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/svc-hq/svc/internal/await"
 	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -102,6 +105,58 @@ func TestEditsWhileTheServiceWasAway(t *testing.T) {
 	got := w.requests()
 	if len(got) != 2 || got[0].Event != wire.HookPostEdit || !slices.Equal(got[0].Paths, []string{"a.txt"}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// An edit that left a file as its session told it is not told again, but the
+// service is asked for news. Another session's is told in its own name.
+func TestAFileThatIsAsItWasToldIsNotToldAgain(t *testing.T) {
+	w := newWorld(t)
+	truthful(w)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	gittest.Run(t, repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+	file := gittest.Write(t, repo, "a.go", "package a // changed\n")
+	calls := 0
+	told := func(session string) bool {
+		t.Helper()
+		var last wire.HookRequest
+		await.True(t, "an event on which git was quick enough", func() bool {
+			calls++
+			payload := claude(repo, "PostToolUse", m{"tool_name": "Write", "tool_input": m{"file_path": file}, "tool_use_id": fmt.Sprint(calls)})
+			payload["session_id"] = session
+			w.requests()
+			w.run("claude_code", "PostToolUse", payload)
+			sent := w.requests()
+			last = sent[len(sent)-1]
+			return last.Event != wire.HookPostEdit || len(last.Paths) == 0 || last.Analysis != nil
+		})
+		if last.Event != wire.HookPostEdit || last.Analysis != nil && len(last.Paths) == 0 {
+			t.Fatalf("sent %+v", last)
+		}
+		return last.Analysis != nil
+	}
+	commit := func() { // the base moves
+		gittest.Run(t, repo, "add", ".")
+		gittest.Run(t, repo, "commit", "-qm", "x")
+		gittest.Run(t, repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+	}
+	for _, step := range []struct {
+		session string
+		before  func()
+		want    bool
+	}{
+		{"one", func() {}, true},
+		{"one", func() {}, false},
+		{"two", func() {}, true},
+		{"two", func() {}, false},
+		{"one", func() {}, true},
+		{"one", func() { gittest.Write(t, repo, "a.go", "package a // changed again\n") }, true},
+		{"one", commit, true},
+	} {
+		step.before()
+		if got := told(step.session); got != step.want {
+			t.Errorf("call %d, of session %s: told %v", calls, step.session, got)
+		}
 	}
 }
 
@@ -226,4 +281,36 @@ func (w *world) step(rt *rapid.T, repo string, names *rapid.Generator[string], i
 	case "prompt":
 		w.run("claude_code", "UserPromptSubmit", claude(repo, "UserPromptSubmit", m{"prompt": "x"}))
 	}
+}
+
+// A record is added to and made anew; whichever, it says what was told last and
+// does not grow with the number of edits.
+func TestARecordSaysWhatWasToldLast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "record")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		r := &runner{Env: Env{ConfigDir: func() (string, error) { return dir, nil }}}
+		at := &place{Repo: &gitrepo.Repo{Root: "/w"}}
+		model := map[string]state{}
+		for i := range rapid.IntRange(1, 400).Draw(t, "changes") {
+			path := rapid.SampledFrom([]string{"a", "b/c", "d e"}).Draw(t, "path")
+			if rapid.IntRange(0, 3).Draw(t, "undone") == 0 {
+				delete(model, path)
+			} else {
+				model[path] = state{strconv.Itoa(i), "me"}
+			}
+			rec := r.readRecord(at)
+			if rec.lines > 2*len(rec.files)+slack+2 {
+				t.Fatalf("%d lines for %d files", rec.lines, len(rec.files))
+			}
+			rec.base = "base"
+			rec.change(maps.Clone(model))
+			if got := r.readRecord(at); !maps.Equal(got.files, model) {
+				t.Fatalf("is %v, want %v", got.files, model)
+			}
+		}
+	})
 }

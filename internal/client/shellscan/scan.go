@@ -118,6 +118,12 @@ func (s *scanner) script(text string) {
 	defer func() { s.depth-- }()
 	f, err := syntax.NewParser(syntax.RecoverErrors(20)).Parse(strings.NewReader(text), "")
 	if err != nil {
+		// Hosts run commands by the person's shell, which is zsh on macOS.
+		if z, e := syntax.NewParser(syntax.Variant(syntax.LangZsh)).Parse(strings.NewReader(text), ""); e == nil {
+			f, err = z, nil
+		}
+	}
+	if err != nil {
 		s.readOnly = false
 	}
 	if f == nil {
@@ -175,7 +181,11 @@ func (s *scanner) stmt(st *syntax.Stmt, in input) {
 			s.stmts(item.Stmts, in)
 		}
 	case *syntax.FuncDecl:
-		s.funcs[c.Name.Value] = c.Body
+		if c.Name == nil { // zsh runs a function without a name at once
+			s.stmt(c.Body, in)
+		} else {
+			s.funcs[c.Name.Value] = c.Body
+		}
 	case *syntax.DeclClause:
 		s.assign(c.Args)
 	case *syntax.TimeClause:
@@ -228,7 +238,9 @@ func (s *scanner) forLoop(c *syntax.ForClause, in input) {
 		items = []value{{}}
 	}
 	for _, v := range items[:min(len(items), 200)] {
-		s.vars[iter.Name.Value] = v
+		if iter.Name != nil { // recovered from what is no loop
+			s.vars[iter.Name.Value] = v
+		}
 		s.stmts(c.Do, in)
 	}
 }

@@ -17,7 +17,8 @@ type Part string
 const (
 	Whole   Part = ""        // all of it, also what is new
 	Staged  Part = "staged"  // what is in the index
-	Stashed Part = "stashed" // the files that a stash holds, too
+	Stashed Part = "stashed" // the files that a stash holds, too, and the stash
+	Stack   Part = "stack"   // a stash alone, or all of them
 )
 
 // Modules tells whether a git command reaches into submodules.
@@ -35,7 +36,7 @@ type Sweep struct {
 	Verb    string // as one would say it: stash, stash pop, rebase --abort
 	Effect  Effect
 	Of      Part
-	Stash   string // which one, if it is of a stash; "" is the latest
+	Stash   string // which one, if it is of a stash; "" is the latest, AllStashes all
 	Modules Modules
 	Dir     string   // the folder it runs in, like the paths of a Write; "" also where nobody knows
 	Paths   []string // files and folders that it is limited to, "" for the whole working copy, :/ before those from its top
@@ -44,6 +45,9 @@ type Sweep struct {
 }
 
 const maxSweeps = 20
+
+// AllStashes stands for every stash.
+const AllStashes = "*"
 
 // A reach is what a git command does to uncommitted work, and where: under is
 // nil for the whole working copy.
@@ -300,7 +304,19 @@ func stashes(c call) reach {
 		}
 		return r
 	case "branch":
-		return reach{effect: Moves, verb: "stash branch"}
+		r := reach{effect: Moves, verb: "stash branch"}
+		if len(ops) > 1 {
+			r.stash = ops[1].s
+		}
+		return r
+	case "drop":
+		r := reach{effect: Discards, of: Stack, verb: "stash drop"}
+		if len(ops) > 0 {
+			r.stash = ops[0].s
+		}
+		return r
+	case "clear":
+		return reach{effect: Discards, of: Stack, verb: "stash clear", stash: AllStashes}
 	}
 	return reach{}
 }

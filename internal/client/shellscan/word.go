@@ -90,7 +90,7 @@ func (s *scanner) part(p syntax.WordPart, quoted bool) value {
 // param returns the value of $x, ${x}, ${x:-default}, ${x%suffix} and
 // ${x#prefix}.
 func (s *scanner) param(p *syntax.ParamExp) value {
-	if p.Param == nil || p.Length || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Excl {
+	if p.Param == nil || p.Length || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Excl || p.Flags != nil || p.IsSet {
 		return value{}
 	}
 	v := s.vars[p.Param.Value]
