@@ -1,6 +1,7 @@
 package mergecheck_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,10 +35,29 @@ var languages = []language{
 		fine: files{"app/app.go": "package app\n\nimport \"example.org/shop/shop\"\n\nfunc Run(s *shop.Store) *shop.Store { return s }\n"},
 		want: []string{"app/app.go:5: not enough arguments in call to s.Open"},
 	},
+	{ // folders with nothing to compile, or with tests alone
+		name: "go of another system",
+		base: files{"go.mod": "module example.org/shop\n\ngo 1.21\n", "a.go": "package shop\n\nfunc Total() int { return 1 }\n",
+			"gen/gen.go": "//go:build ignore\n\npackage main\n", "t/t_test.go": "package t\n"},
+		one: files{"a.go": "package shop\n\nfunc Sum() int { return 1 }\n", "gen/gen.go": "//go:build ignore\n\npackage main // all\n"},
+		two: files{"t/t_test.go": "package t\n\nimport \"example.org/shop\"\n\nvar x = shop.Total()\n",
+			"b.go": "package shop\n\nvar y = Total()\n"},
+		fine: files{"b.go": "package shop\n\nvar y = 1\n"},
+		want: []string{"b.go:3: undefined: Total"},
+	},
 	{
 		name: "go tests",
 		base: files{"go.mod": "module example.org/shop\n\ngo 1.21\n", "a.go": "package shop\n\nfunc Total() int { return 1 }\n"},
 		one:  files{"a.go": "package shop\n\nfunc Sum() int { return 1 }\n"},
+		two:  files{"a_test.go": "package shop\n\nvar x = Total()\n"},
+		fine: files{"a_test.go": "package shop\n\nvar x = 1\n"},
+		want: []string{"a_test.go:3: undefined: Total"},
+	},
+	{ // as where code is generated that is not in the repository
+		name: "go tests beside what never compiles",
+		base: files{"go.mod": "module example.org/shop\n\ngo 1.21\n", "a.go": "package shop\n\nfunc Total() int { return 1 }\n",
+			"gen/gen.go": "package gen\n\nvar x = generated\n"},
+		one:  files{"a.go": "package shop\n\nfunc Sum() int { return 1 }\n", "gen/more.go": "package gen\n"},
 		two:  files{"a_test.go": "package shop\n\nvar x = Total()\n"},
 		fine: files{"a_test.go": "package shop\n\nvar x = 1\n"},
 		want: []string{"a_test.go:3: undefined: Total"},
@@ -102,6 +122,18 @@ var languages = []language{
 		name: "mypy", needs: "mypy", want: []string{"app.py:4: error: Module \"shop\" has no attribute \"total\""},
 		base: with(pyBase, files{"mypy.ini": "[mypy]\nstrict = True\n"}), one: pyOne, two: pyTwo, fine: pyFine,
 	},
+	{ // of two files of one name it takes one
+		name: "mypy with scripts", needs: "mypy", want: []string{"app.py:4: error: Module \"shop\" has no attribute \"total\""},
+		base: with(pyBase, files{"mypy.ini": "[mypy]\nstrict = True\n"}),
+		one:  with(pyOne, files{"x-1/setup.py": "x = 1\n", "x-2/setup.py": "x = 2\n", "x-3/setup.py": "x = 3\n"}),
+		two:  pyTwo, fine: pyFine,
+	},
+	{ // it looks at nothing where there is one file that it cannot read
+		name: "mypy with a file of another Python", needs: "mypy", want: []string{"app.py:4: error: Module \"shop\" has no attribute \"total\""},
+		base: with(pyBase, files{"mypy.ini": "[mypy]\nstrict = True\n", "old.py": "print 1\n"}),
+		one:  with(pyOne, files{"old.py": "print 2\n", "older.py": "exec 'x'\n"}),
+		two:  pyTwo, fine: pyFine,
+	},
 	{
 		name: "pyright", needs: "pyright", want: []string{"app.py:4: error: \"total\" is unknown import symbol"},
 		base: with(pyBase, files{"pyrightconfig.json": "{}"}), one: pyOne, two: pyTwo, fine: pyFine,
@@ -144,6 +176,30 @@ var (
 	pyTwo  = files{"app.py": "x: int = 1\n\n\nfrom shop import total\n\ny: int = total()\nz: int = \"text\"\n"}
 	pyFine = files{"app.py": "x: int = 1\nz: int = 2\n"}
 )
+
+// A check that was ended while git wrote its files keeps no later one out.
+func TestAGitThatWasEndedKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, files{"go.mod": "module example.org/shop\n\ngo 1.21\n", "a.go": "package shop\n\nfunc Total() int { return 1 }\n"},
+		files{"a.go": "package shop\n\nfunc Sum() int { return 1 }\n"}, files{"b.go": "package shop\n\nvar x = Total()\n"})
+	if err := errors.Join(os.MkdirAll(p.dir, 0o700), os.WriteFile(filepath.Join(p.dir, "merged.index.lock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	tells(t, p.check(), "b.go:3: undefined: Total")
+}
+
+// What is wrong already keeps Go from looking at what needs it: that is said.
+func TestWhatCouldNotBeLookedAtIsSaid(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, files{"go.mod": "module example.org/shop\n\ngo 1.21\n", "a/a.go": "package a\n\nfunc Total() int { return 1 }\n",
+		"gen/gen.go": "package gen\n\nvar X = generated\n", "app/app.go": "package app\n\nimport _ \"example.org/shop/gen\"\n"},
+		files{"a/a.go": "package a\n\nfunc Sum() int { return 1 }\n"},
+		files{"app/app.go": "package app\n\nimport (\n\t\"example.org/shop/a\"\n\t_ \"example.org/shop/gen\"\n)\n\nvar X = a.Total()\n"})
+	r := p.check()
+	if len(r.New) != 0 || len(r.Skipped) != 1 || !strings.HasSuffix(r.Skipped[0], " was not looked at: gen/gen.go") {
+		t.Errorf("told %v, skipped %q", r.New, r.Skipped)
+	}
+}
 
 // installed puts a package where the repository would have it.
 func installed(name, from string) func(testing.TB, string) {

@@ -14,7 +14,11 @@ import (
 
 var (
 	goFault = regexp.MustCompile(`^(?:vet: )?(?:\./)?(\S+?\.go):(\d+)(?::\d+)?: (.*)$`)
-	goCycle = regexp.MustCompile(`(?m)^\s*imports (\S+)(?: from (\S+\.go))?: (import cycle not allowed.*)$`)
+	// goEmpty is a folder that has nothing for this system: Go compiles none then.
+	goEmpty = regexp.MustCompile(`(?m)(?:no (?:non-test )?Go files in|build constraints exclude all Go files in) (\S.*)$`)
+	// goMissing is how Go says that it compiled nothing, for want of others' code.
+	goMissing = regexp.MustCompile(`module lookup disabled by GOPROXY=off|no required module provides package|missing go\.sum entry`)
+	goCycle   = regexp.MustCompile(`(?m)^\s*imports (\S+)(?: from (\S+\.go))?: (import cycle not allowed.*)$`)
 )
 
 // goEnv keeps Go from running anything of the repository: no C, no other
@@ -27,8 +31,10 @@ var goEnv = []string{
 
 // goBuild has Go's compiler look at packages: go build tells all that is wrong
 // with them. Where tests changed, go vet tells the first thing that is wrong with
-// those; Go builds vet itself when it first needs it, which takes a while. Of
-// its own checks a cheap one is asked for: the types are what matters.
+// those, whether or not some package fails to build: one that never does, for
+// want of generated code, is no reason to leave the others' tests out. Go builds
+// vet itself when it first needs it, which takes a while. Of its own checks a
+// cheap one is asked for: the types are what matters.
 func goBuild(ctx context.Context, c *Check, w work) (outcome, error) {
 	program := c.program("go")
 	modules := goPackages(w.dir, w.files)
@@ -44,7 +50,7 @@ func goBuild(ctx context.Context, c *Check, w work) (outcome, error) {
 			commands = append(commands, []string{"vet", "-trimpath", "-buildvcs=false", "-p=2", "-atomic"})
 		}
 		for _, args := range commands {
-			a, err := c.run(ctx, program, call{dir: at, env: env, args: append(args, packages...)})
+			a, err := c.goRun(ctx, program, call{dir: at, env: env, args: args}, packages)
 			if err != nil {
 				return outcome{}, err
 			}
@@ -52,13 +58,34 @@ func goBuild(ctx context.Context, c *Check, w work) (outcome, error) {
 			for _, m := range goCycle.FindAllStringSubmatch(a.out, -1) {
 				found = append(found, Fault{Path: path.Join(module, "go.mod"), Line: 1, Text: m[3] + ": " + m[1]})
 			}
-			all.add(a.outcome(found))
-			if a.code != 0 {
-				break
+			if goMissing.MatchString(a.out) {
+				a.broken = "modules that it needs are not on this machine (go mod download)"
 			}
+			all.add(a.outcome(found))
 		}
 	}
 	return all, nil
+}
+
+// goRun runs Go on packages, those that it has something of.
+func (c *Check) goRun(ctx context.Context, program string, in call, packages []string) (answer, error) {
+	args := in.args
+	for {
+		in.args = slices.Concat(args, packages)
+		a, err := c.run(ctx, program, in)
+		empty := goEmpty.FindAllStringSubmatch(a.out, -1)
+		rest := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
+			at := filepath.Join(in.dir, filepath.FromSlash(p))
+			return slices.ContainsFunc(empty, func(m []string) bool { return m[1] == at })
+		})
+		switch {
+		case err != nil || len(rest) == len(packages):
+			return a, err
+		case len(rest) == 0:
+			return answer{}, nil
+		}
+		packages = rest
+	}
 }
 
 // workspace is the go.work around a module in the tree that the module is part

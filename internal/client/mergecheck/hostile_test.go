@@ -167,3 +167,15 @@ func TestCheckersKeepToTheirLimits(t *testing.T) {
 	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 	await.True(t, "the end of what the checker started", func() bool { return !alive(n) })
 }
+
+// What Go cannot compile for want of others' code was not looked at, however
+// alike the two sides are in that.
+func TestModulesThatAreNotHere(t *testing.T) {
+	p := newPair(t, files{"go.mod": "module example.org/shop\n\ngo 1.21\n\nrequire example.org/far v1.0.0\n",
+		"a.go": "package shop\n\nimport _ \"example.org/far\"\n\nfunc Total() int { return 1 }\n", "b.go": "package shop\n"},
+		files{"a.go": "package shop\n\nimport _ \"example.org/far\"\n\nfunc Sum() int { return 1 }\n"},
+		files{"b.go": "package shop\n\nvar x = Total()\n"})
+	if r := p.check(); !strings.Contains(strings.Join(r.Skipped, "\n"), "modules that it needs are not on this machine") {
+		t.Errorf("told %v, ran %q, skipped %q", r.New, r.Checkers, r.Skipped)
+	}
+}

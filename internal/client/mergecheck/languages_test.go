@@ -22,6 +22,7 @@ type pair struct {
 	root    string
 	dir     string // of the check
 	trusted bool
+	warm    time.Duration
 	heads   [2]string
 	changed [2][]string
 }
@@ -76,7 +77,7 @@ func (p *pair) check() *mergecheck.Report {
 	}
 	objects := p.t.TempDir()
 	r, err := mergecheck.Run(gitrepo.WithObjects(context.Background(), objects), mergecheck.Check{
-		Repo: repo, Objects: objects, Heads: p.heads, Changed: p.changed, Dir: p.dir, Trusted: p.trusted, Waiting: true,
+		Repo: repo, Objects: objects, Heads: p.heads, Changed: p.changed, Dir: p.dir, Trusted: p.trusted, Waiting: true, Warm: p.warm,
 		Timeout: 20 * time.Minute, // a busy machine is no reason to fail
 	})
 	if err != nil {

@@ -35,8 +35,9 @@ type Check struct {
 	Dir     string // where trees are unpacked and answers kept, between runs
 	Trusted bool   // the checkers may run code of the repository
 	Timeout time.Duration
-	Waiting bool   // somebody waits for the answer: it is behind everything else otherwise
-	Memory  uint64 // that one process may write to, in bytes; 0 for what is enough for all known checkers
+	Waiting bool          // somebody waits for the answer: it is behind everything else otherwise
+	Warm    time.Duration // how long a compiler that is slow to begin may stay for the next check; 0 if it may not
+	Memory  uint64        // that one process may write to, in bytes; 0 for what is enough for all known checkers
 }
 
 // DefaultTimeout bounds one check, whatever it takes.
@@ -69,6 +70,7 @@ type checker struct {
 	name    string
 	endings []string
 	runs    bool // it is, or runs, code of the repository
+	stops   bool // it looks at nothing that needs a package in which something is wrong
 	check   func(ctx context.Context, c *Check, w work) (outcome, error)
 }
 
@@ -77,6 +79,7 @@ type work struct {
 	dir   string // the tree
 	sides [2][]string
 	files []string // of both sides
+	only  []string // nil, or those of which an answer is wanted
 }
 
 // An outcome is what a checker has to say of a tree.
@@ -100,14 +103,14 @@ func (o *outcome) add(more outcome) {
 }
 
 var checkers = []checker{
-	{"go", []string{".go"}, false, goBuild},
-	{"tsc", []string{".ts", ".tsx", ".mts", ".cts"}, true, tsc},
-	{"mypy", []string{".py", ".pyi"}, true, mypy},
-	{"pyright", []string{".py", ".pyi"}, true, pyright},
-	{"cargo check", []string{".rs"}, true, cargo},
-	{"cc", []string{".c", ".h"}, false, cc},
-	{"c++", []string{".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp"}, false, cplusplus},
-	{"javac", []string{".java"}, false, javac},
+	{"go", []string{".go"}, false, true, goBuild},
+	{"tsc", []string{".ts", ".tsx", ".mts", ".cts"}, true, false, tsc},
+	{"mypy", []string{".py", ".pyi"}, true, false, mypy},
+	{"pyright", []string{".py", ".pyi"}, true, false, pyright},
+	{"cargo check", []string{".rs"}, true, true, cargo},
+	{"cc", []string{".c", ".h"}, false, false, cc},
+	{"c++", []string{".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp"}, false, false, cplusplus},
+	{"javac", []string{".java"}, false, false, javac},
 }
 
 // Run merges and checks. Without anything in common there is nothing to do: a
@@ -119,6 +122,7 @@ func Run(ctx context.Context, c Check) (*Report, error) {
 	if c.Memory == 0 {
 		c.Memory = maxMemory
 	}
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	tree, unmerged, err := c.Repo.MergedTree(ctx, c.Objects, c.Heads[0], c.Heads[1])
@@ -136,6 +140,9 @@ func Run(ctx context.Context, c Check) (*Report, error) {
 			return kept, nil
 		}
 		err = c.languages(ctx, r)
+	}
+	if whole.Err() != nil { // nobody wants to know any more
+		return nil, whole.Err()
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the checkers took longer than %s", c.Timeout)
@@ -188,7 +195,7 @@ func (k *checker) concerned(changed [2][]string) bool {
 // two sides, to leave out what was wrong before.
 func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 	skip := func(why string) { r.Skipped = append(r.Skipped, k.name+": "+why) }
-	merged, err := c.look(ctx, k, "merged", r.Tree)
+	merged, err := c.look(ctx, k, "merged", r.Tree, nil)
 	switch {
 	case err != nil:
 		return err
@@ -199,9 +206,9 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 		skip("it could not look at all of it, " + merged.problem)
 	}
 	r.Checkers = append(r.Checkers, k.name)
-	faults := merged.faults
+	faults := slices.Clone(merged.faults)
 	for i := 0; i < 2 && len(faults) > 0; i++ {
-		had, err := c.look(ctx, k, fmt.Sprintf("side%d", i), c.Heads[i])
+		had, err := c.look(ctx, k, fmt.Sprintf("side%d", i), c.Heads[i], faults)
 		if err != nil {
 			return err
 		}
@@ -213,6 +220,9 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 			return slices.ContainsFunc(had.faults, func(h Fault) bool { return h.Path == f.Path && h.Text == f.Text && h.code == f.code })
 		})
 	}
+	if old := len(merged.faults) - len(faults); k.stops && old > 0 {
+		skip(fmt.Sprintf("%s%s", wrongBefore, firstOld(merged.faults, faults).Path))
+	}
 	for _, f := range faults {
 		f.Checker = k.name
 		r.New = append(r.New, f)
@@ -220,8 +230,18 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 	return nil
 }
 
-// look unpacks a tree and has it checked.
-func (c *Check) look(ctx context.Context, k *checker, name, tree string) (outcome, error) {
+// wrongBefore is how a report says that not all was looked at, for what was
+// wrong already. It stays so for the same trees.
+const wrongBefore = "what needs a package that one side alone does not compile was not looked at: "
+
+// firstOld is the first of all faults that is not new.
+func firstOld(all, fresh []Fault) Fault {
+	return all[slices.IndexFunc(all, func(f Fault) bool { return !slices.Contains(fresh, f) })]
+}
+
+// look unpacks a tree and has it checked, for whether it has certain faults too
+// or for all that it has.
+func (c *Check) look(ctx context.Context, k *checker, name, tree string, faults []Fault) (outcome, error) {
 	dir := filepath.Join(c.Dir, name)
 	if err := c.Repo.Unpack(ctx, c.Objects, tree, dir); err != nil {
 		return outcome{}, err
@@ -233,6 +253,9 @@ func (c *Check) look(ctx context.Context, k *checker, name, tree string) (outcom
 	w.files = slices.Concat(w.sides[0], w.sides[1])
 	slices.Sort(w.files)
 	w.files = slices.Compact(w.files)
+	for _, f := range faults {
+		w.only = append(w.only, f.Path)
+	}
 	o, err := k.check(ctx, c, w)
 	o.problem = strings.ReplaceAll(o.problem, dir+string(filepath.Separator), "")
 	readCode(dir, o.faults)
@@ -319,7 +342,9 @@ const maxAnswers = 200
 // keep keeps an answer that stays true: what could not be checked now may be
 // once somebody installed what it takes.
 func (c *Check) keep(r *Report) {
-	if slices.ContainsFunc(r.Skipped, func(s string) bool { return !strings.Contains(s, "svc trust") }) {
+	if slices.ContainsFunc(r.Skipped, func(s string) bool {
+		return !strings.Contains(s, "svc trust") && !strings.Contains(s, wrongBefore)
+	}) {
 		return
 	}
 	name := c.answerFile(r.Tree)

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 )
 
 var (
-	mypyFault    = regexp.MustCompile(`^(\S.*?\.pyi?):(\d+)(?::\d+)?: (error: .*)$`)
+	mypyFault = regexp.MustCompile(`^(\S.*?\.pyi?):(\d+)(?::\d+)?: (error: .*)$`)
+	// mypySame is a file that mypy does not take beside another.
+	mypySame     = regexp.MustCompile(`(?m)^(\S.*?\.pyi?): error: (?:Duplicate module named|Source file found twice)`)
 	pyrightFault = regexp.MustCompile(`^\s*(\S.*?\.pyi?):(\d+):\d+ - (error: .*)$`)
 )
 
@@ -57,13 +61,43 @@ func (c *Check) pythonFiles(ctx context.Context, program string, w work, args []
 	if len(files) == 0 {
 		return outcome{}, nil
 	}
-	for _, f := range files {
-		args = append(args, "./"+f) // whatever it begins with
+	var before outcome
+	for {
+		all := slices.Clone(args)
+		for _, f := range files {
+			all = append(all, "./"+f) // whatever it begins with
+		}
+		a, err := c.run(ctx, program, call{dir: w.dir, args: all, env: []string{
+			"NODE_OPTIONS=--max-old-space-size=2048", "PYTHONDONTWRITEBYTECODE=1", "PYRIGHT_PYTHON_IGNORE_WARNINGS=1",
+		}})
+		faults := faultsIn(a.out, w.dir, ".", line)
+		stops := stoppedAt(a, faults)
+		less := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(stops, f) })
+		if err != nil || len(less) == 0 || len(less) == len(files) {
+			if len(stops) > 0 && a.broken == "" {
+				a.broken = "it stops at " + stops[0]
+			}
+			before.add(a.outcome(faults))
+			return before, err
+		}
+		before.add(outcome{faults: faults})
+		files = less
 	}
-	a, err := c.run(ctx, program, call{dir: w.dir, args: args, env: []string{
-		"NODE_OPTIONS=--max-old-space-size=2048", "PYTHONDONTWRITEBYTECODE=1", "PYRIGHT_PYTHON_IGNORE_WARNINGS=1",
-	}})
-	return a.outcome(faultsIn(a.out, w.dir, ".", line)), err
+}
+
+// stoppedAt are the files that mypy looks at nothing for: one that it does not
+// take beside another, or cannot read.
+func stoppedAt(a answer, faults []Fault) (out []string) {
+	for _, same := range mypySame.FindAllStringSubmatch(a.out, -1) {
+		out = append(out, path.Clean(filepath.ToSlash(same[1])))
+	}
+	const blocked = 2
+	for _, f := range faults {
+		if a.code == blocked {
+			out = append(out, f.Path)
+		}
+	}
+	return out
 }
 
 // python is the one that the repository has for itself, or "".

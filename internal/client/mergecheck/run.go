@@ -68,13 +68,7 @@ var inherited = []string{
 func (c *Check) run(ctx context.Context, program string, in call) (answer, error) {
 	cmd := exec.CommandContext(ctx, program, in.args...)
 	cmd.Dir = in.dir
-	for _, name := range inherited {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	cmd.Env = append(cmd.Env, "LC_ALL=C", "PATH="+strings.Join(c.path(), string(os.PathListSeparator)))
-	cmd.Env = append(cmd.Env, in.env...)
+	cmd.Env = c.env(in.env)
 	cmd.WaitDelay = 2 * time.Second
 	var out limited
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in.stdin), &out, &out
@@ -106,6 +100,17 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 // limit: what they say beside it is not all.
 var exhausted = regexp.MustCompile(`(?i)out of memory|cannot allocate memory|allocation failed|OutOfMemoryError|` +
 	`signal: (?:killed|aborted)|memory exhausted`)
+
+// env is the environment of a checker.
+func (c *Check) env(more []string) (out []string) {
+	for _, name := range inherited {
+		if v, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+v)
+		}
+	}
+	out = append(out, "LC_ALL=C", "PATH="+strings.Join(c.path(), string(os.PathListSeparator)))
+	return append(out, more...)
+}
 
 // outcome turns an answer into what it means.
 func (a answer) outcome(faults []Fault) outcome {

@@ -33,17 +33,23 @@ func tsc(ctx context.Context, c *Check, w work) (outcome, error) {
 		if node == "" || home == "" {
 			continue
 		}
+		dir := c.oneName()
 		a, err := c.tscFiles(ctx, node, home, w, project)
 		if err == nil && a.code == notALibrary {
+			dir = w.dir
 			a, err = c.tscProject(ctx, node, home, w.dir, project)
 		}
 		if err != nil {
 			return outcome{}, err
 		}
-		all.add(a.outcome(faultsIn(a.out, w.dir, ".", tscFault)))
+		all.add(a.outcome(faultsIn(a.out, dir, ".", tscFault)))
 	}
 	return all, nil
 }
+
+// oneName is what the compiler sees as the folder of a tree, be it merged or
+// one side's.
+func (c *Check) oneName() string { return filepath.Join(c.Dir, "tree") }
 
 // nearest is where the working copy has something, in a folder or one around
 // it, or "".
@@ -72,14 +78,22 @@ func (c *Check) tscFiles(ctx context.Context, node, home string, w work, project
 		"library": library,
 		"root":    filepath.ToSlash(c.root()),
 		"tree":    filepath.ToSlash(w.dir),
-		"config":  filepath.ToSlash(filepath.Join(w.dir, filepath.FromSlash(project), "tsconfig.json")),
+		"as":      filepath.ToSlash(c.oneName()),
+		"config":  filepath.ToSlash(filepath.Join(c.oneName(), filepath.FromSlash(project), "tsconfig.json")),
 		"cache":   filepath.Join(c.Dir, "node"),
 		"sides":   w.sides,
+		"only":    w.only,
 	})
 	if err != nil {
 		return answer{}, err
 	}
 	args := []string{"--max-old-space-size=2048", "--max-semi-space-size=64", script}
+	if a, ok := c.ask(ctx, node, warm{c.warmName(node, library, tscScript), args}, in); ok {
+		return a, nil
+	}
+	if ctx.Err() != nil {
+		return answer{}, ctx.Err()
+	}
 	return c.run(ctx, node, call{dir: w.dir, stdin: string(in), args: args})
 }
 
