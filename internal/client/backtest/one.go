@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/engine"
 )
 
 // One replays a single case: two heads, each a commit, that came apart at
@@ -39,6 +40,9 @@ func one(ctx context.Context, repo *gitrepo.Repo, c Case, viewer string) (*Outco
 		return nil, err
 	}
 	o := &Outcome{Case: c, Conflicts: []Conflict{}, Warnings: []Warning{}}
-	o.judge(indexOf(&c, sides), sides, truth, viewer)
+	ix := indexOf(&c, sides)
+	o.judge(ix, sides, truth, viewer)
+	ix.SetPolicy(name.ID, checkedRules())
+	o.Related = len(engine.RelatedWork(ix, workerID(0))) > 0
 	return o, nil
 }

@@ -13,6 +13,7 @@ type Outcome struct {
 	Lead      *Lead      `json:"lead,omitempty"`
 	Crowd     *Crowd     `json:"crowd,omitempty"`
 	Failed    string     `json:"failed,omitempty"` // why it could not be replayed
+	Related   bool       `json:"-"`                // of one case: a merge check may be worth its while
 }
 
 // Clean reports whether git merges the case without stopping.

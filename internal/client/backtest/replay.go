@@ -24,6 +24,7 @@ var (
 	raisedRules  = rules(blockRaised)
 	allRules     = rules(nothing)
 	allRaised    = rules(nothing, blockRaised)
+	checkedRules = rules(policy.Rules{MergeCheck: new(policy.MergeCheckPushed)})
 )
 
 func rules(layers ...policy.Rules) func() *policy.Effective {

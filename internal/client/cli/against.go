@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -28,6 +29,7 @@ type against struct {
 	Conflicts []backtest.Conflict `json:"conflicts"` // files that git cannot merge
 	Breaks    []backtest.Warning  `json:"breaks"`    // what git merges and no longer works, by the facts
 	Types     *mergecheck.Report  `json:"types"`     // the same, by the languages' own checkers; null if not asked for
+	Related   bool                `json:"related"`   // hooks would have the checkers look at the two unasked, where merge_check is on
 }
 
 func (f *against) bad() bool {
@@ -201,7 +203,7 @@ func (a *app) compare(ctx context.Context, repo *gitrepo.Repo, objects, mine str
 	if err != nil {
 		return nil, err
 	}
-	f := &against{Name: other.name, Head: other.commit, Base: base, Conflicts: o.Conflicts, Breaks: []backtest.Warning{}}
+	f := &against{Name: other.name, Head: other.commit, Base: base, Conflicts: o.Conflicts, Breaks: []backtest.Warning{}, Related: o.Related}
 	for _, w := range o.Warnings {
 		if w.Kind == coord.ContractBreak && !w.Ignored {
 			f.Breaks = append(f.Breaks, w)
@@ -225,6 +227,8 @@ func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base 
 	check := mergecheck.Check{Repo: repo, Objects: objects, Heads: heads, Trusted: a.trusts(repo), Waiting: waiting}
 	if waiting {
 		check.Timeout = 5 * mergecheck.DefaultTimeout // who waits can also stop waiting
+	} else {
+		check.Warm = warmTime // what a person starts leaves nothing behind
 	}
 	for i, head := range heads {
 		var err error
@@ -232,12 +236,17 @@ func (a *app) mergeTypes(ctx context.Context, repo *gitrepo.Repo, objects, base 
 			return nil, err
 		}
 	}
-	if check.Dir = a.cacheDir(); check.Dir == "" {
+	dir := a.mergedDir()
+	if dir == "" {
 		return nil, fmt.Errorf("there is no cache folder to unpack the merged files in; set XDG_CACHE_HOME")
 	}
-	check.Dir = filepath.Join(check.Dir, "svc", "merged", repoHash(repo))
+	check.Dir = filepath.Join(dir, repoHash(repo))
 	return mergecheck.Run(ctx, check)
 }
+
+// warmTime is how long a compiler stays for the next check: agents edit every
+// few seconds while they work.
+const warmTime = 5 * time.Minute
 
 func (a *app) printAgainst(f *against) {
 	name := peertext.Line(f.Name, 200)

@@ -239,7 +239,7 @@ var groups = []struct {
 	}},
 	{"org", "Look after the org", []func(*app) *cobra.Command{
 		(*app).membersCommand, (*app).tokensCommand, (*app).policyCommand, (*app).reposCommand, (*app).contractsCommand,
-		(*app).webhooksCommand, (*app).statsCommand, (*app).apiCommand,
+		(*app).webhooksCommand, (*app).mailCommand, (*app).statsCommand, (*app).apiCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
 		(*app).promptCommand, (*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,

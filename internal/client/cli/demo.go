@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -59,7 +61,7 @@ func (a *app) runDemo(ctx context.Context, slow bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	place := local.Place{Dir: filepath.Join(dir, "service")}
+	place := local.Place{Dir: filepath.Join(dir, "service"), Cache: filepath.Join(dir, "cache")}
 	s := &stage{app: a, ctx: ctx, dir: dir, slow: slow}
 	var told bytes.Buffer
 	if a.json {
@@ -110,9 +112,19 @@ func (s *stage) set() {
 	s.do(func() error { return s.git("", "clone", "-q", s.clone("ann"), s.clone("bo")) })
 	s.do(func() error { return s.git("bo", "remote", "set-url", "origin", "https://github.com/acme/shop") })
 	if s.err == nil && (s.slow || s.Terminal.Out && !s.envSet("SVC_NO_BROWSER")) {
-		if link, err := s.service.Link(s.ctx, "/"); err == nil {
-			s.say("Dashboard", "%s", link)
-		}
+		s.dashboard()
+	}
+}
+
+// dashboard names the pages, and opens them for who has the time to look.
+func (s *stage) dashboard() {
+	link, err := s.service.Link(s.ctx, "/")
+	switch {
+	case err != nil:
+	case s.slow && !s.envSet("SVC_NO_BROWSER") && s.OpenBrowser != nil && s.OpenBrowser(link) == nil:
+		s.say("Dashboard", "is open in your browser")
+	default:
+		s.say("Dashboard", "%s", link)
 	}
 }
 
@@ -142,20 +154,25 @@ func (s *stage) inTwoClones() {
 	s.say("Ann's agent", "claims price.py for itself: %s", in.Intent.Ref)
 	s.hook("bo", "third", "SessionStart")
 	s.say("Bo's agent", "is about to write price.py in his clone, and is refused:")
-	s.expect(s.hook("bo", "third", "PreToolUse"), in.Intent.Ref)
+	refused := s.hook("bo", "third", "PreToolUse")
+	s.expect(refused, in.Intent.Ref)
+	conflict := conflictNamed().FindString(refused)
 	s.say("Bo's agent", "asks: can I have it when you are done?")
 	s.do(func() error {
 		_, err := s.bo.SendMessage(s.ctx, "user:ann@example.com", "I need total() too: can I have price.py when you are done?")
 		return err
 	})
-	s.say("Ann's agent", "reads it at its next step, and hands the work over")
-	s.do(func() error {
-		_, err := s.ann.Handoff(s.ctx, in.Intent.Ref, "bo@example.com", "discount is in; tests are yours")
-		return err
+	s.say("Bo's agent", "waits for the end of %s", conflict)
+	s.waits("bo", conflict, func() {
+		s.say("Ann's agent", "reads the question at its next step, and hands the work over; so Bo's wait ends:")
+		s.do(func() error {
+			_, err := s.ann.Handoff(s.ctx, in.Intent.Ref, "bo@example.com", "discount is in; tests are yours")
+			return err
+		})
 	})
-	s.say("Bo's agent", "tries again, on work that is now his:")
-	if out := s.hook("bo", "fourth", "SessionStart"); s.err == nil && out != "" {
-		s.quote(out)
+	s.say("Bo's agent", "starts anew, and hears that the work is now his:")
+	if out := s.hook("bo", "fourth", "SessionStart"); s.err == nil {
+		s.quote(out, "Your intent is", "│ ")
 	}
 	if out := s.hook("bo", "fourth", "PreToolUse"); s.err == nil && strings.Contains(out, `"deny"`) {
 		s.err = fmt.Errorf("the demo did not go as it should: the edit was still refused: %s", out)
@@ -169,13 +186,21 @@ func (s *stage) afterwards() {
 	s.do(func() error {
 		page, err := s.ann.Conflicts(s.ctx, remote.Filter{Limit: 20})
 		for _, c := range page.Items {
-			s.say(c.Ref, "%s, %s", c.Kind, c.Status)
+			s.say(c.Ref, "%s, %s", c.Kind, demoStatus(c.Status))
 		}
 		return err
 	})
 	if s.err == nil {
 		fmt.Fprintln(s.Stdout, "\nThat was svc: nothing of it is left on this machine. Your own agents: svc up")
 	}
+}
+
+// demoStatus is a status for who has read nothing yet.
+func demoStatus(s coord.ConflictStatus) string {
+	if s == coord.ConflictStale {
+		return "over: the work that collided has moved on"
+	}
+	return string(s)
 }
 
 // do goes on with the play unless it failed.
@@ -213,24 +238,66 @@ func (s *stage) hook(whose, session, event string) (out string) {
 		if err != nil {
 			return err
 		}
-		self, err := os.Executable()
+		cmd, err := s.svc(whose, "hook", "--tool", "claude_code", "--event", event)
 		if err != nil {
 			return err
 		}
-		token := s.service.Token
-		if whose == "bo" {
-			token = s.boToken
-		}
-		cmd := exec.CommandContext(s.ctx, self, "hook", "--tool", "claude_code", "--event", event)
-		cmd.Dir = s.clone(whose)
-		cmd.Env = append(os.Environ(), "SVC_SERVER="+s.service.Server, "SVC_TOKEN="+token, "HOME="+filepath.Join(s.dir, "home-"+whose),
-			"SVC_CONFIG_DIR="+filepath.Join(s.dir, "config-"+whose), "TMPDIR="+s.dir, "SVC_NO_UPDATE_CHECK=1")
 		cmd.Stdin = bytes.NewReader(payload)
 		text, err := cmd.Output()
 		out = string(text)
 		return err
 	})
 	return out
+}
+
+// svc is the program itself, as one of the two people would start it.
+func (s *stage) svc(whose string, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	token := s.service.Token
+	if whose == "bo" {
+		token = s.boToken
+	}
+	cmd := exec.CommandContext(s.ctx, self, args...)
+	cmd.Dir = s.clone(whose)
+	cache := filepath.Join(s.dir, "cache")
+	cmd.Env = append(os.Environ(), "SVC_SERVER="+s.service.Server, "SVC_TOKEN="+token, "HOME="+filepath.Join(s.dir, "home-"+whose),
+		"SVC_CONFIG_DIR="+filepath.Join(s.dir, "config-"+whose), "TMPDIR="+s.dir, "XDG_CACHE_HOME="+cache, "LOCALAPPDATA="+cache,
+		"SVC_NO_UPDATE_CHECK=1")
+	return cmd, nil
+}
+
+var conflictNamed = lazy.Regexp(`CF-\d+`)
+
+// waits has somebody's agent wait for a conflict's end while something is done
+// about it, and shows what the wait ended with.
+func (s *stage) waits(whose, conflict string, meanwhile func()) {
+	var out bytes.Buffer
+	var cmd *exec.Cmd
+	s.do(func() (err error) {
+		if cmd, err = s.svc(whose, "wait", conflict); err != nil {
+			return err
+		}
+		cmd.Stdout, cmd.Stderr = &out, &out
+		return cmd.Start()
+	})
+	meanwhile()
+	if cmd == nil || cmd.Process == nil {
+		return
+	}
+	if s.err != nil {
+		_ = cmd.Process.Kill()
+	}
+	err := cmd.Wait()
+	s.do(func() error {
+		if err != nil {
+			return fmt.Errorf("the demo did not go as it should: svc wait: %w: %s", err, out.Bytes())
+		}
+		s.quote(out.String())
+		return nil
+	})
 }
 
 // expect shows what a hook answered, which must speak of something.
@@ -244,8 +311,9 @@ func (s *stage) expect(out, about string) {
 	})
 }
 
-// quote prints the words of a hook's answer.
-func (s *stage) quote(out string) {
+// quote prints the words of a hook's answer; only the lines with one of these
+// in them, if any are given.
+func (s *stage) quote(out string, only ...string) {
 	var answer struct {
 		Hook struct {
 			Context string `json:"additionalContext"`
@@ -256,6 +324,9 @@ func (s *stage) quote(out string) {
 		out = answer.Hook.Reason + answer.Hook.Context
 	}
 	for line := range strings.Lines(strings.TrimSpace(out)) {
+		if len(only) > 0 && !slices.ContainsFunc(only, func(w string) bool { return strings.Contains(line, w) }) {
+			continue
+		}
 		fmt.Fprintln(s.Stdout, "    "+s.paint(yellow, peertext.Line(line, 400)))
 	}
 }

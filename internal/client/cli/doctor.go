@@ -71,7 +71,7 @@ func (a *app) mend(ctx context.Context, found doctor.Report) {
 
 // patient gathers what there is to examine.
 func (a *app) patient() *doctor.Patient {
-	p := &doctor.Patient{Now: a.Now, Client: wire.HookClient{CLIVersion: version.Version, OS: runtime.GOOS}}
+	p := &doctor.Patient{Now: a.Now, Getenv: a.Getenv, Client: wire.HookClient{CLIVersion: version.Version, OS: runtime.GOOS}}
 	if store, err := login.Locate(a.Getenv); err == nil {
 		p.Exposed = store.Exposed() // before it is read, which sets it right
 	}

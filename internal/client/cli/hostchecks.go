@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,11 +58,12 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 			case present:
 				ready = append(ready, id)
 				checks = append(checks, switchedOff(opts, id)...)
+				checks = append(checks, a.otherSide(id)...)
 			case used:
 				more = append(more, id)
 			}
 			if present || slices.Contains(more, id) && r.Hooks.Err != nil {
-				checks = append(checks, reportChecks(r)...)
+				checks = append(checks, reportChecks(r, home)...)
 			}
 		}
 		if len(topOnly) > 0 {
@@ -102,6 +104,21 @@ func switchedOff(opts setup.Options, id string) (out []doctor.Check) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// windowsSide is where Windows keeps programs, as Linux beside it sees them.
+var windowsSide = regexp.MustCompile(`(?i)^/mnt/[a-z]/|/AppData/(Roaming|Local)/`)
+
+// otherSide tells of a host of Windows that is found from the Linux beside it:
+// it runs there, and starts no svc of here.
+func (a *app) otherSide(id string) []doctor.Check {
+	path := setup.Program(id, exec.LookPath)
+	if a.Getenv("WSL_DISTRO_NAME") == "" || !windowsSide.MatchString(filepath.ToSlash(path)) {
+		return nil
+	}
+	return []doctor.Check{{Name: id + " side", Level: doctor.Warn,
+		Detail: path + " is the host of Windows: it runs there, and starts none of our hooks from this side",
+		Fix:    "install " + id + " in " + a.Getenv("WSL_DISTRO_NAME") + ", or svc on Windows"}}
 }
 
 // everywhere returns how a host is set up for all folders of the user.
@@ -191,14 +208,23 @@ func (a *app) around(root, home string) (outer string, ids []string) {
 }
 
 // reportChecks are the findings about one host.
-func reportChecks(r setup.Report) []doctor.Check {
+func reportChecks(r setup.Report, home string) []doctor.Check {
 	fix := "svc init --tools " + r.Host
 	if strings.HasPrefix(r.Hooks.File, "~/") {
 		fix = "svc init --user --tools " + r.Host
 	}
 	checks := []doctor.Check{partCheck(r.Host+" hooks", r.Hooks, fix)}
 	if r.Server.File != "" {
-		checks = append(checks, partCheck(r.Host+" tools", r.Server, fix))
+		tools := partCheck(r.Host+" tools", r.Server, fix)
+		if strings.HasPrefix(r.Hooks.File, "~/") && !r.Server.Present {
+			if p, add := setup.UserServer(home, r.Host); add != "" {
+				tools = partCheck(r.Host+" tools", p, "svc init --user --tools "+r.Host)
+				if tools.Level == doctor.Warn {
+					tools.Fix = add
+				}
+			}
+		}
+		checks = append(checks, tools)
 	}
 	switch r.Trust {
 	case setup.Untrusted:

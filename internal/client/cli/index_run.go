@@ -20,47 +20,73 @@ import (
 
 // How far one run of svc index goes.
 const (
-	indexBudget   = 10 * time.Minute
-	authorsBudget = 30 * time.Second
-	indexBatch    = 100
+	indexBudget = 10 * time.Minute
+	indexBatch  = 100
 )
 
 // authors finds who changed lines last that use something of other programs:
-// who is to be asked when it breaks. Git needs a process for each file, so it
-// goes on only for a while.
+// who is to be asked when it breaks. Git needs a process for each file and, in
+// a long history, more time than reading all files does: so it gets a share of
+// what reading took, and the files that call other programs come first.
 type authors struct {
 	root, commit string
-	until        time.Time
-	left         int // files for which there was no time
+	since        time.Time     // when reading went on
+	read, spent  time.Duration // by reading, and by git
+	left         int           // files for which there was no time
 }
 
-func (w *authors) of(ctx context.Context, f coord.FileFacts) (out []wire.LineAuthor) {
-	var lines []int
+// What finding authors may take, beside reading.
+const (
+	authorsShare = 6 // one part of this many
+	authorsLeast = 100 * time.Millisecond
+	authorsMost  = 30 * time.Second
+)
+
+// of returns the authors of some files' uses.
+func (w *authors) of(ctx context.Context, files []coord.FileFacts) map[string][]wire.LineAuthor {
+	began := time.Now()
+	w.read += began.Sub(w.since)
+	budget := min(w.read/authorsShare+authorsLeast, authorsMost) - w.spent
+	ctx, cancel := context.WithTimeout(ctx, max(0, budget))
+	defer cancel()
+	out := map[string][]wire.LineAuthor{}
+	for _, packages := range []bool{false, true} {
+		for _, f := range files {
+			lines, calls := usesOf(f)
+			if len(lines) == 0 || calls == packages {
+				continue
+			}
+			by, err := map[int]string(nil), ctx.Err()
+			if err == nil {
+				by, err = gitrepo.Authors(ctx, w.root, w.commit, f.Path, lines)
+			}
+			if err != nil {
+				w.left++
+			}
+			for _, line := range lines {
+				if email := by[line]; email != "" {
+					out[f.Path] = append(out[f.Path], wire.LineAuthor{Line: line, Author: coord.AuthorHash(email)})
+				}
+			}
+		}
+	}
+	w.spent += time.Since(began)
+	return out
+}
+
+// usesOf are the lines of a file that use something of other programs; calls
+// is false when that is packages alone. Settings are nobody else's.
+func usesOf(f coord.FileFacts) (lines []int, calls bool) {
 	for _, c := range f.Contracts {
-		if c.Role == coord.Uses && c.Line > 0 && !slices.Contains(lines, c.Line) && len(lines) < maxIndexed {
+		if c.Role != coord.Uses || c.Line <= 0 || strings.HasPrefix(c.Key, "config:") {
+			continue
+		}
+		calls = calls || !strings.HasPrefix(c.Key, "pkg:")
+		if !slices.Contains(lines, c.Line) && len(lines) < maxIndexed {
 			lines = append(lines, c.Line)
 		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	if time.Now().After(w.until) {
-		w.left++
-		return nil
-	}
-	ctx, cancel := context.WithDeadline(ctx, w.until)
-	defer cancel()
-	by, err := gitrepo.Authors(ctx, w.root, w.commit, f.Path, lines)
-	if err != nil {
-		w.left++
-		return nil
-	}
-	for _, line := range lines {
-		if email := by[line]; email != "" {
-			out = append(out, wire.LineAuthor{Line: line, Author: coord.AuthorHash(email)})
-		}
-	}
-	return out
+	return lines, calls
 }
 
 func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
@@ -87,13 +113,14 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 		Budget:       indexBudget,
 		MetadataOnly: l.DataMode == coord.DataMetadataOnly,
 	}
-	who := &authors{root: here.Root, commit: base, until: time.Now().Add(authorsBudget)}
+	who := &authors{root: here.Root, commit: base, since: time.Now()}
 	err = analysis.Scan(ctx, here.Root, opts, func(b analysis.Batch) error {
 		after, left = b.After, b.Left
 		for _, n := range b.Unread {
 			unread += n
 		}
 		got, err := sendBatch(ctx, c, here.Fingerprint, b, who)
+		who.since = time.Now()
 		if err != nil {
 			return err
 		}
@@ -173,11 +200,12 @@ func (a *app) printExplanation(x *analysis.Explanation) {
 
 func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Batch, who *authors) (wire.Indexed, error) {
 	in := wire.IndexFiles{Complete: b.Done, Files: []wire.IndexedFile{}, Removed: []string{}}
+	by := who.of(ctx, b.Analysis.Files)
 	for _, f := range b.Analysis.Files {
 		contracts := contractsIn(f)
 		sent := contracts[:min(len(contracts), maxIndexed)]
 		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: sent, Unread: b.Unread[f.Path],
-			Cut: len(contracts) - len(sent), Authors: who.of(ctx, f)})
+			Cut: len(contracts) - len(sent), Authors: by[f.Path]})
 	}
 	return c.Index(ctx, url.PathEscape(repo), in)
 }

@@ -2,20 +2,89 @@ package cli
 
 import (
 	"fmt"
+	"net/url"
+	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // sayInvite tells how an invite reaches its reader.
 func (a *app) sayInvite(i coord.Invite) {
 	if i.Mail != nil {
-		fmt.Fprintln(a.Stdout, "A letter waits to be sent; Settings, Members shows what became of it.")
+		fmt.Fprintln(a.Stdout, "A letter waits to be sent; svc members invites shows what became of it.")
 		fmt.Fprintln(a.Stdout, "The same link, for another way to them; it works once:")
 	} else {
 		fmt.Fprintln(a.Stdout, "The server sends no mail: give them this link; it works once:")
 	}
 	if i.URL != nil {
 		fmt.Fprintf(a.Stdout, "  %s\n", peertext.Line(*i.URL, 500))
+	}
+}
+
+// invitesCommand lists who is invited and what became of the letters.
+func (a *app) invitesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "invites",
+		Short:   "List who is invited, and what became of the letters",
+		Example: "  svc members invites",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/invites", nil, func(page wire.Page[coord.Invite]) {
+				rows := [][]string{}
+				for _, i := range page.Items {
+					rows = append(rows, []string{short(i.ID), invitee(i), string(i.Role), letterState(i.Mail), i.ExpiresAt.Std().Format(time.DateOnly)})
+				}
+				columns := []grid.Column{col("ID"), col("EMAIL", 16), col("ROLE"), col("LETTER", 12), col("UNTIL", 0, 1)}
+				a.list(rows, columns, "Nobody is invited; svc members invite EMAIL invites somebody.", page.NextCursor != nil)
+			})
+		},
+	}
+}
+
+func invitee(i coord.Invite) string {
+	if i.Email == nil {
+		return "whoever has the link"
+	}
+	return peertext.Person(*i.Email)
+}
+
+// letterState is what became of a letter, in a few words.
+func letterState(l *coord.Letter) string {
+	switch {
+	case l == nil:
+		return "not mailed"
+	case l.Detail == "":
+		return string(l.State)
+	}
+	return string(l.State) + ": " + peertext.Line(l.Detail, 200)
+}
+
+// resendCommand mails an invite again, with a new link.
+func (a *app) resendCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "resend EMAIL",
+		Short:   "Mail an invite again, with a new link; the old one ends",
+		Example: "  svc members resend cy@example.com",
+		Args:    exactly(1, "the address that was invited, or the invite's id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			i, err := inviteNames.find(cmd.Context(), c, strings.ToLower(args[0]))
+			if err != nil {
+				return err
+			}
+			return send(cmd.Context(), a, "POST", "/v1/invites/"+url.PathEscape(i.ID)+"/resend", nil, func(again coord.Invite) {
+				fmt.Fprintf(a.Stdout, "Invited %s again; the link of before does not work any more.\n", invitee(i))
+				a.sayInvite(again)
+			})
+		},
 	}
 }

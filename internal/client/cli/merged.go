@@ -16,6 +16,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/mergecheck"
 	"github.com/svc-hq/svc/internal/client/presence"
@@ -36,11 +37,12 @@ func (a *app) runMergeCheck(ctx context.Context, root string, checks []wire.Want
 	if !ok {
 		return fmt.Errorf("%s is no working copy", root)
 	}
-	lock, err := lockFile(result + ".lock")
-	if err != nil {
+	lock, ok := local.Lock(result + ".lock")
+	if !ok {
 		return nil // somebody checks this working copy already
 	}
-	defer os.Remove(lock)
+	defer lock.Close()
+	defer os.Remove(lock.Name()) // nothing is to be told in its name
 	mergecheck.Yield()
 	ctx, cancel := context.WithTimeout(ctx, mergeTime)
 	defer cancel()
@@ -65,19 +67,6 @@ func (a *app) runMergeCheck(ctx context.Context, root string, checks []wire.Want
 		}
 	}
 	return errors.Join(failed, hook.LeaveMerged(result, strings.Join(said, "\n\n")))
-}
-
-// lockFile makes a file that only one process can make. One that was left
-// behind is as old as no check can be.
-func lockFile(name string) (string, error) {
-	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 2*mergeTime {
-		os.Remove(name)
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	return name, f.Close()
 }
 
 // copiesHere are the working copies of this machine, by the hashes under which

@@ -76,7 +76,7 @@ func (a *app) ackMessageCommand() *cobra.Command {
 // messageID is the message to acknowledge that a word names: its id, the
 // beginning of one that came lately, or who sent it.
 func (a *app) messageID(ctx context.Context, word string) (string, error) {
-	if isUUID(word) {
+	if isID(word) {
 		return word, nil
 	}
 	from, messages, err := a.lately(ctx, word, "message", "sent it")

@@ -123,7 +123,7 @@ func (a *app) membersCommand() *cobra.Command {
 	}
 	invite.Flags().StringVar(&role, "role", "member", "member, admin or owner")
 	choices(invite, "role", "member", "admin", "owner")
-	cmd.AddCommand(a.showMemberCommand(), invite)
+	cmd.AddCommand(a.showMemberCommand(), invite, a.invitesCommand(), a.resendCommand())
 	return cmd
 }
 

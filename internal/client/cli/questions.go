@@ -17,7 +17,7 @@ const shortestID = 4
 // questionID is the question that a word names: its id, the beginning of one
 // that came lately, or who asked it.
 func (a *app) questionID(ctx context.Context, word string) (string, error) {
-	if isUUID(word) {
+	if isID(word) {
 		return word, nil
 	}
 	from, messages, err := a.lately(ctx, word, "question", "asked")

@@ -42,6 +42,7 @@ func (a *app) trustCommand() *cobra.Command {
 				if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
+				a.endCompilers()
 				return a.printTrust(repo.Root, false)
 			}
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -55,6 +56,27 @@ func (a *app) trustCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "trust it no longer")
 	return cmd
+}
+
+// mergedDir is where merged files of clones are unpacked, or "".
+func (a *app) mergedDir() string {
+	if dir := a.cacheDir(); dir != "" {
+		return filepath.Join(dir, "svc", "merged")
+	}
+	return ""
+}
+
+// endCompilers ends what stayed of clones' own code after a check: without its
+// socket a compiler ends within seconds.
+func (a *app) endCompilers() {
+	dir := a.mergedDir()
+	if dir == "" {
+		return
+	}
+	sockets, _ := filepath.Glob(filepath.Join(dir, "*", "tsc-*.sock"))
+	for _, s := range sockets {
+		os.Remove(s)
+	}
 }
 
 func (a *app) printTrust(root string, trusted bool) error {

@@ -76,7 +76,8 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 	fmt.Fprintf(a.Stdout, "The service %s on %s; its data is in %s.\n", how, rep.Server, peertext.Path(rep.Data))
 	switch {
 	case len(rep.Hooks) == 0:
-		fmt.Fprintln(a.Stdout, "No hooks were written. svc init --user writes those of the hosts you name.")
+		fmt.Fprintln(a.Stdout, "No hooks were written, so no agent is told of anything yet. When a host is installed, say svc up again;\n"+
+			"svc init --user --tools claude_code writes those of a host that was not found.")
 	case len(rep.Written) == 0:
 		fmt.Fprintf(a.Stdout, "The hooks of %s are there already.\n", strings.Join(rep.Hooks, ", "))
 	default:
@@ -85,7 +86,9 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 	if _, err := program(ctx); err != nil {
 		a.printWarnings([]string{err.Error()})
 	}
-	fmt.Fprintln(a.Stdout, "Start your agents anew: those that work in one place are now told of each other before they edit.")
+	if len(rep.Hooks) > 0 {
+		fmt.Fprintln(a.Stdout, "Start your agents anew: those that work in one place are now told of each other before they edit.")
+	}
 	fmt.Fprintln(a.Stdout, "Next: svc status shows who works on what, svc open the dashboard, svc down stops it.")
 	return nil
 }

@@ -37,11 +37,6 @@ func withList(noun *cobra.Command) {
 	noun.AddCommand(list)
 }
 
-// isUUID tells a whole id from other words.
-func isUUID(word string) bool {
-	return len(word) == 36 && strings.Count(word, "-") == 4 && !strings.ContainsAny(word, " /:")
-}
-
 // A naming says how people call the records of a list.
 type naming[T any] struct {
 	what, path, lister string // "token", where they are listed, by which command
@@ -59,6 +54,13 @@ var (
 		}}
 	webhookNames = naming[coord.Webhook]{"webhook", "/v1/webhooks", "svc webhooks", func(h coord.Webhook) string { return h.ID },
 		func(h coord.Webhook) []string { return []string{h.URL, hostOf(h.URL)} }}
+	inviteNames = naming[coord.Invite]{"invite", "/v1/invites", "svc members invites", func(i coord.Invite) string { return i.ID },
+		func(i coord.Invite) []string {
+			if i.Email == nil {
+				return nil
+			}
+			return []string{strings.ToLower(*i.Email)}
+		}}
 )
 
 func hostOf(address string) string {
@@ -107,7 +109,7 @@ func (n naming[T]) find(ctx context.Context, c *remote.Client, word string) (T, 
 
 // idOf returns the id that a word means; a whole one is taken as it is.
 func (n naming[T]) idOf(ctx context.Context, a *app, word string) (string, error) {
-	if isUUID(word) {
+	if isID(word) {
 		return word, nil
 	}
 	c, _, err := a.client()

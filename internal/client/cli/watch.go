@@ -185,8 +185,10 @@ func pathsOf(payload map[string]any) (paths []string) {
 	return paths
 }
 
-// isID reports whether a text is an id, which says nothing to a person.
-func isID(s string) bool { return len(s) == 36 && strings.Count(s, "-") == 4 }
+// isID reports whether a text is a whole id, which says nothing to a person.
+func isID(s string) bool {
+	return len(s) == 36 && strings.Count(s, "-") == 4 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
+}
 
 // watchStatus shows the status and keeps it current. In a pipe it prints the
 // status once and then the events.

@@ -66,8 +66,11 @@ func checkConfig(_ context.Context, p *Patient) []Check {
 	}
 	if p.Writable != nil {
 		if err := p.Writable(); err != nil {
-			return one(name, Warn, "set SVC_CONFIG_DIR to a folder that you can write to",
-				"%s takes no files (%v): a login is not kept, and hooks leave no log", folder, err)
+			fix := "set SVC_CONFIG_DIR to a folder that you can write to"
+			if isFull(err) {
+				fix = "make room on that disk"
+			}
+			return one(name, Warn, fix, "%s takes no files (%v): a login is not kept, and hooks leave no log", folder, err)
 		}
 	}
 	if p.Login.ServerSource == login.FromLocal {

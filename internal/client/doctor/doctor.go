@@ -63,6 +63,8 @@ type Patient struct {
 	// Writable tells why its folder takes no file.
 	Exposed  fs.FileMode
 	Writable func() error
+	// Getenv reads the environment.
+	Getenv func(string) string
 	// Program examines the svc that agent hosts start.
 	Program func(context.Context) []Check
 	// Unpacked tells why the part of svc that reads code cannot be started.
@@ -108,6 +110,7 @@ const (
 
 var rows = []row{
 	{"program", nothing, checkProgram},
+	{"paths", nothing, checkPaths},
 	{"languages", nothing, checkLanguages},
 	{"config", nothing, checkConfig},
 	{"server", nothing, checkServer},

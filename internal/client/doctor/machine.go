@@ -96,9 +96,13 @@ func checkMemory(_ context.Context, p *Patient) []Check {
 	if err == nil {
 		return one(name, OK, "", "hooks remember in %s", folder)
 	}
-	out := one(name, Warn, "set TMPDIR to a folder that you can write to",
+	fix := "set TMPDIR to a folder that you can write to"
+	if isFull(err) {
+		fix = "make room on the disk of " + folder
+	}
+	out := one(name, Warn, fix,
 		"hooks remember nothing from one event to the next (%v): agents are told twice, and what commands changed is not seen", err)
-	if p.Forget != nil && p.Ours(folder) {
+	if p.Forget != nil && p.Ours(folder) && !isFull(err) {
 		out[0].Fix, out[0].Mend = "remove "+folder, func(context.Context) error { return p.Forget(folder) }
 	}
 	return out

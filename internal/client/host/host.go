@@ -76,14 +76,19 @@ type Host struct {
 var Editor = &Host{ID: wire.EditorTool, Name: "Editor", Surface: "ide", Timeout: 5 * time.Second}
 
 // All returns every host.
-func All() []*Host { return hosts() }
+func All() (out []*Host) {
+	for r := range rows {
+		out = append(out, r.get())
+	}
+	return out
+}
 
 // ByID returns the host with the given id; dashes are as good as underscores.
 func ByID(id string) (*Host, bool) {
 	id = strings.ReplaceAll(id, "-", "_")
-	for _, h := range hosts() {
-		if h.ID == id {
-			return h, true
+	for r := range rows {
+		if r.id == id {
+			return r.get(), true
 		}
 	}
 	return nil, false

@@ -5,9 +5,33 @@ import (
 	"time"
 )
 
-// hosts builds the table when it is first asked for: most of what runs in the
-// same program never does.
-var hosts = sync.OnceValue(func() []*Host { return append(firstNine(), secondNine()...) })
+// A row makes a host when it is first asked for: a hook is of one host, and
+// starts at every edit.
+type row struct {
+	id   string
+	make func() *Host
+	once sync.Once
+	host *Host
+}
+
+func (r *row) get() *Host {
+	r.once.Do(func() {
+		r.host = r.make()
+		r.host.ID = r.id
+	})
+	return r.host
+}
+
+// rows yields the rows of all hosts, in order.
+func rows(yield func(*row) bool) {
+	for _, part := range [][]row{firstNine, secondNine} {
+		for i := range part {
+			if !yield(&part[i]) {
+				return
+			}
+		}
+	}
+}
 
 // claudeShape is the payload of the first host; others have borrowed most of
 // its names.
@@ -48,17 +72,15 @@ func only(events map[string]Event, names ...string) map[string]Event {
 	return out
 }
 
-func firstNine() []*Host {
-	all := claudeEvents(nil)
-	return []*Host{
-		{
-			ID:          "claude_code",
+var firstNine = []row{
+	{id: "claude_code", make: func() *Host {
+		return &Host{
 			Name:        "Claude Code",
 			Surface:     "cli",
 			Configs:     []string{".claude/settings.json", ".claude/settings.local.json"},
 			UserConfigs: []string{".claude/settings.json"},
 			AlsoReadBy:  []string{"cursor", "codex", "copilot_cli", "vscode"},
-			Events:      all,
+			Events:      claudeEvents(nil),
 			Edits:       []string{"Edit", "Write", "MultiEdit", "NotebookEdit"},
 			Shells:      []string{"Bash", "PowerShell"},
 			Plans:       []string{"ExitPlanMode"},
@@ -68,19 +90,23 @@ func firstNine() []*Host {
 			inject:      injectEnvelope,
 			denyCarries: true,
 			adjust:      adjustClaude,
-		},
-		{
-			ID: "codex", Name: "Codex", Surface: "cli",
+		}
+	}},
+	{id: "codex", make: func() *Host {
+		return &Host{
+			Name: "Codex", Surface: "cli",
 			Configs:     []string{".codex/hooks.json", ".codex/config.toml"},
 			UserConfigs: []string{".codex/hooks.json", ".codex/config.toml"},
-			Events:      only(all, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
+			Events:      only(claudeEvents(nil), "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
 			Edits:       []string{"apply_patch"}, Shells: []string{"Bash"},
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
 			shape: claudeShape, deny: denyEnvelope, inject: injectEnvelope,
 			betrays: func(p payload, _ func(string) string) bool { return p.has("turn_id") },
-		},
-		{
-			ID: "cursor", Name: "Cursor", Surface: "ide",
+		}
+	}},
+	{id: "cursor", make: func() *Host {
+		return &Host{
+			Name: "Cursor", Surface: "ide",
 			Configs: []string{".cursor/hooks.json"}, UserConfigs: []string{".cursor/hooks.json"},
 			Events: map[string]Event{
 				"sessionStart": {At: SessionStart}, "beforeSubmitPrompt": {At: Prompt}, "preToolUse": {At: BeforeTool},
@@ -90,9 +116,11 @@ func firstNine() []*Host {
 			Edits: []string{"Write", "Delete"}, Shells: []string{"Shell"},
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
 			shape: cursorShape(), deny: denyCursor, inject: injectCursor, betrays: betraysCursor, adjust: adjustCursor,
-		},
-		{
-			ID: "copilot_cli", Name: "Copilot CLI", Surface: "cli", VersionEnv: "COPILOT_CLI_BINARY_VERSION",
+		}
+	}},
+	{id: "copilot_cli", make: func() *Host {
+		return &Host{
+			Name: "Copilot CLI", Surface: "cli", VersionEnv: "COPILOT_CLI_BINARY_VERSION",
 			Configs:     []string{".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"},
 			UserConfigs: []string{".copilot/hooks/*.json", ".copilot/settings.json"},
 			AlsoReadBy:  []string{"vscode"},
@@ -103,9 +131,10 @@ func firstNine() []*Host {
 			Edits: []string{"create", "edit", "apply_patch"}, Shells: []string{"bash", "powershell"},
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
 			shape: copilotShape(), deny: denyFlat, inject: injectFlat, betrays: betraysCopilot,
-		},
-		{
-			ID:          "vscode",
+		}
+	}},
+	{id: "vscode", make: func() *Host {
+		return &Host{
 			Name:        "VS Code",
 			Surface:     "ide",
 			Configs:     []string{".github/hooks/*.json"},
@@ -125,9 +154,11 @@ func firstNine() []*Host {
 			deny:    denyEnvelope,
 			inject:  injectEnvelope,
 			betrays: func(p payload, _ func(string) string) bool { return p.isoTime() },
-		},
-		{
-			ID: "gemini_cli", Name: "Gemini CLI", Surface: "cli",
+		}
+	}},
+	{id: "gemini_cli", make: func() *Host {
+		return &Host{
+			Name: "Gemini CLI", Surface: "cli",
 			Configs: []string{".gemini/settings.json"}, UserConfigs: []string{".gemini/settings.json"},
 			Events: map[string]Event{
 				"SessionStart": {At: SessionStart}, "BeforeAgent": {At: Prompt}, "BeforeTool": {At: BeforeTool},
@@ -136,9 +167,11 @@ func firstNine() []*Host {
 			Edits: []string{"write_file", "replace"}, Shells: []string{"run_shell_command"}, Plans: []string{"exit_plan_mode"},
 			Takes: []Moment{SessionStart, Prompt, AfterTool},
 			shape: geminiShape(), deny: denyWord("deny"), inject: injectNamed, adjust: adjustGemini,
-		},
-		{
-			ID: "windsurf", Name: "Windsurf", Surface: "ide",
+		}
+	}},
+	{id: "windsurf", make: func() *Host {
+		return &Host{
+			Name: "Windsurf", Surface: "ide",
 			Configs: []string{".windsurf/hooks.json"}, UserConfigs: []string{".codeium/windsurf/hooks.json", ".codeium/hooks.json"},
 			Events: map[string]Event{
 				"pre_user_prompt": {At: Prompt}, "pre_write_code": {BeforeTool, Edit}, "pre_run_command": {BeforeTool, Bash},
@@ -156,17 +189,21 @@ func firstNine() []*Host {
 				said:    []string{"tool_info.response"},
 			},
 			deny: denyExit, inject: nothing,
-		},
-		{
-			ID: "opencode", Name: "opencode", Surface: "cli", Plugin: "svc.js",
+		}
+	}},
+	{id: "opencode", make: func() *Host {
+		return &Host{
+			Name: "opencode", Surface: "cli", Plugin: "svc.js",
 			Configs: []string{".opencode/plugin/svc.js", ".opencode/plugins/svc.js"},
 			Events:  opencodeEvents(),
 			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"},
 			Takes: []Moment{Prompt, AfterTool},
 			shape: opencodeShape(), deny: denyPlugin, inject: injectPlugin, adjust: adjustOpencode,
-		},
-		{
-			ID: "omp", Name: "oh-my-pi", Surface: "cli", Plugin: "svc.ts", Timeout: 600 * time.Millisecond,
+		}
+	}},
+	{id: "omp", make: func() *Host {
+		return &Host{
+			Name: "oh-my-pi", Surface: "cli", Plugin: "svc.ts", Timeout: 600 * time.Millisecond,
 			Configs: []string{".omp/extensions/svc.ts", ".pi/extensions/svc.ts"},
 			Events: map[string]Event{
 				"session_start": {At: SessionStart}, "before_agent_start": {At: Prompt}, "tool_call": {At: BeforeTool},
@@ -189,8 +226,8 @@ func firstNine() []*Host {
 				failed:  []string{"event.isError"},
 			},
 			deny: denyPlugin, inject: injectPlugin, adjust: adjustOmp,
-		},
-	}
+		}
+	}},
 }
 
 // nothing serves hosts that show context at no moment.

@@ -1,10 +1,9 @@
 package host
 
-func secondNine() []*Host {
-	all := claudeEvents(nil)
-	return []*Host{
-		{
-			ID: "cline", Name: "Cline", Surface: "cli", Plugin: "svc.js",
+var secondNine = []row{
+	{id: "cline", make: func() *Host {
+		return &Host{
+			Name: "Cline", Surface: "cli", Plugin: "svc.js",
 			Configs: []string{".cline/plugins/svc.js", ".cline/hooks/*", ".clinerules/hooks/*"},
 			Events: map[string]Event{
 				"beforeRun": {At: SessionStart}, "beforeTool": {At: BeforeTool}, "afterTool": {At: AfterTool}, "afterRun": {At: Stop},
@@ -32,9 +31,11 @@ func secondNine() []*Host {
 				failed:  []string{"result.isError"},
 			},
 			deny: denyCline, inject: injectCline, adjust: adjustCline,
-		},
-		{
-			ID: "kiro", Name: "Kiro", Surface: "ide",
+		}
+	}},
+	{id: "kiro", make: func() *Host {
+		return &Host{
+			Name: "Kiro", Surface: "ide",
 			Configs: []string{".kiro/hooks/*.json", ".kiro/agents/*.json"}, UserConfigs: []string{".kiro/hooks/*.json"},
 			Events: map[string]Event{
 				"SessionStart": {At: SessionStart}, "UserPromptSubmit": {At: Prompt}, "PreToolUse": {At: BeforeTool}, "PostToolUse": {At: AfterTool},
@@ -46,9 +47,11 @@ func secondNine() []*Host {
 			Shells: []string{"execute_bash", "execute_pwsh", "shell"},
 			Takes:  []Moment{SessionStart, Prompt},
 			shape:  claudeShape, deny: denyExit, inject: injectPlain, adjust: adjustKiro,
-		},
-		{
-			ID: "antigravity", Name: "Antigravity", Surface: "cli",
+		}
+	}},
+	{id: "antigravity", make: func() *Host {
+		return &Host{
+			Name: "Antigravity", Surface: "cli",
 			Configs: []string{".agents/hooks.json"}, UserConfigs: []string{".gemini/config/hooks.json"},
 			Events: map[string]Event{
 				"PreInvocation": {At: BeforeModel}, "PreToolUse": {At: BeforeTool}, "PostToolUse": {At: AfterTool}, "Stop": {At: Stop},
@@ -60,11 +63,13 @@ func secondNine() []*Host {
 				input: []string{"toolCall.args"}, stamp: []string{"stepIdx"}, record: []string{"transcriptPath"}, failed: []string{"error"},
 			},
 			deny: denyWord("deny"), inject: injectAntigravity, quiet: quietAntigravity,
-		},
-		{
-			ID: "goose", Name: "Goose", Surface: "cli",
+		}
+	}},
+	{id: "goose", make: func() *Host {
+		return &Host{
+			Name: "Goose", Surface: "cli",
 			Configs: []string{".agents/plugins/svc/hooks/hooks.json"},
-			Events:  all,
+			Events:  claudeEvents(nil),
 			Edits:   []string{"developer__write", "developer__edit"}, Shells: []string{"developer__shell"},
 			shape: shape{
 				event:   []string{"event"},
@@ -77,30 +82,35 @@ func secondNine() []*Host {
 				said:    []string{"last_assistant_message"},
 			},
 			deny: denyWord("block"), inject: nothing,
-		},
-		{
-			ID: "qwen_code", Name: "Qwen Code", Surface: "cli",
+		}
+	}},
+	{id: "qwen_code", make: func() *Host {
+		return &Host{
+			Name: "Qwen Code", Surface: "cli",
 			Configs: []string{".qwen/settings.json"}, UserConfigs: []string{".qwen/settings.json"},
-			Events: all,
+			Events: claudeEvents(nil),
 			Edits:  []string{"edit", "write_file", "notebook_edit"}, Shells: []string{"run_shell_command"}, Plans: []string{"exit_plan_mode"},
 			Takes: []Moment{SessionStart, Prompt, AfterTool},
 			shape: claudeShape, deny: denyEnvelope, inject: injectEnvelope, adjust: adjustQwen,
-		},
-		{
-			ID: "kilo_code", Name: "Kilo Code", Surface: "cli", Plugin: "svc.js",
+		}
+	}},
+	{id: "kilo_code", make: func() *Host {
+		return &Host{
+			Name: "Kilo Code", Surface: "cli", Plugin: "svc.js",
 			Configs: []string{".kilo/plugin/svc.js", ".kilocode/plugin/svc.js"},
 			Events:  opencodeEvents(),
 			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"},
 			Takes: []Moment{Prompt, AfterTool},
 			shape: opencodeShape(), deny: denyPlugin, inject: injectPlugin, adjust: adjustOpencode,
-		},
-		{
-			ID:          "factory_droid",
+		}
+	}},
+	{id: "factory_droid", make: func() *Host {
+		return &Host{
 			Name:        "Factory Droid",
 			Surface:     "cli",
 			Configs:     []string{".factory/hooks.json", ".factory/hooks/hooks.json", ".factory/settings.json"},
 			UserConfigs: []string{".factory/hooks.json", ".factory/settings.json"},
-			Events:      only(all, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
+			Events:      only(claudeEvents(nil), "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"),
 			Edits:       []string{"Edit", "Create", "ApplyPatch"},
 			Shells:      []string{"Execute"},
 			Plans:       []string{"ExitPlanMode"},
@@ -108,11 +118,13 @@ func secondNine() []*Host {
 			shape:       claudeShape,
 			deny:        denyEnvelope,
 			inject:      injectEnvelope,
-		},
-		{
-			ID: "crush", Name: "Crush", Surface: "cli",
+		}
+	}},
+	{id: "crush", make: func() *Host {
+		return &Host{
+			Name: "Crush", Surface: "cli",
 			Configs: []string{"crush.json", ".crush.json"}, UserConfigs: []string{".config/crush/crush.json"},
-			Events: only(all, "PreToolUse"),
+			Events: only(claudeEvents(nil), "PreToolUse"),
 			Edits:  []string{"edit", "write", "multiedit"}, Shells: []string{"bash"},
 			Takes: []Moment{BeforeTool},
 			shape: shape{
@@ -123,9 +135,11 @@ func secondNine() []*Host {
 				input:   []string{"tool_input"},
 			},
 			deny: denyWord("deny"), inject: injectContext, denyCarries: true,
-		},
-		{
-			ID: "augment", Name: "Augment", Surface: "cli",
+		}
+	}},
+	{id: "augment", make: func() *Host {
+		return &Host{
+			Name: "Augment", Surface: "cli",
 			Configs: []string{".augment/settings.json", ".augment/settings.local.json"}, UserConfigs: []string{".augment/settings.json"},
 			Events: map[string]Event{
 				"SessionStart": {At: SessionStart}, "PromptSubmit": {At: Prompt}, "PreToolUse": {At: BeforeTool}, "PostToolUse": {At: AfterTool},
@@ -144,6 +158,6 @@ func secondNine() []*Host {
 				touched: []string{"file_changes"},
 			},
 			deny: denyEnvelope, inject: injectEnvelope,
-		},
-	}
+		}
+	}},
 }

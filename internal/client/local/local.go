@@ -26,7 +26,10 @@ import (
 )
 
 // A Place is the folder of the local service.
-type Place struct{ Dir string }
+type Place struct {
+	Dir   string
+	Cache string // where svcd is unpacked; by default the user's
+}
 
 // A Service is one that runs.
 type Service struct {
@@ -45,7 +48,7 @@ var ErrNone = errors.New("there is no local service; svc up makes one")
 func Locate(getenv func(string) string) (Place, error) {
 	if dir := getenv("SVC_LOCAL_DIR"); dir != "" {
 		abs, err := filepath.Abs(dir)
-		return Place{abs}, err
+		return Place{Dir: abs}, err
 	}
 	base := getenv("XDG_DATA_HOME")
 	switch home := getenv("HOME"); {
@@ -60,7 +63,7 @@ func Locate(getenv func(string) string) (Place, error) {
 	if base == "" {
 		return Place{}, errors.New("no folder for data: set HOME or SVC_LOCAL_DIR")
 	}
-	return Place{filepath.Join(base, "svc", "local")}, nil
+	return Place{Dir: filepath.Join(base, "svc", "local")}, nil
 }
 
 func (p Place) file(name string) string { return filepath.Join(p.Dir, name) }
@@ -93,12 +96,12 @@ func (p Place) Running() (Service, bool) {
 
 // Start begins the service and waits for it.
 func (p Place) Start(ctx context.Context, owner string, idle time.Duration) (Service, error) {
-	program, err := server()
+	program, err := p.server()
 	if err != nil {
 		return Service{}, err
 	}
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return Service{}, err
+		return Service{}, fmt.Errorf("no folder for the service's data: %w; set SVC_LOCAL_DIR to one that you can write to", err)
 	}
 	if err := os.Chmod(p.Dir, 0o700); err != nil {
 		return Service{}, err
@@ -155,8 +158,8 @@ func (p Place) log() (*os.File, error) {
 
 // server returns the svcd to start: the one inside this program, else the one
 // beside it, else the one on the PATH.
-func server() (string, error) {
-	path, err := companion.Path(companion.Server)
+func (p Place) server() (string, error) {
+	path, err := companion.PathIn(p.Cache, companion.Server)
 	if !errors.Is(err, companion.ErrNone) {
 		return path, err
 	}
@@ -251,7 +254,7 @@ func (p Place) stop(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return errors.New("the local service did not stop in time")
+			return fmt.Errorf("the local service did not stop in time; say svc down again, or end its process (%d)", s.PID)
 		}
 	}
 	return nil

@@ -72,6 +72,9 @@ func (keys Keys) Verify(manifest []byte, now time.Time) (wire.Release, error) {
 		return r, fmt.Errorf("the release manifest cannot be read: %w", err)
 	}
 	key, ok := keys[r.KeyID]
+	if r.KeyID == "" {
+		return r, errors.New("no signed release is offered here, and others are refused")
+	}
 	if !ok {
 		return r, fmt.Errorf("the release is signed with key %q, which this svc does not know; refused", r.KeyID)
 	}

@@ -105,7 +105,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		manifest []byte
 		want     string
 	}{
-		{"not signed", unsigned, "does not know"},
+		{"not signed", unsigned, "no signed release"},
 		{"signed by another key", foreignJSON, "signature is wrong"},
 		{"signed with an unknown key", unknownJSON, "does not know"},
 		{"expired", sign(t, release(bin, func(r *wire.Release) { r.ExpiresAt = coord.TimeOf(now.Add(-time.Second)).Ptr() })), "expired"},

@@ -210,6 +210,17 @@ func Installed(id, home string, lookPath func(string) (string, error)) bool {
 		}))
 }
 
+// Program returns where a host is on the PATH, or "".
+func Program(id string, lookPath func(string) (string, error)) string {
+	h, _ := ByID(id)
+	for _, name := range h.binaries {
+		if path, err := lookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
 // Notes says in one line what a host still wants from the user, after a set-up
 // with or without leave to edit the home folder.
 func Notes(host string, home bool) string {

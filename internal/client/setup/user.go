@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,10 +36,37 @@ var userPlaces = map[string]map[string]string{
 
 // userNotes say what a host still wants after svc init --user.
 var userNotes = map[string]string{
-	"claude_code": "for its tools, run once: claude mcp add --scope user svc -- svc mcp",
+	"claude_code": "for its tools, run once: " + claudeAdd,
 	"codex":       "start codex once and accept the new hooks in its review screen; until then codex exec skips them",
 	"vscode":      "its tool servers stay in each workspace: run svc init there",
 	"omp":         "its tool servers stay in each repository: run svc init there",
+}
+
+// claudeAdd has Claude Code write the tool server into its own file, which it
+// rewrites all the time: two writers would lose each other's work.
+const claudeAdd = "claude mcp add --scope user svc -- svc mcp"
+
+// UserServer returns how the tool server of a host stands whose file in the
+// home folder only the host itself writes, and the command that adds it; no
+// command for other hosts.
+func UserServer(home, host string) (p Part, add string) {
+	if host != "claude_code" || home == "" {
+		return Part{}, ""
+	}
+	p.File = "~/.claude.json"
+	var kept struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	data, err := os.ReadFile(filepath.Join(home, ".claude.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &kept)
+	}
+	if err == nil {
+		_, p.Present = kept.Servers["svc"]
+	} else if !os.IsNotExist(err) {
+		p.Err = err
+	}
+	return p, claudeAdd
 }
 
 // hereOnly are the hosts that read a repository's hooks only in the folder in

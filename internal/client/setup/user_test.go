@@ -1,6 +1,8 @@
 package setup_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +77,34 @@ func TestUserHooksAreWhereTheHookLooksForThem(t *testing.T) {
 		if h.Plugin == "" && !h.CallsUs("", home, &host.Host{}) {
 			t.Errorf("%s: no file of %q calls us, of what svc init --user wrote", id, h.UserConfigs)
 		}
+	}
+}
+
+// Claude Code writes its tool servers itself; we only look.
+func TestToolsThatOnlyTheHostWrites(t *testing.T) {
+	home := t.TempDir()
+	if p, add := setup.UserServer(home, "claude_code"); p.Present || p.Err != nil || !strings.HasPrefix(add, "claude mcp add ") {
+		t.Errorf("without a file: %+v, %q", p, add)
+	}
+	for text, want := range map[string]setup.Part{
+		`{"mcpServers": {"svc": {"command": "svc"}}}`: {Present: true},
+		`{"mcpServers": {"other": {}}}`:               {},
+		`{}`:                                          {},
+	} {
+		if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := setup.UserServer(home, "claude_code"); p.Present != want.Present || p.Err != nil || p.File != "~/.claude.json" {
+			t.Errorf("%s: %+v", text, p)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := setup.UserServer(home, "claude_code"); p.Err == nil {
+		t.Error("a file that cannot be read is not told")
+	}
+	if _, add := setup.UserServer(home, "cursor"); add != "" {
+		t.Errorf("cursor's file is written by svc init, not by %q", add)
 	}
 }

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/wire"
+)
+
+// letterPatience is how long a test letter is waited for: a mail server that
+// takes longer is tried again by the service anyway.
+const letterPatience = 20 * time.Second
+
+func (a *app) mailCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "mail",
+		Short:   "Whether the server sends mail, and a test letter",
+		Example: "  svc mail\n  svc mail test",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/integrations/mail", nil, a.sayMail)
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:     "test",
+		Short:   "Mail yourself a test letter, and wait for what becomes of it",
+		Example: "  svc mail test",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.testMail(cmd.Context()) },
+	})
+	return cmd
+}
+
+func (a *app) sayMail(m wire.MailStatus) {
+	switch {
+	case !m.Available:
+		fmt.Fprintln(a.Stdout, "The server sends no mail: links are shown instead. Whoever runs it sets\nSVC_SMTP and SVC_SMTP_FROM.")
+	case m.Test == nil:
+		fmt.Fprintln(a.Stdout, "The server sends mail; svc mail test tries it.")
+	default:
+		fmt.Fprintf(a.Stdout, "The server sends mail. The last test letter, to %s, %s: %s.\n", peertext.Person(m.Test.To), a.ago(m.Test.SentAt),
+			letterState(&m.Test.Letter))
+	}
+}
+
+func (a *app) testMail(ctx context.Context) error {
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	var sent wire.MailTest
+	if err := c.Send(ctx, "POST", "/v1/integrations/mail/test", nil, &sent); err != nil {
+		return err
+	}
+	end := a.Now().Add(letterPatience)
+	for sent.State == coord.LetterQueued && a.Now().Before(end) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+		var now wire.MailStatus
+		if err := c.Send(ctx, "GET", "/v1/integrations/mail", nil, &now); err != nil {
+			return err
+		}
+		if now.Test != nil {
+			sent = *now.Test
+		}
+	}
+	if a.json {
+		if err := a.printJSON(sent); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.Stdout, "A letter to %s: %s.\n", peertext.Person(sent.To), letterState(&sent.Letter))
+	}
+	if sent.State != coord.LetterSent {
+		return &exit{code: ExitError}
+	}
+	return nil
+}
