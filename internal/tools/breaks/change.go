@@ -103,8 +103,12 @@ func merged(all, over map[string]string) map[string]string {
 
 var pathWord = regexp.MustCompile(`(["'/:])(favorite|follow|comments|login|feed|profiles|tags|articles)(["'/?:{ ]|$)`)
 
-// remark tells lines that are no route though they may look like one.
-var remark = regexp.MustCompile(`^\s*(\*|//|#|/\*)|\bimport\b|\brequire\b|@ApiOperation|@Api`)
+// remark tells lines that are no route though they may look like one; label
+// what stands before a word that only names a group in a document.
+var (
+	remark = regexp.MustCompile(`^\s*(\*|//|#|/\*)|\bimport\b|\brequire\b|@ApiOperation|@Api|RequestMethod\.`)
+	label  = regexp.MustCompile(`tags=\[$`)
+)
 
 // route draws a part of a path and writes it otherwise where routes are.
 func (p *play) route(all map[string]string) (change, bool) {
@@ -119,7 +123,7 @@ func (p *play) route(all map[string]string) (change, bool) {
 			isRoute := regexp.MustCompile(`(?i)route|mapping|\.(get|post|put|delete|del)\(|@(get|post|put|delete|path)|http(get|post|put|delete)|` +
 				`\b(get|post|delete|put)\b\s*["'({]|resources?\s|p"`).MatchString(line)
 			for _, m := range pathWord.FindAllStringSubmatchIndex(line, -1) {
-				if isRoute && !remark.MatchString(line) {
+				if isRoute && !remark.MatchString(line) && !label.MatchString(line[:m[0]]) {
 					places = append(places, place{file, []int{at + m[4], at + m[5]}})
 				}
 			}

@@ -114,6 +114,9 @@ func (c *cluster) run(ctx context.Context, o options, what string, harm func(con
 		}
 		n++
 		done[kind]++
+		if n%o.faults == 0 {
+			fmt.Printf("  %d faults, %d pairs so far\n", n, c.pairs.Load())
+		}
 	}
 	stop()
 	work.Wait()
@@ -160,7 +163,11 @@ func faultScene(ctx context.Context, dir string, o options) error {
 		f := kinds[turn%len(kinds)]
 		turn++
 		err := f.do(ctx)
-		time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond) // in between they work
+		between := 300 + rand.IntN(700)
+		if turn > o.faults { // as many as asked for: from now on mostly they work
+			between *= 4
+		}
+		time.Sleep(time.Duration(between) * time.Millisecond)
 		return f.name, err
 	})
 }

@@ -50,7 +50,7 @@ func (s *score) strangers(list string) error {
 			}
 		}
 	}
-	var pairs, calls, equal, likely int
+	var pairs, calls, sure, common, likely int
 	for i, user := range all {
 		for j, provider := range all[:others] {
 			if i == j || len(user.calls) == 0 || len(provider.serve) == 0 {
@@ -61,7 +61,11 @@ func (s *score) strangers(list string) error {
 				calls++
 				switch {
 				case meet(provider.serve, []string{k}, scope.ContractsOverlap):
-					equal++
+					if tied(user.calls, provider.serve) || !scope.CommonRoute(k) {
+						sure++
+					} else {
+						common++
+					}
 				case meet(provider.serve, []string{k}, scope.RoutesMeet):
 					likely++
 				default:
@@ -73,9 +77,15 @@ func (s *score) strangers(list string) error {
 			}
 		}
 	}
-	fmt.Printf("%d pairs of different programs, %d calls: %d meet a route of the same key (%s), %d one that differs by its prefix (%s)\n",
-		pairs, calls, equal, percent(equal, calls), likely, percent(likely, calls))
+	fmt.Printf("%d pairs of different programs, %d calls: %d meet a route of the same key and are told as sure, "+
+		"%d one that all services have, %d one that differs by its prefix\n", pairs, calls, sure, common, likely)
 	return nil
+}
+
+// tied tells whether something else than what all services have ties two
+// programs: then the engine takes a route of theirs for the same.
+func tied(calls, serve []string) bool {
+	return slices.ContainsFunc(calls, func(k string) bool { return !scope.CommonRoute(k) && meet(serve, []string{k}, scope.ContractsOverlap) })
 }
 
 // routeKeys are the routes that a program's own code has in a role.

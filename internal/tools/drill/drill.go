@@ -185,14 +185,16 @@ func (c *complaints) lines() []string {
 
 // A Client calls one svcd as one person.
 type Client struct {
-	HTTP  *http.Client
-	Token string
+	HTTP    *http.Client
+	Token   string
+	Session string // of the agent it acts as, if any
 }
 
 // NewClient returns a Client that gives up after a time.
 func NewClient(token string, most time.Duration) *Client {
 	return &Client{Token: token, HTTP: &http.Client{Timeout: most, Transport: &http.Transport{MaxIdleConnsPerHost: 64,
-		DialContext: (&net.Dialer{Timeout: most}).DialContext}}}
+		IdleConnTimeout: time.Minute, // before the server does: what is sent meanwhile is lost
+		DialContext:     (&net.Dialer{Timeout: most}).DialContext}}}
 }
 
 // An Answered is a refusal: it surely did nothing.
@@ -220,6 +222,9 @@ func (c *Client) Call(ctx context.Context, at *Server, method, path string, in, 
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
+	if c.Session != "" {
+		req.Header.Set("X-Svc-Session", c.Session)
+	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	res, err := c.HTTP.Do(req)

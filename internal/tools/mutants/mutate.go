@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"strconv"
@@ -19,7 +18,7 @@ type mutant struct {
 	line int
 	in   string // the function
 	what string // before -> after
-	text []byte // the whole file
+	text []byte // the whole file, unformatted
 }
 
 // name tells mutants apart across edits elsewhere in the file.
@@ -136,14 +135,10 @@ func isText(b *ast.BinaryExpr) bool {
 func (e edit) apply(fset *token.FileSet, src []byte, file, in string) (mutant, bool) {
 	from, to := fset.Position(e.at), fset.Position(e.end)
 	text := joined(src[:from.Offset], []byte(e.text), src[to.Offset:])
-	if pretty, err := format.Source(text); err == nil {
-		text = pretty
-	}
 	if bytes.Equal(text, src) {
 		return mutant{}, false
 	}
-	line := lineAt(src, from.Offset)
-	after := lineAt(joined(src[:from.Offset], []byte(e.text), src[to.Offset:]), from.Offset)
+	line, after := lineAt(src, from.Offset), lineAt(text, from.Offset)
 	what := fmt.Sprintf("%s -> %s", excerpt.Dots(line, 100), excerpt.Dots(after, 100))
 	if e.text == "" {
 		what = excerpt.Dots(line, 100) + " -> left out"

@@ -6,12 +6,14 @@
 // then post_edit with one file of four lines. Every tenth turn it declares an
 // intent for the file first, every fifth it submits a prompt, every twentieth it
 // calls the tools team_context and inbox, every fortieth it waits for a file
-// that nobody holds. Twenty agents share a person; each tenth file is another
-// agent's, so that some edits meet. Listeners follow the event stream.
+// that nobody holds; each begins somewhere in this, and they come within a
+// minute. Twenty agents share a person; each tenth file is another agent's, so
+// that some edits meet. Listeners follow the event stream.
 //
 // In the end every edit that was acknowledged must be in the log, every stream
-// must have heard every event once and in order, and the 99th percentile of
-// pre_edit must be within its bound.
+// must have heard every event once and in order, the 99th percentile of
+// pre_edit must be within its bound, and no hook above its budget. Of each that
+// took half of that it tells when, and what else was late then.
 package main
 
 import (
@@ -38,6 +40,7 @@ type options struct {
 	agents  int
 	streams int
 	every   time.Duration
+	arrive  time.Duration
 	last    time.Duration
 	p99     time.Duration
 	budget  time.Duration
@@ -45,12 +48,15 @@ type options struct {
 
 const perPerson = 20
 
+const cycle = 40 // turns, until an agent does the same again
+
 func main() {
 	var o options
 	flag.StringVar(&o.svcd, "svcd", "bin/svcd", "the program to load")
 	flag.IntVar(&o.agents, "agents", 1000, "how many work at once")
 	flag.IntVar(&o.streams, "streams", 200, "how many listen")
 	flag.DurationVar(&o.every, "every", 15*time.Second, "between two edits of an agent")
+	flag.DurationVar(&o.arrive, "arrive", time.Minute, "within which all have come")
 	flag.DurationVar(&o.last, "for", 10*time.Minute, "how long")
 	flag.DurationVar(&o.p99, "p99", 25*time.Millisecond, "what 99 of 100 questions may take")
 	flag.DurationVar(&o.budget, "budget", 400*time.Millisecond, "what any hook may take")
@@ -66,13 +72,23 @@ func main() {
 // A soak is a service under load, and what it acknowledged.
 type soak struct {
 	options
+	dir     string
+	began   time.Time
 	server  *drill.Server
 	people  []*drill.Client
 	edits   atomic.Int64 // recorded and acknowledged
 	refused atomic.Int64
 	mu      sync.Mutex
 	took    map[string][]time.Duration
+	slow    []held // requests that took half a hook's budget
+	pulse   pulse
 	wrong   []error
+}
+
+// held is a request that took too long, and when it began after all began.
+type held struct {
+	kind     string
+	at, took time.Duration
 }
 
 func run(ctx context.Context, o options) error {
@@ -86,7 +102,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	s := &soak{options: o, took: map[string][]time.Duration{}}
+	s := &soak{options: o, dir: dir, began: time.Now(), took: map[string][]time.Duration{}}
 	if s.server, err = drill.NewServer(o.svcd, "svcd", "--data", dir); err != nil {
 		return err
 	}
@@ -117,6 +133,7 @@ func (s *soak) play(ctx context.Context) error {
 	}
 	working, stop := context.WithTimeout(ctx, s.last)
 	defer stop()
+	s.pulse.start(working, s.dir, s.people[0], s.server, s.began)
 	for i := range s.agents {
 		work.Go(func() { s.agent(working, i) })
 	}
@@ -168,6 +185,10 @@ func (s *soak) report(events int) {
 			s.fail(fmt.Errorf("a %s took %s; %s is a hook's budget", kind, most, s.budget))
 		}
 	}
+	for _, h := range s.slow[:min(len(s.slow), 40)] {
+		fmt.Printf("  slow: %s of %s at %s; meanwhile %s\n", h.kind, h.took.Round(time.Millisecond), h.at.Round(time.Millisecond),
+			s.pulse.during(h))
+	}
 	for _, line := range s.server.Complaints() {
 		s.fail(fmt.Errorf("svcd logged %.400s", line))
 	}
@@ -212,11 +233,13 @@ func indexes[T any](of []T) (out []int) {
 // agent works at its pace until ctx ends. What it began it finishes.
 func (s *soak) agent(ctx context.Context, i int) {
 	who := s.people[i/perPerson%len(s.people)]
-	pause(ctx, time.Duration(rand.Int64N(int64(s.every))))
+	pause(ctx, time.Duration(rand.Int64N(int64(s.arrive))))
 	if ctx.Err() == nil {
-		s.hook(who, i, "session_start", nil)
+		as := *who
+		as.Session, _ = s.hook(who, i, "session_start", nil)
+		who = &as
 	}
-	for turn := 0; ctx.Err() == nil; turn++ {
+	for turn := rand.IntN(cycle); ctx.Err() == nil; turn++ {
 		began := time.Now()
 		s.turn(who, i, turn)
 		pause(ctx, s.every-time.Since(began))
@@ -246,26 +269,31 @@ func (s *soak) turn(who *drill.Client, i, turn int) {
 			return call(ctx, who, s.server, "wait_for", map[string]any{"path": "nobody/holds.go", "timeout_seconds": 1, "repo": "acme/api"})
 		})
 	}
-	if s.hook(who, i, "pre_edit", map[string]any{"paths": []string{file}}) != nil {
+	if _, err := s.hook(who, i, "pre_edit", map[string]any{"paths": []string{file}}); err != nil {
 		return
 	}
 	facts := map[string]any{"path": file, "status": "modified", "base_blob": strings.Repeat("b", 40), "language": "go",
 		"hunks": []map[string]any{{"start": 1 + turn, "count": 4, "lines_hash": fmt.Sprintf("%016x", i*1000+turn)}}}
-	if s.hook(who, i, "post_edit", map[string]any{"analysis": map[string]any{"version": 1, "files": []any{facts}}}) == nil {
+	if _, err := s.hook(who, i, "post_edit", map[string]any{"analysis": map[string]any{"version": 1, "files": []any{facts}}}); err == nil {
 		s.edits.Add(1)
 	}
 }
 
-func (s *soak) hook(who *drill.Client, i int, event string, more map[string]any) error {
+// hook plays an event of an agent's, and returns its session's id.
+func (s *soak) hook(who *drill.Client, i int, event string, more map[string]any) (session string, err error) {
 	body := map[string]any{"event": event, "session": map[string]any{"tool": "codex", "external_id": fmt.Sprint("agent", i)},
 		"repo": map[string]any{"remote_fingerprints": []string{"github.com/acme/api"}, "branch": fmt.Sprint("work", i),
 			"worktree_hash": fmt.Sprint("copy", i)}}
 	for k, v := range more {
 		body[k] = v
 	}
-	return s.timed(event, func(ctx context.Context) error {
-		return who.Call(ctx, s.server, "POST", "/v1/hooks/evaluate", body, nil)
+	var answer struct {
+		Session string `json:"session_id"`
+	}
+	err = s.timed(event, func(ctx context.Context) error {
+		return who.Call(ctx, s.server, "POST", "/v1/hooks/evaluate", body, &answer)
 	})
+	return answer.Session, err
 }
 
 func (s *soak) tool(who *drill.Client, name string, arguments map[string]any) {
@@ -285,6 +313,9 @@ func (s *soak) timed(kind string, do func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.took[kind] = append(s.took[kind], took)
+	if took > s.budget/2 && kind != "wait" {
+		s.slow = append(s.slow, held{kind, began.Sub(s.began), took})
+	}
 	switch a, ok := err.(drill.Answered); {
 	case err == nil:
 	case ok && a.Status < 500 || ok && a.Status == 503 && a.RetryAfter != "":
