@@ -165,7 +165,7 @@ func newBench(t *testing.T) *bench {
 			t.Fatal(err)
 		}
 	}
-	b.s = continued(t, filepath.Join(top, "data"), y.cookies, "--outbound-allow", "127.0.0.0/8")
+	b.s = continued(t, filepath.Join(top, "data"), y.cookies, append(withMail(t), "--outbound-allow", "127.0.0.0/8")...)
 	for name, body := range tools {
 		writeFile(t, filepath.Join(top, "bin", name), "#!/bin/sh\n"+body+"\n")
 		if err := os.Chmod(filepath.Join(top, "bin", name), 0o755); err != nil {
@@ -216,7 +216,7 @@ func (b *bench) play(t *testing.T, line string, during func(said func() string, 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*await.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Dir, cmd.Env, cmd.WaitDelay, cmd.Stdin = b.dir, b.env, time.Second, strings.NewReader(b.stdin)
+	cmd.Dir, cmd.Env, cmd.WaitDelay, cmd.Stdin = b.dir, b.env, 10*time.Second, strings.NewReader(b.stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out, errs record

@@ -183,6 +183,43 @@ func TestAPrefixThatAnAdminConfirms(t *testing.T) {
 	}
 }
 
+// Many services have users and a login: a route of the same name does not make
+// one call the other. That is only probable until something else ties the two.
+func TestStrangersWithRoutesThatAllHave(t *testing.T) {
+	svc := program(t, "svc")
+	const server = "src/server.js"
+	routes := func(all ...string) string {
+		text := "const app = require('express')();\n"
+		for _, r := range all {
+			text += "app.post('" + r + "', (req, res) => {\n  res.json({ id: 1 });\n});\n"
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		other string
+		sure  bool
+	}{"stranger": {"/telescopes/:id", false}, "backend": {"/orders/:id", true}} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, t.TempDir())
+			api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{server: routes("/users/login", c.other)})
+			web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), map[string]string{"src/c.ts": "import axios from 'axios';\n" +
+				"export const enter = (b: object) => axios.post('/users/login', b);\n" +
+				"export const order = (id: string) => axios.post(`/orders/${id}`);\n"})
+			mail := newCheckout(t, s, svc, "mail", s.token("bob@example.com"), map[string]string{server: routes("/users/login")})
+			for _, at := range []*checkout{api, web, mail} {
+				at.hook("SessionStart", "")
+			}
+			s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/web","acme/mail"]}`, nil)
+			web.svc("index")
+			api.write(server, routes("/sessions/begin", c.other))
+			told := api.hook("PostToolUse", server)
+			if !strings.Contains(told, "/users/login") || strings.Contains(told, "probably") == c.sure {
+				t.Errorf("sure should be %v: %s", c.sure, told)
+			}
+		})
+	}
+}
+
 // A change is made in several files, one after the other. What was told between
 // two of them is over when the last one makes it whole.
 func TestAChangeThroughSeveralFilesIsJudgedAsAWhole(t *testing.T) {

@@ -17,7 +17,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/server/store"
 )
 
 // build makes a svc of another kind, once for all rows, and returns it.
@@ -28,6 +32,8 @@ func (m *machine) build(kind string) string {
 		"lean":    "-tags=lean", // which has the grammars beside it, and here has not
 	}[kind]
 	file := filepath.Join(filepath.Dir(program(m.t, "svc")), kind, "svc")
+	builds.Lock()
+	defer builds.Unlock()
 	if _, err := os.Stat(file); err == nil {
 		return file
 	}
@@ -36,6 +42,8 @@ func (m *machine) build(kind string) string {
 	}
 	return file
 }
+
+var builds sync.Mutex
 
 // install puts another svc in the place of this one.
 func (m *machine) install(file string) {
@@ -74,6 +82,10 @@ func brokenPrograms() []setUp {
 			m.install(m.build("release"))
 		}, `version +the server is 2\.0\.0 and newer(.|\n)*fix: svc update`, false},
 		{"there is no git", func(m *machine) { m.path = []string{m.bin, m.hosts} }, `git +git cannot be started`, false},
+		{"a folder is a path of Windows", func(m *machine) { m.env = append(m.env, `CODEX_HOME=C:\Users\olga\.codex`) },
+			`paths +CODEX_HOME is a path of Windows(.|\n)*fix: unset CODEX_HOME`, false},
+		{"a folder has a line break of Windows", func(m *machine) { m.env = append(m.env, "XDG_DATA_HOME="+m.home+"/data\r") },
+			`paths +XDG_DATA_HOME ends with a line break`, false},
 		{"git is too old", func(m *machine) { m.script(filepath.Join(m.hosts, "git"), "echo git version 2.17.1") },
 			`git +git version 2\.17\.1 is too old`, false},
 		{"the folder for temporary files is not there", func(m *machine) {
@@ -130,6 +142,16 @@ func brokenLogins() []setUp {
 			id := m.login(`{"name":"story","user_email":"olga@example.com"}`)
 			m.s.send(http.MethodDelete, "/v1/tokens/"+id, "", nil)
 		}, `token +.*rejected the token(.|\n)*fix: svc login`, false},
+		{"the token has expired", func(m *machine) {
+			var made struct{ ID, Token string }
+			m.s.post("/v1/tokens", `{"name":"story","user_email":"olga@example.com","expires_in_days":30}`, &made)
+			m.check(m.s.d.Ops.People.Write(m.t.Context(), coord.Caller{}, func(tx *store.Tx) error {
+				_, err := tx.ExecContext(m.t.Context(), "UPDATE tokens SET expires_at = $2 WHERE id = $1", made.ID, 1000)
+				return err
+			}))
+			m.env = append(m.env, "SVC_SERVER="+m.front.URL, "SVC_TOKEN="+made.Token)
+		}, `token +.*rejected the token .*expired(.|\n)*fix: svc login`, false},
+		{"the disk is full", func(m *machine) { m.full = true }, `config +.*takes no files(.|\n)*fix: make room on that disk`, false},
 		{"the person was removed from the org", func(m *machine) {
 			var made struct{ ID string }
 			m.s.post("/v1/members", `{"email":"cy@example.com","name":"Cy Cedar"}`, &made)
@@ -263,6 +285,20 @@ func brokenHosts() []setUp {
 			`claude_code hooks +.*lacks ExitPlanMode`, true},
 		{"hooks name a svc that is gone", func(m *machine) { m.edit(claude, swap("svc hook --tool", "/opt/svc-0.3/bin/svc hook --tool")) },
 			`claude_code hooks +.*is of another version`, true},
+		{"hooks were written on Windows", func(m *machine) {
+			m.edit(claude, swap("svc hook --tool", `C:\\Users\\olga\\svc.exe hook --tool`))
+		}, `claude_code hooks +.*is of another version`, true},
+		{"hooks with line endings of Windows, and one taken out", func(m *machine) {
+			m.edit(claude, func(s string) string {
+				return strings.ReplaceAll(strings.ReplaceAll(s, `"PreToolUse"`, `"Notification"`), "\n", "\r\n")
+			})
+		}, `claude_code hooks +.*no hook on PreToolUse`, true},
+		{"the host is that of Windows, beside this Linux", func(m *machine) {
+			m.check(os.Remove(filepath.Join(m.hosts, "claude")))
+			m.script(filepath.Join(m.hosts, "AppData", "Roaming", "npm", "claude"), "exit 0")
+			m.path = append(m.path, filepath.Join(m.hosts, "AppData", "Roaming", "npm"))
+			m.env = append(m.env, "WSL_DISTRO_NAME=Ubuntu")
+		}, `claude_code side +.*is the host of Windows(.|\n)*fix: install claude_code in Ubuntu`, false},
 		{"one hook was taken out", func(m *machine) { m.edit(claude, swap(`"PreToolUse"`, `"Notification"`)) },
 			`claude_code hooks +.*no hook on PreToolUse`, true},
 		{"all hooks are switched off here", local(`{"disableAllHooks": true}`),
@@ -304,6 +340,10 @@ func brokenHosts() []setUp {
 			m.dir = filepath.Join(m.repo, "packages", "a")
 			m.check(os.MkdirAll(m.dir, 0o755))
 		}, `folders +started in this folder, claude_code, gemini_cli would run none of our hooks`, true},
+		{"a plugin with line endings of Windows", func(m *machine) {
+			m.svc("init", "--tools", "opencode", "--yes")
+			m.edit(".opencode/plugin/svc.js", swap("\n", "\r\n"))
+		}, `opencode hooks +.*the plugin is of another version`, true},
 		{"a plugin of another version", func(m *machine) {
 			m.svc("init", "--tools", "opencode", "--yes")
 			m.edit(".opencode/plugin/svc.js", func(s string) string { return s + "\n// old\n" })

@@ -37,6 +37,7 @@ type machine struct {
 	env                            []string // which comes last, and so wins
 	token                          string
 	path                           []string
+	full                           bool         // there is no room for a file
 	down                           atomic.Bool  // the service does not answer
 	skew                           atomic.Int64 // of its clock, in nanoseconds
 	instead                        sync.Map     // answers to paths, in place of the service's
@@ -130,8 +131,11 @@ func (m *machine) run(args ...string) (code int, out string) {
 	if _, err := os.Stat(svc); err != nil {
 		svc = program(m.t, "svc")
 	}
+	if m.full { // no file takes a byte, as on a full disk
+		svc, args = "/bin/sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, svc}, args...)
+	}
 	cmd := exec.CommandContext(ctx, svc, args...)
-	cmd.Dir, cmd.WaitDelay = m.dir, time.Second
+	cmd.Dir, cmd.WaitDelay = m.dir, 10*time.Second
 	cmd.Env = m.environ()
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
@@ -190,6 +194,7 @@ func TestDoctorFindsBrokenSetUps(t *testing.T) {
 	})
 	for _, row := range all {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			m := newMachine(t, s)
 			row.breaks(m)
 			says := regexp.MustCompile(row.says)

@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -21,7 +25,7 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			s := newServer(t, t.TempDir())
 			token := s.token("olga@example.com")
 			one := newClone(t, s, token)
-			one.env = append(one.env, "XDG_CACHE_HOME="+t.TempDir())
+			one.env = append(one.env, "XDG_CACHE_HOME="+ownCache(t))
 			one.shop(t)
 			two := *one
 			two.dir = filepath.Join(t.TempDir(), "two")
@@ -51,6 +55,25 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			if !strings.Contains(said, "shop/more.go line 3") || !strings.Contains(said, "svc merge check") {
 				t.Errorf("said %q", said)
 			}
+			// Nor is it told again by another check that finds the same.
+			found := func() time.Time {
+				at := time.Time{}
+				left, _ := filepath.Glob(filepath.Join(one.temp, "svc-hook-*", "merged-*"))
+				for _, l := range left {
+					if info, err := os.Stat(l); err == nil && !strings.HasSuffix(l, ".lock") {
+						at = info.ModTime()
+					}
+				}
+				return at
+			}
+			first := found()
+			await.True(t, "a second check", func() bool {
+				if again := b.hook("UserPromptSubmit", map[string]any{"prompt": "and on"}); strings.Contains(again, want) {
+					t.Fatalf("told twice: %q", again)
+				}
+				b.hook("Stop", nil)
+				return found().After(first)
+			})
 			if again := b.hook("UserPromptSubmit", map[string]any{"prompt": "and on"}); strings.Contains(again, want) {
 				t.Errorf("told twice: %q", again)
 			}
@@ -66,6 +89,22 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			})
 		})
 	}
+}
+
+// ownCache returns a folder for what programs keep. The test ends when those
+// have ended that have it: nobody waits for a check, which goes on to write.
+func ownCache(t *testing.T) string {
+	dir := t.TempDir()
+	t.Cleanup(func() {
+		await.True(t, "the end of the checks", func() bool {
+			running, _ := filepath.Glob("/proc/[0-9]*/environ")
+			return !slices.ContainsFunc(running, func(p string) bool {
+				env, err := os.ReadFile(p)
+				return err == nil && bytes.Contains(env, []byte("XDG_CACHE_HOME="+dir+"\x00"))
+			})
+		})
+	})
+	return dir
 }
 
 // shop commits some Go.
@@ -107,7 +146,7 @@ func TestPushedWorkIsCheckedInTheBackground(t *testing.T) {
 	gittest.Run(t, bob.dir, "checkout", "-q", "-b", "bobs")
 	for _, c := range []*clone{olga, bob} { // the host is this machine's
 		gittest.Write(t, c.config, ".gitconfig", "[url \""+hub+"\"]\n\tinsteadOf = https://github.com/acme/shop.git\n")
-		c.env = append(c.env, "XDG_CACHE_HOME="+t.TempDir(), "GIT_CONFIG_GLOBAL="+filepath.Join(c.config, ".gitconfig"))
+		c.env = append(c.env, "XDG_CACHE_HOME="+ownCache(t), "GIT_CONFIG_GLOBAL="+filepath.Join(c.config, ".gitconfig"))
 	}
 	s.send("PUT", "/v1/policies", `{"rules":{"merge_check":"pushed"}}`, nil)
 	a, b := olga.agent(t, "a"), bob.agent(t, "b")

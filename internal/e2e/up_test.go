@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,6 +100,21 @@ func (l *laptop) hook(session, event, id string) string {
 func (l *laptop) service() (s wire.LocalService, ok bool) {
 	text, err := os.ReadFile(filepath.Join(l.home, ".local", "share", "svc", "local", wire.LocalAddress))
 	return s, err == nil && json.Unmarshal(text, &s) == nil
+}
+
+// Where no agent host is found, svc up says that nothing was written, and what
+// to do, and not that agents are told of anything.
+func TestUpWithoutAHostSaysSo(t *testing.T) {
+	l := newLaptop(t)
+	git, err := exec.LookPath("git")
+	if err := errors.Join(err, os.Symlink(git, filepath.Join(l.bin, "git")), os.RemoveAll(filepath.Join(l.home, ".claude"))); err != nil {
+		t.Fatal(err)
+	}
+	l.env = append(l.env, "PATH="+l.bin) // whoever tests may have hosts
+	out := l.run("", "svc", "up", "--yes")
+	if !strings.Contains(out, "No hooks were written") || strings.Contains(out, "Start your agents anew") {
+		t.Errorf("svc up says\n%s", out)
+	}
 }
 
 // svc up is all that one person needs: no login, no remote, no terminal that
@@ -323,7 +339,7 @@ func TestALoginTellsOfNoOtherRepository(t *testing.T) {
 func TestTheDemoPlaysAndLeavesNothing(t *testing.T) {
 	l := newLaptop(t)
 	out := l.run("", "svc", "demo")
-	for _, want := range []string{"told before", "refused", "INT-2", "lands it"} {
+	for _, want := range []string{"told before", "refused", "INT-2", "waits for", "wait ends", "lands it"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, out)
 		}
@@ -335,7 +351,9 @@ func TestTheDemoPlaysAndLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(l.home, ".local")); err == nil {
-		t.Error("it left something in the home folder")
+	for _, dir := range []string{".local", ".cache"} {
+		if _, err := os.Stat(filepath.Join(l.home, dir)); err == nil {
+			t.Errorf("it left %s in the home folder", dir)
+		}
 	}
 }

@@ -230,9 +230,10 @@ func (c *containers) serve(owner string) (url, link string) {
 	free.Close()
 	url = "http://" + addr
 	c.running = "svc-" + strings.ReplaceAll(addr, ":", "-")
-	out, err := c.podman("run", "-d", "--name", c.running, "--network=host", "--read-only", "--cap-drop=ALL",
-		"--security-opt=no-new-privileges", "-v", "data:/data", "oci-archive:"+c.image,
-		"serve", "--addr", addr, "--data", "/data", "--public-url", url, "--owner", owner)
+	run := append([]string{"run", "-d", "--name", c.running, "--network=host", "--read-only", "--cap-drop=ALL",
+		"--security-opt=no-new-privileges", "-v", "data:/data"}, limits...)
+	out, err := c.podman(append(run, "oci-archive:"+c.image,
+		"serve", "--addr", addr, "--data", "/data", "--public-url", url, "--owner", owner)...)
 	if err != nil {
 		c.t.Fatalf("podman run: %v\n%s", err, out)
 	}
@@ -246,6 +247,10 @@ func (c *containers) serve(owner string) (url, link string) {
 	})
 	return url, link
 }
+
+// limits are as many files and processes as svcd needs: podman of root asks for
+// more than a machine may give to root that is itself in a container.
+var limits = []string{"--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096"}
 
 // user is as whom the service runs: in the container, and on this machine.
 func (c *containers) user() string {
