@@ -31,6 +31,12 @@ export async function newContext(browser, options = {}) {
   });
   await context.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (e) => console.error(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile ?? ""}`));
+    // Of a page that Chromium takes for hidden no frame is ever drawn.
+    window.nextFrame = (then) => {
+      const timer = setTimeout(() => go(), 500);
+      const frame = requestAnimationFrame(() => go());
+      const go = () => (clearTimeout(timer), cancelAnimationFrame(frame), then());
+    };
     window.notices = [];
     new MutationObserver((changes) => {
       for (const c of changes) for (const n of c.addedNodes) if (n.classList?.contains("toast")) window.notices.push(n.textContent);

@@ -52,8 +52,9 @@ test("a repo has a channel of its own, and quiet hours are kept", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("is no time zone that is known here").waitFor();
   await page.getByLabel("Time zone").fill("Europe/Berlin");
+  const saved = page.waitForResponse((r) => r.request().method() === "PATCH" && r.url().endsWith("/v1/integrations/slack") && r.ok());
   await page.getByRole("button", { name: "Save" }).click();
-  await said(page, "Saved.");
+  await saved; // "Saved." was said of the channel, too
   const kept = await world.clients.ana.get("/v1/integrations/slack");
   assert.equal(kept.every_minutes, 30);
   assert.deepEqual(kept.quiet, { from: "19:00", until: "08:00", zone: "Europe/Berlin", weekends: true });

@@ -22,6 +22,12 @@ async function press(page, locator, key = "Enter") {
   await page.keyboard.press(key);
 }
 
+/** Opens a menu and waits until the focus is in it: until then its keys go to the button. */
+async function openMenu(page, button) {
+  await press(page, button);
+  await page.waitForFunction(() => document.activeElement?.closest('[role="menu"]'));
+}
+
 test("the keyboard reaches everything: palette, shortcuts, rows", async () => {
   const page = await world.page("ana", "/");
   await page.keyboard.press("Control+k");
@@ -57,8 +63,7 @@ test("an intent is opened, edited and closed", async () => {
   await page.getByRole("heading", { name: "Split the ledger, then merge it" }).waitFor();
   await dialog(page).waitFor({ state: "detached" });
 
-  await press(page, page.getByRole("button", { name: "Close", exact: true }));
-  await page.getByRole("menuitem").first().waitFor();
+  await openMenu(page, page.getByRole("button", { name: "Close", exact: true }));
   await arrowTo(page, page.getByRole("menuitem", { name: "It is merged" }));
   await page.keyboard.press("Enter");
   await press(page, dialog(page).getByRole("button", { name: "Close as merged" }));
@@ -126,11 +131,12 @@ test("what needs somebody is dismissed, a contract chosen in the graph, a policy
 
 test("the org menu and the account menu open and close", async () => {
   const page = await world.page("ana", "/");
-  await press(page, page.getByRole("button", { name: /^Org Northwind/ }));
+  await openMenu(page, page.getByRole("button", { name: /^Org Northwind/ }));
   await page.getByRole("menuitem", { name: /Northwind/ }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("menuitem").first().waitFor({ state: "detached" });
-  await press(page, page.getByRole("button", { name: /account menu/ }));
+  await page.waitForFunction(() => document.activeElement?.matches(".org-button"));
+  await openMenu(page, page.getByRole("button", { name: /account menu/ }));
   await arrowTo(page, page.getByRole("menuitem", { name: "Dark" }));
   await page.keyboard.press("Enter");
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();

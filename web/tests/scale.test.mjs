@@ -49,9 +49,9 @@ async function scrollThrough(page, step, most) {
           stuck = window.scrollY === at ? stuck + 1 : 0;
           if (stuck === 0) frames++;
           if (stuck > 60 || frames >= most) resolve({ frames, height: document.documentElement.scrollHeight, elements: document.querySelectorAll("*").length });
-          else requestAnimationFrame(tick);
+          else window.nextFrame(tick);
         };
-        requestAnimationFrame(tick);
+        window.nextFrame(tick);
       }),
     [step, most],
   );

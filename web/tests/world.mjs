@@ -68,7 +68,7 @@ export async function settled(page) {
 export async function walkTo(page, path) {
   await page.evaluate((to) => {
     history.pushState(null, "", to);
-    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    return new Promise((drawn) => window.nextFrame(() => window.nextFrame(drawn)));
   }, path);
   await settled(page);
 }
