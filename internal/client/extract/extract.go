@@ -413,13 +413,13 @@ func (e *extractor) atMark(m *outline.Mark) {
 
 // named adds contracts whose key is a name: events and configuration.
 func (e *extractor) named(p *place) {
-	for _, n := range p.texts(p.rule.Options.Get("name")) {
-		n = strings.TrimSpace(n)
+	for _, whole := range e.names(p) {
+		n := strings.TrimSpace(whole)
 		if p.rule.Options.Get("strip-braces") != "" { // Spring's ${NAME:default}
 			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
 			n, _, _ = strings.Cut(n, ":")
 		}
-		if n == "" || strings.Contains(n, "{}") {
+		if n == "" || strings.Contains(n, "{}") || marks().MatchString(n) {
 			continue
 		}
 		if like := p.rule.Options.Get("like"); like != "" {
@@ -434,7 +434,7 @@ func (e *extractor) named(p *place) {
 		if p.rule.Contract == "event" { // an address of a queue or topic ends in its name
 			n = n[strings.LastIndexAny(n, "/:")+1:]
 			if p.rule.Options.Get("whole") != "" {
-				n = p.first(p.rule.Options.Get("name"))
+				n = strings.TrimSpace(whole)
 			}
 		}
 		e.add(p.rule.Contract+":"+n, coord.ContractRole(p.rule.Role), p.line, s)

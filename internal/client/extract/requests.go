@@ -94,7 +94,8 @@ func (e *extractor) elsewhere(name string) []string {
 	return e.foreign(name)
 }
 
-// A pending call is one whose path depends on a name of another file.
+// A pending call is one whose path, or whose topic, depends on a name of another
+// file.
 type pending struct {
 	p    *place
 	base string
@@ -110,7 +111,11 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 	e.foreign = foreign
 	for _, w := range e.pending {
 		before := len(e.out)
-		e.request(w.p, w.base)
+		if w.p.rule.Contract == "event" {
+			e.named(w.p)
+		} else {
+			e.request(w.p, w.base)
+		}
 		if len(e.out) == before {
 			continue
 		}

@@ -356,8 +356,8 @@ func (w *walker) assignment(i int) {
 		return
 	}
 	v := w.value(w.unwrap(r))
-	if v.Kind == ValText && (d < 0 || w.Defs[d].Contain) {
-		w.consts[name] = v
+	if c := v.byDefault(); c.Kind == ValText && (d < 0 || w.Defs[d].Contain) {
+		w.consts[name] = c
 	}
 	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})
 }

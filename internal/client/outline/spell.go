@@ -55,7 +55,7 @@ func (w *walker) textParts(i, depth int) (out []Value) {
 func (w *walker) hole(j, depth int) Value {
 	v := Value{Span: w.span(j)}
 	for c := range w.t.Children(j) {
-		if w.s.class[w.t.Nodes[c].Kind] != kindComment {
+		if w.s.class[w.t.Nodes[c].Kind] != kindComment && w.t.Text(c) != "{" { // some grammars name the brace
 			v = w.valueAt(w.unwrap(c), depth+1)
 			break
 		}

@@ -47,6 +47,8 @@ func (o *File) TextsOf(v Value) []string {
 		}
 		last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]
 		switch last {
+		case "listOf", "setOf", "asList", "singletonList", "singleton", "arrayOf", "List", "Seq":
+			return o.TextsOf(Value{Kind: ValList, Items: v.Call.Args})
 		case "Sprintf", "format", "sprintf", "printf", "URI", "URL", "Url", "parse", "of", "create", "url", "String",
 			"to_string", "join", "from", "encodeURI", "uri", "Uri", "Column":
 			for _, a := range v.Call.Args {

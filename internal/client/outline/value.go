@@ -45,6 +45,14 @@ func (v Value) Literal() (string, bool) {
 	return "", false
 }
 
+// byDefault is what a setting is when nobody sets it: X in ENV || "X".
+func (v Value) byDefault() Value {
+	if v.Kind == ValChoice && v.Text == orElse && v.Items[0].Kind != ValText {
+		return v.Items[1]
+	}
+	return v
+}
+
 // Get returns a field of an object.
 func (v Value) Get(name string) (Value, bool) {
 	for _, f := range v.Fields {

@@ -29,7 +29,13 @@ type protoModule struct {
 // protoUses adds the messages and methods that a file uses.
 func (r *Repo) protoUses(v *extract.Version) {
 	o := v.Outline
-	if r.tree == nil || v.Generated || len(o.Imports) == 0 {
+	if r.tree == nil || v.Generated {
+		return
+	}
+	if o.Lang == "csharp" {
+		r.protoUsesCSharp(v)
+	}
+	if len(o.Imports) == 0 {
 		return
 	}
 	modules := map[string]protoModule{}
@@ -133,8 +139,10 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 		token = `(?:` + token + `|` + regexp.QuoteMeta(local) + `)`
 	}
 	assigned := regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*(?::=|=|:)\s*[^=;\n]*\b` + token + `\b`)
-	declared := regexp.MustCompile(`\b(?:[A-Za-z_$][\w$]*\s+(?:\*?[A-Za-z_]\w*\.)?` + token + `\b|` + token +
-		`(?:\.\w+)?(?:<[^>\n]*>)?\s+[A-Za-z_$][\w$]*)`)
+	declared := []*regexp.Regexp{regexp.MustCompile(`\b([A-Za-z_$][\w$]*)\s+(?:\*?[A-Za-z_]\w*\.)?` + token + `\b`)} // users v1.UsersClient
+	if o.Lang != "go" {                                                                                              // UsersClient users
+		declared = append(declared, regexp.MustCompile(`\b`+token+`(?:\.\w+)?(?:<[^>\n]*>)?[ \t]+([A-Za-z_$][\w$]*)`))
+	}
 	var out []methodCall
 	add := func(from, to int) {
 		name := string(o.Source[from:to])
@@ -154,10 +162,10 @@ func callsOf(o *outline.File, local, client string) []methodCall {
 			holders[name] = append(holders[name], reachOf(o, m[2]))
 		}
 	}
-	for _, m := range declared.FindAllIndex(o.Source, 200) {
-		words := strings.Fields(string(o.Source[m[0]:m[1]]))
-		for _, w := range []string{words[0], words[len(words)-1]} {
-			holders[w] = append(holders[w], reachOf(o, m[0]))
+	for _, d := range declared {
+		for _, m := range d.FindAllSubmatchIndex(o.Source, 200) {
+			name := string(o.Source[m[2]:m[3]])
+			holders[name] = append(holders[name], reachOf(o, m[0]))
 		}
 	}
 	for _, m := range clientCall().FindAllSubmatchIndex(o.Source, -1) {

@@ -157,15 +157,16 @@ type moduleCache struct {
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
 
-	clients    map[string]string            // base addresses of clients, by file#name
-	goPackages map[string]string            // protobuf packages, by the Go packages that are made of them
-	handings   map[string][]string          // prefixes of routers that are handed to functions
-	prefixes   map[string]string            // of whole programs
-	read       map[string]*extract.Version  // files as they are, nothing added
-	versions   map[string]*extract.Version  // of other files
-	wirings    map[string]*extract.Wiring   // of files that may mount others
-	requests   map[string][]extract.Request // functions of files that are HTTP calls
-	mounts     map[string]*string           // prefixes under which files are mounted; nil for none
+	clients      map[string]string            // base addresses of clients, by file#name
+	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
+	goPackages   map[string]string            // protobuf packages, by the Go packages that are made of them
+	handings     map[string][]string          // prefixes of routers that are handed to functions
+	prefixes     map[string]string            // of whole programs
+	read         map[string]*extract.Version  // files as they are, nothing added
+	versions     map[string]*extract.Version  // of other files
+	wirings      map[string]*extract.Wiring   // of files that may mount others
+	requests     map[string][]extract.Request // functions of files that are HTTP calls
+	mounts       map[string]*string           // prefixes under which files are mounted; nil for none
 
 	meanings map[meaning][]bodies.Place // of names, in files and in the whole repository
 	eval     *bodies.Eval

@@ -4,6 +4,7 @@
 //	go run ./internal/tools/contracts [-v] [-only TEXT] TRUTH MIRRORS
 //	go run ./internal/tools/contracts -documents LIST TRUTH MIRRORS
 //	go run ./internal/tools/contracts -strangers LIST TRUTH MIRRORS
+//	go run ./internal/tools/contracts -keys OWNER/NAME TRUTH MIRRORS
 //
 // TRUTH holds three tables with a line of headings: routes.tsv (the routes of
 // one public API: n, method, path, in_envelope, in_fields, out_envelope,
@@ -35,6 +36,7 @@ func main() {
 	only := flag.String("only", "", "only repositories whose row contains this")
 	documents := flag.String("documents", "", "score instead the repositories that this file lists against the API documents in them")
 	strangers := flag.String("strangers", "", "count instead what meets between the repositories that this file lists, each another program")
+	keys := flag.String("keys", "", "list instead what is found in this repository, by file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -50,6 +52,9 @@ func main() {
 	}
 	if *strangers != "" {
 		run = func() error { return s.strangers(*strangers) }
+	}
+	if *keys != "" {
+		run = func() error { return s.list(*keys) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "contracts:", err)
@@ -95,6 +100,15 @@ func table(file string) ([]row, error) {
 type found struct {
 	coord.ContractFacts
 	file string
+}
+
+// list prints what is found in a repository, to be read beside its code.
+func (s *score) list(repo string) error {
+	all, err := s.scan(repo, "HEAD")
+	for _, f := range all {
+		fmt.Printf("%s\t%s\t%s\n", f.file, f.Role, f.Key)
+	}
+	return err
 }
 
 // scan reads one version of a repository as svc index does.
