@@ -86,7 +86,7 @@ func LooseKey(key string) string {
 	for isParam(elems[0]) {
 		elems = elems[1:]
 	}
-	return "/" + strings.Join(elems, "/")
+	return strings.ToLower("/" + strings.Join(elems, "/"))
 }
 
 func httpRoute(key string) (string, bool) {
@@ -119,7 +119,7 @@ func RoutesMeet(a, b string) bool {
 		long, short = short, long
 	}
 	before := long[:len(long)-len(short)]
-	if !slices.Equal(long[len(before):], short) {
+	if !slices.EqualFunc(long[len(before):], short, strings.EqualFold) { // some servers do not tell A from a
 		return false
 	}
 	// A word that is no base word may be another thing's name: then two more

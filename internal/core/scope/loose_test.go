@@ -20,6 +20,7 @@ func TestRoutesMeet(t *testing.T) {
 		{"http:GET /api/articles/{}", "http:GET /v2/articles/{}", true},
 		{"http:GET /conduit/articles/{}/comments", "http:GET /articles/{}/comments", true},
 		{"http:ANY /api/tags", "http:GET /tags", true},
+		{"http:GET /api/Orders/{}", "http:GET /api/orders/{}", true},
 		{"http:GET /shop/v1/orders/{}/items", "http:GET /orders/{}/items", true},
 		{"http:GET /api/articles", "http:POST /articles", false},
 		{"http:GET /admin/users", "http:GET /users", false},
