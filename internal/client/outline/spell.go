@@ -21,16 +21,19 @@ func (w *walker) textParts(i, depth int) (out []Value) {
 		return nil
 	}
 	at, end := w.t.Nodes[i].Start, w.t.Nodes[i].End
-	inside := false
+	closing := "" // of a hole whose brackets the grammar leaves to the text
 	text := func(from, to uint32, first, last bool) {
 		if from >= to {
 			return
 		}
 		s := string(w.Source[from:to])
-		if inside { // the grammar leaves the brackets to the text
-			s = strings.TrimPrefix(s, ")")
+		s = strings.TrimPrefix(s, closing)
+		closing = ""
+		if cut, ok := strings.CutSuffix(s, `\(`); ok {
+			s, closing = cut, ")"
+		} else if cut, ok := strings.CutSuffix(s, "{"); ok && w.Lang == "php" {
+			s, closing = cut, "}"
 		}
-		s, inside = strings.CutSuffix(s, `\(`)
 		if first {
 			s = strings.TrimLeft(strings.TrimLeft(s, "rRbBuUfFsLc@$#"), "\"'`")
 		}
@@ -54,6 +57,12 @@ func (w *walker) textParts(i, depth int) (out []Value) {
 // hole reads what is filled in at node j.
 func (w *walker) hole(j, depth int) Value {
 	v := Value{Span: w.span(j)}
+	if text := w.t.Text(j); strings.HasPrefix(text, "$") && strings.Contains(text, "->") { // PHP: the hole is the member itself
+		if name := strings.ReplaceAll(text[1:], "->", "."); IsWord(name) {
+			v.Kind, v.Text = ValName, name
+		}
+		return v
+	}
 	for c := range w.t.Children(j) {
 		if w.s.class[w.t.Nodes[c].Kind] != kindComment && w.t.Text(c) != "{" { // some grammars name the brace
 			v = w.valueAt(w.unwrap(c), depth+1)

@@ -290,7 +290,7 @@ func (w *walker) join(i, depth int) Value {
 		return v
 	}
 	op := strings.TrimSpace(string(w.Source[w.t.Nodes[left].End:w.t.Nodes[right].Start]))
-	if op == "||" || op == "??" {
+	if op == "||" || op == "??" || op == "?:" {
 		v.Kind, v.Text = ValChoice, orElse
 		v.Items = []Value{w.valueAt(left, depth+1), w.valueAt(right, depth+1)}
 		return v

@@ -187,6 +187,10 @@ func (m *Matcher) WantsRead(object string) bool {
 // first part stands for anything, also for nothing in front of a dot.
 func MatchName(pattern, name string) bool {
 	if rest, ok := strings.CutPrefix(pattern, "*."); ok {
+		if head, tail, ok := strings.Cut(rest, "*"); ok {
+			before, found := strings.CutSuffix(name, tail)
+			return found && strings.Contains(before, "."+head)
+		}
 		return strings.HasSuffix(name, "."+rest)
 	}
 	if rest, ok := strings.CutPrefix(pattern, "?."); ok {
