@@ -270,7 +270,12 @@ func (r *Repo) protoImport(o *outline.File, im outline.Imported) (protoModule, b
 			if strings.HasSuffix(whole, "_pb2") || strings.HasSuffix(whole, "_pb2_grpc") {
 				file := r.pythonModule(o, whole)
 				dir := strings.ReplaceAll(strings.TrimLeft(whole, "."), ".", "/")
-				return protoModule{r.protoPackage(file, path.Dir(dir)), whole == im.Module && im.Name != ""}, true
+				named := whole == im.Module && im.Name != ""
+				pkg := r.protoPackage(file, path.Dir(dir))
+				if pkg == "" { // nothing but its name ties it to its .proto file
+					pkg = r.protoOfStem(strings.TrimSuffix(strings.TrimSuffix(path.Base(dir), "_grpc"), "_pb2"))
+				}
+				return protoModule{pkg, named}, true
 			}
 		}
 	case "go":
@@ -334,7 +339,7 @@ func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule,
 	if !strings.Contains(im.Module, ".") || !goProto().MatchString(im.Module) && !strings.HasSuffix(im.Local, "pb") {
 		return protoModule{}, false
 	}
-	if pkg, ok := r.goPackage(im.Module); ok { // a .proto file says what it is generated into
+	if pkg, ok := r.protoOption("go_package", im.Module); ok { // a .proto file says what it is generated into
 		return protoModule{pkg: pkg}, true
 	}
 	dir := strings.TrimSuffix(im.Module, "/"+im.Local)
@@ -345,29 +350,47 @@ func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule,
 	return protoModule{pkg: protoPath(strings.Join(parts[min(3, len(parts)):], "/"))}, true
 }
 
-var goPackageOption = lazy.Regexp(`(?m)^\s*option\s+go_package\s*=\s*"([^";]+)`)
+var packageOption = lazy.Regexp(`(?m)^\s*option\s+(go_package|java_package)\s*=\s*"([^";]+)`)
 
 var protoPackageLine = lazy.Regexp(`(?m)^\s*package\s+([\w.]+)\s*;`)
 
 // maxProtoFiles bounds the .proto files that are looked into.
 const maxProtoFiles = 500
 
-// goPackage is the protobuf package that a Go package was generated from, as
-// the .proto files of the repository say.
-func (r *Repo) goPackage(module string) (string, bool) {
-	if r.modules.goPackages == nil {
-		r.modules.goPackages = map[string]string{}
+// protoOption is the protobuf package that a package of a language was generated
+// from, as an option in the .proto files of the repository says.
+func (r *Repo) protoOption(option, module string) (string, bool) {
+	if r.modules.protoOptions == nil {
+		r.modules.protoOptions = map[string]string{}
 		files := r.tree.ending(".proto")
 		for _, f := range files[:min(len(files), maxProtoFiles)] {
 			text := r.tree.read(f)
-			option, pkg := goPackageOption().FindSubmatch(text), protoPackageLine().FindSubmatch(text)
-			if option != nil && pkg != nil {
-				r.modules.goPackages[string(option[1])] = string(pkg[1])
+			pkg := protoPackageLine().FindSubmatch(text)
+			if pkg == nil {
+				continue
+			}
+			for _, m := range packageOption().FindAllSubmatch(text, -1) {
+				r.modules.protoOptions[string(m[1])+" "+string(m[2])] = string(pkg[1])
 			}
 		}
 	}
-	pkg, ok := r.modules.goPackages[module]
+	pkg, ok := r.modules.protoOptions[option+" "+module]
 	return pkg, ok
+}
+
+// protoOfStem is the package of the .proto files of a name, where they agree.
+func (r *Repo) protoOfStem(stem string) (pkg string) {
+	for _, f := range r.tree.ending(stem + ".proto") {
+		if path.Base(f) != stem+".proto" {
+			continue
+		}
+		m := protoPackageLine().FindSubmatch(r.tree.read(f))
+		if m == nil || pkg != "" && pkg != string(m[1]) {
+			return ""
+		}
+		pkg = string(m[1])
+	}
+	return pkg
 }
 
 // protoImportJVM takes the classes beside an imported gRPC stub for messages:
@@ -382,6 +405,9 @@ func (r *Repo) protoImportJVM(o *outline.File, im outline.Imported) (protoModule
 		return stub(x.Name) && x.Module == of || strings.HasPrefix(x.Module, of+".") && stub(strings.TrimPrefix(x.Module, of+"."))
 	}) {
 		return protoModule{}, false
+	}
+	if pkg, ok := r.protoOption("java_package", of); ok {
+		return protoModule{pkg, true}, true
 	}
 	for _, top := range []string{"com.", "org.", "io.", "net.", "dev.", "app."} {
 		of = strings.TrimPrefix(of, top)

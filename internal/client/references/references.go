@@ -159,7 +159,7 @@ type moduleCache struct {
 
 	clients      map[string]string            // base addresses of clients, by file#name
 	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
-	goPackages   map[string]string            // protobuf packages, by the Go packages that are made of them
+	protoOptions map[string]string            // protobuf packages, by an option and what it says
 	handings     map[string][]string          // prefixes of routers that are handed to functions
 	prefixes     map[string]string            // of whole programs
 	read         map[string]*extract.Version  // files as they are, nothing added
