@@ -141,7 +141,12 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		return false
 	}
 	if not := r.Options.Get("not-arg"); not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
-		return v.Call != nil && slices.Contains(strings.Split(not, ","), v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:])
+		name := v.Text
+		if v.Call != nil {
+			name = v.Call.Name
+		}
+		return (v.Call != nil || v.Kind == outline.ValName && strings.Contains(name, ".")) &&
+			slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:])
 	}) {
 		return false
 	}
@@ -207,8 +212,15 @@ func (e *extractor) findPrefixes() {
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			v, ok := p.value(r.Options.Get("var"))
-			if prefix := p.prefix(); ok && routerName(v) != "" && prefix != "" {
+			prefix := p.prefix()
+			if prefix == "" || !ok {
+				continue
+			}
+			if routerName(v) != "" {
 				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
+			}
+			if span := e.listNamed(v); span.End > 0 {
+				e.within(scoped{span: span, prefix: prefix})
 			}
 		}
 	}
@@ -247,7 +259,9 @@ func (e *extractor) parentOf(p place) string {
 }
 
 // prefix is what a rule says stands before routes.
-func (p *place) prefix() string { return withoutSetting(p.first(p.rule.Options.Get("path"))) }
+func (p *place) prefix() string {
+	return strings.TrimPrefix(withoutSetting(p.first(p.rule.Options.Get("path"))), "^") // of Django's expressions
+}
 
 // withoutSetting is a route or prefix of a server without the setting that it
 // may begin with: that is mostly empty.

@@ -39,11 +39,12 @@ func (v *Version) Wiring() *Wiring {
 			if !ok {
 				continue
 			}
-			m := mount{Router: v, Prefix: contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.prefix())}
+			above := contract.JoinRoute(e.scopePrefix(c.Span.Start), e.prefixes[mountOwner(e.o, c)])
+			m := mount{Router: v, Prefix: contract.JoinRoute(above, p.prefix())}
 			path, has := p.value(rule.Options.Get("path"))
 			if listed := e.listed(v, path); len(listed) > 0 {
 				for _, l := range listed {
-					l.Prefix = contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], l.Prefix)
+					l.Prefix = contract.JoinRoute(above, l.Prefix)
 					w.Mounts = append(w.Mounts, l)
 				}
 				continue
@@ -99,4 +100,22 @@ func mountOwner(o *outline.File, c *outline.Call) string {
 		}
 	}
 	return ""
+}
+
+// listNamed is where the list of routes stands that is included by its name:
+// include(patterns), include((patterns, "shop")).
+func (e *extractor) listNamed(v outline.Value) outline.Span {
+	if v.Kind != outline.ValCall || v.Call == nil || len(v.Call.Args) == 0 {
+		return outline.Span{}
+	}
+	of := v.Call.Args[0]
+	if len(of.Items) > 0 {
+		of = of.Items[0]
+	}
+	for _, a := range e.o.Assigns {
+		if of.Kind == outline.ValName && a.Name == of.Text && a.Value.Kind == outline.ValList {
+			return a.Value.Span
+		}
+	}
+	return outline.Span{}
 }
