@@ -26,30 +26,24 @@ type extractor struct {
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
 	requests []Request
-	pending  []pending
 	missed   []Missed
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
 	anyGroup bool                       // groups count whatever the file imports
-	unknown  bool                       // such a name was asked for in vain
-}
-
-type scoped struct {
-	span     outline.Span
-	prefix   string
-	resource string // whose routes they are
-	up       bool   // they are of the resource as a whole
+	asked    bool                       // such a name was asked for in vain
 }
 
 func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
+	asking := *o
 	e := &extractor{
 		m:        m,
-		o:        o,
+		o:        &asking,
 		active:   map[*rules.Rule]bool{},
 		prefixes: map[string]string{},
 		clients:  map[string]string{},
 		consumed: map[uint32]bool{},
 	}
+	asking.Elsewhere = e.elsewhere
 	for _, r := range m.Rules {
 		e.active[r] = applies(r, o)
 	}
@@ -189,6 +183,7 @@ func (e *extractor) findPrefixes() {
 			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
 		}
 	}
+	e.classScopes()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -224,18 +219,6 @@ func (e *extractor) findPrefixes() {
 			}
 		}
 	}
-}
-
-// within adds a stretch of source; of a chain that makes several the longest
-// counts.
-func (e *extractor) within(s scoped) {
-	for i, known := range e.scopes {
-		if known.span.Start == s.span.Start && known.prefix == s.prefix && known.up == s.up {
-			e.scopes[i].span.End = max(known.span.End, s.span.End)
-			return
-		}
-	}
-	e.scopes = append(e.scopes, s)
 }
 
 // group is the call in a chain that makes a group of routes, and its rule:
@@ -373,18 +356,6 @@ func rootReceiver(c *outline.Call) string {
 	return receiver(c.Name)
 }
 
-func (e *extractor) scopePrefix(at uint32) string {
-	prefix := ""
-	for _, s := range e.scopes {
-		if s.up && s.span.Start < at && at < s.span.End { // of a resource as a whole
-			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}")
-		} else if s.span.Start < at && at < s.span.End {
-			prefix = contract.JoinRoute(prefix, s.prefix)
-		}
-	}
-	return prefix
-}
-
 func (e *extractor) atMark(m *outline.Mark) {
 	last := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 	for _, r := range e.m.Marks[last] {
@@ -407,6 +378,7 @@ func (e *extractor) atMark(m *outline.Mark) {
 		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
+			prefix = contract.JoinRoute(e.scopePrefix(d.NameAt()), prefix)
 			if v := p.first(r.Options.Get("version")); v != "" && !strings.Contains(v, "{}") { // Nest puts it first
 				prefix = contract.JoinRoute("/v"+v, prefix)
 			}

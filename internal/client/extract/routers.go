@@ -2,6 +2,8 @@ package extract
 
 import (
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -31,11 +33,18 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 		for _, s := range scopes {
 			for i, p := range s.Params {
 				if paramName(p) == router && s.Name != "" {
-					return contract.Handed{Func: s.Name[strings.LastIndexByte(s.Name, '.')+1:], Param: i}, prefix
+					h := contract.Handed{Func: s.Name[strings.LastIndexByte(s.Name, '.')+1:], Param: i}
+					if e.o.Lang == "csharp" && strings.HasPrefix(s.Params[0].Typ, "this ") {
+						h.Of = extensionMethod
+					}
+					return h, prefix
 				}
 			}
 		}
 		parent, path, ok := e.groupOf(router, scopes)
+		if !ok {
+			parent, ok = e.aliasOf(router, scopes)
+		}
 		if !ok {
 			break
 		}
@@ -181,6 +190,26 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 	return "", "", false
 }
 
+// aliasOf is the router that a variable is another name of: of two that it may
+// be, the one that is not always there says more.
+func (e *extractor) aliasOf(name string, scopes []outline.Scope) (of string, ok bool) {
+	for _, a := range e.o.Assigns {
+		if a.Name != name || a.Value.Kind != outline.ValChoice {
+			continue
+		}
+		at := -1
+		for _, s := range scopes {
+			for i, p := range s.Params {
+				named := slices.ContainsFunc(a.Value.Items, func(v outline.Value) bool { return v.Kind == outline.ValName && v.Text == paramName(p) })
+				if named && i > at && a.Line >= s.Span.Row && a.Line <= s.Span.Last {
+					at, of, ok = i, paramName(p), true
+				}
+			}
+		}
+	}
+	return of, ok
+}
+
 // A Handing is a call that hands a router to a function.
 type Handing struct {
 	Prefix string
@@ -204,19 +233,23 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			out = append(out, Handing{e.scopePrefix(c.Span.Start), from})
 			continue
 		}
-		arg, ok := e.handed(&c, h.Param)
+		arg, ok := e.handed(&c, h)
 		if !ok {
 			continue
 		}
 		below := ""
 		if arg.Kind == outline.ValCall && arg.Call != nil {
 			r, call := e.group(arg.Call)
-			if r == nil {
+			switch {
+			case r != nil:
+				p := place{o: e.o, rule: r, call: call, def: c.Def}
+				below = p.prefix()
+				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(call)}
+			case e.o.Lang == "csharp": // api.MapOrders().MapCarts(): each gives the router back
+				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(arg.Call)}
+			default:
 				continue
 			}
-			p := place{o: e.o, rule: r, call: call, def: c.Def}
-			below = p.prefix()
-			arg = outline.Value{Kind: outline.ValName, Text: receiver(call.Name)}
 		}
 		if arg.Kind != outline.ValName {
 			continue
@@ -227,9 +260,18 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 	return out
 }
 
+// extensionMethod is what a function of C# is of that is called on its first
+// parameter.
+const extensionMethod = "this"
+
 // handed is the argument of a call; what an extension method of C# is called on
 // is its first.
-func (e *extractor) handed(c *outline.Call, param int) (outline.Value, bool) {
+func (e *extractor) handed(c *outline.Call, h contract.Handed) (outline.Value, bool) {
+	param := h.Param
+	if recv := receiver(c.Name); h.Of == extensionMethod && param > 0 && recv != "" && (recv[0] < 'A' || recv[0] > 'Z') {
+		param--
+		return pickArg(c.Args, strconv.Itoa(param))
+	}
 	if e.o.Lang == "csharp" && param == 0 && (len(c.Args) == 0 || c.Inner != nil) {
 		if c.Inner != nil {
 			return outline.Value{Kind: outline.ValCall, Call: c.Inner}, true
@@ -247,6 +289,13 @@ func (v *Version) AppPrefix(framework string) string {
 	e := v.extractor
 	if e == nil {
 		return ""
+	}
+	for _, r := range e.m.Rules {
+		if r.Role == "prefix" && r.Match != nil && r.Framework == framework && e.active[r] {
+			if m := r.Match().FindSubmatch(e.o.Source); m != nil {
+				return string(m[1])
+			}
+		}
 	}
 	for i := range v.Outline.Calls {
 		c := &v.Outline.Calls[i]

@@ -101,21 +101,3 @@ func mountOwner(o *outline.File, c *outline.Call) string {
 	}
 	return ""
 }
-
-// listNamed is where the list of routes stands that is included by its name:
-// include(patterns), include((patterns, "shop")).
-func (e *extractor) listNamed(v outline.Value) outline.Span {
-	if v.Kind != outline.ValCall || v.Call == nil || len(v.Call.Args) == 0 {
-		return outline.Span{}
-	}
-	of := v.Call.Args[0]
-	if len(of.Items) > 0 {
-		of = of.Items[0]
-	}
-	for _, a := range e.o.Assigns {
-		if of.Kind == outline.ValName && a.Name == of.Text && a.Value.Kind == outline.ValList {
-			return a.Value.Span
-		}
-	}
-	return outline.Span{}
-}

@@ -336,7 +336,7 @@ func (w *walker) member(i int) {
 func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
-	if l < 0 || r < 0 {
+	if l < 0 || r < 0 || l == r {
 		return
 	}
 	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
@@ -347,9 +347,13 @@ func (w *walker) assignment(i int) {
 	if d >= 0 && w.Defs[d].Span.Start == w.t.Nodes[i].Start && w.Defs[d].node == i {
 		d = w.Defs[d].Parent
 	}
+	if d >= 0 && !w.Defs[d].HasCall && !w.Defs[d].Contain && strings.HasSuffix("."+w.Defs[d].Name, "."+name) { // a field's own value
+		d = w.Defs[d].Parent
+	}
 	n := w.t.Nodes[r]
 	k := w.s.class[w.t.Nodes[w.unwrap(r)].Kind]
-	if k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
+	constant := w.s.acts[w.t.Nodes[r].Kind] == actName && d >= 0 && w.Defs[d].Contain // of a class: another one
+	if !constant && k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
 		return
 	}
 	if k != kindText && n.End-n.Start > 20_000 {

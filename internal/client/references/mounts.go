@@ -162,6 +162,7 @@ func (r *Repo) wiringOf(file string) *extract.Wiring {
 	}
 	var w *extract.Wiring
 	if v := r.readVersion(file); v != nil {
+		r.resolveNames(v)
 		w = v.Wiring()
 	}
 	r.modules.wirings[file] = w
