@@ -176,7 +176,8 @@ func (e *extractor) findPrefixes() {
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
 			p := place{o: o, rule: r, call: c, def: a.Def}
-			e.prefixes[a.Name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
+			name := a.Name[strings.LastIndexByte(a.Name, '.')+1:] // of s.api, too
+			e.prefixes[name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
 			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}

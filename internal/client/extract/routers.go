@@ -18,8 +18,8 @@ import (
 // prefix that the function around it tells, and the parameter that it starts
 // from, if it is one.
 func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, string) {
-	prefix := ""
-	scopes := e.o.Around(c.Span.Start)
+	prefix, at := "", c.Span.Start
+	scopes := e.o.Around(at)
 	if len(scopes) == 0 {
 		return contract.Handed{}, e.prefixes[router]
 	}
@@ -29,13 +29,16 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	if h, ok := e.configured(scopes); ok {
 		return h, ""
 	}
-	for range 4 {
+	for range 8 {
 		for _, s := range scopes {
 			for i, p := range s.Params {
 				if paramName(p) == router && s.Name != "" {
 					h := contract.Handed{Func: s.Name[strings.LastIndexByte(s.Name, '.')+1:], Param: i}
 					if e.o.Lang == "csharp" && strings.HasPrefix(s.Params[0].Typ, "this ") {
 						h.Of = extensionMethod
+					}
+					if e.o.Lang == "go" {
+						h.Of = path.Base(path.Dir(e.o.Path))
 					}
 					return h, prefix
 				}
@@ -44,6 +47,9 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 		parent, path, ok := e.groupOf(router, scopes)
 		if !ok {
 			parent, ok = e.aliasOf(router, scopes)
+		}
+		if !ok {
+			parent, at, ok = e.lambdaOf(router, scopes, at)
 		}
 		if !ok {
 			break
@@ -179,7 +185,7 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		for _, s := range scopes {
 			inside = inside || a.Line >= s.Span.Row && a.Line <= s.Span.Last
 		}
-		if a.Name != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
+		if a.Name[strings.LastIndexByte(a.Name, '.')+1:] != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
 			continue
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
@@ -188,6 +194,26 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		}
 	}
 	return "", "", false
+}
+
+// handsLambda is a call of Go that hands a part of a router to a function
+// without a name: r.Route("/x", func(r chi.Router) {...}).
+var handsLambda = lazy.Regexp(`(\w+)\.\w+\(\s*(?:[^\s(),]+\s*,\s*)?func\(\s*(\w+)\s`)
+
+// lambdaOf is the router that a name is a part of, by the nearest such function
+// before a place that calls it so, and where that is.
+func (e *extractor) lambdaOf(name string, scopes []outline.Scope, at uint32) (of string, from uint32, ok bool) {
+	start := scopes[len(scopes)-1].Span.Start
+	if e.o.Lang != "go" || start >= at {
+		return "", 0, false
+	}
+	for _, m := range handsLambda().FindAllSubmatchIndex(e.o.Source[start:at], -1) {
+		part := func(i int) string { return string(e.o.Source[int(start)+m[i] : int(start)+m[i+1]]) }
+		if part(4) == name {
+			of, from, ok = part(2), start+uint32(m[0]), true
+		}
+	}
+	return of, from, ok
 }
 
 // aliasOf is the router that a variable is another name of: of two that it may
@@ -234,7 +260,7 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			continue
 		}
 		arg, ok := e.handed(&c, h)
-		if !ok {
+		if !ok || e.o.Lang == "go" && !e.ofPackage(&c, h.Of) {
 			continue
 		}
 		below := ""
@@ -254,10 +280,26 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 		if arg.Kind != outline.ValName {
 			continue
 		}
-		from, prefix := e.routerOf(&c, arg.Text)
+		from, prefix := e.routerOf(&c, arg.Text[strings.LastIndexByte(arg.Text, '.')+1:])
+		prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix)
 		out = append(out, Handing{contract.JoinRoute(prefix, below), from})
 	}
 	return out
+}
+
+// ofPackage tells whether a call of Go may be of a function of a package, by the
+// folder that it lies in.
+func (e *extractor) ofPackage(c *outline.Call, folder string) bool {
+	recv := receiver(c.Name)
+	if recv == "" {
+		return path.Base(path.Dir(e.o.Path)) == folder
+	}
+	for _, im := range e.o.Imports {
+		if im.Local == recv {
+			return strings.HasSuffix("/"+im.Module, "/"+folder) || strings.Contains(im.Module, "/"+folder+"/v")
+		}
+	}
+	return true
 }
 
 // extensionMethod is what a function of C# is of that is called on its first
