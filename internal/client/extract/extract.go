@@ -386,8 +386,9 @@ func (e *extractor) atMark(m *outline.Mark) {
 			e.route(p, prefix)
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
-				if e.o.Lang == "rust" && r.Framework == "actix" {
+				if how := r.Options.Get("mounted"); how != "" {
 					e.out[i].Router = e.service(d.Name)
+					e.out[i].Router.Only = how == "only"
 				}
 			}
 		case r.Contract == "db" && d.Contain:

@@ -79,7 +79,7 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 }
 
 // givesRouter is the head of a function whose result is a router.
-var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:Router|Mux|http\.Handler)\b`)
+var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Vec<[^{]*Route>)`)
 
 // givenBy is the router that the function around a route gives back, for others
 // to mount.
@@ -131,6 +131,12 @@ func (e *extractor) service(name string) contract.Handed {
 func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 	for i := range e.o.Calls {
 		c := &e.o.Calls[i]
+		if e.o.Lang == "rust" && isRouteList(c.Name) && e.lists(c.Span, h) { // in a function that gives them
+			if from := e.givenBy(e.o.Around(c.Span.Start)); from.Func != "" && !e.mountsAround(c) {
+				out = append(out, Handing{"", from})
+			}
+			continue
+		}
 		for _, r := range e.matching(c, "mount", "scope") {
 			if len(c.Args) == 0 || r.Role == "scope" && len(c.Args) < 2 || !e.gives(c.Args[len(c.Args)-1], h) {
 				continue
@@ -148,11 +154,24 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 	return out
 }
 
+// mountsAround tells whether a call stands in another one that mounts.
+func (e *extractor) mountsAround(c *outline.Call) bool {
+	for i := range e.o.Calls {
+		x := &e.o.Calls[i]
+		if x.Span.Start < c.Span.Start && c.Span.End < x.Span.End && len(e.matching(x, "mount")) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // gives tells whether a value is the result of a function, by the name of what
 // it is called on: its package, its file or its type.
 func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	called := ""
 	switch {
+	case e.o.Lang == "rust" && v.Kind == outline.ValCall && v.Call != nil && isRouteList(v.Call.Name):
+		return e.lists(v.Call.Span, h)
 	case v.Kind == outline.ValCall && v.Call != nil:
 		called = v.Call.Name
 	case e.o.Lang == "rust" && v.Kind == outline.ValName:
@@ -160,6 +179,36 @@ func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	default:
 		return false
 	}
+	return isCalled(called, h)
+}
+
+// isRouteList tells a macro of Rust that lists the functions that answer routes.
+func isRouteList(name string) bool {
+	return strings.HasSuffix(name, "routes") && !strings.Contains(name, "()")
+}
+
+// isMacro tells whether a call is one of a macro of Rust.
+func (e *extractor) isMacro(c *outline.Call) bool {
+	name, _, ok := strings.Cut(string(e.o.Source[c.Span.Start:c.Span.End]), "!")
+	return ok && e.o.Lang == "rust" && outline.IsWord(name)
+}
+
+// lists tells whether a macro names what is mounted.
+func (e *extractor) lists(s outline.Span, h contract.Handed) bool {
+	_, list, ok := strings.Cut(string(e.o.Source[s.Start:s.End]), "!")
+	if !ok {
+		return false
+	}
+	for name := range strings.SplitSeq(strings.Trim(list, " \n\t()[]{}"), ",") {
+		if isCalled(strings.TrimSpace(name), h) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCalled tells whether a name may be that of a function.
+func isCalled(called string, h contract.Handed) bool {
 	name := strings.ToLower(strings.ReplaceAll(called, "::", "."))
 	at := strings.LastIndexByte(name, '.')
 	if name[at+1:] != strings.ToLower(h.Func) {
@@ -260,7 +309,7 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			continue
 		}
 		arg, ok := e.handed(&c, h)
-		if !ok || e.o.Lang == "go" && !e.ofPackage(&c, h.Of) {
+		if !ok || e.isMacro(&c) || e.o.Lang == "go" && !e.ofPackage(&c, h.Of) {
 			continue
 		}
 		below := ""

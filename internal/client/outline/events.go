@@ -233,6 +233,9 @@ func (w *walker) mark(i int) {
 			break
 		}
 	}
+	if w.Lang == "rust" {
+		m.Args = w.namedTokens(m.Args)
+	}
 	if w.Lang == "kotlin" && m.Args == nil { // a class's annotation parses as an expression before it
 		if next := int(w.t.Nodes[i].Next); next < len(w.t.Nodes) && w.t.Kind(next) == "parenthesized_expression" {
 			m.Args = w.arguments(next)
@@ -250,6 +253,22 @@ func (w *walker) mark(i int) {
 		m.Target = len(w.Defs) // the next definition
 	}
 	w.Marks = append(w.Marks, m)
+}
+
+// namedTokens gives the arguments of an attribute of Rust their names: its
+// grammar keeps them as tokens, path = "/x" as two.
+func (w *walker) namedTokens(args []Value) (out []Value) {
+	for i := 0; i < len(args); i++ {
+		if i+1 < len(args) && args[i].Kind == ValName {
+			between := w.Source[args[i].Span.End:args[i+1].Span.Start]
+			if strings.TrimSpace(string(between)) == "=" {
+				args[i+1].Name = args[i].Text
+				continue
+			}
+		}
+		out = append(out, args[i])
+	}
+	return out
 }
 
 // text keeps a literal that may hold SQL or GraphQL.
