@@ -38,6 +38,7 @@ type Handed struct {
 	Func  string // the last part of its name; "" for none
 	Param int    // Given for its result, Receiver for what it extends
 	Of    string // of a result: what the function is of
+	Only  bool   // it has no routes unless somebody mounts it
 }
 
 // Places of a router that is none of the parameters.

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -55,6 +56,10 @@ func (e *extractor) answeredBy(a *contract.Answer, v outline.Value, method strin
 			e.answeredBy(a, v.Items[i], method, depth+1)
 		}
 	case outline.ValCall:
+		if v.Call != nil && strings.HasSuffix(v.Call.Name, ".as_view") && !slices.ContainsFunc(v.Call.Args, isPositional) {
+			a.Names = append(a.Names, v.Call.Name) // a class of Django
+			return
+		}
 		for c := v.Call; c != nil; c = c.Inner { // get(a).post(b)
 			last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]
 			if v.Call.Inner != nil && !strings.EqualFold(last, method) {
@@ -70,6 +75,8 @@ func (e *extractor) answeredBy(a *contract.Answer, v outline.Value, method strin
 		}
 	}
 }
+
+func isPositional(v outline.Value) bool { return v.Name == "" }
 
 var namedAction = lazy.Regexp(`^([\w\\/]+?)(?:Controller)?(@|#|::)(\w+)$`)
 

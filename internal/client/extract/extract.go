@@ -26,30 +26,24 @@ type extractor struct {
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
 	requests []Request
-	pending  []pending
 	missed   []Missed
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
 	anyGroup bool                       // groups count whatever the file imports
-	unknown  bool                       // such a name was asked for in vain
-}
-
-type scoped struct {
-	span     outline.Span
-	prefix   string
-	resource string // whose routes they are
-	up       bool   // they are of the resource as a whole
+	asked    bool                       // such a name was asked for in vain
 }
 
 func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
+	asking := *o
 	e := &extractor{
 		m:        m,
-		o:        o,
+		o:        &asking,
 		active:   map[*rules.Rule]bool{},
 		prefixes: map[string]string{},
 		clients:  map[string]string{},
 		consumed: map[uint32]bool{},
 	}
+	asking.Elsewhere = e.elsewhere
 	for _, r := range m.Rules {
 		e.active[r] = applies(r, o)
 	}
@@ -141,7 +135,12 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		return false
 	}
 	if not := r.Options.Get("not-arg"); not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
-		return v.Call != nil && slices.Contains(strings.Split(not, ","), v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:])
+		name := v.Text
+		if v.Call != nil {
+			name = v.Call.Name
+		}
+		return (v.Call != nil || v.Kind == outline.ValName && strings.Contains(name, ".")) &&
+			slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:])
 	}) {
 		return false
 	}
@@ -177,13 +176,15 @@ func (e *extractor) findPrefixes() {
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
 			p := place{o: o, rule: r, call: c, def: a.Def}
-			e.prefixes[a.Name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
+			name := a.Name[strings.LastIndexByte(a.Name, '.')+1:] // of s.api, too
+			e.prefixes[name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
 			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
 			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
 		}
 	}
+	e.classScopes()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -207,23 +208,18 @@ func (e *extractor) findPrefixes() {
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			v, ok := p.value(r.Options.Get("var"))
-			if prefix := p.prefix(); ok && routerName(v) != "" && prefix != "" {
+			prefix := p.prefix()
+			if prefix == "" || !ok {
+				continue
+			}
+			if routerName(v) != "" {
 				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
+			}
+			if span := e.listNamed(v); span.End > 0 {
+				e.within(scoped{span: span, prefix: prefix})
 			}
 		}
 	}
-}
-
-// within adds a stretch of source; of a chain that makes several the longest
-// counts.
-func (e *extractor) within(s scoped) {
-	for i, known := range e.scopes {
-		if known.span.Start == s.span.Start && known.prefix == s.prefix && known.up == s.up {
-			e.scopes[i].span.End = max(known.span.End, s.span.End)
-			return
-		}
-	}
-	e.scopes = append(e.scopes, s)
 }
 
 // group is the call in a chain that makes a group of routes, and its rule:
@@ -247,7 +243,9 @@ func (e *extractor) parentOf(p place) string {
 }
 
 // prefix is what a rule says stands before routes.
-func (p *place) prefix() string { return withoutSetting(p.first(p.rule.Options.Get("path"))) }
+func (p *place) prefix() string {
+	return strings.TrimPrefix(withoutSetting(p.first(p.rule.Options.Get("path"))), "^") // of Django's expressions
+}
 
 // withoutSetting is a route or prefix of a server without the setting that it
 // may begin with: that is mostly empty.
@@ -359,18 +357,6 @@ func rootReceiver(c *outline.Call) string {
 	return receiver(c.Name)
 }
 
-func (e *extractor) scopePrefix(at uint32) string {
-	prefix := ""
-	for _, s := range e.scopes {
-		if s.up && s.span.Start < at && at < s.span.End { // of a resource as a whole
-			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}")
-		} else if s.span.Start < at && at < s.span.End {
-			prefix = contract.JoinRoute(prefix, s.prefix)
-		}
-	}
-	return prefix
-}
-
 func (e *extractor) atMark(m *outline.Mark) {
 	last := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 	for _, r := range e.m.Marks[last] {
@@ -393,14 +379,16 @@ func (e *extractor) atMark(m *outline.Mark) {
 		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
+			prefix = contract.JoinRoute(e.scopePrefix(d.NameAt()), prefix)
 			if v := p.first(r.Options.Get("version")); v != "" && !strings.Contains(v, "{}") { // Nest puts it first
 				prefix = contract.JoinRoute("/v"+v, prefix)
 			}
 			e.route(p, prefix)
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
-				if e.o.Lang == "rust" && r.Framework == "actix" {
+				if how := r.Options.Get("mounted"); how != "" {
 					e.out[i].Router = e.service(d.Name)
+					e.out[i].Router.Only = how == "only"
 				}
 			}
 		case r.Contract == "db" && d.Contain:

@@ -24,6 +24,7 @@ type Version struct {
 	Broken    bool // part of it does not parse
 
 	extractor *extractor
+	declared  int // of the contracts, those that a format says
 }
 
 // Nothing is the side of a file that does not exist.
@@ -39,7 +40,9 @@ func (v *Version) Copy() *Version {
 	if v.extractor != nil {
 		e := *v.extractor
 		e.out, e.requests, e.missed = cloned(e.out), slices.Clone(e.requests), slices.Clone(e.missed)
-		c.extractor = &e
+		asking := *e.o
+		asking.Elsewhere = e.elsewhere
+		e.o, c.extractor = &asking, &e
 	}
 	return &c
 }
@@ -118,7 +121,7 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 	}
 	if formats.Has(s.Lang, s.File) {
 		found, ok := formats.Read(s.Source, s.File, s.Lang)
-		v.Contracts, v.Broken = found, !ok
+		v.Contracts, v.Broken, v.declared = found, !ok, len(found)
 	}
 	if outline.CanRead(s.Lang) && !isBinary(s.Source) {
 		m, err := rules.Load(rules.OrName(s.Lang))

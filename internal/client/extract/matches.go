@@ -18,7 +18,7 @@ const maxThen = 600
 // atMatches finds routes that a language or library writes in a way of its own.
 func (e *extractor) atMatches() {
 	for _, r := range e.m.Rules {
-		if r.Match == nil || !e.active[r] {
+		if r.Match == nil || !e.active[r] || r.Role != "provides" && r.Role != "uses" {
 			continue
 		}
 		e.rule = r.Framework
@@ -81,16 +81,12 @@ func (e *extractor) names(p *place) []string {
 	if len(out) > 0 || p.call == nil || p.rule.Contract != "event" {
 		return out
 	}
-	e.unknown = false
 	if out = e.spellings(p, selector); len(out) == 0 {
 		if v, ok := e.argument(p, strings.SplitN(selector, "|", 2)[0]); ok {
 			for _, i := range v.Items {
 				out = append(out, e.o.Spell(i, e.lookup(p.call))...)
 			}
 		}
-	}
-	if e.unknown {
-		e.pending = append(e.pending, pending{p: p})
 	}
 	return out
 }

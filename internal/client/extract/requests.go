@@ -80,79 +80,6 @@ func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Cal
 	return nil
 }
 
-// elsewhere is what another file says of a name that it exports. Who reads one
-// file does not know it: then the call is kept, to be looked at again.
-func (e *extractor) elsewhere(name string) []string {
-	local, _, _ := strings.Cut(name, ".")
-	if !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
-		return nil
-	}
-	if e.foreign == nil {
-		e.unknown = true
-		return nil
-	}
-	return e.foreign(name)
-}
-
-// A pending call is one whose path, or whose topic, depends on a name of another
-// file.
-type pending struct {
-	p    *place
-	base string
-	keys []string
-}
-
-// Resolve looks at the calls again whose paths depend on names of other files.
-func (v *Version) Resolve(foreign func(name string) []string) {
-	e := v.extractor
-	if e == nil || len(e.pending) == 0 {
-		return
-	}
-	e.foreign = foreign
-	for _, w := range e.pending {
-		before := len(e.out)
-		if w.p.rule.Contract == "event" {
-			e.named(w.p)
-		} else {
-			e.request(w.p, w.base)
-		}
-		if len(e.out) == before {
-			continue
-		}
-		v.Contracts = slices.DeleteFunc(v.Contracts, func(c contract.Contract) bool {
-			return c.Role == coord.Uses && c.Line == w.p.line && slices.Contains(w.keys, c.Key)
-		})
-		v.Contracts = append(v.Contracts, e.out[before:]...)
-	}
-	v.Requests = e.requests
-}
-
-// Constant is the text that a file gives a name or a member of an object.
-func (v *Version) Constant(name string) []string {
-	o := v.Outline
-	none := func(string) []string { return nil }
-	base, field, nested := strings.Cut(name, ".")
-	for _, a := range o.Assigns {
-		exported := a.Name == "module.exports" || a.Name == "exports"
-		switch {
-		case a.Name == name || a.Name == "exports."+name || a.Name == "module.exports."+name:
-			return o.Spell(a.Value, none)
-		case exported || nested && a.Name == base:
-			f := field
-			if exported && !nested {
-				f = name
-			}
-			if got, ok := a.Value.Get(f); ok {
-				return o.Spell(got, none)
-			}
-		}
-	}
-	if c, ok := o.Const(name); ok {
-		return []string{c}
-	}
-	return nil
-}
-
 func paramName(p outline.Param) string { return strings.TrimLeft(p.Name, ".$&*") }
 
 func isPattern(p outline.Param) bool { return strings.HasPrefix(p.Name, "{") }
@@ -265,18 +192,7 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 // request adds what a call of an HTTP library means: a use of a route, or that
 // the function around it is such a call.
 func (e *extractor) request(p *place, base string) {
-	e.unknown = false
-	first := len(e.out)
 	paths := e.spellings(p, p.rule.Options.Get("path"))
-	if e.unknown {
-		defer func() {
-			w := pending{p: p, base: base}
-			for _, c := range e.out[first:] {
-				w.keys = append(w.keys, c.Key)
-			}
-			e.pending = append(e.pending, w)
-		}()
-	}
 	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -16,8 +18,8 @@ import (
 // prefix that the function around it tells, and the parameter that it starts
 // from, if it is one.
 func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, string) {
-	prefix := ""
-	scopes := e.o.Around(c.Span.Start)
+	prefix, at := "", c.Span.Start
+	scopes := e.o.Around(at)
 	if len(scopes) == 0 {
 		return contract.Handed{}, e.prefixes[router]
 	}
@@ -27,15 +29,28 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	if h, ok := e.configured(scopes); ok {
 		return h, ""
 	}
-	for range 4 {
+	for range 8 {
 		for _, s := range scopes {
 			for i, p := range s.Params {
 				if paramName(p) == router && s.Name != "" {
-					return contract.Handed{Func: s.Name[strings.LastIndexByte(s.Name, '.')+1:], Param: i}, prefix
+					h := contract.Handed{Func: s.Name[strings.LastIndexByte(s.Name, '.')+1:], Param: i}
+					if e.o.Lang == "csharp" && strings.HasPrefix(s.Params[0].Typ, "this ") {
+						h.Of = extensionMethod
+					}
+					if e.o.Lang == "go" {
+						h.Of = path.Base(path.Dir(e.o.Path))
+					}
+					return h, prefix
 				}
 			}
 		}
 		parent, path, ok := e.groupOf(router, scopes)
+		if !ok {
+			parent, ok = e.aliasOf(router, scopes)
+		}
+		if !ok {
+			parent, at, ok = e.lambdaOf(router, scopes, at)
+		}
 		if !ok {
 			break
 		}
@@ -64,7 +79,7 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 }
 
 // givesRouter is the head of a function whose result is a router.
-var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:Router|Mux|http\.Handler)\b`)
+var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Vec<[^{]*Route>)`)
 
 // givenBy is the router that the function around a route gives back, for others
 // to mount.
@@ -116,6 +131,12 @@ func (e *extractor) service(name string) contract.Handed {
 func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 	for i := range e.o.Calls {
 		c := &e.o.Calls[i]
+		if e.o.Lang == "rust" && isRouteList(c.Name) && e.lists(c.Span, h) { // in a function that gives them
+			if from := e.givenBy(e.o.Around(c.Span.Start)); from.Func != "" && !e.mountsAround(c) {
+				out = append(out, Handing{"", from})
+			}
+			continue
+		}
 		for _, r := range e.matching(c, "mount", "scope") {
 			if len(c.Args) == 0 || r.Role == "scope" && len(c.Args) < 2 || !e.gives(c.Args[len(c.Args)-1], h) {
 				continue
@@ -133,11 +154,24 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 	return out
 }
 
+// mountsAround tells whether a call stands in another one that mounts.
+func (e *extractor) mountsAround(c *outline.Call) bool {
+	for i := range e.o.Calls {
+		x := &e.o.Calls[i]
+		if x.Span.Start < c.Span.Start && c.Span.End < x.Span.End && len(e.matching(x, "mount")) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // gives tells whether a value is the result of a function, by the name of what
 // it is called on: its package, its file or its type.
 func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	called := ""
 	switch {
+	case e.o.Lang == "rust" && v.Kind == outline.ValCall && v.Call != nil && isRouteList(v.Call.Name):
+		return e.lists(v.Call.Span, h)
 	case v.Kind == outline.ValCall && v.Call != nil:
 		called = v.Call.Name
 	case e.o.Lang == "rust" && v.Kind == outline.ValName:
@@ -145,6 +179,36 @@ func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	default:
 		return false
 	}
+	return isCalled(called, h)
+}
+
+// isRouteList tells a macro of Rust that lists the functions that answer routes.
+func isRouteList(name string) bool {
+	return strings.HasSuffix(name, "routes") && !strings.Contains(name, "()")
+}
+
+// isMacro tells whether a call is one of a macro of Rust.
+func (e *extractor) isMacro(c *outline.Call) bool {
+	name, _, ok := strings.Cut(string(e.o.Source[c.Span.Start:c.Span.End]), "!")
+	return ok && e.o.Lang == "rust" && outline.IsWord(name)
+}
+
+// lists tells whether a macro names what is mounted.
+func (e *extractor) lists(s outline.Span, h contract.Handed) bool {
+	_, list, ok := strings.Cut(string(e.o.Source[s.Start:s.End]), "!")
+	if !ok {
+		return false
+	}
+	for name := range strings.SplitSeq(strings.Trim(list, " \n\t()[]{}"), ",") {
+		if isCalled(strings.TrimSpace(name), h) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCalled tells whether a name may be that of a function.
+func isCalled(called string, h contract.Handed) bool {
 	name := strings.ToLower(strings.ReplaceAll(called, "::", "."))
 	at := strings.LastIndexByte(name, '.')
 	if name[at+1:] != strings.ToLower(h.Func) {
@@ -170,7 +234,7 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		for _, s := range scopes {
 			inside = inside || a.Line >= s.Span.Row && a.Line <= s.Span.Last
 		}
-		if a.Name != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
+		if a.Name[strings.LastIndexByte(a.Name, '.')+1:] != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
 			continue
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
@@ -179,6 +243,46 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		}
 	}
 	return "", "", false
+}
+
+// handsLambda is a call of Go that hands a part of a router to a function
+// without a name: r.Route("/x", func(r chi.Router) {...}).
+var handsLambda = lazy.Regexp(`(\w+)\.\w+\(\s*(?:[^\s(),]+\s*,\s*)?func\(\s*(\w+)\s`)
+
+// lambdaOf is the router that a name is a part of, by the nearest such function
+// before a place that calls it so, and where that is.
+func (e *extractor) lambdaOf(name string, scopes []outline.Scope, at uint32) (of string, from uint32, ok bool) {
+	start := scopes[len(scopes)-1].Span.Start
+	if e.o.Lang != "go" || start >= at {
+		return "", 0, false
+	}
+	for _, m := range handsLambda().FindAllSubmatchIndex(e.o.Source[start:at], -1) {
+		part := func(i int) string { return string(e.o.Source[int(start)+m[i] : int(start)+m[i+1]]) }
+		if part(4) == name {
+			of, from, ok = part(2), start+uint32(m[0]), true
+		}
+	}
+	return of, from, ok
+}
+
+// aliasOf is the router that a variable is another name of: of two that it may
+// be, the one that is not always there says more.
+func (e *extractor) aliasOf(name string, scopes []outline.Scope) (of string, ok bool) {
+	for _, a := range e.o.Assigns {
+		if a.Name != name || a.Value.Kind != outline.ValChoice {
+			continue
+		}
+		at := -1
+		for _, s := range scopes {
+			for i, p := range s.Params {
+				named := slices.ContainsFunc(a.Value.Items, func(v outline.Value) bool { return v.Kind == outline.ValName && v.Text == paramName(p) })
+				if named && i > at && a.Line >= s.Span.Row && a.Line <= s.Span.Last {
+					at, of, ok = i, paramName(p), true
+				}
+			}
+		}
+	}
+	return of, ok
 }
 
 // A Handing is a call that hands a router to a function.
@@ -204,32 +308,61 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			out = append(out, Handing{e.scopePrefix(c.Span.Start), from})
 			continue
 		}
-		arg, ok := e.handed(&c, h.Param)
-		if !ok {
+		arg, ok := e.handed(&c, h)
+		if !ok || e.isMacro(&c) || e.o.Lang == "go" && !e.ofPackage(&c, h.Of) {
 			continue
 		}
 		below := ""
 		if arg.Kind == outline.ValCall && arg.Call != nil {
 			r, call := e.group(arg.Call)
-			if r == nil {
+			switch {
+			case r != nil:
+				p := place{o: e.o, rule: r, call: call, def: c.Def}
+				below = p.prefix()
+				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(call)}
+			case e.o.Lang == "csharp": // api.MapOrders().MapCarts(): each gives the router back
+				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(arg.Call)}
+			default:
 				continue
 			}
-			p := place{o: e.o, rule: r, call: call, def: c.Def}
-			below = p.prefix()
-			arg = outline.Value{Kind: outline.ValName, Text: receiver(call.Name)}
 		}
 		if arg.Kind != outline.ValName {
 			continue
 		}
-		from, prefix := e.routerOf(&c, arg.Text)
+		from, prefix := e.routerOf(&c, arg.Text[strings.LastIndexByte(arg.Text, '.')+1:])
+		prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix)
 		out = append(out, Handing{contract.JoinRoute(prefix, below), from})
 	}
 	return out
 }
 
+// ofPackage tells whether a call of Go may be of a function of a package, by the
+// folder that it lies in.
+func (e *extractor) ofPackage(c *outline.Call, folder string) bool {
+	recv := receiver(c.Name)
+	if recv == "" {
+		return path.Base(path.Dir(e.o.Path)) == folder
+	}
+	for _, im := range e.o.Imports {
+		if im.Local == recv {
+			return strings.HasSuffix("/"+im.Module, "/"+folder) || strings.Contains(im.Module, "/"+folder+"/v")
+		}
+	}
+	return true
+}
+
+// extensionMethod is what a function of C# is of that is called on its first
+// parameter.
+const extensionMethod = "this"
+
 // handed is the argument of a call; what an extension method of C# is called on
 // is its first.
-func (e *extractor) handed(c *outline.Call, param int) (outline.Value, bool) {
+func (e *extractor) handed(c *outline.Call, h contract.Handed) (outline.Value, bool) {
+	param := h.Param
+	if recv := receiver(c.Name); h.Of == extensionMethod && param > 0 && recv != "" && (recv[0] < 'A' || recv[0] > 'Z') {
+		param--
+		return pickArg(c.Args, strconv.Itoa(param))
+	}
 	if e.o.Lang == "csharp" && param == 0 && (len(c.Args) == 0 || c.Inner != nil) {
 		if c.Inner != nil {
 			return outline.Value{Kind: outline.ValCall, Call: c.Inner}, true
@@ -247,6 +380,13 @@ func (v *Version) AppPrefix(framework string) string {
 	e := v.extractor
 	if e == nil {
 		return ""
+	}
+	for _, r := range e.m.Rules {
+		if r.Role == "prefix" && r.Match != nil && r.Framework == framework && e.active[r] {
+			if m := r.Match().FindSubmatch(e.o.Source); m != nil {
+				return string(m[1])
+			}
+		}
 	}
 	for i := range v.Outline.Calls {
 		c := &v.Outline.Calls[i]

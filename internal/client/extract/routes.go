@@ -53,7 +53,11 @@ func (e *extractor) route(p *place, prefix string) {
 		if v, has := p.value(":on"); has && role == coord.Provides && slices.Equal(e.o.TextsOf(v), []string{"collection"}) {
 			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}") // of the resource as a whole
 		}
-		route, ok := cleanRoute(route, prefix, role)
+		above := prefix
+		if e.o.Lang == "csharp" && p.mark != nil && strings.HasPrefix(strings.TrimPrefix(route, "~"), "/") {
+			above = "" // such a one is told whole
+		}
+		route, ok := cleanRoute(route, above, role)
 		if !ok {
 			continue
 		}
@@ -63,17 +67,24 @@ func (e *extractor) route(p *place, prefix string) {
 			s = e.handlerShape(p)
 		}
 		for _, m := range ms {
-			if m = strings.ToUpper(m); m == "ALL" || m == "ROUTE" || m == "REQUEST" || m == "USE" || m == "API_ROUTE" {
-				m = scope.AnyMethod
-			} else if m == "DEL" {
-				m = "DELETE"
-			}
+			m = methodWord(m)
 			before := len(e.out)
 			if e.add("http:"+m+" "+route, role, p.line, s); len(e.out) > before {
 				e.out[before].Answer = e.answer(p, m)
 			}
 		}
 	}
+}
+
+// methodWord is the method that a framework calls by a word of its own.
+func methodWord(m string) string {
+	switch m = strings.ToUpper(m); m {
+	case "ALL", "ROUTE", "REQUEST", "USE", "API_ROUTE":
+		return scope.AnyMethod
+	case "DEL":
+		return "DELETE"
+	}
+	return m
 }
 
 // actions are the routes that a resource has.

@@ -282,6 +282,17 @@ func (p *place) markTexts(alt string) []string {
 		}
 		target = p.o.Defs[target].Parent
 	}
+	if target < 0 {
+		return nil
+	}
+	if where == "class" {
+		return p.markedAt(target, rest, 0)
+	}
+	return p.marked(target, rest)
+}
+
+// marked is what an annotation at a definition says.
+func (p *place) marked(target int, rest string) []string {
 	end := strings.IndexAny(rest, ".:")
 	name, sel := rest, "0"
 	if end >= 0 {
@@ -289,7 +300,7 @@ func (p *place) markTexts(alt string) []string {
 	}
 	for i := range p.o.Marks {
 		m := &p.o.Marks[i]
-		if m.Target != target || target < 0 || m.Name[strings.LastIndexByte(m.Name, '.')+1:] != name {
+		if m.Target != target || m.Name[strings.LastIndexByte(m.Name, '.')+1:] != name {
 			continue
 		}
 		if v, ok := pick(m.Args, sel); ok {
@@ -297,6 +308,14 @@ func (p *place) markTexts(alt string) []string {
 		}
 	}
 	return nil
+}
+
+// markedAt is what an annotation at a class says, or at one that it extends.
+func (p *place) markedAt(class int, rest string, depth int) []string {
+	if out := p.marked(class, rest); out != nil || p.o.Lang != "csharp" {
+		return out
+	}
+	return p.inherited(class, rest, depth)
 }
 
 var returned = lazy.Regexp(`return\s+"([^"]+)"`)

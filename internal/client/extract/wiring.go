@@ -39,11 +39,12 @@ func (v *Version) Wiring() *Wiring {
 			if !ok {
 				continue
 			}
-			m := mount{Router: v, Prefix: contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], p.prefix())}
+			above := contract.JoinRoute(e.scopePrefix(c.Span.Start), e.prefixes[mountOwner(e.o, c)])
+			m := mount{Router: v, Prefix: contract.JoinRoute(above, p.prefix())}
 			path, has := p.value(rule.Options.Get("path"))
 			if listed := e.listed(v, path); len(listed) > 0 {
 				for _, l := range listed {
-					l.Prefix = contract.JoinRoute(e.prefixes[mountOwner(e.o, c)], l.Prefix)
+					l.Prefix = contract.JoinRoute(above, l.Prefix)
 					w.Mounts = append(w.Mounts, l)
 				}
 				continue

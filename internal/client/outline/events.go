@@ -233,6 +233,9 @@ func (w *walker) mark(i int) {
 			break
 		}
 	}
+	if w.Lang == "rust" {
+		m.Args = w.namedTokens(m.Args)
+	}
 	if w.Lang == "kotlin" && m.Args == nil { // a class's annotation parses as an expression before it
 		if next := int(w.t.Nodes[i].Next); next < len(w.t.Nodes) && w.t.Kind(next) == "parenthesized_expression" {
 			m.Args = w.arguments(next)
@@ -250,6 +253,22 @@ func (w *walker) mark(i int) {
 		m.Target = len(w.Defs) // the next definition
 	}
 	w.Marks = append(w.Marks, m)
+}
+
+// namedTokens gives the arguments of an attribute of Rust their names: its
+// grammar keeps them as tokens, path = "/x" as two.
+func (w *walker) namedTokens(args []Value) (out []Value) {
+	for i := 0; i < len(args); i++ {
+		if i+1 < len(args) && args[i].Kind == ValName {
+			between := w.Source[args[i].Span.End:args[i+1].Span.Start]
+			if strings.TrimSpace(string(between)) == "=" {
+				args[i+1].Name = args[i].Text
+				continue
+			}
+		}
+		out = append(out, args[i])
+	}
+	return out
 }
 
 // text keeps a literal that may hold SQL or GraphQL.
@@ -336,7 +355,7 @@ func (w *walker) member(i int) {
 func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
-	if l < 0 || r < 0 {
+	if l < 0 || r < 0 || l == r {
 		return
 	}
 	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
@@ -347,9 +366,13 @@ func (w *walker) assignment(i int) {
 	if d >= 0 && w.Defs[d].Span.Start == w.t.Nodes[i].Start && w.Defs[d].node == i {
 		d = w.Defs[d].Parent
 	}
+	if d >= 0 && !w.Defs[d].HasCall && !w.Defs[d].Contain && strings.HasSuffix("."+w.Defs[d].Name, "."+name) { // a field's own value
+		d = w.Defs[d].Parent
+	}
 	n := w.t.Nodes[r]
 	k := w.s.class[w.t.Nodes[w.unwrap(r)].Kind]
-	if k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
+	constant := w.s.acts[w.t.Nodes[r].Kind] == actName && d >= 0 && w.Defs[d].Contain // of a class: another one
+	if !constant && k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
 		return
 	}
 	if k != kindText && n.End-n.Start > 20_000 {

@@ -408,10 +408,10 @@ func (g *goReader) events(d ast.Decl, def int) {
 				g.declareExprs(n.Lhs...)
 			}
 			for i := range min(len(n.Lhs), len(n.Rhs)) {
-				if x, ok := n.Lhs[i].(*ast.Ident); ok {
+				if name := assignedName(n.Lhs[i]); name != "" {
 					v := g.expr(n.Rhs[i], 0)
 					if v.Kind == ValCall || v.Kind == ValText || len(v.Parts) > 0 {
-						g.Assigns = append(g.Assigns, assign{x.Name, v, current, g.line(n.Pos())})
+						g.Assigns = append(g.Assigns, assign{name, v, current, g.line(n.Pos())})
 					}
 				}
 			}
@@ -419,6 +419,19 @@ func (g *goReader) events(d ast.Decl, def int) {
 		return true
 	}
 	withoutNames(d, visit)
+}
+
+// assignedName is the variable, or the field of one, that is assigned to.
+func assignedName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		if of, ok := e.X.(*ast.Ident); ok {
+			return of.Name + "." + e.Sel.Name
+		}
+	}
+	return ""
 }
 
 // withoutNames visits a declaration but for the names that it gives to the file.

@@ -34,6 +34,10 @@ type File struct {
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
 	own    func(wanted map[string]bool) []Name
 
+	// Elsewhere is what other files say of a name, for who reads the texts of
+	// this one; nil when nobody can tell.
+	Elsewhere func(name string) []string
+
 	Generated map[string]bool // modules that are generated from .proto files
 }
 

@@ -23,12 +23,13 @@ const (
 	toDeepest     // follow a field down to its last node
 	toKind
 	toFirst
+	toLast
 	toNothing
 )
 
 // trail reads a selector: alternatives separated by |, each a path of steps
 // separated by /. A step is a field, .kind for the first child of that kind,
-// 0 for the first of any, or ~field to follow a field down to its last node.
+// 0 and -1 for the first and last of any, or ~field to follow a field down to its last node.
 func (s *syntax) trail(selector string) trail {
 	var out trail
 	for alt := range strings.SplitSeq(selector, "|") {
@@ -39,6 +40,8 @@ func (s *syntax) trail(selector string) trail {
 				steps = append(steps, step{how: toNothing})
 			case word == "0":
 				steps = append(steps, step{how: toFirst})
+			case word == "-1":
+				steps = append(steps, step{how: toLast})
 			case word[0] == '.':
 				steps = append(steps, step{how: toKind, kinds: s.grammar.KindIDs(word[1:])})
 			case word[0] == '~':
@@ -80,6 +83,12 @@ func follow(t *grammar.Tree, at int, steps []step) int {
 			at = t.ChildOf(at, st.kinds...)
 		case toFirst:
 			at = firstChild(t, at)
+		case toLast:
+			last := -1
+			for c := range t.Children(at) {
+				last = c
+			}
+			at = last
 		default:
 			return -1
 		}

@@ -64,7 +64,7 @@ func (w *walker) hole(j, depth int) Value {
 		return v
 	}
 	for c := range w.t.Children(j) {
-		if w.s.class[w.t.Nodes[c].Kind] != kindComment && w.t.Text(c) != "{" { // some grammars name the brace
+		if w.s.class[w.t.Nodes[c].Kind] != kindComment && w.t.Text(c) != "{" { // C# has a node for the bracket
 			v = w.valueAt(w.unwrap(c), depth+1)
 			break
 		}
@@ -183,6 +183,11 @@ func (o *File) spell(v Value, lookup func(string) []string, depth int) []string 
 		}
 		if c, ok := o.Const(v.Text); ok {
 			return []string{c}
+		}
+		if o.Elsewhere != nil {
+			if out := o.Elsewhere(v.Text); out != nil {
+				return out
+			}
 		}
 	case v.Kind == ValCall && v.Call != nil:
 		return o.spellCall(v.Call, lookup, depth)

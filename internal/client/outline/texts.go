@@ -28,6 +28,11 @@ func (o *File) TextsOf(v Value) []string {
 		if c, ok := o.consts[name]; ok && c.Kind == ValText {
 			return []string{c.Text}
 		}
+		if o.Elsewhere != nil {
+			if out := o.Elsewhere(name); out != nil {
+				return out
+			}
+		}
 		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == ValText {
 			return []string{c.Text}
 		}

@@ -36,6 +36,7 @@ var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_rou
 func (r *Repo) Complete(file string, v *extract.Version) {
 	r.requested(v, 0)
 	r.viewSets(v)
+	r.classViews(v)
 	r.bodied(v)
 	r.mounted(file, v)
 	r.protoUses(v)
@@ -161,6 +162,7 @@ func (r *Repo) wiringOf(file string) *extract.Wiring {
 	}
 	var w *extract.Wiring
 	if v := r.readVersion(file); v != nil {
+		r.resolveNames(v)
 		w = v.Wiring()
 	}
 	r.modules.wirings[file] = w
@@ -314,6 +316,10 @@ func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
 		of := v.Call.Args[0]
 		if len(of.Items) > 0 { // include(("shop.urls", "shop"))
 			of = of.Items[0]
+		}
+		if of.Kind == outline.ValName { // include(router.urls), include(urls): a member, so that a module is one
+			of.Text = strings.TrimSuffix(of.Text, ".urls") + ".urls"
+			return r.valueFile(o, of)
 		}
 		module, ok := of.Literal()
 		switch last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]; {

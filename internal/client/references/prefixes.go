@@ -22,7 +22,7 @@ import (
 const maxHandFiles = 400
 
 // handings are the prefixes under which the routes of a handed router lie: one
-// that is empty when nobody is known to hand it.
+// that is empty when nobody is known to hand it, unless it has none then.
 func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	if h.Func == "" || depth == maxMountDepth {
 		return []string{""}
@@ -65,7 +65,7 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 			}
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && !h.Only {
 		out = []string{""}
 	}
 	r.modules.handings[key] = out

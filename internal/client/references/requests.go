@@ -36,7 +36,7 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	if r.tree == nil || v.Generated || o == nil || o.Source == nil || rules.TestPath(o.Path) {
 		return
 	}
-	v.Resolve(func(name string) []string { return r.constant(o, name) })
+	r.resolveNames(v)
 	doors := r.doorsOf(v, depth)
 	seen := map[uint32]bool{}
 	for range maxRequestDepth {
@@ -265,35 +265,6 @@ func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 	return out
 }
 
-// constant is the text that another file gives a name.
-func (r *Repo) constant(o *outline.File, name string) []string {
-	local, field, _ := strings.Cut(name, ".")
-	for _, im := range o.Imports {
-		if im.Local != local {
-			continue
-		}
-		u := use{module: im.Module, name: im.Name}
-		if im.Name == "" {
-			u.member = "x"
-		}
-		file, as := r.locate(o, u)
-		if im.Name != "" {
-			file, as = r.origin(o.Lang, file, as)
-		} else {
-			as = ""
-		}
-		if file == "" || file == o.Path || !outline.CanRead(rules.LanguageOf(file)) {
-			return nil
-		}
-		v := r.versionOf(file)
-		if v == nil {
-			return nil
-		}
-		return v.Constant(strings.Trim(as+"."+field, "."))
-	}
-	return nil
-}
-
 // maxVersions bounds the other files that are kept.
 const maxVersions = 256
 
@@ -307,6 +278,7 @@ func (r *Repo) versionOf(file string) *extract.Version {
 	}
 	v := r.readVersion(file)
 	r.modules.versions[file] = v
+	r.resolveNames(v)
 	return v
 }
 

@@ -1,0 +1,79 @@
+package extract
+
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/client/outline"
+)
+
+// A scoped stretch of source has a prefix before its routes.
+type scoped struct {
+	span     outline.Span
+	prefix   string
+	resource string // whose routes they are
+	up       bool   // they are of the resource as a whole
+}
+
+// classScopes finds the prefixes that classes say in a way of their own for all
+// of their routes.
+func (e *extractor) classScopes() {
+	for _, r := range e.m.Rules {
+		if r.Role != "scope" || r.Match == nil || !e.active[r] {
+			continue
+		}
+		for _, m := range r.Match().FindAllSubmatchIndex(e.o.Source, -1) {
+			var class *outline.Def
+			for i := range e.o.Defs {
+				if d := &e.o.Defs[i]; d.Contain && d.Span.Holds(uint32(m[0])) {
+					class = d
+				}
+			}
+			if class != nil {
+				e.within(scoped{span: class.Span, prefix: string(e.o.Source[m[2]:m[3]])})
+			}
+		}
+	}
+}
+
+// within adds a stretch of source; of a chain that makes several the longest
+// counts.
+func (e *extractor) within(s scoped) {
+	for i, known := range e.scopes {
+		if known.span.Start == s.span.Start && known.prefix == s.prefix && known.up == s.up {
+			e.scopes[i].span.End = max(known.span.End, s.span.End)
+			return
+		}
+	}
+	e.scopes = append(e.scopes, s)
+}
+
+func (e *extractor) scopePrefix(at uint32) string {
+	prefix := ""
+	for _, s := range e.scopes {
+		if s.up && s.span.Start < at && at < s.span.End { // of a resource as a whole
+			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}")
+		} else if s.span.Start < at && at < s.span.End {
+			prefix = contract.JoinRoute(prefix, s.prefix)
+		}
+	}
+	return prefix
+}
+
+// listNamed is where the list of routes stands that is included by its name:
+// include(patterns), include((patterns, "shop")).
+func (e *extractor) listNamed(v outline.Value) outline.Span {
+	if v.Kind != outline.ValCall || v.Call == nil || len(v.Call.Args) == 0 {
+		return outline.Span{}
+	}
+	of := v.Call.Args[0]
+	if len(of.Items) > 0 {
+		of = of.Items[0]
+	}
+	for _, a := range e.o.Assigns {
+		if of.Kind == outline.ValName && a.Name == of.Text && a.Value.Kind == outline.ValList {
+			return a.Value.Span
+		}
+	}
+	return outline.Span{}
+}

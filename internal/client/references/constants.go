@@ -1,0 +1,84 @@
+package references
+
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/extract"
+	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
+)
+
+// resolveNames tells a version what other files say of the names that it asks
+// for.
+func (r *Repo) resolveNames(v *extract.Version) {
+	if v == nil || r.tree == nil || v.Outline == nil {
+		return
+	}
+	o := v.Outline
+	v.Resolve(func(name string) []string {
+		if class, sel, ok := strings.Cut(name, ".@"); ok {
+			return r.markedClass(o, class, sel)
+		}
+		return r.constant(o, name)
+	})
+}
+
+// markedClass is what an annotation of a class of another file says.
+func (r *Repo) markedClass(o *outline.File, class, sel string) []string {
+	places := world{r}.Find(o, class)
+	if len(places) == 0 || places[0].File.Path == o.Path {
+		return nil
+	}
+	if v := r.versionOf(places[0].File.Path); v != nil {
+		return v.Marked(class, sel)
+	}
+	return nil
+}
+
+// constant is the text that another file gives a name.
+func (r *Repo) constant(o *outline.File, name string) []string {
+	file, as := r.constantAt(o, name)
+	if file == "" || !outline.CanRead(rules.LanguageOf(file)) {
+		return nil
+	}
+	v := r.versionOf(file)
+	if v == nil {
+		return nil
+	}
+	return v.Constant(as)
+}
+
+// constantAt finds the file that gives a name its text, and its name there.
+func (r *Repo) constantAt(o *outline.File, name string) (file, as string) {
+	local, field, _ := strings.Cut(name, ".")
+	for _, im := range o.Imports {
+		if im.Local != local {
+			continue
+		}
+		u := use{module: im.Module, name: im.Name}
+		if im.Name == "" {
+			u.member = "x"
+		}
+		if o.Lang == "go" { // any file of the package may
+			u.member, _, _ = strings.Cut(field, ".")
+		}
+		file, as = r.locate(o, u)
+		if im.Name != "" && o.Lang != "go" {
+			file, as = r.origin(o.Lang, file, as)
+		} else {
+			as = ""
+		}
+		if file == o.Path {
+			return "", ""
+		}
+		return file, strings.Trim(as+"."+field, ".")
+	}
+	if o.Lang == "go" {
+		file, as = besideGo(r, o, use{module: ambientModule, name: local})
+		return file, as
+	}
+	if places := (world{r}).Find(o, local); len(places) > 0 && ambiences[o.Lang] != nil {
+		return places[0].File.Path, name
+	}
+	return "", ""
+}
