@@ -26,7 +26,6 @@ type extractor struct {
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
 	requests []Request
-	pending  []pending
 	missed   []Missed
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
@@ -176,7 +175,7 @@ func (e *extractor) findPrefixes() {
 			continue
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
-			p := place{o: o, rule: r, call: c, def: a.Def}
+			p := place{o: o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			e.prefixes[a.Name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
@@ -187,7 +186,7 @@ func (e *extractor) findPrefixes() {
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			block := slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda })
 			if name := p.first(r.Options.Get("path")); block && r.Options.Get("rest") != "" && name != "" {
 				below := "/" + name
@@ -198,14 +197,14 @@ func (e *extractor) findPrefixes() {
 			}
 		}
 		for _, r := range e.matching(c, "scope") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			if prefix := p.prefix(); prefix != "" || r.Options.Get("up") != "" {
 				prefix = contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)
 				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
 		for _, r := range e.matching(c, "mount") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			v, ok := p.value(r.Options.Get("var"))
 			if prefix := p.prefix(); ok && routerName(v) != "" && prefix != "" {
 				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
@@ -289,7 +288,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		return
 	}
 	for _, r := range e.matching(c, "provides", "uses") {
-		p := &place{o: e.o, rule: r, call: c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1}
+		p := &place{o: e.o, rule: r, call: c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1, find: e.known(c)}
 		if c.Inner != nil && len(c.Args) > 0 { // a chain begins further up
 			p.line = int(c.Args[0].Span.Row) + 1
 		}
@@ -383,6 +382,9 @@ func (e *extractor) atMark(m *outline.Mark) {
 		d := e.o.Defs[m.Target]
 		e.rule = r.Framework
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
+		if r.Contract != "config" { // there the name of a setting is what counts
+			p.find = e.elsewhere
+		}
 		switch {
 		case r.Contract == "http" && d.Contain && r.Options.Get("view") != "":
 			before := len(e.out)
@@ -399,6 +401,9 @@ func (e *extractor) atMark(m *outline.Mark) {
 			e.route(p, prefix)
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
+				if prefix == "" {
+					e.out[i].Router = e.inheritable(p)
+				}
 				if e.o.Lang == "rust" && r.Framework == "actix" {
 					e.out[i].Router = e.service(d.Name)
 				}

@@ -24,6 +24,7 @@ type Version struct {
 	Broken    bool // part of it does not parse
 
 	extractor *extractor
+	told      int // contracts that the file tells in a format of its own
 }
 
 // Nothing is the side of a file that does not exist.
@@ -128,7 +129,7 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 		if v.Outline, err = s.outline(t, m, limit); err != nil {
 			return err
 		}
-		v.extractor = newExtractor(m, v.Outline)
+		v.extractor, v.told = newExtractor(m, v.Outline), len(v.Contracts)
 		v.Contracts = append(v.Contracts, v.extractor.contracts()...)
 		v.Requests, v.Clients = v.extractor.requests, v.extractor.clients
 		v.Broken = v.Broken || v.Outline.Broken

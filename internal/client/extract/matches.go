@@ -18,7 +18,7 @@ const maxThen = 600
 // atMatches finds routes that a language or library writes in a way of its own.
 func (e *extractor) atMatches() {
 	for _, r := range e.m.Rules {
-		if r.Match == nil || !e.active[r] {
+		if r.Match == nil || r.Role == "prefix" || !e.active[r] {
 			continue
 		}
 		e.rule = r.Framework

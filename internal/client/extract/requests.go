@@ -80,11 +80,12 @@ func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Cal
 	return nil
 }
 
-// elsewhere is what another file says of a name that it exports. Who reads one
-// file does not know it: then the call is kept, to be looked at again.
+// elsewhere is what another file says of a name that it exports, or a setting
+// of one that is written ${name}. Who reads one file does not know it: then the
+// file is looked at again.
 func (e *extractor) elsewhere(name string) []string {
 	local, _, _ := strings.Cut(name, ".")
-	if !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
+	if !e.onJVM(local) && !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
 		return nil
 	}
 	if e.foreign == nil {
@@ -94,32 +95,25 @@ func (e *extractor) elsewhere(name string) []string {
 	return e.foreign(name)
 }
 
-// A pending call is one whose path depends on a name of another file.
-type pending struct {
-	p    *place
-	base string
-	keys []string
+// onJVM tells whether a name may be a class that needs no import, or a setting.
+func (e *extractor) onJVM(name string) bool {
+	switch e.o.Lang {
+	case "java", "kotlin", "scala":
+		return name != "" && (name[0] >= 'A' && name[0] <= 'Z' || name[0] == '$')
+	}
+	return false
 }
 
-// Resolve looks at the calls again whose paths depend on names of other files.
+// Resolve looks at a file again in which names of other files are part of
+// routes or calls.
 func (v *Version) Resolve(foreign func(name string) []string) {
-	e := v.extractor
-	if e == nil || len(e.pending) == 0 {
+	if v.extractor == nil || !v.extractor.unknown {
 		return
 	}
+	e := newExtractor(v.extractor.m, v.Outline)
 	e.foreign = foreign
-	for _, w := range e.pending {
-		before := len(e.out)
-		e.request(w.p, w.base)
-		if len(e.out) == before {
-			continue
-		}
-		v.Contracts = slices.DeleteFunc(v.Contracts, func(c contract.Contract) bool {
-			return c.Role == coord.Uses && c.Line == w.p.line && slices.Contains(w.keys, c.Key)
-		})
-		v.Contracts = append(v.Contracts, e.out[before:]...)
-	}
-	v.Requests = e.requests
+	v.Contracts = append(v.Contracts[:v.told:v.told], e.contracts()...)
+	v.extractor, v.Requests, v.Clients = e, e.requests, e.clients
 }
 
 // Constant is the text that a file gives a name or a member of an object.
@@ -142,7 +136,7 @@ func (v *Version) Constant(name string) []string {
 			}
 		}
 	}
-	if c, ok := o.Const(name); ok {
+	if c, ok := o.ConstOf(name); ok {
 		return []string{c}
 	}
 	return nil
@@ -260,18 +254,7 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 // request adds what a call of an HTTP library means: a use of a route, or that
 // the function around it is such a call.
 func (e *extractor) request(p *place, base string) {
-	e.unknown = false
-	first := len(e.out)
 	paths := e.spellings(p, p.rule.Options.Get("path"))
-	if e.unknown {
-		defer func() {
-			w := pending{p: p, base: base}
-			for _, c := range e.out[first:] {
-				w.keys = append(w.keys, c.Key)
-			}
-			e.pending = append(e.pending, w)
-		}()
-	}
 	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}

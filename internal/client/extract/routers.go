@@ -120,7 +120,7 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 			if len(c.Args) == 0 || r.Role == "scope" && len(c.Args) < 2 || !e.gives(c.Args[len(c.Args)-1], h) {
 				continue
 			}
-			p := place{o: e.o, rule: r, call: c, def: c.Def}
+			p := place{o: e.o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			from, prefix := e.routerOf(c, rootReceiver(c))
 			prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
 			if from.Param == contract.Given && from.Func == h.Func && from.Of == h.Of {
@@ -174,7 +174,7 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 			continue
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
-			p := place{o: e.o, rule: r, call: c, def: a.Def}
+			p := place{o: e.o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			return e.parentOf(p), p.prefix(), true
 		}
 	}
@@ -195,8 +195,11 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 	}
 	e.anyGroup = true // who hands a router on need not import the framework
 	defer func() { e.anyGroup = false }()
-	if h.Param == contract.Given {
+	switch h.Param {
+	case contract.Given:
 		return e.mountings(h)
+	case contract.Inherited:
+		return e.heirs(h)
 	}
 	for _, c := range v.Outline.CallsTo(func(last string) bool { return last == h.Func }) {
 		if h.Param == contract.Receiver {
@@ -214,7 +217,7 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			if r == nil {
 				continue
 			}
-			p := place{o: e.o, rule: r, call: call, def: c.Def}
+			p := place{o: e.o, rule: r, call: call, def: c.Def, find: e.known(call)}
 			below = p.prefix()
 			arg = outline.Value{Kind: outline.ValName, Text: receiver(call.Name)}
 		}

@@ -21,6 +21,7 @@ type place struct {
 	def  int // the definition around or at it
 	span outline.Span
 	line int
+	find func(name string) []string // what a name means that the file gives no text; may be nil
 }
 
 // first returns the first text that a selector finds, or "".
@@ -63,7 +64,7 @@ func (p *place) alternative(alt string) []string {
 		var out []string
 		if p.call != nil {
 			for _, a := range p.call.Args {
-				out = append(out, p.o.TextsOf(a)...)
+				out = append(out, p.textsOf(a)...)
 			}
 		}
 		return out
@@ -71,7 +72,7 @@ func (p *place) alternative(alt string) []string {
 		var out []string
 		for i := 1; p.call != nil && i < len(p.call.Args); i++ {
 			if p.call.Args[i].Name == "" {
-				out = append(out, p.o.TextsOf(p.call.Args[i])...)
+				out = append(out, p.textsOf(p.call.Args[i])...)
 			}
 		}
 		return out
@@ -104,7 +105,7 @@ func (p *place) alternative(alt string) []string {
 		return p.className(alt)
 	}
 	if v, ok := p.value(alt); ok {
-		return p.o.TextsOf(v)
+		return p.textsOf(v)
 	}
 	return nil
 }
@@ -232,7 +233,7 @@ func (p *place) inChain(name string) []string {
 	out := ""
 	for c := p.call; c != nil; c = c.Inner {
 		if c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name && len(c.Args) > 0 {
-			for _, text := range p.o.TextsOf(c.Args[0]) {
+			for _, text := range p.textsOf(c.Args[0]) {
 				out = contract.JoinRoute(text, out)
 				break
 			}
@@ -265,7 +266,7 @@ func (p *place) methodCalls() []string {
 func (p *place) classField(name string) []string {
 	for _, a := range p.o.Assigns {
 		if a.Name == name && (a.Def == p.def || a.Def >= 0 && p.def >= 0 && p.o.Defs[a.Def].Parent == p.def) {
-			return p.o.TextsOf(a.Value)
+			return p.textsOf(a.Value)
 		}
 	}
 	return nil
@@ -293,7 +294,7 @@ func (p *place) markTexts(alt string) []string {
 			continue
 		}
 		if v, ok := pick(m.Args, sel); ok {
-			return p.o.TextsOf(v)
+			return p.textsOf(v)
 		}
 	}
 	return nil

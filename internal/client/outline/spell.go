@@ -191,6 +191,24 @@ func (o *File) Const(name string) (string, bool) {
 	return "", false
 }
 
+// ConstOf is a text that the file gives a member of a class: of those that are
+// called alike the one whose class is named.
+func (o *File) ConstOf(name string) (string, bool) {
+	of, member := "", name
+	if at := strings.LastIndexByte(name, '.'); at > 0 {
+		of, member = name[:at], name[at+1:]
+	}
+	for _, a := range o.Assigns {
+		if a.Name != member || of == "" || a.Value.Kind != ValText || a.Def < 0 {
+			continue
+		}
+		if class := strings.TrimSuffix(o.Defs[a.Def].Name, ".Companion"); class == of || strings.HasSuffix(of, "."+class) {
+			return a.Value.Text, true
+		}
+	}
+	return o.Const(name)
+}
+
 // spellCall follows what only makes or joins texts.
 func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []string {
 	unknown := []string{"{}"}

@@ -292,7 +292,7 @@ func (w *walker) join(i, depth int) Value {
 		return v
 	}
 	a, b := w.valueAt(left, depth+1), w.valueAt(right, depth+1)
-	if a.Kind != ValText && b.Kind != ValText {
+	if a.Kind != ValText && b.Kind != ValText && (a.asText(w.consts) == "{}" || b.asText(w.consts) == "{}") {
 		v.Text = short(w.t.Text(i))
 		if op != "%" {
 			v.Parts = []Value{a, b}

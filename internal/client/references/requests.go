@@ -267,6 +267,9 @@ func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 
 // constant is the text that another file gives a name.
 func (r *Repo) constant(o *outline.File, name string) []string {
+	if setting, is := strings.CutPrefix(name, "${"); is {
+		return r.settingOf(o.Path, strings.TrimSuffix(setting, "}"))
+	}
 	local, field, _ := strings.Cut(name, ".")
 	for _, im := range o.Imports {
 		if im.Local != local {
@@ -282,7 +285,10 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 		} else {
 			as = ""
 		}
-		if file == "" || file == o.Path || !outline.CanRead(rules.LanguageOf(file)) {
+		if file == "" {
+			break
+		}
+		if file == o.Path || !outline.CanRead(rules.LanguageOf(file)) {
 			return nil
 		}
 		v := r.versionOf(file)
@@ -291,7 +297,7 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 		}
 		return v.Constant(strings.Trim(as+"."+field, "."))
 	}
-	return nil
+	return r.classConstant(o, name)
 }
 
 // maxVersions bounds the other files that are kept.
