@@ -73,6 +73,7 @@ func (e *extractor) contracts() []contract.Contract {
 			}
 		}
 	}
+	e.atTyped()
 	e.atClasses()
 	e.atExports()
 	e.atMatches()
@@ -180,7 +181,10 @@ func (e *extractor) findPrefixes() {
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
 			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
+			base := p.first(r.Options.Get("path"))
+			if base != "" || !strings.HasPrefix(r.Options.Get("path"), "chain.") {
+				e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = base // of self.http, too
+			}
 		}
 	}
 	for i := range o.Calls {
@@ -304,20 +308,14 @@ func (e *extractor) atCall(c *outline.Call) {
 					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
 				}
 			} else {
-				handed, prefix := e.routerOf(c, recv)
-				prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
-				prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), contract.JoinRoute(prefix, p.first(r.Options.Get("prefix"))))
-				e.route(p, prefix)
-				for i := before; i < len(e.out); i++ {
-					e.out[i].Router, e.out[i].Of = handed, e.imported(recv)
-				}
+				e.served(p, recv)
 			}
 		case "db":
 			e.table(p)
 		default:
 			e.named(p)
 		}
-		if len(e.out) > before && c.Inner != nil && strings.Contains(r.Options.Get("path"), "inner.") {
+		if path := r.Options.Get("path"); len(e.out) > before && c.Inner != nil && (strings.Contains(path, "inner.") || strings.Contains(path, "chain.")) {
 			for in := c.Inner; in != nil; in = in.Inner {
 				e.consumed[in.Span.End] = true
 			}
@@ -325,6 +323,18 @@ func (e *extractor) atCall(c *outline.Call) {
 		if len(e.out) > before {
 			return
 		}
+	}
+}
+
+// served adds the routes of a call to a router.
+func (e *extractor) served(p *place, router string) {
+	before := len(e.out)
+	handed, prefix := e.routerOf(p.call, router)
+	prefix = contract.JoinRoute(e.chainPrefix(p.call), prefix)
+	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
+	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
+	for i := before; i < len(e.out); i++ {
+		e.out[i].Router, e.out[i].Of = handed, e.imported(router)
 	}
 }
 
@@ -380,6 +390,9 @@ func (e *extractor) atMark(m *outline.Mark) {
 			continue
 		}
 		d := e.o.Defs[m.Target]
+		if r.Contract == "http" && !e.classFits(r, d.Parent) {
+			continue
+		}
 		e.rule = r.Framework
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
 		if r.Contract != "config" { // there the name of a setting is what counts
@@ -395,13 +408,16 @@ func (e *extractor) atMark(m *outline.Mark) {
 		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
+			if r.Role == "uses" {
+				prefix = e.clientPrefix(p, prefix)
+			}
 			if v := p.first(r.Options.Get("version")); v != "" && !strings.Contains(v, "{}") { // Nest puts it first
 				prefix = contract.JoinRoute("/v"+v, prefix)
 			}
 			e.route(p, prefix)
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
-				if prefix == "" {
+				if prefix == "" && r.Role == "provides" {
 					e.out[i].Router = e.inheritable(p)
 				}
 				if e.o.Lang == "rust" && r.Framework == "actix" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
 )
 
 // Routes may stand in an interface or a base class, and what is before them in
@@ -66,9 +67,33 @@ var clientMarks = []string{"FeignClient", "Client", "RegisterRestClient", "HttpE
 
 // calls tells whether a class is a client.
 func (e *extractor) calls(class int) bool {
-	return slices.ContainsFunc(e.o.Marks, func(m outline.Mark) bool {
-		return m.Target == class && slices.Contains(clientMarks, m.Name[strings.LastIndexByte(m.Name, '.')+1:])
+	return e.classMarked(class, clientMarks)
+}
+
+func (e *extractor) classMarked(class int, names []string) bool {
+	return class >= 0 && slices.ContainsFunc(e.o.Marks, func(m outline.Mark) bool {
+		return m.Target == class && slices.Contains(names, m.Name[strings.LastIndexByte(m.Name, '.')+1:])
 	})
+}
+
+// classFits checks what a rule says about the class around an annotated method.
+func (e *extractor) classFits(r *rules.Rule, class int) bool {
+	if want := r.Options.Get("class"); want != "" {
+		return e.classMarked(class, strings.Split(want, ","))
+	}
+	return r.Role != "provides" || !e.calls(class)
+}
+
+// clientPrefix is what stands before the paths of an interface whose methods are
+// calls: the name of a service does not.
+func (e *extractor) clientPrefix(p *place, prefix string) string {
+	switch {
+	case prefix == "" || prefix[0] == '/' || strings.Contains(prefix, "://"):
+		return prefix
+	case p.rule.Options.Get("relative") != "" && !strings.Contains(prefix, "$"):
+		return "/" + prefix
+	}
+	return ""
 }
 
 // Ask lets a version ask other files for what its names mean.

@@ -85,7 +85,11 @@ func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Cal
 // file is looked at again.
 func (e *extractor) elsewhere(name string) []string {
 	local, _, _ := strings.Cut(name, ".")
-	if !e.onJVM(local) && !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
+	if class, is := strings.CutPrefix(name, "@"); is {
+		if out := e.classRoute(class); out != nil {
+			return out
+		}
+	} else if !e.onJVM(local) && !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
 		return nil
 	}
 	if e.foreign == nil {

@@ -21,7 +21,7 @@ func (e *extractor) route(p *place, prefix string) {
 		return
 	}
 	paths := p.paths(p.rule.Options.Get("path"))
-	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
+	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" && (p.call == nil || p.call.Types == "") {
 		paths = []string{""}
 	}
 	if len(paths) == 0 && role == coord.Provides {

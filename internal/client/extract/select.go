@@ -80,6 +80,14 @@ func (p *place) alternative(alt string) []string {
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
+	case alt == "chainverb":
+		return p.chainVerb()
+	case alt == "type0":
+		if p.call != nil && p.call.Types != "" && p.find != nil {
+			name, _, _ := strings.Cut(p.call.Types, ",")
+			return p.find("@" + strings.TrimSpace(name))
+		}
+		return nil
 	case alt == "joined":
 		return []string{strings.Join(p.alternative("args"), "/")}
 	case alt == "verb1":
@@ -243,6 +251,20 @@ func (p *place) inChain(name string) []string {
 		return nil
 	}
 	return []string{out}
+}
+
+// chainVerb is the HTTP method that a chain of calls names: .url(x).post(y).
+func (p *place) chainVerb() []string {
+	for c := p.call; c != nil; c = c.Inner {
+		last := strings.ToUpper(c.Name[strings.LastIndexByte(c.Name, '.')+1:])
+		if slices.Contains(scope.Methods(), last) {
+			return []string{last}
+		}
+		if last == "METHOD" && len(c.Args) > 0 {
+			return p.textsOf(c.Args[0])
+		}
+	}
+	return nil
 }
 
 // methodCalls are the HTTP methods among the calls chained in the last

@@ -51,6 +51,21 @@ func (r *Repo) classConstant(o *outline.File, name string) []string {
 	return found
 }
 
+// classRoute is the route that a class of another file stands for.
+func (r *Repo) classRoute(o *outline.File, class string) []string {
+	for _, p := range (world{r}).Find(o, class) {
+		v := r.versionOf(p.File.Path)
+		if v == nil || p.File.Path == o.Path {
+			continue
+		}
+		v.Ask(func(name string) []string { return r.constant(v.Outline, name) })
+		if out := v.ClassRoute(class); out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
 // settingKeys are what frameworks call the setting of a prefix.
 var settingKeys = map[string][]string{
 	"spring":    {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
