@@ -250,7 +250,9 @@ func (e *extractor) parentOf(p place) string {
 }
 
 // prefix is what a rule says stands before routes.
-func (p *place) prefix() string { return withoutSetting(p.first(p.rule.Options.Get("path"))) }
+func (p *place) prefix() string {
+	return strings.TrimRight(withoutSetting(p.first(p.rule.Options.Get("path"))), "*")
+}
 
 // withoutSetting is a route or prefix of a server without the setting that it
 // may begin with: that is mostly empty.

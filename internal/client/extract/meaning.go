@@ -27,9 +27,29 @@ func (e *extractor) known(c *outline.Call) func(string) []string {
 		if out := e.assigned(name, scopes, c, find); out != nil {
 			return out
 		}
+		if out := e.injected(name); out != nil {
+			return out
+		}
 		return e.elsewhere(name)
 	}
 	return find
+}
+
+// injected is the setting that a field is given by an annotation.
+func (e *extractor) injected(name string) []string {
+	for i := range e.o.Marks {
+		m := &e.o.Marks[i]
+		if m.Name != "Value" && m.Name != "ConfigProperty" || len(m.Args) == 0 || m.Target < 0 || m.Target >= len(e.o.Defs) {
+			continue
+		}
+		if field := e.o.Defs[m.Target].Name; field == name || strings.HasSuffix(field, "."+strings.TrimPrefix(name, "this.")) {
+			p := place{o: e.o, mark: m, def: m.Target, find: e.elsewhere}
+			if out := p.texts("0|:value"); len(out) == 1 && !strings.Contains(out[0], "$") {
+				return out
+			}
+		}
+	}
+	return nil
 }
 
 // placeholder is a setting in the text of an annotation: ${name:default}.

@@ -66,14 +66,22 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 // givesRouter is the head of a function whose result is a router.
 var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:Router|Mux|http\.Handler)\b`)
 
+// routerFirst is such a head where the type stands before the name.
+var routerFirst = lazy.Regexp(`^[^({]*\bRouter\s+\w+\s*\(`)
+
 // givenBy is the router that the function around a route gives back, for others
 // to mount.
 func (e *extractor) givenBy(scopes []outline.Scope) contract.Handed {
-	if e.o.Lang != "go" && e.o.Lang != "rust" {
+	gives := givesRouter()
+	switch e.o.Lang {
+	case "java":
+		gives = routerFirst()
+	case "go", "rust", "kotlin":
+	default:
 		return contract.Handed{}
 	}
 	for _, s := range scopes {
-		if s.Name != "" && givesRouter().Match(e.o.Source[s.Span.Start:s.Span.End]) {
+		if s.Name != "" && gives.Match(e.o.Source[s.Span.Start:s.Span.End]) {
 			at := strings.LastIndexByte(s.Name, '.')
 			stem := strings.TrimSuffix(path.Base(e.o.Path), path.Ext(e.o.Path))
 			of := path.Base(path.Dir(e.o.Path)) + " " + stem + " " + s.Name[:max(at, 0)]
@@ -173,7 +181,7 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		if a.Name != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
 			continue
 		}
-		if r, c := e.group(a.Value.Call); r != nil {
+		if r, c := e.group(a.Value.Call); r != nil && r.Options.Get("path") != "=" { // else it is a new one
 			p := place{o: e.o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			return e.parentOf(p), p.prefix(), true
 		}

@@ -37,7 +37,7 @@ func (e *extractor) route(p *place, prefix string) {
 		if role == coord.Provides {
 			route = withoutSetting(route)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") && (route != "" || prefix == "") {
 			continue
 		}
 		ms := methods

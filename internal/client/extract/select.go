@@ -80,6 +80,11 @@ func (p *place) alternative(alt string) []string {
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
+	case alt == "on":
+		if p.call != nil && p.call.On != "" {
+			return []string{p.call.On}
+		}
+		return nil
 	case alt == "chainverb":
 		return p.chainVerb()
 	case alt == "type0":

@@ -93,6 +93,22 @@ func (w *walker) methodOfText(i, depth int) (Value, bool) {
 	return Value{}, false
 }
 
+// textBefore is the literal that a call begins with, maybe in brackets.
+func (w *walker) textBefore(i int) string {
+	for at := i + 1; at < min(i+6, int(w.t.Nodes[i].Next)); at++ { // a first child stands right after its parent
+		switch w.s.class[w.t.Nodes[at].Kind] {
+		case kindText:
+			return w.literal(at)
+		case kindCall, kindLambda:
+			return ""
+		}
+		if w.t.Nodes[at].Next == uint32(at+1) { // a leaf
+			return ""
+		}
+	}
+	return ""
+}
+
 // choice reads a value that is one of two.
 func (w *walker) choice(i, depth int) Value {
 	v := Value{Kind: ValChoice, Span: w.span(i)}
