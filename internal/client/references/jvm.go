@@ -187,6 +187,35 @@ func boolInt(b bool) int {
 	return 0
 }
 
+var (
+	playMount   = lazy.Regexp(`(?m)^\s*->\s+(/\S*)\s+@?([\w.]+)`)
+	playContext = lazy.Regexp(`(?m)^\s*(?:play\.http\.context|application\.context)\s*[=:]\s*"?([^\s"]+)`)
+)
+
+// playPrefix is where the routes of a file of Play lie: other files of routes
+// mount it by its name, or by that of a class in it.
+func (r *Repo) playPrefix(file string, depth int) string {
+	above := ""
+	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	if path.Base(file) == "routes" || depth == maxMountDepth {
+		if m := playContext().FindSubmatch(r.tree.read(path.Join(path.Dir(file), "application.conf"))); m != nil {
+			above = string(m[1])
+		}
+		return above
+	}
+	for _, f := range append(r.tree.named("routes"), r.tree.ending(".routes")...) {
+		for _, m := range playMount().FindAllSubmatch(r.text(f), -1) {
+			name := string(m[2])
+			mine := strings.HasSuffix(file, ".routes") && name == stem+".Routes" ||
+				!strings.HasSuffix(file, ".routes") && declares(r.text(file), owner(name), true)
+			if mine && f != file {
+				return contract.JoinRoute(r.playPrefix(f, depth+1), string(m[1]))
+			}
+		}
+	}
+	return above
+}
+
 var settingLine = lazy.Regexp(`^(\s*)["']?([\w.-]+)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s#]*))`)
 
 // setting reads a key of a properties file or of YAML, where its parts may stand

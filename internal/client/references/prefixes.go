@@ -82,6 +82,9 @@ var starters = []string{"main", "index", "app", "server", "bootstrap", "program"
 // appPrefix is what a whole program puts before its routes.
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
+	if framework == "play" { // its files are mounted one by one
+		key = framework + " " + file
+	}
 	if known, ok := r.modules.prefixes[key]; ok {
 		return known
 	}
@@ -92,6 +95,8 @@ func (r *Repo) appPrefix(file, framework string) string {
 	switch framework {
 	case "laravel":
 		prefix = r.laravelPrefix(file)
+	case "play":
+		prefix = r.playPrefix(file, 0)
 	default:
 		prefix = contract.JoinRoute(r.settingPrefix(file, framework), r.startPrefix(file, framework))
 	}
