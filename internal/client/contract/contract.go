@@ -44,6 +44,7 @@ type Handed struct {
 const (
 	Given     = -1 // the result
 	Receiver  = -2 // what the function extends
+	Paired    = -4 // none: who names the object or class, beside a prefix, says where its routes lie
 	Inherited = -3 // none: the classes that extend the one that it names say where its routes lie
 )
 

@@ -251,6 +251,12 @@ func (e *extractor) parentOf(p place) string {
 
 // prefix is what a rule says stands before routes.
 func (p *place) prefix() string {
+	if v, ok := p.value(p.rule.Options.Get("path")); ok && p.rule.Options.Get("open") != "" {
+		if out := p.textsOf(v); len(out) > 0 {
+			return "/" + strings.TrimLeft(out[0], "/")
+		}
+		return "/{}" // what is no text is a parameter
+	}
 	return strings.TrimRight(withoutSetting(p.first(p.rule.Options.Get("path"))), "*")
 }
 

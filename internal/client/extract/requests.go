@@ -85,7 +85,11 @@ func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Cal
 // file is looked at again.
 func (e *extractor) elsewhere(name string) []string {
 	local, _, _ := strings.Cut(name, ".")
-	if class, is := strings.CutPrefix(name, "@"); is {
+	if router, is := strings.CutPrefix(name, "&"); is {
+		if prefix, here := e.prefixes[router]; here {
+			return []string{prefix}
+		}
+	} else if class, is := strings.CutPrefix(name, "@"); is {
 		if out := e.classRoute(class); out != nil {
 			return out
 		}

@@ -208,6 +208,8 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 		return e.mountings(h)
 	case contract.Inherited:
 		return e.heirs(h)
+	case contract.Paired:
+		return e.pairings(h)
 	}
 	for _, c := range v.Outline.CallsTo(func(last string) bool { return last == h.Func }) {
 		if h.Param == contract.Receiver {

@@ -33,6 +33,9 @@ func (e *extractor) route(p *place, prefix string) {
 			methods = []string{"GET"}
 		}
 	}
+	if len(methods) == 0 && p.rule.Options.Get("method") == "verb" { // others are made of it
+		return
+	}
 	for _, route := range paths {
 		if role == coord.Provides {
 			route = withoutSetting(route)

@@ -80,6 +80,13 @@ func (p *place) alternative(alt string) []string {
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
+	case alt == "verb":
+		if p.call != nil {
+			return verbInName(p.call.Name)
+		}
+		return nil
+	case alt == "base.in":
+		return p.endpointPath()
 	case alt == "on":
 		if p.call != nil && p.call.On != "" {
 			return []string{p.call.On}

@@ -66,6 +66,23 @@ func (r *Repo) classRoute(o *outline.File, class string) []string {
 	return nil
 }
 
+// routerNamed is the prefix of a router that another file gives a name.
+func (r *Repo) routerNamed(o *outline.File, name string) []string {
+	for _, p := range (world{r}).search(o, name, true) {
+		v := r.versionOf(p.File.Path)
+		if v == nil || p.File.Path == o.Path {
+			continue
+		}
+		v.Ask(func(name string) []string { return r.constant(v.Outline, name) })
+		if w := v.Wiring(); w != nil {
+			if prefix, ok := w.Prefixes[name]; ok {
+				return []string{prefix}
+			}
+		}
+	}
+	return nil
+}
+
 // settingKeys are what frameworks call the setting of a prefix.
 var settingKeys = map[string][]string{
 	"spring":    {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},

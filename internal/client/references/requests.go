@@ -270,6 +270,9 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 	if setting, is := strings.CutPrefix(name, "${"); is {
 		return r.settingOf(o.Path, strings.TrimSuffix(setting, "}"))
 	}
+	if router, is := strings.CutPrefix(name, "&"); is {
+		return r.routerNamed(o, router)
+	}
 	if class, is := strings.CutPrefix(name, "@"); is {
 		return r.classRoute(o, class)
 	}
