@@ -43,8 +43,10 @@ type Handed struct {
 
 // Places of a router that is none of the parameters.
 const (
-	Given    = -1 // the result
-	Receiver = -2 // what the function extends
+	Given     = -1 // the result
+	Receiver  = -2 // what the function extends
+	Paired    = -4 // none: who names the object or class, beside a prefix, says where its routes lie
+	Inherited = -3 // none: the classes that extend the one that it names say where its routes lie
 )
 
 // An Answer is the function that answers a route: it stands in the file, or

@@ -17,12 +17,21 @@ import (
 var methodHolder = lazy.Regexp(`(?i)^(?:\w+\.)*\w*(?:http|method|verb)\w*\.\w+$`)
 
 // elsewhere is what other files say of a name: one that is imported, or that of
-// a member of a type where those need no import.
+// a member of a type where those need no import; &name is the prefix of a router,
+// @name the route that a class stands for, ${name} a setting.
 func (e *extractor) elsewhere(name string) []string {
 	name = strings.ReplaceAll(name, "::", ".")
 	local, _, dotted := strings.Cut(name, ".")
-	imported := slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local })
-	if !imported && !e.ambient(local, dotted) || methodHolder().MatchString(name) {
+	if router, is := strings.CutPrefix(name, "&"); is {
+		if prefix, here := e.prefixes[router]; here {
+			return []string{prefix}
+		}
+	} else if class, is := strings.CutPrefix(name, "@"); is {
+		if out := e.classRoute(class); out != nil {
+			return out
+		}
+	} else if methodHolder().MatchString(name) || !e.ambient(local, dotted) &&
+		!slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
 		return nil
 	}
 	if e.foreign == nil {
@@ -39,8 +48,10 @@ func (e *extractor) ambient(local string, dotted bool) bool {
 		return false
 	}
 	switch e.o.Lang {
-	case "csharp", "java", "kotlin", "swift":
+	case "csharp", "swift":
 		return dotted && local[0] >= 'A' && local[0] <= 'Z'
+	case "java", "kotlin", "scala": // a class, a constant of one that is imported whole, or a setting
+		return local[0] >= 'A' && local[0] <= 'Z' || local[0] == '$'
 	case "go":
 		return !dotted && len(local) > 2 && local != "nil"
 	}
@@ -118,7 +129,7 @@ func (v *Version) Constant(name string) []string {
 			}
 		}
 	}
-	if c, ok := o.Const(name); ok {
+	if c, ok := o.ConstOf(name); ok {
 		return []string{c}
 	}
 	return nil

@@ -68,6 +68,7 @@ func (e *extractor) contracts() []contract.Contract {
 			}
 		}
 	}
+	e.atTyped()
 	e.atClasses()
 	e.atExports()
 	e.atMatches()
@@ -175,20 +176,23 @@ func (e *extractor) findPrefixes() {
 			continue
 		}
 		if r, c := e.group(a.Value.Call); r != nil {
-			p := place{o: o, rule: r, call: c, def: a.Def}
+			p := place{o: o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			name := a.Name[strings.LastIndexByte(a.Name, '.')+1:] // of s.api, too
 			e.prefixes[name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
 		for _, r := range e.matching(a.Value.Call, "client") {
 			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
+			base := p.first(r.Options.Get("path"))
+			if base != "" || !strings.HasPrefix(r.Options.Get("path"), "chain.") {
+				e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = base // of self.http, too
+			}
 		}
 	}
 	e.classScopes()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			block := slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda })
 			if name := p.first(r.Options.Get("path")); block && r.Options.Get("rest") != "" && name != "" {
 				below := "/" + name
@@ -199,14 +203,14 @@ func (e *extractor) findPrefixes() {
 			}
 		}
 		for _, r := range e.matching(c, "scope") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			if prefix := p.prefix(); prefix != "" || r.Options.Get("up") != "" {
 				prefix = contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)
 				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
 		for _, r := range e.matching(c, "mount") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
+			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			v, ok := p.value(r.Options.Get("var"))
 			prefix := p.prefix()
 			if prefix == "" || !ok {
@@ -244,7 +248,14 @@ func (e *extractor) parentOf(p place) string {
 
 // prefix is what a rule says stands before routes.
 func (p *place) prefix() string {
-	return strings.TrimPrefix(withoutSetting(p.first(p.rule.Options.Get("path"))), "^") // of Django's expressions
+	if v, ok := p.value(p.rule.Options.Get("path")); ok && p.rule.Options.Get("open") != "" {
+		if out := p.textsOf(v); len(out) > 0 {
+			return "/" + strings.TrimLeft(out[0], "/")
+		}
+		return "/{}" // what is no text is a parameter
+	}
+	text := withoutSetting(p.first(p.rule.Options.Get("path")))
+	return strings.TrimPrefix(strings.TrimRight(text, "*"), "^") // of Django's expressions
 }
 
 // withoutSetting is a route or prefix of a server without the setting that it
@@ -287,7 +298,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		return
 	}
 	for _, r := range e.matching(c, "provides", "uses") {
-		p := &place{o: e.o, rule: r, call: c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1}
+		p := &place{o: e.o, rule: r, call: c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1, find: e.known(c)}
 		if c.Inner != nil && len(c.Args) > 0 { // a chain begins further up
 			p.line = int(c.Args[0].Span.Row) + 1
 		}
@@ -303,20 +314,14 @@ func (e *extractor) atCall(c *outline.Call) {
 					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
 				}
 			} else {
-				handed, prefix := e.routerOf(c, recv)
-				prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
-				prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), contract.JoinRoute(prefix, p.first(r.Options.Get("prefix"))))
-				e.route(p, prefix)
-				for i := before; i < len(e.out); i++ {
-					e.out[i].Router, e.out[i].Of = handed, e.imported(recv)
-				}
+				e.served(p, recv)
 			}
 		case "db":
 			e.table(p)
 		default:
 			e.named(p)
 		}
-		if len(e.out) > before && c.Inner != nil && strings.Contains(r.Options.Get("path"), "inner.") {
+		if len(e.out) > before && c.Inner != nil && wholeChain(r) {
 			for in := c.Inner; in != nil; in = in.Inner {
 				e.consumed[in.Span.End] = true
 			}
@@ -324,6 +329,18 @@ func (e *extractor) atCall(c *outline.Call) {
 		if len(e.out) > before {
 			return
 		}
+	}
+}
+
+// served adds the routes of a call to a router.
+func (e *extractor) served(p *place, router string) {
+	before := len(e.out)
+	handed, prefix := e.routerOf(p.call, router)
+	prefix = contract.JoinRoute(e.chainPrefix(p.call), prefix)
+	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
+	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
+	for i := before; i < len(e.out); i++ {
+		e.out[i].Router, e.out[i].Of = handed, e.imported(router)
 	}
 }
 
@@ -357,6 +374,13 @@ func rootReceiver(c *outline.Call) string {
 	return receiver(c.Name)
 }
 
+// wholeChain tells whether a rule reads a chain of calls as one: then the calls in
+// it say nothing more. Where each names its method, each is one.
+func wholeChain(r *rules.Rule) bool {
+	path := r.Options.Get("path")
+	return strings.Contains(path, "inner.") || strings.Contains(path, "chain.") && r.Options.Get("method") != "callee"
+}
+
 func (e *extractor) atMark(m *outline.Mark) {
 	last := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 	for _, r := range e.m.Marks[last] {
@@ -367,8 +391,14 @@ func (e *extractor) atMark(m *outline.Mark) {
 			continue
 		}
 		d := e.o.Defs[m.Target]
+		if r.Contract == "http" && !e.classFits(r, d.Parent) {
+			continue
+		}
 		e.rule = r.Framework
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
+		if r.Contract != "config" { // there the name of a setting is what counts
+			p.find = e.elsewhere
+		}
 		switch {
 		case r.Contract == "http" && d.Contain && r.Options.Get("view") != "":
 			before := len(e.out)
@@ -380,12 +410,18 @@ func (e *extractor) atMark(m *outline.Mark) {
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
 			prefix = contract.JoinRoute(e.scopePrefix(d.NameAt()), prefix)
+			if r.Role == "uses" {
+				prefix = e.clientPrefix(p, prefix)
+			}
 			if v := p.first(r.Options.Get("version")); v != "" && !strings.Contains(v, "{}") { // Nest puts it first
 				prefix = contract.JoinRoute("/v"+v, prefix)
 			}
 			e.route(p, prefix)
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
+				if prefix == "" && r.Role == "provides" {
+					e.out[i].Router = e.inheritable(p)
+				}
 				if how := r.Options.Get("mounted"); how != "" {
 					e.out[i].Router = e.service(d.Name)
 					e.out[i].Router.Only = how == "only"

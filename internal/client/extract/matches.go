@@ -40,10 +40,14 @@ func (e *extractor) atMatches() {
 			if r.Options.Get("relative") != "" && !strings.HasPrefix(route, "/") && !strings.Contains(route, "://") {
 				route = "/" + route
 			}
-			if route, ok := cleanRoute(route, e.under(r, m[0]), role); ok {
+			prefix, router := e.under(r, m[0]), contract.Handed{}
+			if r.Options.Get("paired") != "" {
+				prefix, router = e.paired(uint32(m[0]))
+			}
+			if route, ok := cleanRoute(route, prefix, role); ok {
 				before := len(e.out)
 				if e.add("http:"+method+" "+route, role, line, contract.Shape{}); len(e.out) > before {
-					e.out[before].Answer = e.answerAfter(m[1])
+					e.out[before].Answer, e.out[before].Router = e.answerAfter(m[1]), router
 				}
 			}
 		}
@@ -162,7 +166,7 @@ var appended = lazy.Regexp(`\w+\(\s*"([^"]*)"\s*\)`)
 // parameter, as in "users" / LongVar(id), /users/$id and .path("users").path("\(id)").
 func patternRoute(s string) string {
 	s = filledIn().ReplaceAllString(s, "{}")
-	if parts := appended().FindAllStringSubmatch(s, -1); parts != nil {
+	if parts := appended().FindAllStringSubmatch(s, -1); parts != nil && !strings.HasPrefix(strings.TrimSpace(s), "/") {
 		out := ""
 		for _, p := range parts {
 			out += "/" + strings.Trim(p[1], "/")

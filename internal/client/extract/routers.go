@@ -81,14 +81,22 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 // givesRouter is the head of a function whose result is a router.
 var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Vec<[^{]*Route>)`)
 
+// routerFirst is such a head where the type stands before the name.
+var routerFirst = lazy.Regexp(`^[^({]*\bRouter\s+\w+\s*\(`)
+
 // givenBy is the router that the function around a route gives back, for others
 // to mount.
 func (e *extractor) givenBy(scopes []outline.Scope) contract.Handed {
-	if e.o.Lang != "go" && e.o.Lang != "rust" {
+	gives := givesRouter()
+	switch e.o.Lang {
+	case "java":
+		gives = routerFirst()
+	case "go", "rust", "kotlin":
+	default:
 		return contract.Handed{}
 	}
 	for _, s := range scopes {
-		if s.Name != "" && givesRouter().Match(e.o.Source[s.Span.Start:s.Span.End]) {
+		if s.Name != "" && gives.Match(e.o.Source[s.Span.Start:s.Span.End]) {
 			at := strings.LastIndexByte(s.Name, '.')
 			stem := strings.TrimSuffix(path.Base(e.o.Path), path.Ext(e.o.Path))
 			of := path.Base(path.Dir(e.o.Path)) + " " + stem + " " + s.Name[:max(at, 0)]
@@ -141,7 +149,7 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 			if len(c.Args) == 0 || r.Role == "scope" && len(c.Args) < 2 || !e.gives(c.Args[len(c.Args)-1], h) {
 				continue
 			}
-			p := place{o: e.o, rule: r, call: c, def: c.Def}
+			p := place{o: e.o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			from, prefix := e.routerOf(c, rootReceiver(c))
 			prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
 			if from.Param == contract.Given && from.Func == h.Func && from.Of == h.Of {
@@ -237,8 +245,8 @@ func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path s
 		if a.Name[strings.LastIndexByte(a.Name, '.')+1:] != name || !inside || a.Value.Kind != outline.ValCall || a.Value.Call == nil {
 			continue
 		}
-		if r, c := e.group(a.Value.Call); r != nil {
-			p := place{o: e.o, rule: r, call: c, def: a.Def}
+		if r, c := e.group(a.Value.Call); r != nil && r.Options.Get("path") != "=" { // else it is a new one
+			p := place{o: e.o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			return e.parentOf(p), p.prefix(), true
 		}
 	}
@@ -299,8 +307,13 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 	}
 	e.anyGroup = true // who hands a router on need not import the framework
 	defer func() { e.anyGroup = false }()
-	if h.Param == contract.Given {
+	switch h.Param {
+	case contract.Given:
 		return e.mountings(h)
+	case contract.Inherited:
+		return e.heirs(h)
+	case contract.Paired:
+		return e.pairings(h)
 	}
 	for _, c := range v.Outline.CallsTo(func(last string) bool { return last == h.Func }) {
 		if h.Param == contract.Receiver {
@@ -317,7 +330,7 @@ func (v *Version) Handings(h contract.Handed) (out []Handing) {
 			r, call := e.group(arg.Call)
 			switch {
 			case r != nil:
-				p := place{o: e.o, rule: r, call: call, def: c.Def}
+				p := place{o: e.o, rule: r, call: call, def: c.Def, find: e.known(call)}
 				below = p.prefix()
 				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(call)}
 			case e.o.Lang == "csharp": // api.MapOrders().MapCarts(): each gives the router back

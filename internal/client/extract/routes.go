@@ -20,8 +20,8 @@ func (e *extractor) route(p *place, prefix string) {
 		e.resource(p, prefix)
 		return
 	}
-	paths := p.texts(p.rule.Options.Get("path"))
-	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
+	paths := p.paths(p.rule.Options.Get("path"))
+	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" && (p.call == nil || p.call.Types == "") {
 		paths = []string{""}
 	}
 	if len(paths) == 0 && role == coord.Provides {
@@ -33,11 +33,14 @@ func (e *extractor) route(p *place, prefix string) {
 			methods = []string{"GET"}
 		}
 	}
+	if len(methods) == 0 && p.rule.Options.Get("method") == "verb" { // others are made of it
+		return
+	}
 	for _, route := range paths {
 		if role == coord.Provides {
 			route = withoutSetting(route)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") && (route != "" || prefix == "") {
 			continue
 		}
 		ms := methods
@@ -192,10 +195,13 @@ func (p *place) isSingle() bool {
 
 var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
 
+// template is the query of an address as a template writes it: {?page,size}.
+var template = lazy.Regexp(`\{[?&#][^}]*\}`)
+
 // cleanRoute makes a route of what a framework or client was given. A client's
 // must be absolute or begin with a base address; a server's never is.
 func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
-	route = strings.TrimSpace(route)
+	route = template().ReplaceAllString(strings.TrimSpace(route), "")
 	if role == coord.Uses {
 		if rest, ok := strings.CutPrefix(route, "{}"); ok && strings.HasPrefix(rest, "/") {
 			route = rest

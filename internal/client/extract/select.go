@@ -21,6 +21,7 @@ type place struct {
 	def  int // the definition around or at it
 	span outline.Span
 	line int
+	find func(name string) []string // what a name means that the file gives no text; may be nil
 }
 
 // first returns the first text that a selector finds, or "".
@@ -63,7 +64,7 @@ func (p *place) alternative(alt string) []string {
 		var out []string
 		if p.call != nil {
 			for _, a := range p.call.Args {
-				out = append(out, p.o.TextsOf(a)...)
+				out = append(out, p.textsOf(a)...)
 			}
 		}
 		return out
@@ -71,7 +72,7 @@ func (p *place) alternative(alt string) []string {
 		var out []string
 		for i := 1; p.call != nil && i < len(p.call.Args); i++ {
 			if p.call.Args[i].Name == "" {
-				out = append(out, p.o.TextsOf(p.call.Args[i])...)
+				out = append(out, p.textsOf(p.call.Args[i])...)
 			}
 		}
 		return out
@@ -79,6 +80,26 @@ func (p *place) alternative(alt string) []string {
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
+	case alt == "verb":
+		if p.call != nil {
+			return verbInName(p.call.Name)
+		}
+		return nil
+	case alt == "base.in":
+		return p.endpointPath()
+	case alt == "on":
+		if p.call != nil && p.call.On != "" {
+			return []string{p.call.On}
+		}
+		return nil
+	case alt == "chainverb":
+		return p.chainVerb()
+	case alt == "type0":
+		if p.call != nil && p.call.Types != "" && p.find != nil {
+			name, _, _ := strings.Cut(p.call.Types, ",")
+			return p.find("@" + strings.TrimSpace(name))
+		}
+		return nil
 	case alt == "joined":
 		return []string{strings.Join(p.alternative("args"), "/")}
 	case alt == "verb1":
@@ -104,7 +125,7 @@ func (p *place) alternative(alt string) []string {
 		return p.className(alt)
 	}
 	if v, ok := p.value(alt); ok {
-		return p.o.TextsOf(v)
+		return p.textsOf(v)
 	}
 	return nil
 }
@@ -232,7 +253,7 @@ func (p *place) inChain(name string) []string {
 	out := ""
 	for c := p.call; c != nil; c = c.Inner {
 		if c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name && len(c.Args) > 0 {
-			for _, text := range p.o.TextsOf(c.Args[0]) {
+			for _, text := range p.textsOf(c.Args[0]) {
 				out = contract.JoinRoute(text, out)
 				break
 			}
@@ -242,6 +263,20 @@ func (p *place) inChain(name string) []string {
 		return nil
 	}
 	return []string{out}
+}
+
+// chainVerb is the HTTP method that a chain of calls names: .url(x).post(y).
+func (p *place) chainVerb() []string {
+	for c := p.call; c != nil; c = c.Inner {
+		last := strings.ToUpper(c.Name[strings.LastIndexByte(c.Name, '.')+1:])
+		if slices.Contains(scope.Methods(), last) {
+			return []string{last}
+		}
+		if last == "METHOD" && len(c.Args) > 0 {
+			return p.textsOf(c.Args[0])
+		}
+	}
+	return nil
 }
 
 // methodCalls are the HTTP methods among the calls chained in the last
@@ -265,7 +300,7 @@ func (p *place) methodCalls() []string {
 func (p *place) classField(name string) []string {
 	for _, a := range p.o.Assigns {
 		if a.Name == name && (a.Def == p.def || a.Def >= 0 && p.def >= 0 && p.o.Defs[a.Def].Parent == p.def) {
-			return p.o.TextsOf(a.Value)
+			return p.textsOf(a.Value)
 		}
 	}
 	return nil
@@ -304,7 +339,7 @@ func (p *place) marked(target int, rest string) []string {
 			continue
 		}
 		if v, ok := pick(m.Args, sel); ok {
-			return p.o.TextsOf(v)
+			return p.textsOf(v)
 		}
 	}
 	return nil

@@ -38,6 +38,8 @@ var formats = []format{
 	{named("prisma"), readPrisma},
 	{named("env"), readEnv},
 	{named("yaml", "json"), readOpenAPI},
+	{named("play"), readPlay},
+	{named("smithy"), readSmithy},
 }
 
 // Has tells whether a file may be a contract by itself.

@@ -98,6 +98,12 @@ func (w *walker) readCall(i int) *Call {
 		c.Inner = w.innerCall(object)
 	}
 	c.Args = w.allArguments(i, f)
+	if w.Lang == "kotlin" {
+		c.On = w.textBefore(i)
+	}
+	if n := w.s.part(w.t, i, f.parts.Get("types")); n >= 0 {
+		c.Types = strings.Trim(w.t.Text(n), "<>")
+	}
 	return c
 }
 

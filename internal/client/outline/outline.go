@@ -88,6 +88,8 @@ type Call struct {
 	Flat  string   // the name without calls that are only chained
 	Inner *Call    // the call it is chained to
 	Picks []string // of x[y](): which members it may be
+	Types string   // what it is given between < and >
+	On    string   // the text that it is a method of, if it is
 	Def   int
 }
 

@@ -102,6 +102,22 @@ func (w *walker) methodOfText(i, depth int) (Value, bool) {
 	return Value{}, false
 }
 
+// textBefore is the literal that a call begins with, maybe in brackets.
+func (w *walker) textBefore(i int) string {
+	for at := i + 1; at < min(i+6, int(w.t.Nodes[i].Next)); at++ { // a first child stands right after its parent
+		switch w.s.class[w.t.Nodes[at].Kind] {
+		case kindText:
+			return w.literal(at)
+		case kindCall, kindLambda:
+			return ""
+		}
+		if w.t.Nodes[at].Next == uint32(at+1) { // a leaf
+			return ""
+		}
+	}
+	return ""
+}
+
 // choice reads a value that is one of two.
 func (w *walker) choice(i, depth int) Value {
 	v := Value{Kind: ValChoice, Span: w.span(i)}
@@ -203,6 +219,24 @@ func (o *File) Const(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// ConstOf is a text that the file gives a member of a class: of those that are
+// called alike the one whose class is named.
+func (o *File) ConstOf(name string) (string, bool) {
+	of, member := "", name
+	if at := strings.LastIndexByte(name, '.'); at > 0 {
+		of, member = name[:at], name[at+1:]
+	}
+	for _, a := range o.Assigns {
+		if a.Name != member || of == "" || a.Value.Kind != ValText || a.Def < 0 {
+			continue
+		}
+		if class := strings.TrimSuffix(o.Defs[a.Def].Name, ".Companion"); class == of || strings.HasSuffix(of, "."+class) {
+			return a.Value.Text, true
+		}
+	}
+	return o.Const(name)
 }
 
 // spellCall follows what only makes or joins texts.

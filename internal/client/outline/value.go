@@ -295,12 +295,17 @@ func (w *walker) join(i, depth int) Value {
 		v.Items = []Value{w.valueAt(left, depth+1), w.valueAt(right, depth+1)}
 		return v
 	}
+	if op == "/" && w.Lang == "scala" { // a path: "users" / Segment
+		v.Kind = ValText
+		v.Text = strings.TrimRight(w.pathText(left, depth), "/") + "/" + w.pathText(right, depth)
+		return v
+	}
 	if op != "+" && op != "." && op != "%" && op != "++" && op != "<>" {
 		v.Text = short(w.t.Text(i))
 		return v
 	}
 	a, b := w.valueAt(left, depth+1), w.valueAt(right, depth+1)
-	if a.Kind != ValText && b.Kind != ValText {
+	if a.Kind != ValText && b.Kind != ValText && (a.asText(w.consts) == "{}" || b.asText(w.consts) == "{}") {
 		v.Text = short(w.t.Text(i))
 		if op != "%" {
 			v.Parts = []Value{a, b}
@@ -316,6 +321,18 @@ func (w *walker) join(i, depth int) Value {
 	v.Text = a.asText(w.consts) + b.asText(w.consts)
 	v.Parts = []Value{a, b}
 	return v
+}
+
+// pathText is a part of a path in Scala: a text, or a parameter.
+func (w *walker) pathText(i, depth int) string {
+	v := w.valueAt(i, depth+1)
+	if v.Kind == ValText {
+		return v.Text
+	}
+	if c, ok := w.consts[v.Text]; ok && v.Kind == ValName && c.Kind == ValText {
+		return c.Text
+	}
+	return "{}"
 }
 
 // asText is a value inside a longer text: a known constant's or {}.

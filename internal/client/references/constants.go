@@ -14,13 +14,7 @@ func (r *Repo) resolveNames(v *extract.Version) {
 	if v == nil || r.tree == nil || v.Outline == nil {
 		return
 	}
-	o := v.Outline
-	v.Resolve(func(name string) []string {
-		if class, sel, ok := strings.Cut(name, ".@"); ok {
-			return r.markedClass(o, class, sel)
-		}
-		return r.constant(o, name)
-	})
+	v.Resolve(func(name string) []string { return r.constant(v.Outline, name) })
 }
 
 // markedClass is what an annotation of a class of another file says.
@@ -35,17 +29,28 @@ func (r *Repo) markedClass(o *outline.File, class, sel string) []string {
 	return nil
 }
 
-// constant is the text that another file gives a name.
+// constant is what other files say of a name, as extract asks for it.
 func (r *Repo) constant(o *outline.File, name string) []string {
-	file, as := r.constantAt(o, name)
-	if file == "" || !outline.CanRead(rules.LanguageOf(file)) {
-		return nil
+	if setting, is := strings.CutPrefix(name, "${"); is {
+		return r.settingOf(o.Path, strings.TrimSuffix(setting, "}"))
 	}
-	v := r.versionOf(file)
-	if v == nil {
-		return nil
+	if router, is := strings.CutPrefix(name, "&"); is {
+		return r.routerNamed(o, router)
 	}
-	return v.Constant(as)
+	if class, is := strings.CutPrefix(name, "@"); is {
+		return r.classRoute(o, class)
+	}
+	if class, sel, ok := strings.Cut(name, ".@"); ok {
+		return r.markedClass(o, class, sel)
+	}
+	if file, as := r.constantAt(o, name); file != "" && outline.CanRead(rules.LanguageOf(file)) {
+		if v := r.versionOf(file); v != nil {
+			if out := v.Constant(as); out != nil {
+				return out
+			}
+		}
+	}
+	return r.classConstant(o, name)
 }
 
 // constantAt finds the file that gives a name its text, and its name there.

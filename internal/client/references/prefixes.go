@@ -45,18 +45,26 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	if h.Param == contract.Receiver && bytes.Count(r.text(file), []byte(h.Func+"(")) > 1 {
 		files = []string{file}
 	}
-	open := "("
-	if lang.Name == "rust" { // a function is mounted by its name, too
-		open = ""
+	names := func(text []byte) bool { return bytes.Contains(text, []byte(h.Func+"(")) }
+	switch {
+	case h.Param == contract.Inherited:
+		names = regexp.MustCompile(`(?:extends|implements|with|:|,)\s+(?:\w+\.)*` + regexp.QuoteMeta(h.Func) + `\b`).Match
+	case h.Param == contract.Paired:
+		names = func(text []byte) bool {
+			return bytes.Contains(text, []byte("Router")) && bytes.Contains(text, []byte("->"))
+		}
+	case lang.Name == "rust": // a function is mounted by its name, too
+		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
 	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if rules.TestPath(f) || !outline.CanRead(lang) || !bytes.Contains(r.text(f), []byte(h.Func+open)) {
+		if rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f)) {
 			continue
 		}
 		v := r.versionOf(f)
 		if v == nil {
 			continue
 		}
+		r.resolveNames(v)
 		for _, x := range v.Handings(h) {
 			for _, above := range r.handings(f, x.Router, depth+1) {
 				if whole := contract.JoinRoute(above, x.Prefix); !slices.Contains(out, whole) {
@@ -75,15 +83,12 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 // starters are the files that start a program, without their endings.
 var starters = []string{"main", "index", "app", "server", "bootstrap", "program", "startup", "application"}
 
-// settingKeys are what frameworks call the setting of a prefix.
-var settingKeys = map[string][]string{
-	"spring": {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
-	"jaxrs":  {"quarkus.resteasy.path", "quarkus.rest.path", "quarkus.http.root-path", "quarkus.resteasy-reactive.path"},
-}
-
 // appPrefix is what a whole program puts before its routes.
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
+	if framework == "play" { // its files are mounted one by one
+		key = framework + " " + file
+	}
 	if known, ok := r.modules.prefixes[key]; ok {
 		return known
 	}
@@ -92,12 +97,12 @@ func (r *Repo) appPrefix(file, framework string) string {
 	}
 	prefix := ""
 	switch framework {
-	case "spring", "jaxrs":
-		prefix = r.settingPrefix(file, framework)
 	case "laravel":
 		prefix = r.laravelPrefix(file)
+	case "play":
+		prefix = r.playPrefix(file, 0)
 	default:
-		prefix = r.startPrefix(file, framework)
+		prefix = contract.JoinRoute(r.settingPrefix(file, framework), r.startPrefix(file, framework))
 	}
 	r.modules.prefixes[key] = prefix
 	return prefix
@@ -109,6 +114,9 @@ func (r *Repo) startPrefix(file, framework string) string {
 	m, err := rules.Load(rules.OrName(lang))
 	if err != nil || !slices.ContainsFunc(m.Rules, func(x *rules.Rule) bool { return x.Framework == framework && x.Role == "prefix" }) {
 		return ""
+	}
+	if prefix := r.matchedPrefix(file, framework, m); prefix != "" {
+		return prefix
 	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		for _, name := range r.tree.list(dir) {
@@ -125,55 +133,6 @@ func (r *Repo) startPrefix(file, framework string) string {
 			return ""
 		}
 	}
-}
-
-var applicationPath = lazy.Regexp(`@ApplicationPath\(\s*"([^"]*)"`)
-
-// settingPrefix asks the settings of a program on the JVM.
-func (r *Repo) settingPrefix(file, framework string) string {
-	root, _, ok := strings.Cut(file, "src/main/")
-	if !ok {
-		return ""
-	}
-	out := ""
-	for _, name := range []string{"application.properties", "application.yml", "application.yaml"} {
-		text := r.tree.read(path.Join(root, "src/main/resources", name))
-		for _, key := range settingKeys[framework] {
-			if v := setting(text, key); v != "" && !strings.Contains(v, "${") {
-				out = contract.JoinRoute(out, v)
-			}
-		}
-	}
-	if framework == "jaxrs" {
-		for _, end := range []string{"Application.java", "App.java", "Config.java", "Application.kt", "App.kt"} {
-			for _, f := range r.tree.ending(end) {
-				if m := applicationPath().FindSubmatch(r.text(f)); m != nil && strings.HasPrefix(f, root) {
-					return contract.JoinRoute(out, string(m[1]))
-				}
-			}
-		}
-	}
-	return out
-}
-
-// setting reads a key of a properties file or, by its last parts, of YAML.
-func setting(text []byte, key string) string {
-	if m := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(key) + `\s*[=:]\s*["']?([^\s"'#]+)`).FindSubmatch(text); m != nil {
-		return string(m[1])
-	}
-	parts := strings.Split(key, ".")
-	if len(parts) < 2 || len(text) == 0 {
-		return ""
-	}
-	expr := `(?m)`
-	for _, p := range parts[:len(parts)-1] {
-		expr += `^\s*` + regexp.QuoteMeta(p) + `:\s*(?:#.*)?\n(?:\s+.*\n)*?`
-	}
-	m := regexp.MustCompile(expr + `\s+` + regexp.QuoteMeta(parts[len(parts)-1]) + `:\s*["']?([^\s"'#]+)`).FindSubmatch(text)
-	if m == nil {
-		return ""
-	}
-	return string(m[1])
 }
 
 // laravelPrefix is what the provider of routes, or the framework by itself, puts

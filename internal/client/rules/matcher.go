@@ -147,6 +147,11 @@ func (m *Matcher) add(r *Rule) {
 			m.Marks[k] = append(m.Marks[k], nil)
 		}
 	}
+	for word := range strings.SplitSeq(r.Options.Get("class"), ",") {
+		if word != "" {
+			m.Marks[word] = append(m.Marks[word], nil)
+		}
+	}
 	for _, key := range []string{"path", "prefix", "version", "table", "method", "columns"} {
 		for _, word := range strings.FieldsFunc(r.Options.Get(key), func(c rune) bool { return c == '|' || c == '.' || c == ',' || c == ':' }) {
 			if at := strings.IndexByte(word, '@'); at >= 0 {

@@ -65,7 +65,11 @@ func sound(r *Rule) error {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	if r.Match != nil && r.Match().NumSubexp() != 2 && r.Match().SubexpIndex("path") < 0 {
+	if r.Match != nil && r.Contract == "event" {
+		if r.Match().SubexpIndex("name") < 0 && r.Match().SubexpIndex("text") < 0 {
+			return errors.New("match: want a group called name or text")
+		}
+	} else if r.Match != nil && r.Match().NumSubexp() != 2 && r.Match().SubexpIndex("path") < 0 {
 		return errors.New("match: want two groups, a method and a path, or one called path")
 	}
 	for key, e := range map[string]Expr{"then": r.Then, "under": r.Under} {
