@@ -27,6 +27,7 @@ type extractor struct {
 	out      []contract.Contract
 	requests []Request
 	missed   []Missed
+	bound    map[string]string          // names of a file of Scala, and what they are
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
 	anyGroup bool                       // groups count whatever the file imports
@@ -323,7 +324,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		default:
 			e.named(p)
 		}
-		if path := r.Options.Get("path"); len(e.out) > before && c.Inner != nil && (strings.Contains(path, "inner.") || strings.Contains(path, "chain.")) {
+		if len(e.out) > before && wholeChain().MatchString(r.Options.Get("path")) {
 			for in := c.Inner; in != nil; in = in.Inner {
 				e.consumed[in.Span.End] = true
 			}
@@ -333,6 +334,10 @@ func (e *extractor) atCall(c *outline.Call) {
 		}
 	}
 }
+
+// wholeChain are the selectors that read a chain of calls: the calls in it say
+// nothing more.
+var wholeChain = lazy.Regexp(`\b(inner|chain|base)\.`)
 
 // served adds the routes of a call to a router.
 func (e *extractor) served(p *place, router string) {

@@ -30,7 +30,9 @@ func (w *walker) textParts(i, depth int) (out []Value) {
 		if inside { // the grammar leaves the brackets to the text
 			s = strings.TrimPrefix(s, ")")
 		}
-		s, inside = strings.CutSuffix(s, `\(`)
+		if s, inside = strings.CutSuffix(s, `\(`); w.Lang == "kotlin" {
+			s = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(s, "${"), "$"), "}")
+		}
 		if first {
 			s = strings.TrimLeft(strings.TrimLeft(s, "rRbBuUfFsLc@$#"), "\"'`")
 		}

@@ -50,7 +50,9 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	case h.Param == contract.Inherited:
 		names = regexp.MustCompile(`(?:extends|implements|with|:|,)\s+(?:\w+\.)*` + regexp.QuoteMeta(h.Func) + `\b`).Match
 	case h.Param == contract.Paired:
-		names = func(text []byte) bool { return bytes.Contains(text, []byte("Router")) && bytes.Contains(text, []byte("->")) }
+		names = func(text []byte) bool {
+			return bytes.Contains(text, []byte("Router")) && bytes.Contains(text, []byte("->"))
+		}
 	case lang.Name == "rust": // a function is mounted by its name, too
 		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
