@@ -188,6 +188,7 @@ func (e *extractor) findPrefixes() {
 			}
 		}
 	}
+	e.matchScopes()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {

@@ -18,7 +18,7 @@ const maxThen = 600
 // atMatches finds routes that a language or library writes in a way of its own.
 func (e *extractor) atMatches() {
 	for _, r := range e.m.Rules {
-		if r.Match == nil || r.Role == "prefix" || !e.active[r] {
+		if r.Match == nil || r.Role == "prefix" || r.Role == "scope" || !e.active[r] {
 			continue
 		}
 		e.rule = r.Framework
@@ -37,6 +37,9 @@ func (e *extractor) atMatches() {
 				route = "/" + route
 			}
 			prefix, router := e.under(r, m[0]), contract.Handed{}
+			if role == coord.Provides {
+				prefix = contract.JoinRoute(e.scopePrefix(uint32(m[0])), prefix)
+			}
 			if r.Options.Get("paired") != "" {
 				prefix, router = e.paired(uint32(m[0]))
 			}
@@ -46,6 +49,22 @@ func (e *extractor) atMatches() {
 					e.out[before].Answer, e.out[before].Router = e.answerAfter(m[1]), router
 				}
 			}
+		}
+	}
+}
+
+// matchScopes finds the stretches of source that a pattern puts under a prefix:
+// it ends in the bracket that opens one.
+func (e *extractor) matchScopes() {
+	for _, r := range e.m.Rules {
+		if r.Match == nil || r.Role != "scope" || !e.active[r] {
+			continue
+		}
+		path := r.Match().SubexpIndex("path")
+		for _, m := range r.Match().FindAllSubmatchIndex(e.o.Source, -1) {
+			end := m[1] - 1 + outline.Bracketed(string(e.o.Source[m[1]-1:]))
+			prefix := string(e.o.Source[m[2*path]:m[2*path+1]])
+			e.scopes = append(e.scopes, scoped{span: outline.Span{Start: uint32(m[0]), End: uint32(end)}, prefix: prefix})
 		}
 	}
 }
