@@ -27,6 +27,7 @@ type extractor struct {
 	out      []contract.Contract
 	requests []Request
 	missed   []Missed
+	bound    map[string]string          // names of a file of Scala, and what they are
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
 	anyGroup bool                       // groups count whatever the file imports
@@ -188,7 +189,7 @@ func (e *extractor) findPrefixes() {
 			}
 		}
 	}
-	e.classScopes()
+	e.matchScopes()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -321,7 +322,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		default:
 			e.named(p)
 		}
-		if len(e.out) > before && c.Inner != nil && wholeChain(r) {
+		if len(e.out) > before && wholeChain(r) {
 			for in := c.Inner; in != nil; in = in.Inner {
 				e.consumed[in.Span.End] = true
 			}
@@ -378,7 +379,8 @@ func rootReceiver(c *outline.Call) string {
 // it say nothing more. Where each names its method, each is one.
 func wholeChain(r *rules.Rule) bool {
 	path := r.Options.Get("path")
-	return strings.Contains(path, "inner.") || strings.Contains(path, "chain.") && r.Options.Get("method") != "callee"
+	return strings.Contains(path, "inner.") ||
+		(strings.Contains(path, "chain.") || strings.HasPrefix(path, "base.")) && r.Options.Get("method") != "callee"
 }
 
 func (e *extractor) atMark(m *outline.Mark) {

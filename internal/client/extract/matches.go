@@ -41,6 +41,9 @@ func (e *extractor) atMatches() {
 				route = "/" + route
 			}
 			prefix, router := e.under(r, m[0]), contract.Handed{}
+			if role == coord.Provides {
+				prefix = contract.JoinRoute(e.scopePrefix(uint32(m[0])), prefix)
+			}
 			if r.Options.Get("paired") != "" {
 				prefix, router = e.paired(uint32(m[0]))
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -109,15 +110,32 @@ func (e *extractor) reaches(text, name string, depth int) bool {
 	if depth == 0 {
 		return false
 	}
-	for i := range e.o.Defs {
-		d := &e.o.Defs[i]
-		if short := shortClass(d); !d.Contain && len(short) > 1 && outline.Mentions([]byte(text), short) {
-			if own := strings.Replace(d.Own, short, "", 1); own != text && e.reaches(own, name, depth-1) {
-				return true
-			}
+	for bound, value := range e.bindings() {
+		if len(bound) > 1 && value != text && outline.Mentions([]byte(text), bound) && e.reaches(value, name, depth-1) {
+			return true
 		}
 	}
 	return false
+}
+
+var binding = lazy.Regexp(`(?m)^\s*(?:(?:private|protected|lazy|implicit|final|override)(?:\[\w+\])?\s+)*(?:val|def|var)?\s*` +
+	`(\w+)(?:\[[^\]\n]*\])?(?:\([^)\n]*\))?\s*(?::[^=\n]+)?(?:=|<-)[^>=]`)
+
+// bindings are the names of a file of Scala and the texts of what they are, up
+// to the next name.
+func (e *extractor) bindings() map[string]string {
+	if e.bound == nil {
+		e.bound = map[string]string{}
+		all := binding().FindAllSubmatchIndex(e.o.Source, -1)
+		for i, m := range all {
+			end := len(e.o.Source)
+			if i+1 < len(all) {
+				end = all[i+1][0]
+			}
+			e.bound[string(e.o.Source[m[2]:m[3]])] += string(e.o.Source[m[1]-1 : end])
+		}
+	}
+	return e.bound
 }
 
 // pairings finds where a file puts a class of another under a prefix.

@@ -15,22 +15,26 @@ type scoped struct {
 	up       bool   // they are of the resource as a whole
 }
 
-// classScopes finds the prefixes that classes say in a way of their own for all
-// of their routes.
-func (e *extractor) classScopes() {
+// matchScopes finds the stretches of source that a pattern puts under a prefix:
+// what the bracket holds that it ends in, or the class that it stands in.
+func (e *extractor) matchScopes() {
 	for _, r := range e.m.Rules {
 		if r.Role != "scope" || r.Match == nil || !e.active[r] {
 			continue
 		}
 		for _, m := range r.Match().FindAllSubmatchIndex(e.o.Source, -1) {
-			var class *outline.Def
+			span := outline.Span{}
 			for i := range e.o.Defs {
 				if d := &e.o.Defs[i]; d.Contain && d.Span.Holds(uint32(m[0])) {
-					class = d
+					span = d.Span
 				}
 			}
-			if class != nil {
-				e.within(scoped{span: class.Span, prefix: string(e.o.Source[m[2]:m[3]])})
+			if last := e.o.Source[m[1]-1]; last == '(' || last == '{' {
+				end := m[1] - 1 + outline.Bracketed(string(e.o.Source[m[1]-1:]))
+				span = outline.Span{Start: uint32(m[0]), End: uint32(end)}
+			}
+			if span.End > 0 {
+				e.within(scoped{span: span, prefix: string(e.o.Source[m[2]:m[3]])})
 			}
 		}
 	}

@@ -135,7 +135,9 @@ func (w *walker) argumentName(a int) string {
 		key, _ = w.pairOf(a, f)
 	case kindWrap:
 		if f != nil && f.parts.Get("key") != "" {
-			key = w.s.part(w.t, a, f.parts.Get("key"))
+			if key = w.s.part(w.t, a, f.parts.Get("key")); key == w.unwrap(a) { // the value itself is a name
+				key = -1
+			}
 		}
 	}
 	if key < 0 || w.t.Nodes[key].End-w.t.Nodes[key].Start > MaxParamName {

@@ -165,7 +165,7 @@ func (w *walker) arguments(a int) []Value {
 		}
 		if k == kindWrap {
 			if f := w.s.forms[n.Kind]; f != nil && f.parts.Get("key") != "" {
-				if key := w.s.part(w.t, c, f.parts.Get("key")); key >= 0 {
+				if key := w.s.part(w.t, c, f.parts.Get("key")); key >= 0 && key != w.unwrap(c) { // else it is the value
 					v := w.value(w.unwrap(c))
 					v.Name = strings.Trim(w.t.Text(key), ":=")
 					out = append(out, v)

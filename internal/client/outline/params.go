@@ -147,6 +147,10 @@ func Quoted(s string, i int) int {
 	return len(s)
 }
 
+// Bracketed is how long the text is that begins with a bracket, up to the one
+// that closes it.
+func Bracketed(s string) int { return closing(s, 0) }
+
 // closing returns the index after the bracket that closes the one at i.
 func closing(s string, i int) int {
 	depth := 0

@@ -34,6 +34,9 @@ func (w *walker) textParts(i, depth int) (out []Value) {
 		} else if cut, ok := strings.CutSuffix(s, "{"); ok && w.Lang == "php" {
 			s, closing = cut, "}"
 		}
+		if w.Lang == "kotlin" {
+			s = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(s, "${"), "$"), "}")
+		}
 		if first {
 			s = strings.TrimLeft(strings.TrimLeft(s, "rRbBuUfFsLc@$#"), "\"'`")
 		}
