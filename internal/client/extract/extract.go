@@ -185,6 +185,7 @@ func (e *extractor) findPrefixes() {
 		}
 	}
 	e.classScopes()
+	links := links{}
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -207,19 +208,12 @@ func (e *extractor) findPrefixes() {
 		}
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def}
-			v, ok := p.value(r.Options.Get("var"))
-			prefix := p.prefix()
-			if prefix == "" || !ok {
-				continue
-			}
-			if routerName(v) != "" {
-				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
-			}
-			if span := e.listNamed(v); span.End > 0 {
-				e.within(scoped{span: span, prefix: prefix})
+			if v, ok := p.value(r.Options.Get("var")); ok {
+				links.add(e, &p, v)
 			}
 		}
 	}
+	links.follow(e)
 }
 
 // group is the call in a chain that makes a group of routes, and its rule:
