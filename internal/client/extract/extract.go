@@ -131,6 +131,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	if least := r.Options.Get("min"); least != "" && len(c.Args) < int(least[0]-'0') {
 		return false
 	}
+	if has := r.Options.Get("has"); has != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Name == has }) {
+		return false
+	}
 	if r.Options.Get("block") != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
 		return false
 	}
@@ -232,6 +235,9 @@ func (e *extractor) parentOf(p place) string {
 	if of := p.rule.Options.Get("of"); of != "" {
 		v, _ := p.value(of)
 		return v.Text
+	}
+	if p.call.Inner != nil {
+		return rootReceiver(p.call)
 	}
 	return receiver(p.call.Name)
 }
