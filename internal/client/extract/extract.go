@@ -133,6 +133,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	if least := r.Options.Get("min"); least != "" && len(c.Args) < int(least[0]-'0') {
 		return false
 	}
+	if has := r.Options.Get("has"); has != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Name == has }) {
+		return false
+	}
 	if r.Options.Get("block") != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
 		return false
 	}
@@ -190,6 +193,7 @@ func (e *extractor) findPrefixes() {
 		}
 	}
 	e.matchScopes()
+	links := links{}
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -212,19 +216,12 @@ func (e *extractor) findPrefixes() {
 		}
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
-			v, ok := p.value(r.Options.Get("var"))
-			prefix := p.prefix()
-			if prefix == "" || !ok {
-				continue
-			}
-			if routerName(v) != "" {
-				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
-			}
-			if span := e.listNamed(v); span.End > 0 {
-				e.within(scoped{span: span, prefix: prefix})
+			if v, ok := p.value(r.Options.Get("var")); ok {
+				links.add(e, &p, v)
 			}
 		}
 	}
+	links.follow(e)
 }
 
 // group is the call in a chain that makes a group of routes, and its rule:
@@ -243,6 +240,9 @@ func (e *extractor) parentOf(p place) string {
 	if of := p.rule.Options.Get("of"); of != "" {
 		v, _ := p.value(of)
 		return v.Text
+	}
+	if p.call.Inner != nil {
+		return rootReceiver(p.call)
 	}
 	return receiver(p.call.Name)
 }

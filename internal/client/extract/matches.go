@@ -51,6 +51,10 @@ func (e *extractor) atMatches() {
 				before := len(e.out)
 				if e.add("http:"+method+" "+route, role, line, contract.Shape{}); len(e.out) > before {
 					e.out[before].Answer, e.out[before].Router = e.answerAfter(m[1]), router
+					if i := r.Match().SubexpIndex("class"); i > 0 {
+						class := string(e.o.Source[m[2*i]:m[2*i+1]])
+						e.out[before].Answer = contract.Answer{Names: []string{class + ".as_view"}, At: uint32(m[1])}
+					}
 				}
 			}
 		}
@@ -162,6 +166,9 @@ func (e *extractor) under(r *rules.Rule, at int) string {
 // filledIn is what a text leaves open, in the languages that match.
 var filledIn = lazy.Regexp(`\$\{[^}]*\}|\\\([^)]*\)`)
 
+// capturing is a part of an expression that a route is written as.
+var capturing = lazy.Regexp(`\((?:\?P<\w+>)?(?:\[[^\]]*\]|\\\w|\.)[^()]*\)`)
+
 // appended are the parts of a path that is put together call by call.
 var appended = lazy.Regexp(`\w+\(\s*"([^"]*)"\s*\)`)
 
@@ -169,6 +176,7 @@ var appended = lazy.Regexp(`\w+\(\s*"([^"]*)"\s*\)`)
 // parameter, as in "users" / LongVar(id), /users/$id and .path("users").path("\(id)").
 func patternRoute(s string) string {
 	s = filledIn().ReplaceAllString(s, "{}")
+	s = capturing().ReplaceAllString(s, "{}")
 	if parts := appended().FindAllStringSubmatch(s, -1); parts != nil && !strings.HasPrefix(strings.TrimSpace(s), "/") {
 		out := ""
 		for _, p := range parts {

@@ -29,6 +29,10 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	if h, ok := e.configured(scopes); ok {
 		return h, ""
 	}
+	if h, ok := e.collected(scopes); ok {
+		_, below, _ := e.groupOf(router, scopes)
+		return h, below
+	}
 	for range 8 {
 		for _, s := range scopes {
 			for i, p := range s.Params {
@@ -123,6 +127,18 @@ func (e *extractor) configured(scopes []outline.Scope) (contract.Handed, bool) {
 			if strings.Contains(p.Typ, "ServiceConfig") && s.Name != "" {
 				return e.service(s.Name), true
 			}
+		}
+	}
+	return contract.Handed{}, false
+}
+
+// collected finds the class of Swift around a place that is registered as a
+// collection of routes.
+func (e *extractor) collected(scopes []outline.Scope) (contract.Handed, bool) {
+	for _, s := range scopes {
+		class, boots := strings.CutSuffix(s.Name, ".boot")
+		if e.o.Lang == "swift" && boots {
+			return contract.Handed{Func: class[strings.LastIndexByte(class, '.')+1:], Param: contract.Given}, true
 		}
 	}
 	return contract.Handed{}, false

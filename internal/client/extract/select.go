@@ -69,13 +69,7 @@ func (p *place) alternative(alt string) []string {
 		}
 		return out
 	case alt == "args1":
-		var out []string
-		for i := 1; p.call != nil && i < len(p.call.Args); i++ {
-			if p.call.Args[i].Name == "" {
-				out = append(out, p.textsOf(p.call.Args[i])...)
-			}
-		}
-		return out
+		return p.plainArgs(1)
 	case strings.HasPrefix(alt, "keys."):
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
@@ -101,7 +95,9 @@ func (p *place) alternative(alt string) []string {
 		}
 		return nil
 	case alt == "joined":
-		return []string{strings.Join(p.alternative("args"), "/")}
+		return []string{strings.Join(p.plainArgs(0), "/")}
+	case alt == "joined1":
+		return []string{strings.Join(p.plainArgs(1), "/")}
 	case alt == "verb1":
 		if p.call != nil && p.call.Inner != nil {
 			n := p.call.Inner.Name
@@ -128,6 +124,16 @@ func (p *place) alternative(alt string) []string {
 		return p.textsOf(v)
 	}
 	return nil
+}
+
+// plainArgs are the texts of the arguments without a name, from one on.
+func (p *place) plainArgs(from int) (out []string) {
+	for i := from; p.call != nil && i < len(p.call.Args); i++ {
+		if p.call.Args[i].Name == "" {
+			out = append(out, p.textsOf(p.call.Args[i])...)
+		}
+	}
+	return out
 }
 
 // value returns the argument that a selector means: 0, -1, :name, 0.field,
@@ -253,9 +259,14 @@ func (p *place) inChain(name string) []string {
 	out := ""
 	for c := p.call; c != nil; c = c.Inner {
 		if c.Name[strings.LastIndexByte(c.Name, '.')+1:] == name && len(c.Args) > 0 {
-			for _, text := range p.textsOf(c.Args[0]) {
-				out = contract.JoinRoute(text, out)
-				break
+			given := c.Args[:1]
+			if p.o.Lang == "swift" { // grouped("api", "v1")
+				given = c.Args
+			}
+			for i := len(given) - 1; i >= 0; i-- {
+				if texts := p.textsOf(given[i]); len(texts) > 0 {
+					out = contract.JoinRoute(texts[0], out)
+				}
 			}
 		}
 	}

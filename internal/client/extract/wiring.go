@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -21,6 +22,7 @@ type mount struct {
 	Router outline.Value
 	Prefix string
 	Name   string // of a prefix that another file gives a name, what it is called
+	Listed bool   // the router is a list of them
 }
 
 // Wiring is what the file says of others as far as prefixes and clients go; nil
@@ -48,6 +50,9 @@ func (v *Version) Wiring() *Wiring {
 					w.Mounts = append(w.Mounts, l)
 				}
 				continue
+			}
+			if over := e.loopOver(v, c); over != "" {
+				m.Router, m.Listed = outline.Value{Kind: outline.ValName, Text: over}, true
 			}
 			if has && path.Kind == outline.ValName && len(e.o.TextsOf(path)) == 0 && path.Text != v.Text {
 				m.Name = path.Text
@@ -86,6 +91,22 @@ func (e *extractor) listed(router, path outline.Value) (out []mount) {
 		}
 	}
 	return out
+}
+
+// loopOver is the name of what a loop of Python runs over that mounts one router
+// after the other.
+func (e *extractor) loopOver(router outline.Value, c *outline.Call) string {
+	if e.o.Lang != "python" || router.Kind != outline.ValName || e.imported(router.Text) != "" {
+		return ""
+	}
+	loop := regexp.MustCompile(`\bfor\s+` + regexp.QuoteMeta(router.Text) + `\s+in\s+([\w.]+)\s*:\s*$`)
+	before := strings.Split(string(e.o.Source[:c.Span.Start]), "\n")
+	for _, line := range before[max(0, len(before)-6):] {
+		if m := loop.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // mountOwner is the router that a mount belongs to: the receiver, or the

@@ -56,7 +56,7 @@ func (r *Repo) classViews(v *extract.Version) {
 	var out []contract.Contract
 	for _, c := range v.Contracts {
 		route, open := strings.CutPrefix(c.Key, "http:"+scope.AnyMethod+" ")
-		if c.Rule != "django" || c.Role != coord.Provides || !open || len(c.Answer.Names) != 1 {
+		if c.Rule != "django" && c.Rule != "tornado" || c.Role != coord.Provides || !open || len(c.Answer.Names) != 1 {
 			out = append(out, c)
 			continue
 		}

@@ -29,7 +29,8 @@ const (
 var mountNames = []string{"index", "app", "server", "main", "routes", "router", "api", "urls", "__init__", "asgi", "wsgi", "application"}
 
 var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("),
-	[]byte("include("), []byte("add_namespace(")}
+	[]byte("include("), []byte("add_namespace("), []byte(".urls)"), []byte("add_router("), []byte("Mount("), []byte("add_subapp("),
+	[]byte(".blueprint(")}
 
 // Complete adds to a file that was read what other files say of it: the
 // prefixes of its routes, and what it uses of generated code and of packages.
@@ -288,7 +289,7 @@ func (r *Repo) mountIn(parent, file string) (string, bool) {
 		return "", false
 	}
 	for _, m := range w.Mounts {
-		if r.valueFile(w.Outline, m.Router) == file {
+		if m.Listed && r.listHas(w.Outline, m.Router, file) || r.valueFile(w.Outline, m.Router) == file {
 			if m.Name != "" {
 				return contract.JoinRoute(m.Prefix, r.settingNamed(w.Outline, m.Name)), true
 			}
@@ -296,6 +297,27 @@ func (r *Repo) mountIn(parent, file string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// listHas tells whether a list of routers, of this file or of another, has the one
+// of a file.
+func (r *Repo) listHas(o *outline.File, list outline.Value, file string) bool {
+	name := list.Text
+	if at := slices.IndexFunc(o.Imports, func(im outline.Imported) bool { return im.Local == list.Text }); at >= 0 {
+		im := o.Imports[at]
+		from, as := r.locate(o, use{module: im.Module, name: im.Name})
+		v := r.versionOf(from)
+		if from == "" || v == nil {
+			return false
+		}
+		o, name = v.Outline, as
+	}
+	for _, a := range o.Assigns {
+		if a.Name == name && slices.ContainsFunc(a.Value.Items, func(item outline.Value) bool { return r.valueFile(o, item) == file }) {
+			return true
+		}
+	}
+	return false
 }
 
 // valueFile is the file that an imported router comes from.
