@@ -75,6 +75,7 @@ func (e *extractor) contracts() []contract.Contract {
 		}
 	}
 	e.atClasses()
+	e.atObjects()
 	e.atExports()
 	e.atMatches()
 	for _, t := range o.Texts {
@@ -118,9 +119,13 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		return false
 	}
 	if recv := r.Options.Get("on"); recv != "" {
-		object, _, _ := strings.Cut(c.Name, ".")
-		if i := strings.LastIndexByte(c.Name, '.'); i > 0 {
-			object = c.Name[:i]
+		name := c.Name
+		if r.Role == "provides" && strings.Contains(name, "()") { // router.get(a).post(b)
+			name = unchained(c)
+		}
+		object, _, _ := strings.Cut(name, ".")
+		if i := strings.LastIndexByte(name, '.'); i > 0 {
+			object = name[:i]
 		}
 		object = object[strings.LastIndexByte(object, '.')+1:]
 		_, known := e.prefixes[object]
@@ -137,7 +142,8 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	if least := r.Options.Get("min"); least != "" && len(c.Args) < int(least[0]-'0') {
 		return false
 	}
-	if r.Options.Get("block") != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
+	if want := r.Options.Get("block"); want != "" &&
+		slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) != (want == "yes") {
 		return false
 	}
 	if not := r.Options.Get("not-arg"); not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
@@ -204,14 +210,8 @@ func (e *extractor) findPrefixes() {
 				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
-		for _, r := range e.matching(c, "mount") {
-			p := place{o: o, rule: r, call: c, def: c.Def}
-			v, ok := p.value(r.Options.Get("var"))
-			if prefix := p.prefix(); ok && routerName(v) != "" && prefix != "" {
-				e.prefixes[routerName(v)] = contract.JoinRoute(prefix, e.prefixes[routerName(v)])
-			}
-		}
 	}
+	e.mountsHere()
 }
 
 // within adds a stretch of source; of a chain that makes several the longest
@@ -306,7 +306,7 @@ func (e *extractor) atCall(c *outline.Call) {
 				}
 			} else {
 				handed, prefix := e.routerOf(c, recv)
-				prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
+				prefix = contract.JoinRoute(e.chainPrefix(c), contract.JoinRoute(e.functionPrefix(c), prefix))
 				prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), contract.JoinRoute(prefix, p.first(r.Options.Get("prefix"))))
 				e.route(p, prefix)
 				for i := before; i < len(e.out); i++ {
@@ -444,10 +444,10 @@ func (e *extractor) named(p *place) {
 // applies tells whether the file has what the rule needs: one of the words
 // among its imports, or in its text when the language has no such imports.
 func applies(r *rules.Rule, o *outline.File) bool {
-	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) {
+	if r.File != nil && !r.File().MatchString(o.Path) {
 		return false
 	}
-	if r.File != nil && !r.File().MatchString(o.Path) {
+	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) && !made().Match(o.Source) {
 		return false
 	}
 	if len(r.Needs) == 0 {

@@ -362,6 +362,36 @@ func (w *walker) assignment(i int) {
 	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})
 }
 
+// maxObject is the longest object that is looked at as a whole.
+const maxObject = 20_000
+
+// object keeps an object whose fields some rule names.
+func (w *walker) object(i int) {
+	if !w.want.WantsObjects() || w.t.Nodes[i].End-w.t.Nodes[i].Start > maxObject {
+		return
+	}
+	var names []string
+	for c := range w.t.Children(i) {
+		switch w.s.class[w.t.Nodes[c].Kind] {
+		case kindShort:
+			names = append(names, w.t.Text(c))
+		case kindPair, kindKeyword:
+			if key, _ := w.pairOf(c, w.s.forms[w.t.Nodes[c].Kind]); key >= 0 {
+				names = append(names, strings.Trim(w.t.Text(key), "\"'`:"))
+			}
+		default:
+			if f := w.s.forms[w.t.Nodes[c].Kind]; f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
+				if at := w.s.part(w.t, c, f.parts.Get("name")); at >= 0 {
+					names = append(names, w.t.Text(at))
+				}
+			}
+		}
+	}
+	if w.want.WantsObject(names) {
+		w.Objects = append(w.Objects, object{w.value(i), w.current()})
+	}
+}
+
 // use reads the use of a name.
 func (w *walker) use(i int) Name {
 	n := w.t.Nodes[i]

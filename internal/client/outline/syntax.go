@@ -30,6 +30,7 @@ const (
 	actLambda
 	actSection
 	actReturn
+	actObject
 )
 
 // A syntax tells how a language writes the things that rules speak of.
@@ -190,6 +191,8 @@ func (s *syntax) add(l rules.Line) error {
 		k, isValue = kindCall, true
 	case "lambda":
 		a, isAct = actLambda, true
+	case "object":
+		a, isAct = actObject, true
 	}
 	if !isAct && !isValue {
 		return fmt.Errorf("unknown construct %q", word)

@@ -69,6 +69,8 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 			w.function(i)
 		case actReturn:
 			w.result(i)
+		case actObject:
+			w.object(i)
 		case actSection:
 			if n.End-n.Start < 12 {
 				w.section(string(t.Source[n.Start:n.End]))

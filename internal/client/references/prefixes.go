@@ -96,6 +96,8 @@ func (r *Repo) appPrefix(file, framework string) string {
 		prefix = r.settingPrefix(file, framework)
 	case "laravel":
 		prefix = r.laravelPrefix(file)
+	case "fastify", "express": // files may leave out who they are of
+		prefix = r.folderPrefix(file)
 	default:
 		prefix = r.startPrefix(file, framework)
 	}
