@@ -151,6 +151,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	}) {
 		return false
 	}
+	if want := r.Options.Get("arg"); want != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Text == want }) {
+		return false
+	}
 	if not := r.Options.Get("not-in"); not != "" && c.Def >= 0 {
 		name := e.o.Defs[c.Def].Name
 		if slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:]) {
@@ -196,11 +199,16 @@ func (e *extractor) findPrefixes() {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			block := slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda })
 			if name := p.first(r.Options.Get("path")); block && r.Options.Get("rest") != "" && name != "" {
-				below := "/" + name
+				below := "/" + strings.TrimLeft(name, "/")
 				if !p.isSingle() {
 					below += "/{}"
 				}
 				e.scopes = append(e.scopes, scoped{span: c.Span, prefix: below, resource: name})
+			}
+		}
+		for _, r := range e.matching(c, "client") {
+			if p := (place{o: o, rule: r, call: c, def: c.Def}); r.Options.Get("all") != "" {
+				e.clients[""] = p.first(r.Options.Get("path"))
 			}
 		}
 		for _, r := range e.matching(c, "scope") {

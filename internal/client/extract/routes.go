@@ -87,7 +87,7 @@ func (e *extractor) resource(p *place, prefix string) {
 	list := func(name string) []string {
 		for _, sel := range []string{":" + name, "2." + name, "1." + name} {
 			if v, ok := p.value(sel); ok {
-				return e.o.TextsOf(v)
+				return strings.Fields(strings.Join(e.o.TextsOf(v), " ")) // ~w(index show)a of Elixir
 			}
 		}
 		return nil
@@ -116,8 +116,11 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 		for _, a := range actions {
 			named := a.name
-			if (e.o.Lang == "php" || e.ecma()) && named == "create" {
+			switch {
+			case (e.o.Lang == "php" || e.ecma()) && named == "create":
 				named = "store"
+			case e.o.Lang == "elixir" && named == "destroy":
+				named = "delete"
 			}
 			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) || single && a.name == "index" {
 				continue
@@ -207,6 +210,9 @@ func (e *extractor) devise(p *place, prefix string) {
 
 // isSingle tells a resource that there is only one of.
 func (p *place) isSingle() bool {
+	if v, ok := p.value(":singleton"); ok && v.Text == "true" {
+		return true
+	}
 	return p.o.Lang == "ruby" && p.callee() == "RESOURCE" || p.callee() == "SINGLETON"
 }
 

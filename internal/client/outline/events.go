@@ -37,7 +37,7 @@ func (w *walker) lastName(i int, f *form) string {
 	if w.s.class[w.t.Nodes[c].Kind] == kindCall { // get("/x") { ... }
 		return w.lastName(c, w.s.forms[w.t.Nodes[c].Kind])
 	}
-	s := w.t.Text(c)
+	s := strings.TrimRight(w.t.Text(c), "!?") // of Ruby and Elixir, part of a name
 	if w.s.acts[w.t.Nodes[c].Kind] == actIndex {
 		var picked Call
 		w.picked(&picked, c)
@@ -143,7 +143,7 @@ func (w *walker) arguments(a int) []Value {
 	if w.s.class[w.t.Nodes[a].Kind] == kindLambda {
 		return []Value{{Kind: ValLambda, Span: w.span(a)}}
 	}
-	for c := range w.t.Children(a) {
+	for c := range w.items(a) {
 		n := w.t.Nodes[c]
 		k := w.s.class[n.Kind]
 		if k == kindComment || n.Flags != 0 {
@@ -152,7 +152,7 @@ func (w *walker) arguments(a int) []Value {
 		if k == kindKeyword || k == kindPair {
 			if key, val := w.pairOf(c, w.s.forms[n.Kind]); key >= 0 && val >= 0 {
 				v := w.value(w.unwrap(val))
-				v.Name = strings.Trim(w.t.Text(key), "\"':=")
+				v.Name = strings.Trim(w.t.Text(key), "\"':= ")
 				out = append(out, v)
 				continue
 			}
@@ -337,6 +337,9 @@ func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
 	if l < 0 || r < 0 {
+		return
+	}
+	if op := f.parts.Get("op"); op != "" && strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != op {
 		return
 	}
 	name := strings.TrimLeft(w.t.Text(l), "$@:*&")

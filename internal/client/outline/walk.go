@@ -48,7 +48,11 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 				w.assignment(i)
 			}
 		case actCall:
-			w.call(i)
+			if f := w.wordedForm(i); f != nil {
+				w.defineAs(i, f)
+			} else {
+				w.call(i)
+			}
 		case actMark:
 			w.mark(i)
 		case actText:
