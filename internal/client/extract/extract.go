@@ -398,6 +398,10 @@ func (e *extractor) atMark(m *outline.Mark) {
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
 			}
+		case r.Contract == "http" && d.Contain && r.Options.Get("rest") == "platform":
+			e.platform(p)
+		case r.Contract == "http" && d.Contain && r.Options.Get("invoke") != "" && e.isCalled(m.Target):
+			e.route(p, "")
 		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))

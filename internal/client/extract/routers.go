@@ -277,3 +277,11 @@ func (v *Version) AppPrefix(framework string) string {
 	}
 	return ""
 }
+
+// PrefixAt is what the calls around a place put before routes.
+func (v *Version) PrefixAt(at uint32) string {
+	if v.extractor == nil {
+		return ""
+	}
+	return v.extractor.scopePrefix(at)
+}

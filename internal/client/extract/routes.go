@@ -36,7 +36,7 @@ func (e *extractor) route(p *place, prefix string) {
 		if role == coord.Provides {
 			route = withoutSetting(route)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") && (route != "" || role == coord.Uses) {
 			continue
 		}
 		ms := methods
@@ -92,7 +92,8 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 		return nil
 	}
-	switch p.rule.Options.Get("rest") {
+	own := p.rule.Options.Get("rest")
+	switch own {
 	case "devise":
 		e.devise(p, prefix)
 		return
@@ -111,15 +112,18 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 	}
 	for _, name := range p.texts(p.rule.Options.Get("path")) {
+		if own == "cake" { // it goes by the name of the controller
+			name = strings.ReplaceAll(outline.Snake(name), "_", "-")
+		}
 		if e.o.Lang == "php" || e.ecma() { // photos.comments
 			name = strings.ReplaceAll(name, ".", "/{}/")
 		}
 		for _, a := range actions {
 			named := a.name
 			switch {
-			case (e.o.Lang == "php" || e.ecma()) && named == "create":
+			case (e.o.Lang == "php" && own == "yes" || e.ecma()) && named == "create":
 				named = "store"
-			case e.o.Lang == "elixir" && named == "destroy":
+			case (e.o.Lang == "elixir" || own == "codeigniter") && named == "destroy":
 				named = "delete"
 			}
 			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) || single && a.name == "index" {
@@ -216,6 +220,9 @@ func (p *place) isSingle() bool {
 	return p.o.Lang == "ruby" && p.callee() == "RESOURCE" || p.callee() == "SINGLETON"
 }
 
+// placeholder is a parameter of CodeIgniter.
+var placeholder = lazy.Regexp(`\(:(?:num|any|segment|alpha|alphanum|hash)\)`)
+
 var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
 
 // cleanRoute makes a route of what a framework or client was given. A client's
@@ -237,7 +244,7 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 	if strings.Contains(route, "://") || !relative().MatchString(route) {
 		return "", false
 	}
-	route = strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~")
+	route = placeholder().ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~"), "{}")
 	return contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), true
 }
 

@@ -184,6 +184,8 @@ func dotted(s string) string {
 		switch {
 		case IsNameByte(c):
 			b.WriteByte(c)
+		case c == '\\':
+			b.WriteByte('.')
 		case c == '.' || c == ':' && i+1 < len(s) && s[i+1] == ':' || c == '-' && i+1 < len(s) && s[i+1] == '>':
 			if c != '.' {
 				i++

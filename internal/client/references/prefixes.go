@@ -84,6 +84,9 @@ var settingKeys = map[string][]string{
 // appPrefix is what a whole program puts before its routes.
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
+	if framework == "laravel" || framework == "grape" || framework == "rails" { // each file has its own
+		key = framework + " " + file
+	}
 	if known, ok := r.modules.prefixes[key]; ok {
 		return known
 	}
@@ -95,7 +98,11 @@ func (r *Repo) appPrefix(file, framework string) string {
 	case "spring", "jaxrs":
 		prefix = r.settingPrefix(file, framework)
 	case "laravel":
-		prefix = r.laravelPrefix(file)
+		prefix = r.laravelPrefix(file, 0)
+	case "grape":
+		prefix = r.grapePrefix(file)
+	case "rails":
+		prefix = r.enginePrefix(file)
 	case "fastify", "express": // files may leave out who they are of
 		prefix = r.folderPrefix(file)
 	default:
@@ -177,36 +184,6 @@ func setting(text []byte, key string) string {
 	}
 	return string(m[1])
 }
-
-// laravelPrefix is what the provider of routes, or the framework by itself, puts
-// before the routes of a file.
-func (r *Repo) laravelPrefix(file string) string {
-	root, base, ok := strings.Cut(file, "routes/")
-	if !ok {
-		return ""
-	}
-	text := r.tree.read(path.Join(root, "app/Providers/RouteServiceProvider.php"))
-	for statement := range bytes.SplitSeq(text, []byte(";")) {
-		if bytes.Contains(statement, []byte("routes/"+base)) {
-			if m := phpPrefix().FindSubmatch(statement); m != nil {
-				return string(m[1])
-			}
-			return ""
-		}
-	}
-	if base == "api.php" && len(text) == 0 { // newer ones do it by themselves
-		if m := apiPrefix().FindSubmatch(r.tree.read(path.Join(root, "bootstrap/app.php"))); m != nil {
-			return string(m[1])
-		}
-		return "api"
-	}
-	return ""
-}
-
-var (
-	phpPrefix = lazy.Regexp(`prefix\(\s*['"]([^'"]*)['"]`)
-	apiPrefix = lazy.Regexp(`apiPrefix:\s*['"]([^'"]*)['"]`)
-)
 
 // settingFiles are the files that programs keep their settings in.
 var settingFiles = lazy.Regexp(`(?i)(settings?|config|configuration|constants?|conf|env|app|base)$`)
