@@ -215,11 +215,22 @@ func (e *extractor) findPrefixes() {
 			p := place{o: o, rule: r, call: c, def: c.Def}
 			if prefix := p.prefix(); prefix != "" || r.Options.Get("up") != "" {
 				prefix = contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)
-				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
+				e.within(scoped{span: blockOf(c), prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
 	}
 	e.mountsHere()
+}
+
+// blockOf is where the routes of a scope stand: in the function that it is
+// given, or in the whole chain.
+func blockOf(c *outline.Call) outline.Span {
+	for i := len(c.Args) - 1; i >= 0; i-- {
+		if c.Inner != nil && c.Args[i].Kind == outline.ValLambda {
+			return c.Args[i].Span
+		}
+	}
+	return c.Span
 }
 
 // within adds a stretch of source; of a chain that makes several the longest

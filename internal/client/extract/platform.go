@@ -33,9 +33,7 @@ func (e *extractor) platform(p *place) {
 		}
 	}
 	alone := slices.ContainsFunc(e.o.Marks, func(m outline.Mark) bool {
-		return m.Target == p.mark.Target && m.Name != p.mark.Name && slices.ContainsFunc(operations, func(o struct{ name, method, suffix string }) bool {
-			return o.name == m.Name[strings.LastIndexByte(m.Name, '.')+1:]
-		})
+		return m.Target == p.mark.Target && isOperation(m.Name[strings.LastIndexByte(m.Name, '.')+1:])
 	})
 	for _, o := range operations {
 		if !ok && !alone && o.name != "Put" {
@@ -58,4 +56,13 @@ func (e *extractor) operation(name, route string, args []outline.Value, line int
 		}
 		e.add("http:"+o.method+" "+route, coord.Provides, line, contract.Shape{})
 	}
+}
+
+func isOperation(name string) bool {
+	for _, o := range operations {
+		if o.name == name {
+			return true
+		}
+	}
+	return false
 }

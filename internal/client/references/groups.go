@@ -85,8 +85,10 @@ func (r *Repo) grapePrefix(file string) string {
 		if m := grapePrefix().FindSubmatch(text); m != nil && prefix == "" {
 			prefix = string(m[1])
 		}
-		if m := grapeVersion().FindSubmatch(text); m != nil && version == "" && (!bytes.Contains(m[2], []byte("using:")) || bytes.Contains(m[2], []byte(":path"))) {
-			version = string(m[1])
+		if m := grapeVersion().FindSubmatch(text); m != nil && version == "" {
+			if how := string(m[2]); !strings.Contains(how, "using:") || strings.Contains(how, ":path") {
+				version = string(m[1])
+			}
 		}
 		class := grapeClass().FindSubmatch(text)
 		if class == nil {
