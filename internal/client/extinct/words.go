@@ -43,6 +43,7 @@ var lexes = map[string]lexis{
 	"php":        {line: "//", hash: true, quotes: `"'`, wide: true},
 	"c":          {line: "//", quotes: `"`, char: true, bare: true},
 	"cpp":        {line: "//", quotes: `"`, char: true, bare: true},
+	"elixir":     {hash: true, quotes: `"'`, wide: true, triple: true, bare: true},
 	"swift":      {line: "//", quotes: `"`, triple: true, nested: true, bare: true},
 }
 

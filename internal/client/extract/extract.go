@@ -71,6 +71,7 @@ func (e *extractor) contracts() []contract.Contract {
 	}
 	e.atTyped()
 	e.atClasses()
+	e.atObjects()
 	e.atExports()
 	e.atMatches()
 	for _, t := range o.Texts {
@@ -114,9 +115,13 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		return false
 	}
 	if recv := r.Options.Get("on"); recv != "" {
-		object, _, _ := strings.Cut(c.Name, ".")
-		if i := strings.LastIndexByte(c.Name, '.'); i > 0 {
-			object = c.Name[:i]
+		name := c.Name
+		if r.Role == "provides" && strings.Contains(name, "()") { // router.get(a).post(b)
+			name = unchained(c)
+		}
+		object, _, _ := strings.Cut(name, ".")
+		if i := strings.LastIndexByte(name, '.'); i > 0 {
+			object = name[:i]
 		}
 		object = object[strings.LastIndexByte(object, '.')+1:]
 		_, known := e.prefixes[object]
@@ -136,7 +141,8 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 	if has := r.Options.Get("has"); has != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Name == has }) {
 		return false
 	}
-	if r.Options.Get("block") != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) {
+	if want := r.Options.Get("block"); want != "" &&
+		slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda }) != (want == "yes") {
 		return false
 	}
 	if not := r.Options.Get("not-arg"); not != "" && slices.ContainsFunc(c.Args, func(v outline.Value) bool {
@@ -147,6 +153,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		return (v.Call != nil || v.Kind == outline.ValName && strings.Contains(name, ".")) &&
 			slices.Contains(strings.Split(not, ","), name[strings.LastIndexByte(name, '.')+1:])
 	}) {
+		return false
+	}
+	if want := r.Options.Get("arg"); want != "" && !slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Text == want }) {
 		return false
 	}
 	if not := r.Options.Get("not-in"); not != "" && c.Def >= 0 {
@@ -200,23 +209,28 @@ func (e *extractor) findPrefixes() {
 			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			block := slices.ContainsFunc(c.Args, func(v outline.Value) bool { return v.Kind == outline.ValLambda })
 			if name := p.first(r.Options.Get("path")); block && r.Options.Get("rest") != "" && name != "" {
-				below := "/" + name
+				below := "/" + strings.TrimLeft(name, "/")
 				if !p.isSingle() {
 					below += "/{}"
 				}
 				e.scopes = append(e.scopes, scoped{span: c.Span, prefix: below, resource: name})
 			}
 		}
+		for _, r := range e.matching(c, "client") {
+			if p := (place{o: o, rule: r, call: c, def: c.Def}); r.Options.Get("all") != "" {
+				e.clients[""] = p.first(r.Options.Get("path"))
+			}
+		}
 		for _, r := range e.matching(c, "scope") {
 			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
 			if prefix := p.prefix(); prefix != "" || r.Options.Get("up") != "" {
 				prefix = contract.JoinRoute(e.prefixes[receiver(c.Name)], prefix)
-				e.within(scoped{span: c.Span, prefix: prefix, up: r.Options.Get("up") != ""})
+				e.within(scoped{span: blockOf(c), prefix: prefix, up: r.Options.Get("up") != ""})
 			}
 		}
 		for _, r := range e.matching(c, "mount") {
 			p := place{o: o, rule: r, call: c, def: c.Def, find: e.known(c)}
-			if v, ok := p.value(r.Options.Get("var")); ok {
+			if v, ok := p.firstValue(r.Options.Get("var")); ok {
 				links.add(e, &p, v)
 			}
 		}
@@ -337,7 +351,7 @@ func (e *extractor) atCall(c *outline.Call) {
 func (e *extractor) served(p *place, router string) {
 	before := len(e.out)
 	handed, prefix := e.routerOf(p.call, router)
-	prefix = contract.JoinRoute(e.chainPrefix(p.call), prefix)
+	prefix = contract.JoinRoute(e.chainPrefix(p.call), contract.JoinRoute(e.functionPrefix(p.call), prefix))
 	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
 	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
 	for i := before; i < len(e.out); i++ {
@@ -408,6 +422,10 @@ func (e *extractor) atMark(m *outline.Mark) {
 			for i := before; i < len(e.out); i++ {
 				e.out[i].Of = e.imported(receiver(m.Name))
 			}
+		case r.Contract == "http" && d.Contain && r.Options.Get("rest") == "platform":
+			e.platform(p)
+		case r.Contract == "http" && d.Contain && r.Options.Get("invoke") != "" && e.isCalled(m.Target):
+			e.route(p, "")
 		case r.Contract == "http" && !d.Contain && r.Options.Get("view") == "":
 			before := len(e.out)
 			prefix := contract.JoinRoute(e.prefixes[receiver(m.Name)], p.first(r.Options.Get("prefix")))
@@ -470,10 +488,10 @@ func (e *extractor) named(p *place) {
 // applies tells whether the file has what the rule needs: one of the words
 // among its imports, or in its text when the language has no such imports.
 func applies(r *rules.Rule, o *outline.File) bool {
-	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) {
+	if r.File != nil && !r.File().MatchString(o.Path) {
 		return false
 	}
-	if r.File != nil && !r.File().MatchString(o.Path) {
+	if len(r.Exports) > 0 && !slices.ContainsFunc(o.Defs, func(d outline.Def) bool { return exports(r, o, &d) }) && !made().Match(o.Source) {
 		return false
 	}
 	if len(r.Needs) == 0 {

@@ -110,13 +110,29 @@ func (e *extractor) givenBy(scopes []outline.Scope) contract.Handed {
 	return contract.Handed{}
 }
 
-// chainPrefix is what stands before the routes of a chain of Rust that a
-// variable holds, by whoever mounts the variable.
+// chainPrefix is what stands before the routes of a chain that a variable
+// holds, by whoever mounts the variable. In JavaScript it begins with new.
 func (e *extractor) chainPrefix(c *outline.Call) string {
-	if e.o.Lang != "rust" || !strings.Contains(c.Name, "()") {
+	if e.o.Lang != "rust" && (!e.ecma() || rootReceiver(c) != "") || !strings.Contains(c.Name, "()") {
 		return ""
 	}
 	return e.prefixes[mountOwner(e.o, c)]
+}
+
+func (e *extractor) ecma() bool { return e.o.Lang == "typescript" || e.o.Lang == "javascript" }
+
+// functionPrefix is what stands before the routes that a function adds which
+// the file mounts as a whole: app.register(f, { prefix: "/x" }).
+func (e *extractor) functionPrefix(c *outline.Call) string {
+	if !e.ecma() {
+		return ""
+	}
+	for _, s := range e.o.Around(c.Span.Start) {
+		if prefix := e.prefixes[s.Name]; s.Name != "" && prefix != "" {
+			return prefix
+		}
+	}
+	return ""
 }
 
 // configured finds the function around a place that actix hands its
@@ -429,4 +445,12 @@ func (v *Version) AppPrefix(framework string) string {
 		}
 	}
 	return ""
+}
+
+// PrefixAt is what the calls around a place put before routes.
+func (v *Version) PrefixAt(at uint32) string {
+	if v.extractor == nil {
+		return ""
+	}
+	return v.extractor.scopePrefix(at)
 }

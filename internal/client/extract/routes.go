@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -40,7 +39,7 @@ func (e *extractor) route(p *place, prefix string) {
 		if role == coord.Provides {
 			route = withoutSetting(route)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") && (route != "" || prefix == "") {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(route, "/") && (route != "" || role == coord.Uses) {
 			continue
 		}
 		ms := methods
@@ -102,13 +101,18 @@ func (e *extractor) resource(p *place, prefix string) {
 	list := func(name string) []string {
 		for _, sel := range []string{":" + name, "2." + name, "1." + name} {
 			if v, ok := p.value(sel); ok {
-				return e.o.TextsOf(v)
+				return strings.Fields(strings.Join(e.o.TextsOf(v), " ")) // ~w(index show)a of Elixir
 			}
 		}
 		return nil
 	}
-	if p.rule.Options.Get("rest") == "devise" {
+	own := p.rule.Options.Get("rest")
+	switch own {
+	case "devise":
 		e.devise(p, prefix)
+		return
+	case "feathers":
+		e.feathers(p, prefix)
 		return
 	}
 	single := p.isSingle()
@@ -122,13 +126,19 @@ func (e *extractor) resource(p *place, prefix string) {
 		}
 	}
 	for _, name := range p.texts(p.rule.Options.Get("path")) {
-		if e.o.Lang == "php" { // photos.comments
+		if own == "cake" { // it goes by the name of the controller
+			name = strings.ReplaceAll(outline.Snake(name), "_", "-")
+		}
+		if e.o.Lang == "php" || e.ecma() { // photos.comments
 			name = strings.ReplaceAll(name, ".", "/{}/")
 		}
 		for _, a := range actions {
 			named := a.name
-			if e.o.Lang == "php" && named == "create" {
+			switch {
+			case (e.o.Lang == "php" && own == "yes" || e.ecma()) && named == "create":
 				named = "store"
+			case (e.o.Lang == "elixir" || own == "codeigniter") && named == "destroy":
+				named = "delete"
 			}
 			if len(only) > 0 && !slices.Contains(only, named) || slices.Contains(except, named) || single && a.name == "index" {
 				continue
@@ -168,8 +178,36 @@ func viewAction(p *place, name, method string) contract.Answer {
 	return contract.Answer{Names: []string{v.Text + "." + as}}
 }
 
-// afterwards is how Laravel narrows a resource after it was made.
-var afterwards = lazy.Regexp(`^\s*->\s*(only|except)\(\s*\[([^\]]*)\]`)
+// afterwards is how Laravel and Adonis narrow a resource after it was made.
+var afterwards = lazy.Regexp(`^(?:\s*\.apiOnly\(\))?\s*(?:->|\.)\s*(only|except)\(\s*\[([^\]]*)\]`)
+
+// services are what a service of Feathers may answer.
+var services = []struct{ name, method, suffix string }{
+	{"find", "GET", ""}, {"get", "GET", "/{}"}, {"create", "POST", ""}, {"update", "PUT", "/{}"},
+	{"patch", "PATCH", "/{}"}, {"remove", "DELETE", "/{}"},
+}
+
+// feathers adds the routes of a service of Feathers, all or those that it names.
+func (e *extractor) feathers(p *place, prefix string) {
+	of, _ := p.value("1")
+	if of.Kind != outline.ValCall || strings.Contains(of.Text, "express") {
+		return
+	}
+	var only []string
+	if v, ok := p.value("2.methods"); ok {
+		only = e.o.TextsOf(v)
+	}
+	for _, name := range p.texts(p.rule.Options.Get("path")) {
+		for _, a := range services {
+			if len(only) > 0 && !slices.Contains(only, a.name) || strings.Trim(name, "/") == "" {
+				continue
+			}
+			if route, ok := cleanRoute(name+a.suffix, prefix, coord.Provides); ok {
+				e.add("http:"+a.method+" "+route, coord.Provides, p.line, contract.Shape{})
+			}
+		}
+	}
+}
 
 // devise adds the routes of accounts that Rails' usual library makes.
 func (e *extractor) devise(p *place, prefix string) {
@@ -190,8 +228,14 @@ func (e *extractor) devise(p *place, prefix string) {
 
 // isSingle tells a resource that there is only one of.
 func (p *place) isSingle() bool {
+	if v, ok := p.value(":singleton"); ok && v.Text == "true" {
+		return true
+	}
 	return p.o.Lang == "ruby" && p.callee() == "RESOURCE" || p.callee() == "SINGLETON"
 }
+
+// codeIgniterParam is a parameter of CodeIgniter.
+var codeIgniterParam = lazy.Regexp(`\(:(?:num|any|segment|alpha|alphanum|hash)\)`)
 
 var relative = lazy.Regexp(`^[\w.~\-{}:<>*$()\[\]/?=&%,|\\+^]*$`)
 
@@ -217,7 +261,7 @@ func cleanRoute(route, prefix string, role coord.ContractRole) (string, bool) {
 	if strings.Contains(route, "://") || !relative().MatchString(route) {
 		return "", false
 	}
-	route = strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~")
+	route = codeIgniterParam().ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(route, "^"), "~"), "{}")
 	return contract.JoinRoute("/"+strings.Trim(prefix, "/"), route), true
 }
 
@@ -329,62 +373,4 @@ func typedShape(d *outline.Def, tr *outline.Traits) contract.Shape {
 		s.Note = "-> " + r
 	}
 	return s
-}
-
-// exports tells whether a definition is one that sets a rule off.
-func exports(r *rules.Rule, o *outline.File, d *outline.Def) bool {
-	return d.Parent < 0 && d.Exported &&
-		(slices.Contains(r.Exports, d.Name) || slices.Contains(r.Exports, "default") && isDefault(o, d))
-}
-
-// atExports finds routes that a framework makes of files and their exports.
-func (e *extractor) atExports() {
-	for _, r := range e.m.Rules {
-		if len(r.Exports) == 0 || !e.active[r] || r.File == nil {
-			continue
-		}
-		found := r.File().FindStringSubmatch(e.o.Path)
-		if len(found) < 2 {
-			continue
-		}
-		for i := range e.o.Defs {
-			d := &e.o.Defs[i]
-			if !exports(r, e.o, d) {
-				continue
-			}
-			p := &place{o: e.o, rule: r, def: i, span: d.Span, line: int(d.Span.Row) + 1}
-			method := scope.AnyMethod
-			if slices.Contains(scope.Methods(), d.Name) {
-				method = d.Name
-			}
-			s := e.exportShape(p)
-			before := len(e.out)
-			if e.add("http:"+method+" "+fileRoute(found[1]), coord.Provides, p.line, s); len(e.out) > before {
-				e.out[before].Answer = contract.Answer{From: d.Span.Start, To: d.Span.End}
-			}
-		}
-	}
-}
-
-func (e *extractor) exportShape(p *place) contract.Shape {
-	q := *p
-	q.mark = &outline.Mark{Target: p.def}
-	return e.handlerShape(&q)
-}
-
-// fileRoute makes a route of a path: groups in brackets are not part of it.
-func fileRoute(p string) string {
-	var out []string
-	for elem := range strings.SplitSeq(path.Clean("/"+p), "/") {
-		if strings.HasPrefix(elem, "(") || strings.HasPrefix(elem, "@") || elem == "index" {
-			continue
-		}
-		out = append(out, elem)
-	}
-	return "/" + strings.Trim(strings.Join(out, "/"), "/")
-}
-
-func isDefault(o *outline.File, d *outline.Def) bool {
-	at := int(d.Span.Start)
-	return strings.Contains(string(o.Source[max(0, at-16):at]), "default") || strings.Contains(string(o.Source), "export default "+d.Name)
 }

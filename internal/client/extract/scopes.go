@@ -81,3 +81,14 @@ func (e *extractor) listNamed(v outline.Value) outline.Span {
 	}
 	return outline.Span{}
 }
+
+// blockOf is where the routes of a scope stand: in the function that it is
+// given, or in the whole chain.
+func blockOf(c *outline.Call) outline.Span {
+	for i := len(c.Args) - 1; i >= 0; i-- {
+		if c.Inner != nil && c.Args[i].Kind == outline.ValLambda {
+			return c.Args[i].Span
+		}
+	}
+	return c.Span
+}

@@ -136,6 +136,16 @@ func (p *place) plainArgs(from int) (out []string) {
 	return out
 }
 
+// firstValue returns what the first alternative of a selector finds.
+func (p *place) firstValue(selector string) (outline.Value, bool) {
+	for alt := range strings.SplitSeq(selector, "|") {
+		if v, ok := p.value(alt); ok {
+			return v, true
+		}
+	}
+	return outline.Value{}, false
+}
+
 // value returns the argument that a selector means: 0, -1, :name, 0.field,
 // inner.0.
 func (p *place) value(selector string) (outline.Value, bool) {
@@ -146,6 +156,9 @@ func (p *place) value(selector string) (outline.Value, bool) {
 		args = p.mark.Args
 	case c != nil:
 		args = c.Args
+	}
+	if selector == "recv" && c != nil {
+		return outline.Value{Kind: outline.ValName, Text: receiver(c.Name)}, receiver(c.Name) != ""
 	}
 	if rest, ok := strings.CutPrefix(selector, "root."); ok && c != nil {
 		for selector = rest; c.Inner != nil; c = c.Inner {

@@ -82,3 +82,14 @@ func (e *extractor) viewMethods(p *place) []string {
 	}
 	return nil
 }
+
+// isCalled tells whether a class is called as a function is, and no route is of
+// the method that is called.
+func (e *extractor) isCalled(class int) bool {
+	for i, d := range e.o.Defs {
+		if d.Parent == class && strings.HasSuffix(d.Name, ".__invoke") {
+			return !slices.ContainsFunc(e.o.Marks, func(m outline.Mark) bool { return m.Target == i })
+		}
+	}
+	return false
+}

@@ -37,7 +37,7 @@ var formats = []format{
 	{named("sql"), readSQL},
 	{named("prisma"), readPrisma},
 	{named("env"), readEnv},
-	{named("yaml", "json"), readOpenAPI},
+	{named("yaml", "json"), readDocument},
 	{named("play"), readPlay},
 	{named("smithy"), readSmithy},
 }

@@ -50,7 +50,7 @@ extern const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t) W
 
 // In the order of the table in parse.go. A module of WebAssembly has one.
 #ifndef LANGUAGES
-#define LANGUAGES(X) X(c) X(cpp) X(c_sharp) X(go) X(java) X(javascript) X(kotlin) X(php) X(python) \
+#define LANGUAGES(X) X(c) X(cpp) X(c_sharp) X(elixir) X(go) X(java) X(javascript) X(kotlin) X(php) X(python) \
   X(ruby) X(rust) X(scala) X(swift) X(tsx) X(typescript)
 #endif
 #define DECLARE(name) extern TSLanguage *tree_sitter_##name(void) WEAK;

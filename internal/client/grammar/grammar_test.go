@@ -18,6 +18,7 @@ var samples = []struct{ lang, source, kind string }{
 	{"c", "int add(int a, int b) { return a + b; }", "function_definition"},
 	{"cpp", "class A { public: int f(); };", "class_specifier"},
 	{"csharp", "class A { public int F(int x) { return x; } }", "method_declaration"},
+	{"elixir", "defmodule A do\n  def f(a), do: a\nend", "call"},
 	{"go", "package p\nfunc F(a int) {}", "function_declaration"},
 	{"java", "class A { int f(int x) { return x; } }", "method_declaration"},
 	{"javascript", "function f(a) { return <b>{a}</b> }", "function_declaration"},

@@ -8,8 +8,8 @@ import (
 )
 
 // names are the languages in the order of the table in flatten.c.
-var names = [...]string{"c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "php", "python",
-	"ruby", "rust", "scala", "swift", "tsx", "typescript"}
+var names = [...]string{"c", "cpp", "csharp", "elixir", "go", "java", "javascript", "kotlin", "php",
+	"python", "ruby", "rust", "scala", "swift", "tsx", "typescript"}
 
 // Names lists the languages that a whole build can parse.
 func Names() []string { return names[:] }

@@ -20,6 +20,7 @@ import (
 	_ "github.com/smacker/go-tree-sitter/c"
 	_ "github.com/smacker/go-tree-sitter/cpp"
 	_ "github.com/smacker/go-tree-sitter/csharp"
+	_ "github.com/smacker/go-tree-sitter/elixir"
 	_ "github.com/smacker/go-tree-sitter/golang"
 	_ "github.com/smacker/go-tree-sitter/java"
 	_ "github.com/smacker/go-tree-sitter/javascript"

@@ -6,9 +6,21 @@ import (
 	"unicode/utf8"
 )
 
+// wordedForm is the form of a definition that is written as a call of a word;
+// nil for other calls.
+func (w *walker) wordedForm(i int) *form {
+	for _, f := range w.s.worded[w.t.Nodes[i].Kind] {
+		if at := w.s.part(w.t, i, f.parts.Get("word")); at >= 0 && slices.Contains(strings.Split(f.parts.Get("words"), ","), w.t.Text(at)) {
+			return f
+		}
+	}
+	return nil
+}
+
 // define adds a definition, unless it is local to a function.
-func (w *walker) define(i int) {
-	f := w.s.forms[w.t.Nodes[i].Kind]
+func (w *walker) define(i int) { w.defineAs(i, w.s.forms[w.t.Nodes[i].Kind]) }
+
+func (w *walker) defineAs(i int, f *form) {
 	parent := w.current()
 	if parent >= 0 && !w.Defs[parent].Contain {
 		if f.parts.Get("params") != "" && f.parts.Get("value") == "" {
@@ -206,9 +218,9 @@ func (w *walker) fillHeader(d *Def, f *form, p int, end uint32) {
 
 // trimHead drops what only leads over to a body.
 func trimHead(s string) string {
-	s = strings.TrimRight(s, " {:;")
+	s = strings.TrimRight(s, " {:;,")
 	s = strings.TrimSuffix(strings.TrimSuffix(s, "=>"), "=")
-	return strings.TrimRight(s, " {:;")
+	return strings.TrimRight(s, " {:;,")
 }
 
 // splitText finds the parameter list in "name(params) rest".

@@ -37,7 +37,7 @@ func (w *walker) lastName(i int, f *form) string {
 	if w.s.class[w.t.Nodes[c].Kind] == kindCall { // get("/x") { ... }
 		return w.lastName(c, w.s.forms[w.t.Nodes[c].Kind])
 	}
-	s := w.t.Text(c)
+	s := strings.TrimRight(w.t.Text(c), "!?") // of Ruby and Elixir, part of a name
 	if w.s.acts[w.t.Nodes[c].Kind] == actIndex {
 		var picked Call
 		w.picked(&picked, c)
@@ -149,7 +149,7 @@ func (w *walker) arguments(a int) []Value {
 	if w.s.class[w.t.Nodes[a].Kind] == kindLambda {
 		return []Value{{Kind: ValLambda, Span: w.span(a)}}
 	}
-	for c := range w.t.Children(a) {
+	for c := range w.items(a) {
 		n := w.t.Nodes[c]
 		k := w.s.class[n.Kind]
 		if k == kindComment || n.Flags != 0 {
@@ -158,7 +158,7 @@ func (w *walker) arguments(a int) []Value {
 		if k == kindKeyword || k == kindPair {
 			if key, val := w.pairOf(c, w.s.forms[n.Kind]); key >= 0 && val >= 0 {
 				v := w.value(w.unwrap(val))
-				v.Name = strings.Trim(w.t.Text(key), "\"':=")
+				v.Name = strings.Trim(w.t.Text(key), "\"':= ")
 				out = append(out, v)
 				continue
 			}
@@ -190,6 +190,8 @@ func dotted(s string) string {
 		switch {
 		case IsNameByte(c):
 			b.WriteByte(c)
+		case c == '\\':
+			b.WriteByte('.')
 		case c == '.' || c == ':' && i+1 < len(s) && s[i+1] == ':' || c == '-' && i+1 < len(s) && s[i+1] == '>':
 			if c != '.' {
 				i++
@@ -364,6 +366,9 @@ func (w *walker) assignment(i int) {
 	if l < 0 || r < 0 || l == r {
 		return
 	}
+	if op := f.parts.Get("op"); op != "" && strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != op {
+		return
+	}
 	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
 	if len(name) > 100 || strings.ContainsAny(name, "\n{[") {
 		return
@@ -389,6 +394,36 @@ func (w *walker) assignment(i int) {
 		w.consts[name] = c
 	}
 	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})
+}
+
+// maxObject is the longest object that is looked at as a whole.
+const maxObject = 20_000
+
+// object keeps an object whose fields some rule names.
+func (w *walker) object(i int) {
+	if !w.want.WantsObjects() || w.t.Nodes[i].End-w.t.Nodes[i].Start > maxObject {
+		return
+	}
+	var names []string
+	for c := range w.t.Children(i) {
+		switch w.s.class[w.t.Nodes[c].Kind] {
+		case kindShort:
+			names = append(names, w.t.Text(c))
+		case kindPair, kindKeyword:
+			if key, _ := w.pairOf(c, w.s.forms[w.t.Nodes[c].Kind]); key >= 0 {
+				names = append(names, strings.Trim(w.t.Text(key), "\"'`:"))
+			}
+		default:
+			if f := w.s.forms[w.t.Nodes[c].Kind]; f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
+				if at := w.s.part(w.t, c, f.parts.Get("name")); at >= 0 {
+					names = append(names, w.t.Text(at))
+				}
+			}
+		}
+	}
+	if w.want.WantsObject(names) {
+		w.Objects = append(w.Objects, object{w.value(i), w.current()})
+	}
 }
 
 // use reads the use of a name.

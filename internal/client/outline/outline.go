@@ -28,8 +28,9 @@ type File struct {
 	Assigns []assign
 	Funcs   []Func
 	Returns []Value // objects and lists of return statements
-	Names   []Name  // uses of imported names
-	Ambient []Name  // uses of names that no import binds
+	Objects []object
+	Names   []Name // uses of imported names
+	Ambient []Name // uses of names that no import binds
 
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
 	own    func(wanted map[string]bool) []Name
@@ -107,6 +108,12 @@ type Text struct {
 	Line  uint32
 	Tag   string // of a tagged template
 	at    uint32
+}
+
+// An object is one with the fields that some rule is about.
+type object struct {
+	Value Value
+	Def   int
 }
 
 // A read is an access by name or index to something rules care about.

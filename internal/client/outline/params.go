@@ -28,7 +28,23 @@ func parseParams(s string, tr *Traits) []Param {
 	return out
 }
 
+// patternParam reads a pattern that an argument is matched with: what it is
+// called, if it is, and what it is by default.
+func patternParam(s string) Param {
+	pattern, _, hasDefault := strings.Cut(s, `\\`)
+	p := Param{Name: strings.TrimSpace(pattern), Optional: hasDefault}
+	if left, right, ok := cutTop(p.Name, '='); ok {
+		if p.Name = strings.TrimSpace(right); !IsWord(p.Name) {
+			p.Name = strings.TrimSpace(left)
+		}
+	}
+	return p
+}
+
 func parseParam(s string, tr *Traits) Param {
+	if tr.patterns {
+		return patternParam(s)
+	}
 	var p Param
 	head, _, hasDefault := cutTop(s, '=')
 	head = strings.TrimSpace(head)

@@ -30,6 +30,7 @@ const (
 	actLambda
 	actSection
 	actReturn
+	actObject
 )
 
 // A syntax tells how a language writes the things that rules speak of.
@@ -39,6 +40,7 @@ type syntax struct {
 	acts    []act            // by kind
 	forms   []*form          // by kind, what the act needs to know
 	class   []kind           // by kind, its role in values: part, hole, list, ...
+	worded  [][]*form        // by kind, definitions that a word tells from other calls
 	lists   []bool           // by kind, whether it can export what is defined elsewhere
 	trails  map[string]trail // of the selectors in the forms
 	traits  Traits
@@ -65,6 +67,7 @@ const (
 	kindSymbol
 	kindSpread
 	kindChoice
+	kindBag // its children are those of the node around it
 )
 
 // A form holds where a construct keeps its parts.
@@ -82,6 +85,7 @@ type Traits struct {
 	exportedUnder  string   // kind of node that exports what stands in it
 	openIn         []string // definitions of these kinds hold only visible members
 	NameFirst      bool     // parameters are "name: type"
+	patterns       bool     // parameters are patterns that are matched
 	NamesMatter    bool     // callers may name parameters, so renaming one breaks some
 	keywords       bool     // callers name those that end in a colon
 	Starred        bool     // callers name those that stand after a star
@@ -108,7 +112,8 @@ func LoadSyntax(lang string) (*syntax, error) {
 		return nil, err
 	}
 	s := &syntax{lang: lang, grammar: g, acts: make([]act, g.Kinds()), forms: make([]*form, g.Kinds()),
-		class: make([]kind, g.Kinds()), lists: make([]bool, g.Kinds()), trails: map[string]trail{}}
+		class: make([]kind, g.Kinds()), lists: make([]bool, g.Kinds()),
+		worded: make([][]*form, g.Kinds()), trails: map[string]trail{}}
 	if err := s.read("syntax.rules", rules.Folder(lang)); err != nil {
 		return nil, err
 	}
@@ -142,6 +147,7 @@ var acts = map[string]act{
 }
 
 var valueKinds = map[string]kind{
+	"bag":     kindBag,
 	"choice":  kindChoice,
 	"text":    kindText,
 	"part":    kindPart,
@@ -178,6 +184,12 @@ func (s *syntax) add(l rules.Line) error {
 		f.kind = kinds[1]
 		f.container = slices.Contains(kinds, "container")
 		kinds = kinds[:1]
+		if l.Options.Get("words") != "" {
+			for _, id := range s.grammar.KindIDs(kinds[0]) {
+				s.worded[id] = append(s.worded[id], f)
+			}
+			return nil
+		}
 	}
 	a, isAct := acts[word]
 	k, isValue := valueKinds[word]
@@ -190,6 +202,8 @@ func (s *syntax) add(l rules.Line) error {
 		k, isValue = kindCall, true
 	case "lambda":
 		a, isAct = actLambda, true
+	case "object":
+		a, isAct = actObject, true
 	}
 	if !isAct && !isValue {
 		return fmt.Errorf("unknown construct %q", word)
@@ -227,7 +241,7 @@ func (t *Traits) read(options rules.Options) error {
 		case "open-in":
 			t.openIn = strings.Split(value, ",")
 		case "parameters":
-			t.NameFirst = value == "name-first"
+			t.NameFirst, t.patterns = value == "name-first", value == "patterns"
 		case "callers-use":
 			t.NamesMatter = strings.Contains(value, "names")
 			t.keywords = strings.Contains(value, "keywords")

@@ -36,9 +36,10 @@ func (o *File) TextsOf(v Value) []string {
 		if c, ok := o.consts[name[strings.LastIndexByte(name, '.')+1:]]; ok && c.Kind == ValText {
 			return []string{c.Text}
 		}
-		if last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:]); slices.Contains(scope.Methods(),
-			strings.TrimPrefix(last, "METHOD")) {
-			return []string{strings.TrimPrefix(last, "METHOD")} // RequestMethod.GET, http.MethodPost
+		last := strings.ToUpper(name[strings.LastIndexAny(name, ".:")+1:])
+		last = strings.TrimLeft(strings.TrimPrefix(last, "METHOD"), "_") // RequestMethod.GET, http.MethodPost, Request::METHOD_PUT
+		if slices.Contains(scope.Methods(), last) {
+			return []string{last}
 		}
 	case ValList:
 		var out []string

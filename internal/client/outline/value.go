@@ -89,7 +89,7 @@ func (w *walker) valueAt(i, depth int) Value {
 	case kindList:
 		v.Kind = ValList
 		hasPairs := false
-		for c := range w.t.Children(i) {
+		for c := range w.items(i) {
 			k := w.s.class[w.t.Nodes[c].Kind]
 			if k == kindPair && w.isPair(c) {
 				hasPairs = true
@@ -103,7 +103,7 @@ func (w *walker) valueAt(i, depth int) Value {
 		}
 	case kindObject:
 		v.Kind = ValObject
-		for c := range w.t.Children(i) {
+		for c := range w.items(i) {
 			w.addField(&v, c, depth)
 		}
 	case kindWrap:
@@ -122,11 +122,33 @@ func (w *walker) valueAt(i, depth int) Value {
 		v.Text = short(w.t.Text(i))
 	default:
 		v.Text = short(w.t.Text(i))
+		if w.Lang == "elixir" { // @base is what a module calls base
+			v.Text = strings.TrimPrefix(v.Text, "@")
+		}
 		if IsWord(v.Text) {
 			v.Kind = ValName
 		}
 	}
 	return v
+}
+
+// items yields the children of a node and those of its bags.
+func (w *walker) items(i int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for c := range w.t.Children(i) {
+			if w.s.class[w.t.Nodes[c].Kind] != kindBag {
+				if !yield(c) {
+					return
+				}
+				continue
+			}
+			for in := range w.items(c) {
+				if !yield(in) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // isPair tells whether a list element has a key: PHP writes both alike.
@@ -154,12 +176,17 @@ func (w *walker) addField(v *Value, c, depth int) {
 		if key < 0 {
 			return
 		}
-		name := strings.Trim(w.t.Text(key), "\"'`:")
+		name := strings.Trim(w.t.Text(key), "\"'`: ")
 		fv := Value{}
 		if val >= 0 {
 			fv = w.valueAt(val, depth+1)
 		}
 		v.Fields = append(v.Fields, field{name, fv})
+	case kindJoin: // "key" => value of Elixir
+		key, val := w.s.part(w.t, c, "left"), w.s.part(w.t, c, "right")
+		if key >= 0 && val >= 0 && strings.TrimSpace(string(w.Source[w.t.Nodes[key].End:w.t.Nodes[val].Start])) == "=>" {
+			v.Fields = append(v.Fields, field{strings.Trim(w.t.Text(key), "\"':"), w.valueAt(val, depth+1)})
+		}
 	case kindSpread:
 		v.Open = true
 	default:

@@ -48,7 +48,11 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 				w.assignment(i)
 			}
 		case actCall:
-			w.call(i)
+			if f := w.wordedForm(i); f != nil {
+				w.defineAs(i, f)
+			} else {
+				w.call(i)
+			}
 		case actMark:
 			w.mark(i)
 		case actText:
@@ -69,6 +73,8 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 			w.function(i)
 		case actReturn:
 			w.result(i)
+		case actObject:
+			w.object(i)
 		case actSection:
 			if n.End-n.Start < 12 {
 				w.section(string(t.Source[n.Start:n.End]))

@@ -30,7 +30,7 @@ var mountNames = []string{"index", "app", "server", "main", "routes", "router", 
 
 var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("),
 	[]byte("include("), []byte("add_namespace("), []byte(".urls)"), []byte("add_router("), []byte("Mount("), []byte("add_subapp("),
-	[]byte(".blueprint(")}
+	[]byte(".blueprint("), []byte(".register("), []byte("plugin:"), []byte(".openapi("), []byte("module:"), []byte("controllers:")}
 
 // Complete adds to a file that was read what other files say of it: the
 // prefixes of its routes, and what it uses of generated code and of packages.
@@ -67,9 +67,7 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 				before = above
 			}
 		}
-		if before == "" {
-			before = r.appPrefix(file, c.Rule)
-		}
+		before = contract.JoinRoute(r.appPrefix(file, c.Rule), before)
 		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
 		for _, handed := range r.handings(file, c.Router, 0) {
 			whole := contract.JoinRoute("/"+strings.Trim(before, "/"), contract.JoinRoute(handed, route))
@@ -193,11 +191,14 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 	}
 	near := r.mountCandidates(file)
 	for parent := range r.mounters(file, near) {
-		below, found := r.mountIn(parent, file)
+		below, up, found := r.mountIn(parent, file)
 		if !found {
 			continue
 		}
 		above, _ := r.mountPrefix(parent, depth+1)
+		if up {
+			above = withoutParameter(above)
+		}
 		whole := contract.JoinRoute(above, below)
 		r.modules.mounts[file] = &whole
 		return whole, true
@@ -207,7 +208,8 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 
 // routerWords are among what a file says whose routes another may mount.
 var routerWords = [][]byte{[]byte("outer"), []byte("lueprint"), []byte("urlpatterns"), []byte("Hono"), []byte("astify"),
-	[]byte("Namespace(")}
+	[]byte("Namespace("), []byte("ethod:"), []byte("lysia"), []byte("server"), []byte("app."),
+	[]byte("ontroller")}
 
 // mounters yields the files that may mount a file: those near it, then all that
 // mount something and name it.
@@ -278,25 +280,45 @@ func (r *Repo) djangoProjects(file string) []string {
 	}
 }
 
-// mountIn finds the prefix under which parent mounts file.
-func (r *Repo) mountIn(parent, file string) (string, bool) {
+// withoutParameter is a prefix without the parameter that it ends in.
+func withoutParameter(prefix string) string {
+	at := strings.LastIndexByte(strings.TrimRight(prefix, "/"), '/')
+	if strings.HasPrefix(prefix[at+1:], ":") || strings.HasPrefix(prefix[at+1:], "{") {
+		return prefix[:max(at, 0)]
+	}
+	return prefix
+}
+
+// mountIn finds the prefix under which parent mounts file, and whether it is of
+// the resource as a whole.
+func (r *Repo) mountIn(parent, file string) (prefix string, up, ok bool) {
 	source := r.text(parent)
 	if !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
-		return "", false
+		return "", false, false
 	}
 	w := r.wiringOf(parent)
 	if w == nil {
-		return "", false
+		return "", false, false
 	}
 	for _, m := range w.Mounts {
-		if m.Listed && r.listHas(w.Outline, m.Router, file) || r.valueFile(w.Outline, m.Router) == file {
-			if m.Name != "" {
-				return contract.JoinRoute(m.Prefix, r.settingNamed(w.Outline, m.Name)), true
-			}
-			return m.Prefix, true
+		if below, ok := r.loads(w.Outline, m, file); ok {
+			return below, false, true
 		}
+		if !(m.Listed && r.listHas(w.Outline, m.Router, file)) && !slices.Contains(r.valueFiles(w.Outline, m.Router), file) {
+			continue
+		}
+		if m.Name != "" {
+			return contract.JoinRoute(m.Prefix, r.settingNamed(w.Outline, m.Name)), false, true
+		}
+		return m.Prefix, m.Up, true
 	}
-	return "", false
+	if of := r.wiringOf(file); of != nil && of.Listed { // whoever takes a table in goes through it
+		return "", false, slices.ContainsFunc(w.Outline.Imports, func(im outline.Imported) bool {
+			from, _ := r.locate(w.Outline, use{module: im.Module, name: im.Name, member: "x"})
+			return from == file
+		})
+	}
+	return "", false, false
 }
 
 // listHas tells whether a list of routers, of this file or of another, has the one
@@ -318,37 +340,4 @@ func (r *Repo) listHas(o *outline.File, list outline.Value, file string) bool {
 		}
 	}
 	return false
-}
-
-// valueFile is the file that an imported router comes from.
-func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
-	switch v.Kind {
-	case outline.ValName:
-		local, member, _ := strings.Cut(v.Text, ".")
-		for _, im := range o.Imports {
-			if im.Local == local {
-				file, _ := r.locate(o, use{module: im.Module, name: im.Name, member: member})
-				return file
-			}
-		}
-	case outline.ValCall:
-		if v.Call == nil || len(v.Call.Args) == 0 {
-			return ""
-		}
-		of := v.Call.Args[0]
-		if len(of.Items) > 0 { // include(("shop.urls", "shop"))
-			of = of.Items[0]
-		}
-		if of.Kind == outline.ValName { // include(router.urls), include(urls): a member, so that a module is one
-			of.Text = strings.TrimSuffix(of.Text, ".urls") + ".urls"
-			return r.valueFile(o, of)
-		}
-		module, ok := of.Literal()
-		switch last := v.Call.Name[strings.LastIndexByte(v.Call.Name, '.')+1:]; {
-		case ok && (last == "require" || last == "include"):
-			file, _ := r.locate(o, use{module: module, member: "x"})
-			return file
-		}
-	}
-	return ""
 }

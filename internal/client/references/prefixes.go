@@ -86,7 +86,8 @@ var starters = []string{"main", "index", "app", "server", "bootstrap", "program"
 // appPrefix is what a whole program puts before its routes.
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
-	if framework == "play" { // its files are mounted one by one
+	switch framework {
+	case "laravel", "grape", "rails", "play": // each file has its own
 		key = framework + " " + file
 	}
 	if known, ok := r.modules.prefixes[key]; ok {
@@ -98,7 +99,13 @@ func (r *Repo) appPrefix(file, framework string) string {
 	prefix := ""
 	switch framework {
 	case "laravel":
-		prefix = r.laravelPrefix(file)
+		prefix = r.laravelPrefix(file, 0)
+	case "grape":
+		prefix = r.grapePrefix(file)
+	case "rails":
+		prefix = r.enginePrefix(file)
+	case "fastify", "express": // files may leave out who they are of
+		prefix = r.folderPrefix(file)
 	case "play":
 		prefix = r.playPrefix(file, 0)
 	default:
@@ -134,36 +141,6 @@ func (r *Repo) startPrefix(file, framework string) string {
 		}
 	}
 }
-
-// laravelPrefix is what the provider of routes, or the framework by itself, puts
-// before the routes of a file.
-func (r *Repo) laravelPrefix(file string) string {
-	root, base, ok := strings.Cut(file, "routes/")
-	if !ok {
-		return ""
-	}
-	text := r.tree.read(path.Join(root, "app/Providers/RouteServiceProvider.php"))
-	for statement := range bytes.SplitSeq(text, []byte(";")) {
-		if bytes.Contains(statement, []byte("routes/"+base)) {
-			if m := phpPrefix().FindSubmatch(statement); m != nil {
-				return string(m[1])
-			}
-			return ""
-		}
-	}
-	if base == "api.php" && len(text) == 0 { // newer ones do it by themselves
-		if m := apiPrefix().FindSubmatch(r.tree.read(path.Join(root, "bootstrap/app.php"))); m != nil {
-			return string(m[1])
-		}
-		return "api"
-	}
-	return ""
-}
-
-var (
-	phpPrefix = lazy.Regexp(`prefix\(\s*['"]([^'"]*)['"]`)
-	apiPrefix = lazy.Regexp(`apiPrefix:\s*['"]([^'"]*)['"]`)
-)
 
 // settingFiles are the files that programs keep their settings in.
 var settingFiles = lazy.Regexp(`(?i)(settings?|config|configuration|constants?|conf|env|app|base)$`)

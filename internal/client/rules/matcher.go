@@ -21,10 +21,11 @@ type Rule struct {
 	reads     []string
 	Bases     []string
 	Exports   []string
-	Sets      []string // what is assigned to
-	Match     Expr     // of the text: a method and a path
-	Then      Expr     // after it: a method
-	Under     Expr     // before it: a prefix
+	Sets      []string   // what is assigned to
+	Fields    [][]string // an object has one of each
+	Match     Expr       // of the text: a method and a path
+	Then      Expr       // after it: a method
+	Under     Expr       // before it: a prefix
 	File      Expr
 	Needs     []string
 	Options   Options
@@ -41,6 +42,8 @@ type Matcher struct {
 	Marks map[string][]*Rule
 	Reads map[string][]*Rule
 	want  map[string]bool // further calls to keep
+
+	objects []*Rule // that an object sets off
 }
 
 // Matching makes a matcher of rules.
@@ -120,11 +123,12 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 		return nil
 	}
 	r.File, r.Match, r.Then, r.Under = expr("file"), expr("match"), expr("then"), expr("under")
-	if v := l.Options.Get("set"); v != "" {
-		r.Sets = strings.Split(v, ",")
+	r.Sets = list("set")
+	for _, names := range list("fields") {
+		r.Fields = append(r.Fields, strings.Split(names, "|"))
 	}
-	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports)+len(r.Sets) == 0 {
-		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export=, set= or match=")
+	if r.Match == nil && len(r.Calls)+len(r.Marks)+len(r.reads)+len(r.Bases)+len(r.Exports)+len(r.Sets)+len(r.Fields) == 0 {
+		return nil, fmt.Errorf("nothing sets it off: say call=, mark=, read=, base=, export=, set=, fields= or match=")
 	}
 	return r, nil
 }
@@ -138,6 +142,9 @@ func (m *Matcher) add(r *Rule) {
 	for _, k := range r.Marks {
 		last := k[strings.LastIndexByte(k, '.')+1:]
 		m.Marks[last] = append(m.Marks[last], r)
+	}
+	if len(r.Fields) > 0 {
+		m.objects = append(m.objects, r)
 	}
 	for _, o := range r.reads {
 		m.Reads[o] = append(m.Reads[o], r)
@@ -186,6 +193,24 @@ func (m *Matcher) WantsRead(object string) bool {
 	}
 	_, ok := m.Reads[object]
 	return ok
+}
+
+// WantsObjects tells whether any rule is about objects.
+func (m *Matcher) WantsObjects() bool { return m != nil && len(m.objects) > 0 }
+
+// WantsObject tells whether a rule is about objects with such fields.
+func (m *Matcher) WantsObject(names []string) bool {
+	return m != nil && slices.ContainsFunc(m.objects, func(r *Rule) bool { return r.HasFields(names) })
+}
+
+// HasFields tells whether an object with such fields sets a rule off.
+func (r *Rule) HasFields(names []string) bool {
+	for _, one := range r.Fields {
+		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(names, n) }) {
+			return false
+		}
+	}
+	return len(r.Fields) > 0
 }
 
 // MatchName tells whether a dotted name is what a pattern means. * as the

@@ -9,8 +9,8 @@
 
 // number is the place of a language in flatten.c's list.
 static int number(const char *name) {
-  static const char *const all[] = {"c", "cpp", "csharp", "go", "java", "javascript", "kotlin", "php", "python",
-                                    "ruby", "rust", "scala", "swift", "tsx", "typescript"};
+  static const char *const all[] = {"c", "cpp", "csharp", "elixir", "go", "java", "javascript", "kotlin", "php",
+                                    "python", "ruby", "rust", "scala", "swift", "tsx", "typescript"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (!strcmp(all[i], name)) return (int)i;
   return -1;

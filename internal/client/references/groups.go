@@ -1,0 +1,134 @@
+package references
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/contract"
+	"github.com/svc-hq/svc/internal/core/lazy"
+)
+
+// Files of routes of PHP and Ruby that another file takes in under a prefix.
+
+var (
+	phpPrefix = lazy.Regexp(`(?:prefix\(\s*|['"]prefix['"]\s*=>\s*)['"]([^'"]*)['"]`)
+	apiPrefix = lazy.Regexp(`apiPrefix:\s*['"]([^'"]*)['"]`)
+)
+
+// laravelPrefix is what the provider of routes, another file of routes, or the
+// framework by itself puts before the routes of a file.
+func (r *Repo) laravelPrefix(file string, depth int) string {
+	root, base, ok := strings.Cut(file, "routes/")
+	if !ok || depth == maxMountDepth {
+		return ""
+	}
+	provider := path.Join(root, "app/Providers/RouteServiceProvider.php")
+	boot := path.Join(root, "bootstrap/app.php")
+	for _, f := range []string{provider, boot, path.Join(root, "app/Providers/AppServiceProvider.php")} {
+		if prefix, ok := groupedFile(r.tree.read(f), "routes/"+base); ok {
+			return prefix
+		}
+	}
+	dir := path.Dir(file)
+	for _, name := range r.tree.list(dir) {
+		other := path.Join(dir, name)
+		at := bytes.Index(r.text(other), []byte("/"+path.Base(base)+"'")) // required, or a group of its own
+		if other == file || !strings.HasSuffix(name, ".php") || at < 0 {
+			continue
+		}
+		if v := r.versionOf(other); v != nil {
+			return contract.JoinRoute(r.laravelPrefix(other, depth+1), v.PrefixAt(uint32(at)))
+		}
+	}
+	if base == "api.php" && len(r.tree.read(provider)) == 0 { // newer ones do it by themselves
+		if m := apiPrefix().FindSubmatch(r.tree.read(boot)); m != nil {
+			return string(m[1])
+		}
+		return "api"
+	}
+	return ""
+}
+
+// groupedFile finds the statement that makes a group of a file's routes, and
+// what it puts before them.
+func groupedFile(text []byte, file string) (string, bool) {
+	for statement := range bytes.SplitSeq(text, []byte(";")) {
+		at := bytes.Index(statement, []byte(file))
+		from := bytes.LastIndex(statement[:max(at, 0)], []byte("Route::"))
+		if from < 0 {
+			continue
+		}
+		prefix := ""
+		for _, m := range phpPrefix().FindAllSubmatch(statement[from:at], -1) {
+			prefix = contract.JoinRoute(prefix, string(m[1]))
+		}
+		return prefix, true
+	}
+	return "", false
+}
+
+var (
+	grapeClass   = lazy.Regexp(`class\s+([\w:]+)\s*<\s*(?:[\w:]*Grape::API|[\w:]*Base|[\w:]*API)\b`)
+	grapePrefix  = lazy.Regexp(`(?m)^\s*prefix\s*\(?\s*[:'"]([\w/]+)`)
+	grapeVersion = lazy.Regexp(`(?m)^\s*version\s*\(?\s*[:'"\[]+([\w.]+)['"\]]*([^\n]*)`)
+	engine       = lazy.Regexp(`([\w:]+)::Engine\.routes\.draw`)
+)
+
+// grapePrefix is what stands before the routes of an API of Grape: prefixes,
+// then a version, then where it is mounted.
+func (r *Repo) grapePrefix(file string) string {
+	prefix, version, mounted := "", "", ""
+	for depth := 0; depth < maxMountDepth && file != ""; depth++ {
+		text := r.text(file)
+		if m := grapePrefix().FindSubmatch(text); m != nil && prefix == "" {
+			prefix = string(m[1])
+		}
+		if m := grapeVersion().FindSubmatch(text); m != nil && version == "" {
+			if how := string(m[2]); !strings.Contains(how, "using:") || strings.Contains(how, ":path") {
+				version = string(m[1])
+			}
+		}
+		class := grapeClass().FindSubmatch(text)
+		if class == nil {
+			break
+		}
+		above, at := r.mountedClass(file, string(class[1]))
+		mounted = contract.JoinRoute(at, mounted)
+		if strings.HasSuffix(above, "routes.rb") {
+			return contract.JoinRoute(at, contract.JoinRoute(prefix, contract.JoinRoute(version, strings.TrimPrefix(mounted, at))))
+		}
+		file = above
+	}
+	return contract.JoinRoute(prefix, contract.JoinRoute(version, mounted))
+}
+
+// mountedClass finds the file of Ruby that mounts a class, and where.
+func (r *Repo) mountedClass(file, class string) (from, at string) {
+	last := class[strings.LastIndexByte(class, ':')+1:]
+	if last == "Engine" {
+		last = class
+	}
+	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
+	files := r.tree.ending(".rb")
+	for _, f := range files[:min(len(files), maxHandFiles)] {
+		if f == file || !bytes.Contains(r.text(f), []byte(last)) {
+			continue
+		}
+		if m := mount.FindSubmatch(r.text(f)); m != nil {
+			return f, string(m[1])
+		}
+	}
+	return "", ""
+}
+
+// enginePrefix is where the program mounts an engine of Rails.
+func (r *Repo) enginePrefix(file string) string {
+	m := engine().FindSubmatch(r.text(file))
+	if m == nil {
+		return ""
+	}
+	_, at := r.mountedClass(file, string(m[1])+"::Engine")
+	return at
+}
