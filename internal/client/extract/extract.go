@@ -346,6 +346,9 @@ func (e *extractor) served(p *place, router string) {
 	handed, prefix := e.routerOf(p.call, router)
 	prefix = contract.JoinRoute(e.chainPrefix(p.call), prefix)
 	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
+	if p.rule.Options.Get("paired") != "" {
+		prefix, handed = e.paired(p.call.Span.Start)
+	}
 	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
 	for i := before; i < len(e.out); i++ {
 		e.out[i].Router, e.out[i].Of = handed, e.imported(router)

@@ -106,7 +106,9 @@ func (e *extractor) elsewhere(name string) []string {
 // onJVM tells whether a name may be a class that needs no import, or a setting.
 func (e *extractor) onJVM(name string) bool {
 	switch e.o.Lang {
-	case "java", "kotlin", "scala":
+	case "scala": // objects are called like values, too
+		return name != "" && outline.IsNameByte(name[0])
+	case "java", "kotlin":
 		return name != "" && (name[0] >= 'A' && name[0] <= 'Z' || name[0] == '$')
 	}
 	return false
