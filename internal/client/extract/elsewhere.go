@@ -50,7 +50,9 @@ func (e *extractor) ambient(local string, dotted bool) bool {
 	switch e.o.Lang {
 	case "csharp", "swift":
 		return dotted && local[0] >= 'A' && local[0] <= 'Z'
-	case "java", "kotlin", "scala": // a class, a constant of one that is imported whole, or a setting
+	case "scala": // objects are called like values, too
+		return outline.IsNameByte(local[0]) || local[0] == '$'
+	case "java", "kotlin": // a class, a constant of one that is imported whole, or a setting
 		return local[0] >= 'A' && local[0] <= 'Z' || local[0] == '$'
 	case "go":
 		return !dotted && len(local) > 2 && local != "nil"

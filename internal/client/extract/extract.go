@@ -347,18 +347,6 @@ func (e *extractor) atCall(c *outline.Call) {
 	}
 }
 
-// served adds the routes of a call to a router.
-func (e *extractor) served(p *place, router string) {
-	before := len(e.out)
-	handed, prefix := e.routerOf(p.call, router)
-	prefix = contract.JoinRoute(e.chainPrefix(p.call), contract.JoinRoute(e.functionPrefix(p.call), prefix))
-	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
-	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
-	for i := before; i < len(e.out); i++ {
-		e.out[i].Router, e.out[i].Of = handed, e.imported(router)
-	}
-}
-
 // remember notes the client that calls were made with, unless it is of this
 // file: another may give it a base address.
 func (e *extractor) remember(from int, client string) {

@@ -14,6 +14,21 @@ import (
 // A router may be handed to a function that adds routes to it. What its prefix
 // is, only the callers of the function know.
 
+// served adds the routes of a call to a router.
+func (e *extractor) served(p *place, router string) {
+	before := len(e.out)
+	handed, prefix := e.routerOf(p.call, router)
+	prefix = contract.JoinRoute(e.chainPrefix(p.call), contract.JoinRoute(e.functionPrefix(p.call), prefix))
+	prefix = contract.JoinRoute(prefix, p.first(p.rule.Options.Get("prefix")))
+	if p.rule.Options.Get("paired") != "" {
+		prefix, handed = e.paired(p.call.Span.Start)
+	}
+	e.route(p, contract.JoinRoute(e.scopePrefix(p.call.Span.Start), prefix))
+	for i := before; i < len(e.out); i++ {
+		e.out[i].Router, e.out[i].Of = handed, e.imported(router)
+	}
+}
+
 // routerOf finds where a route lies by the router that it is added to: the
 // prefix that the function around it tells, and the parameter that it starts
 // from, if it is one.

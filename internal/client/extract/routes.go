@@ -19,13 +19,7 @@ func (e *extractor) route(p *place, prefix string) {
 		e.resource(p, prefix)
 		return
 	}
-	paths := p.paths(p.rule.Options.Get("path"))
-	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" && (p.call == nil || p.call.Types == "") {
-		paths = []string{""}
-	}
-	if len(paths) == 0 && role == coord.Provides {
-		e.miss(p, "its path is not known")
-	}
+	paths := e.routePaths(p)
 	methods := p.texts(p.rule.Options.Get("method"))
 	if len(methods) == 0 && p.rule.Options.Get("view") != "" {
 		if methods = e.viewMethods(p); len(methods) == 0 && p.rule.Options.Get("view") != "any" {
@@ -87,6 +81,18 @@ func methodWord(m string) string {
 		return "DELETE"
 	}
 	return m
+}
+
+// routePaths are the paths of a place.
+func (e *extractor) routePaths(p *place) []string {
+	paths := p.paths(p.rule.Options.Get("path"))
+	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" && (p.call == nil || p.call.Types == "") {
+		paths = []string{""}
+	}
+	if len(paths) == 0 && p.rule.Role == string(coord.Provides) {
+		e.miss(p, "its path is not known")
+	}
+	return paths
 }
 
 // actions are the routes that a resource has.

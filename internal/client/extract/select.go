@@ -47,6 +47,8 @@ func (p *place) alternative(alt string) []string {
 	switch {
 	case alt == "":
 		return nil
+	case slices.Contains(callWords, alt):
+		return p.ofCall(alt)
 	case alt[0] == '=':
 		return []string{alt[1:]}
 	case alt == "callee":
@@ -74,36 +76,10 @@ func (p *place) alternative(alt string) []string {
 		return p.keys(alt[len("keys."):])
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
-	case alt == "verb":
-		if p.call != nil {
-			return verbInName(p.call.Name)
-		}
-		return nil
-	case alt == "base.in":
-		return p.endpointPath()
-	case alt == "on":
-		if p.call != nil && p.call.On != "" {
-			return []string{p.call.On}
-		}
-		return nil
-	case alt == "chainverb":
-		return p.chainVerb()
-	case alt == "type0":
-		if p.call != nil && p.call.Types != "" && p.find != nil {
-			name, _, _ := strings.Cut(p.call.Types, ",")
-			return p.find("@" + strings.TrimSpace(name))
-		}
-		return nil
 	case alt == "joined":
 		return []string{strings.Join(p.plainArgs(0), "/")}
 	case alt == "joined1":
 		return []string{strings.Join(p.plainArgs(1), "/")}
-	case alt == "verb1":
-		if p.call != nil && p.call.Inner != nil {
-			n := p.call.Inner.Name
-			return []string{strings.ToUpper(n[strings.LastIndexByte(n, '.')+1:])}
-		}
-		return nil
 	case strings.HasPrefix(alt, "app+"): // Django's table of a model
 		if model := p.first(alt[4:]); model != "" {
 			return []string{djangoApp(p.o.Path) + "_" + strings.ToLower(model)}
@@ -144,6 +120,38 @@ func (p *place) firstValue(selector string) (outline.Value, bool) {
 		}
 	}
 	return outline.Value{}, false
+}
+
+// callWords are the selectors of what a call is besides its arguments.
+var callWords = []string{"verb", "verb1", "base.in", "on", "chainverb", "type0"}
+
+func (p *place) ofCall(word string) []string {
+	if p.call == nil {
+		return nil
+	}
+	switch word {
+	case "verb":
+		return verbInName(p.call.Name)
+	case "verb1":
+		if p.call.Inner != nil {
+			n := p.call.Inner.Name
+			return []string{strings.ToUpper(n[strings.LastIndexByte(n, '.')+1:])}
+		}
+	case "base.in":
+		return p.endpointPath()
+	case "on":
+		if p.call.On != "" {
+			return []string{p.call.On}
+		}
+	case "chainverb":
+		return p.chainVerb()
+	case "type0":
+		if p.call.Types != "" && p.find != nil {
+			name, _, _ := strings.Cut(p.call.Types, ",")
+			return p.find("@" + strings.TrimSpace(name))
+		}
+	}
+	return nil
 }
 
 // value returns the argument that a selector means: 0, -1, :name, 0.field,

@@ -88,12 +88,13 @@ var settingKeys = map[string][]string{
 	"spring":    {"server.servlet.context-path", "spring.mvc.servlet.path", "spring.webflux.base-path", "server.context-path"},
 	"jaxrs":     {"quarkus.http.root-path", "quarkus.resteasy.path", "quarkus.rest.path", "quarkus.resteasy-reactive.path"},
 	"micronaut": {"micronaut.server.context-path"},
+	"ktor":      {"ktor.deployment.rootPath"},
 }
 
 // settingsOf are the files of settings that a file's module has; if it has none,
 // those of the other modules, which may start the program.
 var jvmSettings = []string{"application.properties", "application.yml", "application.yaml", "bootstrap.yml",
-	"microprofile-config.properties", "koin.properties"}
+	"microprofile-config.properties", "koin.properties", "application.conf"}
 
 func (r *Repo) settingsOf(file string) (out []string) {
 	root, _, ok := strings.Cut(file, "src/main/")
@@ -172,6 +173,16 @@ func (r *Repo) matchedPrefix(file, framework string, m *rules.Matcher) string {
 		return ""
 	}
 	root, _, _ := strings.Cut(file, "src/main/")
+	key := "text " + framework + " " + root + path.Ext(file)
+	if known, ok := r.modules.prefixes[key]; ok {
+		return known
+	}
+	prefix := r.matchPrefix(file, root, asked)
+	r.modules.prefixes[key] = prefix
+	return prefix
+}
+
+func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
 	files := r.tree.ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int {
 		return boolInt(strings.HasPrefix(b, root)) - boolInt(strings.HasPrefix(a, root))
@@ -233,7 +244,7 @@ func (r *Repo) playPrefix(file string, depth int) string {
 	return above
 }
 
-var settingLine = lazy.Regexp(`^(\s*)["']?([\w.-]+)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s#]*))`)
+var settingLine = lazy.Regexp(`^(\s*)["']?([\w.-]+)["']?\s*[:={]\s*(?:"([^"]*)"|'([^']*)'|([^\s#]*))`)
 
 // setting reads a key of a properties file or of YAML, where its parts may stand
 // on lines of their own.
