@@ -59,6 +59,11 @@ func (p *place) alternative(alt string) []string {
 		return []string{p.callee()}
 	case alt == "methods":
 		return p.methodCalls()
+	case alt == "after":
+		if m := methodAfter(p.o, p.call); m != "" {
+			return []string{m}
+		}
+		return nil
 	case alt == "args":
 		var out []string
 		if p.call != nil {
@@ -244,6 +249,10 @@ func (p *place) inChain(name string) []string {
 			}
 			for i := len(given) - 1; i >= 0; i-- {
 				if texts := p.o.TextsOf(given[i]); len(texts) > 0 {
+					if out == "" {
+						out = texts[0]
+						continue
+					}
 					out = contract.JoinRoute(texts[0], out)
 				}
 			}
