@@ -79,9 +79,9 @@ func (p *place) alternative(alt string) []string {
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
 	case alt == "joined":
-		return []string{strings.Join(p.plainArgs(0), "/")}
+		return joined(p.plainArgs(0))
 	case alt == "joined1":
-		return []string{strings.Join(p.plainArgs(1), "/")}
+		return joined(p.plainArgs(1))
 	case alt == "verb1":
 		if p.call != nil && p.call.Inner != nil {
 			n := p.call.Inner.Name
@@ -118,6 +118,13 @@ func (p *place) plainArgs(from int) (out []string) {
 		}
 	}
 	return out
+}
+
+func joined(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(parts, "/")}
 }
 
 // value returns the argument that a selector means: 0, -1, :name, 0.field,
