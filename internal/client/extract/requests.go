@@ -308,7 +308,10 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 		return each(out, []string{text[at:]})
 	}
 	methods := []string{q.method}
+	later := methodAfter(e.o, c)
 	switch {
+	case later != "":
+		methods = []string{later}
 	case q.method == "" || q.method == "{}":
 		methods = []string{methodAmong(c)}
 	case marks().MatchString(q.method):
@@ -368,6 +371,21 @@ func (e *extractor) given(c *outline.Call, q *Request, param int, field string, 
 		}
 	}
 	return e.methodOf(v, find)
+}
+
+var laterMethod = lazy.Regexp(`^\s*(?:\.\w+\([^;{}]*?\)\s*)*?\.method\(\s*"?(?:\w+::)*(\w+)"?\s*\)`)
+
+// methodAfter finds the method that the rest of a chain gives a request of Rust;
+// "" if it does not.
+func methodAfter(o *outline.File, c *outline.Call) string {
+	if o.Lang != "rust" || c == nil {
+		return ""
+	}
+	rest := o.Source[c.Span.End:min(len(o.Source), int(c.Span.End)+maxThen)]
+	if m := laterMethod().FindSubmatch(rest); m != nil && slices.Contains(scope.Methods(), strings.ToUpper(string(m[1]))) {
+		return strings.ToUpper(string(m[1]))
+	}
+	return ""
 }
 
 // methodAmong finds the method among the arguments of a call: as one of them,

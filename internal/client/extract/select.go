@@ -62,6 +62,11 @@ func (p *place) alternative(alt string) []string {
 		return []string{p.callee()}
 	case alt == "methods":
 		return p.methodCalls()
+	case alt == "after":
+		if m := methodAfter(p.o, p.call); m != "" {
+			return []string{m}
+		}
+		return nil
 	case alt == "args":
 		var out []string
 		if p.call != nil {
@@ -77,9 +82,9 @@ func (p *place) alternative(alt string) []string {
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
 	case alt == "joined":
-		return []string{strings.Join(p.plainArgs(0), "/")}
+		return joined(p.plainArgs(0))
 	case alt == "joined1":
-		return []string{strings.Join(p.plainArgs(1), "/")}
+		return joined(p.plainArgs(1))
 	case strings.HasPrefix(alt, "app+"): // Django's table of a model
 		if model := p.first(alt[4:]); model != "" {
 			return []string{djangoApp(p.o.Path) + "_" + strings.ToLower(model)}
@@ -152,6 +157,13 @@ func (p *place) ofCall(word string) []string {
 		}
 	}
 	return nil
+}
+
+func joined(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(parts, "/")}
 }
 
 // value returns the argument that a selector means: 0, -1, :name, 0.field,
@@ -286,6 +298,10 @@ func (p *place) inChain(name string) []string {
 			}
 			for i := len(given) - 1; i >= 0; i-- {
 				if texts := p.textsOf(given[i]); len(texts) > 0 {
+					if out == "" {
+						out = texts[0]
+						continue
+					}
 					out = contract.JoinRoute(texts[0], out)
 				}
 			}

@@ -29,7 +29,7 @@ func (o *File) TextsOf(v Value) []string {
 			return []string{c.Text}
 		}
 		if o.Elsewhere != nil {
-			if out := o.Elsewhere(name); out != nil {
+			if out := o.Elsewhere(name); len(out) > 0 && !slices.Contains(out, "{}") { // not what is no text there either
 				return out
 			}
 		}

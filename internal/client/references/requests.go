@@ -213,6 +213,12 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		file, name = r.origin(o.Lang, file, name)
 		reach(file, name, im.Local)
+		if o.Lang == "rust" { // a module may be what is imported
+			module, _ := r.locate(o, use{module: im.Module, name: im.Name, member: "x"})
+			if module != file {
+				reach(module, "", im.Local)
+			}
+		}
 	}
 	where := ambiences[o.Lang]
 	if where == nil {
