@@ -141,7 +141,7 @@ func (e *extractor) resource(p *place, prefix string) {
 		for _, a := range actions {
 			named := a.name
 			switch {
-			case (e.o.Lang == "php" && own == "yes" || e.ecma()) && named == "create":
+			case (e.o.Lang == "php" || e.ecma()) && own == "yes" && named == "create":
 				named = "store"
 			case (e.o.Lang == "elixir" || own == "codeigniter") && named == "destroy":
 				named = "delete"

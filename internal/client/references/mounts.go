@@ -203,6 +203,10 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 		r.modules.mounts[file] = &whole
 		return whole, true
 	}
+	if whole, ok := r.loopMount(file); ok {
+		r.modules.mounts[file] = &whole
+		return whole, true
+	}
 	return "", false
 }
 

@@ -3,12 +3,14 @@ package references
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
@@ -224,4 +226,43 @@ func (r *Repo) folderPrefix(file string) string {
 			return ""
 		}
 	}
+}
+
+var (
+	routerClass = lazy.Regexp(`(?m)^(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\s[^{]*\{`)
+	loopMember  = lazy.Regexp(`^(\w+)\.\w+$`)
+)
+
+// loopMount is where a program mounts the routers of objects that it was given,
+// one after the other, for a class that has a router and that no file mounts.
+func (r *Repo) loopMount(file string) (string, bool) {
+	text := r.text(file)
+	if !bytes.Contains(text, []byte("this.")) || !bytes.Contains(text, []byte("outer")) || !routerClass().Match(text) {
+		return "", false
+	}
+	top, _, _ := strings.Cut(file, "/")
+	files := r.tree.ending(path.Ext(file))
+	for _, f := range files[:min(len(files), maxHandFiles)] {
+		at, _, _ := strings.Cut(f, "/")
+		source := r.text(f)
+		if f == file || at != top || rules.TestPath(f) || !bytes.Contains(source, []byte(".use(")) ||
+			!bytes.Contains(source, []byte("forEach(")) && !bytes.Contains(source, []byte(" of ")) {
+			continue
+		}
+		w := r.wiringOf(f)
+		if w == nil {
+			continue
+		}
+		for _, m := range w.Mounts {
+			member := loopMember().FindStringSubmatch(m.Router.Text)
+			if member == nil || member[1] == "this" {
+				continue
+			}
+			loop := regexp.MustCompile(`forEach\(\s*(?:function\s*)?\(?\s*` + member[1] + `\b|\b` + member[1] + `\s+of\s`)
+			if loop.Match(source) {
+				return m.Prefix, true
+			}
+		}
+	}
+	return "", false
 }
