@@ -82,9 +82,9 @@ func (p *place) alternative(alt string) []string {
 	case strings.HasPrefix(alt, "chain."):
 		return p.inChain(alt[len("chain."):])
 	case alt == "joined":
-		return joined(p.plainArgs(0))
+		return slashed(p.plainArgs(0))
 	case alt == "joined1":
-		return joined(p.plainArgs(1))
+		return slashed(p.plainArgs(1))
 	case strings.HasPrefix(alt, "app+"): // Django's table of a model
 		if model := p.first(alt[4:]); model != "" {
 			return []string{djangoApp(p.o.Path) + "_" + strings.ToLower(model)}
@@ -159,7 +159,7 @@ func (p *place) ofCall(word string) []string {
 	return nil
 }
 
-func joined(parts []string) []string {
+func slashed(parts []string) []string {
 	if len(parts) == 0 {
 		return nil
 	}
