@@ -96,9 +96,10 @@ func (e *extractor) elsewhere(name string) []string {
 
 // A pending call is one whose path depends on a name of another file.
 type pending struct {
-	p    *place
-	base string
-	keys []string
+	p        *place
+	base     string
+	keys     []string
+	requests []Request
 }
 
 // Resolve looks at the calls again whose paths depend on names of other files.
@@ -110,6 +111,9 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 	e.foreign = foreign
 	for _, w := range e.pending {
 		before := len(e.out)
+		e.requests = slices.DeleteFunc(e.requests, func(q Request) bool {
+			return slices.ContainsFunc(w.requests, func(x Request) bool { return q.Same(&x) })
+		})
 		e.request(w.p, w.base)
 		if len(e.out) == before {
 			continue
@@ -261,7 +265,7 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 // the function around it is such a call.
 func (e *extractor) request(p *place, base string) {
 	e.unknown = false
-	first := len(e.out)
+	first, firstRequest := len(e.out), len(e.requests)
 	paths := e.spellings(p, p.rule.Options.Get("path"))
 	if e.unknown {
 		defer func() {
@@ -269,6 +273,7 @@ func (e *extractor) request(p *place, base string) {
 			for _, c := range e.out[first:] {
 				w.keys = append(w.keys, c.Key)
 			}
+			w.requests = slices.Clone(e.requests[firstRequest:])
 			e.pending = append(e.pending, w)
 		}()
 	}

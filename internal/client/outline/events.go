@@ -77,6 +77,7 @@ func (w *walker) readCall(i int) *Call {
 			c.Name = w.t.Text(object) + "." + c.Name
 		}
 	} else if n := w.s.part(w.t, i, f.parts.Get("callee")); n >= 0 {
+		n = w.unwrap(n) // await load<T>(x) parses as if what is awaited were called
 		if w.s.class[w.t.Nodes[n].Kind] == kindCall {
 			if in := w.readCall(n); in != nil { // a block after the arguments belongs to the same call
 				in.Span = c.Span

@@ -21,6 +21,9 @@ func (w *walker) function(i int) {
 	if w.want == nil {
 		return
 	}
+	if d := w.current(); d >= 0 && w.Defs[d].HasCall && w.parent(i) == w.Defs[d].node {
+		return // const load = (url) => ...: the definition is the function
+	}
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	w.Funcs = append(w.Funcs, Func{Name: w.memberName(i, f), Span: w.span(i), params: func() []Param {
 		for _, sel := range []string{f.parts.Get("params"), someParams} {

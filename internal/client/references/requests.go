@@ -208,7 +208,9 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		file, name := r.locate(o, use{module: im.Module, name: im.Name, member: member})
 		if im.Name == "" {
-			reach(file, "", im.Local)
+			for _, f := range r.handsOn(o.Lang, file) {
+				reach(f, "", im.Local)
+			}
 			continue
 		}
 		file, name = r.origin(o.Lang, file, name)
@@ -280,7 +282,8 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 		if im.Name != "" {
 			file, as = r.origin(o.Lang, file, as)
 		} else {
-			as = ""
+			as, field, _ = strings.Cut(field, ".")
+			file, as = r.origin(o.Lang, file, as)
 		}
 		if file == "" || file == o.Path || !outline.CanRead(rules.LanguageOf(file)) {
 			return nil
