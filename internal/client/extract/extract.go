@@ -22,6 +22,7 @@ type extractor struct {
 	active   map[*rules.Rule]bool
 	prefixes map[string]string // of routers, by the variable that holds them
 	clients  map[string]string // base addresses of HTTP clients, by variable
+	late     map[string]bool   // those whose address another file tells
 	scopes   []scoped          // stretches of source whose routes have a prefix
 	consumed map[uint32]bool   // calls that a longer chain spoke for
 	out      []contract.Contract
@@ -30,6 +31,7 @@ type extractor struct {
 	missed   []Missed
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
+	calling  int                        // functions that are followed at the moment
 	anyGroup bool                       // groups count whatever the file imports
 	unknown  bool                       // such a name was asked for in vain
 }
@@ -48,6 +50,7 @@ func newExtractor(m *rules.Matcher, o *outline.File) *extractor {
 		active:   map[*rules.Rule]bool{},
 		prefixes: map[string]string{},
 		clients:  map[string]string{},
+		late:     map[string]bool{},
 		consumed: map[uint32]bool{},
 	}
 	for _, r := range m.Rules {
@@ -179,11 +182,8 @@ func (e *extractor) findPrefixes() {
 			p := place{o: o, rule: r, call: c, def: a.Def}
 			e.prefixes[a.Name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
-		for _, r := range e.matching(a.Value.Call, "client") {
-			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = p.first(r.Options.Get("path")) // of self.http, too
-		}
 	}
+	e.findClients()
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		for _, r := range e.matching(c, "provides") {
@@ -299,7 +299,7 @@ func (e *extractor) atCall(c *outline.Call) {
 		case "http":
 			recv := rootReceiver(c)
 			if r.Role == "uses" {
-				e.request(p, e.clients[recv])
+				e.request(p, recv)
 				e.remember(before, recv)
 				for i := before; i < len(e.out); i++ {
 					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}

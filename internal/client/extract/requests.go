@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type Request struct {
 	params []outline.Param
 	path   string // with marks where a parameter stands
 	method string // likewise; "" if it is not known
+	client bool   // of an HTTP client
 }
 
 // A mark stands in a text for a parameter of a function, or for a field of one.
@@ -30,74 +32,20 @@ func mark(fn, param int, field string) string {
 	return "\x01" + strconv.Itoa(fn) + ":" + strconv.Itoa(param) + ":" + field + "\x02"
 }
 
+// parseMark takes a mark apart.
+func parseMark(m string) (fn, param int, field string) {
+	at := marks().FindStringSubmatch(m)
+	fn, _ = strconv.Atoi(at[1])
+	param, _ = strconv.Atoi(at[2])
+	return fn, param, at[3]
+}
+
 var marks = lazy.Regexp("\x01(\\d+):(\\d+):([^\x02]*)\x02")
-
-// lookup tells what the names at a call stand for: what they are assigned in
-// the function around it, or a mark for one of its parameters.
-func (e *extractor) lookup(c *outline.Call) func(string) []string {
-	scopes := e.o.Around(c.Span.Start)
-	busy := map[string]bool{}
-	var find func(name string) []string
-	find = func(name string) []string {
-		name = strings.TrimLeft(name, "$&*")
-		if !busy[name] {
-			busy[name] = true
-			out := e.assigned(name, scopes, c, find)
-			delete(busy, name)
-			if out != nil {
-				return out
-			}
-		}
-		base, field, _ := strings.Cut(name, ".")
-		for _, s := range scopes {
-			for i, p := range s.Params {
-				switch {
-				case paramName(p) == base && paramName(p) != "":
-					return []string{mark(s.ID, i, field)}
-				case isPattern(p) && slices.Contains(patternNames(p.Name), base):
-					return []string{mark(s.ID, i, base)}
-				}
-			}
-		}
-		return e.elsewhere(name)
-	}
-	return find
-}
-
-// assigned is what a name was given before a call, in the innermost function
-// that does.
-func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Call, find func(string) []string) (out []string) {
-	for _, s := range scopes {
-		for _, a := range e.o.Assigns {
-			if a.Name == name && a.Line >= s.Span.Row && a.Line <= c.Span.Row && len(out) < 4 {
-				out = append(out, e.o.Spell(a.Value, find)...)
-			}
-		}
-		if out != nil {
-			return slices.Compact(out)
-		}
-	}
-	return nil
-}
-
-// elsewhere is what another file says of a name that it exports. Who reads one
-// file does not know it: then the call is kept, to be looked at again.
-func (e *extractor) elsewhere(name string) []string {
-	local, _, _ := strings.Cut(name, ".")
-	if !slices.ContainsFunc(e.o.Imports, func(im outline.Imported) bool { return im.Local == local }) {
-		return nil
-	}
-	if e.foreign == nil {
-		e.unknown = true
-		return nil
-	}
-	return e.foreign(name)
-}
 
 // A pending call is one whose path depends on a name of another file.
 type pending struct {
 	p        *place
-	base     string
+	client   string
 	keys     []string
 	requests []Request
 }
@@ -105,16 +53,21 @@ type pending struct {
 // Resolve looks at the calls again whose paths depend on names of other files.
 func (v *Version) Resolve(foreign func(name string) []string) {
 	e := v.extractor
-	if e == nil || len(e.pending) == 0 {
+	if e == nil || len(e.pending) == 0 && len(e.late) == 0 {
 		return
 	}
 	e.foreign = foreign
+	if len(e.late) > 0 {
+		e.clients, e.late = maps.Clone(e.clients), map[string]bool{}
+		e.findClients()
+		v.Clients = e.clients
+	}
 	for _, w := range e.pending {
 		before := len(e.out)
 		e.requests = slices.DeleteFunc(e.requests, func(q Request) bool {
 			return slices.ContainsFunc(w.requests, func(x Request) bool { return q.Same(&x) })
 		})
-		e.request(w.p, w.base)
+		e.request(w.p, w.client)
 		if len(e.out) == before {
 			continue
 		}
@@ -124,32 +77,6 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 		v.Contracts = append(v.Contracts, e.out[before:]...)
 	}
 	v.Requests = e.requests
-}
-
-// Constant is the text that a file gives a name or a member of an object.
-func (v *Version) Constant(name string) []string {
-	o := v.Outline
-	none := func(string) []string { return nil }
-	base, field, nested := strings.Cut(name, ".")
-	for _, a := range o.Assigns {
-		exported := a.Name == "module.exports" || a.Name == "exports"
-		switch {
-		case a.Name == name || a.Name == "exports."+name || a.Name == "module.exports."+name:
-			return o.Spell(a.Value, none)
-		case exported || nested && a.Name == base:
-			f := field
-			if exported && !nested {
-				f = name
-			}
-			if got, ok := a.Value.Get(f); ok {
-				return o.Spell(got, none)
-			}
-		}
-	}
-	if c, ok := o.Const(name); ok {
-		return []string{c}
-	}
-	return nil
 }
 
 func paramName(p outline.Param) string { return strings.TrimLeft(p.Name, ".$&*") }
@@ -177,14 +104,44 @@ func (e *extractor) argument(p *place, selector string) (outline.Value, bool) {
 		}
 		return v, ok
 	}
+	if v.Kind == outline.ValLambda && v.Gives != nil { // () => ({ url: x })
+		if given := v.Gives(); len(given) == 1 {
+			return given[0].At(field)
+		}
+		return v, false
+	}
+	if v.Kind == outline.ValObject && v.Open && !strings.Contains(field, ".") {
+		return e.field(v, field)
+	}
 	if v.Kind != outline.ValName {
 		return p.value(selector)
 	}
-	if o, ok := e.object(p.call, v.Text); ok {
-		v, ok := o.Get(field)
-		return v, ok
+	name := v.Text + "." + field
+	if o, ok := e.object(p.call, v.Text); ok && !e.isSet(name, p.call) {
+		return e.field(o, field)
 	}
-	return outline.Value{Kind: outline.ValName, Text: v.Text + "." + field}, true
+	return outline.Value{Kind: outline.ValName, Text: name}, true
+}
+
+// isSet tells whether a field of an object was set before a call:
+// request.url = x.
+func (e *extractor) isSet(name string, c *outline.Call) bool {
+	for _, a := range e.o.Assigns {
+		if a.Name == name && a.Def == c.Def && a.Line <= c.Span.Row {
+			return true
+		}
+	}
+	return false
+}
+
+// field is a field of an object, or of the one that it takes it over from.
+func (e *extractor) field(o outline.Value, name string) (outline.Value, bool) {
+	for _, from := range slices.Backward(o.Over(name)) {
+		if from.Kind == outline.ValName {
+			return outline.Value{Kind: outline.ValName, Text: from.Text + "." + name}, true
+		}
+	}
+	return o.Get(name)
 }
 
 // object is what a name was assigned before a call, if that is an object.
@@ -263,13 +220,14 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 
 // request adds what a call of an HTTP library means: a use of a route, or that
 // the function around it is such a call.
-func (e *extractor) request(p *place, base string) {
-	e.unknown = false
+func (e *extractor) request(p *place, client string) {
+	e.unknown = e.late[client]
+	base, known := e.clients[client]
 	first, firstRequest := len(e.out), len(e.requests)
 	paths := e.spellings(p, p.rule.Options.Get("path"))
 	if e.unknown {
 		defer func() {
-			w := pending{p: p, base: base}
+			w := pending{p: p, client: client}
 			for _, c := range e.out[first:] {
 				w.keys = append(w.keys, c.Key)
 			}
@@ -290,18 +248,27 @@ func (e *extractor) request(p *place, base string) {
 	if len(methods) == 0 {
 		methods = []string{scope.AnyMethod}
 	}
-	loose := p.rule.Options.Get("relative") != ""
-	for _, path := range paths {
+	loose := known || p.rule.Options.Get("relative") != ""
+	for i, path := range paths {
+		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}/") && !strings.Contains(path, "://") {
+			continue
+		}
 		if base != "" && !strings.Contains(path, "://") {
 			path = contract.JoinRoute(base, path)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(path, "/") {
-			continue
-		}
-		for _, m := range methods {
+		for _, m := range together(methods, i, len(paths)) {
 			e.conclude(p.call, p.line, path, m, loose)
 		}
 	}
+}
+
+// together are the methods that go with one of several paths: as many of both
+// are chosen by the same condition.
+func together(methods []string, i, paths int) []string {
+	if len(methods) == paths && paths > 1 {
+		return methods[i : i+1]
+	}
+	return methods
 }
 
 // conclude makes of a path and a method, in which marks may stand, a use of a
@@ -399,8 +366,12 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 		methods = fill(q.method, "GET")
 	}
 	before := len(e.out)
-	for _, path := range fill(q.path, "") {
-		for _, m := range methods {
+	if at := marks().FindStringSubmatch(q.path); q.client && at != nil && at[3] != "" && !isObject(c) {
+		return // it is not called with an object
+	}
+	paths := fill(q.path, "")
+	for i, path := range paths {
+		for _, m := range together(methods, i, len(paths)) {
 			e.conclude(c, int(c.Span.Row)+1, path, m, true)
 		}
 	}
@@ -409,6 +380,11 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 	}
 	v.Contracts = append(v.Contracts, e.out[before:]...)
 	v.Requests = e.requests
+}
+
+// isObject tells whether the first argument of a call may be an object.
+func isObject(c *outline.Call) bool {
+	return len(c.Args) > 0 && (c.Args[0].Kind == outline.ValObject || c.Args[0].Kind == outline.ValName)
 }
 
 func each(a, b []string) (out []string) {
@@ -478,6 +454,9 @@ func methodAmong(c *outline.Call) string {
 	return ""
 }
 
+// IsClient tells whether it is a function of an HTTP client.
+func (q *Request) IsClient() bool { return q.client }
+
 // Same tells whether two request functions are one.
 func (q *Request) Same(x *Request) bool {
 	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
@@ -491,15 +470,15 @@ func ClientRequests(client, base string) (out []Request) {
 		path = contract.JoinRoute(base, path)
 	}
 	for _, m := range []string{"get", "post", "put", "patch", "delete", "head"} {
-		out = append(out, Request{Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
+		out = append(out, Request{client: true, Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
 	}
 	for _, field := range []string{"url", "path"} {
 		at := mark(0, 0, field)
 		if base != "" {
 			at = contract.JoinRoute(base, at)
 		}
-		out = append(out, Request{Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
-		out = append(out, Request{Name: client, path: at, method: mark(0, 0, "method")})
+		out = append(out, Request{client: true, Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
+		out = append(out, Request{client: true, Name: client, path: at, method: mark(0, 0, "method")})
 	}
-	return append(out, Request{Name: client, path: path, method: mark(0, 1, "method")})
+	return append(out, Request{client: true, Name: client, path: path, method: mark(0, 1, "method")})
 }

@@ -337,10 +337,13 @@ func (w *walker) member(i int) {
 func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
-	if l < 0 || r < 0 {
+	name := f.parts.Get("fixed")
+	if l < 0 && name == "" || r < 0 {
 		return
 	}
-	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
+	if l >= 0 {
+		name = strings.TrimLeft(w.t.Text(l), "$@:*&")
+	}
 	if len(name) > 100 || strings.ContainsAny(name, "\n{[") {
 		return
 	}

@@ -39,20 +39,30 @@ func (w *walker) function(i int) {
 // memberName climbs from a function to the definition that holds it.
 func (w *walker) memberName(i int, f *form) string {
 	if at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] == actConst { // helpers.load = function (url) { ... }
-		if l := w.s.part(w.t, at, w.s.forms[w.t.Nodes[at].Kind].parts.Get("left")); l >= 0 {
+		parts := w.s.forms[w.t.Nodes[at].Kind].parts
+		if l := w.s.part(w.t, at, parts.Get("left")); l >= 0 {
 			return strings.TrimPrefix(strings.TrimPrefix(dotted(w.t.Text(l)), "module."), "exports.")
 		}
+		return parts.Get("fixed")
 	}
 	d := w.current()
-	if d < 0 || w.Defs[d].HasCall {
+	if d >= 0 && w.Defs[d].HasCall {
 		return ""
 	}
 	var keys []string
 	if at := w.s.part(w.t, i, f.parts.Get("name")); at >= 0 {
 		keys = append(keys, cleanName(w.t.Text(at)))
 	}
-	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
+	name := ""
+	if d >= 0 {
+		name = w.Defs[d].Name
+	}
+	for at := w.parent(i); at >= 0 && (d < 0 || at != w.Defs[d].node); at = w.parent(at) {
 		n := w.t.Nodes[at]
+		if w.s.acts[n.Kind] == actConst && d < 0 { // export default { load: (url) => ... }
+			name = w.s.forms[n.Kind].parts.Get("fixed")
+			break
+		}
 		switch w.s.class[n.Kind] {
 		case kindPair, kindKeyword:
 			if key, _ := w.pairOf(at, w.s.forms[n.Kind]); key >= 0 {
@@ -62,7 +72,9 @@ func (w *walker) memberName(i int, f *form) string {
 			return ""
 		}
 	}
-	name := w.Defs[d].Name
+	if name == "" {
+		return ""
+	}
 	for k := len(keys) - 1; k >= 0; k-- {
 		name += "." + keys[k]
 	}

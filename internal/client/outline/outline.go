@@ -33,6 +33,7 @@ type File struct {
 
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
 	own    func(wanted map[string]bool) []Name
+	gives  func(node int) []Value
 
 	Generated map[string]bool // modules that are generated from .proto files
 }

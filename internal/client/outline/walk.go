@@ -169,7 +169,7 @@ func (w *walker) finish() {
 		d.Own = b.String()
 	}
 	w.exportLists()
-	w.own = w.ownUses
+	w.own, w.gives = w.ownUses, w.given
 	w.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range w.rest {
 			i := int(u.node)

@@ -38,6 +38,13 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 	v.Resolve(func(name string) []string { return r.constant(o, name) })
 	doors := r.doorsOf(v, depth)
+	for name, base := range v.Clients {
+		for _, q := range extract.ClientRequests(name, base) {
+			if q.Owner == "" { // what is called on it, rules know
+				doors = append(doors, door{q, "", true})
+			}
+		}
+	}
 	seen := map[uint32]bool{}
 	for range maxRequestDepth {
 		for _, q := range v.Requests {
@@ -180,17 +187,17 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		files++
 		for _, q := range r.requestsOf(file, depth+1) {
 			switch {
-			case q.Owner == "" && (name == q.Name || name == "default" && local != ""):
-				if name == "default" {
-					if local != q.Name {
-						continue
-					}
+			case q.Owner == "" && name != "" && name == q.Name:
+				if local != "" {
+					q.Name = local // it may be imported by another name
 				}
 				out = append(out, door{q, q.Name, false})
 			case q.Owner == "" && name == "":
 				out = append(out, door{q, local, false})
 			case q.Owner == "" && name == "*":
 				out = append(out, door{q, "*", false})
+			case q.Owner != "" && q.IsClient() && q.Owner != name:
+				out = append(out, door{q, "", false}) // a member of what is imported, if at all
 			case q.Owner != "":
 				out = append(out, door{q, local, false})
 			}
@@ -269,6 +276,12 @@ func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 
 // constant is the text that another file gives a name.
 func (r *Repo) constant(o *outline.File, name string) []string {
+	if r.modules.asking >= maxRequestDepth {
+		return nil
+	}
+	r.modules.asking++
+	defer func() { r.modules.asking-- }()
+	name, called := strings.CutSuffix(name, "()")
 	local, field, _ := strings.Cut(name, ".")
 	for _, im := range o.Imports {
 		if im.Local != local {
@@ -292,7 +305,12 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 		if v == nil {
 			return nil
 		}
-		return v.Constant(strings.Trim(as+"."+field, "."))
+		v.Know(func(name string) []string { return r.constant(v.Outline, name) })
+		whole := strings.Trim(as+"."+field, ".")
+		if called {
+			whole += "()"
+		}
+		return v.Constant(whole)
 	}
 	return nil
 }
