@@ -300,10 +300,7 @@ func (e *extractor) atCall(c *outline.Call) {
 			recv := rootReceiver(c)
 			if r.Role == "uses" {
 				e.request(p, recv)
-				e.remember(before, recv)
-				for i := before; i < len(e.out); i++ {
-					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
-				}
+				e.remember(before, recv, c)
 			} else {
 				handed, prefix := e.routerOf(c, recv)
 				prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
@@ -329,14 +326,15 @@ func (e *extractor) atCall(c *outline.Call) {
 	}
 }
 
-// remember notes the client that calls were made with, unless it is of this
-// file: another may give it a base address.
-func (e *extractor) remember(from int, client string) {
-	if _, here := e.clients[client]; here {
-		return
-	}
+// remember notes where the answer to a call is, and the client that it was made
+// with, unless that is of this file: another may give it a base address.
+func (e *extractor) remember(from int, client string, c *outline.Call) {
+	_, here := e.clients[client]
 	for i := from; i < len(e.out); i++ {
-		e.out[i].Client = client
+		e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
+		if !here {
+			e.out[i].Client = client
+		}
 	}
 }
 

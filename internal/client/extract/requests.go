@@ -68,6 +68,7 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 			return slices.ContainsFunc(w.requests, func(x Request) bool { return q.Same(&x) })
 		})
 		e.request(w.p, w.client)
+		e.remember(before, w.client, w.p.call)
 		if len(e.out) == before {
 			continue
 		}
@@ -103,12 +104,6 @@ func (e *extractor) argument(p *place, selector string) (outline.Value, bool) {
 			return outline.Value{Kind: outline.ValName, Text: strings.TrimPrefix(v.Text, "...")}, true
 		}
 		return v, ok
-	}
-	if v.Kind == outline.ValLambda && v.Gives != nil { // () => ({ url: x })
-		if given := v.Gives(); len(given) == 1 {
-			return given[0].At(field)
-		}
-		return v, false
 	}
 	if v.Kind == outline.ValObject && v.Open && !strings.Contains(field, ".") {
 		return e.field(v, field)
@@ -223,6 +218,9 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 func (e *extractor) request(p *place, client string) {
 	e.unknown = e.late[client]
 	base, known := e.clients[client]
+	if p.rule.Under != nil && !known {
+		base = e.under(p.rule, int(p.call.Span.Start))
+	}
 	first, firstRequest := len(e.out), len(e.requests)
 	paths := e.spellings(p, p.rule.Options.Get("path"))
 	if e.unknown {

@@ -39,3 +39,14 @@ func (o *File) Given(name string) (out []Value, ok bool) {
 	}
 	return nil, false
 }
+
+// Result is what a function without a name gives back, if that is one value;
+// any other value is itself.
+func (v Value) Result() Value {
+	if v.Kind == ValLambda && v.Gives != nil {
+		if given := v.Gives(); len(given) == 1 {
+			return given[0]
+		}
+	}
+	return v
+}

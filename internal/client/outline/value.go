@@ -85,7 +85,7 @@ func (v Value) At(path string) (Value, bool) {
 		if v.Kind == ValCall && v.Call != nil && v.Call.Name == "Object.freeze" && len(v.Call.Args) == 1 {
 			v = v.Call.Args[0]
 		}
-		v, ok = v.Get(name)
+		v, ok = v.Result().Get(name)
 	}
 	return v, ok
 }
