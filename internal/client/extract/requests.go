@@ -248,7 +248,7 @@ func (e *extractor) request(p *place, client string) {
 	}
 	loose := known || p.rule.Options.Get("relative") != ""
 	for i, path := range paths {
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}/") && !strings.Contains(path, "://") {
+		if p.rule.Options.Get("slash") != "" && !rooted().MatchString(path) {
 			continue
 		}
 		if base != "" && !strings.Contains(path, "://") {
@@ -259,6 +259,9 @@ func (e *extractor) request(p *place, client string) {
 		}
 	}
 }
+
+// rooted is a path from the root of a server.
+var rooted = lazy.Regexp(`^(?:\{\})?/|://`)
 
 // together are the methods that go with one of several paths: as many of both
 // are chosen by the same condition.
