@@ -293,6 +293,12 @@ func (e *extractor) atCall(c *outline.Call) {
 		if c.Inner != nil && len(c.Args) > 0 { // a chain begins further up
 			p.line = int(c.Args[0].Span.Row) + 1
 		}
+		if r.Options.Get("calls") != "" {
+			if f := handedCall(c); f != nil {
+				e.atCall(f)
+			}
+			continue
+		}
 		before := len(e.out)
 		e.rule = r.Framework
 		switch r.Contract {
@@ -324,6 +330,24 @@ func (e *extractor) atCall(c *outline.Call) {
 			return
 		}
 	}
+}
+
+// handedCall is the call of a function that is handed with its arguments, as
+// call(axios.get, url); nil if it is none.
+func handedCall(c *outline.Call) *outline.Call {
+	if len(c.Args) < 2 {
+		return nil
+	}
+	f := c.Args[0]
+	if f.Kind == outline.ValList && len(f.Items) == 2 { // with what it is called on
+		f = f.Items[1]
+	}
+	if f.Kind != outline.ValName {
+		return nil
+	}
+	handed := *c
+	handed.Name, handed.Args, handed.Inner, handed.Flat = f.Text, c.Args[1:], nil, ""
+	return &handed
 }
 
 // remember notes where the answer to a call is, and the client that it was made

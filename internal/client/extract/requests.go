@@ -28,6 +28,7 @@ type Request struct {
 }
 
 // A mark stands in a text for a parameter of a function, or for a field of one.
+// What it is when nothing is given for it may stand behind the field.
 func mark(fn, param int, field string) string {
 	return "\x01" + strconv.Itoa(fn) + ":" + strconv.Itoa(param) + ":" + field + "\x02"
 }
@@ -129,15 +130,28 @@ func (e *extractor) isSet(name string, c *outline.Call) bool {
 	return false
 }
 
-// field is a field of an object, or of the one that it takes it over from.
+// field is a field of an object, or of the one that it takes it over from. A
+// method may be both: what it is unless the other has one.
 func (e *extractor) field(o outline.Value, name string) (outline.Value, bool) {
-	for _, from := range slices.Backward(o.Over(name)) {
-		if from.Kind == outline.ValName {
-			return outline.Value{Kind: outline.ValName, Text: from.Text + "." + name}, true
-		}
+	own, ok := o.Get(name)
+	if ok && name != "method" {
+		return own, true
 	}
-	return o.Get(name)
+	for _, from := range slices.Backward(o.Over(name)) {
+		if from.Kind != outline.ValName {
+			continue
+		}
+		v := outline.Value{Kind: outline.ValName, Text: from.Text + "." + name}
+		if ok {
+			v = outline.Value{Kind: outline.ValChoice, Text: unless, Items: []outline.Value{v, own}}
+		}
+		return v, true
+	}
+	return own, ok
 }
+
+// unless is the text of a choice of the first, where it is there.
+const unless = "unless"
 
 // object is what a name was assigned before a call, if that is an object.
 func (e *extractor) object(c *outline.Call, name string) (out outline.Value, ok bool) {
@@ -205,6 +219,13 @@ func isSpread(v outline.Value) bool { return strings.HasPrefix(v.Text, "...") }
 
 // methodOf spells a method: also those that are names, such as Method.GET.
 func (e *extractor) methodOf(v outline.Value, find func(string) []string) []string {
+	if v.Kind == outline.ValChoice && v.Text == unless {
+		other, own := e.methodOf(v.Items[0], find), e.methodOf(v.Items[1], find)
+		if len(other) == 1 && len(own) == 1 && marks().MatchString(other[0]) && !marks().MatchString(own[0]) {
+			return []string{strings.TrimSuffix(other[0], "\x02") + "=" + own[0] + "\x02"}
+		}
+		return own
+	}
 	if v.Kind == outline.ValName && find(v.Text) == nil {
 		if out := e.o.TextsOf(v); len(out) > 0 {
 			return out
@@ -261,7 +282,7 @@ func (e *extractor) request(p *place, client string) {
 }
 
 // rooted is a path from the root of a server.
-var rooted = lazy.Regexp(`^(?:\{\})?/|://`)
+var rooted = lazy.Regexp(`^(?:\{\})?/|://|^\x01`)
 
 // together are the methods that go with one of several paths: as many of both
 // are chosen by the same condition.
@@ -284,6 +305,11 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 		return
 	}
 	path = marks().ReplaceAllString(path, "{}")
+	if at := marks().FindStringSubmatch(method); at != nil {
+		if _, or, ok := strings.Cut(at[3], "="); ok {
+			method = or
+		}
+	}
 	method = strings.ToUpper(method)
 	if marks().MatchString(method) || method == "" || method == "{}" || method == "REQUEST" {
 		method = scope.AnyMethod
@@ -402,6 +428,10 @@ func each(a, b []string) (out []string) {
 // given is what a call passes for a parameter.
 func (e *extractor) given(c *outline.Call, q *Request, param int, field string, find func(string) []string, missing string) []string {
 	place := param
+	field, or, _ := strings.Cut(field, "=")
+	if or != "" {
+		missing = or
+	}
 	if len(q.params) > 0 && (paramName(q.params[0]) == "self" || paramName(q.params[0]) == "cls") {
 		place--
 	}
@@ -424,7 +454,7 @@ func (e *extractor) given(c *outline.Call, q *Request, param int, field string, 
 				return out
 			}
 		}
-		if v, ok = v.Get(field); !ok {
+		if v, ok = e.field(v, field); !ok {
 			return []string{missing}
 		}
 	}

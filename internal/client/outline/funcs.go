@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -47,7 +48,7 @@ func (w *walker) memberName(i int, f *form) string {
 	}
 	d := w.current()
 	if d >= 0 && w.Defs[d].HasCall {
-		return ""
+		return w.localName(i, d)
 	}
 	var keys []string
 	if at := w.s.part(w.t, i, f.parts.Get("name")); at >= 0 {
@@ -59,9 +60,8 @@ func (w *walker) memberName(i int, f *form) string {
 	}
 	for at := w.parent(i); at >= 0 && (d < 0 || at != w.Defs[d].node); at = w.parent(at) {
 		n := w.t.Nodes[at]
-		if w.s.acts[n.Kind] == actConst && d < 0 { // export default { load: (url) => ... }
-			name = w.s.forms[n.Kind].parts.Get("fixed")
-			break
+		if w.s.acts[n.Kind] == actConst && d < 0 {
+			return w.exportedName(at, keys)
 		}
 		switch w.s.class[n.Kind] {
 		case kindPair, kindKeyword:
@@ -79,6 +79,46 @@ func (w *walker) memberName(i int, f *form) string {
 		name += "." + keys[k]
 	}
 	return name
+}
+
+// exportedName is that of a function in an object that a file exports as a
+// whole: export default { load: (url) => ... }.
+func (w *walker) exportedName(at int, keys []string) string {
+	parts := w.s.forms[w.t.Nodes[at].Kind].parts
+	name := parts.Get("fixed")
+	if l := w.s.part(w.t, at, parts.Get("left")); l >= 0 {
+		if name = w.t.Text(l); name != "module.exports" && name != "exports" {
+			return ""
+		}
+		name = ""
+	}
+	for _, key := range slices.Backward(keys) {
+		name += "." + key
+	}
+	return strings.TrimPrefix(name, ".")
+}
+
+// keeps are functions that give the function that they are handed.
+var keeps = []string{"useCallback", "useMemo", "useEvent", "useEffectEvent", "cache", "memo", "memoize", "debounce", "throttle"}
+
+// localName is that of a function which another one gives a name:
+// const load = useCallback((url) => ..., []).
+func (w *walker) localName(i, d int) string {
+	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
+		n := w.t.Nodes[at]
+		f := w.s.forms[n.Kind]
+		switch {
+		case w.s.class[n.Kind] == kindLambda, w.s.class[n.Kind] == kindCall && !slices.Contains(keeps, w.lastName(at, f)),
+			w.s.class[n.Kind] == kindPair:
+			return ""
+		case w.s.acts[n.Kind] == actDef && f.parts.Get("also") == "const":
+			if name := w.s.part(w.t, at, f.parts.Get("name")); name >= 0 && IsWord(w.t.Text(name)) {
+				return w.Defs[d].Name + "." + w.t.Text(name)
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // A Scope is a function around some place.

@@ -87,7 +87,8 @@ func (w *walker) methodOfText(i, depth int) (Value, bool) {
 	}
 	v := w.valueAt(at, depth+1)
 	switch w.lastName(i, f) {
-	case "to_string", "to_owned", "into", "toString", "trim", "strip", "as_str", "String", "toUri", "toHttpUrl":
+	case "to_string", "to_owned", "into", "toString", "trim", "strip", "as_str", "String", "toUri", "toHttpUrl",
+		"replace", "replaceAll": // of a parameter in it, mostly
 		return v, true
 	case "concat":
 		return Value{Kind: ValText, Text: v.Text + "{}", Span: v.Span, Parts: append([]Value{v}, w.allArguments(i, f)...)}, true

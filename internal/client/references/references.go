@@ -229,7 +229,7 @@ func (r *Repo) cached(o *outline.File, module string, find func() string) string
 
 var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
 
-var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)([.(]?)`)
+var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)\s*([.(]|=>)?`)
 
 func (r *Repo) resolveECMA(o *outline.File, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {

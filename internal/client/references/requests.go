@@ -99,7 +99,10 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 			types.o.Lang != "javascript" { // this.get(), or get() of the class
 			return d.own && types.within(c, d.Owner) || !d.own && types.inherits(c, d.local)
 		}
-		return d.Owner == "" && (d.own || d.local == d.Name || d.local == "*")
+		if d.Owner != "" {
+			return d.own && types.inFunction(c, d.Owner) || !d.own && types.taken(d.Name, d.local)
+		}
+		return d.own || d.local == d.Name || d.local == "*"
 	}
 	recv := owner(name[:at])
 	switch {
@@ -110,7 +113,7 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 	case recv == d.local || recv == owner(d.Owner):
 		return true
 	}
-	return types.holds(recv, d.local) || !d.own && types.holds(recv, owner(d.Owner))
+	return types.holds(recv, d.local) || !d.own && (types.holds(recv, owner(d.Owner)) || types.taken(recv, d.local))
 }
 
 // holders tells of which types the variables of a file are, as far as its text
@@ -148,6 +151,22 @@ func (h *holders) holds(name, typ string) bool {
 		h.known[name] = found
 	}
 	return slices.Contains(found, typ)
+}
+
+// taken tells whether a name is what a function gives, or of that:
+// const { load } = useApi(), const api = useApi().
+func (h *holders) taken(name, function string) bool {
+	if function == "" || !bytes.Contains(h.o.Source, []byte(function+"(")) {
+		return false
+	}
+	from := regexp.MustCompile(`(?:\{[^{}=]*\b` + regexp.QuoteMeta(name) + `\b[^{}=]*\}|\b` + regexp.QuoteMeta(name) + `)\s*=\s*(?:await\s+)?` +
+		regexp.QuoteMeta(function) + `\(`)
+	return from.Match(h.o.Source)
+}
+
+// inFunction tells whether a call stands in a function, not in a type, of a name.
+func (h *holders) inFunction(c *outline.Call, name string) bool {
+	return slices.ContainsFunc(h.o.Around(c.Span.Start), func(s outline.Scope) bool { return s.Name == name })
 }
 
 // within tells whether a call stands in a member of a type, or of one that
