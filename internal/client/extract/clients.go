@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
 )
 
@@ -77,4 +78,28 @@ func (e *extractor) clientOf(v outline.Value, depth int) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// IsClient tells whether it is a function of an HTTP client.
+func (q *Request) IsClient() bool { return q.client }
+
+// ClientRequests are the request functions that a client with a base address
+// has.
+func ClientRequests(client, base string) (out []Request) {
+	path := mark(0, 0, "")
+	if base != "" {
+		path = contract.JoinRoute(base, path)
+	}
+	for _, m := range []string{"get", "post", "put", "patch", "delete", "head"} {
+		out = append(out, Request{client: true, Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
+	}
+	for _, field := range []string{"url", "path"} {
+		at := mark(0, 0, field)
+		if base != "" {
+			at = contract.JoinRoute(base, at)
+		}
+		out = append(out, Request{client: true, Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
+		out = append(out, Request{client: true, Name: client, path: at, method: mark(0, 0, "method")})
+	}
+	return append(out, Request{client: true, Name: client, path: path, method: mark(0, 1, "method")})
 }

@@ -62,8 +62,17 @@ func (e *extractor) lookup(c *outline.Call) func(string) []string {
 func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Call, find func(string) []string) (out []string) {
 	for _, s := range scopes {
 		for _, a := range e.o.Assigns {
-			if a.Name == name && a.Line >= s.Span.Row && a.Line <= c.Span.Row && len(out) < 4 {
-				out = append(out, e.o.Spell(a.Value, find)...)
+			if a.Name != name || a.Line < s.Span.Row || a.Line > c.Span.Row || len(out) >= 4 {
+				continue
+			}
+			value := e.o.Spell(a.Value, find)
+			switch {
+			case a.Adds && a.Maybe:
+				out = append(out, each(out, value)...)
+			case a.Adds:
+				out = each(out, value)
+			default:
+				out = append(out, value...)
 			}
 		}
 		if out != nil {

@@ -186,6 +186,9 @@ func (e *extractor) spellings(p *place, selector string) []string {
 // methods are the methods of an HTTP call: texts, marks, or "" when something
 // says it that cannot be read.
 func (e *extractor) methods(p *place) []string {
+	if p.call != nil && p.call.Index != nil {
+		return e.methodOf(*p.call.Index, e.lookup(p.call))
+	}
 	for alt := range strings.SplitSeq(p.rule.Options.Get("method"), "|") {
 		head, _, nested := strings.Cut(alt, ".")
 		if p.call != nil && nested && slices.ContainsFunc(p.call.Args, isSpread) {
@@ -243,7 +246,11 @@ func (e *extractor) request(p *place, client string) {
 		base = e.under(p.rule, int(p.call.Span.Start))
 	}
 	first, firstRequest := len(e.out), len(e.requests)
-	paths := e.spellings(p, p.rule.Options.Get("path"))
+	selector := p.rule.Options.Get("path")
+	if p.call.Index != nil { // client[method](path)
+		selector = "0"
+	}
+	paths := e.spellings(p, selector)
 	if e.unknown {
 		defer func() {
 			w := pending{p: p, client: client}
@@ -485,31 +492,7 @@ func methodAmong(c *outline.Call) string {
 	return ""
 }
 
-// IsClient tells whether it is a function of an HTTP client.
-func (q *Request) IsClient() bool { return q.client }
-
 // Same tells whether two request functions are one.
 func (q *Request) Same(x *Request) bool {
 	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
-}
-
-// ClientRequests are the request functions that a client with a base address
-// has.
-func ClientRequests(client, base string) (out []Request) {
-	path := mark(0, 0, "")
-	if base != "" {
-		path = contract.JoinRoute(base, path)
-	}
-	for _, m := range []string{"get", "post", "put", "patch", "delete", "head"} {
-		out = append(out, Request{client: true, Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
-	}
-	for _, field := range []string{"url", "path"} {
-		at := mark(0, 0, field)
-		if base != "" {
-			at = contract.JoinRoute(base, at)
-		}
-		out = append(out, Request{client: true, Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
-		out = append(out, Request{client: true, Name: client, path: at, method: mark(0, 0, "method")})
-	}
-	return append(out, Request{client: true, Name: client, path: path, method: mark(0, 1, "method")})
 }

@@ -109,8 +109,12 @@ func (w *walker) picked(c *Call, n int) {
 	if object < 0 || index < 0 {
 		return
 	}
-	names := w.Spell(w.value(w.unwrap(index)), func(string) []string { return nil })
+	by := w.value(w.unwrap(index))
+	names := w.Spell(by, func(string) []string { return nil })
 	if slices.ContainsFunc(names, func(s string) bool { return !IsWord(s) }) {
+		if by.Kind == ValName {
+			c.Name, c.Index = w.t.Text(object)+".request", &by
+		}
 		return
 	}
 	c.Name = w.t.Text(object) + "." + names[0]
@@ -363,7 +367,25 @@ func (w *walker) assignment(i int) {
 	if v.Kind == ValText && (d < 0 || w.Defs[d].Contain) {
 		w.consts[name] = v
 	}
-	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})
+	w.Assigns = append(w.Assigns, assign{Name: name, Value: v, Def: d, Line: w.t.Nodes[i].Row})
+}
+
+// addition keeps "name += value" of a text.
+func (w *walker) addition(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
+	if l < 0 || r < 0 || !IsWord(w.t.Text(l)) || strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != "+=" {
+		return
+	}
+	a := assign{Name: w.t.Text(l), Value: w.value(w.unwrap(r)), Def: w.current(), Line: w.t.Nodes[i].Row, Adds: true}
+	if a.Value.Kind != ValText && a.Value.Kind != ValChoice {
+		return
+	}
+	for at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] != actDef && w.s.acts[w.t.Nodes[at].Kind] != actLambda; at = w.parent(at) {
+		kind := w.t.Kind(at)
+		a.Maybe = a.Maybe || strings.HasPrefix(kind, "if_") || strings.HasPrefix(kind, "switch_")
+	}
+	w.Assigns = append(w.Assigns, a)
 }
 
 // use reads the use of a name.

@@ -411,7 +411,7 @@ func (g *goReader) events(d ast.Decl, def int) {
 				if x, ok := n.Lhs[i].(*ast.Ident); ok {
 					v := g.expr(n.Rhs[i], 0)
 					if v.Kind == ValCall || v.Kind == ValText || len(v.Parts) > 0 {
-						g.Assigns = append(g.Assigns, assign{x.Name, v, current, g.line(n.Pos())})
+						g.Assigns = append(g.Assigns, assign{Name: x.Name, Value: v, Def: current, Line: g.line(n.Pos())})
 					}
 				}
 			}

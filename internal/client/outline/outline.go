@@ -85,6 +85,7 @@ type Call struct {
 	Flat  string   // the name without calls that are only chained
 	Inner *Call    // the call it is chained to
 	Picks []string // of x[y](): which members it may be
+	Index *Value   // of x[y](): what y is, where that does not say which; the name ends in request then
 	Def   int
 }
 
@@ -117,6 +118,8 @@ type assign struct {
 	Value Value
 	Def   int
 	Line  uint32
+	Adds  bool // behind what it was
+	Maybe bool // by a condition
 }
 
 // An Imported name is bound by an import.

@@ -65,6 +65,8 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 			importEnd = int(n.Next)
 		case actConst:
 			w.assignment(i)
+		case actAdd:
+			w.addition(i)
 		case actLambda:
 			w.function(i)
 		case actReturn:

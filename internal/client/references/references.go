@@ -157,6 +157,7 @@ type moduleCache struct {
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
 
+	nuxt       map[string]string            // names that Nuxt gives all files, and theirs
 	asking     int                          // files that are asked for a name at the moment
 	clients    map[string]string            // base addresses of clients, by file#name
 	goPackages map[string]string            // protobuf packages, by the Go packages that are made of them
@@ -229,7 +230,8 @@ func (r *Repo) cached(o *outline.File, module string, find func() string) string
 
 var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
 
-var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)\s*([.(]|=>)?`)
+var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(function\s*\*?|class|abstract\s+class)?\s*` +
+	`([A-Za-z_$][\w$]*)\s*([.(]|=>)?`)
 
 func (r *Repo) resolveECMA(o *outline.File, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {

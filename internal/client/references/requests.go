@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -38,8 +39,8 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 	v.Resolve(func(name string) []string { return r.constant(o, name) })
 	doors := r.doorsOf(v, depth)
-	for name, base := range v.Clients {
-		for _, q := range extract.ClientRequests(name, base) {
+	for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
+		for _, q := range extract.ClientRequests(name, v.Clients[name]) {
 			if q.Owner == "" { // what is called on it, rules know
 				doors = append(doors, door{q, "", true})
 			}
@@ -159,8 +160,8 @@ func (h *holders) taken(name, function string) bool {
 	if function == "" || !bytes.Contains(h.o.Source, []byte(function+"(")) {
 		return false
 	}
-	from := regexp.MustCompile(`(?:\{[^{}=]*\b` + regexp.QuoteMeta(name) + `\b[^{}=]*\}|\b` + regexp.QuoteMeta(name) + `)\s*=\s*(?:await\s+)?` +
-		regexp.QuoteMeta(function) + `\(`)
+	name = regexp.QuoteMeta(name)
+	from := regexp.MustCompile(`(?:\{[^{}=]*\b` + name + `\b[^{}=]*\}|\b` + name + `)\s*=\s*(?:await\s+)?` + regexp.QuoteMeta(function) + `\(`)
 	return from.Match(h.o.Source)
 }
 
@@ -191,6 +192,26 @@ func (h *holders) inherits(c *outline.Call, typ string) bool {
 	return false
 }
 
+// doorTo is a request function as a file reaches it that imports a name.
+func doorTo(q extract.Request, name, local string) (door, bool) {
+	switch {
+	case q.Owner == "" && name != "" && name == q.Name:
+		if local != "" {
+			q.Name = local // it may be imported by another name
+		}
+		return door{q, q.Name, false}, true
+	case q.Owner == "" && name == "":
+		return door{q, local, false}, true
+	case q.Owner == "" && name == "*":
+		return door{q, "*", false}, true
+	case q.Owner != "" && q.IsClient() && q.Owner != name: // a member of what is imported, if at all
+		return door{q, "", false}, true
+	case q.Owner != "":
+		return door{q, local, false}, true
+	}
+	return door{}, false
+}
+
 // doorsOf are the request functions that a file can reach through its imports,
 // or through the types that it names.
 func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
@@ -205,20 +226,8 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		files++
 		for _, q := range r.requestsOf(file, depth+1) {
-			switch {
-			case q.Owner == "" && name != "" && name == q.Name:
-				if local != "" {
-					q.Name = local // it may be imported by another name
-				}
-				out = append(out, door{q, q.Name, false})
-			case q.Owner == "" && name == "":
-				out = append(out, door{q, local, false})
-			case q.Owner == "" && name == "*":
-				out = append(out, door{q, "*", false})
-			case q.Owner != "" && q.IsClient() && q.Owner != name:
-				out = append(out, door{q, "", false}) // a member of what is imported, if at all
-			case q.Owner != "":
-				out = append(out, door{q, local, false})
+			if d, ok := doorTo(q, name, local); ok {
+				out = append(out, d)
 			}
 		}
 	}
@@ -241,6 +250,10 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		file, name = r.origin(o.Lang, file, name)
 		reach(file, name, im.Local)
+	}
+	provided := r.provided(o)
+	for _, local := range slices.Sorted(maps.Keys(provided)) {
+		reach(provided[local], local, local)
 	}
 	where := ambiences[o.Lang]
 	if where == nil {
@@ -286,8 +299,8 @@ func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 	}
 	r.requested(v, depth)
 	out := v.Requests
-	for name, base := range v.Clients {
-		out = append(out, extract.ClientRequests(name, base)...)
+	for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
+		out = append(out, extract.ClientRequests(name, v.Clients[name])...)
 	}
 	r.modules.requests[file] = out
 	return out
