@@ -21,7 +21,7 @@ var methodHolder = lazy.Regexp(`(?i)^(?:\w+\.)*\w*(?:http|method|verb)\w*\.\w+$`
 // @name the route that a class stands for, ${name} a setting.
 func (e *extractor) elsewhere(name string) []string {
 	name = strings.ReplaceAll(name, "::", ".")
-	local, _, dotted := strings.Cut(name, ".")
+	local, _, dotted := strings.Cut(strings.TrimSuffix(name, "()"), ".")
 	if router, is := strings.CutPrefix(name, "&"); is {
 		if prefix, here := e.prefixes[router]; here {
 			return []string{prefix}
@@ -107,34 +107,6 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 	again.foreign = foreign
 	v.Contracts = append(v.Contracts[:v.declared:v.declared], again.contracts()...)
 	v.Requests, v.Clients, v.extractor = again.requests, again.clients, again
-}
-
-// Constant is the text that a file gives a name or a member of an object.
-func (v *Version) Constant(name string) []string {
-	o := v.Outline
-	none := func(string) []string { return nil }
-	base, field, nested := strings.Cut(name, ".")
-	for i, a := range o.Assigns {
-		exported := a.Name == "module.exports" || a.Name == "exports"
-		switch {
-		case a.Name == name || a.Name == "exports."+name || a.Name == "module.exports."+name:
-			return o.Spell(a.Value, none)
-		case nested && a.Def >= 0 && a.Def < len(o.Defs) && strings.HasSuffix("."+o.Defs[a.Def].Name+"."+a.Name, "."+name):
-			return o.Spell(a.Value, beside(o, i, 0))
-		case exported || nested && a.Name == base:
-			f := field
-			if exported && !nested {
-				f = name
-			}
-			if got, ok := a.Value.Get(f); ok {
-				return o.Spell(got, none)
-			}
-		}
-	}
-	if c, ok := o.ConstOf(name); ok {
-		return []string{c}
-	}
-	return nil
 }
 
 // beside finds what the names in an assignment of a class mean: what the class,

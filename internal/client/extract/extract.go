@@ -30,6 +30,7 @@ type extractor struct {
 	bound    map[string]string          // names of a file of Scala, and what they are
 	foreign  func(name string) []string // what other files say of a name
 	rule     string                     // the framework of the rule at hand
+	calling  int                        // functions that are followed at the moment
 	anyGroup bool                       // groups count whatever the file imports
 	asked    bool                       // such a name was asked for in vain
 }
@@ -193,14 +194,8 @@ func (e *extractor) findPrefixes() {
 			name := a.Name[strings.LastIndexByte(a.Name, '.')+1:] // of s.api, too
 			e.prefixes[name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
 		}
-		for _, r := range e.matching(a.Value.Call, "client") {
-			p := place{o: o, rule: r, call: a.Value.Call, def: a.Def}
-			base := p.first(r.Options.Get("path"))
-			if base != "" || !strings.HasPrefix(r.Options.Get("path"), "chain.") {
-				e.clients[a.Name[strings.LastIndexByte(a.Name, '.')+1:]] = base // of self.http, too
-			}
-		}
 	}
+	e.findClients()
 	e.matchScopes()
 	links := links{}
 	for i := range o.Calls {
@@ -317,17 +312,20 @@ func (e *extractor) atCall(c *outline.Call) {
 		if c.Inner != nil && len(c.Args) > 0 { // a chain begins further up
 			p.line = int(c.Args[0].Span.Row) + 1
 		}
+		if r.Options.Get("calls") != "" {
+			if f := handedCall(c); f != nil {
+				e.atCall(f)
+			}
+			continue
+		}
 		before := len(e.out)
 		e.rule = r.Framework
 		switch r.Contract {
 		case "http":
 			recv := rootReceiver(c)
 			if r.Role == "uses" {
-				e.request(p, e.clients[recv])
-				e.remember(before, recv)
-				for i := before; i < len(e.out); i++ {
-					e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
-				}
+				e.request(p, recv)
+				e.remember(before, recv, c)
 			} else {
 				e.served(p, recv)
 			}
@@ -347,14 +345,33 @@ func (e *extractor) atCall(c *outline.Call) {
 	}
 }
 
-// remember notes the client that calls were made with, unless it is of this
-// file: another may give it a base address.
-func (e *extractor) remember(from int, client string) {
-	if _, here := e.clients[client]; here {
-		return
+// handedCall is the call of a function that is handed with its arguments, as
+// call(axios.get, url); nil if it is none.
+func handedCall(c *outline.Call) *outline.Call {
+	if len(c.Args) < 2 {
+		return nil
 	}
+	f := c.Args[0]
+	if f.Kind == outline.ValList && len(f.Items) == 2 { // with what it is called on
+		f = f.Items[1]
+	}
+	if f.Kind != outline.ValName {
+		return nil
+	}
+	handed := *c
+	handed.Name, handed.Args, handed.Inner, handed.Flat = f.Text, c.Args[1:], nil, ""
+	return &handed
+}
+
+// remember notes where the answer to a call is, and the client that it was made
+// with, unless that is of this file: another may give it a base address.
+func (e *extractor) remember(from int, client string, c *outline.Call) {
+	_, here := e.clients[client]
 	for i := from; i < len(e.out); i++ {
-		e.out[i].Client = client
+		e.out[i].Answer = contract.Answer{From: c.Span.Start, To: c.Span.End}
+		if !here {
+			e.out[i].Client = client
+		}
 	}
 }
 

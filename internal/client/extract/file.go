@@ -62,6 +62,7 @@ type Side struct {
 	Lang    rules.Language
 	Source  []byte
 	goFile  *outline.GoFile // of Go, if it was parsed together with the other
+	bare    bool            // only the scripts are left of its source
 	Version *Version        // once it is read
 }
 
@@ -83,6 +84,8 @@ func ReadSides(a, b *Side, limit time.Duration) error {
 	if limit <= 0 {
 		return grammar.ErrTimeout
 	}
+	a.strip()
+	b.strip()
 	var old, new *grammar.Tree
 	if a.isGo() && b.isGo() {
 		a.goFile, b.goFile = outline.ParseGoPair(a.Source, b.Source, b.File)
@@ -94,6 +97,13 @@ func ReadSides(a, b *Side, limit time.Duration) error {
 		}
 	}
 	return errors.Join(a.Read(old, limit), b.Read(new, limit))
+}
+
+// strip leaves of a file of markup what its scripts are.
+func (s *Side) strip() {
+	if s.Lang.Script && !s.bare && s.Version == nil && !isBinary(s.Source) {
+		s.Source, s.bare = scripts(s.Source), true
+	}
 }
 
 // needsTree tells whether a side has to be parsed with a grammar.
@@ -113,6 +123,7 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 	if s.Version != nil {
 		return nil
 	}
+	s.strip()
 	v := Nothing(s.Lang.Name)
 	if rules.GeneratedSource(s.Source) {
 		v.Generated = true

@@ -23,62 +23,24 @@ type Request struct {
 	params []outline.Param
 	path   string // with marks where a parameter stands
 	method string // likewise; "" if it is not known
+	client bool   // of an HTTP client
 }
 
 // A mark stands in a text for a parameter of a function, or for a field of one.
+// What it is when nothing is given for it may stand behind the field.
 func mark(fn, param int, field string) string {
 	return "\x01" + strconv.Itoa(fn) + ":" + strconv.Itoa(param) + ":" + field + "\x02"
 }
 
+// parseMark takes a mark apart.
+func parseMark(m string) (fn, param int, field string) {
+	at := marks().FindStringSubmatch(m)
+	fn, _ = strconv.Atoi(at[1])
+	param, _ = strconv.Atoi(at[2])
+	return fn, param, at[3]
+}
+
 var marks = lazy.Regexp("\x01(\\d+):(\\d+):([^\x02]*)\x02")
-
-// lookup tells what the names at a call stand for: what they are assigned in
-// the function around it, or a mark for one of its parameters.
-func (e *extractor) lookup(c *outline.Call) func(string) []string {
-	scopes := e.o.Around(c.Span.Start)
-	busy := map[string]bool{}
-	var find func(name string) []string
-	find = func(name string) []string {
-		name = strings.TrimLeft(name, "$&*")
-		if !busy[name] {
-			busy[name] = true
-			out := e.assigned(name, scopes, c, find)
-			delete(busy, name)
-			if out != nil {
-				return out
-			}
-		}
-		base, field, _ := strings.Cut(name, ".")
-		for _, s := range scopes {
-			for i, p := range s.Params {
-				switch {
-				case paramName(p) == base && paramName(p) != "":
-					return []string{mark(s.ID, i, field)}
-				case isPattern(p) && slices.Contains(patternNames(p.Name), base):
-					return []string{mark(s.ID, i, base)}
-				}
-			}
-		}
-		return e.elsewhere(name)
-	}
-	return find
-}
-
-// assigned is what a name was given before a call, in the innermost function
-// that does.
-func (e *extractor) assigned(name string, scopes []outline.Scope, c *outline.Call, find func(string) []string) (out []string) {
-	for _, s := range scopes {
-		for _, a := range e.o.Assigns {
-			if a.Name == name && a.Line >= s.Span.Row && a.Line <= c.Span.Row && len(out) < 4 {
-				out = append(out, e.o.Spell(a.Value, find)...)
-			}
-		}
-		if out != nil {
-			return slices.Compact(out)
-		}
-	}
-	return nil
-}
 
 func paramName(p outline.Param) string { return strings.TrimLeft(p.Name, ".$&*") }
 
@@ -105,15 +67,52 @@ func (e *extractor) argument(p *place, selector string) (outline.Value, bool) {
 		}
 		return v, ok
 	}
+	if v.Kind == outline.ValObject && v.Open && !strings.Contains(field, ".") {
+		return e.field(v, field)
+	}
 	if v.Kind != outline.ValName {
 		return p.value(selector)
 	}
-	if o, ok := e.object(p.call, v.Text); ok {
-		v, ok := o.Get(field)
-		return v, ok
+	name := v.Text + "." + field
+	if o, ok := e.object(p.call, v.Text); ok && !e.isSet(name, p.call) {
+		return e.field(o, field)
 	}
-	return outline.Value{Kind: outline.ValName, Text: v.Text + "." + field}, true
+	return outline.Value{Kind: outline.ValName, Text: name}, true
 }
+
+// isSet tells whether a field of an object was set before a call:
+// request.url = x.
+func (e *extractor) isSet(name string, c *outline.Call) bool {
+	for _, a := range e.o.Assigns {
+		if a.Name == name && a.Def == c.Def && a.Line <= c.Span.Row {
+			return true
+		}
+	}
+	return false
+}
+
+// field is a field of an object, or of the one that it takes it over from. A
+// method may be both: what it is unless the other has one.
+func (e *extractor) field(o outline.Value, name string) (outline.Value, bool) {
+	own, ok := o.Get(name)
+	if ok && name != "method" {
+		return own, true
+	}
+	for _, from := range slices.Backward(o.Over(name)) {
+		if from.Kind != outline.ValName {
+			continue
+		}
+		v := outline.Value{Kind: outline.ValName, Text: from.Text + "." + name}
+		if ok {
+			v = outline.Value{Kind: outline.ValChoice, Text: unless, Items: []outline.Value{v, own}}
+		}
+		return v, true
+	}
+	return own, ok
+}
+
+// unless is the text of a choice of the first, where it is there.
+const unless = "unless"
 
 // object is what a name was assigned before a call, if that is an object.
 func (e *extractor) object(c *outline.Call, name string) (out outline.Value, ok bool) {
@@ -148,6 +147,9 @@ func (e *extractor) spellings(p *place, selector string) []string {
 // methods are the methods of an HTTP call: texts, marks, or "" when something
 // says it that cannot be read.
 func (e *extractor) methods(p *place) []string {
+	if p.call != nil && p.call.Index != nil {
+		return e.methodOf(*p.call.Index, e.lookup(p.call))
+	}
 	for alt := range strings.SplitSeq(p.rule.Options.Get("method"), "|") {
 		head, _, nested := strings.Cut(alt, ".")
 		if p.call != nil && nested && slices.ContainsFunc(p.call.Args, isSpread) {
@@ -181,6 +183,13 @@ func isSpread(v outline.Value) bool { return strings.HasPrefix(v.Text, "...") }
 
 // methodOf spells a method: also those that are names, such as Method.GET.
 func (e *extractor) methodOf(v outline.Value, find func(string) []string) []string {
+	if v.Kind == outline.ValChoice && v.Text == unless {
+		other, own := e.methodOf(v.Items[0], find), e.methodOf(v.Items[1], find)
+		if len(other) == 1 && len(own) == 1 && marks().MatchString(other[0]) && !marks().MatchString(own[0]) {
+			return []string{strings.TrimSuffix(other[0], "\x02") + "=" + own[0] + "\x02"}
+		}
+		return own
+	}
 	if v.Kind == outline.ValName && find(v.Text) == nil {
 		if out := e.o.TextsOf(v); len(out) > 0 {
 			return out
@@ -191,8 +200,19 @@ func (e *extractor) methodOf(v outline.Value, find func(string) []string) []stri
 
 // request adds what a call of an HTTP library means: a use of a route, or that
 // the function around it is such a call.
-func (e *extractor) request(p *place, base string) {
-	paths := e.spellings(p, p.rule.Options.Get("path"))
+func (e *extractor) request(p *place, client string) {
+	base, known := e.clients[client]
+	if all, ok := e.clients[""]; ok && !known { // of all calls of the file that name none
+		base = all
+	}
+	if p.rule.Under != nil && !known {
+		base = e.under(p.rule, int(p.call.Span.Start))
+	}
+	selector := p.rule.Options.Get("path")
+	if p.call.Index != nil { // client[method](path)
+		selector = "0"
+	}
+	paths := e.spellings(p, selector)
 	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}
@@ -206,18 +226,30 @@ func (e *extractor) request(p *place, base string) {
 	if len(methods) == 0 {
 		methods = []string{scope.AnyMethod}
 	}
-	loose := p.rule.Options.Get("relative") != ""
-	for _, path := range paths {
+	loose := known || p.rule.Options.Get("relative") != ""
+	for i, path := range paths {
+		if p.rule.Options.Get("slash") != "" && !rooted().MatchString(path) {
+			continue
+		}
 		if base != "" && !strings.Contains(path, "://") {
 			path = contract.JoinRoute(base, path)
 		}
-		if p.rule.Options.Get("slash") != "" && !strings.HasPrefix(path, "/") {
-			continue
-		}
-		for _, m := range methods {
+		for _, m := range together(methods, i, len(paths)) {
 			e.conclude(p.call, p.line, path, m, loose)
 		}
 	}
+}
+
+// rooted is a path from the root of a server.
+var rooted = lazy.Regexp(`^(?:\{\})?/|://|^\x01`)
+
+// together are the methods that go with one of several paths: as many of both
+// are chosen by the same condition.
+func together(methods []string, i, paths int) []string {
+	if len(methods) == paths && paths > 1 {
+		return methods[i : i+1]
+	}
+	return methods
 }
 
 // conclude makes of a path and a method, in which marks may stand, a use of a
@@ -232,6 +264,11 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 		return
 	}
 	path = marks().ReplaceAllString(path, "{}")
+	if at := marks().FindStringSubmatch(method); at != nil {
+		if _, or, ok := strings.Cut(at[3], "="); ok {
+			method = or
+		}
+	}
 	method = strings.ToUpper(method)
 	if marks().MatchString(method) || method == "" || method == "{}" || method == "REQUEST" {
 		method = scope.AnyMethod
@@ -318,8 +355,12 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 		methods = fill(q.method, "GET")
 	}
 	before := len(e.out)
-	for _, path := range fill(q.path, "") {
-		for _, m := range methods {
+	if at := marks().FindStringSubmatch(q.path); q.client && at != nil && at[3] != "" && !isObject(c) {
+		return // it is not called with an object
+	}
+	paths := fill(q.path, "")
+	for i, path := range paths {
+		for _, m := range together(methods, i, len(paths)) {
 			e.conclude(c, int(c.Span.Row)+1, path, m, true)
 		}
 	}
@@ -328,6 +369,11 @@ func (v *Version) Apply(c *outline.Call, q *Request) {
 	}
 	v.Contracts = append(v.Contracts, e.out[before:]...)
 	v.Requests = e.requests
+}
+
+// isObject tells whether the first argument of a call may be an object.
+func isObject(c *outline.Call) bool {
+	return len(c.Args) > 0 && (c.Args[0].Kind == outline.ValObject || c.Args[0].Kind == outline.ValName)
 }
 
 func each(a, b []string) (out []string) {
@@ -344,6 +390,10 @@ func each(a, b []string) (out []string) {
 // given is what a call passes for a parameter.
 func (e *extractor) given(c *outline.Call, q *Request, param int, field string, find func(string) []string, missing string) []string {
 	place := param
+	field, or, _ := strings.Cut(field, "=")
+	if or != "" {
+		missing = or
+	}
 	if len(q.params) > 0 && (paramName(q.params[0]) == "self" || paramName(q.params[0]) == "cls") {
 		place--
 	}
@@ -366,7 +416,7 @@ func (e *extractor) given(c *outline.Call, q *Request, param int, field string, 
 				return out
 			}
 		}
-		if v, ok = v.Get(field); !ok {
+		if v, ok = e.field(v, field); !ok {
 			return []string{missing}
 		}
 	}
@@ -415,25 +465,4 @@ func methodAmong(c *outline.Call) string {
 // Same tells whether two request functions are one.
 func (q *Request) Same(x *Request) bool {
 	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
-}
-
-// ClientRequests are the request functions that a client with a base address
-// has.
-func ClientRequests(client, base string) (out []Request) {
-	path := mark(0, 0, "")
-	if base != "" {
-		path = contract.JoinRoute(base, path)
-	}
-	for _, m := range []string{"get", "post", "put", "patch", "delete", "head"} {
-		out = append(out, Request{Owner: client, Name: m, path: path, method: strings.ToUpper(m)})
-	}
-	for _, field := range []string{"url", "path"} {
-		at := mark(0, 0, field)
-		if base != "" {
-			at = contract.JoinRoute(base, at)
-		}
-		out = append(out, Request{Owner: client, Name: "request", path: at, method: mark(0, 0, "method")})
-		out = append(out, Request{Name: client, path: at, method: mark(0, 0, "method")})
-	}
-	return append(out, Request{Name: client, path: path, method: mark(0, 1, "method")})
 }

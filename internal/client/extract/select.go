@@ -208,7 +208,7 @@ func pick(args []outline.Value, selector string) (outline.Value, bool) {
 			}
 			continue
 		}
-		v, ok = v.Get(head)
+		v, ok = v.Result().Get(head)
 	}
 	return v, ok
 }

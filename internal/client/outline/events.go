@@ -77,6 +77,7 @@ func (w *walker) readCall(i int) *Call {
 			c.Name = w.t.Text(object) + "." + c.Name
 		}
 	} else if n := w.s.part(w.t, i, f.parts.Get("callee")); n >= 0 {
+		n = w.unwrap(n) // await load<T>(x) parses as if what is awaited were called
 		if w.s.class[w.t.Nodes[n].Kind] == kindCall {
 			if in := w.readCall(n); in != nil { // a block after the arguments belongs to the same call
 				in.Span = c.Span
@@ -114,8 +115,12 @@ func (w *walker) picked(c *Call, n int) {
 	if object < 0 || index < 0 {
 		return
 	}
-	names := w.Spell(w.value(w.unwrap(index)), func(string) []string { return nil })
+	by := w.value(w.unwrap(index))
+	names := w.Spell(by, func(string) []string { return nil })
 	if slices.ContainsFunc(names, func(s string) bool { return !IsWord(s) }) {
+		if by.Kind == ValName {
+			c.Name, c.Index = w.t.Text(object)+".request", &by
+		}
 		return
 	}
 	c.Name = w.t.Text(object) + "." + names[0]
@@ -363,13 +368,16 @@ func (w *walker) member(i int) {
 func (w *walker) assignment(i int) {
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
-	if l < 0 || r < 0 || l == r {
+	name := f.parts.Get("fixed")
+	if l < 0 && name == "" || r < 0 || l == r {
 		return
 	}
-	if op := f.parts.Get("op"); op != "" && strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != op {
+	if op := f.parts.Get("op"); op != "" && l >= 0 && strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != op {
 		return
 	}
-	name := strings.TrimLeft(w.t.Text(l), "$@:*&")
+	if l >= 0 {
+		name = strings.TrimLeft(w.t.Text(l), "$@:*&")
+	}
 	if len(name) > 100 || strings.ContainsAny(name, "\n{[") {
 		return
 	}
@@ -393,7 +401,25 @@ func (w *walker) assignment(i int) {
 	if c := v.byDefault(); c.Kind == ValText && (d < 0 || w.Defs[d].Contain) {
 		w.consts[name] = c
 	}
-	w.Assigns = append(w.Assigns, assign{name, v, d, w.t.Nodes[i].Row})
+	w.Assigns = append(w.Assigns, assign{Name: name, Value: v, Def: d, Line: w.t.Nodes[i].Row})
+}
+
+// addition keeps "name += value" of a text.
+func (w *walker) addition(i int) {
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	l, r := w.s.part(w.t, i, f.parts.Get("left")), w.s.part(w.t, i, f.parts.Get("right"))
+	if l < 0 || r < 0 || !IsWord(w.t.Text(l)) || strings.TrimSpace(string(w.Source[w.t.Nodes[l].End:w.t.Nodes[r].Start])) != "+=" {
+		return
+	}
+	a := assign{Name: w.t.Text(l), Value: w.value(w.unwrap(r)), Def: w.current(), Line: w.t.Nodes[i].Row, Adds: true}
+	if a.Value.Kind != ValText && a.Value.Kind != ValChoice {
+		return
+	}
+	for at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] != actDef && w.s.acts[w.t.Nodes[at].Kind] != actLambda; at = w.parent(at) {
+		kind := w.t.Kind(at)
+		a.Maybe = a.Maybe || strings.HasPrefix(kind, "if_") || strings.HasPrefix(kind, "switch_")
+	}
+	w.Assigns = append(w.Assigns, a)
 }
 
 // maxObject is the longest object that is looked at as a whole.

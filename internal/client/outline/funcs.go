@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -21,6 +22,9 @@ func (w *walker) function(i int) {
 	if w.want == nil {
 		return
 	}
+	if d := w.current(); d >= 0 && w.Defs[d].HasCall && w.parent(i) == w.Defs[d].node {
+		return // const load = (url) => ...: the definition is the function
+	}
 	f := w.s.forms[w.t.Nodes[i].Kind]
 	w.Funcs = append(w.Funcs, Func{Name: w.memberName(i, f), Span: w.span(i), params: func() []Param {
 		for _, sel := range []string{f.parts.Get("params"), someParams} {
@@ -36,20 +40,29 @@ func (w *walker) function(i int) {
 // memberName climbs from a function to the definition that holds it.
 func (w *walker) memberName(i int, f *form) string {
 	if at := w.parent(i); at >= 0 && w.s.acts[w.t.Nodes[at].Kind] == actConst { // helpers.load = function (url) { ... }
-		if l := w.s.part(w.t, at, w.s.forms[w.t.Nodes[at].Kind].parts.Get("left")); l >= 0 {
+		parts := w.s.forms[w.t.Nodes[at].Kind].parts
+		if l := w.s.part(w.t, at, parts.Get("left")); l >= 0 {
 			return strings.TrimPrefix(strings.TrimPrefix(dotted(w.t.Text(l)), "module."), "exports.")
 		}
+		return parts.Get("fixed")
 	}
 	d := w.current()
-	if d < 0 || w.Defs[d].HasCall {
-		return ""
+	if d >= 0 && w.Defs[d].HasCall {
+		return w.localName(i, d)
 	}
 	var keys []string
 	if at := w.s.part(w.t, i, f.parts.Get("name")); at >= 0 {
 		keys = append(keys, cleanName(w.t.Text(at)))
 	}
-	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
+	name := ""
+	if d >= 0 {
+		name = w.Defs[d].Name
+	}
+	for at := w.parent(i); at >= 0 && (d < 0 || at != w.Defs[d].node); at = w.parent(at) {
 		n := w.t.Nodes[at]
+		if w.s.acts[n.Kind] == actConst && d < 0 {
+			return w.exportedName(at, keys)
+		}
 		switch w.s.class[n.Kind] {
 		case kindPair, kindKeyword:
 			if key, _ := w.pairOf(at, w.s.forms[n.Kind]); key >= 0 {
@@ -59,11 +72,53 @@ func (w *walker) memberName(i int, f *form) string {
 			return ""
 		}
 	}
-	name := w.Defs[d].Name
+	if name == "" {
+		return ""
+	}
 	for k := len(keys) - 1; k >= 0; k-- {
 		name += "." + keys[k]
 	}
 	return name
+}
+
+// exportedName is that of a function in an object that a file exports as a
+// whole: export default { load: (url) => ... }.
+func (w *walker) exportedName(at int, keys []string) string {
+	parts := w.s.forms[w.t.Nodes[at].Kind].parts
+	name := parts.Get("fixed")
+	if l := w.s.part(w.t, at, parts.Get("left")); l >= 0 {
+		if name = w.t.Text(l); name != "module.exports" && name != "exports" {
+			return ""
+		}
+		name = ""
+	}
+	for _, key := range slices.Backward(keys) {
+		name += "." + key
+	}
+	return strings.TrimPrefix(name, ".")
+}
+
+// keeps are functions that give the function that they are handed.
+var keeps = []string{"useCallback", "useMemo", "useEvent", "useEffectEvent", "cache", "memo", "memoize", "debounce", "throttle"}
+
+// localName is that of a function which another one gives a name:
+// const load = useCallback((url) => ..., []).
+func (w *walker) localName(i, d int) string {
+	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
+		n := w.t.Nodes[at]
+		f := w.s.forms[n.Kind]
+		switch {
+		case w.s.class[n.Kind] == kindLambda, w.s.class[n.Kind] == kindCall && !slices.Contains(keeps, w.lastName(at, f)),
+			w.s.class[n.Kind] == kindPair:
+			return ""
+		case w.s.acts[n.Kind] == actDef && f.parts.Get("also") == "const":
+			if name := w.s.part(w.t, at, f.parts.Get("name")); name >= 0 && IsWord(w.t.Text(name)) {
+				return w.Defs[d].Name + "." + w.t.Text(name)
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // A Scope is a function around some place.

@@ -411,7 +411,7 @@ func (g *goReader) events(d ast.Decl, def int) {
 				if name := assignedName(n.Lhs[i]); name != "" {
 					v := g.expr(n.Rhs[i], 0)
 					if v.Kind == ValCall || v.Kind == ValText || len(v.Parts) > 0 {
-						g.Assigns = append(g.Assigns, assign{name, v, current, g.line(n.Pos())})
+						g.Assigns = append(g.Assigns, assign{Name: name, Value: v, Def: current, Line: g.line(n.Pos())})
 					}
 				}
 			}

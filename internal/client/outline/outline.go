@@ -34,6 +34,7 @@ type File struct {
 
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
 	own    func(wanted map[string]bool) []Name
+	gives  func(node int) []Value
 
 	// Elsewhere is what other files say of a name, for who reads the texts of
 	// this one; nil when nobody can tell.
@@ -91,6 +92,7 @@ type Call struct {
 	Picks []string // of x[y](): which members it may be
 	Types string   // what it is given between < and >
 	On    string   // the text that it is a method of, if it is
+	Index *Value   // of x[y](): what y is, where that does not say which; the name ends in request then
 	Def   int
 }
 
@@ -129,6 +131,8 @@ type assign struct {
 	Value Value
 	Def   int
 	Line  uint32
+	Adds  bool // behind what it was
+	Maybe bool // by a condition
 }
 
 // An Imported name is bound by an import.

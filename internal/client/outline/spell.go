@@ -2,7 +2,10 @@ package outline
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // maxSpellings bounds the texts that one value may stand for.
@@ -96,8 +99,11 @@ func (w *walker) methodOfText(i, depth int) (Value, bool) {
 	}
 	v := w.valueAt(at, depth+1)
 	switch w.lastName(i, f) {
-	case "to_string", "to_owned", "into", "toString", "trim", "strip", "as_str", "String", "toUri", "toHttpUrl":
+	case "to_string", "to_owned", "into", "toString", "trim", "strip", "as_str", "String", "toUri", "toHttpUrl",
+		"replace", "replaceAll": // of a parameter in it, mostly
 		return v, true
+	case "concat":
+		return Value{Kind: ValText, Text: v.Text + "{}", Span: v.Span, Parts: append([]Value{v}, w.allArguments(i, f)...)}, true
 	case "format", "formatted":
 		text := filled(v.Text)
 		return Value{Kind: ValText, Text: text, Span: v.Span, Parts: fillIn(text, w.allArguments(i, f))}, true
@@ -200,8 +206,19 @@ func (o *File) spell(v Value, lookup func(string) []string, depth int) []string 
 		if out := lookup(v.Text); out != nil {
 			return out
 		}
-		if c, ok := o.Const(v.Text); ok {
-			return []string{c}
+		if name, ok := strings.CutSuffix(v.Text, ".href"); ok { // of an URL
+			return o.spell(Value{Kind: ValName, Text: name}, lookup, depth+1)
+		}
+		if c, ok := o.constant(v.Text); ok {
+			return o.spell(c, lookup, depth+1)
+		}
+	case v.Kind == ValLambda && v.Gives != nil: // what is asked for once it is needed
+		var out []string
+		for _, g := range v.Gives() {
+			out = append(out, o.spell(g, lookup, depth+1)...)
+		}
+		if out != nil {
+			return out
 		}
 		if o.Elsewhere != nil {
 			if out := o.Elsewhere(v.Text); out != nil {
@@ -216,12 +233,17 @@ func (o *File) spell(v Value, lookup func(string) []string, depth int) []string 
 
 // Const is a text that the file gives a name.
 func (o *File) Const(name string) (string, bool) {
+	c, ok := o.constant(name)
+	return c.Text, ok
+}
+
+func (o *File) constant(name string) (Value, bool) {
 	for _, n := range []string{name, name[strings.LastIndexAny(name, ".:")+1:]} {
 		if c, ok := o.consts[n]; ok && c.Kind == ValText {
-			return c.Text, true
+			return c, true
 		}
 	}
-	return "", false
+	return Value{}, false
 }
 
 // ConstOf is a text that the file gives a member of a class: of those that are
@@ -245,11 +267,21 @@ func (o *File) ConstOf(name string) (string, bool) {
 // spellCall follows what only makes or joins texts.
 func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []string {
 	unknown := []string{"{}"}
+	object, last := "", c.Name
+	if at := strings.LastIndexByte(c.Name, '.'); at >= 0 {
+		object, last = c.Name[:at], c.Name[at+1:]
+	}
+	if len(c.Args) == 0 && last == "toString" && IsWord(object) {
+		return o.spell(Value{Kind: ValName, Text: object}, lookup, depth+1)
+	}
+	if made := lookup(c.Name + "()"); made != nil {
+		return o.fillHoles(made, c, lookup, depth)
+	}
 	if len(c.Args) == 0 {
 		return unknown
 	}
 	arg := func(i int) []string { return o.spell(c.Args[i], lookup, depth+1) }
-	switch last := c.Name[strings.LastIndexByte(c.Name, '.')+1:]; last {
+	switch last {
 	case "Sprintf", "format", "sprintf", "printf", "Format", "formatted":
 		for i, a := range c.Args {
 			if a.Kind == ValText {
@@ -272,6 +304,29 @@ func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []str
 		return arg(0)
 	}
 	return unknown
+}
+
+// ParamHole stands in what a function makes for one of its parameters.
+func ParamHole(i int) string { return "\x03" + strconv.Itoa(i) + "\x04" }
+
+var paramHoles = lazy.Regexp("\x03(\\d+)\x04")
+
+// fillHoles puts the arguments of a call into what the function makes of its
+// parameters.
+func (o *File) fillHoles(texts []string, c *Call, lookup func(string) []string, depth int) (out []string) {
+	for _, text := range texts {
+		made, at := []string{""}, 0
+		for _, m := range paramHoles().FindAllStringSubmatchIndex(text, -1) {
+			value := []string{""} // one that is not given is mostly optional
+			if i, _ := strconv.Atoi(text[m[2]:m[3]]); i < len(c.Args) {
+				value = o.spell(c.Args[i], lookup, depth+1)
+			}
+			made = product(product(made, []string{text[at:m[0]]}, ""), value, "")
+			at = m[1]
+		}
+		out = append(out, product(made, []string{text[at:]}, "")...)
+	}
+	return out[:min(len(out), maxSpellings)]
 }
 
 // product joins each of a with each of b, by one separator.

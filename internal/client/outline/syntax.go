@@ -31,6 +31,7 @@ const (
 	actSection
 	actReturn
 	actObject
+	actAdd
 )
 
 // A syntax tells how a language writes the things that rules speak of.
@@ -143,7 +144,7 @@ func (s *syntax) read(file, folder string) error {
 
 var acts = map[string]act{
 	"def": actDef, "call": actCall, "mark": actMark, "index": actIndex, "member": actMember,
-	"import": actImport, "const": actConst, "name": actName, "section": actSection, "return": actReturn,
+	"import": actImport, "const": actConst, "name": actName, "section": actSection, "return": actReturn, "add": actAdd,
 }
 
 var valueKinds = map[string]kind{

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,9 @@ type Value struct {
 	Call   *Call   // of a call
 	Parts  []Value // of a text that is put together: what it is made of, in order
 	Open   bool    // of an object: it takes over the fields of another
-	Name   string  // the argument's name, when it goes by name
+	spread []spread
+	Gives  func() []Value // of a function: what it may give back; nil when it is not known
+	Name   string         // the argument's name, when it goes by name
 	Span   Span
 }
 
@@ -21,6 +24,24 @@ type Value struct {
 type field struct {
 	Name  string
 	Value Value
+}
+
+// A spread is an object whose fields another takes over, behind some of its own.
+type spread struct {
+	of    Value
+	after int
+}
+
+// Over are the objects that may give a field of this one: what stands behind
+// the field itself wins.
+func (v Value) Over(name string) (out []Value) {
+	at := slices.IndexFunc(v.Fields, func(f field) bool { return f.Name == name })
+	for _, s := range v.spread {
+		if s.after > at {
+			out = append(out, s.of)
+		}
+	}
+	return out
 }
 
 type valueKind uint8
@@ -61,6 +82,20 @@ func (v Value) Get(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// At returns a field of an object, of objects in it by a path with dots.
+func (v Value) At(path string) (Value, bool) {
+	ok := true
+	for ok && path != "" {
+		var name string
+		name, path, _ = strings.Cut(path, ".")
+		if v.Kind == ValCall && v.Call != nil && v.Call.Name == "Object.freeze" && len(v.Call.Args) == 1 {
+			v = v.Call.Args[0]
+		}
+		v, ok = v.Result().Get(name)
+	}
+	return v, ok
 }
 
 // value reads node i.
@@ -112,7 +147,7 @@ func (w *walker) valueAt(i, depth int) Value {
 		}
 		v.Text = short(w.t.Text(i))
 	case kindLambda:
-		v.Kind = ValLambda
+		v.Kind, v.Gives = ValLambda, func() []Value { return w.given(i) }
 	case kindCall:
 		v.Kind = ValCall
 		if t, ok := w.methodOfText(i, depth); ok {
@@ -189,10 +224,14 @@ func (w *walker) addField(v *Value, c, depth int) {
 		}
 	case kindSpread:
 		v.Open = true
+		for k := range w.t.Children(c) {
+			v.spread = append(v.spread, spread{w.valueAt(w.unwrap(k), depth+1), len(v.Fields)})
+		}
 	default:
 		if f != nil && w.s.acts[w.t.Nodes[c].Kind] == actDef {
 			if at := w.s.part(w.t, c, f.parts.Get("name")); at >= 0 { // a method in an object
-				v.Fields = append(v.Fields, field{w.t.Text(at), Value{Kind: ValLambda, Span: w.span(c)}})
+				gives := func() []Value { return w.given(c) }
+				v.Fields = append(v.Fields, field{w.t.Text(at), Value{Kind: ValLambda, Span: w.span(c), Gives: gives}})
 			}
 		}
 	}

@@ -69,6 +69,8 @@ func Of(t *grammar.Tree, s *syntax, lang, path string, want *rules.Matcher) *Fil
 			importEnd = int(n.Next)
 		case actConst:
 			w.assignment(i)
+		case actAdd:
+			w.addition(i)
 		case actLambda:
 			w.function(i)
 		case actReturn:
@@ -175,7 +177,7 @@ func (w *walker) finish() {
 		d.Own = b.String()
 	}
 	w.exportLists()
-	w.own = w.ownUses
+	w.own, w.gives = w.ownUses, w.given
 	w.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range w.rest {
 			i := int(u.node)

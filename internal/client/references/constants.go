@@ -43,8 +43,18 @@ func (r *Repo) constant(o *outline.File, name string) []string {
 	if class, sel, ok := strings.Cut(name, ".@"); ok {
 		return r.markedClass(o, class, sel)
 	}
+	if r.modules.asking >= maxRequestDepth {
+		return nil
+	}
+	r.modules.asking++
+	defer func() { r.modules.asking-- }()
+	name, called := strings.CutSuffix(name, "()")
 	if file, as := r.constantAt(o, name); file != "" && outline.CanRead(rules.LanguageOf(file)) {
 		if v := r.versionOf(file); v != nil {
+			v.Know(func(name string) []string { return r.constant(v.Outline, name) })
+			if called {
+				as += "()"
+			}
 			if out := v.Constant(as); out != nil {
 				return out
 			}
@@ -68,9 +78,15 @@ func (r *Repo) constantAt(o *outline.File, name string) (file, as string) {
 			u.member, _, _ = strings.Cut(field, ".")
 		}
 		file, as = r.locate(o, u)
-		if im.Name != "" && o.Lang != "go" {
+		switch {
+		case o.Lang == "typescript" || o.Lang == "javascript":
+			if im.Name == "" {
+				as, field, _ = strings.Cut(field, ".")
+			}
 			file, as = r.origin(o.Lang, file, as)
-		} else {
+		case im.Name != "" && o.Lang != "go":
+			file, as = r.origin(o.Lang, file, as)
+		default:
 			as = ""
 		}
 		if file == o.Path {

@@ -25,6 +25,9 @@ func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
 	if strings.HasPrefix(module, "@/") || strings.HasPrefix(module, "~/") {
 		return append(out, path.Join(srcRoot(o.Path), module[2:]))
 	}
+	if rest, ok := strings.CutPrefix(module, "$lib/"); ok { // SvelteKit's
+		return append(out, path.Join(srcRoot(o.Path), "lib", rest))
+	}
 	if strings.HasPrefix(module, "src/") { // from the folder of the package
 		return append(out, path.Join(path.Dir(srcRoot(o.Path)), module))
 	}

@@ -125,6 +125,20 @@ var ecmaHandsAll = lazy.Regexp(`export\s*\*\s*from\s*["']([^"']+)["']`)
 var exported = lazy.Regexp(`export\s+(?:default\s+|declare\s+|abstract\s+|async\s+)*(?:class|function\*?|const|let|var|interface` +
 	`|type|enum)\s+([\w$]+)`)
 
+// handsOn are a file and those that it hands on as a whole.
+func (r *Repo) handsOn(lang, file string) []string {
+	out := []string{file}
+	if lang != "typescript" && lang != "javascript" || file == "" {
+		return out
+	}
+	for _, m := range ecmaHandsAll().FindAllSubmatch(r.text(file), maxStars) {
+		if at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[1]), name: "x"}); at != "" {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // exports tells whether a file exports a name where it defines it.
 func (r *Repo) exports(file, name string) bool {
 	names, ok := r.modules.exported[file]

@@ -157,6 +157,8 @@ type moduleCache struct {
 	npm      map[string]string // folders of the repository's npm packages
 	aliases  map[string][]alias
 
+	nuxt         map[string]string            // names that Nuxt gives all files, and theirs
+	asking       int                          // files that are asked for a name at the moment
 	clients      map[string]string            // base addresses of clients, by file#name
 	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
 	protoOptions map[string]string            // protobuf packages, by an option and what it says
@@ -229,7 +231,8 @@ func (r *Repo) cached(o *outline.File, module string, find func() string) string
 
 var ecmaEndings = []string{"", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", "/index.jsx"}
 
-var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(?:function\s*\*?|class|abstract\s+class)?\s*([A-Za-z_$][\w$]*)`)
+var exportDefault = lazy.Regexp(`export\s+default\s+(?:async\s+)?(function\s*\*?|class|abstract\s+class)?\s*` +
+	`([A-Za-z_$][\w$]*)\s*([.(]|=>)?`)
 
 func (r *Repo) resolveECMA(o *outline.File, u use) (file, name string) {
 	file = r.cached(o, u.module, func() string {
@@ -251,8 +254,8 @@ func (r *Repo) resolveECMA(o *outline.File, u use) (file, name string) {
 	case "":
 		return file, u.member
 	case "default":
-		if m := exportDefault().FindSubmatch(r.tree.read(file)); m != nil {
-			return file, string(m[1])
+		if m := exportDefault().FindSubmatch(r.tree.read(file)); m != nil && (len(m[1]) > 0 || len(m[3]) == 0) {
+			return file, string(m[2])
 		}
 		return file, "default"
 	}

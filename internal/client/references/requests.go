@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -38,6 +39,13 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 	r.resolveNames(v)
 	doors := r.doorsOf(v, depth)
+	for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
+		for _, q := range extract.ClientRequests(name, v.Clients[name]) {
+			if q.Owner == "" { // what is called on it, rules know
+				doors = append(doors, door{q, "", true})
+			}
+		}
+	}
 	seen := map[uint32]bool{}
 	for range maxRequestDepth {
 		for _, q := range v.Requests {
@@ -92,7 +100,10 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 			types.o.Lang != "javascript" { // this.get(), or get() of the class
 			return d.own && types.within(c, d.Owner) || !d.own && types.inherits(c, d.local)
 		}
-		return d.Owner == "" && (d.own || d.local == d.Name || d.local == "*")
+		if d.Owner != "" {
+			return d.own && types.inFunction(c, d.Owner) || !d.own && types.taken(d.Name, d.local)
+		}
+		return d.own || d.local == d.Name || d.local == "*"
 	}
 	recv := owner(name[:at])
 	switch {
@@ -103,7 +114,7 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 	case recv == d.local || recv == owner(d.Owner):
 		return true
 	}
-	return types.holds(recv, d.local) || !d.own && types.holds(recv, owner(d.Owner))
+	return types.holds(recv, d.local) || !d.own && (types.holds(recv, owner(d.Owner)) || types.taken(recv, d.local))
 }
 
 // holders tells of which types the variables of a file are, as far as its text
@@ -143,6 +154,22 @@ func (h *holders) holds(name, typ string) bool {
 	return slices.Contains(found, typ)
 }
 
+// taken tells whether a name is what a function gives, or of that:
+// const { load } = useApi(), const api = useApi().
+func (h *holders) taken(name, function string) bool {
+	if function == "" || !bytes.Contains(h.o.Source, []byte(function+"(")) {
+		return false
+	}
+	name = regexp.QuoteMeta(name)
+	from := regexp.MustCompile(`(?:\{[^{}=]*\b` + name + `\b[^{}=]*\}|\b` + name + `)\s*=\s*(?:await\s+)?` + regexp.QuoteMeta(function) + `\(`)
+	return from.Match(h.o.Source)
+}
+
+// inFunction tells whether a call stands in a function, not in a type, of a name.
+func (h *holders) inFunction(c *outline.Call, name string) bool {
+	return slices.ContainsFunc(h.o.Around(c.Span.Start), func(s outline.Scope) bool { return s.Name == name })
+}
+
 // within tells whether a call stands in a member of a type, or of one that
 // extends it.
 func (h *holders) within(c *outline.Call, typ string) bool {
@@ -165,6 +192,26 @@ func (h *holders) inherits(c *outline.Call, typ string) bool {
 	return false
 }
 
+// doorTo is a request function as a file reaches it that imports a name.
+func doorTo(q extract.Request, name, local string) (door, bool) {
+	switch {
+	case q.Owner == "" && name != "" && name == q.Name:
+		if local != "" {
+			q.Name = local // it may be imported by another name
+		}
+		return door{q, q.Name, false}, true
+	case q.Owner == "" && name == "":
+		return door{q, local, false}, true
+	case q.Owner == "" && name == "*":
+		return door{q, "*", false}, true
+	case q.Owner != "" && q.IsClient() && q.Owner != name: // a member of what is imported, if at all
+		return door{q, "", false}, true
+	case q.Owner != "":
+		return door{q, local, false}, true
+	}
+	return door{}, false
+}
+
 // doorsOf are the request functions that a file can reach through its imports,
 // or through the types that it names.
 func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
@@ -179,20 +226,8 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		files++
 		for _, q := range r.requestsOf(file, depth+1) {
-			switch {
-			case q.Owner == "" && (name == q.Name || name == "default" && local != ""):
-				if name == "default" {
-					if local != q.Name {
-						continue
-					}
-				}
-				out = append(out, door{q, q.Name, false})
-			case q.Owner == "" && name == "":
-				out = append(out, door{q, local, false})
-			case q.Owner == "" && name == "*":
-				out = append(out, door{q, "*", false})
-			case q.Owner != "":
-				out = append(out, door{q, local, false})
+			if d, ok := doorTo(q, name, local); ok {
+				out = append(out, d)
 			}
 		}
 	}
@@ -208,7 +243,9 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		file, name := r.locate(o, use{module: im.Module, name: im.Name, member: member})
 		if im.Name == "" {
-			reach(file, "", im.Local)
+			for _, f := range r.handsOn(o.Lang, file) {
+				reach(f, "", im.Local)
+			}
 			continue
 		}
 		file, name = r.origin(o.Lang, file, name)
@@ -219,6 +256,10 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 				reach(module, "", im.Local)
 			}
 		}
+	}
+	provided := r.provided(o)
+	for _, local := range slices.Sorted(maps.Keys(provided)) {
+		reach(provided[local], local, local)
 	}
 	where := ambiences[o.Lang]
 	if where == nil {
@@ -264,8 +305,8 @@ func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 	}
 	r.requested(v, depth)
 	out := v.Requests
-	for name, base := range v.Clients {
-		out = append(out, extract.ClientRequests(name, base)...)
+	for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
+		out = append(out, extract.ClientRequests(name, v.Clients[name])...)
 	}
 	r.modules.requests[file] = out
 	return out

@@ -13,6 +13,7 @@ type Language struct {
 	Name    string
 	Grammar string
 	Read    bool // more is found in it than lines, with a grammar or without
+	Script  bool // only the scripts in its files are of it
 }
 
 // languageTable reads rules/languages.txt, once.
@@ -23,7 +24,8 @@ var languageTable = sync.OnceValue(func() (t struct{ endings, names map[string]L
 		panic(err) // the file is part of the program
 	}
 	for _, l := range lines {
-		lang := Language{Name: l.Words[0], Grammar: strings.Trim(l.Words[1], "-="), Read: l.Words[1] != "-"}
+		grammar, script := strings.CutSuffix(strings.Trim(l.Words[1], "-="), "+script")
+		lang := Language{Name: l.Words[0], Grammar: grammar, Read: l.Words[1] != "-", Script: script}
 		for _, p := range l.Words[2:] {
 			t.names[p] = lang
 			if strings.HasPrefix(p, ".") {

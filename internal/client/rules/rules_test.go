@@ -73,8 +73,8 @@ func sound(r *Rule) error {
 		return errors.New("match: want two groups, a method and a path, or one called path")
 	}
 	for key, e := range map[string]Expr{"then": r.Then, "under": r.Under} {
-		if e != nil && (e().NumSubexp() != 1 || r.Match == nil) {
-			return fmt.Errorf("%s: want one group, beside match=", key)
+		if e != nil && (e().NumSubexp() != 1 || r.Match == nil && (key == "then" || r.Role != "uses")) {
+			return fmt.Errorf("%s: want one group, beside match=, or the call of a client", key)
 		}
 	}
 	return nil
