@@ -49,11 +49,7 @@ func (e *extractor) route(p *place, prefix string) {
 		if v, has := p.value(":on"); has && role == coord.Provides && slices.Equal(e.o.TextsOf(v), []string{"collection"}) {
 			prefix = strings.TrimSuffix(strings.TrimRight(prefix, "/"), "/{}") // of the resource as a whole
 		}
-		above := prefix
-		if e.o.Lang == "csharp" && p.mark != nil && strings.HasPrefix(strings.TrimPrefix(route, "~"), "/") {
-			above = "" // such a one is told whole
-		}
-		route, ok := cleanRoute(route, above, role)
+		route, ok := cleanRoute(route, p.above(route, prefix), role)
 		if !ok {
 			continue
 		}
@@ -70,6 +66,15 @@ func (e *extractor) route(p *place, prefix string) {
 			}
 		}
 	}
+}
+
+// above is the prefix that a route has: one of ASP.NET that begins with a slash
+// is told whole.
+func (p *place) above(route, prefix string) string {
+	if p.o.Lang == "csharp" && p.mark != nil && strings.HasPrefix(strings.TrimPrefix(route, "~"), "/") {
+		return ""
+	}
+	return prefix
 }
 
 // methodWord is the method that a framework calls by a word of its own.

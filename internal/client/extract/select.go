@@ -52,14 +52,7 @@ func (p *place) alternative(alt string) []string {
 	case alt[0] == '=':
 		return []string{alt[1:]}
 	case alt == "callee":
-		if p.call != nil && len(p.call.Picks) > 1 {
-			var out []string
-			for _, name := range p.call.Picks {
-				out = append(out, strings.ToUpper(name))
-			}
-			return out
-		}
-		return []string{p.callee()}
+		return p.callees()
 	case alt == "methods":
 		return p.methodCalls()
 	case alt == "after":
@@ -238,6 +231,17 @@ func pickArg(args []outline.Value, head string) (outline.Value, bool) {
 		return outline.Value{}, false
 	}
 	return plain[n], true
+}
+
+// callees are what may be called, where a call picks one of several members.
+func (p *place) callees() (out []string) {
+	if p.call == nil || len(p.call.Picks) < 2 {
+		return []string{p.callee()}
+	}
+	for _, name := range p.call.Picks {
+		out = append(out, strings.ToUpper(name))
+	}
+	return out
 }
 
 // callee is the last part of what was called, or an annotation's name, in

@@ -250,12 +250,7 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 		file, name = r.origin(o.Lang, file, name)
 		reach(file, name, im.Local)
-		if o.Lang == "rust" { // a module may be what is imported
-			module, _ := r.locate(o, use{module: im.Module, name: im.Name, member: "x"})
-			if module != file {
-				reach(module, "", im.Local)
-			}
-		}
+		reach(r.moduleOf(o, im, file), "", im.Local)
 	}
 	provided := r.provided(o)
 	for _, local := range slices.Sorted(maps.Keys(provided)) {
@@ -273,6 +268,19 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		}
 	}
 	return out
+}
+
+// moduleOf is the file of the module that an import of Rust may be, rather than
+// of something in the file given.
+func (r *Repo) moduleOf(o *outline.File, im outline.Imported, in string) string {
+	if o.Lang != "rust" {
+		return ""
+	}
+	file, _ := r.locate(o, use{module: im.Module, name: im.Name, member: "x"})
+	if file == in {
+		return ""
+	}
+	return file
 }
 
 // requestWords are among what a file says that calls an HTTP library, or a
