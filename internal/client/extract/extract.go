@@ -127,6 +127,9 @@ func (e *extractor) fits(r *rules.Rule, c *outline.Call) bool {
 		object = object[strings.LastIndexByte(object, '.')+1:]
 		_, known := e.prefixes[object]
 		if r.Role == "uses" {
+			if known { // a router, whatever it is called
+				return false
+			}
 			_, known = e.clients[object]
 		}
 		if root, _, chained := strings.Cut(c.Name, "()"); chained && r.Role == "uses" { // http.extend(x).get
