@@ -253,6 +253,9 @@ func (e *extractor) parentOf(p place) string {
 		v, _ := p.value(of)
 		return v.Text
 	}
+	if strings.HasPrefix(p.rule.Options.Get("path"), "base.") { // that says it
+		return ""
+	}
 	if p.call.Inner != nil {
 		return rootReceiver(p.call)
 	}
