@@ -45,12 +45,13 @@ func (e *extractor) clientOf(v outline.Value, depth int) (string, bool) {
 	if v.Kind != outline.ValCall || c == nil {
 		return "", false
 	}
-	for _, r := range e.matching(c, "client") {
-		p := &place{o: e.o, rule: r, call: c, def: c.Def}
-		if all := e.spellings(p, r.Options.Get("path")); len(all) > 0 {
+	if made := e.matching(c, "client"); len(made) > 0 {
+		path := made[0].Options.Get("path")
+		p := &place{o: e.o, rule: made[0], call: c, def: c.Def}
+		if all := e.spellings(p, path); len(all) > 0 {
 			return marks().ReplaceAllString(all[0], "{}"), true
 		}
-		return "", !strings.HasPrefix(r.Options.Get("path"), "chain.")
+		return "", !strings.HasPrefix(path, "chain.")
 	}
 	if base, ok := e.clients[receiver(c.Name)]; ok && slices.Contains(copies, c.Name[strings.LastIndexByte(c.Name, '.')+1:]) {
 		for _, field := range []string{"baseURL", "baseUrl", "prefixUrl", "prefix"} {

@@ -3,7 +3,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -463,36 +462,6 @@ func (e *extractor) atMark(m *outline.Mark) {
 		case r.Contract != "http" && r.Contract != "db":
 			e.named(p)
 		}
-	}
-}
-
-// named adds contracts whose key is a name: events and configuration.
-func (e *extractor) named(p *place) {
-	for _, whole := range e.names(p) {
-		n := strings.TrimSpace(whole)
-		if p.rule.Options.Get("strip-braces") != "" { // Spring's ${NAME:default}
-			n = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(n, "\\"), "${"), "}")
-			n, _, _ = strings.Cut(n, ":")
-		}
-		if n == "" || strings.Contains(n, "{}") || marks().MatchString(n) {
-			continue
-		}
-		if like := p.rule.Options.Get("like"); like != "" {
-			if ok, err := regexp.MatchString(like, n); err != nil || !ok {
-				continue
-			}
-		}
-		s := contract.Shape{}
-		if v, ok := p.value(p.rule.Options.Get("shape")); ok && p.rule.Options.Get("shape") != "" {
-			s.Out = fieldsOf(v)
-		}
-		if p.rule.Contract == "event" { // an address of a queue or topic ends in its name
-			n = n[strings.LastIndexAny(n, "/:")+1:]
-			if p.rule.Options.Get("whole") != "" {
-				n = strings.TrimSpace(whole)
-			}
-		}
-		e.add(p.rule.Contract+":"+n, coord.ContractRole(p.rule.Role), p.line, s)
 	}
 }
 

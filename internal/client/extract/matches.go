@@ -61,47 +61,6 @@ func (e *extractor) atMatches() {
 	}
 }
 
-// matchedEvent adds an event that goes by the name of a class (the group name),
-// or by a literal or a constant (the group text).
-func (e *extractor) matchedEvent(r *rules.Rule, m []int) {
-	for i, group := range r.Match().SubexpNames() {
-		if group == "" || m[2*i] < 0 {
-			continue
-		}
-		name := string(e.o.Source[m[2*i]:m[2*i+1]])
-		if group == "text" {
-			known, ok := e.o.Const(name)
-			if text := strings.Trim(name, `"'`); text != name {
-				known, ok = text, true
-			}
-			if !ok {
-				continue
-			}
-			name = known
-		}
-		line := 1 + strings.Count(string(e.o.Source[:m[0]]), "\n")
-		e.add("event:"+name, coord.ContractRole(r.Role), line, contract.Shape{})
-	}
-}
-
-// names are the names that a rule takes for events or settings: literals,
-// constants of the file, and for topics what variables and other files say.
-func (e *extractor) names(p *place) []string {
-	selector := p.rule.Options.Get("name")
-	out := p.texts(selector)
-	if len(out) > 0 || p.call == nil || p.rule.Contract != "event" {
-		return out
-	}
-	if out = e.spellings(p, selector); len(out) == 0 {
-		if v, ok := e.argument(p, strings.SplitN(selector, "|", 2)[0]); ok {
-			for _, i := range v.Items {
-				out = append(out, e.o.Spell(i, e.lookup(p.call))...)
-			}
-		}
-	}
-	return out
-}
-
 // matched reads what a rule matched: the groups method and path, or the first
 // two. A method may also come after it, or be what the rule says.
 func (e *extractor) matched(r *rules.Rule, m []int, end int) (method, route string, from int) {

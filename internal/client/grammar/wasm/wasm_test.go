@@ -31,8 +31,8 @@ func ready(t *testing.T) bool {
 }
 
 // endings say which grammar reads a file of the fixtures.
-var endings = map[string]string{".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp", ".ex": "elixir", ".go": "go",
-	".java": "java", ".js": "javascript", ".jsx": "javascript", ".kt": "kotlin", ".php": "php", ".py": "python", ".rb": "ruby",
+var endings = map[string]string{".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp",
+	".ex": "elixir", ".go": "go", ".java": "java", ".js": "javascript", ".jsx": "javascript", ".kt": "kotlin", ".php": "php", ".py": "python", ".rb": "ruby",
 	".rs": "rust", ".scala": "scala", ".swift": "swift", ".tsx": "tsx", ".ts": "typescript"}
 
 // A text is a file of the analysis package's fixtures.
