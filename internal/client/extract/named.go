@@ -79,4 +79,3 @@ func (e *extractor) names(p *place) []string {
 	}
 	return out
 }
-

@@ -31,9 +31,9 @@ func ready(t *testing.T) bool {
 }
 
 // endings say which grammar reads a file of the fixtures.
-var endings = map[string]string{".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp",
-	".ex": "elixir", ".go": "go", ".java": "java", ".js": "javascript", ".jsx": "javascript", ".kt": "kotlin", ".php": "php", ".py": "python", ".rb": "ruby",
-	".rs": "rust", ".scala": "scala", ".swift": "swift", ".tsx": "tsx", ".ts": "typescript"}
+var endings = map[string]string{".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp", ".ex": "elixir",
+	".go": "go", ".java": "java", ".js": "javascript", ".jsx": "javascript", ".kt": "kotlin", ".php": "php", ".py": "python",
+	".rb": "ruby", ".rs": "rust", ".scala": "scala", ".swift": "swift", ".tsx": "tsx", ".ts": "typescript"}
 
 // A text is a file of the analysis package's fixtures.
 type text struct {
