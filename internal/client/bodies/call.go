@@ -85,6 +85,9 @@ func (e *Eval) instance(path string, n *node, sc *scope) *Shape {
 			return &Shape{Elem: s}
 		}
 	}
+	if p.File.Lang == "python" && e.isSerializer(s) { // what it is given is what it writes
+		return s
+	}
 	return e.filled(s, n, sc)
 }
 
@@ -229,6 +232,9 @@ var predicates = lazy.Words("filter where find some every any all none sort sort
 func (e *Eval) calledMember(n *node, sc *scope) *Shape {
 	m := n.x
 	path := pathOf(m)
+	if s := e.ownSerializer(path, n, sc); s != nil {
+		return s
+	}
 	if path != "" && !isSelf(strings.SplitN(path, ".", 2)[0]) {
 		if isUpper(m.name) {
 			if s := e.instance(path, n, sc); s != nil {

@@ -17,6 +17,11 @@ func (e *Eval) member(n *node, sc *scope) *Shape {
 	if s := x.field(n.name); s != nil {
 		return s
 	}
+	if n.name == "data" {
+		if s := e.serialized(x); s != nil {
+			return s
+		}
+	}
 	if s := e.property(x, n.name); s != nil {
 		return s
 	}
