@@ -27,7 +27,7 @@ func (e *Eval) call(n *node, sc *scope) *Shape {
 
 // making works out new X(...) and X{...}.
 func (e *Eval) making(n *node, sc *scope) *Shape {
-	if s := e.instance(pathOf(n.x), n, sc); s != nil {
+	if s := e.instance(pathOf(n.x), n, sc); s != nil && (s.holds() || !keyed(n.init)) {
 		return s
 	}
 	out := &Shape{Open: true}
@@ -44,6 +44,16 @@ func (e *Eval) making(n *node, sc *scope) *Shape {
 		return out
 	}
 	return e.passed(n, sc)
+}
+
+// keyed tells a map by its keys: envelope{"part": p}.
+func keyed(init []arg) bool {
+	for _, a := range init {
+		if a.key == nil || a.key.kind != text {
+			return false
+		}
+	}
+	return len(init) > 0
 }
 
 func (e *Eval) puts(f *function, out *Shape, sc *scope) {

@@ -104,6 +104,10 @@ func (e *Eval) delegated(h Handler, sc *scope, replies Replies, depth int) *Shap
 	src := e.src(h.File)
 	own := map[string]bool{}
 	for _, p := range sc.decl {
+		if strings.Contains(p.Typ, "ResponseWriter") { // who has not got it, does not reply
+			own = map[string]bool{p.Name: true}
+			break
+		}
 		own[strings.TrimLeft(p.Name, "$&*")] = true
 	}
 	for _, w := range []string{"res", "ctx", "reply", "response", "call", "c", "w", "context"} {

@@ -163,7 +163,7 @@ func (e *extractor) shaped(side string, from, to int) (out []outline.Span) {
 				continue
 			}
 			q := place{o: e.o, rule: r, call: c}
-			if w, ok := q.value(r.Options.Get(side)); ok && w.Span.End > 0 {
+			if w, ok := q.firstValue(r.Options.Get(side)); ok && w.Span.End > 0 {
 				out = append(out, w.Span)
 				break
 			}
