@@ -41,10 +41,11 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	if h, ok := e.extends(scopes); ok {
 		return h, ""
 	}
-	if h, ok := e.configured(scopes); ok {
-		return h, ""
+	h, ok := e.configured(scopes)
+	if !ok {
+		h, ok = e.collected(scopes)
 	}
-	if h, ok := e.collected(scopes); ok {
+	if ok {
 		_, below, _ := e.groupOf(router, scopes)
 		return h, below
 	}
