@@ -277,8 +277,9 @@ func (p *place) prefix() string {
 // withoutSetting is a route or prefix of a server without the setting that it
 // may begin with: that is mostly empty.
 func withoutSetting(route string) string {
-	if rest, ok := strings.CutPrefix(route, "{}/"); ok {
-		return "/" + rest
+	rest, ok := strings.CutPrefix(route, "{}")
+	if ok && rest != "" && (rest[0] == '/' || rest[0] >= 'a' && rest[0] <= 'z') { // it may end in a slash
+		return "/" + strings.TrimPrefix(rest, "/")
 	}
 	return route
 }
