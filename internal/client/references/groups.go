@@ -74,6 +74,8 @@ var (
 	grapePrefix  = lazy.Regexp(`(?m)^\s*prefix\s*\(?\s*[:'"]([\w/]+)`)
 	grapeVersion = lazy.Regexp(`(?m)^\s*version\s*\(?\s*[:'"\[]+([\w.]+)['"\]]*([^\n]*)`)
 	engine       = lazy.Regexp(`([\w:]+)::Engine\.routes\.draw`)
+	hanamiApp    = lazy.Regexp(`^(.*\bapps/\w+/)config/routes\.rb$`)
+	hanamiClass  = lazy.Regexp(`module\s+(\w+)\s+class\s+Application\s*<\s*Hanami::Application`)
 )
 
 // grapePrefix is what stands before the routes of an API of Grape: prefixes,
@@ -107,7 +109,7 @@ func (r *Repo) grapePrefix(file string) string {
 // mountedClass finds the file of Ruby that mounts a class, and where.
 func (r *Repo) mountedClass(file, class string) (from, at string) {
 	last := class[strings.LastIndexByte(class, ':')+1:]
-	if last == "Engine" {
+	if last == "Engine" || last == "Application" { // many are called so
 		last = class
 	}
 	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
@@ -123,8 +125,15 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 	return "", ""
 }
 
-// enginePrefix is where the program mounts an engine of Rails.
+// enginePrefix is where the program mounts an engine of Rails, or one of the
+// applications of Hanami.
 func (r *Repo) enginePrefix(file string) string {
+	if app := hanamiApp().FindStringSubmatch(file); app != nil {
+		if class := hanamiClass().FindSubmatch(r.text(app[1] + "application.rb")); class != nil {
+			_, at := r.mountedClass(file, string(class[1])+"::Application")
+			return at
+		}
+	}
 	m := engine().FindSubmatch(r.text(file))
 	if m == nil {
 		return ""
