@@ -226,7 +226,7 @@ func (e *extractor) mountsAround(c *outline.Call) bool {
 func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	called := ""
 	switch {
-	case e.o.Lang == "rust" && v.Kind == outline.ValCall && v.Call != nil && isRouteList(v.Call.Name):
+	case e.o.Lang == "rust" && v.Kind == outline.ValCall && v.Call != nil && isRouteList(v.Call.Name) && e.isMacro(v.Call):
 		return e.lists(v.Call.Span, h)
 	case v.Kind == outline.ValCall && v.Call != nil:
 		called = v.Call.Name
