@@ -32,6 +32,7 @@ type extractor struct {
 	rule     string                     // the framework of the rule at hand
 	calling  int                        // functions that are followed at the moment
 	anyGroup bool                       // groups count whatever the file imports
+	near     bool                       // functions of Rust go by their own module
 	asked    bool                       // such a name was asked for in vain
 }
 

@@ -235,7 +235,7 @@ func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 	default:
 		return false
 	}
-	return isCalled(called, h)
+	return e.mayCall(called, h)
 }
 
 // isRouteList tells a macro of Rust that lists the functions that answer routes.
@@ -256,15 +256,15 @@ func (e *extractor) lists(s outline.Span, h contract.Handed) bool {
 		return false
 	}
 	for name := range strings.SplitSeq(strings.Trim(list, " \n\t()[]{}"), ",") {
-		if isCalled(strings.TrimSpace(name), h) {
+		if e.mayCall(strings.TrimSpace(name), h) {
 			return true
 		}
 	}
 	return false
 }
 
-// isCalled tells whether a name may be that of a function.
-func isCalled(called string, h contract.Handed) bool {
+// mayCall tells whether a name may be that of a function.
+func (e *extractor) mayCall(called string, h contract.Handed) bool {
 	name := strings.ToLower(strings.ReplaceAll(called, "::", "."))
 	at := strings.LastIndexByte(name, '.')
 	if name[at+1:] != strings.ToLower(h.Func) {
@@ -274,7 +274,11 @@ func isCalled(called string, h contract.Handed) bool {
 		return true
 	}
 	recv := name[strings.LastIndexByte(name[:at], '.')+1 : at]
-	for of := range strings.FieldsSeq(h.Of) {
+	parts := strings.Fields(h.Of) // of Rust a folder, a file and perhaps a type
+	if e.near && len(parts) > 1 && !slices.Contains([]string{"mod", "lib", "main"}, parts[1]) {
+		parts = parts[1:]
+	}
+	for _, of := range parts {
 		if of != "." && (strings.Contains(of, recv) || strings.Contains(recv, of)) {
 			return true
 		}
@@ -347,14 +351,15 @@ type Handing struct {
 	Router contract.Handed // that it was handed itself, if it was
 }
 
-// Handings finds where a file calls a function with a router.
-func (v *Version) Handings(h contract.Handed) (out []Handing) {
+// Handings finds where a file calls a function with a router, near: not by the
+// name of the folder that it lies in.
+func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 	e := v.extractor
 	if e == nil {
 		return nil
 	}
-	e.anyGroup = true // who hands a router on need not import the framework
-	defer func() { e.anyGroup = false }()
+	e.anyGroup, e.near = true, near && v.Outline.Lang == "rust" // who hands a router on need not import the framework
+	defer func() { e.anyGroup, e.near = false, false }()
 	switch h.Param {
 	case contract.Given:
 		return e.mountings(h)

@@ -39,7 +39,6 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		r.modules.handings = map[string][]string{}
 	}
 	r.modules.handings[key] = []string{""} // also ends a circle
-	var out []string
 	files := r.tree.ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	if h.Param == contract.Receiver && bytes.Count(r.text(file), []byte(h.Func+"(")) > 1 {
@@ -56,16 +55,30 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	case lang.Name == "rust": // a function is mounted by its name, too
 		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
-	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f)) {
-			continue
-		}
+	files = slices.DeleteFunc(slices.Clone(files[:min(len(files), maxHandFiles)]), func(f string) bool {
+		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f))
+	})
+	out := r.handedIn(files, h, true, depth)
+	if len(out) == 0 && h.Param == contract.Given {
+		out = r.handedIn(files, h, false, depth)
+	}
+	if len(out) == 0 && !h.Only {
+		out = []string{""}
+	}
+	r.modules.handings[key] = out
+	return out
+}
+
+// handedIn are the prefixes that files say, near: by the very name of what gives
+// the router, not by that of the folder around, which may give another.
+func (r *Repo) handedIn(files []string, h contract.Handed, near bool, depth int) (out []string) {
+	for _, f := range files {
 		v := r.versionOf(f)
 		if v == nil {
 			continue
 		}
 		r.resolveNames(v)
-		for _, x := range v.Handings(h) {
+		for _, x := range v.Handings(h, near) {
 			for _, above := range r.handings(f, x.Router, depth+1) {
 				if whole := contract.JoinRoute(above, x.Prefix); !slices.Contains(out, whole) {
 					out = append(out, whole)
@@ -73,10 +86,6 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 			}
 		}
 	}
-	if len(out) == 0 && !h.Only {
-		out = []string{""}
-	}
-	r.modules.handings[key] = out
 	return out
 }
 
