@@ -265,15 +265,18 @@ func (e *extractor) lists(s outline.Span, h contract.Handed) bool {
 
 // mayCall tells whether a name may be that of a function.
 func (e *extractor) mayCall(called string, h contract.Handed) bool {
-	name := strings.ToLower(strings.ReplaceAll(called, "::", "."))
+	name := strings.ToLower(strings.ReplaceAll(e.whole(called), "::", "."))
 	at := strings.LastIndexByte(name, '.')
 	if name[at+1:] != strings.ToLower(h.Func) {
 		return false
 	}
 	if at < 0 { // of this package, or imported by its name
-		return true
+		return !e.near || !e.defines(called) || strings.HasPrefix(h.Of, e.service(called).Of)
 	}
 	recv := name[strings.LastIndexByte(name[:at], '.')+1 : at]
+	if recv == "crate" || recv == "super" || recv == "self" {
+		return true
+	}
 	parts := strings.Fields(h.Of) // of Rust a folder, a file and perhaps a type
 	if e.near && len(parts) > 1 && !slices.Contains([]string{"mod", "lib", "main"}, parts[1]) {
 		parts = parts[1:]
@@ -284,6 +287,23 @@ func (e *extractor) mayCall(called string, h contract.Handed) bool {
 		}
 	}
 	return false
+}
+
+// whole is a name of Rust with the path that it is imported by.
+func (e *extractor) whole(called string) string {
+	if e.o.Lang == "rust" && outline.IsWord(called) {
+		for _, im := range e.o.Imports {
+			if im.Local == called {
+				return im.Module + "::" + im.Name
+			}
+		}
+	}
+	return called
+}
+
+// defines tells whether the file has a function of that name.
+func (e *extractor) defines(name string) bool {
+	return slices.ContainsFunc(e.o.Defs, func(d outline.Def) bool { return d.Name == name })
 }
 
 // groupOf finds the assignment in a function that makes a group of routes of
