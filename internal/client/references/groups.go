@@ -51,6 +51,34 @@ func (r *Repo) laravelPrefix(file string, depth int) string {
 	return ""
 }
 
+// attributedFolder is a folder of controllers that the package of attributes is
+// told a prefix of.
+var attributedFolder = lazy.Regexp(`app_path\(\s*['"]([^'"]+)['"]\s*\)\s*=>\s*\[[^\]]*?['"]prefix['"]\s*=>\s*['"]([^'"]*)['"]`)
+
+// attributesPrefix is what stands before the routes of a controller of Laravel
+// that tells them by attributes: by the settings of its folder, or by whoever
+// registers that.
+func (r *Repo) attributesPrefix(file string) string {
+	root, below, ok := strings.Cut(file, "app/")
+	if !ok {
+		return ""
+	}
+	for _, m := range attributedFolder().FindAllSubmatch(r.tree.read(path.Join(root, "config/route-attributes.php")), -1) {
+		if strings.HasPrefix(below, strings.Trim(string(m[1]), "/")+"/") {
+			return string(m[2])
+		}
+	}
+	for _, f := range []string{"bootstrap/app.php", "app/Providers/RouteServiceProvider.php", "app/Providers/AppServiceProvider.php"} {
+		text := r.tree.read(path.Join(root, f))
+		for dir := path.Dir(below); dir != "."; dir = path.Dir(dir) {
+			if prefix, ok := groupedFile(text, "app_path('"+dir+"')"); ok {
+				return prefix
+			}
+		}
+	}
+	return ""
+}
+
 // groupedFile finds the statement that makes a group of a file's routes, and
 // what it puts before them.
 func groupedFile(text []byte, file string) (string, bool) {

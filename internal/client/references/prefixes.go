@@ -96,7 +96,7 @@ var starters = []string{"main", "index", "app", "server", "bootstrap", "program"
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
 	switch framework {
-	case "laravel", "grape", "rails", "play": // each file has its own
+	case "laravel", "routeattributes", "grape", "rails", "play": // each file has its own
 		key = framework + " " + file
 	}
 	if known, ok := r.modules.prefixes[key]; ok {
@@ -109,6 +109,8 @@ func (r *Repo) appPrefix(file, framework string) string {
 	switch framework {
 	case "laravel":
 		prefix = r.laravelPrefix(file, 0)
+	case "routeattributes":
+		prefix = r.attributesPrefix(file)
 	case "grape":
 		prefix = r.grapePrefix(file)
 	case "rails":
