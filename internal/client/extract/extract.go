@@ -395,11 +395,14 @@ func (e *extractor) imported(router string) string {
 }
 
 // rootReceiver is the variable that a chain of calls begins with.
-func rootReceiver(c *outline.Call) string {
+func rootReceiver(c *outline.Call) string { return receiver(chainRoot(c).Name) }
+
+// chainRoot is the call that a chain of calls begins with.
+func chainRoot(c *outline.Call) *outline.Call {
 	for c.Inner != nil {
 		c = c.Inner
 	}
-	return receiver(c.Name)
+	return c
 }
 
 // wholeChain tells whether a rule reads a chain of calls as one: then the calls in

@@ -207,6 +207,26 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 			out = append(out, Handing{contract.JoinRoute(above, p.prefix()), from})
 		}
 	}
+	return append(out, e.givesOn(h)...)
+}
+
+// givesOn finds the functions of a file of Rust that give what they got from
+// another one, with more of their own: users::routes().route(...).
+func (e *extractor) givesOn(h contract.Handed) (out []Handing) {
+	if e.o.Lang != "rust" {
+		return nil
+	}
+	for _, c := range e.o.CallsTo(func(last string) bool { return last == h.Func }) {
+		from := e.givenBy(e.o.Around(c.Span.Start))
+		held := false // by a variable
+		for _, a := range e.o.Assigns {
+			held = held || a.Value.Span.Holds(c.Span.Start)
+		}
+		if from.Func == "" || from.Func == h.Func && from.Of == h.Of || held || !e.mayCall(c.Name, h) || e.mountsAround(&c) {
+			continue
+		}
+		out = append(out, Handing{"", from})
+	}
 	return out
 }
 
@@ -230,8 +250,16 @@ func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
 		return e.lists(v.Call.Span, h)
 	case v.Kind == outline.ValCall && v.Call != nil:
 		called = v.Call.Name
+		if e.o.Lang == "rust" { // users::routes().layer(x)
+			called = chainRoot(v.Call).Name
+		}
 	case e.o.Lang == "rust" && v.Kind == outline.ValName:
 		called = v.Text
+		for _, a := range e.o.Assigns {
+			if a.Name == v.Text && a.Value.Kind == outline.ValCall && a.Value.Call != nil {
+				called = chainRoot(a.Value.Call).Name
+			}
+		}
 	default:
 		return false
 	}
