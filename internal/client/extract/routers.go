@@ -99,7 +99,7 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 }
 
 // givesRouter is the head of a function whose result is a router.
-var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Vec<[^{]*Route>)`)
+var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Filter<|Vec<[^{]*Route>)`)
 
 // routerFirst is such a head where the type stands before the name.
 var routerFirst = lazy.Regexp(`^[^({]*\bRouter\s+\w+\s*\(`)

@@ -32,6 +32,11 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	if h.Param == contract.Receiver { // many files have one of the same name
 		key = fmt.Sprint(file, h)
 	}
+	crate := ""
+	if at := strings.Index(file, "src/"); at >= 0 && lang.Name == "rust" { // each has modules of its own
+		crate = file[:at]
+		key += " " + crate
+	}
 	if known, ok := r.modules.handings[key]; ok {
 		return known
 	}
@@ -58,7 +63,8 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	files = slices.DeleteFunc(slices.Clone(files[:min(len(files), maxHandFiles)]), func(f string) bool {
 		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f))
 	})
-	out := r.handedIn(files, h, true, depth)
+	near := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !strings.HasPrefix(f, crate) })
+	out := r.handedIn(near, h, true, depth)
 	if len(out) == 0 && h.Param == contract.Given {
 		out = r.handedIn(files, h, false, depth)
 	}
