@@ -31,6 +31,7 @@ type extractor struct {
 	rule     string                     // the framework of the rule at hand
 	calling  int                        // functions that are followed at the moment
 	anyGroup bool                       // groups count whatever the file imports
+	near     bool                       // functions of Rust go by their own module
 	asked    bool                       // such a name was asked for in vain
 }
 
@@ -261,45 +262,6 @@ func (e *extractor) parentOf(p place) string {
 	return receiver(p.call.Name)
 }
 
-// prefix is what a rule says stands before routes.
-func (p *place) prefix() string {
-	if v, ok := p.value(p.rule.Options.Get("path")); ok && p.rule.Options.Get("open") != "" {
-		if out := p.textsOf(v); len(out) > 0 {
-			return "/" + strings.TrimLeft(out[0], "/")
-		}
-		return "/{}" // what is no text is a parameter
-	}
-	text := withoutSetting(p.first(p.rule.Options.Get("path")))
-	return strings.TrimPrefix(strings.TrimRight(text, "*"), "^") // of Django's expressions
-}
-
-// withoutSetting is a route or prefix of a server without the setting that it
-// may begin with: that is mostly empty.
-func withoutSetting(route string) string {
-	if rest, ok := strings.CutPrefix(route, "{}/"); ok {
-		return "/" + rest
-	}
-	return route
-}
-
-// routerName is the variable of a router that is mounted: itself, or what makes
-// a middleware of it, as api.routes() does.
-func routerName(v outline.Value) string {
-	if v.Kind == outline.ValName {
-		return v.Text
-	}
-	if v.Kind != outline.ValCall || v.Call == nil || v.Call.Inner != nil {
-		return ""
-	}
-	if len(v.Call.Args) == 0 {
-		return receiver(v.Call.Name)
-	}
-	if router, ok := strings.CutSuffix(v.Call.Args[0].Text, ".urls"); ok && v.Call.Args[0].Kind == outline.ValName { // include(router.urls)
-		return router
-	}
-	return ""
-}
-
 // receiver is what a method is called on, when that is a plain name.
 func receiver(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
@@ -392,11 +354,14 @@ func (e *extractor) imported(router string) string {
 }
 
 // rootReceiver is the variable that a chain of calls begins with.
-func rootReceiver(c *outline.Call) string {
+func rootReceiver(c *outline.Call) string { return receiver(chainRoot(c).Name) }
+
+// chainRoot is the call that a chain of calls begins with.
+func chainRoot(c *outline.Call) *outline.Call {
 	for c.Inner != nil {
 		c = c.Inner
 	}
-	return receiver(c.Name)
+	return c
 }
 
 // wholeChain tells whether a rule reads a chain of calls as one: then the calls in

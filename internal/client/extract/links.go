@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"strings"
+
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/outline"
 )
@@ -50,4 +52,44 @@ func (l links) follow(e *extractor) {
 			e.prefixes[name] = whole
 		}
 	}
+}
+
+// prefix is what a rule says stands before routes.
+func (p *place) prefix() string {
+	if v, ok := p.value(p.rule.Options.Get("path")); ok && p.rule.Options.Get("open") != "" {
+		if out := p.textsOf(v); len(out) > 0 {
+			return "/" + strings.TrimLeft(out[0], "/")
+		}
+		return "/{}" // what is no text is a parameter
+	}
+	text := withoutSetting(p.first(p.rule.Options.Get("path")))
+	return strings.TrimPrefix(strings.TrimRight(text, "*"), "^") // of Django's expressions
+}
+
+// withoutSetting is a route or prefix of a server without the setting that it
+// may begin with: that is mostly empty.
+func withoutSetting(route string) string {
+	rest, ok := strings.CutPrefix(route, "{}")
+	if ok && rest != "" && (rest[0] == '/' || rest[0] >= 'a' && rest[0] <= 'z') { // it may end in a slash
+		return "/" + strings.TrimPrefix(rest, "/")
+	}
+	return route
+}
+
+// routerName is the variable of a router that is mounted: itself, or what makes
+// a middleware of it, as api.routes() does.
+func routerName(v outline.Value) string {
+	if v.Kind == outline.ValName {
+		return v.Text
+	}
+	if v.Kind != outline.ValCall || v.Call == nil || v.Call.Inner != nil {
+		return ""
+	}
+	if len(v.Call.Args) == 0 {
+		return receiver(v.Call.Name)
+	}
+	if router, ok := strings.CutSuffix(v.Call.Args[0].Text, ".urls"); ok && v.Call.Args[0].Kind == outline.ValName { // include(router.urls)
+		return router
+	}
+	return ""
 }

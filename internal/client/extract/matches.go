@@ -46,6 +46,8 @@ func (e *extractor) atMatches() {
 			}
 			if r.Options.Get("paired") != "" {
 				prefix, router = e.paired(uint32(m[0]))
+			} else if r.Options.Get("given") != "" {
+				router = e.givenBy(e.o.Around(uint32(m[0])))
 			}
 			if route, ok := cleanRoute(route, prefix, role); ok {
 				before := len(e.out)

@@ -41,10 +41,11 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	if h, ok := e.extends(scopes); ok {
 		return h, ""
 	}
-	if h, ok := e.configured(scopes); ok {
-		return h, ""
+	h, ok := e.configured(scopes)
+	if !ok {
+		h, ok = e.collected(scopes)
 	}
-	if h, ok := e.collected(scopes); ok {
+	if ok {
 		_, below, _ := e.groupOf(router, scopes)
 		return h, below
 	}
@@ -98,7 +99,7 @@ func (e *extractor) extends(scopes []outline.Scope) (contract.Handed, bool) {
 }
 
 // givesRouter is the head of a function whose result is a router.
-var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Vec<[^{]*Route>)`)
+var givesRouter = lazy.Regexp(`^[^{]*\)\s*(?:->)?\s*[^{]*(?:(?:Router|Mux|http\.Handler|Route)\b|Filter<|Vec<[^{]*Route>)`)
 
 // routerFirst is such a head where the type stands before the name.
 var routerFirst = lazy.Regexp(`^[^({]*\bRouter\s+\w+\s*\(`)
@@ -175,112 +176,6 @@ func (e *extractor) collected(scopes []outline.Scope) (contract.Handed, bool) {
 	return contract.Handed{}, false
 }
 
-// service is a function of Rust that is mounted by its name.
-func (e *extractor) service(name string) contract.Handed {
-	stem := strings.TrimSuffix(path.Base(e.o.Path), path.Ext(e.o.Path))
-	of := strings.ToLower(path.Base(path.Dir(e.o.Path)) + " " + stem)
-	return contract.Handed{Func: name[strings.LastIndexByte(name, '.')+1:], Param: contract.Given, Of: of}
-}
-
-// mountings finds where a file mounts what a function gives.
-func (e *extractor) mountings(h contract.Handed) (out []Handing) {
-	for i := range e.o.Calls {
-		c := &e.o.Calls[i]
-		if e.o.Lang == "rust" && isRouteList(c.Name) && e.lists(c.Span, h) { // in a function that gives them
-			if from := e.givenBy(e.o.Around(c.Span.Start)); from.Func != "" && !e.mountsAround(c) {
-				out = append(out, Handing{"", from})
-			}
-			continue
-		}
-		for _, r := range e.matching(c, "mount", "scope") {
-			if len(c.Args) == 0 || r.Role == "scope" && len(c.Args) < 2 || !e.gives(c.Args[len(c.Args)-1], h) {
-				continue
-			}
-			p := place{o: e.o, rule: r, call: c, def: c.Def, find: e.known(c)}
-			from, prefix := e.routerOf(c, rootReceiver(c))
-			prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
-			if from.Param == contract.Given && from.Func == h.Func && from.Of == h.Of {
-				continue
-			}
-			above := contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix)
-			out = append(out, Handing{contract.JoinRoute(above, p.prefix()), from})
-		}
-	}
-	return out
-}
-
-// mountsAround tells whether a call stands in another one that mounts.
-func (e *extractor) mountsAround(c *outline.Call) bool {
-	for i := range e.o.Calls {
-		x := &e.o.Calls[i]
-		if x.Span.Start < c.Span.Start && c.Span.End < x.Span.End && len(e.matching(x, "mount")) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// gives tells whether a value is the result of a function, by the name of what
-// it is called on: its package, its file or its type.
-func (e *extractor) gives(v outline.Value, h contract.Handed) bool {
-	called := ""
-	switch {
-	case e.o.Lang == "rust" && v.Kind == outline.ValCall && v.Call != nil && isRouteList(v.Call.Name):
-		return e.lists(v.Call.Span, h)
-	case v.Kind == outline.ValCall && v.Call != nil:
-		called = v.Call.Name
-	case e.o.Lang == "rust" && v.Kind == outline.ValName:
-		called = v.Text
-	default:
-		return false
-	}
-	return isCalled(called, h)
-}
-
-// isRouteList tells a macro of Rust that lists the functions that answer routes.
-func isRouteList(name string) bool {
-	return strings.HasSuffix(name, "routes") && !strings.Contains(name, "()")
-}
-
-// isMacro tells whether a call is one of a macro of Rust.
-func (e *extractor) isMacro(c *outline.Call) bool {
-	name, _, ok := strings.Cut(string(e.o.Source[c.Span.Start:c.Span.End]), "!")
-	return ok && e.o.Lang == "rust" && outline.IsWord(name)
-}
-
-// lists tells whether a macro names what is mounted.
-func (e *extractor) lists(s outline.Span, h contract.Handed) bool {
-	_, list, ok := strings.Cut(string(e.o.Source[s.Start:s.End]), "!")
-	if !ok {
-		return false
-	}
-	for name := range strings.SplitSeq(strings.Trim(list, " \n\t()[]{}"), ",") {
-		if isCalled(strings.TrimSpace(name), h) {
-			return true
-		}
-	}
-	return false
-}
-
-// isCalled tells whether a name may be that of a function.
-func isCalled(called string, h contract.Handed) bool {
-	name := strings.ToLower(strings.ReplaceAll(called, "::", "."))
-	at := strings.LastIndexByte(name, '.')
-	if name[at+1:] != strings.ToLower(h.Func) {
-		return false
-	}
-	if at < 0 { // of this package, or imported by its name
-		return true
-	}
-	recv := name[strings.LastIndexByte(name[:at], '.')+1 : at]
-	for of := range strings.FieldsSeq(h.Of) {
-		if of != "." && (strings.Contains(of, recv) || strings.Contains(recv, of)) {
-			return true
-		}
-	}
-	return false
-}
-
 // groupOf finds the assignment in a function that makes a group of routes of
 // another one.
 func (e *extractor) groupOf(name string, scopes []outline.Scope) (parent, path string, ok bool) {
@@ -346,14 +241,15 @@ type Handing struct {
 	Router contract.Handed // that it was handed itself, if it was
 }
 
-// Handings finds where a file calls a function with a router.
-func (v *Version) Handings(h contract.Handed) (out []Handing) {
+// Handings finds where a file calls a function with a router, near: not by the
+// name of the folder that it lies in.
+func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 	e := v.extractor
 	if e == nil {
 		return nil
 	}
-	e.anyGroup = true // who hands a router on need not import the framework
-	defer func() { e.anyGroup = false }()
+	e.anyGroup, e.near = true, near && v.Outline.Lang == "rust" // who hands a router on need not import the framework
+	defer func() { e.anyGroup, e.near = false, false }()
 	switch h.Param {
 	case contract.Given:
 		return e.mountings(h)

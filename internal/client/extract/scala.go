@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ const maxPaired = 4
 // A pair is a prefix and the text of what lies under it.
 type pair struct {
 	at     uint32
+	span   outline.Span
 	prefix string
 	routes string
 }
@@ -36,11 +38,32 @@ func (e *extractor) pairs() (out []pair) {
 				if !ok {
 					continue
 				}
-				out = append(out, pair{c.Span.Start, e.pairPrefix(strings.TrimSpace(left), c), right})
+				out = append(out, pair{c.Span.Start, a.Span, e.pairPrefix(strings.TrimSpace(left), c), right})
 			}
 		}
 	}
-	return out
+	return nested(out)
+}
+
+// nested puts before the pairs of a router what those say that it stands in,
+// which then have nothing of it themselves.
+func nested(pairs []pair) []pair {
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.span.Start, b.span.Start) })
+	for i := range pairs {
+		inner, routes := &pairs[i], pairs[i].routes
+		for j := i - 1; j >= 0; j-- {
+			if outer := &pairs[j]; outer.span.Holds(inner.at) && outer.at != inner.at {
+				inner.prefix = contract.JoinRoute(outer.prefix, inner.prefix)
+				break
+			}
+		}
+		for j := range pairs[:i] {
+			if pairs[j].span.Holds(inner.at) && pairs[j].at != inner.at {
+				pairs[j].routes = strings.Replace(pairs[j].routes, routes, "", 1)
+			}
+		}
+	}
+	return pairs
 }
 
 // pairPrefix reads what stands on the left: texts and constants.

@@ -202,6 +202,8 @@ func dotted(s string) string {
 				i++
 			}
 			b.WriteByte('.')
+		case c == '/' && i > 0 && strings.IndexByte(" \t\n\r", s[i-1]) >= 0: // perhaps a comment between the calls of a chain
+			i += commentAt(s[i:])
 		case c == '(':
 			b.WriteString("()")
 			i = closing(s, i) - 1
@@ -214,6 +216,21 @@ func dotted(s string) string {
 		}
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(b.String(), "..", "."), "."), ".")
+}
+
+// commentAt is how far a comment goes on that a text may begin with.
+func commentAt(s string) int {
+	end := "\n"
+	switch {
+	case strings.HasPrefix(s, "/*"):
+		end = "*/"
+	case !strings.HasPrefix(s, "//"):
+		return 0
+	}
+	if at := strings.Index(s, end); at >= 0 {
+		return at + len(end) - 1
+	}
+	return len(s)
 }
 
 // mark keeps an annotation. Its definition is the one whose header it stands

@@ -51,6 +51,34 @@ func (r *Repo) laravelPrefix(file string, depth int) string {
 	return ""
 }
 
+// attributedFolder is a folder of controllers that the package of attributes is
+// told a prefix of.
+var attributedFolder = lazy.Regexp(`app_path\(\s*['"]([^'"]+)['"]\s*\)\s*=>\s*\[[^\]]*?['"]prefix['"]\s*=>\s*['"]([^'"]*)['"]`)
+
+// attributesPrefix is what stands before the routes of a controller of Laravel
+// that tells them by attributes: by the settings of its folder, or by whoever
+// registers that.
+func (r *Repo) attributesPrefix(file string) string {
+	root, below, ok := strings.Cut(file, "app/")
+	if !ok {
+		return ""
+	}
+	for _, m := range attributedFolder().FindAllSubmatch(r.tree.read(path.Join(root, "config/route-attributes.php")), -1) {
+		if strings.HasPrefix(below, strings.Trim(string(m[1]), "/")+"/") {
+			return string(m[2])
+		}
+	}
+	for _, f := range []string{"bootstrap/app.php", "app/Providers/RouteServiceProvider.php", "app/Providers/AppServiceProvider.php"} {
+		text := r.tree.read(path.Join(root, f))
+		for dir := path.Dir(below); dir != "."; dir = path.Dir(dir) {
+			if prefix, ok := groupedFile(text, "app_path('"+dir+"')"); ok {
+				return prefix
+			}
+		}
+	}
+	return ""
+}
+
 // groupedFile finds the statement that makes a group of a file's routes, and
 // what it puts before them.
 func groupedFile(text []byte, file string) (string, bool) {
@@ -74,6 +102,8 @@ var (
 	grapePrefix  = lazy.Regexp(`(?m)^\s*prefix\s*\(?\s*[:'"]([\w/]+)`)
 	grapeVersion = lazy.Regexp(`(?m)^\s*version\s*\(?\s*[:'"\[]+([\w.]+)['"\]]*([^\n]*)`)
 	engine       = lazy.Regexp(`([\w:]+)::Engine\.routes\.draw`)
+	hanamiApp    = lazy.Regexp(`^(.*\bapps/\w+/)config/routes\.rb$`)
+	hanamiClass  = lazy.Regexp(`module\s+(\w+)\s+class\s+Application\s*<\s*Hanami::Application`)
 )
 
 // grapePrefix is what stands before the routes of an API of Grape: prefixes,
@@ -107,7 +137,7 @@ func (r *Repo) grapePrefix(file string) string {
 // mountedClass finds the file of Ruby that mounts a class, and where.
 func (r *Repo) mountedClass(file, class string) (from, at string) {
 	last := class[strings.LastIndexByte(class, ':')+1:]
-	if last == "Engine" {
+	if last == "Engine" || last == "Application" { // many are called so
 		last = class
 	}
 	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
@@ -123,8 +153,15 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 	return "", ""
 }
 
-// enginePrefix is where the program mounts an engine of Rails.
+// enginePrefix is where the program mounts an engine of Rails, or one of the
+// applications of Hanami.
 func (r *Repo) enginePrefix(file string) string {
+	if app := hanamiApp().FindStringSubmatch(file); app != nil {
+		if class := hanamiClass().FindSubmatch(r.text(app[1] + "application.rb")); class != nil {
+			_, at := r.mountedClass(file, string(class[1])+"::Application")
+			return at
+		}
+	}
 	m := engine().FindSubmatch(r.text(file))
 	if m == nil {
 		return ""

@@ -32,6 +32,11 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	if h.Param == contract.Receiver { // many files have one of the same name
 		key = fmt.Sprint(file, h)
 	}
+	crate := ""
+	if at := strings.Index(file, "src/"); at >= 0 && lang.Name == "rust" { // each has modules of its own
+		crate = file[:at]
+		key += " " + crate
+	}
 	if known, ok := r.modules.handings[key]; ok {
 		return known
 	}
@@ -39,7 +44,6 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		r.modules.handings = map[string][]string{}
 	}
 	r.modules.handings[key] = []string{""} // also ends a circle
-	var out []string
 	files := r.tree.ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	if h.Param == contract.Receiver && bytes.Count(r.text(file), []byte(h.Func+"(")) > 1 {
@@ -56,16 +60,31 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	case lang.Name == "rust": // a function is mounted by its name, too
 		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
-	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f)) {
-			continue
-		}
+	files = slices.DeleteFunc(slices.Clone(files[:min(len(files), maxHandFiles)]), func(f string) bool {
+		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f))
+	})
+	near := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !strings.HasPrefix(f, crate) })
+	out := r.handedIn(near, h, true, depth)
+	if len(out) == 0 && h.Param == contract.Given {
+		out = r.handedIn(files, h, false, depth)
+	}
+	if len(out) == 0 && !h.Only {
+		out = []string{""}
+	}
+	r.modules.handings[key] = out
+	return out
+}
+
+// handedIn are the prefixes that files say, near: by the very name of what gives
+// the router, not by that of the folder around, which may give another.
+func (r *Repo) handedIn(files []string, h contract.Handed, near bool, depth int) (out []string) {
+	for _, f := range files {
 		v := r.versionOf(f)
 		if v == nil {
 			continue
 		}
 		r.resolveNames(v)
-		for _, x := range v.Handings(h) {
+		for _, x := range v.Handings(h, near) {
 			for _, above := range r.handings(f, x.Router, depth+1) {
 				if whole := contract.JoinRoute(above, x.Prefix); !slices.Contains(out, whole) {
 					out = append(out, whole)
@@ -73,10 +92,6 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 			}
 		}
 	}
-	if len(out) == 0 && !h.Only {
-		out = []string{""}
-	}
-	r.modules.handings[key] = out
 	return out
 }
 
@@ -87,7 +102,7 @@ var starters = []string{"main", "index", "app", "server", "bootstrap", "program"
 func (r *Repo) appPrefix(file, framework string) string {
 	key := framework + " " + path.Dir(file)
 	switch framework {
-	case "laravel", "grape", "rails", "play": // each file has its own
+	case "laravel", "routeattributes", "grape", "rails", "play": // each file has its own
 		key = framework + " " + file
 	}
 	if known, ok := r.modules.prefixes[key]; ok {
@@ -100,6 +115,8 @@ func (r *Repo) appPrefix(file, framework string) string {
 	switch framework {
 	case "laravel":
 		prefix = r.laravelPrefix(file, 0)
+	case "routeattributes":
+		prefix = r.attributesPrefix(file)
 	case "grape":
 		prefix = r.grapePrefix(file)
 	case "rails":

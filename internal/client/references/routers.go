@@ -185,9 +185,11 @@ func loaded(o *outline.File, v outline.Value) bool {
 }
 
 var (
-	autoload = lazy.Regexp(`dir:\s*(?:[\w.]*\bjoin|[\w.]*\bresolve)\(\s*[\w.]+\s*,\s*((?:['"][^'"]+['"][\s,]*)+)\)([^;]*)`)
+	autoload = lazy.Regexp(`dir:\s*(?:[\w.]*\bjoin|[\w.]*\bresolve)\(\s*[\w.]+\s*,\s*((?:['"][^'"]+['"][\s,]*)+)\)([^;]*?\}[\s,]*\))`)
 	prefixed = lazy.Regexp(`prefix:\s*['"]([^'"]*)['"]`)
 	aFolder  = lazy.Regexp(`['"]([^'"]+)['"]`)
+	// plainFolders is the option that folders say nothing of routes.
+	plainFolders = lazy.Regexp(`dirNameRoutePrefix:\s*false`)
 )
 
 // folderPrefix is what a loader of plugins of Fastify makes of the folder that a
@@ -212,6 +214,9 @@ func (r *Repo) folderPrefix(file string) string {
 				prefix := ""
 				if found := prefixed().FindSubmatch(m[2]); found != nil {
 					prefix = string(found[1])
+				}
+				if plainFolders().Match(m[2]) {
+					below = ""
 				}
 				for elem := range strings.SplitSeq(strings.Trim(below, "/"), "/") {
 					if param, ok := strings.CutPrefix(elem, "_"); ok && bytes.Contains(m[2], []byte("routeParams")) {
