@@ -278,13 +278,20 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 	if loose && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}") && !strings.Contains(path, "://") {
 		path = "/" + path
 	}
-	if path, ok := cleanRoute(path, "", coord.Uses); ok && plausible().MatchString(path) && !onlyBase().MatchString(path) {
+	path, ok := cleanRoute(glued().ReplaceAllString(path, "$1"), "", coord.Uses)
+	if ok && plausible().MatchString(path) && !onlyBase().MatchString(path) && !asset().MatchString(path) {
 		e.add("http:"+method+" "+path, coord.Uses, line, contract.Shape{})
 	}
 }
 
 // plausible is what a path may be written with.
 var plausible = lazy.Regexp(`^[\w/{}.~:@!$&'()*+,;=%?#\[\]|-]+$`)
+
+// glued is what is put right behind a word: a query.
+var glued = lazy.Regexp(`(/[\w-]*[A-Za-z]{3})\{\}$`)
+
+// asset is a file that lies beside a page, no route of a program.
+var asset = lazy.Regexp(`(?i)\.(?:m?js|css|svg|png|jpe?g|gif|ico|wasm|woff2?)(?:$|[?#])`)
 
 // onlyBase is an address that others are put together from.
 var onlyBase = lazy.Regexp(`^(?:\w+://[^/]+)?/*(?:apis?|rest|v\d+)(?:/+(?:apis?|rest|v\d+))*/*$`)
@@ -460,6 +467,12 @@ func methodAmong(c *outline.Call) string {
 		}
 	}
 	return ""
+}
+
+// Told tells whether a call names the one method that it has.
+func (q *Request) Told(c *outline.Call) bool {
+	m := methodAmong(c)
+	return m != "" && strings.EqualFold(q.method, m)
 }
 
 // Same tells whether two request functions are one.

@@ -268,6 +268,14 @@ func (w *walker) unwrap(i int) int {
 		if w.s.class[w.t.Nodes[i].Kind] != kindWrap && w.s.class[w.t.Nodes[i].Kind] != kindPair {
 			return i
 		}
+		if f := w.s.forms[w.t.Nodes[i].Kind]; f != nil && w.s.class[w.t.Nodes[i].Kind] == kindWrap && f.parts.Get("value") != "" {
+			held := w.s.part(w.t, i, f.parts.Get("value")) // a type stands behind it
+			if held < 0 {
+				return i
+			}
+			i = held
+			continue
+		}
 		next, count := -1, 0
 		for c := range w.t.Children(i) {
 			if w.s.class[w.t.Nodes[c].Kind] == kindComment {

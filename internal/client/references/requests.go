@@ -66,20 +66,33 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 			if seen[c.Span.End] || len(c.Args) == 0 {
 				continue
 			}
-			for k := range doors {
-				if doors[k].opens(types, c) {
-					if !seen[c.Span.End] {
-						v.Forget(c)
-					}
-					seen[c.Span.End] = true
-					v.Apply(c, &doors[k].Request)
-				}
+			open := opened(doors, types, c)
+			if len(open) > 0 {
+				v.Forget(c)
+				seen[c.Span.End] = true
+			}
+			for _, q := range open {
+				v.Apply(c, q)
 			}
 		}
 		if len(v.Requests) == before {
 			return
 		}
 	}
+}
+
+// opened are the request functions that a call is one of. One that asks in a way
+// for each method is told which.
+func opened(doors []door, types *holders, c *outline.Call) (out []*extract.Request) {
+	for k := range doors {
+		if doors[k].opens(types, c) {
+			out = append(out, &doors[k].Request)
+		}
+	}
+	if told := slices.DeleteFunc(slices.Clone(out), func(q *extract.Request) bool { return !q.Told(c) }); len(told) > 0 && len(out) > 1 {
+		return told
+	}
+	return out
 }
 
 // owner is the last part of what a function is a member of.
