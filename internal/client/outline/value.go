@@ -162,9 +162,27 @@ func (w *walker) valueAt(i, depth int) Value {
 		}
 		if IsWord(v.Text) {
 			v.Kind = ValName
+		} else if w.Lang == "typescript" || w.Lang == "javascript" {
+			w.lookedUp(&v, i)
 		}
 	}
 	return v
+}
+
+// AnyMember stands behind the name of an object for the member that something
+// else says.
+const AnyMember = ".[]"
+
+// lookedUp reads x[y] as a member of x.
+func (w *walker) lookedUp(v *Value, i int) {
+	if w.s.acts[w.t.Nodes[i].Kind] != actIndex {
+		return
+	}
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	object, index := w.s.part(w.t, i, f.parts.Get("object")), w.s.part(w.t, i, f.parts.Get("index"))
+	if object >= 0 && index >= 0 && IsWord(w.t.Text(object)) && IsWord(w.t.Text(index)) {
+		v.Kind, v.Text = ValName, w.t.Text(object)+AnyMember
+	}
 }
 
 // items yields the children of a node and those of its bags.

@@ -101,7 +101,7 @@ func owner(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
 // opens tells whether a call is one of a request function.
 func (d *door) opens(types *holders, c *outline.Call) bool {
 	if strings.Contains(c.Name, "()") {
-		return false
+		return d.opensMade(c.Name)
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(c.Name, "this."), "self.")
 	at := strings.LastIndexByte(name, '.')
@@ -128,6 +128,21 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 		return true
 	}
 	return types.holds(recv, d.local) || !d.own && (types.holds(recv, owner(d.Owner)) || types.taken(recv, d.local))
+}
+
+// opensMade tells whether a call is one of a client that a function gives it:
+// api().get(), net.api().get().
+func (d *door) opensMade(name string) bool {
+	of, called := strings.CutSuffix(name, "()."+d.Name)
+	maker, makes := strings.CutSuffix(d.Owner, "()")
+	if !called || !makes || !d.IsClient() || strings.Contains(of, "()") {
+		return false
+	}
+	module, last, inside := strings.Cut(of, ".")
+	if inside {
+		return d.local == module && last == maker
+	}
+	return d.own && of == maker || d.local == of
 }
 
 // holders tells of which types the variables of a file are, as far as its text
@@ -217,6 +232,8 @@ func doorTo(q extract.Request, name, local string) (door, bool) {
 		return door{q, local, false}, true
 	case q.Owner == "" && name == "*":
 		return door{q, "*", false}, true
+	case strings.HasSuffix(q.Owner, "()"): // a function that gives a client
+		return door{q, local, false}, name == "" || q.Owner == name+"()"
 	case q.Owner != "" && q.IsClient() && q.Owner != name: // a member of what is imported, if at all
 		return door{q, "", false}, true
 	case q.Owner != "":
