@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -317,12 +318,21 @@ func (e *extractor) wraps(c *outline.Call, path string) (outline.Scope, bool) {
 		return outline.Scope{}, false
 	}
 	id, _ := strconv.Atoi(path[at[2]:at[3]])
+	param, _ := strconv.Atoi(path[at[4]:at[5]])
 	for _, s := range e.o.Around(c.Span.Start) {
 		if s.ID == id {
-			return s, s.Name != ""
+			return s, s.Name != "" && (at[1] < len(path) || !isQuery(s.Params[param], path[at[6]:at[7]]))
 		}
 	}
 	return outline.Scope{}, false
+}
+
+// queries are what parameters are called that hold the query of an address.
+var queries = lazy.Regexp(`(?i)quer(?:y|ies|ystring)$|params?$|search$|filters?$|^qs$`)
+
+// isQuery tells whether what stands last in a path is its query, by its name.
+func isQuery(p outline.Param, field string) bool {
+	return queries().MatchString(cmp.Or(field, paramName(p)))
 }
 
 // Forget drops what a rule took a call for by the name of what it is made with:
