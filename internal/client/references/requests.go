@@ -50,7 +50,7 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	for range maxRequestDepth {
 		for _, q := range v.Requests {
 			if !slices.ContainsFunc(doors, func(d door) bool { return d.own && d.Request.Same(&q) }) {
-				doors = append(doors, door{q, owner(q.Owner), true})
+				doors = append(doors, given(o, door{q, owner(q.Owner), true})...)
 			}
 		}
 		if len(doors) == 0 {
@@ -242,6 +242,20 @@ func doorTo(q extract.Request, name, local string) (door, bool) {
 	return door{}, false
 }
 
+// given are the doors that a door is in a file: a function that another one gives
+// back goes by the names that the file gives it, const ask = useAsk().
+func given(o *outline.File, d door) []door {
+	out := []door{d}
+	for _, a := range o.Assigns {
+		if c := a.Value.Call; d.Name == outline.Gives && c != nil && c.Name == d.local && outline.IsWord(a.Name) {
+			q := d.Request
+			q.Owner, q.Name = "", a.Name
+			out = append(out, door{q, a.Name, d.own})
+		}
+	}
+	return out
+}
+
 // doorsOf are the request functions that a file can reach through its imports,
 // or through the types that it names.
 func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
@@ -257,7 +271,7 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		files++
 		for _, q := range r.requestsOf(file, depth+1) {
 			if d, ok := doorTo(q, name, local); ok {
-				out = append(out, d)
+				out = append(out, given(o, d)...)
 			}
 		}
 	}
