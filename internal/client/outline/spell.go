@@ -306,6 +306,10 @@ func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []str
 			out = product(out, arg(i), "/")
 		}
 		return out
+	case "useMemo", "computed": // what a function makes, again when that changes
+		if c.Args[0].Kind == ValLambda {
+			return arg(0)
+		}
 	case "URI", "Uri", "parse", "create", "String", "to_string", "from", "encodeURI", "uri", "url", "of", "toString", "trim":
 		return arg(0)
 	}
