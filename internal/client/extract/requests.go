@@ -21,6 +21,7 @@ import (
 type Request struct {
 	Owner  string // the object or type that it is a member of; "" for none
 	Name   string
+	fn     int // tells the functions of its file apart
 	params []outline.Param
 	path   string // with marks where a parameter stands
 	method string // likewise; "" if it is not known
@@ -258,13 +259,15 @@ func together(methods []string, i, paths int) []string {
 func (e *extractor) conclude(c *outline.Call, line int, path, method string, loose bool) {
 	if fn, ok := e.wraps(c, path); ok {
 		name := fn.Name[strings.LastIndexByte(fn.Name, '.')+1:]
-		q := Request{Owner: strings.TrimSuffix(strings.TrimSuffix(fn.Name, name), "."), Name: name, params: fn.Params, path: path, method: method}
-		if !slices.ContainsFunc(e.requests, func(r Request) bool { return r.Same(&q) }) {
-			e.requests = append(e.requests, q)
-		}
+		q := Request{Owner: strings.TrimSuffix(strings.TrimSuffix(fn.Name, name), "."), Name: name, fn: fn.ID, params: fn.Params,
+			path: path, method: method}
+		e.know(q)
 		return
 	}
 	path = marks().ReplaceAllString(path, "{}")
+	if rest, ok := strings.CutPrefix(path, "{}//"); ok { // both ends of what is joined may have one
+		path = "{}/" + rest
+	}
 	if at := marks().FindStringSubmatch(method); at != nil {
 		if _, or, ok := strings.Cut(at[3], "="); ok {
 			method = or
@@ -477,15 +480,4 @@ func methodAmong(c *outline.Call) string {
 		}
 	}
 	return ""
-}
-
-// Told tells whether a call names the one method that it has.
-func (q *Request) Told(c *outline.Call) bool {
-	m := methodAmong(c)
-	return m != "" && strings.EqualFold(q.method, m)
-}
-
-// Same tells whether two request functions are one.
-func (q *Request) Same(x *Request) bool {
-	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
 }

@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -48,9 +49,10 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 	seen := map[uint32]bool{}
 	for range maxRequestDepth {
+		v.Hand()
 		for _, q := range v.Requests {
 			if !slices.ContainsFunc(doors, func(d door) bool { return d.own && d.Request.Same(&q) }) {
-				doors = append(doors, given(o, door{q, owner(q.Owner), true})...)
+				doors = append(doors, door{q, owner(q.Owner), true})
 			}
 		}
 		if len(doors) == 0 {
@@ -242,20 +244,6 @@ func doorTo(q extract.Request, name, local string) (door, bool) {
 	return door{}, false
 }
 
-// given are the doors that a door is in a file: a function that another one gives
-// back goes by the names that the file gives it, const ask = useAsk().
-func given(o *outline.File, d door) []door {
-	out := []door{d}
-	for _, a := range o.Assigns {
-		if c := a.Value.Call; d.Name == outline.Gives && c != nil && c.Name == d.local && outline.IsWord(a.Name) {
-			q := d.Request
-			q.Owner, q.Name = "", a.Name
-			out = append(out, door{q, a.Name, d.own})
-		}
-	}
-	return out
-}
-
 // doorsOf are the request functions that a file can reach through its imports,
 // or through the types that it names.
 func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
@@ -271,7 +259,10 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		files++
 		for _, q := range r.requestsOf(file, depth+1) {
 			if d, ok := doorTo(q, name, local); ok {
-				out = append(out, given(o, d)...)
+				out = append(out, d)
+				for _, h := range d.Handed(o, d.local) { // const ask = useAsk()
+					out = append(out, door{h, cmp.Or(h.Owner, h.Name), false})
+				}
 			}
 		}
 	}
