@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -83,4 +84,13 @@ func (q *Request) Told(c *outline.Call) bool {
 // Same tells whether two request functions are one.
 func (q *Request) Same(x *Request) bool {
 	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
+}
+
+// withBase leaves out what is asked for as it was given where it gets a base, too:
+// that is for addresses of elsewhere, url.startsWith("http") ? url : base + url.
+func withBase(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(s string) bool {
+		return marks().FindString(s) == s && s != "" &&
+			slices.ContainsFunc(paths, func(x string) bool { return len(x) > len(s) && strings.HasSuffix(x, s) })
+	})
 }

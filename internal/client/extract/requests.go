@@ -214,7 +214,7 @@ func (e *extractor) request(p *place, client string) {
 	if p.call.Index != nil { // client[method](path)
 		selector = "0"
 	}
-	paths := e.spellings(p, selector)
+	paths := withBase(e.spellings(p, selector))
 	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}
@@ -265,6 +265,9 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 		return
 	}
 	path = marks().ReplaceAllString(path, "{}")
+	if at := max(strings.LastIndex(path, "http://"), strings.LastIndex(path, "https://")); at > 0 && !strings.Contains(path[:at], "?") {
+		path = path[at:] // no base stands before a whole address
+	}
 	if rest, ok := strings.CutPrefix(path, "{}//"); ok { // both ends of what is joined may have one
 		path = "{}/" + rest
 	}

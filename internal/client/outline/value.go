@@ -156,17 +156,22 @@ func (w *walker) valueAt(i, depth int) Value {
 		v.Call = w.readCall(i)
 		v.Text = short(w.t.Text(i))
 	default:
-		v.Text = short(w.t.Text(i))
-		if w.Lang == "elixir" { // @base is what a module calls base
-			v.Text = strings.TrimPrefix(v.Text, "@")
-		}
-		if IsWord(v.Text) {
-			v.Kind = ValName
-		} else if w.Lang == "typescript" || w.Lang == "javascript" {
-			w.lookedUp(&v, i)
-		}
+		w.named(&v, i)
 	}
 	return v
+}
+
+// named reads a name, or keeps the text of what is none.
+func (w *walker) named(v *Value, i int) {
+	v.Text = short(w.t.Text(i))
+	if w.Lang == "elixir" { // @base is what a module calls base
+		v.Text = strings.TrimPrefix(v.Text, "@")
+	}
+	if IsWord(v.Text) {
+		v.Kind = ValName
+	} else if w.Lang == "typescript" || w.Lang == "javascript" {
+		w.lookedUp(v, i)
+	}
 }
 
 // AnyMember stands behind the name of an object for the member that something
