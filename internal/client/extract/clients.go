@@ -30,7 +30,41 @@ func (e *extractor) findClients() {
 			e.clients[name] = base
 		}
 	}
+	e.findMakers()
 }
+
+// findMakers learns which functions give an HTTP client: api().get("/x"). They
+// are known as they are called.
+func (e *extractor) findMakers() {
+	if !e.ecma() {
+		return
+	}
+	for i := range e.o.Calls {
+		c := &e.o.Calls[i]
+		if len(e.matching(c, "client")) == 0 {
+			continue
+		}
+		name := "default" // one without a name that the file exports
+		var given []outline.Value
+		if c.Def >= 0 {
+			name = e.o.Defs[c.Def].Name
+			given, _ = e.o.Given(name)
+		}
+		for _, a := range e.o.Assigns {
+			if v := a.Value; c.Def < 0 && a.Name == name && v.Kind == outline.ValLambda && v.Gives != nil {
+				given = v.Gives()
+			}
+		}
+		for _, v := range given {
+			if base, ok := e.clientOf(v, 0); ok {
+				e.clients[name+byCall] = base
+			}
+		}
+	}
+}
+
+// byCall stands behind the name of a function that gives a client.
+const byCall = "()"
 
 // clientOf is the base address of the HTTP client that a value is.
 func (e *extractor) clientOf(v outline.Value, depth int) (string, bool) {
@@ -74,6 +108,17 @@ func (e *extractor) clientOf(v outline.Value, depth int) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// askedWith is the client that a call is made with: a variable, or a function that
+// gives one.
+func (e *extractor) askedWith(c *outline.Call) string {
+	if maker := receiver(c.Name); strings.HasSuffix(maker, byCall) {
+		if _, ok := e.clients[maker]; ok {
+			return maker
+		}
+	}
+	return rootReceiver(c)
 }
 
 // IsClient tells whether it is a function of an HTTP client.

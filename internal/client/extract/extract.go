@@ -289,12 +289,12 @@ func (e *extractor) atCall(c *outline.Call) {
 		e.rule = r.Framework
 		switch r.Contract {
 		case "http":
-			recv := rootReceiver(c)
 			if r.Role == "uses" {
-				e.request(p, recv)
-				e.remember(before, recv, c)
+				client := e.askedWith(c)
+				e.request(p, client)
+				e.remember(before, client, c)
 			} else {
-				e.served(p, recv)
+				e.served(p, rootReceiver(c))
 			}
 		case "db":
 			e.table(p)

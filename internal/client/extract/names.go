@@ -33,6 +33,9 @@ func (e *extractor) lookup(c *outline.Call) func(string) []string {
 		if called, ok := strings.CutSuffix(name, "()"); ok {
 			return e.called(called)
 		}
+		if object, ok := strings.CutSuffix(name, outline.AnyMember); ok {
+			return e.anyOf(c, object, find)
+		}
 		base, field, _ := strings.Cut(name, ".")
 		for _, s := range scopes {
 			for i, p := range s.Params {
@@ -55,6 +58,19 @@ func (e *extractor) lookup(c *outline.Call) func(string) []string {
 		return e.elsewhere(name)
 	}
 	return find
+}
+
+// anyOf are the paths that an object holds: one of them is looked up in it.
+func (e *extractor) anyOf(c *outline.Call, object string, find func(string) []string) (out []string) {
+	o, _ := e.object(c, object)
+	for _, f := range o.Fields {
+		for _, s := range e.o.Spell(f.Value, find) {
+			if strings.Contains(s, "/") && !slices.Contains(out, s) && len(out) < 8 {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 // assigned is what a name was given before a call, in the innermost function
@@ -124,7 +140,7 @@ func (e *extractor) called(name string) (out []string) {
 	}
 	e.calling++
 	defer func() { e.calling-- }()
-	given, known := e.o.Given(strings.TrimPrefix(name, "this."))
+	given, known := e.o.Given(name)
 	if v, ok := e.member(name); !known && ok && v.Kind == outline.ValLambda && v.Gives != nil {
 		given, known = v.Gives(), true
 	}

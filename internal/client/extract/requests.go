@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 type Request struct {
 	Owner  string // the object or type that it is a member of; "" for none
 	Name   string
+	fn     int // tells the functions of its file apart
 	params []outline.Param
 	path   string // with marks where a parameter stands
 	method string // likewise; "" if it is not known
@@ -212,7 +214,7 @@ func (e *extractor) request(p *place, client string) {
 	if p.call.Index != nil { // client[method](path)
 		selector = "0"
 	}
-	paths := e.spellings(p, selector)
+	paths := withBase(e.spellings(p, selector))
 	if len(paths) == 0 && p.rule.Options.Get("path-optional") != "" {
 		paths = []string{""}
 	}
@@ -257,13 +259,18 @@ func together(methods []string, i, paths int) []string {
 func (e *extractor) conclude(c *outline.Call, line int, path, method string, loose bool) {
 	if fn, ok := e.wraps(c, path); ok {
 		name := fn.Name[strings.LastIndexByte(fn.Name, '.')+1:]
-		q := Request{Owner: strings.TrimSuffix(strings.TrimSuffix(fn.Name, name), "."), Name: name, params: fn.Params, path: path, method: method}
-		if !slices.ContainsFunc(e.requests, func(r Request) bool { return r.Same(&q) }) {
-			e.requests = append(e.requests, q)
-		}
+		q := Request{Owner: strings.TrimSuffix(strings.TrimSuffix(fn.Name, name), "."), Name: name, fn: fn.ID, params: fn.Params,
+			path: path, method: method}
+		e.know(q)
 		return
 	}
 	path = marks().ReplaceAllString(path, "{}")
+	if at := max(strings.LastIndex(path, "http://"), strings.LastIndex(path, "https://")); at > 0 && !strings.Contains(path[:at], "?") {
+		path = path[at:] // no base stands before a whole address
+	}
+	if rest, ok := strings.CutPrefix(path, "{}//"); ok { // both ends of what is joined may have one
+		path = "{}/" + rest
+	}
 	if at := marks().FindStringSubmatch(method); at != nil {
 		if _, or, ok := strings.Cut(at[3], "="); ok {
 			method = or
@@ -278,13 +285,20 @@ func (e *extractor) conclude(c *outline.Call, line int, path, method string, loo
 	if loose && path != "" && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "{}") && !strings.Contains(path, "://") {
 		path = "/" + path
 	}
-	if path, ok := cleanRoute(path, "", coord.Uses); ok && plausible().MatchString(path) && !onlyBase().MatchString(path) {
+	path, ok := cleanRoute(glued().ReplaceAllString(path, "$1"), "", coord.Uses)
+	if ok && plausible().MatchString(path) && !onlyBase().MatchString(path) && !asset().MatchString(path) {
 		e.add("http:"+method+" "+path, coord.Uses, line, contract.Shape{})
 	}
 }
 
 // plausible is what a path may be written with.
 var plausible = lazy.Regexp(`^[\w/{}.~:@!$&'()*+,;=%?#\[\]|-]+$`)
+
+// glued is what is put right behind a word: a query.
+var glued = lazy.Regexp(`(/[\w-]*[A-Za-z]{3})\{\}$`)
+
+// asset is a file that lies beside a page, no route of a program.
+var asset = lazy.Regexp(`(?i)\.(?:m?js|css|svg|png|jpe?g|gif|ico|wasm|woff2?)(?:$|[?#])`)
 
 // onlyBase is an address that others are put together from.
 var onlyBase = lazy.Regexp(`^(?:\w+://[^/]+)?/*(?:apis?|rest|v\d+)(?:/+(?:apis?|rest|v\d+))*/*$`)
@@ -310,12 +324,21 @@ func (e *extractor) wraps(c *outline.Call, path string) (outline.Scope, bool) {
 		return outline.Scope{}, false
 	}
 	id, _ := strconv.Atoi(path[at[2]:at[3]])
+	param, _ := strconv.Atoi(path[at[4]:at[5]])
 	for _, s := range e.o.Around(c.Span.Start) {
 		if s.ID == id {
-			return s, s.Name != ""
+			return s, s.Name != "" && (at[1] < len(path) || !isQuery(s.Params[param], path[at[6]:at[7]]))
 		}
 	}
 	return outline.Scope{}, false
+}
+
+// queries are what parameters are called that hold the query of an address.
+var queries = lazy.Regexp(`(?i)quer(?:y|ies|ystring)$|params?$|search$|filters?$|^qs$`)
+
+// isQuery tells whether what stands last in a path is its query, by its name.
+func isQuery(p outline.Param, field string) bool {
+	return queries().MatchString(cmp.Or(field, paramName(p)))
 }
 
 // Forget drops what a rule took a call for by the name of what it is made with:
@@ -460,9 +483,4 @@ func methodAmong(c *outline.Call) string {
 		}
 	}
 	return ""
-}
-
-// Same tells whether two request functions are one.
-func (q *Request) Same(x *Request) bool {
-	return q.Owner == x.Owner && q.Name == x.Name && q.path == x.path && q.method == x.method
 }

@@ -408,7 +408,8 @@ func (w *walker) assignment(i int) {
 	n := w.t.Nodes[r]
 	k := w.s.class[w.t.Nodes[w.unwrap(r)].Kind]
 	constant := w.s.acts[w.t.Nodes[r].Kind] == actName && d >= 0 && w.Defs[d].Contain // of a class: another one
-	if !constant && k != kindText && k != kindJoin && k != kindCall && k != kindSymbol && k != kindObject && k != kindList && k != kindChoice {
+	exported := k == kindLambda && l < 0                                              // a function that the file is
+	if !constant && !exported && !slices.Contains(assignable, k) {
 		return
 	}
 	if k != kindText && n.End-n.Start > 20_000 {
@@ -420,6 +421,9 @@ func (w *walker) assignment(i int) {
 	}
 	w.Assigns = append(w.Assigns, assign{Name: name, Value: v, Def: d, Line: w.t.Nodes[i].Row})
 }
+
+// assignable are the values that are kept of what is assigned.
+var assignable = []kind{kindText, kindJoin, kindCall, kindSymbol, kindObject, kindList, kindChoice}
 
 // addition keeps "name += value" of a text.
 func (w *walker) addition(i int) {

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -101,18 +102,31 @@ func (w *walker) exportedName(at int, keys []string) string {
 // keeps are functions that give the function that they are handed.
 var keeps = []string{"useCallback", "useMemo", "useEvent", "useEffectEvent", "cache", "memo", "memoize", "debounce", "throttle"}
 
-// localName is that of a function which another one gives a name:
-// const load = useCallback((url) => ..., []).
+// Gives is the name of a function that another one gives back.
+const Gives = "()"
+
+// localName is that of a function which another one gives a name, or gives back:
+// const load = useCallback((url) => ..., []), return { load: (url) => ... }.
 func (w *walker) localName(i, d int) string {
+	key := ""
 	for at := w.parent(i); at >= 0 && at != w.Defs[d].node; at = w.parent(at) {
 		n := w.t.Nodes[at]
 		f := w.s.forms[n.Kind]
+		own := w.s.class[n.Kind] == kindLambda && w.parent(at) == w.Defs[d].node // const make = () => (url) => ...
 		switch {
+		case own, w.s.acts[n.Kind] == actReturn:
+			return w.Defs[d].Name + "." + cmp.Or(key, Gives)
+		case w.s.class[n.Kind] == kindPair && key == "":
+			k, _ := w.pairOf(at, f)
+			if k < 0 || !IsWord(w.t.Text(k)) {
+				return ""
+			}
+			key = w.t.Text(k)
 		case w.s.class[n.Kind] == kindLambda, w.s.class[n.Kind] == kindCall && !slices.Contains(keeps, w.lastName(at, f)),
-			w.s.class[n.Kind] == kindPair:
+			w.s.class[n.Kind] == kindPair, strings.HasSuffix(w.t.Kind(at), "block"):
 			return ""
 		case w.s.acts[n.Kind] == actDef && f.parts.Get("also") == "const":
-			if name := w.s.part(w.t, at, f.parts.Get("name")); name >= 0 && IsWord(w.t.Text(name)) {
+			if name := w.s.part(w.t, at, f.parts.Get("name")); name >= 0 && key == "" && IsWord(w.t.Text(name)) {
 				return w.Defs[d].Name + "." + w.t.Text(name)
 			}
 			return ""

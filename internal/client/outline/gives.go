@@ -30,14 +30,29 @@ func (w *walker) given(i int) (out []Value) {
 }
 
 // Given is what a function of the file may give back; ok is false when it has
-// no such function.
+// no such function. One of this. is a method, of a name that no other has.
 func (o *File) Given(name string) (out []Value, ok bool) {
+	method, own := strings.CutPrefix(name, "this.")
+	found := -1
 	for i := range o.Defs {
-		if d := &o.Defs[i]; d.HasCall && d.Name == name && o.gives != nil {
+		d := &o.Defs[i]
+		if !d.HasCall || o.gives == nil {
+			continue
+		}
+		switch {
+		case d.Name == method:
 			return o.gives(d.node), true
+		case own && strings.HasSuffix(d.Name, "."+method):
+			if found >= 0 {
+				return nil, false
+			}
+			found = i
 		}
 	}
-	return nil, false
+	if found < 0 {
+		return nil, false
+	}
+	return o.gives(o.Defs[found].node), true
 }
 
 // Result is what a function without a name gives back, if that is one value;

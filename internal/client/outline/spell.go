@@ -277,6 +277,12 @@ func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []str
 	if made := lookup(c.Name + "()"); made != nil {
 		return o.fillHoles(made, c, lookup, depth)
 	}
+	switch last {
+	case "replace", "replaceAll", "trim", "trimStart", "trimEnd": // what is cut off it says little
+		if (o.Lang == "typescript" || o.Lang == "javascript") && IsWord(object) {
+			return o.spell(Value{Kind: ValName, Text: object}, lookup, depth+1)
+		}
+	}
 	if len(c.Args) == 0 {
 		return unknown
 	}
@@ -300,6 +306,10 @@ func (o *File) spellCall(c *Call, lookup func(string) []string, depth int) []str
 			out = product(out, arg(i), "/")
 		}
 		return out
+	case "useMemo", "computed": // what a function makes, again when that changes
+		if c.Args[0].Kind == ValLambda {
+			return arg(0)
+		}
 	case "URI", "Uri", "parse", "create", "String", "to_string", "from", "encodeURI", "uri", "url", "of", "toString", "trim":
 		return arg(0)
 	}

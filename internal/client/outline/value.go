@@ -156,15 +156,38 @@ func (w *walker) valueAt(i, depth int) Value {
 		v.Call = w.readCall(i)
 		v.Text = short(w.t.Text(i))
 	default:
-		v.Text = short(w.t.Text(i))
-		if w.Lang == "elixir" { // @base is what a module calls base
-			v.Text = strings.TrimPrefix(v.Text, "@")
-		}
-		if IsWord(v.Text) {
-			v.Kind = ValName
-		}
+		w.named(&v, i)
 	}
 	return v
+}
+
+// named reads a name, or keeps the text of what is none.
+func (w *walker) named(v *Value, i int) {
+	v.Text = short(w.t.Text(i))
+	if w.Lang == "elixir" { // @base is what a module calls base
+		v.Text = strings.TrimPrefix(v.Text, "@")
+	}
+	if IsWord(v.Text) {
+		v.Kind = ValName
+	} else if w.Lang == "typescript" || w.Lang == "javascript" {
+		w.lookedUp(v, i)
+	}
+}
+
+// AnyMember stands behind the name of an object for the member that something
+// else says.
+const AnyMember = ".[]"
+
+// lookedUp reads x[y] as a member of x.
+func (w *walker) lookedUp(v *Value, i int) {
+	if w.s.acts[w.t.Nodes[i].Kind] != actIndex {
+		return
+	}
+	f := w.s.forms[w.t.Nodes[i].Kind]
+	object, index := w.s.part(w.t, i, f.parts.Get("object")), w.s.part(w.t, i, f.parts.Get("index"))
+	if object >= 0 && index >= 0 && IsWord(w.t.Text(object)) && IsWord(w.t.Text(index)) {
+		v.Kind, v.Text = ValName, w.t.Text(object)+AnyMember
+	}
 }
 
 // items yields the children of a node and those of its bags.
@@ -267,6 +290,14 @@ func (w *walker) unwrap(i int) int {
 	for range 4 {
 		if w.s.class[w.t.Nodes[i].Kind] != kindWrap && w.s.class[w.t.Nodes[i].Kind] != kindPair {
 			return i
+		}
+		if f := w.s.forms[w.t.Nodes[i].Kind]; f != nil && w.s.class[w.t.Nodes[i].Kind] == kindWrap && f.parts.Get("value") != "" {
+			held := w.s.part(w.t, i, f.parts.Get("value")) // a type stands behind it
+			if held < 0 {
+				return i
+			}
+			i = held
+			continue
 		}
 		next, count := -1, 0
 		for c := range w.t.Children(i) {

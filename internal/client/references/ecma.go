@@ -23,7 +23,7 @@ func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
 		}
 	}
 	if strings.HasPrefix(module, "@/") || strings.HasPrefix(module, "~/") {
-		return append(out, path.Join(srcRoot(o.Path), module[2:]))
+		return append(out, path.Join(srcRoot(o.Path), module[2:]), path.Join(r.npmRoot(path.Dir(o.Path)), module[2:]))
 	}
 	if rest, ok := strings.CutPrefix(module, "$lib/"); ok { // SvelteKit's
 		return append(out, path.Join(srcRoot(o.Path), "lib", rest))
@@ -40,6 +40,16 @@ func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
 		out = append(out, path.Join(dir, within), path.Join(dir, "src", within))
 	}
 	return out
+}
+
+// npmRoot is the folder of the package that a folder belongs to.
+func (r *Repo) npmRoot(dir string) string {
+	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if len(r.text(path.Join(dir, "package.json"))) > 0 {
+			break
+		}
+	}
+	return dir
 }
 
 // srcRoot is the folder named src, or app, that a file lies in.

@@ -2,6 +2,7 @@ package references
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -48,6 +49,7 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 	seen := map[uint32]bool{}
 	for range maxRequestDepth {
+		v.Hand()
 		for _, q := range v.Requests {
 			if !slices.ContainsFunc(doors, func(d door) bool { return d.own && d.Request.Same(&q) }) {
 				doors = append(doors, door{q, owner(q.Owner), true})
@@ -66,14 +68,13 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 			if seen[c.Span.End] || len(c.Args) == 0 {
 				continue
 			}
-			for k := range doors {
-				if doors[k].opens(types, c) {
-					if !seen[c.Span.End] {
-						v.Forget(c)
-					}
-					seen[c.Span.End] = true
-					v.Apply(c, &doors[k].Request)
-				}
+			open := opened(doors, types, c)
+			if len(open) > 0 {
+				v.Forget(c)
+				seen[c.Span.End] = true
+			}
+			for _, q := range open {
+				v.Apply(c, q)
 			}
 		}
 		if len(v.Requests) == before {
@@ -82,13 +83,27 @@ func (r *Repo) requested(v *extract.Version, depth int) {
 	}
 }
 
+// opened are the request functions that a call is one of. One that asks in a way
+// for each method is told which.
+func opened(doors []door, types *holders, c *outline.Call) (out []*extract.Request) {
+	for k := range doors {
+		if doors[k].opens(types, c) {
+			out = append(out, &doors[k].Request)
+		}
+	}
+	if told := slices.DeleteFunc(slices.Clone(out), func(q *extract.Request) bool { return !q.Told(c) }); len(told) > 0 && len(out) > 1 {
+		return told
+	}
+	return out
+}
+
 // owner is the last part of what a function is a member of.
 func owner(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
 
 // opens tells whether a call is one of a request function.
 func (d *door) opens(types *holders, c *outline.Call) bool {
 	if strings.Contains(c.Name, "()") {
-		return false
+		return d.opensMade(c.Name)
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(c.Name, "this."), "self.")
 	at := strings.LastIndexByte(name, '.')
@@ -115,6 +130,21 @@ func (d *door) opens(types *holders, c *outline.Call) bool {
 		return true
 	}
 	return types.holds(recv, d.local) || !d.own && (types.holds(recv, owner(d.Owner)) || types.taken(recv, d.local))
+}
+
+// opensMade tells whether a call is one of a client that a function gives it:
+// api().get(), net.api().get().
+func (d *door) opensMade(name string) bool {
+	of, called := strings.CutSuffix(name, "()."+d.Name)
+	maker, makes := strings.CutSuffix(d.Owner, "()")
+	if !called || !makes || !d.IsClient() || strings.Contains(of, "()") {
+		return false
+	}
+	module, last, inside := strings.Cut(of, ".")
+	if inside {
+		return d.local == module && last == maker
+	}
+	return d.own && of == maker || d.local == of
 }
 
 // holders tells of which types the variables of a file are, as far as its text
@@ -204,6 +234,8 @@ func doorTo(q extract.Request, name, local string) (door, bool) {
 		return door{q, local, false}, true
 	case q.Owner == "" && name == "*":
 		return door{q, "*", false}, true
+	case strings.HasSuffix(q.Owner, "()"): // a function that gives a client
+		return door{q, local, false}, name == "" || q.Owner == name+"()"
 	case q.Owner != "" && q.IsClient() && q.Owner != name: // a member of what is imported, if at all
 		return door{q, "", false}, true
 	case q.Owner != "":
@@ -228,6 +260,9 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		for _, q := range r.requestsOf(file, depth+1) {
 			if d, ok := doorTo(q, name, local); ok {
 				out = append(out, d)
+				for _, h := range d.Handed(o, d.local) { // const ask = useAsk()
+					out = append(out, door{h, cmp.Or(h.Owner, h.Name), false})
+				}
 			}
 		}
 	}
