@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -107,10 +108,19 @@ func (e *extractor) action(p *place, resource, action string) contract.Answer {
 
 var handedTo = lazy.Regexp(`^(?s:.{0,300}?)=>\s*([\w.]+)|^[^\n]*?\s([\w.]+)\s*(?:\(|$)`)
 
+// thenCalled is the function at the end of a chain of warp's filters.
+var thenCalled = lazy.Regexp(`^(?s:.*?)\.(?:and_then|then|map|map_async)\(\s*([\w:]+)\s*[,)]`)
+
 // answerAfter is the function that is named after a route that was found by
 // its text.
 func (e *extractor) answerAfter(at int) contract.Answer {
 	rest := e.o.Source[at:min(len(e.o.Source), at+400)]
+	if e.o.Lang == "rust" {
+		if m := thenCalled().FindSubmatch(rest); m != nil && !bytes.Contains(rest[:len(m[0])], []byte("path!")) {
+			return contract.Answer{Names: []string{strings.ReplaceAll(string(m[1]), "::", ".")}, At: uint32(at)}
+		}
+		return contract.Answer{}
+	}
 	if m := handedTo().FindSubmatch(rest); m != nil {
 		return contract.Answer{Names: []string{string(m[1]) + string(m[2])}, At: uint32(at)}
 	}
