@@ -82,7 +82,7 @@ func newClone(t *testing.T, s *server, token string) *clone {
 	gittest.Run(t, dir, "commit", "-qm", "first")
 	config, temp := t.TempDir(), t.TempDir()
 	return &clone{dir, config, temp, append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+config, "HOME="+config,
-		"TMPDIR="+temp, "SVC_NO_UPDATE_CHECK=1")}
+		"TMPDIR="+temp, "SVC_NO_UPDATE_CHECK=1", patient)}
 }
 
 func (c *clone) agent(t *testing.T, session string) *agent {

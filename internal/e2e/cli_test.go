@@ -26,12 +26,13 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "agenthost": agentHost, "svcd": func() {
+	testscript.Main(cleaner{m}, map[string]func(){"svc": svcMain, "agenthost": agentHost, "svcd": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(daemon.Main(ctx, daemon.Env{
@@ -44,6 +45,19 @@ func TestMain(m *testing.M) {
 			Pages:   dashboard.Handler(),
 		}))
 	}})
+}
+
+// patient is the setting that has hooks of the tests wait longer than those of
+// people, for a service that looks for races beside other tests.
+const patient = "SVC_TEST_PATIENT=1"
+
+func svcMain() {
+	if name, value, _ := strings.Cut(patient, "="); os.Getenv(name) == value {
+		for _, h := range host.All() {
+			h.Timeout = 20 * time.Second
+		}
+	}
+	os.Exit(cli.Run(os.Args[1:]))
 }
 
 // A cleaner removes the programs when the tests are done.
