@@ -214,6 +214,21 @@ type HookReply struct {
 	Watch         []coord.WatchedName `json:"watch,omitempty" doc:"Definitions that others in the repository took away or changed, and that nothing else there goes by. A client looks whether the files that it reports newly mention one, and tells it among their references"`
 	MergeChecks   []WantedCheck       `json:"merge_checks,omitempty" doc:"Work that this session's is related to by the facts. A client that has it merges both in a folder of its own, in the background, and has the languages' checkers look; what they say stays on its machine"`
 	WantLines     []string            `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
+	Unchecked     Unchecked           `json:"unchecked,omitempty" doc:"Nobody decided this edit, and why. It goes on; its agent and its person are told"`
+}
+
+// Unchecked says why nobody decided an edit.
+type Unchecked string
+
+const (
+	UncheckedServer   Unchecked = "unreachable" // the server did not answer in time
+	UncheckedBusy     Unchecked = "busy"        // it had no room
+	UncheckedDatabase Unchecked = "database"    // its database did not answer in time
+)
+
+// Enum lists the values for the API document.
+func (Unchecked) Enum() []string {
+	return []string{string(UncheckedServer), string(UncheckedBusy), string(UncheckedDatabase)}
 }
 
 // A WantedMap is a pair of versions of a file, of which the service would like

@@ -61,6 +61,7 @@ func unsure(ctx context.Context, err error) (wire.HookReply, error) {
 		return wire.HookReply{}, err
 	}
 	reply := allowed()
+	reply.Unchecked = wire.UncheckedDatabase
 	reply.InjectContext = "svc could not check this edit: its database did not answer in time. Others may be at work in the same place."
 	return reply, nil
 }
