@@ -49,8 +49,9 @@ var (
 	}
 	client = [][]string{
 		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
-		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck"},
-		{"host", "workspace", "formats", "symbols", "bodies"},
+		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
+			"hook/spool"},
+		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},
 		{"extract"},
 		{"references"},
 		{"analysis"},

@@ -17,7 +17,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/attend"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -348,7 +348,7 @@ func (a *app) client() (*remote.Client, login.Login, error) {
 func (a *app) connect(l login.Login) (*remote.Client, error) {
 	return remote.New(l.Server, l.Token, remote.Options{
 		Insecure: a.insecure || l.Insecure,
-		Reached:  func() { hook.Reached(a.Getenv("TMPDIR"), l.Server) }, // hooks need not wait till they dare again
+		Reached:  func() { spool.Reached(a.Getenv("TMPDIR"), l.Server) }, // hooks need not wait till they dare again
 	})
 }
 

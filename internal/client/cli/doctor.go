@@ -10,7 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -84,9 +84,9 @@ func (a *app) patient() *doctor.Patient {
 	}
 	p.Program, p.Writable = a.programCheck, store.Writable
 	temp := a.Getenv("TMPDIR")
-	p.Missed = func() (int, time.Time) { return hook.Missed(temp, l.Server) }
-	p.Heard = func() { hook.Heard(temp, l.Server) }
-	p.Memory, p.Ours, p.Forget = func() (string, error) { return hook.Memory(temp) }, hook.Own, hook.ForgetAll
+	p.Missed = func() (int, time.Time) { return spool.Missed(temp, l.Server) }
+	p.Heard = func() { spool.Heard(temp, l.Server) }
+	p.Memory, p.Ours, p.Forget = func() (string, error) { return spool.Memory(temp) }, spool.Own, spool.ForgetAll
 	p.Reads, p.Unpacked = reads, unpacked
 	here, _ := a.here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root

@@ -55,7 +55,7 @@ func printPrompt(in *os.File, out io.Writer) int {
 // promptGlance looks where a host's status line says, or at the folder. A shell
 // hands its own standard input on, from which nothing may be taken: only what
 // is there at once and looks like a host's is read.
-func promptGlance(in io.Reader, typed bool, temp, dir string, now time.Time) hook.Glance {
+func promptGlance(in io.Reader, typed bool, temp, dir string, now time.Time) hook.StatusLine {
 	var told struct {
 		SessionID string `json:"session_id"`
 		Cwd       string `json:"cwd"`
@@ -71,7 +71,7 @@ func promptGlance(in io.Reader, typed bool, temp, dir string, now time.Time) hoo
 			dir = d
 		}
 	}
-	return hook.At(temp, dir, told.SessionID, now)
+	return hook.StatusLineAt(temp, dir, told.SessionID, now)
 }
 
 // patience is how long a host's words may take: tmux keeps the input open and

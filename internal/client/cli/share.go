@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/presence"
@@ -286,7 +286,7 @@ func takeAlong(ctx context.Context, team *remote.Client, store login.Store, fing
 			}
 			if reply.SessionID != nil {
 				along[w.Session] = reply.SessionID
-				if err := hook.Owe(store.Dir, "", team.Server(), w.Root, s); err != nil {
+				if err := record.LeaveUnsent(store.Dir, "", team.Server(), w.Root, s); err != nil {
 					return nil, err
 				}
 				s.Put(presence.Where{Server: team.Server(), Root: w.Root, Remotes: w.Remotes, Session: *reply.SessionID})

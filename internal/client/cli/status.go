@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/grid"
-	"github.com/svc-hq/svc/internal/client/hook"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -81,7 +81,7 @@ func (a *app) status(ctx context.Context) *status {
 	}
 	c, l, err := a.client()
 	s.Server, s.ServerSource, s.TokenSource = l.Server, l.ServerSource, l.TokenSource
-	s.Unanswered, _ = hook.Missed(a.Getenv("TMPDIR"), l.Server)
+	s.Unanswered, _ = spool.Missed(a.Getenv("TMPDIR"), l.Server)
 	if err != nil {
 		s.failed = err
 		for _, e := range []*string{&s.UserError, &s.UsageError, &s.IntentsError, &s.TeammatesError, &s.AttentionError} {

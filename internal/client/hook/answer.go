@@ -10,9 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/hook/post"
+	"github.com/svc-hq/svc/internal/client/hook/record"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -32,28 +36,28 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 			return host.Output{}, err
 		}
 		if sends[0].event == wire.HookSessionStart && !c.Host.StartsSessions() {
-			r.spool.put("begun", "")
+			r.spool.Put("begun", "")
 		}
 	}
 	r.tellMerged(sends)
 	if c.Host.TakesAt(c.At) && !a.Block {
-		a.Context = r.spool.takeContext(a.Context, wire.MaxHookContext)
+		a.Context = r.spool.TakeContext(a.Context, wire.MaxHookContext)
 	}
-	a.Context = clip(a.Context, wire.MaxHookContext)
+	a.Context = excerpt.Text(a.Context, wire.MaxHookContext)
 	// A second configuration may have run us for the same call. The service
 	// evaluates it once, by its key; here it is kept from being said twice.
-	if a.Context != "" && c.CallID != "" && r.spool.seen(hashed(string(c.Event), c.CallID, c.Turn, c.Native)) {
+	if a.Context != "" && c.CallID != "" && r.spool.Seen(spool.Hash(string(c.Event), c.CallID, c.Turn, c.Native)) {
 		a.Context = ""
 	}
 	out, later := c.Render(a)
 	if later != "" && len(c.Host.Takes) > 0 && c.Event != wire.HookSessionEnd {
-		r.spool.queueContext(later)
+		r.spool.QueueContext(later)
 	}
 	if a.Block && c.IsShell() {
-		r.spool.take("shell-" + r.commandKey()) // it will not run
+		r.spool.Take(spool.ShellPrefix + r.commandKey()) // it will not run
 	}
 	if a.Block && c.CallID != "" {
-		r.spool.put(r.refusedKey(), "")
+		r.spool.Put(r.refusedKey(), "")
 	}
 	if a.Block || c.Event == wire.HookStop {
 		r.notWriting()
@@ -67,10 +71,10 @@ func (r *runner) finish() {
 	switch r.call.Event {
 	case wire.HookSessionEnd:
 		r.leave(!r.unheard)
-		r.spool.removeSession()
-		r.spool.prune()
+		r.spool.RemoveSession()
+		r.spool.Prune()
 	case wire.HookSessionStart:
-		r.spool.prune()
+		r.spool.Prune()
 	}
 }
 
@@ -79,7 +83,7 @@ type send struct {
 	event wire.HookEvent
 	at    *place
 	paths []string
-	as    *owner // in whose name, if not that of the session that speaks
+	as    *record.Owner // in whose name, if not that of the session that speaks
 	// lead tells that it must be answered before the others are sent.
 	lead bool
 }
@@ -97,7 +101,7 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 	}
 	var sends []send
 	first := c.Event == wire.HookSessionStart
-	if !c.Host.StartsSessions() && !r.spool.has("begun") {
+	if !c.Host.StartsSessions() && !r.spool.Has("begun") {
 		first = true
 		sends = append(sends, send{event: wire.HookSessionStart, at: targets[0].at, lead: true})
 	}
@@ -183,7 +187,7 @@ func (r *runner) ask(ctx context.Context, sends []send) (host.Answer, error) {
 		asked++
 		all.Block = all.Block || a.Block
 		all.Reason = strings.TrimPrefix(all.Reason+"\n"+a.Reason, "\n")
-		all.Context = joinContexts(all.Context, a.Context)
+		all.Context = spool.JoinContexts(all.Context, a.Context)
 	}
 	if asked == 0 {
 		return host.Answer{}, failed
@@ -204,13 +208,13 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	errs := make([]error, len(sends))
 	requests := make([]wire.HookRequest, len(sends))
 	own := slices.IndexFunc(sends, func(s send) bool { return s.as == nil })
-	missed := r.spool.takeMissed()
+	missed := r.spool.TakeMissed()
 	if own >= 0 {
 		errs[own] = errUnsent
 	}
 	defer func() {
 		if own < 0 || errs[own] != nil {
-			r.spool.miss(missed) // still to be told
+			r.spool.Miss(missed) // still to be told
 		}
 	}()
 	r.writing(sends)
@@ -225,7 +229,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		}
 		if s.lead || i == len(sends)-1 {
 			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
-				r.state.failed(errs[i]) // what follows would fail too, and an agent waits
+				r.breaker.Failed(errs[i]) // what follows would fail too, and an agent waits
 				return host.Answer{}, errs[i]
 			}
 			if errs[i] == nil && len(replies[i].WantLines) > 0 && replies[i].Decision != wire.Block {
@@ -245,16 +249,16 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	wait.Wait()
 	failures := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	if len(failures) == len(sends) {
-		r.state.failed(failures[0])
+		r.breaker.Failed(failures[0])
 		return host.Answer{}, failures[0]
 	}
 	for _, err := range failures {
 		r.log(err)
 	}
-	if r.state.count > 0 {
-		r.spool.unshare(r.outageKey())
+	if r.breaker.Count() > 0 {
+		r.spool.Unshare(spool.OutageKey(r.login.Server))
 	}
-	r.state.succeeded()
+	r.breaker.Succeeded()
 	r.enrol(sends, replies, errs)
 	for i, s := range sends {
 		if errs[i] != nil {
@@ -271,11 +275,11 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stamps map[string]string) {
 	r.keepWants(s.at.Root, reply.Wants)
 	r.startChecks(s, reply.MergeChecks)
-	r.glance(s, reply)
+	r.keepStatusLine(s, reply)
 	r.keepStash(s, reply)
 	if s.event == wire.HookPostEdit {
-		r.told(s, req.Repo.BaseSHA, req.Analysis, stamps)
-		r.keepUnsettled(s, req.Analysis)
+		r.noteSent(s, req.Repo.BaseSHA, req.Analysis, stamps)
+		r.keepRecheck(s, req.Analysis)
 		r.written(s)
 	}
 	r.startWatcher(s)
@@ -284,7 +288,7 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 		return
 	}
 	if reply.SessionID == nil && !r.asked(s.at.Root) {
-		r.spool.share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
+		r.spool.Share(unknownKey(s.at), strconv.FormatInt(time.Now().Unix(), 10))
 	}
 	if r.Unindexed != nil && reply.SessionID != nil && reply.IndexVersion == 0 {
 		r.Unindexed(s.at.Root)
@@ -298,12 +302,12 @@ var errUnsent = errors.New("not sent")
 // in peace, where only the user's own hooks speak for it.
 const unknownPause = 10 * time.Minute
 
-func unknownKey(at *place) string { return "unknown-" + hashed(at.fingerprints...)[:24] }
+func unknownKey(at *place) string { return "unknown-" + spool.Hash(at.fingerprints...)[:24] }
 
 // unknown reports whether the service said a moment ago that it does not know
 // a repository in which nobody asked for it.
 func (r *runner) unknown(at *place) bool {
-	since, err := strconv.ParseInt(r.spool.shared(unknownKey(at)), 10, 64)
+	since, err := strconv.ParseInt(r.spool.Shared(unknownKey(at)), 10, 64)
 	return err == nil && time.Since(time.Unix(since, 0)) < unknownPause && !r.asked(at.Root)
 }
 
@@ -325,7 +329,7 @@ func merge(sends []send, replies []wire.HookReply, errs []error) host.Answer {
 		}
 		text := reply.InjectContext
 		if reply.Decision == wire.Warn && reply.Reason != "" && !strings.Contains(text, reply.Reason) {
-			text = joinContexts(reply.Reason, text)
+			text = spool.JoinContexts(reply.Reason, text)
 		}
 		if text != "" && len(several) > 1 {
 			text = "[" + sends[i].at.name() + "]\n" + text
@@ -339,23 +343,16 @@ func merge(sends []send, replies []wire.HookReply, errs []error) host.Answer {
 	return a
 }
 
-func joinContexts(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n\n" + b
-}
-
 // connect gets ready to talk to the service, or says why it cannot.
 func (r *runner) connect(login Login) error {
 	if login.Server == "" || login.Token == "" {
 		return fmt.Errorf("not logged in: run svc login")
 	}
 	r.login = login
-	r.state = r.spool.breaker(login.Server)
-	if r.state.open() {
-		r.state.skipped()
-		return fmt.Errorf("the service failed %d times in a row: not asked for a while", breakerLimit)
+	r.breaker = r.spool.Breaker(login.Server)
+	if r.breaker.Open() {
+		r.breaker.Skipped()
+		return fmt.Errorf("the service failed %d times in a row: not asked for a while", spool.Limit)
 	}
 	return nil
 }
@@ -364,8 +361,8 @@ func (r *runner) connect(login Login) error {
 func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.call.Host.Budget(req.Event))
 	defer cancel()
-	c := client{server: r.login.Server, token: r.login.Token, agent: "svc/" + r.Version, getenv: r.Getenv, configDir: r.ConfigDir}
-	return c.evaluate(ctx, req)
+	c := post.Client{Server: r.login.Server, Token: r.login.Token, Agent: "svc/" + r.Version, Getenv: r.Getenv, ConfigDir: r.ConfigDir}
+	return c.Evaluate(ctx, req)
 }
 
 // analysis returns the facts about changed files, or nil.

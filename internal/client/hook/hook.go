@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -100,16 +101,13 @@ type runner struct {
 	host  *host.Host
 	event string // as the command line names it
 	call  *host.Call
-	spool *spool
+	spool *spool.Spool
 	login Login
-	state *breaker
-	// swept are the git commands of a shell call that take hold of uncommitted
-	// work, by the working copy in which they do.
-	swept   map[string][]wire.HookGit
-	stashes bool      // the command that has ended may have made a stash
-	began   time.Time // when it did
-	unheard bool      // that the session ends did not get through
-	noted   []string  // what the watcher is to leave to this session, by name
+	// breaker is of the service that is asked now; nil before one is.
+	breaker *spool.Breaker
+	shell   command  // that the call runs or ran, if it is one in a shell
+	unheard bool     // that the session ends did not get through
+	noted   []string // what the watcher is to leave to this session, by name
 }
 
 // Run handles one event and returns the exit code of the process.
@@ -175,11 +173,11 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 		c.Cwd = r.dir()
 	}
 	if c.Session == "" {
-		c.Session = "unnamed-" + hashed(c.Host.ID, c.Cwd)[:16]
+		c.Session = "unnamed-" + spool.Hash(c.Host.ID, c.Cwd)[:16]
 	}
-	r.spool = openSpool(r.TempDir, c.Host.ID, c.Session)
+	r.spool = spool.Open(r.TempDir, c.Host.ID, c.Session)
 	if c.At == host.Said {
-		r.spool.put("said", clip(c.Said, wire.MaxStatusExcerpt))
+		r.spool.Put("said", excerpt.Text(c.Said, wire.MaxStatusExcerpt))
 		return c.Quiet(), nil
 	}
 	return r.answer(ctx)
@@ -287,7 +285,21 @@ func (r *runner) dir() string {
 	return dir
 }
 
-// clip returns at most n characters of s, as valid text.
-func clip(s string, n int) string {
-	return excerpt.Chars(strings.ToValidUTF8(s, "\uFFFD"), n)
+// log notes why an event failed open.
+func (r *runner) log(err error) {
+	dir, dirErr := r.ConfigDir()
+	if dirErr != nil {
+		return
+	}
+	l := spool.Log{Dir: dir, Event: r.event, Token: r.login.Token}
+	if r.host != nil {
+		l.Tool = r.host.ID
+	}
+	if r.call != nil {
+		l.Tool = r.call.Host.ID
+		if r.call.Event != "" {
+			l.Event = string(r.call.Event)
+		}
+	}
+	l.Note(err)
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -273,7 +274,7 @@ func TestEventsCarryTheirOwnFields(t *testing.T) {
 	if req := w.one(); req.Event != wire.HookSessionEnd {
 		t.Errorf("session_end = %+v", req)
 	}
-	if left, _ := os.ReadDir(openSpool(w.temp, "claude_code", "s1").session); len(left) != 0 {
+	if left := spool.Open(w.temp, "claude_code", "s1").Entries(""); len(left) != 0 {
 		t.Errorf("the session left %v", left)
 	}
 }
@@ -468,21 +469,24 @@ func TestADeadServerIsLeftAloneAndCounted(t *testing.T) {
 	for i := range 5 {
 		w.run("claude_code", "PreToolUse", write(repo, repo+"/a.txt", fmt.Sprint(i)))
 	}
-	if got := w.requests(); len(got) != breakerLimit {
-		t.Errorf("asked %d times, want %d", len(got), breakerLimit)
+	if got := w.requests(); len(got) != spool.Limit {
+		t.Errorf("asked %d times, want %d", len(got), spool.Limit)
 	}
 	// Half a minute later it is asked again, and told how often it was missed.
-	state := openSpool(w.temp, "", "").breaker(w.server.URL)
-	data, err := os.ReadFile(state.file)
+	files, err := filepath.Glob(filepath.Join(w.temp, "svc-hook-*", "failures-*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("failures are counted in %v: %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	var old strings.Builder
 	for line := range strings.Lines(string(data)) {
 		kind, _, _ := strings.Cut(line, " ")
-		fmt.Fprintf(&old, "%s %d\n", kind, time.Now().Add(-breakerPause).UnixMilli())
+		fmt.Fprintf(&old, "%s %d\n", kind, time.Now().Add(-30*time.Second).UnixMilli())
 	}
-	if err := os.WriteFile(state.file, []byte(old.String()), 0o600); err != nil {
+	if err := os.WriteFile(files[0], []byte(old.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.status = 0
@@ -708,12 +712,13 @@ func TestStandardInputThatIsNeverClosed(t *testing.T) {
 
 func TestTheLogIsRotated(t *testing.T) {
 	w := newWorld(t)
-	gittest.Write(t, w.config, "hook.log", strings.Repeat("x", logLimit))
+	const limit = 1 << 20
+	gittest.Write(t, w.config, "hook.log", strings.Repeat("x", limit))
 	w.run("emacs", "x", "{}")
 	if log := w.log(); strings.Count(log, "\n") != 1 {
 		t.Errorf("log has %d bytes", len(log))
 	}
-	if info, err := os.Stat(filepath.Join(w.config, "hook.log.1")); err != nil || info.Size() != logLimit {
+	if info, err := os.Stat(filepath.Join(w.config, "hook.log.1")); err != nil || info.Size() != limit {
 		t.Errorf("old log: %v", err)
 	}
 	if info, err := os.Stat(filepath.Join(w.config, "hook.log")); err != nil || info.Mode().Perm() != 0o600 {

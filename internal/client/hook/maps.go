@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -24,16 +25,16 @@ func (r *runner) keepWants(root string, wants []wire.WantedMap) {
 		}
 	}
 	if len(asked) > 0 {
-		r.spool.put(wantsName(root), strings.Join(asked, "\n"))
+		r.spool.Put(wantsName(root), strings.Join(asked, "\n"))
 	}
 }
 
-func wantsName(root string) string { return "wants-" + hashed(root)[:24] }
+func wantsName(root string) string { return "wants-" + spool.Hash(root)[:24] }
 
 // lineMaps returns what was asked for, as far as this repository has both
 // versions. What it does not have is not looked for again in this session.
 func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
-	asked := r.spool.take(wantsName(root))
+	asked := r.spool.Take(wantsName(root))
 	if asked == "" {
 		return nil
 	}
@@ -42,8 +43,8 @@ func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
 	var out []coord.LineMap
 	for pair := range strings.Lines(asked) {
 		ours, theirs, ok := strings.Cut(strings.TrimSpace(pair), " ")
-		missing := "nomap-" + hashed(root, ours, theirs)[:24]
-		if !ok || len(out) == maxLineMaps || r.spool.has(missing) {
+		missing := "nomap-" + spool.Hash(root, ours, theirs)[:24]
+		if !ok || len(out) == maxLineMaps || r.spool.Has(missing) {
 			continue
 		}
 		m, err := lines.Map(ctx, root, theirs, ours)
@@ -51,7 +52,7 @@ func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
 			if !errors.Is(err, gitrepo.ErrMissing) {
 				r.log(err)
 			}
-			r.spool.put(missing, "")
+			r.spool.Put(missing, "")
 			continue
 		}
 		out = append(out, m)

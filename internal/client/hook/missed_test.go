@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 )
 
 // A person is told once that nobody checks their agent, and svc can say how
@@ -25,7 +27,7 @@ func TestAnOutageIsShownOnce(t *testing.T) {
 			t.Errorf("said %s", out)
 		}
 	}
-	if count, last := Missed(w.temp, w.server.URL); shown != 1 || count != 4 || last.IsZero() {
+	if count, last := spool.Missed(w.temp, w.server.URL); shown != 1 || count != 4 || last.IsZero() {
 		t.Errorf("shown %d times, %d events missed, the last at %v", shown, count, last)
 	}
 }
@@ -46,15 +48,15 @@ func TestACommandThatReachesTheServerEndsThePause(t *testing.T) {
 	if n := len(w.requests()); n != 0 {
 		t.Fatalf("the service was asked %d times in the pause", n)
 	}
-	Reached(w.temp, w.server.URL)
-	if count, _ := Missed(w.temp, w.server.URL); count != 6 {
+	spool.Reached(w.temp, w.server.URL)
+	if count, _ := spool.Missed(w.temp, w.server.URL); count != 6 {
 		t.Errorf("%d events missed, not 6", count)
 	}
 	ask("again")
 	if in := w.one(); in.FailOpens != 6 {
 		t.Errorf("after the pause it is told of %d missed events, not 6", in.FailOpens)
 	}
-	if count, _ := Missed(w.temp, w.server.URL); count != 0 {
+	if count, _ := spool.Missed(w.temp, w.server.URL); count != 0 {
 		t.Errorf("%d events still count", count)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -19,8 +20,8 @@ const maxRepos = 8
 // A target is a repository and the files in it that an event is about.
 type target struct {
 	at    *place
-	paths []string // from the repository's root
-	as    *owner   // who wrote them, if not the session that speaks
+	paths []string      // from the repository's root
+	as    *record.Owner // who wrote them, if not the session that speaks
 }
 
 // targets returns the repositories that the call concerns.
@@ -55,7 +56,7 @@ func (r *runner) targets(ctx context.Context) ([]target, error) {
 
 // stopTargets returns where the turn changed files, and the working folder.
 func (r *runner) stopTargets() []target {
-	touched := r.spool.touched(true)
+	touched := r.spool.Touched(true)
 	var repos []*gitrepo.Repo
 	if repo, ok := findRepo(r.call.Cwd); ok {
 		repos = append(repos, repo)
@@ -79,7 +80,7 @@ func (r *runner) stopTargets() []target {
 // worked returns the repositories in which the session has changed files.
 func (r *runner) worked() []*gitrepo.Repo {
 	var out []*gitrepo.Repo
-	for root := range r.spool.touched(false) {
+	for root := range r.spool.Touched(false) {
 		if repo, ok := gitrepo.At(root); ok {
 			out = append(out, repo)
 		}

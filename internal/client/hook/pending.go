@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -38,7 +39,7 @@ func (r *runner) askAgain(ctx context.Context, s send, req wire.HookRequest, fir
 		second.Decision, second.Reason = first.Decision, first.Reason
 	}
 	if !strings.Contains(second.InjectContext, first.InjectContext) {
-		second.InjectContext = joinContexts(first.InjectContext, second.InjectContext)
+		second.InjectContext = spool.JoinContexts(first.InjectContext, second.InjectContext)
 	}
 	return second
 }

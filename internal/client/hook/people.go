@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/record"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -21,19 +22,15 @@ import (
 // where somebody watches, hooks note what agents are about to write, and what
 // is noted is left to the hook that follows the edit.
 
-// writingAge is how long an agent is taken to be at an edit of which no hook
-// told the end: its person may still be asked whether it may.
-const writingAge = 10 * time.Minute
-
 // WatchFile marks a clone as one in which the person wants to be watched. It
 // lies with the configuration, where no repository can write.
 func WatchFile(config string, repo *gitrepo.Repo) string {
-	return filepath.Join(config, "watching", hashed(repo.CommonDir)[:32])
+	return filepath.Join(config, "watching", spool.Hash(repo.CommonDir)[:32])
 }
 
 // WatchLock is the file that the watcher of a working copy holds locked.
 func WatchLock(config string, repo *gitrepo.Repo) string {
-	return filepath.Join(config, "watching", hashed("lock", repo.Root)[:32]+".lock")
+	return filepath.Join(config, "watching", spool.Hash("lock", repo.Root)[:32]+".lock")
 }
 
 // watches reports whether people's edits in a working copy are to be told.
@@ -59,7 +56,7 @@ func (r *runner) startWatcher(s send) {
 }
 
 // writingName names what is noted of files that are being written.
-func writingName(paths []string) string { return "edit-" + hashed(paths...)[:24] }
+func writingName(paths []string) string { return spool.EditPrefix + spool.Hash(paths...)[:24] }
 
 // writing notes that the session is about to write files, or has written them
 // and tells of it now.
@@ -68,7 +65,7 @@ func (r *runner) writing(sends []send) {
 		tells := s.event == wire.HookPostEdit || s.event == wire.HookPreEdit && !r.call.IsShell()
 		if tells && s.as == nil && len(s.paths) > 0 && r.watches(s.at) {
 			name := writingName(s.paths)
-			r.spool.put(name, s.at.Root+"\n"+strings.Join(s.paths, "\n"))
+			r.spool.Put(name, s.at.Root+"\n"+strings.Join(s.paths, "\n"))
 			r.noted = append(r.noted, name)
 		}
 	}
@@ -86,7 +83,7 @@ func (r *runner) written(s send) {
 func (r *runner) notWriting() {
 	names := r.noted
 	if r.call.Event == wire.HookStop {
-		names = r.spool.entries("edit-")
+		names = r.spool.Entries(spool.EditPrefix)
 	}
 	for _, name := range slices.Clone(names) {
 		r.forget(name)
@@ -94,40 +91,8 @@ func (r *runner) notWriting() {
 }
 
 func (r *runner) forget(name string) {
-	r.spool.take(name)
+	r.spool.Take(name)
 	r.noted = slices.DeleteFunc(r.noted, func(n string) bool { return n == name })
-}
-
-// atWork returns the files that agents are writing in a working copy. all tells
-// that a command runs there, of which nobody knows what it writes.
-func (s *spool) atWork(root string) (paths []string, all bool) {
-	if s.base == "" {
-		return nil, false
-	}
-	sessions, _ := os.ReadDir(s.base)
-	for _, e := range sessions {
-		if !e.IsDir() {
-			continue
-		}
-		session := &spool{base: s.base, session: filepath.Join(s.base, e.Name())}
-		for _, name := range append(session.entries("edit-"), session.entries("shell-")...) {
-			file := filepath.Join(session.session, name)
-			info, err := os.Lstat(file)
-			if err != nil || time.Since(info.ModTime()) > writingAge {
-				continue
-			}
-			data, _ := os.ReadFile(file)
-			where, rest, _ := strings.Cut(string(data), "\n")
-			switch {
-			case where != root:
-			case strings.HasPrefix(name, "shell-"):
-				all = true
-			default:
-				paths = append(paths, strings.Split(rest, "\n")...)
-			}
-		}
-	}
-	return paths, all
 }
 
 // An Observer tells of what people change in one working copy.
@@ -153,8 +118,8 @@ func Observe(env Env, root string) (*Observer, error) {
 	o := &Observer{at: at, run: &runner{Env: env, host: h, event: "watch", call: &host.Call{
 		Host: h, Declared: h, Native: "watch", At: host.AfterTool, Event: wire.HookPostEdit, Cwd: root, Surface: h.Surface,
 	}}}
-	o.run.call.Session = "editor-" + hashed(root)[:16]
-	o.run.spool = openSpool(env.TempDir, h.ID, o.run.call.Session)
+	o.run.call.Session = "editor-" + spool.Hash(root)[:16]
+	o.run.spool = spool.Open(env.TempDir, h.ID, o.run.call.Session)
 	return o, nil
 }
 
@@ -176,41 +141,41 @@ func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
 	if len(targets) == 0 {
 		return out, ErrNotTold
 	}
-	o.at.told = nil // since the last look others have told of it
-	agents, command := r.spool.atWork(o.at.Root)
+	o.at.record = nil // since the last look others have told of it
+	agents, command := r.spool.Writing(o.at.Root)
 	rec := r.record(o.at)
-	owed := rec.owedTo()
-	paths, ignored, ok := r.unlike(ctx, targets[0], rec, owed)
+	unsent := rec.Unsent()
+	paths, ignored, ok := r.unlike(ctx, targets[0], rec, unsent)
 	if !ok {
 		return out, errors.New("git does not say what differs")
 	}
 	out.Ignored = ignored
 	// Who was at work when the look began, who is when it ends, and what was
 	// told between the two: an agent's edit may begin or end at any moment.
-	later, commands := r.spool.atWork(o.at.Root)
+	later, commands := r.spool.Writing(o.at.Root)
 	if command || commands {
 		out.Later = len(paths) > 0
 		return out, nil
 	}
 	agents = append(agents, later...)
-	now := r.readRecord(o.at)
+	now := record.Read(r.recordOf(o.at))
 	free := slices.DeleteFunc(paths, func(p string) bool {
-		_, others := owed[p] // an agent's, that the service missed: told with the next hook
-		return others || slices.Contains(agents, p) || now.files[p] != rec.files[p]
+		_, others := unsent[p] // an agent's, that the service missed: told with the next hook
+		return others || slices.Contains(agents, p) || now.Files[p] != rec.Files[p]
 	})
 	out.Later = len(free) < len(paths)
 	if len(free) == 0 {
 		return out, nil
 	}
 	var sends []send
-	if !r.spool.knows("begun") {
+	if !r.spool.Knows("begun") {
 		sends = append(sends, send{event: wire.HookSessionStart, at: o.at, lead: true})
 	}
 	if _, err := r.ask(ctx, append(sends, send{event: wire.HookPostEdit, at: o.at, paths: free})); err != nil {
 		r.unanswered()
 		return out, err
 	}
-	r.spool.put("begun", "")
+	r.spool.Put("begun", "")
 	out.Told = len(free)
 	return out, nil
 }
@@ -218,13 +183,13 @@ func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
 // End tells that nobody looks on any more.
 func (o *Observer) End(ctx context.Context) {
 	r := o.run
-	if !r.spool.knows("begun") {
+	if !r.spool.Knows("begun") {
 		return
 	}
 	if _, err := r.ask(ctx, []send{{event: wire.HookSessionEnd, at: o.at}}); err != nil {
 		r.log(err)
 	}
-	r.spool.removeSession()
+	r.spool.RemoveSession()
 }
 
 // Note puts a line into the log of hooks.

@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/record"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/workspace"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -27,7 +30,7 @@ type place struct {
 	*gitrepo.Repo
 	fingerprints []string
 	login        Login
-	told         *record // of it, once it was read
+	record       *record.Record // of it, once it was read
 }
 
 // name is how people call the repository.
@@ -60,18 +63,17 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		Event:     s.event,
 		DedupeKey: r.dedupeKey(s),
 		Session: wire.HookSession{
-			ExternalID: clip(c.Session, 200), Tool: c.Host.ID, Model: clip(c.Model, 200),
-			Surface: clip(c.Surface, 40), ParentExternalID: clip(c.Parent, 200), Deaf: len(c.Host.Takes) == 0,
+			ExternalID: excerpt.Text(c.Session, 200), Tool: c.Host.ID, Model: excerpt.Text(c.Model, 200),
+			Surface: excerpt.Text(c.Surface, 40), ParentExternalID: excerpt.Text(c.Parent, 200), Deaf: len(c.Host.Takes) == 0,
 		},
 		Client: wire.HookClient{
-			CLIVersion: clip(r.Version, 40), OS: runtime.GOOS, ToolVersion: clip(c.Version, 80), MachineIDHash: r.machineHash(),
+			CLIVersion: excerpt.Text(r.Version, 40), OS: runtime.GOOS, ToolVersion: excerpt.Text(c.Version, 80), MachineIDHash: r.machineHash(),
 		},
 		Repo:  r.repo(ctx, s),
 		Paths: s.paths,
 	}
 	if s.as != nil {
-		// It sees nothing of the answer, so nothing may count as told.
-		req.Session = wire.HookSession{ExternalID: clip(s.as.session, 200), Tool: s.as.tool, ParentExternalID: clip(s.as.parent, 200), Deaf: true}
+		req.Session = inNameOf(*s.as)
 		req.Client.ToolVersion = ""
 	}
 	private := r.login.DataMode == coord.DataMetadataOnly
@@ -81,31 +83,42 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 	switch s.event {
 	case wire.HookPrompt:
 		if !private {
-			req.PromptExcerpt = clip(c.Prompt, wire.MaxPromptExcerpt)
+			req.PromptExcerpt = excerpt.Text(c.Prompt, wire.MaxPromptExcerpt)
 		}
 	case wire.HookPlan:
-		req.PlanText = clip(r.planText(), wire.MaxPlanText)
+		req.PlanText = excerpt.Text(r.planText(), wire.MaxPlanText)
 	case wire.HookPreEdit, wire.HookPreShell:
 		if c.IsShell() {
-			req.Shell = &wire.HookShell{Command: clip(c.Command, wire.MaxShellCommand)}
-			req.Shell.Git = r.swept[s.at.Root]
+			req.Shell = &wire.HookShell{Command: excerpt.Text(c.Command, wire.MaxShellCommand)}
+			req.Shell.Git = r.shell.sweeps[s.at.Root]
 		}
 	case wire.HookPostEdit:
-		paths := r.withUnsettled(s)
-		if len(paths) == len(s.paths) && r.asTold(s, req.Repo.BaseSHA) {
+		paths := r.withRecheck(s)
+		if len(paths) == len(s.paths) && r.alreadySent(s, req.Repo.BaseSHA) {
 			req.Paths = nil // what there is to hear is heard all the same
 			break
 		}
 		req.Analysis = r.analysis(ctx, s.at.Root, req.Repo.BaseSHA, paths, r.along(s.at, paths))
 		r.mention(ctx, s.at, req.Analysis)
 		if s.as == nil {
-			r.spool.touch(s.at.Root, s.paths)
+			r.spool.Touch(s.at.Root, s.paths)
 		}
 	case wire.HookStop:
 		req.Paths = nil
 		req.Status = r.status(s, private)
 	}
 	return req
+}
+
+// inNameOf speaks for another session. It sees nothing of the answer, so nothing
+// may count as told.
+func inNameOf(who record.Owner) wire.HookSession {
+	return wire.HookSession{
+		ExternalID:       excerpt.Text(who.Session, 200),
+		Tool:             who.Tool,
+		ParentExternalID: excerpt.Text(who.Parent, 200),
+		Deaf:             true,
+	}
 }
 
 // planText returns the plan, which one host keeps in a file.
@@ -129,7 +142,7 @@ func (r *runner) status(s send, private bool) *wire.HookStatus {
 	}
 	st := &wire.HookStatus{Files: s.paths}
 	if !private {
-		st.Excerpt = clip(r.lastSaid(), wire.MaxStatusExcerpt)
+		st.Excerpt = excerpt.Text(r.lastSaid(), wire.MaxStatusExcerpt)
 	}
 	return st
 }
@@ -141,7 +154,7 @@ func (r *runner) lastSaid() string {
 	if c.Said != "" {
 		return c.Said
 	}
-	if said := r.spool.take("said"); said != "" {
+	if said := r.spool.Take("said"); said != "" {
 		return said
 	}
 	if _, err := os.Stat(c.Record); err != nil {
@@ -161,21 +174,21 @@ func (r *runner) repo(ctx context.Context, s send) wire.HookRepo {
 	def := s.at.DefaultBranch()
 	out := wire.HookRepo{
 		RemoteFingerprints: s.at.fingerprints,
-		Branch:             clip(head.Branch, 255), DefaultBranch: clip(def, 255), HeadSHA: head.SHA,
+		Branch:             excerpt.Text(head.Branch, 255), DefaultBranch: excerpt.Text(def, 255), HeadSHA: head.SHA,
 		BaseSHA:      r.base(ctx, s, head, def),
 		WorktreeHash: r.worktreeHash(s.at.Root),
 		IgnoreCase:   s.at.IgnoresCase(),
 		KnownOnly:    !r.login.Local && r.login.Leave != Chosen && !r.asked(s.at.Root),
 	}
 	if rel, err := filepath.Rel(s.at.Root, realPath(r.call.Cwd)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
-		out.CwdPath = clip(filepath.ToSlash(rel), 1024)
+		out.CwdPath = excerpt.Text(filepath.ToSlash(rel), 1024)
 	}
 	if s.event == wire.HookSessionStart || s.event == wire.HookPrompt {
 		out.RootCommits = r.roots(ctx, s.at)
 	}
 	if s.event == wire.HookSessionStart {
 		for _, p := range workspace.Packages(s.at.Root, wire.MaxHookPackages) {
-			out.Packages = append(out.Packages, wire.HookPackage{Name: clip(p.Name, 200), Path: p.Path, Language: p.Language})
+			out.Packages = append(out.Packages, wire.HookPackage{Name: excerpt.Text(p.Name, 200), Path: p.Path, Language: p.Language})
 		}
 	}
 	return out
@@ -209,8 +222,8 @@ func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string
 	if head.SHA == upstream {
 		return head.SHA
 	}
-	key := "base-" + hashed(s.at.Root, head.SHA, upstream)[:24]
-	if base := r.spool.shared(key); base != "" {
+	key := "base-" + spool.Hash(s.at.Root, head.SHA, upstream)[:24]
+	if base := r.spool.Shared(key); base != "" {
 		return base
 	}
 	if r.Base == nil || s.event == wire.HookPreEdit || s.event == wire.HookPreShell {
@@ -222,7 +235,7 @@ func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string
 	if err != nil || len(base) > 64 {
 		return ""
 	}
-	r.spool.share(key, base)
+	r.spool.Share(key, base)
 	return base
 }
 
@@ -230,8 +243,8 @@ func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string
 // it again under another name. They are looked up once in a while: that takes
 // git a walk through the history, and a large one is not waited for.
 func (r *runner) roots(ctx context.Context, at *place) []string {
-	key := "roots-" + hashed(at.CommonDir)[:24]
-	if known := r.spool.shared(key); known != "" {
+	key := "roots-" + spool.Hash(at.CommonDir)[:24]
+	if known := r.spool.Shared(key); known != "" {
 		return strings.Fields(strings.Trim(known, "-"))
 	}
 	if r.Roots == nil {
@@ -243,7 +256,7 @@ func (r *runner) roots(ctx context.Context, at *place) []string {
 	if err != nil && ctx.Err() == nil {
 		return nil // no commit yet
 	}
-	r.spool.share(key, "- "+strings.Join(found, " "))
+	r.spool.Share(key, "- "+strings.Join(found, " "))
 	return found
 }
 
@@ -253,7 +266,7 @@ func (r *runner) machineHash() string {
 	if r.login.MachineID == "" {
 		return ""
 	}
-	return hashed("svc machine", r.login.MachineID)
+	return spool.Hash("svc machine", r.login.MachineID)
 }
 
 func (r *runner) worktreeHash(root string) string {
@@ -287,17 +300,8 @@ func (r *runner) dedupeKey(s send) string {
 	}
 	session := c.Session
 	if s.as != nil {
-		session = "for " + s.as.tool + " " + s.as.session
+		session = "for " + s.as.Tool + " " + s.as.Session
 	}
-	return hashed(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
+	return spool.Hash(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
 		c.Command)[:40]
-}
-
-// hashed returns the hash of parts in hex.
-func hashed(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -11,12 +11,22 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/patch"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
+
+// A command is what is known of one in a shell, before it runs or after.
+type command struct {
+	// sweeps are its git commands that take hold of uncommitted work, by the
+	// working copy in which they do.
+	sweeps  map[string][]wire.HookGit
+	stashes bool      // it has ended, and may have made a stash
+	began   time.Time // when it did
+}
 
 // shellTargets returns what a command is about to write, or has written.
 func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
@@ -27,12 +37,12 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 	var out []target
 	if c.At == host.BeforeTool {
 		if !result.ReadOnly {
-			r.spool.put("shell-"+r.commandKey(), snapshot(repo))
+			r.spool.Put(spool.ShellPrefix+r.commandKey(), snapshot(repo))
 		}
 		reached, by := sweepsBy(dir, repo, result.Sweeps)
-		r.swept = map[string][]wire.HookGit{}
+		r.shell.sweeps = map[string][]wire.HookGit{}
 		for _, at := range reached {
-			r.swept[at.Root] = swept(ctx, at, dir, by[at.Root], r.stashMakers(at))
+			r.shell.sweeps[at.Root] = swept(ctx, at, dir, by[at.Root], r.stashMakers(at))
 		}
 		files := expand(ctx, dir, result.Writes)
 		if len(files) == 0 { // a patch for a command we do not know
@@ -40,13 +50,13 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		}
 		out = split(files)
 		for _, at := range reached {
-			if len(r.swept[at.Root]) > 0 {
+			if len(r.shell.sweeps[at.Root]) > 0 {
 				out = withRepo(out, at)
 			}
 		}
 	} else {
-		r.stashes = slices.ContainsFunc(result.Sweeps, func(s shellscan.Sweep) bool { return s.Verb == "stash" })
-		out = r.changedBy(ctx, "shell-"+r.commandKey())
+		r.shell.stashes = slices.ContainsFunc(result.Sweeps, func(s shellscan.Sweep) bool { return s.Verb == "stash" })
+		out = r.changedBy(ctx, spool.ShellPrefix+r.commandKey())
 	}
 	if inRepo {
 		out = withRepo(out, repo)
@@ -85,7 +95,7 @@ func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
 
 // commandKey names a command between its start and its end.
 func (r *runner) commandKey() string {
-	return hashed(r.call.CallID, r.call.Command)[:24]
+	return spool.Hash(r.call.CallID, r.call.Command)[:24]
 }
 
 // snapshot is what is remembered of a repository when a command starts. The
@@ -107,13 +117,13 @@ func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
 	}
 	starts := map[string]start{}
 	for _, name := range entries {
-		content, info := r.spool.takeFile(name)
+		content, info := r.spool.TakeFile(name)
 		root, head, ok := strings.Cut(content, "\n")
 		if !ok {
 			continue
 		}
-		if r.began.IsZero() || info.ModTime().Before(r.began) {
-			r.began = info.ModTime()
+		if r.shell.began.IsZero() || info.ModTime().Before(r.shell.began) {
+			r.shell.began = info.ModTime()
 		}
 		if s, known := starts[root]; !known || info.ModTime().Before(s.at) {
 			starts[root] = start{head, info.ModTime()}
@@ -122,7 +132,7 @@ func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
 	var paths []string
 	for root, s := range starts {
 		if repo, ok := gitrepo.At(root); ok {
-			for _, p := range changedSince(ctx, repo, s.head, s.at, r.spool.touched(false)[root]) {
+			for _, p := range changedSince(ctx, repo, s.head, s.at, r.spool.Touched(false)[root]) {
 				paths = append(paths, filepath.Join(root, filepath.FromSlash(p)))
 			}
 		}
@@ -134,7 +144,7 @@ func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
 // because they failed or because the host tells of none. It adds the files to
 // those of the turn.
 func (r *runner) unreported(ctx context.Context, stops []target) []target {
-	out := r.changedBy(ctx, r.spool.entries("shell-")...)
+	out := r.changedBy(ctx, r.spool.Entries(spool.ShellPrefix)...)
 	for _, t := range out {
 		for i := range stops {
 			if stops[i].at.Root == t.at.Root {

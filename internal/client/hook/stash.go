@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -29,7 +30,7 @@ func (r *runner) stashFile(repo *gitrepo.Repo) string {
 	if err != nil || dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "trees", hashed("stashes", repo.CommonDir)[:32]+".stashes")
+	return filepath.Join(dir, "trees", spool.Hash("stashes", repo.CommonDir)[:32]+".stashes")
 }
 
 func (r *runner) stashMakers(repo *gitrepo.Repo) stashMakers {
@@ -66,17 +67,17 @@ func (m stashMakers) of(repo *gitrepo.Repo, s shellscan.Sweep) (out []wire.GitSt
 // keepStash notes that the session made the stash that is on top now, if it was
 // made while the session's command ran.
 func (r *runner) keepStash(s send, reply wire.HookReply) {
-	if !r.stashes || s.as != nil || reply.SessionID == nil || r.began.IsZero() {
+	if !r.shell.stashes || s.as != nil || reply.SessionID == nil || r.shell.began.IsZero() {
 		return
 	}
 	top, err := s.at.Stash("")
 	file, makers := r.stashFile(s.at.Repo), r.stashMakers(s.at.Repo)
-	if err != nil || file == "" || makers[top.ID] != "" || top.Made.Before(r.began.Truncate(time.Second)) {
+	if err != nil || file == "" || makers[top.ID] != "" || top.Made.Before(r.shell.began.Truncate(time.Second)) {
 		return
 	}
 	line := top.ID + "\t" + *reply.SessionID + "\n"
 	if len(makers) < maxStashes {
-		_ = appendTo(file, line)
+		_ = spool.Append(file, line)
 		return
 	}
 	all, _ := s.at.Stashes() // the others are gone
@@ -85,5 +86,5 @@ func (r *runner) keepStash(s send, reply wire.HookReply) {
 			line += id + "\t" + by + "\n"
 		}
 	}
-	_ = replaceFile(file, []byte(line))
+	_ = spool.Replace(file, []byte(line))
 }

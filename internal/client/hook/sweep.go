@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -73,7 +74,7 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 				s.Paths = append(s.Paths, patched(absolute(dir, s.Dir), absolute(dir, file), s.Strip)...)
 			}
 		}
-		g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect), Stashes: stashes}
+		g := wire.HookGit{Verb: excerpt.Text(s.Verb, 40), Effect: wire.GitEffect(s.Effect), Stashes: stashes}
 		for _, name := range names {
 			if !takes(repo.Root, dir, s.Paths, name) || len(name) > 1024 {
 				continue
@@ -115,7 +116,7 @@ func inReach(ctx context.Context, repo *gitrepo.Repo, s shellscan.Sweep) ([]stri
 // uncommitted: the files it names, else everything. Not to know is not
 // "nothing to see".
 func unseen(repo *gitrepo.Repo, dir string, s shellscan.Sweep) wire.HookGit {
-	g := wire.HookGit{Verb: clip(s.Verb, 40), Effect: wire.GitEffect(s.Effect), All: len(s.Paths) == 0}
+	g := wire.HookGit{Verb: excerpt.Text(s.Verb, 40), Effect: wire.GitEffect(s.Effect), All: len(s.Paths) == 0}
 	for _, p := range s.Paths {
 		full := limit(repo.Root, dir, p)
 		name, err := filepath.Rel(repo.Root, full)

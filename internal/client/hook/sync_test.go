@@ -3,13 +3,11 @@ package hook
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -281,36 +279,4 @@ func (w *world) step(rt *rapid.T, repo string, names *rapid.Generator[string], i
 	case "prompt":
 		w.run("claude_code", "UserPromptSubmit", claude(repo, "UserPromptSubmit", m{"prompt": "x"}))
 	}
-}
-
-// A record is added to and made anew; whichever, it says what was told last and
-// does not grow with the number of edits.
-func TestARecordSaysWhatWasToldLast(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "record")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		r := &runner{Env: Env{ConfigDir: func() (string, error) { return dir, nil }}}
-		at := &place{Repo: &gitrepo.Repo{Root: "/w"}}
-		model := map[string]state{}
-		for i := range rapid.IntRange(1, 400).Draw(t, "changes") {
-			path := rapid.SampledFrom([]string{"a", "b/c", "d e"}).Draw(t, "path")
-			if rapid.IntRange(0, 3).Draw(t, "undone") == 0 {
-				delete(model, path)
-			} else {
-				model[path] = state{strconv.Itoa(i), "me"}
-			}
-			rec := r.readRecord(at)
-			if rec.lines > 2*len(rec.files)+slack+2 {
-				t.Fatalf("%d lines for %d files", rec.lines, len(rec.files))
-			}
-			rec.base = "base"
-			rec.change(maps.Clone(model))
-			if got := r.readRecord(at); !maps.Equal(got.files, model) {
-				t.Fatalf("is %v, want %v", got.files, model)
-			}
-		}
-	})
 }

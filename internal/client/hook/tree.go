@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/record"
 )
 
 // changedSince returns the files of a working tree that changed since start,
@@ -52,5 +53,5 @@ func changedAfter(root, name string, start time.Time) bool {
 		p = filepath.Dir(p)
 		info, err = os.Lstat(p)
 	}
-	return err == nil && !changedAt(info).Before(start)
+	return err == nil && !record.ChangedAt(info).Before(start)
 }

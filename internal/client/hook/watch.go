@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/extinct"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -18,15 +19,15 @@ import (
 // the facts. A name that is new to the list is looked for in all that was
 // changed before.
 
-func watchName(root string) string { return "watch-" + hashed(root)[:24] }
-func freshName(root string) string { return "fresh-" + hashed(root)[:24] }
+func watchName(root string) string { return "watch-" + spool.Hash(root)[:24] }
+func freshName(root string) string { return "fresh-" + spool.Hash(root)[:24] }
 
 // keepWatch remembers the names that an answer tells, in place of those before.
 func (r *runner) keepWatch(s send, names []coord.WatchedName) {
 	if s.event == wire.HookPreEdit || s.event == wire.HookPreShell || s.event == wire.HookSessionEnd {
 		return // their answers tell none
 	}
-	had := r.spool.shared(watchName(s.at.Root))
+	had := r.spool.Shared(watchName(s.at.Root))
 	var b strings.Builder
 	var fresh []string
 	for _, w := range names {
@@ -43,19 +44,19 @@ func (r *runner) keepWatch(s send, names []coord.WatchedName) {
 	case now == had:
 		return
 	case now == "":
-		r.spool.unshare(watchName(s.at.Root))
+		r.spool.Unshare(watchName(s.at.Root))
 	default:
-		r.spool.share(watchName(s.at.Root), now)
+		r.spool.Share(watchName(s.at.Root), now)
 	}
 	if len(fresh) > 0 {
-		r.spool.share(freshName(s.at.Root), strings.TrimSpace(r.spool.shared(freshName(s.at.Root))+"\n"+strings.Join(fresh, "\n")))
-		r.owe(send{event: s.event, at: s.at, as: s.as})
+		r.spool.Share(freshName(s.at.Root), strings.TrimSpace(r.spool.Shared(freshName(s.at.Root))+"\n"+strings.Join(fresh, "\n")))
+		r.addUnsent(send{event: s.event, at: s.at, as: s.as})
 	}
 }
 
 // watched returns the names to look for in a repository.
 func (r *runner) watched(root string) (out []coord.WatchedName) {
-	for line := range strings.Lines(r.spool.shared(watchName(root))) {
+	for line := range strings.Lines(r.spool.Shared(watchName(root))) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) >= 3 {
 			out = append(out, coord.WatchedName{Family: f[0], Name: f[1], Form: coord.NameForm(f[2]), Files: f[3:]})
@@ -102,4 +103,4 @@ func (r *runner) mentionsFresh(root, path string, fresh []string) bool {
 }
 
 // fresh returns the names that were not looked for yet in what was told.
-func (r *runner) fresh(root string) []string { return strings.Fields(r.spool.shared(freshName(root))) }
+func (r *runner) fresh(root string) []string { return strings.Fields(r.spool.Shared(freshName(root))) }

@@ -1,5 +1,5 @@
-// Package excerpt cuts text to a length, always between characters. It neither
-// cleans nor marks what it cuts: text of peers goes through peertext, too.
+// Package excerpt cuts text to a length, always between characters. It does
+// not mark what it cuts: text of peers goes through peertext, too.
 package excerpt
 
 import (
@@ -20,6 +20,12 @@ func Chars(s string, n int) string {
 		count++
 	}
 	return s
+}
+
+// Text returns the first n characters of s, with the replacement character for
+// bytes that are none.
+func Text(s string, n int) string {
+	return Chars(strings.ToValidUTF8(s, "\uFFFD"), n)
 }
 
 // Bytes returns as many whole characters of s as n bytes hold.

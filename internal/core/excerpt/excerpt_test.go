@@ -17,6 +17,7 @@ func TestCuts(t *testing.T) {
 	}{
 		{"short text stays", excerpt.Chars("abc", 3), "abc"},
 		{"characters are counted, not bytes", excerpt.Chars("äöü", 2), "äö"},
+		{"bytes that are no text are replaced", excerpt.Text("a\xffbc", 3), "a\uFFFDb"},
 		{"bytes end between characters", excerpt.Bytes("äöü", 3), "ä"},
 		{"no byte, no text", excerpt.Bytes("ä", 1), ""},
 		{"dots take a place", excerpt.Dots("abcdef", 4), "abc…"},

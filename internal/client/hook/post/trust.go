@@ -1,4 +1,4 @@
-package hook
+package post
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 )
 
 // Parsing the system's root store costs more than all the rest of a hook. So
@@ -20,7 +22,7 @@ import (
 const authorityAge = 7 * 24 * time.Hour
 
 // dialTLS connects and verifies the server.
-func (c client) dialTLS(ctx context.Context, address, name string) (net.Conn, error) {
+func (c Client) dialTLS(ctx context.Context, address, name string) (net.Conn, error) {
 	file := c.authorityFile(address)
 	if roots := readAuthority(file); roots != nil {
 		conn, err := handshake(ctx, address, name, roots)
@@ -54,12 +56,12 @@ func handshake(ctx context.Context, address, name string, roots *x509.CertPool) 
 
 // authorityFile is where the authority of a server is remembered. The user's
 // choice of another store is part of its name.
-func (c client) authorityFile(address string) string {
-	dir, err := c.configDir()
+func (c Client) authorityFile(address string) string {
+	dir, err := c.ConfigDir()
 	if err != nil || dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "authority-"+hashed(address, c.getenv("SSL_CERT_FILE"), c.getenv("SSL_CERT_DIR"))[:16]+".pem")
+	return filepath.Join(dir, "authority-"+spool.Hash(address, c.Getenv("SSL_CERT_FILE"), c.Getenv("SSL_CERT_DIR"))[:16]+".pem")
 }
 
 func readAuthority(file string) *x509.CertPool {
@@ -83,5 +85,5 @@ func readAuthority(file string) *x509.CertPool {
 
 func writeAuthority(file string, cert *x509.Certificate) {
 	data := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
-	_ = replaceFile(file, data)
+	_ = spool.Replace(file, data)
 }

@@ -1,4 +1,7 @@
-package hook
+// Package spool is what hooks remember between two runs, in small files: the
+// session's folder in the temporary one, the count of failures of a service,
+// the log. It knows nothing of events or services.
+package spool
 
 import (
 	"fmt"
@@ -6,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -22,7 +23,7 @@ import (
 //
 // All of it is a convenience. Where the temp folder cannot be trusted or
 // written, the spool does nothing.
-type spool struct {
+type Spool struct {
 	base    string // "" when there is none
 	session string
 }
@@ -32,34 +33,37 @@ const (
 	duplicates = 3 * time.Second // within which a call id is the same call
 )
 
-// spoolFolder names the user's own folder in a temporary one, the system's if
+// folderIn names the user's own folder in a temporary one, the system's if
 // none is given.
-func spoolFolder(temp string) string {
+func folderIn(temp string) string {
 	if temp == "" {
 		temp = os.TempDir()
 	}
 	return filepath.Join(temp, fmt.Sprintf("svc-hook-%d", os.Getuid()))
 }
 
-// openSpool finds the user's own folder; it creates nothing yet.
-func openSpool(temp, tool, session string) *spool {
-	base := spoolFolder(temp)
+// Open finds the user's own folder; it creates nothing yet.
+func Open(temp, tool, session string) *Spool {
+	base := folderIn(temp)
 	if info, err := os.Lstat(base); err == nil && !gitrepo.Private(info) {
-		return &spool{} // somebody else made it
+		return &Spool{} // somebody else made it
 	}
-	return &spool{base: base, session: filepath.Join(base, hashed(tool, session)[:32])}
+	return &Spool{base: base, session: filepath.Join(base, Hash(tool, session)[:32])}
 }
 
-// put stores an entry under a fixed name.
-func (s *spool) put(name, content string) {
+// Remembers reports whether there is a folder to keep things in.
+func (s *Spool) Remembers() bool { return s.base != "" }
+
+// Put stores an entry under a fixed name.
+func (s *Spool) Put(name, content string) {
 	if s.base == "" || os.MkdirAll(s.session, 0o700) != nil {
 		return
 	}
-	_ = replaceFile(filepath.Join(s.session, name), []byte(content))
+	_ = Replace(filepath.Join(s.session, name), []byte(content))
 }
 
-// has reports whether there is an entry of that name.
-func (s *spool) has(name string) bool {
+// Has reports whether there is an entry of that name.
+func (s *Spool) Has(name string) bool {
 	if s.base == "" {
 		return true // with no memory, better never than every time
 	}
@@ -67,21 +71,31 @@ func (s *spool) has(name string) bool {
 	return err == nil
 }
 
-// knows is has for what is only there if it was put: with no memory, it was not.
-func (s *spool) knows(name string) bool { return s.base != "" && s.has(name) }
+// Knows is Has for what is only there if it was put: with no memory, it was not.
+func (s *Spool) Knows(name string) bool { return s.base != "" && s.Has(name) }
 
-// take returns an entry and removes it. Of several who try, one gets it.
-func (s *spool) take(name string) string {
-	content, _ := s.takeFile(name)
+// Read returns an entry and leaves it where it is.
+func (s *Spool) Read(name string) (string, bool) {
+	if s.base == "" {
+		return "", false
+	}
+	data, err := os.ReadFile(filepath.Join(s.session, name))
+	return string(data), err == nil
+}
+
+// Take returns an entry and removes it. Of several who try, one gets it.
+func (s *Spool) Take(name string) string {
+	content, _ := s.TakeFile(name)
 	return content
 }
 
-func (s *spool) takeFile(name string) (string, fs.FileInfo) {
+// TakeFile is Take, with when the entry was put.
+func (s *Spool) TakeFile(name string) (string, fs.FileInfo) {
 	if s.base == "" {
 		return "", nil
 	}
 	taken := filepath.Join(s.session, "taken-"+unique())
-	if !s.has(name) || os.Rename(filepath.Join(s.session, name), taken) != nil {
+	if !s.Has(name) || os.Rename(filepath.Join(s.session, name), taken) != nil {
 		return "", nil
 	}
 	defer os.Remove(taken)
@@ -96,8 +110,8 @@ func (s *spool) takeFile(name string) (string, fs.FileInfo) {
 	return string(data), info
 }
 
-// entries returns the names that begin with prefix, oldest first.
-func (s *spool) entries(prefix string) []string {
+// Entries returns the names that begin with prefix, oldest first.
+func (s *Spool) Entries(prefix string) []string {
 	if s.base == "" {
 		return nil
 	}
@@ -115,28 +129,36 @@ func (s *spool) entries(prefix string) []string {
 	return out
 }
 
-// queueContext keeps text for the next moment at which the host can show it.
-func (s *spool) queueContext(text string) {
-	s.put(fmt.Sprintf("context-%020d-%s", time.Now().UnixNano(), unique()), text)
+// QueueContext keeps text for the next moment at which the host can show it.
+func (s *Spool) QueueContext(text string) {
+	s.Put(fmt.Sprintf("context-%020d-%s", time.Now().UnixNano(), unique()), text)
 }
 
-// takeContext returns what is to be said now, after queued context, oldest
+// TakeContext returns what is to be said now, after queued context, oldest
 // first, as far as there is room for limit characters in all. What does not fit
 // stays for the next time.
-func (s *spool) takeContext(now string, limit int) string {
+func (s *Spool) TakeContext(now string, limit int) string {
 	before := ""
-	for _, name := range s.entries("context-") {
-		data, err := os.ReadFile(filepath.Join(s.session, name))
-		if err != nil || utf8.RuneCountInString(joinContexts(joinContexts(before, string(data)), now)) > limit {
+	for _, name := range s.Entries("context-") {
+		text, ok := s.Read(name)
+		if !ok || utf8.RuneCountInString(JoinContexts(JoinContexts(before, text), now)) > limit {
 			break
 		}
-		before = joinContexts(before, s.take(name))
+		before = JoinContexts(before, s.Take(name))
 	}
-	return joinContexts(before, now)
+	return JoinContexts(before, now)
 }
 
-// seen reports whether the same call was handled a moment ago, and notes it.
-func (s *spool) seen(key string) bool {
+// JoinContexts puts one text after the other, a line apart.
+func JoinContexts(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
+// Seen reports whether the same call was handled a moment ago, and notes it.
+func (s *Spool) Seen(key string) bool {
 	calls := filepath.Join(s.session, "calls") // apart: there are many of them
 	if s.base == "" || os.MkdirAll(calls, 0o700) != nil {
 		return false
@@ -156,8 +178,8 @@ func (s *spool) seen(key string) bool {
 	return true
 }
 
-// touch notes files that a turn changed.
-func (s *spool) touch(root string, paths []string) {
+// Touch notes files that a turn changed.
+func (s *Spool) Touch(root string, paths []string) {
 	if s.base == "" || len(paths) == 0 || os.MkdirAll(s.session, 0o700) != nil {
 		return
 	}
@@ -168,21 +190,20 @@ func (s *spool) touch(root string, paths []string) {
 		}
 	}
 	for _, name := range []string{"turn", "touched"} {
-		if err := appendTo(filepath.Join(s.session, name), b.String()); err != nil {
+		if err := Append(filepath.Join(s.session, name), b.String()); err != nil {
 			return
 		}
 	}
 }
 
-// touched returns the noted files by repository root. A turn's are forgotten
+// Touched returns the noted files by repository root. A turn's are forgotten
 // when they are read.
-func (s *spool) touched(turn bool) map[string][]string {
+func (s *Spool) Touched(turn bool) map[string][]string {
 	text := ""
 	if turn {
-		text = s.take("turn")
-	} else if s.base != "" {
-		data, _ := os.ReadFile(filepath.Join(s.session, "touched"))
-		text = string(data)
+		text = s.Take("turn")
+	} else {
+		text, _ = s.Read("touched")
 	}
 	out := map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -194,21 +215,23 @@ func (s *spool) touched(turn bool) map[string][]string {
 	return out
 }
 
-// share and shared keep small facts for all sessions.
-func (s *spool) share(name, content string) {
+// Share and Shared keep small facts for all sessions.
+func (s *Spool) Share(name, content string) {
 	if s.base == "" || os.MkdirAll(s.base, 0o700) != nil {
 		return
 	}
-	_ = replaceFile(filepath.Join(s.base, name), []byte(content))
+	_ = Replace(filepath.Join(s.base, name), []byte(content))
 }
 
-func (s *spool) unshare(name string) {
+// Unshare takes one back.
+func (s *Spool) Unshare(name string) {
 	if s.base != "" {
 		_ = os.Remove(filepath.Join(s.base, name))
 	}
 }
 
-func (s *spool) shared(name string) string {
+// Shared returns one, or "".
+func (s *Spool) Shared(name string) string {
 	if s.base == "" {
 		return ""
 	}
@@ -219,14 +242,18 @@ func (s *spool) shared(name string) string {
 	return string(data)
 }
 
-func (s *spool) removeSession() {
+// SharedFile is where one lies, for another process to write.
+func (s *Spool) SharedFile(name string) string { return filepath.Join(s.base, name) }
+
+// RemoveSession forgets all that the session put.
+func (s *Spool) RemoveSession() {
 	if s.base != "" {
 		_ = os.RemoveAll(s.session)
 	}
 }
 
-// prune removes what is older than two days.
-func (s *spool) prune() {
+// Prune removes what is older than two days.
+func (s *Spool) Prune() {
 	if s.base == "" {
 		return
 	}
@@ -255,41 +282,4 @@ func newest(name string, info fs.FileInfo) time.Time {
 		}
 	}
 	return t
-}
-
-// replaceFile writes a file that only its owner can read, all at once.
-func replaceFile(name string, content []byte) error {
-	temp := filepath.Join(filepath.Dir(name), ".new-"+unique()) // no name that anybody looks for
-	if err := os.WriteFile(temp, content, 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, name); err != nil {
-		os.Remove(temp)
-		return err
-	}
-	return nil
-}
-
-// appendTo adds text to a file that only its owner can read.
-func appendTo(name, text string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.WriteString(text)
-	return err
-}
-
-// made counts the names that this process has made.
-var made atomic.Int64
-
-// unique is a name that no other process of this machine makes. The folders are
-// the user's own, so it need not be hard to guess, which costs more than the
-// file itself.
-func unique() string {
-	return strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(made.Add(1), 36)
 }

@@ -1,11 +1,10 @@
 package hook
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -15,24 +14,24 @@ import (
 // what was told of them between two edits does not stay.
 
 const (
-	maxUnsettled = 6  // files that are looked at again
-	maxAlong     = 40 // files that are compared with as they were
+	maxRecheck = 6  // files that are looked at again
+	maxAlong   = 40 // files that are compared with as they were
 )
 
-func unsettledName(root string) string { return "unsettled-" + hashed(root)[:24] }
+func recheckName(root string) string { return "unsettled-" + spool.Hash(root)[:24] }
 
-// withUnsettled returns the files of an event, and those that changed contracts
+// withRecheck returns the files of an event, and those that changed contracts
 // before it.
-func (r *runner) withUnsettled(s send) []string {
-	if s.as != nil || r.spool.base == "" || len(s.paths) == 0 || len(s.paths) > maxUnsettled {
+func (r *runner) withRecheck(s send) []string {
+	if s.as != nil || !r.spool.Remembers() || len(s.paths) == 0 || len(s.paths) > maxRecheck {
 		return s.paths
 	}
-	text, err := os.ReadFile(filepath.Join(r.spool.session, unsettledName(s.at.Root)))
-	if err != nil {
+	text, ok := r.spool.Read(recheckName(s.at.Root))
+	if !ok {
 		return s.paths
 	}
 	out := slices.Clone(s.paths)
-	for p := range strings.SplitSeq(string(text), "\n") {
+	for p := range strings.SplitSeq(text, "\n") {
 		if p != "" && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -43,7 +42,7 @@ func (r *runner) withUnsettled(s send) []string {
 // along are the other files of a working copy that differ from its base, as
 // far as they are few.
 func (r *runner) along(at *place, paths []string) (out []string) {
-	for p := range r.record(at).files {
+	for p := range r.record(at).Files {
 		if !slices.Contains(paths, p) {
 			out = append(out, p)
 		}
@@ -55,9 +54,9 @@ func (r *runner) along(at *place, paths []string) (out []string) {
 	return out
 }
 
-// keepUnsettled notes the files whose change of a contract may break others,
+// keepRecheck notes the files whose change of a contract may break others,
 // the latest first.
-func (r *runner) keepUnsettled(s send, facts *coord.Analysis) {
+func (r *runner) keepRecheck(s send, facts *coord.Analysis) {
 	if s.as != nil || facts == nil {
 		return
 	}
@@ -67,14 +66,14 @@ func (r *runner) keepUnsettled(s send, facts *coord.Analysis) {
 		may := func(k coord.ContractFacts) bool {
 			return k.Role == coord.Provides && k.Change != coord.Same && k.Compatibility != coord.Compatible
 		}
-		if slices.ContainsFunc(f.Contracts, may) && !strings.Contains(f.Path, "\n") && len(paths) < maxUnsettled {
+		if slices.ContainsFunc(f.Contracts, may) && !strings.Contains(f.Path, "\n") && len(paths) < maxRecheck {
 			paths = append(paths, f.Path)
 		}
 	}
-	name := unsettledName(s.at.Root)
+	name := recheckName(s.at.Root)
 	if len(paths) > 0 {
-		r.spool.put(name, strings.Join(paths, "\n"))
-	} else if r.spool.knows(name) {
-		r.spool.take(name)
+		r.spool.Put(name, strings.Join(paths, "\n"))
+	} else if r.spool.Knows(name) {
+		r.spool.Take(name)
 	}
 }

@@ -1,4 +1,4 @@
-package hook
+package post
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -282,7 +283,7 @@ func decode(data []byte) (wire.HookReply, error) {
 	decision, ok := m["decision"].(string)
 	out.Decision = wire.Decision(decision)
 	if !ok || out.Decision != wire.Allow && out.Decision != wire.Warn && out.Decision != wire.Block {
-		return out, fmt.Errorf("the service answered with decision %q", clip(decision, 20))
+		return out, fmt.Errorf("the service answered with decision %q", excerpt.Text(decision, 20))
 	}
 	for key, to := range map[string]*string{"reason": &out.Reason, "inject_context": &out.InjectContext} {
 		if v, there := m[key]; there && v != nil {

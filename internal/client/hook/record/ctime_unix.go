@@ -1,6 +1,6 @@
 //go:build unix
 
-package hook
+package record
 
 import (
 	"io/fs"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// changedAt returns when a file last changed in any way. Moving a file in keeps
+// ChangedAt returns when a file last changed in any way. Moving a file in keeps
 // its modification time, but not this.
-func changedAt(info fs.FileInfo) time.Time {
+func ChangedAt(info fs.FileInfo) time.Time {
 	t := info.ModTime()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		if c := statusChange(st); c.After(t) {

@@ -1,4 +1,4 @@
-package hook
+package post
 
 import (
 	"crypto/ecdsa"
@@ -75,13 +75,13 @@ func TestTheAuthorityThatVerifiedTheServerIsRemembered(t *testing.T) {
 	}
 	config := t.TempDir()
 	ask := func(s *httptest.Server) error {
-		c := client{
-			server:    s.URL,
-			token:     "t",
-			getenv:    func(string) string { return "" },
-			configDir: func() (string, error) { return config, nil },
+		c := Client{
+			Server:    s.URL,
+			Token:     "t",
+			Getenv:    func(string) string { return "" },
+			ConfigDir: func() (string, error) { return config, nil },
 		}
-		_, err := c.evaluate(t.Context(), wire.HookRequest{})
+		_, err := c.Evaluate(t.Context(), wire.HookRequest{})
 		return err
 	}
 	remembered := func() []string {

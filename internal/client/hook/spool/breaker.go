@@ -1,4 +1,4 @@
-package hook
+package spool
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// After breakerLimit failures in a row the service is left alone for
+// After Limit failures in a row the service is left alone for
 // breakerPause, so that an agent does not wait for a dead server on every
 // edit. A slow answer is not a dead server: then every second event still asks.
 const (
-	breakerLimit = 3
+	Limit        = 3
 	breakerPause = 30 * time.Second
 	maxFailures  = 64 << 10 // bytes of the file
 )
 
-// A breaker counts the events that failed open since the last success. Its
+// A Breaker counts the events that failed open since the last success. Its
 // file has a line for each; appending to it is safe with other hooks.
-type breaker struct {
+type Breaker struct {
 	file  string
 	count int // failures and skipped events when this run began
 	fails int // connections that were refused
@@ -29,13 +29,13 @@ type breaker struct {
 	last  time.Time
 }
 
-// breaker reads the state for one server. In good times there is no file.
-func (s *spool) breaker(server string) *breaker {
-	b := &breaker{}
+// Breaker reads the state for one server. In good times there is no file.
+func (s *Spool) Breaker(server string) *Breaker {
+	b := &Breaker{}
 	if s.base == "" {
 		return b
 	}
-	b.file = filepath.Join(s.base, "failures-"+hashed(server)[:16])
+	b.file = filepath.Join(s.base, "failures-"+Hash(server)[:16])
 	data, err := os.ReadFile(b.file)
 	if err != nil {
 		return b
@@ -66,22 +66,25 @@ const reached = "reached"
 // reached. What went unanswered still counts until a hook has told it. temp is
 // "" for the system's temporary folder.
 func Reached(temp, server string) {
-	if b := openSpool(temp, "", "").breaker(strings.TrimRight(server, "/")); b.fails+b.slow > 0 {
+	if b := Open(temp, "", "").Breaker(strings.TrimRight(server, "/")); b.fails+b.slow > 0 {
 		b.note(reached)
 	}
 }
 
-// open reports whether the service is to be left alone.
-func (b *breaker) open() bool {
+// Open reports whether the service is to be left alone.
+func (b *Breaker) Open() bool {
 	since := time.Since(b.last)
 	if since < 0 || since >= breakerPause {
 		return false
 	}
-	return b.fails >= breakerLimit || b.fails+b.slow >= breakerLimit && b.count%2 == 1
+	return b.fails >= Limit || b.fails+b.slow >= Limit && b.count%2 == 1
 }
 
-// failed notes an event that was not answered, and why.
-func (b *breaker) failed(err error) {
+// Count is how many events had not been answered when this run began.
+func (b *Breaker) Count() int { return b.count }
+
+// Failed notes an event that was not answered, and why.
+func (b *Breaker) Failed(err error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		b.note("slow")
 		return
@@ -89,9 +92,10 @@ func (b *breaker) failed(err error) {
 	b.note("fail")
 }
 
-func (b *breaker) skipped() { b.note("skip") }
+// Skipped notes an event that the service was not asked about.
+func (b *Breaker) Skipped() { b.note("skip") }
 
-func (b *breaker) note(kind string) {
+func (b *Breaker) note(kind string) {
 	if b.file == "" {
 		return
 	}
@@ -112,8 +116,8 @@ func (b *breaker) note(kind string) {
 	_, _ = f.WriteString(kind + " " + strconv.FormatInt(time.Now().UnixMilli(), 10) + "\n")
 }
 
-// succeeded forgets the failures that the service was just told of.
-func (b *breaker) succeeded() {
+// Succeeded forgets the failures that the service was just told of.
+func (b *Breaker) Succeeded() {
 	if b.file == "" || b.count == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package hook
+package post
 
 import (
 	"io"
@@ -23,8 +23,8 @@ func TestProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("NO_PROXY", "")
 	ask := func(server string) error {
-		c := client{server: server, token: "t", getenv: os.Getenv, configDir: func() (string, error) { return "", nil }}
-		_, err := c.evaluate(t.Context(), wire.HookRequest{})
+		c := Client{Server: server, Token: "t", Getenv: os.Getenv, ConfigDir: func() (string, error) { return "", nil }}
+		_, err := c.Evaluate(t.Context(), wire.HookRequest{})
 		return err
 	}
 	if err := ask("http://svc.example.com"); err != nil || asked != "http://svc.example.com/v1/hooks/evaluate" {
@@ -57,8 +57,8 @@ func TestAnswersOverTheWire(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
 			// A path before ours, as behind a reverse proxy, is kept.
-			c := client{server: server.URL + "/base/", token: "t", getenv: func(string) string { return "" }}
-			if _, err := c.evaluate(t.Context(), wire.HookRequest{}); err != nil {
+			c := Client{Server: server.URL + "/base/", Token: "t", Getenv: func(string) string { return "" }}
+			if _, err := c.Evaluate(t.Context(), wire.HookRequest{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,4 +1,4 @@
-package hook
+package post
 
 import "github.com/svc-hq/svc/internal/core/coord"
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -18,8 +19,8 @@ import (
 // hooks leave what they were told last in a small file, for the folder and for
 // the session, and svc prompt reads it.
 
-// A glanced is what there is to show.
-type glanced struct {
+// A workState is what hooks were told last, as it is kept.
+type workState struct {
 	Server    string           `json:"server"`
 	At        int64            `json:"at"`
 	Intent    string           `json:"intent"`
@@ -33,14 +34,14 @@ type clash struct {
 }
 
 const (
-	glanceAge = 12 * time.Hour   // after which nobody works here any more
-	clashAge  = 20 * time.Minute // after which a conflict that no hook spoke of again is not shown
+	workStateAge = 12 * time.Hour   // after which nobody works here any more
+	clashAge     = 20 * time.Minute // after which a conflict that no hook spoke of again is not shown
 )
 
-func glanceKey(parts ...string) string { return "glance-" + hashed(parts...)[:24] }
+func workStateKey(parts ...string) string { return "glance-" + spool.Hash(parts...)[:24] }
 
-// glance keeps what the service said about a folder's and a session's work.
-func (r *runner) glance(s send, reply wire.HookReply) {
+// keepStatusLine keeps what the service said about a folder's and a session's work.
+func (r *runner) keepStatusLine(s send, reply wire.HookReply) {
 	if s.as != nil || reply.SessionID == nil {
 		return
 	}
@@ -48,23 +49,23 @@ func (r *runner) glance(s send, reply wire.HookReply) {
 	if asks && reply.Decision == wire.Allow && len(reply.Conflicts) == 0 {
 		return // nothing to show that was not so before, and an agent waits
 	}
-	for _, key := range []string{glanceKey(s.at.Root), glanceKey("session", r.call.Session)} {
+	for _, key := range []string{workStateKey(s.at.Root), workStateKey("session", r.call.Session)} {
 		if s.event == wire.HookSessionEnd {
-			r.spool.unshare(key)
+			r.spool.Unshare(key)
 			continue
 		}
-		was := r.spool.shared(key)
+		was := r.spool.Shared(key)
 		now := time.Now()
 		if len(reply.Conflicts) == 0 && s.event != wire.HookSessionStart && saysAlready(was, r.login.Server, reply.Intent, now) {
 			continue
 		}
-		g := readGlance(was)
+		g := readWorkState(was)
 		if s.event == wire.HookSessionStart {
 			g.Conflicts = nil
 		}
 		g.take(r.login.Server, reply, now)
 		if text, err := json.Marshal(g); err == nil && string(text) != was {
-			r.spool.share(key, string(text))
+			r.spool.Share(key, string(text))
 		}
 	}
 }
@@ -72,7 +73,7 @@ func (r *runner) glance(s send, reply wire.HookReply) {
 // saysAlready reports, without reading JSON, that a text has no conflict in it
 // and holds for the minute: most edits change nothing of it.
 func saysAlready(text, server string, intent *wire.HookIntent, now time.Time) bool {
-	begins := glanced{Server: server, At: now.Truncate(time.Minute).Unix()}.head()
+	begins := workState{Server: server, At: now.Truncate(time.Minute).Unix()}.head()
 	if begins == "" || strings.Contains(text, `"conflicts":`) || !strings.HasPrefix(text, begins) {
 		return false
 	}
@@ -80,14 +81,14 @@ func saysAlready(text, server string, intent *wire.HookIntent, now time.Time) bo
 }
 
 // head is how the JSON of it begins; "" where that is not plain.
-func (g glanced) head() string {
+func (g workState) head() string {
 	if strings.ContainsFunc(g.Server, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\\<>&`, r) }) {
 		return ""
 	}
 	return `{"server":"` + g.Server + `","at":` + strconv.FormatInt(g.At, 10) + ","
 }
 
-func (g *glanced) take(server string, reply wire.HookReply, now time.Time) {
+func (g *workState) take(server string, reply wire.HookReply, now time.Time) {
 	if g.Conflicts == nil {
 		g.Conflicts = map[string]clash{}
 	}
@@ -109,15 +110,15 @@ func (g *glanced) take(server string, reply wire.HookReply, now time.Time) {
 	}
 }
 
-func readGlance(text string) (g glanced) {
+func readWorkState(text string) (g workState) {
 	if json.Unmarshal([]byte(text), &g) != nil {
-		return glanced{}
+		return workState{}
 	}
 	return g
 }
 
-// A Glance is the status line's content.
-type Glance struct {
+// A StatusLine is what svc prompt shows.
+type StatusLine struct {
 	Intent    string   `json:"intent"`
 	Status    string   `json:"status"`
 	Blocked   []string `json:"blocked"`    // conflicts that stop an edit
@@ -126,26 +127,26 @@ type Glance struct {
 	Line      string   `json:"line"`
 }
 
-// At returns what hooks were told last about a session, or else about the
+// StatusLineAt returns what hooks were told last about a session, or else about the
 // repository of a folder. temp is "" for the system's temporary folder.
-func At(temp, dir, session string, now time.Time) Glance {
-	s := openSpool(temp, "", "")
+func StatusLineAt(temp, dir, session string, now time.Time) StatusLine {
+	s := spool.Open(temp, "", "")
 	text := ""
 	if session != "" {
-		text = s.shared(glanceKey("session", session))
+		text = s.Shared(workStateKey("session", session))
 	}
 	if text == "" {
 		if repo, ok := gitrepo.Find(dir); ok {
-			text = s.shared(glanceKey(repo.Root))
+			text = s.Shared(workStateKey(repo.Root))
 		} else if real, err := filepath.EvalSymlinks(dir); err == nil {
-			text = s.shared(glanceKey(real))
+			text = s.Shared(workStateKey(real))
 		}
 	}
-	g := readGlance(text)
-	if now.Sub(time.Unix(g.At, 0)) > glanceAge {
-		return Glance{Blocked: []string{}, Conflicts: []string{}}
+	g := readWorkState(text)
+	if now.Sub(time.Unix(g.At, 0)) > workStateAge {
+		return StatusLine{Blocked: []string{}, Conflicts: []string{}}
 	}
-	out := Glance{Intent: peertext.Line(g.Intent, 20), Status: peertext.Line(g.Status, 20), Blocked: []string{}, Conflicts: []string{}}
+	out := StatusLine{Intent: peertext.Line(g.Intent, 20), Status: peertext.Line(g.Status, 20), Blocked: []string{}, Conflicts: []string{}}
 	for ref, c := range g.Conflicts {
 		switch {
 		case now.Sub(time.Unix(c.At, 0)) > clashAge:
@@ -159,7 +160,7 @@ func At(temp, dir, session string, now time.Time) Glance {
 	slices.SortFunc(out.Blocked, byNumber)
 	slices.SortFunc(out.Conflicts, byNumber)
 	if g.Server != "" {
-		if n := s.breaker(g.Server).count; n >= noticeAfter {
+		if n := s.Breaker(g.Server).Count(); n >= noticeAfter {
 			out.Unchecked = n
 		}
 	}
@@ -173,7 +174,7 @@ func number(ref string) int {
 }
 
 // line is the one short line; empty where there is nothing to say.
-func (g Glance) line() string {
+func (g StatusLine) line() string {
 	var parts []string
 	if g.Intent != "" {
 		part := g.Intent

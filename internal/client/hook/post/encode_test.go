@@ -1,4 +1,4 @@
-package hook
+package post
 
 import (
 	"encoding/json"

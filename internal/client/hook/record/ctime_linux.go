@@ -1,4 +1,4 @@
-package hook
+package record
 
 import (
 	"syscall"

@@ -1,4 +1,6 @@
-package hook
+// Package post sends one event of a hook to the service and reads the answer. It
+// decides nothing: what is sent and what follows of the answer is the hook's.
+package post
 
 import (
 	"bufio"
@@ -13,17 +15,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// A client sends one request and is gone, so it has none of what makes
+// A Client sends one request and is gone, so it has none of what makes
 // http.Transport quick for the next one: no pool, no goroutines, no HTTP/2.
-type client struct {
-	server    string
-	token     string
-	agent     string
-	getenv    func(string) string
-	configDir func() (string, error)
+type Client struct {
+	Server    string
+	Token     string
+	Agent     string
+	Getenv    func(string) string
+	ConfigDir func() (string, error)
 }
 
 // connectTimeout bounds the first step, so that a server that is away costs an
@@ -33,8 +36,8 @@ const connectTimeout = 150 * time.Millisecond
 // maxReply bounds what is read of an answer.
 const maxReply = 1 << 20
 
-// evaluate asks the service about one event.
-func (c client) evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
+// Evaluate asks the service about one event.
+func (c Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
 	var out wire.HookReply
 	body, err := encode(in)
 	if err != nil {
@@ -54,24 +57,24 @@ func (c client) evaluate(ctx context.Context, in wire.HookRequest) (wire.HookRep
 	return decode(data)
 }
 
-func (c client) request(ctx context.Context, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))
+func (c Client) request(ctx context.Context, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.Server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a server", c.server)
+		return nil, fmt.Errorf("%q is no address of a server", c.Server)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Svc-Protocol", wire.HookProtocol)
-	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("User-Agent", c.Agent)
 	req.Close = true
 	return req, nil
 }
 
 // roundTrip sends req on a connection of its own.
-func (c client) roundTrip(ctx context.Context, req *http.Request) ([]byte, int, error) {
+func (c Client) roundTrip(ctx context.Context, req *http.Request) ([]byte, int, error) {
 	if c.needsProxy(req.URL) {
 		return c.viaProxy(req)
 	}
@@ -102,7 +105,7 @@ func readReply(res *http.Response) ([]byte, int, error) {
 }
 
 // dial connects to the host of u, over TLS if it says so.
-func (c client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
+func (c Client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
@@ -124,13 +127,13 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 
 // needsProxy reports whether the user's environment names a proxy for u. The
 // question is cheap; the answer is rarely yes.
-func (c client) needsProxy(u *url.URL) bool {
+func (c Client) needsProxy(u *url.URL) bool {
 	names := []string{"HTTP_PROXY", "http_proxy"}
 	if u.Scheme == "https" {
 		names = []string{"HTTPS_PROXY", "https_proxy"}
 	}
 	for _, n := range names {
-		if c.getenv(n) != "" {
+		if c.Getenv(n) != "" {
 			proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 			return err == nil && proxy != nil
 		}
@@ -139,7 +142,7 @@ func (c client) needsProxy(u *url.URL) bool {
 }
 
 // viaProxy leaves tunnels and credentials to the standard library.
-func (c client) viaProxy(req *http.Request) ([]byte, int, error) {
+func (c Client) viaProxy(req *http.Request) ([]byte, int, error) {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}
 	res, err := t.RoundTrip(req)
 	if err != nil {
@@ -154,5 +157,5 @@ func problemDetail(data []byte) string {
 		Detail string `json:"detail"`
 	}
 	_ = json.Unmarshal(data, &p)
-	return clip(p.Detail, 200)
+	return excerpt.Text(p.Detail, 200)
 }

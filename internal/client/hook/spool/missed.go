@@ -1,0 +1,82 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+)
+
+// Missed tells how many events of this machine a service has not answered
+// since it last did, and when the last of them was. temp is "" for the
+// system's temporary folder.
+func Missed(temp, server string) (count int, last time.Time) {
+	b := Open(temp, "", "").Breaker(server)
+	return b.count, b.last
+}
+
+// Heard forgets the events that went unanswered, which a person was told of: the
+// service answers again, so the next event need not wait for the end of a pause.
+func Heard(temp, server string) {
+	s := Open(temp, "", "")
+	s.Breaker(server).Succeeded()
+	s.Unshare(OutageKey(server))
+}
+
+// OutageKey names the note that a person was told of an outage.
+func OutageKey(server string) string { return "outage-" + Hash(server)[:16] }
+
+// Memory returns the folder in which hooks remember what outlives one run, and
+// why they cannot, if so.
+func Memory(temp string) (folder string, err error) {
+	folder = folderIn(temp)
+	if info, err := os.Lstat(folder); err == nil && !gitrepo.Private(info) {
+		return folder, fmt.Errorf("%s is not a folder of yours alone", folder)
+	}
+	s := Open(temp, "", "")
+	if err := os.MkdirAll(s.base, 0o700); err != nil {
+		return folder, err
+	}
+	try := filepath.Join(s.base, ".try-"+unique())
+	if err := os.WriteFile(try, []byte("svc doctor\n"), 0o600); err != nil {
+		return folder, errors.Join(err, os.RemoveAll(try))
+	}
+	return folder, os.Remove(try)
+}
+
+// Own reports whether what is in the place of that folder belongs to this user:
+// others' is not ours to remove.
+func Own(folder string) bool {
+	info, err := os.Lstat(folder)
+	return err == nil && gitrepo.Owned(info)
+}
+
+// ForgetAll makes the folder of Memory anew. What was in it is a convenience.
+func ForgetAll(folder string) error { return os.RemoveAll(folder) }
+
+// missedName is the entry in which a session counts, one byte each, its events
+// that no service answered.
+const missedName = "missed"
+
+// Miss counts events of the session that went unanswered.
+func (s *Spool) Miss(n int) {
+	if s.base != "" && n > 0 {
+		_ = Append(filepath.Join(s.session, missedName), strings.Repeat(".", n))
+	}
+}
+
+// TakeMissed returns how many there were, to be told now. In good times it
+// costs a look.
+func (s *Spool) TakeMissed() int {
+	if !s.Knows(missedName) {
+		return 0
+	}
+	return min(len(s.Take(missedName)), maxMissed)
+}
+
+// maxMissed is as far as a session counts.
+const maxMissed = 100_000
