@@ -21,7 +21,7 @@ const module = "github.com/svc-hq/svc/"
 
 // The house. A package may import packages on lower floors of its own wing
 // and of core; packages on one floor are strangers. A package below a listed
-// one belongs to it (store/storetest stands where store stands, and the two may
+// one belongs to it (daemon/daemontest stands where daemon stands, and the two may
 // import each other), unless packages below it are listed themselves: then each
 // has a floor of its own.
 var (
@@ -32,8 +32,9 @@ var (
 		{"engine", "wire"},
 	}
 	server = [][]string{
+		{"store/db"},
 		{"store"},
-		{"eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing"},
+		{"store/storetest", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing"},
 		{"live", "memory"},
 		{"ops/ground"},
 		{"ops/money"},
@@ -91,9 +92,9 @@ var forbidden = []struct {
 		except: []string{"internal/server/ops", "internal/server/api", "internal/server/daemon", "internal/server/notify"},
 		why:    "operations are reached through api.Call, which checks the caller",
 	},
-	{"modernc.org/sqlite", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
-	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
-	{"database/sql", []string{"internal/server/store"}, "all SQL is in store, for both databases"},
+	{"modernc.org/sqlite", []string{"internal/server/store"}, "all SQL is in store and store/db, for both databases"},
+	{"github.com/jackc/pgx/", []string{"internal/server/store"}, "all SQL is in store and store/db, for both databases"},
+	{"database/sql", []string{"internal/server/store"}, "all SQL is in store and store/db, for both databases"},
 	{"github.com/modelcontextprotocol/", []string{"internal/server/mcpserver"}, "one package knows the tool protocol's library"},
 	{"github.com/fsnotify/", []string{"internal/client/watchtree"}, "hooks must not carry it"},
 	{"charm.land/", []string{"internal/client/top"}, "one package knows the terminal library, and the lean svc is without it"},

@@ -139,7 +139,7 @@ func (tx *Tx) PartiesNow(ctx context.Context, org string, rows []ConflictRow) er
 // ConflictNumbers takes the org's next conflict numbers and returns the first
 // of them.
 func (tx *Tx) ConflictNumbers(ctx context.Context, org string, count int) (first int, err error) {
-	last, err := tx.take(ctx, conflictSeq, org, count)
+	last, err := tx.Advance(ctx, conflictSeq, org, count)
 	return int(last) - count + 1, err
 }
 

@@ -28,6 +28,17 @@ func (tx *Tx) Emit(ctx context.Context, e coord.Event) error {
 	return nil
 }
 
+// unwritten is the events of a transaction that are not written yet.
+type unwritten struct{ tx *Tx }
+
+// Concerns implements db.Unwritten.
+func (u unwritten) Concerns(statement string) bool {
+	return len(u.tx.told) > 0 && (statement == "" || strings.Contains(statement, "event"))
+}
+
+// Write implements db.Unwritten.
+func (u unwritten) Write(ctx context.Context) error { return u.tx.flush(ctx) }
+
 // flush writes the events that were gathered.
 func (tx *Tx) flush(ctx context.Context) error {
 	if len(tx.told) == 0 {
@@ -36,12 +47,12 @@ func (tx *Tx) flush(ctx context.Context) error {
 	events := tx.told
 	tx.told = nil
 	org := events[0].OrgID
-	last, err := tx.take(ctx, eventSeq, org, len(events))
+	last, err := tx.Advance(ctx, eventSeq, org, len(events))
 	if err != nil {
 		return err
 	}
 	first := last - int64(len(events)) + 1
-	if err := tx.keepTold(events, first); err != nil {
+	if err := tx.keepTold(ctx, events, first); err != nil {
 		return err
 	}
 	for next := first; len(events) > 0; {
@@ -57,15 +68,7 @@ func (tx *Tx) flush(ctx context.Context) error {
 		}
 		events, next = events[n:], next+int64(n)
 	}
-	if tx.wakes == nil {
-		tx.wakes = map[string]span{}
-	}
-	told := tx.wakes[org]
-	if told.first == 0 {
-		told.first = first
-	}
-	told.last = last
-	tx.wakes[org] = told
+	tx.NoteEvents(org, first, last)
 	return nil
 }
 
@@ -102,11 +105,20 @@ func complete(e *coord.Event) {
 
 // LastSeq returns the id of an org's newest event, 0 if there is none.
 func (tx *Tx) LastSeq(ctx context.Context, org string) (int64, error) {
-	n, known, err := tx.lastTold(ctx, org)
-	if !known {
-		err = tx.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&n)
+	last, known, err := tx.Known(ctx, eventSeq, org)
+	if known {
+		return last.Now, err
 	}
+	var n int64
+	err = tx.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&n)
 	return n, err
+}
+
+// LastCommitted returns the id of the newest event of an org that is
+// committed, by the shortest way there is.
+func (s *Store) LastCommitted(ctx context.Context, org string) (seq int64, err error) {
+	err = s.Ask(ctx, &seq, `SELECT event_seq FROM orgs WHERE id = $1`, org)
+	return seq, err
 }
 
 // LastSeqs returns the newest event id of each of the orgs.

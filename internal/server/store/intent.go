@@ -41,7 +41,7 @@ func scanIntent(r scanner) (i IntentRow, err error) {
 
 // NextIntentNumber returns the org's next intent number.
 func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err error) {
-	last, err := tx.take(ctx, intentSeq, org, 1)
+	last, err := tx.Advance(ctx, intentSeq, org, 1)
 	return int(last), err
 }
 

@@ -64,7 +64,7 @@ func (tx *Tx) addJob(ctx context.Context, j Job, dueIfWaiting string) error {
 	if j.Key != "" {
 		key = j.Key
 	}
-	tx.queued = true
+	tx.Queue()
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO jobs (id, kind, org_id, unique_key, payload, due_at, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
@@ -91,7 +91,7 @@ func (tx *Tx) TakeJobs(ctx context.Context, kind, lease string, until coord.Time
 		WITH due AS (
 			SELECT id FROM jobs
 			WHERE kind = $3 AND due_at <= $4
-			ORDER BY due_at, id LIMIT $5+0 `+tx.skipLocked+`)
+			ORDER BY due_at, id LIMIT $5+0 `+tx.SkipLocked()+`)
 		UPDATE jobs SET lease = $1, due_at = $2, attempts = attempts + 1, next_at = NULL
 		WHERE id IN (SELECT id FROM due)
 		RETURNING `+jobColumns, lease, until, kind, tx.Now, limit)
@@ -132,7 +132,9 @@ func (tx *Tx) waitAgain(ctx context.Context, id, lease string, at coord.Time, at
 		UPDATE jobs SET lease = NULL, next_at = NULL, attempts = `+attempts+`, last_error = $4,
 			due_at = CASE WHEN next_at < $3 THEN next_at ELSE $3 END
 		WHERE id = $1 AND lease = $2`, id, lease, at, cause)
-	tx.queued = tx.queued || n > 0
+	if n > 0 {
+		tx.Queue()
+	}
 	return n > 0, err
 }
 

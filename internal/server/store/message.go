@@ -74,7 +74,7 @@ func (tx *Tx) EnsureConversation(ctx context.Context, org, newID string, t Threa
 // InsertMessage adds a message to its conversation for some recipients and
 // fills in its place in the org's order.
 func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []string) (err error) {
-	if m.Seq, err = tx.take(ctx, messageSeq, m.OrgID, 1); err != nil {
+	if m.Seq, err = tx.Advance(ctx, messageSeq, m.OrgID, 1); err != nil {
 		return err
 	}
 	var user *string

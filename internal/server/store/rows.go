@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/problem"
 )
@@ -42,6 +41,15 @@ func one[T any](ctx context.Context, tx *Tx, missing string, scan func(scanner) 
 		return v, problem.Newf(problem.NotFound, "%s", missing)
 	}
 	return v, err
+}
+
+// exec runs a statement and returns how many rows it touched.
+func (tx *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // count returns a query's single number.
@@ -84,33 +92,6 @@ func jsOrNull[T any](v *T) any {
 		return nil
 	}
 	return js(v)
-}
-
-// storable returns args with each text as both databases can hold it: valid
-// UTF-8 without NUL. What people and agents send was checked on its way in;
-// what another server answered, a cut error or a reply in Latin-1, was not,
-// and PostgreSQL refuses the whole statement over it.
-func storable(args []any) []any {
-	out := args
-	for i, a := range args {
-		var text string
-		switch a := a.(type) {
-		case string:
-			text = a
-		case *string:
-			if a != nil {
-				text = *a
-			}
-		}
-		if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
-			continue
-		}
-		if i == 0 || &out[0] == &args[0] {
-			out = slices.Clone(args) // they are the caller's
-		}
-		out[i] = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-	}
-	return out
 }
 
 // filter builds the WHERE clause of a list: conditions with numbered
@@ -191,7 +172,7 @@ func every[T interface{ Live() bool }](statuses []T) bool {
 // duplicate turns a unique violation into a Conflict problem. It takes the error
 // of exec: that of ExecContext may come later.
 func (tx *Tx) duplicate(err error, format string, args ...any) error {
-	if err != nil && tx.isDuplicate(err) {
+	if err != nil && tx.IsDuplicate(err) {
 		return problem.Newf(problem.Conflict, format, args...)
 	}
 	return err

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -93,20 +93,20 @@ func gathering(conn *sql.Conn) (c *gatheringConn, err error) {
 }
 
 // begin begins a transaction under a lock, which most often has an org's id.
-func (c *gatheringConn) begin(ctx context.Context, lock, name string, careful bool) error {
+func (c *gatheringConn) begin(ctx context.Context, d *DB, name string, careful bool) error {
 	c.on, c.waiting, c.answers = true, nil, map[string]map[string]*answer{}
 	c.job, c.careful, c.failed, c.seam = 0, careful, nil, nil
 	c.known = ledger{}
 	c.later(`BEGIN`)
-	c.later(lock, name)
+	c.later(d.lockOrg, name)
 	if uuid.Validate(name) != nil {
 		return c.send(ctx)
 	}
-	counters := &late{query: lockCounters, args: []any{name}}
+	counters := &late{query: d.schema.Counters.lock(), args: []any{name}}
 	if err := c.ask(ctx, []*late{counters}); err != nil {
 		return err
 	}
-	c.known = newLedger(name, counters.answer)
+	c.known = newLedger(d.schema, name, counters.answer)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -39,32 +39,32 @@ type replica struct {
 
 // Alone reports whether no other process serves this database, so that what
 // this one has heard of is all there is.
-func (s *Store) Alone() bool {
-	if s.name == embedded.name {
+func (d *DB) Alone() bool {
+	if d.name == embedded.name {
 		return true
 	}
-	r := s.replica.Load()
+	r := d.replica.Load()
 	return r != nil && time.Since(r.start) < time.Duration(r.sole.Load())
 }
 
 // Join makes this process a replica, and returns when every other knows.
-func (s *Store) Join(ctx context.Context) error {
-	if s.name == embedded.name {
+func (d *DB) Join(ctx context.Context) error {
+	if d.name == embedded.name {
 		return nil
 	}
 	r := &replica{id: uuid.NewString(), start: time.Now(), look: make(chan struct{}, 1)}
-	if err := s.enlist(ctx, r); err != nil {
+	if err := d.enlist(ctx, r); err != nil {
 		return err
 	}
 	joined := time.Now()
-	if err := s.Notify(ctx, NewReplicas, r.id); err != nil {
+	if err := d.Notify(ctx, newReplicas, r.id); err != nil {
 		return err
 	}
 	for time.Since(joined) < soleFor+lookEvery {
 		var unaware int
-		err := s.Read(ctx, func(tx *Tx) (err error) {
-			unaware, err = tx.count(ctx, `SELECT COUNT(*) FROM replicas WHERE id <> $1 AND knows < $2 AND seen_at > `+lately, r.id, r.number)
-			return err
+		err := d.Read(ctx, func(tx *Tx) error {
+			return tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM replicas WHERE id <> $1 AND knows < $2 AND seen_at > `+lately,
+				r.id, r.number).Scan(&unaware)
 		})
 		if err != nil {
 			return err
@@ -78,13 +78,13 @@ func (s *Store) Join(ctx context.Context) error {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	s.replica.Store(r)
+	d.replica.Store(r)
 	return nil
 }
 
 // enlist gives a replica its number. Those that died long ago are forgotten.
-func (s *Store) enlist(ctx context.Context, r *replica) error {
-	return s.Write(ctx, "replicas", func(tx *Tx) error {
+func (d *DB) enlist(ctx context.Context, r *replica) error {
+	return d.Write(ctx, "replicas", func(tx *Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM replicas WHERE id = $1 OR seen_at < `+lately+` - 600000`, r.id); err != nil {
 			return err
 		}
@@ -99,15 +99,15 @@ func (s *Store) enlist(ctx context.Context, r *replica) error {
 
 // Attend keeps up with who else serves the database, until ctx ends. It
 // follows Join.
-func (s *Store) Attend(ctx context.Context) {
-	r := s.replica.Load()
+func (d *DB) Attend(ctx context.Context) {
+	r := d.replica.Load()
 	if r == nil {
 		return
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { s.hearReplicas(ctx, r) })
+	wg.Go(func() { d.hearReplicas(ctx, r) })
 	for said := time.Now(); ctx.Err() == nil; {
-		alone, err := s.lookAround(ctx, r, time.Since(said) > seenEvery)
+		alone, err := d.lookAround(ctx, r, time.Since(said) > seenEvery)
 		if err == nil && time.Since(said) > seenEvery {
 			said = time.Now()
 		}
@@ -124,12 +124,12 @@ func (s *Store) Attend(ctx context.Context) {
 		timer.Stop()
 	}
 	wg.Wait()
-	s.leave(context.WithoutCancel(ctx), r)
+	d.leave(context.WithoutCancel(ctx), r)
 }
 
-func (s *Store) hearReplicas(ctx context.Context, r *replica) {
+func (d *DB) hearReplicas(ctx context.Context, r *replica) {
 	for ctx.Err() == nil {
-		err := s.Listen(ctx, NewReplicas, func([]string) {
+		err := d.Listen(ctx, newReplicas, func([]string) {
 			select {
 			case r.look <- struct{}{}:
 			default:
@@ -148,13 +148,13 @@ func (s *Store) hearReplicas(ctx context.Context, r *replica) {
 var errUnlisted = errors.New("this replica is not listed any more")
 
 // lookAround finds out whether this replica is alone.
-func (s *Store) lookAround(ctx context.Context, r *replica, say bool) (alone bool, err error) {
+func (d *DB) lookAround(ctx context.Context, r *replica, say bool) (alone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, soleFor)
 	defer cancel()
 	began := time.Since(r.start)
 	var newest, knows int64
 	var others int
-	err = s.Read(ctx, func(tx *Tx) error {
+	err = d.Read(ctx, func(tx *Tx) error {
 		var mine int
 		err := tx.QueryRowContext(ctx, `
 			SELECT COALESCE(MAX(number), 0),
@@ -168,7 +168,7 @@ func (s *Store) lookAround(ctx context.Context, r *replica, say bool) (alone boo
 		return err
 	})
 	if errors.Is(err, errUnlisted) {
-		return false, s.enlist(ctx, r) // alone or not, the next look tells
+		return false, d.enlist(ctx, r) // alone or not, the next look tells
 	}
 	if err != nil {
 		return false, err
@@ -179,7 +179,7 @@ func (s *Store) lookAround(ctx context.Context, r *replica, say bool) (alone boo
 		r.sole.Store(0) // before saying that the others are known
 	}
 	if newest > knows || say {
-		err = s.Write(ctx, "", func(tx *Tx) error { return tx.seeReplicas(ctx, r.id, newest) })
+		err = d.Write(ctx, "", func(tx *Tx) error { return tx.seeReplicas(ctx, r.id, newest) })
 	}
 	return others == 0, err
 }
@@ -190,19 +190,12 @@ func (tx *Tx) seeReplicas(ctx context.Context, id string, newest int64) error {
 }
 
 // leave says that this process serves no more.
-func (s *Store) leave(ctx context.Context, r *replica) {
-	s.replica.Store(nil)
+func (d *DB) leave(ctx context.Context, r *replica) {
+	d.replica.Store(nil)
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	s.Write(ctx, "", func(tx *Tx) error { // if not, its time runs out
+	d.Write(ctx, "", func(tx *Tx) error { // if not, its time runs out
 		_, err := tx.ExecContext(ctx, `DELETE FROM replicas WHERE id = $1`, r.id)
 		return err
 	})
-}
-
-// LastCommitted returns the id of the newest event of an org that is
-// committed, by the shortest way there is.
-func (s *Store) LastCommitted(ctx context.Context, org string) (seq int64, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT event_seq FROM orgs WHERE id = $1`, org).Scan(&seq)
-	return seq, s.wrap(err)
 }

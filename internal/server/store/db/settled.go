@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -18,10 +18,10 @@ type settled struct {
 // ended that told events of an org: up to which it is committed, or 0 if they
 // were undone. An index that was told of events before their commit knows by
 // this whether they came to be.
-func (s *Store) WhenSettled(fn func(org string, upTo int64)) {
-	s.settled.mu.Lock()
-	defer s.settled.mu.Unlock()
-	s.settled.fns = append(s.settled.fns, fn)
+func (d *DB) WhenSettled(fn func(org string, upTo int64)) {
+	d.settled.mu.Lock()
+	defer d.settled.mu.Unlock()
+	d.settled.fns = append(d.settled.fns, fn)
 }
 
 func (s *settled) tell(org string, upTo int64) {
@@ -51,6 +51,18 @@ func (s *settled) committed(done []*Tx) {
 	}
 }
 
+// NoteEvents notes which events of an org the transaction told: those from first to
+// last.
+func (tx *Tx) NoteEvents(org string, first, last int64) {
+	if tx.wakes == nil {
+		tx.wakes = map[string]span{}
+	}
+	if told := tx.wakes[org]; told.first > 0 {
+		first = told.first
+	}
+	tx.wakes[org] = span{first, last}
+}
+
 // passOn tells the writes that follow in the same transaction what this one
 // told.
 func (tx *Tx) passOn() {
@@ -72,11 +84,11 @@ func (tx *Tx) Uncommitted(org string) int64 {
 
 // AwaitRound waits until the writes of an org that have begun in this process
 // are committed or undone.
-func (s *Store) AwaitRound(ctx context.Context, org string) error {
+func (d *DB) AwaitRound(ctx context.Context, org string) error {
 	var round chan struct{}
-	if s.writer == nil {
-		round = s.batches.underWay(org)
-	} else if r := s.writer.round.Load(); r != nil {
+	if d.writer == nil {
+		round = d.batches.underWay(org)
+	} else if r := d.writer.round.Load(); r != nil {
 		round = *r
 	}
 	if round == nil {
@@ -86,6 +98,6 @@ func (s *Store) AwaitRound(ctx context.Context, org string) error {
 	case <-round:
 		return nil
 	case <-ctx.Done():
-		return s.wrap(ctx.Err())
+		return d.wrap(ctx.Err())
 	}
 }

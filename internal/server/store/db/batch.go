@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 // savepoint of its own, so that one that fails takes nothing with it. Orgs do
 // not wait for each other.
 type batches struct {
-	store *Store
-	mu    sync.Mutex
-	orgs  map[string]*batch
-	work  sync.WaitGroup
+	db   *DB
+	mu   sync.Mutex
+	orgs map[string]*batch
+	work sync.WaitGroup
 }
 
 // A batch is the writers of one org. It exists while there are any.
@@ -98,11 +98,11 @@ func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*
 		}
 		told := map[string]int64{}
 		if ran, err = b.try(org, jobs, told, careful); err != nil {
-			b.store.settled.undone(told) // each time: others may have told events with the same ids since
+			b.db.settled.undone(told) // each time: others may have told events with the same ids since
 		}
 		return err
 	}
-	err := b.store.retry(func() error {
+	err := b.db.retry(func() error {
 		err := try()
 		if !careful && errors.As(err, new(seamError)) {
 			careful = true // each is to know how it went before the next begins
@@ -122,9 +122,9 @@ func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*
 			done = append(done, j.tx)
 		}
 	}
-	b.store.settled.committed(done)
+	b.db.settled.committed(done)
 	close(round)
-	b.store.announce(done...)
+	b.db.announce(done...)
 	for _, j := range jobs[:ran] {
 		j.out <- j.err
 	}
@@ -143,7 +143,7 @@ func (e seamError) Unwrap() error { return e.error }
 // fate of all that have none of their own.
 func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bool) (ran int, err error) {
 	ctx := context.Background()
-	conn, err := b.store.writes.Conn(ctx)
+	conn, err := b.db.writes.Conn(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +157,7 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 			g.rollback(ctx)
 		}
 	}()
-	if err := g.begin(ctx, b.store.lockOrg, org, careful); err != nil {
+	if err := g.begin(ctx, b.db, org, careful); err != nil {
 		return 0, err
 	}
 	began := time.Now()
@@ -169,7 +169,7 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 		if j.err = j.ctx.Err(); j.err != nil {
 			continue
 		}
-		j.tx = &Tx{querier: steady{conn}, dialect: b.store.dialect, Now: b.store.Now(), store: b.store, before: told, gathered: g}
+		j.tx = &Tx{querier: steady{conn}, dialect: b.db.dialect, Now: b.db.Now(), schema: b.db.schema, before: told, gathered: g}
 		if err := b.one(ctx, g, j, len(jobs) == 1); err != nil {
 			return ran, err
 		}
@@ -200,7 +200,7 @@ func (b *batches) one(ctx context.Context, g *gatheringConn, j *job, alone bool)
 			g.keep()
 		}
 		return nil
-	case b.store.isRetryable(j.err):
+	case b.db.isRetryable(j.err):
 		err := j.err
 		j.err = nil // to be run again, with the others
 		return err

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,23 +10,20 @@ import (
 // A Channel is what replicas tell each other about orgs.
 type Channel string
 
-const (
-	NewEvents    Channel = "svc_events"    // there are new events
-	NewReplicas  Channel = "svc_replicas"  // another process serves the database; no org is meant
-	NewStandings Channel = "svc_standings" // somebody's token, role or membership changed
-)
+// newReplicas says that another process serves the database; no org is meant.
+const newReplicas Channel = "svc_replicas"
 
 // Notify tells the other replicas which orgs have something new. It is a hint,
 // sent after commit: inside the transaction it would serialise all commits.
 // On SQLite there are no other replicas.
-func (s *Store) Notify(ctx context.Context, on Channel, orgs ...string) error {
-	if s.name != postgres.name {
+func (d *DB) Notify(ctx context.Context, on Channel, orgs ...string) error {
+	if d.name != postgres.name {
 		return nil
 	}
 	const perCall = 200 // a payload must stay under 8,000 bytes
 	for len(orgs) > 0 {
 		n := min(perCall, len(orgs))
-		if _, err := s.db.ExecContext(ctx, `SELECT pg_notify($1, $2)`, string(on), strings.Join(orgs[:n], ",")); err != nil {
+		if _, err := d.pool.ExecContext(ctx, `SELECT pg_notify($1, $2)`, string(on), strings.Join(orgs[:n], ",")); err != nil {
 			return err
 		}
 		orgs = orgs[n:]
@@ -36,12 +33,12 @@ func (s *Store) Notify(ctx context.Context, on Channel, orgs ...string) error {
 
 // Listen calls fn with the orgs of each notification on a channel until ctx
 // ends or the connection breaks. On SQLite it waits for ctx.
-func (s *Store) Listen(ctx context.Context, on Channel, fn func(orgs []string)) error {
-	if s.name != postgres.name {
+func (d *DB) Listen(ctx context.Context, on Channel, fn func(orgs []string)) error {
+	if d.name != postgres.name {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	conn, err := pgx.Connect(ctx, s.dsn)
+	conn, err := pgx.Connect(ctx, d.dsn)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -9,37 +9,38 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Existing opens a database as it is, to be read: it applies no migrations,
 // and refuses one of another version.
-func Existing(ctx context.Context, dsn string) (*Store, error) {
+func Existing(ctx context.Context, dsn string, schema *Schema) (*DB, error) {
 	if dialectOf(dsn).name == embedded.name {
 		if _, err := os.Stat(dsn); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database at %s", dsn)
 		}
 	}
-	s, err := connect(ctx, dsn)
+	d, err := connect(ctx, dsn, schema)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.current(ctx); err != nil {
-		s.Close()
+	if err := d.current(ctx); err != nil {
+		d.Close()
 		return nil, err
 	}
-	return s, nil
+	return d, nil
 }
 
-func (s *Store) current(ctx context.Context) error {
-	steps, err := history(s.name)
+func (d *DB) current(ctx context.Context) error {
+	steps, err := d.schema.history(d.name)
 	if err != nil {
 		return err
 	}
-	if err := s.Read(ctx, func(tx *Tx) error { return tx.refuseNewer(ctx, steps) }); err != nil {
+	if err := d.Read(ctx, func(tx *Tx) error { return tx.refuseNewer(ctx, steps) }); err != nil {
 		return err
 	}
-	pending, err := s.Pending(ctx)
+	pending, err := d.Pending(ctx)
 	if err != nil {
 		return fmt.Errorf("this is not a database of svcd: %w", err)
 	}
@@ -49,25 +50,22 @@ func (s *Store) current(ctx context.Context) error {
 	return nil
 }
 
-// fleeting are tables of processes that run on a database, not of its content.
-var fleeting = []string{"migrations", "replicas", "waits"}
-
 var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)
 
 // tables returns the tables as they were made: each names only earlier ones.
-func tables(dialect string) ([]string, error) {
-	steps, err := history(dialect)
+func (s *Schema) tables(dialect string) ([]string, error) {
+	steps, err := s.history(dialect)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, m := range steps {
-		text, err := migrations.ReadFile("migrations/" + m.name)
+		text, err := s.read(m.name)
 		if err != nil {
 			return nil, err
 		}
 		for _, found := range createTable.FindAllStringSubmatch(string(text), -1) {
-			if !slices.Contains(fleeting, found[1]) {
+			if !slices.Contains(s.Fleeting, found[1]) {
 				out = append(out, found[1])
 			}
 		}
@@ -78,12 +76,12 @@ func tables(dialect string) ([]string, error) {
 // CopyTo copies everything, as it is at one moment, into an empty database,
 // of whichever kind. told hears of each table that is done. Either all of it
 // arrives or nothing.
-func (s *Store) CopyTo(ctx context.Context, to *Store, told func(table string, rows int)) error {
-	names, err := tables(s.name)
+func (d *DB) CopyTo(ctx context.Context, to *DB, told func(table string, rows int)) error {
+	names, err := d.schema.tables(d.name)
 	if err != nil {
 		return err
 	}
-	return s.Read(ctx, func(from *Tx) error {
+	return d.Read(ctx, func(from *Tx) error {
 		if err := from.bePatient(ctx); err != nil {
 			return err
 		}
@@ -91,7 +89,7 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, told func(table string, r
 			if err := tx.bePatient(ctx); err != nil {
 				return err
 			}
-			if err := tx.empty(ctx); err != nil {
+			if err := tx.schema.Clear(ctx, tx); err != nil {
 				return err
 			}
 			for _, table := range names {
@@ -104,20 +102,6 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, told func(table string, r
 			return nil
 		})
 	})
-}
-
-// ErrNotEmpty is why nothing was copied into a database.
-var ErrNotEmpty = errors.New("it has content, and nothing is overwritten: name an empty database")
-
-// empty refuses a database that is in use, and clears what an unused one has.
-func (tx *Tx) empty(ctx context.Context) error {
-	for _, table := range []string{"orgs", "users"} {
-		if n, err := tx.count(ctx, `SELECT COUNT(*) FROM `+table); err != nil || n > 0 {
-			return errors.Join(err, ErrNotEmpty)
-		}
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM meta`)
-	return err
 }
 
 // copyRows is how many rows one statement writes.
@@ -138,14 +122,14 @@ func copyTable(ctx context.Context, from, to *Tx, table string) (n int, err erro
 	if err != nil {
 		return 0, err
 	}
-	var f filter
+	var args []any
 	var marks []string
 	write := func() error {
 		if len(marks) == 0 {
 			return nil
 		}
-		_, err := to.ExecContext(ctx, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES `+strings.Join(marks, ", "), f.args...)
-		f, marks = filter{}, nil
+		_, err := to.ExecContext(ctx, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES `+strings.Join(marks, ", "), args...)
+		args, marks = nil, nil
 		return err
 	}
 	values, into := make([]any, len(columns)), make([]any, len(columns))
@@ -158,7 +142,8 @@ func copyTable(ctx context.Context, from, to *Tx, table string) (n int, err erro
 		}
 		row := make([]string, len(columns))
 		for i, v := range values {
-			row[i] = f.arg(portable(v, kinds[columns[i]]))
+			args = append(args, portable(v, kinds[columns[i]]))
+			row[i] = "$" + strconv.Itoa(len(args))
 		}
 		marks = append(marks, "("+strings.Join(row, ", ")+")")
 		if n++; len(marks) == copyRows {

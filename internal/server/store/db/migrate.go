@@ -1,11 +1,12 @@
-package store
+package db
 
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -13,19 +14,23 @@ import (
 	"time"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
 // A migration is one step of the schema's history.
 type migration struct {
 	version int
 	name    string
 }
 
+// migrationsDir is where the migrations are in Schema.Migrations.
+const migrationsDir = "migrations"
+
+func (s *Schema) read(name string) ([]byte, error) {
+	return fs.ReadFile(s.Migrations, path.Join(migrationsDir, name))
+}
+
 // history returns the migrations of this binary, in order. A file named
 // NNNN_what.sql is for both databases, NNNN_what.sqlite.sql for one.
-func history(dialect string) ([]migration, error) {
-	files, err := migrations.ReadDir("migrations") // sorted by name
+func (s *Schema) history(dialect string) ([]migration, error) {
+	files, err := fs.ReadDir(s.Migrations, migrationsDir) // sorted by name
 	if err != nil {
 		return nil, err
 	}
@@ -44,27 +49,27 @@ func history(dialect string) ([]migration, error) {
 	return out, nil
 }
 
-// SchemaHash names the schema that the migrations of this binary make.
-func SchemaHash() string {
+// Hash names the schema that the migrations of this binary make.
+func (s *Schema) Hash() string {
 	h := sha256.New()
-	files, err := migrations.ReadDir("migrations")
+	files, err := fs.ReadDir(s.Migrations, migrationsDir)
 	for _, f := range files {
 		var text []byte
-		if text, err = migrations.ReadFile("migrations/" + f.Name()); err != nil {
+		if text, err = s.read(f.Name()); err != nil {
 			break
 		}
 		fmt.Fprintf(h, "%s %d\n%s", f.Name(), len(text), text)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("store: reading embedded migrations: %v", err)) // they are part of the program
+		panic(fmt.Sprintf("db: reading embedded migrations: %v", err)) // they are part of the program
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // migrate applies the migrations not yet recorded, under a lock: several
 // replicas may start at once.
-func (s *Store) migrate(ctx context.Context) error {
-	steps, err := history(s.name)
+func (d *DB) migrate(ctx context.Context) error {
+	steps, err := d.schema.history(d.name)
 	if err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err := tx.refuseNewer(ctx, steps); err != nil {
 			return err
 		}
-		done, err := all(ctx, tx, scanText, `SELECT name FROM migrations`)
+		done, err := names(tx.QueryContext(ctx, `SELECT name FROM migrations`))
 		if err != nil {
 			return err
 		}
@@ -95,7 +100,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	// Each try waits for as long as a lock is waited for; another process that
 	// migrates may take longer.
 	for end := time.Now().Add(migrationTakes); ; {
-		if err = s.Write(ctx, "migrations", apply); !s.isLocked(err) || ctx.Err() != nil || time.Now().After(end) {
+		if err = d.Write(ctx, "migrations", apply); !d.isLocked(err) || ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 	}
@@ -132,7 +137,7 @@ func (tx *Tx) apply(ctx context.Context, m migration) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, m.version, m.name); err != nil {
 		return err
 	}
-	text, err := migrations.ReadFile("migrations/" + m.name)
+	text, err := tx.schema.read(m.name)
 	if err != nil {
 		return err
 	}
@@ -141,15 +146,28 @@ func (tx *Tx) apply(ctx context.Context, m migration) error {
 }
 
 // Pending returns the names of migrations the database lacks.
-func (s *Store) Pending(ctx context.Context) ([]string, error) {
-	steps, err := history(s.name)
+func (d *DB) Pending(ctx context.Context) ([]string, error) {
+	steps, err := d.schema.history(d.name)
 	if err != nil {
 		return nil, err
 	}
-	applied := map[string]bool{}
-	rows, err := s.db.QueryContext(ctx, `SELECT name FROM migrations`)
+	applied, err := names(d.pool.QueryContext(ctx, `SELECT name FROM migrations`))
 	if err != nil {
-		return nil, s.wrap(err)
+		return nil, d.wrap(err)
+	}
+	var out []string
+	for _, m := range steps {
+		if !slices.Contains(applied, m.name) {
+			out = append(out, m.name)
+		}
+	}
+	return out, nil
+}
+
+// names returns the texts that a query found.
+func names(rows *sql.Rows, err error) (out []string, _ error) {
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -157,13 +175,7 @@ func (s *Store) Pending(ctx context.Context) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		applied[name] = true
-	}
-	var out []string
-	for _, m := range steps {
-		if !applied[m.name] {
-			out = append(out, m.name)
-		}
+		out = append(out, name)
 	}
 	return out, rows.Err()
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -18,7 +18,7 @@ var errBusy = errors.New("too many writes are waiting")
 // cheap. Each runs in a savepoint of its own, so one that fails takes nothing
 // with it.
 type writer struct {
-	store *Store
+	db    *DB
 	conn  *sql.Conn
 	jobs  chan *job
 	round atomic.Pointer[chan struct{}] // closed when the writes that have begun have ended
@@ -40,12 +40,12 @@ const (
 	maxWaiting = 4096
 )
 
-func newWriter(ctx context.Context, s *Store) (*writer, error) {
-	conn, err := s.db.Conn(ctx)
+func newWriter(ctx context.Context, d *DB) (*writer, error) {
+	conn, err := d.pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{store: s, conn: conn, jobs: make(chan *job, maxWaiting), done: make(chan struct{}), quit: make(chan struct{})}
+	w := &writer{db: d, conn: conn, jobs: make(chan *job, maxWaiting), done: make(chan struct{}), quit: make(chan struct{})}
 	go w.loop()
 	return w, nil
 }
@@ -118,7 +118,7 @@ func (w *writer) batch(batch []*job) {
 	told := map[string]int64{}
 	err := w.commit(batch, told)
 	if err != nil {
-		w.store.settled.undone(told)
+		w.db.settled.undone(told)
 	}
 	var done []*Tx
 	for _, j := range batch {
@@ -129,11 +129,11 @@ func (w *writer) batch(batch []*job) {
 			done = append(done, j.tx)
 		}
 	}
-	w.store.settled.committed(done)
+	w.db.settled.committed(done)
 	close(round)
 	// Announce before answering: whoever gets the answer may rely on
 	// subscribers having been woken.
-	w.store.announce(done...)
+	w.db.announce(done...)
 	for _, j := range batch {
 		j.out <- j.err
 	}
@@ -168,7 +168,7 @@ func (w *writer) one(ctx context.Context, j *job, told map[string]int64) error {
 	if _, err := w.conn.ExecContext(ctx, `SAVEPOINT job`); err != nil {
 		return err
 	}
-	j.tx = &Tx{querier: steady{w.conn}, dialect: w.store.dialect, Now: w.store.Now(), store: w.store, before: told}
+	j.tx = &Tx{querier: steady{w.conn}, dialect: w.db.dialect, Now: w.db.Now(), schema: w.db.schema, before: told}
 	if j.err = protect(j); j.err == nil {
 		j.tx.passOn()
 	} else if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {

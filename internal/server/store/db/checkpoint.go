@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 )
 
 // copyLog copies the log as it grows, until ctx ends.
-func (s *Store) copyLog(ctx context.Context) {
+func (d *DB) copyLog(ctx context.Context) {
 	tick := time.NewTicker(copyEvery)
 	defer tick.Stop()
 	for {
@@ -31,15 +31,15 @@ func (s *Store) copyLog(ctx context.Context) {
 		case <-tick.C:
 		}
 		// What fails is tried again; a full disk is told by the next write.
-		if left, err := s.uncopied(ctx, peekAtLog); err == nil && left >= copyPages {
-			_, _ = s.uncopied(ctx, copyTheLog)
+		if left, err := d.uncopied(ctx, peekAtLog); err == nil && left >= copyPages {
+			_, _ = d.uncopied(ctx, copyTheLog)
 		}
 	}
 }
 
 // uncopied runs a checkpoint and returns how many pages are left.
-func (s *Store) uncopied(ctx context.Context, checkpoint string) (pages int, err error) {
+func (d *DB) uncopied(ctx context.Context, checkpoint string) (pages int, err error) {
 	var busy, logged, copied int
-	err = s.db.QueryRowContext(ctx, checkpoint).Scan(&busy, &logged, &copied)
+	err = d.pool.QueryRowContext(ctx, checkpoint).Scan(&busy, &logged, &copied)
 	return logged - copied, err
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 
 // Analyze gathers the statistics by which the databases choose their ways. It
 // looks at samples, so that it takes a moment however much there is.
-func (s *Store) Analyze(ctx context.Context) error {
-	if s.name == postgres.name {
-		return s.analyzePostgres(ctx)
+func (d *DB) Analyze(ctx context.Context) error {
+	if d.name == postgres.name {
+		return d.analyzePostgres(ctx)
 	}
-	err := s.Write(ctx, "", func(tx *Tx) error {
+	err := d.Write(ctx, "", func(tx *Tx) error {
 		for _, query := range []string{`PRAGMA analysis_limit = 400`, `ANALYZE`} {
 			if _, err := tx.ExecContext(ctx, query); err != nil {
 				return err
@@ -19,22 +19,22 @@ func (s *Store) Analyze(ctx context.Context) error {
 		return nil
 	})
 	// A connection reads the statistics as it opens.
-	s.db.SetMaxIdleConns(0)
-	s.db.SetMaxIdleConns(maxSQLiteConns)
+	d.pool.SetMaxIdleConns(0)
+	d.pool.SetMaxIdleConns(maxSQLiteConns)
 	return err
 }
 
 // analyzePostgres does so on a connection that may take its time.
-func (s *Store) analyzePostgres(ctx context.Context) error {
-	conn, err := s.db.Conn(ctx)
+func (d *DB) analyzePostgres(ctx context.Context) error {
+	conn, err := d.pool.Conn(ctx)
 	if err != nil {
-		return s.wrap(err)
+		return d.wrap(err)
 	}
 	defer conn.Close()
 	if _, err := conn.ExecContext(ctx, `SET statement_timeout = 0`); err != nil {
-		return s.wrap(err)
+		return d.wrap(err)
 	}
 	_, err = conn.ExecContext(ctx, `ANALYZE`)
 	conn.ExecContext(context.WithoutCancel(ctx), `RESET statement_timeout`)
-	return s.wrap(err)
+	return d.wrap(err)
 }

@@ -1,0 +1,113 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Counters are the columns of a table from which the records of an org get
+// their numbers. The row's id is the org's.
+type Counters struct {
+	Table   string
+	Columns []string
+}
+
+// lock is a query that reads an org's counters and keeps others from taking a
+// number. Who refers to the org, or reads, does not wait for it.
+func (c Counters) lock() string {
+	return `SELECT ` + strings.Join(c.Columns, ", ") + ` FROM ` + c.Table + ` WHERE id = $1 FOR NO KEY UPDATE`
+}
+
+// A ledger is what a batch on PostgreSQL knows of its org without asking,
+// since it alone writes it: how far the counters are, and whatever the floor
+// above keeps beside them.
+type ledger struct {
+	Counters
+	org   string // "" where there is no such org
+	began []int64
+	at    []int64
+	saved []int64
+	dirty bool // whether the org's row is behind
+	memo  any  // of Schema.Memo
+}
+
+func newLedger(schema *Schema, org string, a *answer) ledger {
+	if len(a.rows) == 0 {
+		return ledger{}
+	}
+	l := ledger{Counters: schema.Counters, org: org, memo: schema.Memo()}
+	for _, v := range a.rows[0] {
+		l.at = append(l.at, v.(int64))
+	}
+	l.began = slices.Clone(l.at)
+	return l
+}
+
+func (l *ledger) save() { l.saved = slices.Clone(l.at) }
+
+// undo goes back to what was saved. What the row has is not known any more.
+func (l *ledger) undo() {
+	l.dirty = l.org != ""
+	l.at = slices.Clone(l.saved)
+}
+
+// record has the org's row follow, with the next question.
+func (c *gatheringConn) record() {
+	if !c.known.dirty {
+		return
+	}
+	c.known.dirty = false
+	args, set := []any{c.known.org}, make([]string, len(c.known.Columns))
+	for i, name := range c.known.Columns {
+		args = append(args, c.known.at[i])
+		set[i] = name + " = $" + strconv.Itoa(i+2)
+	}
+	update := `UPDATE ` + c.known.Table + ` SET ` + strings.Join(set, ", ") + ` WHERE id = $1`
+	c.forget(update)
+	c.later(update, args...)
+}
+
+// recordFor does so for a statement that may be about a counter.
+func (c *gatheringConn) recordFor(query string) {
+	if c.known.dirty && slices.ContainsFunc(c.known.Columns, func(name string) bool { return strings.Contains(query, name) }) {
+		c.record()
+	}
+}
+
+// knows reports whether a batch knows the counters of an org.
+func (c *gatheringConn) knows(org string) bool { return c != nil && org != "" && org == c.known.org }
+
+// Advance takes the next n numbers of a counter of an org and returns the last.
+func (tx *Tx) Advance(ctx context.Context, counter, org string, n int) (last int64, err error) {
+	if g := tx.gathered; g.knows(org) {
+		i := slices.Index(g.known.Columns, counter)
+		g.known.at[i] += int64(n)
+		g.known.dirty = true
+		return g.known.at[i], nil
+	}
+	table := tx.schema.Counters.Table
+	err = tx.QueryRowContext(ctx, `UPDATE `+table+` SET `+counter+` = `+counter+` + $2 WHERE id = $1 RETURNING `+counter, org, n).Scan(&last)
+	return last, err
+}
+
+// A Known is a counter of an org, as a batch knows it without asking.
+type Known struct {
+	Began, Now int64 // how far it was when the batch began, and is
+	Memo       any   // what Schema.Memo made for the batch
+}
+
+// Known returns how far a counter of an org is, if that is known without
+// asking. What is unwritten is written first, since it may take numbers.
+func (tx *Tx) Known(ctx context.Context, counter, org string) (k Known, ok bool, err error) {
+	g := tx.gathered
+	if !g.knows(org) {
+		return Known{}, false, nil
+	}
+	if err := tx.settle(ctx, ""); err != nil {
+		return Known{}, true, err
+	}
+	i := slices.Index(g.known.Columns, counter)
+	return Known{Began: g.known.began[i], Now: g.known.at[i], Memo: g.known.memo}, true, nil
+}
