@@ -212,9 +212,19 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	if own >= 0 {
 		errs[own] = errUnsent
 	}
+	var unheard []string
+	if own >= 0 && tells(sends[own].event) {
+		unheard = r.spool.TakeUnheard(login.Server)
+	}
 	defer func() {
 		if own < 0 || errs[own] != nil {
 			r.spool.Miss(missed) // still to be told
+			r.spool.KeepUnheard(login.Server, unheard...)
+		}
+		for i, req := range requests {
+			if errs[i] != nil && sends[i].as == nil && req.DedupeKey != "" {
+				r.spool.KeepUnheard(login.Server, req.DedupeKey)
+			}
 		}
 	}()
 	r.writing(sends)
@@ -225,7 +235,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		req := r.request(ctx, s)
 		requests[i] = req
 		if i == own {
-			req.FailOpens = missed
+			req.FailOpens, req.Unheard = missed, unheard
 		}
 		if s.lead || i == len(sends)-1 {
 			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {

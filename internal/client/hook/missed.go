@@ -14,6 +14,10 @@ func (r *runner) unanswered() {
 	}
 }
 
+// tells reports whether the answer to an event reaches the agent whole. Where an
+// edit is refused there may be no room beside the reason.
+func tells(event wire.HookEvent) bool { return event != wire.HookPreEdit && event != wire.HookPreShell }
+
 // noticeAfter is how many events go unanswered before a person hears of it: one
 // may be a hiccup.
 const noticeAfter = 2

@@ -60,3 +60,34 @@ func TestACommandThatReachesTheServerEndsThePause(t *testing.T) {
 		t.Errorf("%d events still count", count)
 	}
 }
+
+// What the answer to an event told is lost with it, and the service does not
+// know: the next event that has room for it asks for it again.
+func TestAnAnswerThatDidNotArriveIsAskedForAgain(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	ask := func(event, id string) []string {
+		in := write(repo, filepath.Join(repo, "a.txt"), id)
+		in["hook_event_name"] = event
+		w.run("claude_code", event, in)
+		return w.one().Unheard
+	}
+	w.status = http.StatusGatewayTimeout
+	in := write(repo, filepath.Join(repo, "a.txt"), "late")
+	in["hook_event_name"] = "PostToolUse"
+	w.run("claude_code", "PostToolUse", in)
+	lost := w.one().DedupeKey
+	if again := ask("PostToolUse", "late too"); len(again) != 1 || again[0] != lost {
+		t.Errorf("asked for %q, not for %s", again, lost)
+	}
+	w.status = 0
+	if again := ask("PreToolUse", "before"); again != nil {
+		t.Errorf("asked for %q where an edit may be refused", again)
+	}
+	if again := ask("PostToolUse", "then"); len(again) != 2 || again[0] != lost {
+		t.Errorf("asked for %q, not for two with %s", again, lost)
+	}
+	if again := ask("PostToolUse", "last"); again != nil {
+		t.Errorf("asked for %q once more", again)
+	}
+}

@@ -33,6 +33,7 @@ func (r *runner) askAgain(ctx context.Context, s send, req wire.HookRequest, fir
 	second, err := r.evaluate(ctx, req)
 	if err != nil {
 		r.log(err)
+		r.spool.KeepUnheard(r.login.Server, req.DedupeKey)
 		return first
 	}
 	if second.Decision == wire.Allow {

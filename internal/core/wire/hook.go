@@ -84,6 +84,7 @@ type HookRequest struct {
 	Pending       []HookPending   `json:"pending,omitempty" maxItems:"500" doc:"For pre_edit, when the answer before asked for it in want_lines: the base lines that the edit would replace"`
 	LineMaps      []coord.LineMap `json:"line_maps,omitempty" maxItems:"20" doc:"What an answer before asked for in wants, as far as this machine has both versions"`
 	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this session that failed open since one was last answered"`
+	Unheard       []string        `json:"unheard,omitempty" maxItems:"20" itemMinLength:"1" itemMaxLength:"200" doc:"The dedupe_key of events of this session whose answers did not arrive: what they told is told again"`
 }
 
 // A HookPending is what a file would look like after an edit that is about to

@@ -60,6 +60,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 		w.list("pending", len(req.Pending), func(i int) { w.pending(&req.Pending[i]) })
 	}
 	w.number("fail_opens", req.FailOpens, false)
+	w.texts("unheard", req.Unheard, false)
 	w.close('}')
 	return w.b, nil
 }

@@ -80,3 +80,28 @@ func (s *Spool) TakeMissed() int {
 
 // maxMissed is as far as a session counts.
 const maxMissed = 100_000
+
+// The service counts what it answers as told, and cannot know whether an answer
+// arrived: one that comes after a hook's time is up tells nobody. So a session
+// remembers which of its events got none, and its next event asks for them.
+
+const maxUnheard = 20 // the latest of them, as the service takes
+
+func unheardName(server string) string { return "unheard-" + Hash(server)[:16] }
+
+// KeepUnheard remembers events by their dedupe keys. The service may never have
+// seen them: then it has nothing to repeat.
+func (s *Spool) KeepUnheard(server string, keys ...string) {
+	if s.base != "" && len(keys) > 0 {
+		_ = Append(filepath.Join(s.session, unheardName(server)), strings.Join(keys, "\n")+"\n")
+	}
+}
+
+// TakeUnheard returns them, to be asked for now.
+func (s *Spool) TakeUnheard(server string) []string {
+	if !s.Knows(unheardName(server)) {
+		return nil
+	}
+	keys := strings.Fields(s.Take(unheardName(server)))
+	return keys[max(0, len(keys)-maxUnheard):]
+}

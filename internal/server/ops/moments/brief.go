@@ -55,11 +55,13 @@ func (b *brief) add(rank int, key, mark, text string, then func(context.Context)
 	b.items = append(b.items, briefItem{rank, text, toldItem{key, mark, then}})
 }
 
+// reserve is what is left for the line about what is left out.
+const reserve = 80
+
 // render writes the brief within a budget of characters. What does not fit is
 // counted, and told next time.
 func (b *brief) render(budget int) (string, []toldItem) {
 	slices.SortStableFunc(b.items, func(x, y briefItem) int { return x.rank - y.rank })
-	const reserve = 80 // for the line about what is left out
 	var out strings.Builder
 	var told []toldItem
 	used, left := 0, 0

@@ -227,3 +227,35 @@ func (x *team) prompt(serving func() string, a agent) (string, error) {
 
 // patient waits as long as its context.
 var patient = &http.Client{}
+
+// What was told in an answer that did not arrive is told again to who asks for
+// it, and to nobody else.
+func TestALostAnswerIsToldAgain(t *testing.T) {
+	storetest.EachDSN(t, func(t *testing.T, dsn string) {
+		x := newTeam(t, daemontest.Start(t, dsn), "Acme")
+		ada, bob := x.Agent(x.Newcomer(), apiRepo), x.Agent(x.Newcomer(), apiRepo)
+		x.W.Must(201, request{Method: "POST", Path: "/v1/messages", Token: x.Newcomer().Token,
+			Body: map[string]any{"to": "channel:team", "body": "the login moved"}}, nil)
+		told := func(a agent, fields map[string]any) bool {
+			var reply wire.HookReply
+			x.W.Must(200, teamtest.HookRequest(a, wire.HookPrompt, fields), &reply)
+			return strings.Contains(reply.InjectContext, "the login moved")
+		}
+		if !told(ada, map[string]any{"dedupe_key": "k1"}) {
+			t.Fatal("a message is not told")
+		}
+		if told(ada, map[string]any{"dedupe_key": "k2"}) {
+			t.Error("a message is told twice")
+		}
+		if !told(ada, map[string]any{"dedupe_key": "k3", "unheard": []string{"never", "k1"}}) {
+			t.Error("what was lost is not told again")
+		}
+		if !told(ada, map[string]any{"dedupe_key": "k4", "unheard": []string{"k3"}}) {
+			t.Error("what was lost twice is not told again")
+		}
+		told(bob, map[string]any{"dedupe_key": "b1"})
+		if told(bob, map[string]any{"dedupe_key": "b2", "unheard": []string{"k1", "k3"}}) {
+			t.Error("somebody else's answers are told")
+		}
+	})
+}

@@ -2,7 +2,6 @@ package moments
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func allowed() wire.HookReply {
 // only ask. A retried one gets the answer it got before.
 func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
-		if old, err := kept(ctx, c, e); err != nil || old != nil {
+		if old, err := kept(ctx, c, e.replyKey()); err != nil || old != nil {
 			if old != nil {
 				reply = *old
 			}
@@ -105,33 +104,6 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 		s.Live.Told(e.who.OrgID, e.key())
 	}
 	return reply, err
-}
-
-// replyKey is what the answer to an event is kept under, for who sends it again.
-func (e *hookEvent) replyKey() string { return e.who.UserID + " " + e.DedupeKey }
-
-// kept returns the answer that a retried event got, or nil.
-func kept(ctx context.Context, c *ground.Change, e *hookEvent) (*wire.HookReply, error) {
-	if e.DedupeKey == "" {
-		return nil, nil
-	}
-	text, err := c.HookReply(ctx, c.Who.OrgID, e.replyKey())
-	if err != nil || text == nil {
-		return nil, err
-	}
-	var reply wire.HookReply
-	return &reply, json.Unmarshal(text, &reply)
-}
-
-func keep(ctx context.Context, c *ground.Change, e *hookEvent, reply wire.HookReply) error {
-	if e.DedupeKey == "" {
-		return nil
-	}
-	text, err := json.Marshal(reply)
-	if err != nil {
-		return err
-	}
-	return c.KeepHookReply(ctx, c.Who.OrgID, e.replyKey(), text)
 }
 
 // A hook is one event being handled.
@@ -187,6 +159,9 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 	}
 	told, err := c.Told(ctx, h.session.ID)
 	h.brief = newBrief(told)
+	if err == nil {
+		err = h.repeat(ctx)
+	}
 	if err == nil {
 		err = h.loadIntent(ctx)
 	}
