@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -365,11 +366,14 @@ func TestWebhooksOfStripeThatAreRefusedOrComeInAnyOrder(t *testing.T) {
 // stripeSettled waits until nothing is left to ask Stripe.
 func (x *team) stripeSettled() {
 	x.Helper()
-	await.True(x, "Stripe has been asked", func() bool {
-		page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
-		return !strings.Contains(page, `svc_jobs{kind="stripe",state="due"}`) &&
-			!strings.Contains(page, `svc_jobs{kind="stripe",state="running"}`) &&
-			!strings.Contains(page, `svc_jobs{kind="stripe",state="scheduled"}`)
+	await.True(x, "Stripe has been asked", func() bool { return !x.stripeWaits("due", "running", "scheduled") })
+}
+
+// stripeWaits reports whether Stripe is still to be asked something.
+func (x *team) stripeWaits(states ...string) bool {
+	page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+	return slices.ContainsFunc(states, func(state string) bool {
+		return strings.Contains(page, `svc_jobs{kind="stripe",state="`+state+`"}`)
 	})
 }
 
