@@ -49,7 +49,7 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid"},
+		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
 			"hook/spool"},
 		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},

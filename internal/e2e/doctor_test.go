@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -125,7 +126,7 @@ func (m *machine) git(args ...string) string { return gittest.Run(m.t, m.repo, a
 
 func (m *machine) run(args ...string) (code int, out string) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(m.t.Context(), await.Patience)
 	defer cancel()
 	svc := filepath.Join(m.bin, "svc")
 	if _, err := os.Stat(svc); err != nil {
@@ -152,7 +153,7 @@ func (m *machine) run(args ...string) (code int, out string) {
 
 func (m *machine) environ() []string {
 	return append([]string{"PATH=" + strings.Join(m.path, ":"), "HOME=" + m.home, "SVC_CONFIG_DIR=" + m.config, "SVC_NO_UPDATE_CHECK=1",
-		"GIT_CONFIG_GLOBAL=/dev/null", "XDG_CACHE_HOME=" + filepath.Join(m.home, "cache")}, m.env...)
+		patient, "GIT_CONFIG_GLOBAL=/dev/null", "XDG_CACHE_HOME=" + filepath.Join(m.home, "cache")}, m.env...)
 }
 
 func (m *machine) svc(args ...string) {

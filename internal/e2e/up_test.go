@@ -45,7 +45,7 @@ func newLaptop(t *testing.T) *laptop {
 		}
 	}
 	l.env = []string{"HOME=" + l.home, "PATH=" + l.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
-		"SVC_NO_BROWSER=1", "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_NOSYSTEM=1"}
+		"SVC_NO_BROWSER=1", "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_NOSYSTEM=1", patient}
 	l.run("", "git", "config", "--global", "user.email", "ann@example.com")
 	l.run("", "git", "config", "--global", "user.name", "Ann")
 	l.run("", "git", "init", "-q", "-b", "main")
@@ -234,7 +234,7 @@ func TestTheLocalServiceEndsWhenIdle(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(await.Patience):
 		cmd.Process.Kill()
 		t.Error("it did not end by itself")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/lines"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -41,7 +42,7 @@ type Options struct {
 }
 
 // DefaultBudget is how long one analysis may take before it is cut short.
-const DefaultBudget = 2 * time.Second
+var DefaultBudget = patience.Of(2 * time.Second)
 
 // WorkingTree compares the files on disk under root, the top folder of a
 // working tree, with the version they started from. Nil paths mean every file
@@ -93,7 +94,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 
 // soleBudget is how long a search for names may take: in a repository where it
 // takes longer, definitions are found by their imports alone.
-const soleBudget = 500 * time.Millisecond
+var soleBudget = patience.Of(500 * time.Millisecond)
 
 // markSole finds the definitions that went or changed and that nothing else in
 // the working tree goes by. What cannot be found out in time stays unmarked.

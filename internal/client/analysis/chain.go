@@ -7,13 +7,14 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // chainBudget is how long routes of other files are worked out again.
-const chainBudget = time.Second
+var chainBudget = patience.Of(time.Second)
 
 // maxChain bounds the files of one change that are followed: in a larger one,
 // as a merge is, the routes' own files tell enough.

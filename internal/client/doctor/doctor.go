@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -90,7 +91,7 @@ type Patient struct {
 }
 
 // slow is the answer time above which a person notices us.
-const slow = 400 * time.Millisecond
+var slow = patience.Of(400 * time.Millisecond)
 
 // A row is one check. Those that need the server are left out, and said so,
 // when it does not answer.

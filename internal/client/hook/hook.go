@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -81,19 +82,21 @@ type Env struct {
 }
 
 // Time limits. The service's own limits are the hosts' budgets.
-const (
-	stdinTimeout   = time.Second // one host never closes its end
-	analyzeTimeout = 4 * time.Second
-	analyzeGrace   = 300 * time.Millisecond // to say what was read in time
-	rootsTimeout   = time.Second
-	recordWait     = 200 * time.Millisecond
-	recordPoll     = 25 * time.Millisecond
-	maxInput       = 32 << 20
+var (
+	stdinTimeout   = patience.Of(time.Second) // one host never closes its end
+	analyzeTimeout = patience.Of(4 * time.Second)
+	analyzeGrace   = patience.Of(300 * time.Millisecond) // to say what was read in time
+	rootsTimeout   = patience.Of(time.Second)
+	recordWait     = patience.Of(200 * time.Millisecond)
+	// statusTimeout is how long git may take to say what differs. Tests give it
+	// more: they are about what it says.
+	statusTimeout = patience.Of(2 * time.Second)
 )
 
-// statusTimeout is how long git may take to say what differs. Tests give it more:
-// they are about what it says.
-var statusTimeout = 2 * time.Second
+const (
+	recordPoll = 25 * time.Millisecond
+	maxInput   = 32 << 20
+)
 
 // A runner is one run.
 type runner struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/patch"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -287,7 +288,7 @@ func dirty(ctx context.Context, p string) []string {
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // an agent waits
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(200*time.Millisecond)) // an agent waits
 	defer cancel()
 	p = realPath(p)
 	var out []string

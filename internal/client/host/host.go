@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -119,11 +120,11 @@ func (h *Host) StartsSessions() bool {
 func (h *Host) Budget(event wire.HookEvent) time.Duration {
 	switch {
 	case h.Timeout != 0:
-		return h.Timeout
+		return patience.Of(h.Timeout)
 	case event == wire.HookPreEdit || event == wire.HookPreShell:
-		return 400 * time.Millisecond
+		return patience.Of(400 * time.Millisecond)
 	}
-	return 1500 * time.Millisecond
+	return patience.Of(1500 * time.Millisecond)
 }
 
 // CallsUs reports whether the host has a configuration of its own, in the

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -31,7 +32,7 @@ type Client struct {
 
 // connectTimeout bounds the first step, so that a server that is away costs an
 // agent less than one that is slow.
-const connectTimeout = 150 * time.Millisecond
+var connectTimeout = patience.Of(150 * time.Millisecond)
 
 // maxReply bounds what is read of an answer.
 const maxReply = 1 << 20
