@@ -1,5 +1,6 @@
 // Package patience stretches the time limits of hooks on machines that are too
-// slow for them: SVC_PATIENCE=4 makes each four times as long.
+// slow for them: SVC_PATIENCE=4 makes each four times as long. It knows no limit
+// itself.
 package patience
 
 import (
