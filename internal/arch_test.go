@@ -53,7 +53,7 @@ var (
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
 			"hook/spool"},
 		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},
-		{"extract"},
+		{"extract", "references/locate"},
 		{"references"},
 		{"analysis"},
 		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader"},

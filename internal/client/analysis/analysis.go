@@ -22,6 +22,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -70,7 +71,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		opts:     opts,
 		deadline: start.Add(opts.budget()),
 		objects:  objects,
-		repo:     references.Open(references.OnDisk(ctx, root), opts.MetadataOnly),
+		repo:     references.Open(locate.OnDisk(ctx, root), opts.MetadataOnly),
 		vast:     gitrepo.IndexSize(root) > maxChainIndex,
 		search: func(names []string) (map[string][]string, error) {
 			ctx, cancel := context.WithTimeout(ctx, soleBudget)
@@ -84,7 +85,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 			return nil, err
 		}
 	}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return references.ReadFile(filepath.Join(root, d.Path)) }
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return locate.ReadFile(filepath.Join(root, d.Path)) }
 	a := r.analyze(deltas)
 	if !opts.LinesOnly {
 		markSole(ctx, root, a)
@@ -162,7 +163,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 	if err != nil {
 		return nil, err
 	}
-	tree := references.InGit(h.ctx, h.root, side, h.objects)
+	tree := locate.InGit(h.ctx, h.root, side, h.objects)
 	r := &run{
 		ctx:      h.ctx,
 		opts:     opts,
@@ -174,7 +175,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 			return gitrepo.Grep(h.ctx, h.root, side, names, nil)
 		},
 	}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, references.MaxSource) }
+	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, locate.MaxSource) }
 	return r.analyze(deltas), nil
 }
 
@@ -216,7 +217,7 @@ func (h *History) blob(id *string) []byte {
 	if id == nil {
 		return nil
 	}
-	data, err := h.objects.Blob(*id, references.MaxSource)
+	data, err := h.objects.Blob(*id, locate.MaxSource)
 	if err != nil {
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 )
@@ -71,7 +72,7 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 		half := len(source)/2 + bytes.IndexByte(source[len(source)/2:], '\n')
 		edited := append(append(append([]byte(nil), source[:half]...), "\n\n"...), source[half:]...)
 		b.Run(l.name, func(b *testing.B) {
-			r := references.Open(references.OnDisk(b.Context(), b.TempDir()), false)
+			r := references.Open(locate.OnDisk(b.Context(), b.TempDir()), false)
 			var parse, whole time.Duration
 			for b.Loop() {
 				start := ownCPU(b)

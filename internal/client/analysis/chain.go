@@ -9,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -47,7 +48,7 @@ func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
 		}
 		if d.Status == gitrepo.Added {
 			old[at] = nil
-		} else if text, err := r.objects.Blob(d.OldBlob, references.MaxSource); err == nil {
+		} else if text, err := r.objects.Blob(d.OldBlob, locate.MaxSource); err == nil {
 			old[at] = text
 		}
 	}
@@ -69,7 +70,7 @@ func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
 		if d.Status != gitrepo.Modified || d.Binary || rules.TestPath(d.Path) || rules.GeneratedPath(d.Path) || !chains(d.Path) {
 			continue
 		}
-		text, err := r.objects.Blob(d.OldBlob, references.MaxSource)
+		text, err := r.objects.Blob(d.OldBlob, locate.MaxSource)
 		at := slices.IndexFunc(files, func(f coord.FileFacts) bool { return f.Path == d.Path })
 		if err != nil || at < 0 || r.opts.Want != nil && !r.wanted(d, &files[at]) {
 			continue

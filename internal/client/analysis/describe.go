@@ -10,7 +10,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -56,7 +56,7 @@ func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *extract.Vers
 	a := &extract.Side{File: oldPath, Lang: rules.LanguageOf(oldPath), Version: r.cache.get(d.OldBlob, oldPath)}
 	b := &extract.Side{File: d.Path, Lang: rules.LanguageOf(d.Path), Version: r.cache.get(d.NewBlob, d.Path)}
 	ok = true
-	if ok = a.Fetch(d.OldBlob, func() ([]byte, error) { return r.objects.Blob(d.OldBlob, references.MaxSource) }) && ok; !ok {
+	if ok = a.Fetch(d.OldBlob, func() ([]byte, error) { return r.objects.Blob(d.OldBlob, locate.MaxSource) }) && ok; !ok {
 		return extract.Nothing(a.Lang.Name), extract.Nothing(b.Lang.Name), false, nil
 	}
 	if ok = b.Fetch(d.NewBlob, func() ([]byte, error) { return r.now(d) }) && ok; !ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/formats"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
@@ -46,8 +47,8 @@ func Explain(ctx context.Context, root, file string) (*Explanation, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		out.Why = "it is no file"
-	case info.Size() > references.MaxSource:
-		out.Why = fmt.Sprintf("it is larger than %d kB", references.MaxSource>>10)
+	case info.Size() > locate.MaxSource:
+		out.Why = fmt.Sprintf("it is larger than %d kB", locate.MaxSource>>10)
 	case rules.GeneratedPath(file):
 		out.Why = "its name says that a tool wrote it"
 	case !outline.CanRead(lang) && !formats.Has(lang, file):
@@ -70,7 +71,7 @@ func Explain(ctx context.Context, root, file string) (*Explanation, error) {
 		return out, nil
 	}
 	out.Read = true
-	references.Open(references.OnDisk(ctx, root), false).Complete(file, v)
+	references.Open(locate.OnDisk(ctx, root), false).Complete(file, v)
 	for _, c := range v.Contracts {
 		f := ExplainedFact{string(c.Role), c.Key, c.Line, c.Rule}
 		if !slices.Contains(out.Contracts, f) {

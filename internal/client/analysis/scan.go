@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -101,7 +102,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	var files []gitrepo.Entry
 	for _, e := range all {
 		lang := rules.LanguageOf(e.Path)
-		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= references.MaxSource && e.Mode != gitrepo.ModeSymlink &&
+		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= locate.MaxSource && e.Mode != gitrepo.ModeSymlink &&
 			e.Mode != gitrepo.ModeSubmodule &&
 			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
 			files = append(files, e)
@@ -110,7 +111,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
 	objects := gitrepo.NewObjects(ctx, root)
 	r := &run{opts: Options{MetadataOnly: opts.MetadataOnly}, objects: objects, deadline: time.Now().Add(opts.Budget)}
-	r.repo = references.Open(references.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly)
+	r.repo = references.Open(locate.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly)
 	return &scan{opts, r}, files, nil
 }
 
@@ -122,7 +123,7 @@ const scanFileLimit = 5 * time.Second
 func (s *scan) file(e gitrepo.Entry) (f coord.FileFacts, unread int, ok bool) {
 	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
 	f = lines.Facts(&d)
-	v, err := s.run.repo.Read(e.Path, scanFileLimit, func() ([]byte, error) { return s.run.objects.Blob(e.ID, references.MaxSource) })
+	v, err := s.run.repo.Read(e.Path, scanFileLimit, func() ([]byte, error) { return s.run.objects.Blob(e.ID, locate.MaxSource) })
 	if err != nil || v.Generated {
 		return f, 0, false
 	}

@@ -16,7 +16,7 @@ import (
 
 // bodied adds what is known of the bodies of a file's routes.
 func (r *Repo) bodied(v *extract.Version) {
-	if r.tree == nil || v.Generated || v.Outline == nil {
+	if r.files.Tree == nil || v.Generated || v.Outline == nil {
 		return
 	}
 	if r.modules.eval == nil {

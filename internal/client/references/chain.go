@@ -21,39 +21,10 @@ const (
 	maxNear    = 400 // files that are looked through for them
 )
 
-// earlier is a tree in which some files are as they were.
-type earlier struct {
-	tree
-	old map[string][]byte // nil for one that was not there
-}
-
 // Before is the repository as it was before some files changed. old holds what
 // they held, nil for one that was not there.
 func (r *Repo) Before(old map[string][]byte) *Repo {
-	return &Repo{tree: &earlier{r.tree, old}, metadataOnly: r.metadataOnly, after: r}
-}
-
-// same tells whether a file was the same before others changed.
-func (r *Repo) same(file string) bool {
-	if r.after == nil {
-		return false
-	}
-	_, changed := r.tree.(*earlier).old[file]
-	return !changed
-}
-
-func (t *earlier) has(file string) bool {
-	if text, ok := t.old[file]; ok {
-		return text != nil
-	}
-	return t.tree.has(file)
-}
-
-func (t *earlier) read(file string) []byte {
-	if text, ok := t.old[file]; ok {
-		return text
-	}
-	return t.tree.read(file)
+	return &Repo{files: r.files.Before(old), metadataOnly: r.metadataOnly, after: r}
 }
 
 // A Chained file has routes that depend on others.
@@ -66,7 +37,7 @@ type Chained struct {
 // others did, and returns those that differ. The files that name what changed
 // come first. all is false when time ran out.
 func (r *Repo) Chained(before *Repo, changed []Changed, deadline time.Time) (out []Chained, all bool) {
-	if r.tree == nil {
+	if r.files.Tree == nil {
 		return nil, true
 	}
 	read := 0
@@ -114,7 +85,7 @@ func (r *Repo) near(file string) []string {
 	if !outline.CanRead(rules.LanguageOf(file)) { // a setting or a view
 		ends = nil
 		for _, l := range []string{".java", ".kt", ".py", ".rb", ".php", ".ts", ".js", ".cs", ".go"} {
-			if len(r.tree.ending(l)) > 0 {
+			if len(r.files.Ending(l)) > 0 {
 				ends = append(ends, l)
 			}
 		}

@@ -50,7 +50,7 @@ const maxLineage = 5 // classes from one to what a framework gives it
 // classViews gives routes whose method is not known the methods that what
 // answers them says.
 func (r *Repo) classViews(v *extract.Version) {
-	if r.tree == nil || v.Outline == nil || v.Outline.Lang != "python" {
+	if r.files.Tree == nil || v.Outline == nil || v.Outline.Lang != "python" {
 		return
 	}
 	var out []contract.Contract

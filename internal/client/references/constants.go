@@ -5,13 +5,14 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
 // resolveNames tells a version what other files say of the names that it asks
 // for.
 func (r *Repo) resolveNames(v *extract.Version) {
-	if v == nil || r.tree == nil || v.Outline == nil {
+	if v == nil || r.files.Tree == nil || v.Outline == nil {
 		return
 	}
 	v.Resolve(func(name string) []string { return r.constant(v.Outline, name) })
@@ -70,22 +71,22 @@ func (r *Repo) constantAt(o *outline.File, name string) (file, as string) {
 		if im.Local != local {
 			continue
 		}
-		u := use{module: im.Module, name: im.Name}
+		u := locate.Use{Module: im.Module, Name: im.Name}
 		if im.Name == "" {
-			u.member = "x"
+			u.Member = "x"
 		}
 		if o.Lang == "go" { // any file of the package may
-			u.member, _, _ = strings.Cut(field, ".")
+			u.Member, _, _ = strings.Cut(field, ".")
 		}
-		file, as = r.locate(o, u)
+		file, as = r.files.File(o, u)
 		switch {
 		case o.Lang == "typescript" || o.Lang == "javascript":
 			if im.Name == "" {
 				as, field, _ = strings.Cut(field, ".")
 			}
-			file, as = r.origin(o.Lang, file, as)
+			file, as = r.files.Origin(o.Lang, file, as)
 		case im.Name != "" && o.Lang != "go":
-			file, as = r.origin(o.Lang, file, as)
+			file, as = r.files.Origin(o.Lang, file, as)
 		default:
 			as = ""
 		}
@@ -95,10 +96,10 @@ func (r *Repo) constantAt(o *outline.File, name string) (file, as string) {
 		return file, strings.Trim(as+"."+field, ".")
 	}
 	if o.Lang == "go" {
-		file, as = besideGo(r, o, use{module: ambientModule, name: local})
+		file, as = r.files.Ambient(o, locate.Use{Name: local})
 		return file, as
 	}
-	if places := (world{r}).Find(o, local); len(places) > 0 && ambiences[o.Lang] != nil {
+	if places := (world{r}).Find(o, local); len(places) > 0 && locate.HasAmbient(o.Lang) {
 		return places[0].File.Path, name
 	}
 	return "", ""

@@ -40,11 +40,11 @@ func seeds(f *testing.F) {
 // file imports is there to be looked into.
 type echo []byte
 
-func (e echo) has(string) bool          { return true }
-func (e echo) list(string) []string     { return []string{"a.go", "b.pb.go"} }
-func (e echo) read(string) []byte       { return e }
-func (e echo) ending(s string) []string { return []string{"lib/a" + s} }
-func (e echo) named(b string) []string  { return []string{"lib/" + b} }
+func (e echo) Has(string) bool          { return true }
+func (e echo) List(string) []string     { return []string{"a.go", "b.pb.go"} }
+func (e echo) Read(string) []byte       { return e }
+func (e echo) Ending(s string) []string { return []string{"lib/a" + s} }
+func (e echo) Named(b string) []string  { return []string{"lib/" + b} }
 
 // Whatever a file holds, reading it ends without a panic, and comparing it
 // with itself tells of no change.

@@ -27,14 +27,14 @@ func (r *Repo) laravelPrefix(file string, depth int) string {
 	provider := path.Join(root, "app/Providers/RouteServiceProvider.php")
 	boot := path.Join(root, "bootstrap/app.php")
 	for _, f := range []string{provider, boot, path.Join(root, "app/Providers/AppServiceProvider.php")} {
-		if prefix, ok := groupedFile(r.tree.read(f), "routes/"+base); ok {
+		if prefix, ok := groupedFile(r.files.Read(f), "routes/"+base); ok {
 			return prefix
 		}
 	}
 	dir := path.Dir(file)
-	for _, name := range r.tree.list(dir) {
+	for _, name := range r.files.List(dir) {
 		other := path.Join(dir, name)
-		at := bytes.Index(r.text(other), []byte("/"+path.Base(base)+"'")) // required, or a group of its own
+		at := bytes.Index(r.files.Text(other), []byte("/"+path.Base(base)+"'")) // required, or a group of its own
 		if other == file || !strings.HasSuffix(name, ".php") || at < 0 {
 			continue
 		}
@@ -42,8 +42,8 @@ func (r *Repo) laravelPrefix(file string, depth int) string {
 			return contract.JoinRoute(r.laravelPrefix(other, depth+1), v.PrefixAt(uint32(at)))
 		}
 	}
-	if base == "api.php" && len(r.tree.read(provider)) == 0 { // newer ones do it by themselves
-		if m := apiPrefix().FindSubmatch(r.tree.read(boot)); m != nil {
+	if base == "api.php" && len(r.files.Read(provider)) == 0 { // newer ones do it by themselves
+		if m := apiPrefix().FindSubmatch(r.files.Read(boot)); m != nil {
 			return string(m[1])
 		}
 		return "api"
@@ -63,13 +63,13 @@ func (r *Repo) attributesPrefix(file string) string {
 	if !ok {
 		return ""
 	}
-	for _, m := range attributedFolder().FindAllSubmatch(r.tree.read(path.Join(root, "config/route-attributes.php")), -1) {
+	for _, m := range attributedFolder().FindAllSubmatch(r.files.Read(path.Join(root, "config/route-attributes.php")), -1) {
 		if strings.HasPrefix(below, strings.Trim(string(m[1]), "/")+"/") {
 			return string(m[2])
 		}
 	}
 	for _, f := range []string{"bootstrap/app.php", "app/Providers/RouteServiceProvider.php", "app/Providers/AppServiceProvider.php"} {
-		text := r.tree.read(path.Join(root, f))
+		text := r.files.Read(path.Join(root, f))
 		for dir := path.Dir(below); dir != "."; dir = path.Dir(dir) {
 			if prefix, ok := groupedFile(text, "app_path('"+dir+"')"); ok {
 				return prefix
@@ -111,7 +111,7 @@ var (
 func (r *Repo) grapePrefix(file string) string {
 	prefix, version, mounted := "", "", ""
 	for depth := 0; depth < maxMountDepth && file != ""; depth++ {
-		text := r.text(file)
+		text := r.files.Text(file)
 		if m := grapePrefix().FindSubmatch(text); m != nil && prefix == "" {
 			prefix = string(m[1])
 		}
@@ -141,12 +141,12 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 		last = class
 	}
 	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
-	files := r.tree.ending(".rb")
+	files := r.files.Ending(".rb")
 	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if f == file || !bytes.Contains(r.text(f), []byte(last)) {
+		if f == file || !bytes.Contains(r.files.Text(f), []byte(last)) {
 			continue
 		}
-		if m := mount.FindSubmatch(r.text(f)); m != nil {
+		if m := mount.FindSubmatch(r.files.Text(f)); m != nil {
 			return f, string(m[1])
 		}
 	}
@@ -157,12 +157,12 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 // applications of Hanami.
 func (r *Repo) enginePrefix(file string) string {
 	if app := hanamiApp().FindStringSubmatch(file); app != nil {
-		if class := hanamiClass().FindSubmatch(r.text(app[1] + "application.rb")); class != nil {
+		if class := hanamiClass().FindSubmatch(r.files.Text(app[1] + "application.rb")); class != nil {
 			_, at := r.mountedClass(file, string(class[1])+"::Application")
 			return at
 		}
 	}
-	m := engine().FindSubmatch(r.text(file))
+	m := engine().FindSubmatch(r.files.Text(file))
 	if m == nil {
 		return ""
 	}

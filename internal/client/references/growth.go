@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 )
 
 const (
@@ -77,14 +78,14 @@ func next(o *outline.File, line uint32) uint32 {
 }
 
 // eachUse visits uses with the lines of the definitions that they are in.
-func eachUse(o *outline.File, all []usedAt) iter.Seq2[use, uint32] {
-	return func(yield func(use, uint32) bool) {
+func eachUse(o *outline.File, all []usedAt) iter.Seq2[locate.Use, uint32] {
+	return func(yield func(locate.Use, uint32) bool) {
 		for i := range all {
 			line := all[i].line
 			if all[i].mark {
 				line = next(o, line)
 			}
-			if !yield(all[i].use, line) {
+			if !yield(all[i].Use, line) {
 				return
 			}
 		}

@@ -100,7 +100,7 @@ func (r *Repo) settingsOf(file string) (out []string) {
 	root, _, ok := strings.Cut(file, "src/main/")
 	var others []string
 	for _, name := range jvmSettings {
-		for _, f := range r.tree.named(name) {
+		for _, f := range r.files.Named(name) {
 			switch {
 			case rules.TestPath(f):
 			case ok && strings.HasPrefix(f, path.Join(root, "src/main/resources")+"/"):
@@ -120,7 +120,7 @@ func (r *Repo) settingsOf(file string) (out []string) {
 func (r *Repo) settingOf(file, key string) []string {
 	found := ""
 	for _, f := range r.settingsOf(file) {
-		v := plainSetting(setting(r.tree.read(f), key))
+		v := plainSetting(setting(r.files.Read(f), key))
 		if v == "" || v == found {
 			continue
 		}
@@ -183,7 +183,7 @@ func (r *Repo) matchedPrefix(file, framework string, m *rules.Matcher) string {
 }
 
 func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
-	files := r.tree.ending(path.Ext(file))
+	files := r.files.Ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int {
 		return boolInt(strings.HasPrefix(b, root)) - boolInt(strings.HasPrefix(a, root))
 	})
@@ -192,7 +192,7 @@ func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
 			if x.File != nil && !x.File().MatchString(f) || rules.TestPath(f) {
 				continue
 			}
-			found := x.Match().FindSubmatch(r.text(f))
+			found := x.Match().FindSubmatch(r.files.Text(f))
 			if found == nil {
 				continue
 			}
@@ -226,16 +226,16 @@ func (r *Repo) playPrefix(file string, depth int) string {
 	above := ""
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	if path.Base(file) == "routes" || depth == maxMountDepth {
-		if m := playContext().FindSubmatch(r.tree.read(path.Join(path.Dir(file), "application.conf"))); m != nil {
+		if m := playContext().FindSubmatch(r.files.Read(path.Join(path.Dir(file), "application.conf"))); m != nil {
 			above = string(m[1])
 		}
 		return above
 	}
-	for _, f := range append(r.tree.named("routes"), r.tree.ending(".routes")...) {
-		for _, m := range playMount().FindAllSubmatch(r.text(f), -1) {
+	for _, f := range append(r.files.Named("routes"), r.files.Ending(".routes")...) {
+		for _, m := range playMount().FindAllSubmatch(r.files.Text(f), -1) {
 			name := string(m[2])
 			mine := strings.HasSuffix(file, ".routes") && name == stem+".Routes" ||
-				!strings.HasSuffix(file, ".routes") && declares(r.text(file), owner(name), true)
+				!strings.HasSuffix(file, ".routes") && declares(r.files.Text(file), owner(name), true)
 			if mine && f != file {
 				return contract.JoinRoute(r.playPrefix(f, depth+1), string(m[1]))
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -47,7 +48,7 @@ func (r *Repo) Complete(file string, v *extract.Version) {
 // mounted puts the prefix under which other files mount this one in front of
 // the routes that it provides, and base addresses in front of those it calls.
 func (r *Repo) mounted(file string, v *extract.Version) {
-	if r.tree == nil || v.Generated {
+	if r.files.Tree == nil || v.Generated {
 		return
 	}
 	r.based(v)
@@ -88,9 +89,9 @@ func (r *Repo) routerPrefix(o *outline.File, name string) (string, bool) {
 		return "", false
 	}
 	im := o.Imports[at]
-	file, as := r.locate(o, use{module: im.Module, name: im.Name})
+	file, as := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name})
 	if im.Name != "" {
-		file, as = r.origin(o.Lang, file, as)
+		file, as = r.files.Origin(o.Lang, file, as)
 	}
 	if file == "" || file == o.Path {
 		return "", false
@@ -117,7 +118,7 @@ func (r *Repo) based(v *extract.Version) {
 			continue
 		}
 		im := o.Imports[at]
-		file, name := r.locate(o, use{module: im.Module, name: im.Name})
+		file, name := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name})
 		base := scope.Route(strings.TrimPrefix(r.clientBase(file, name), "{}"))
 		if base == "" || base == "/" {
 			continue
@@ -150,7 +151,7 @@ func (r *Repo) clientBase(file, name string) string {
 
 // wiringOf reads another file as far as prefixes and clients go.
 func (r *Repo) wiringOf(file string) *extract.Wiring {
-	if r.same(file) {
+	if r.files.Same(file) {
 		return r.after.wiringOf(file)
 	}
 	if w, ok := r.modules.wirings[file]; ok {
@@ -224,7 +225,7 @@ func (r *Repo) mounters(file string, near []string) iter.Seq[string] {
 				return
 			}
 		}
-		text := r.text(file)
+		text := r.files.Text(file)
 		if !slices.ContainsFunc(routerWords, func(w []byte) bool { return bytes.Contains(text, w) }) {
 			return
 		}
@@ -232,9 +233,9 @@ func (r *Repo) mounters(file string, near []string) iter.Seq[string] {
 		if stem == "index" || stem == "__init__" {
 			stem = path.Base(path.Dir(file))
 		}
-		files := r.tree.ending(path.Ext(file))
+		files := r.files.Ending(path.Ext(file))
 		for _, f := range files[:min(len(files), maxHandFiles)] {
-			if f != file && !slices.Contains(near, f) && !rules.TestPath(f) && bytes.Contains(r.text(f), []byte(stem)) && !yield(f) {
+			if f != file && !slices.Contains(near, f) && !rules.TestPath(f) && bytes.Contains(r.files.Text(f), []byte(stem)) && !yield(f) {
 				return
 			}
 		}
@@ -245,7 +246,7 @@ func (r *Repo) mounters(file string, near []string) iter.Seq[string] {
 func (r *Repo) mountCandidates(file string) []string {
 	var out []string
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range r.tree.list(dir) {
+		for _, name := range r.files.List(dir) {
 			stem, _, _ := strings.Cut(name, ".")
 			if full := path.Join(dir, name); full != file && slices.Contains(mountNames, stem) &&
 				rules.LanguageOf(name).Name == rules.LanguageOf(file).Name && !rules.TestPath(full) {
@@ -264,7 +265,7 @@ func (r *Repo) mountCandidates(file string) []string {
 
 func (r *Repo) djangoProjects(file string) []string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		manage := r.tree.read(path.Join(dir, "manage.py"))
+		manage := r.files.Read(path.Join(dir, "manage.py"))
 		if settings := bytes.Index(manage, []byte("DJANGO_SETTINGS_MODULE")); settings >= 0 {
 			parts := strings.FieldsFunc(string(manage[settings:]), func(c rune) bool { return c == '"' || c == '\'' })
 			if len(parts) < 3 {
@@ -272,7 +273,7 @@ func (r *Repo) djangoProjects(file string) []string {
 			}
 			project := strings.ReplaceAll(parts[2], ".", "/") // its settings, perhaps a folder of them
 			for project = path.Dir(project); project != "."; project = path.Dir(project) {
-				if urls := path.Join(dir, project, "urls.py"); urls != file && r.tree.has(urls) {
+				if urls := path.Join(dir, project, "urls.py"); urls != file && r.files.Has(urls) {
 					return []string{urls}
 				}
 			}
@@ -296,7 +297,7 @@ func withoutParameter(prefix string) string {
 // mountIn finds the prefix under which parent mounts file, and whether it is of
 // the resource as a whole.
 func (r *Repo) mountIn(parent, file string) (prefix string, up, ok bool) {
-	source := r.text(parent)
+	source := r.files.Text(parent)
 	if !slices.ContainsFunc(mountWords, func(w []byte) bool { return bytes.Contains(source, w) }) {
 		return "", false, false
 	}
@@ -318,7 +319,7 @@ func (r *Repo) mountIn(parent, file string) (prefix string, up, ok bool) {
 	}
 	if of := r.wiringOf(file); of != nil && of.Listed { // whoever takes a table in goes through it
 		return "", false, slices.ContainsFunc(w.Outline.Imports, func(im outline.Imported) bool {
-			from, _ := r.locate(w.Outline, use{module: im.Module, name: im.Name, member: "x"})
+			from, _ := r.files.File(w.Outline, locate.Use{Module: im.Module, Name: im.Name, Member: "x"})
 			return from == file
 		})
 	}
@@ -331,7 +332,7 @@ func (r *Repo) listHas(o *outline.File, list outline.Value, file string) bool {
 	name := list.Text
 	if at := slices.IndexFunc(o.Imports, func(im outline.Imported) bool { return im.Local == list.Text }); at >= 0 {
 		im := o.Imports[at]
-		from, as := r.locate(o, use{module: im.Module, name: im.Name})
+		from, as := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name})
 		v := r.versionOf(from)
 		if from == "" || v == nil {
 			return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 )
 
 // ownModule stands for the file itself in a use.
@@ -81,9 +82,9 @@ func namesIn(text []byte) map[string]bool {
 // ownUses are the uses of a file's own definitions.
 func ownUses(o *outline.File, wanted map[string]bool) (out []usedAt) {
 	for _, n := range o.Own(wanted) {
-		u := usedAt{use{module: ownModule, name: n.Local, member: n.Member}, n.Line, n.Call, n.Mark}
+		u := usedAt{locate.Use{Module: ownModule, Name: n.Local, Member: n.Member}, n.Line, n.Call, n.Mark}
 		if n.Member != "" && !wanted[n.Local+"."+n.Member] {
-			u.member, u.call = "", nil // of what is not defined here only the holder counts
+			u.Member, u.call = "", nil // of what is not defined here only the holder counts
 		}
 		out = append(out, u)
 	}

@@ -44,9 +44,9 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		r.modules.handings = map[string][]string{}
 	}
 	r.modules.handings[key] = []string{""} // also ends a circle
-	files := r.tree.ending(path.Ext(file))
+	files := r.files.Ending(path.Ext(file))
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
-	if h.Param == contract.Receiver && bytes.Count(r.text(file), []byte(h.Func+"(")) > 1 {
+	if h.Param == contract.Receiver && bytes.Count(r.files.Text(file), []byte(h.Func+"(")) > 1 {
 		files = []string{file}
 	}
 	names := func(text []byte) bool { return bytes.Contains(text, []byte(h.Func+"(")) }
@@ -61,7 +61,7 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
 	files = slices.DeleteFunc(slices.Clone(files[:min(len(files), maxHandFiles)]), func(f string) bool {
-		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.text(f))
+		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.files.Text(f))
 	})
 	near := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !strings.HasPrefix(f, crate) })
 	out := r.handedIn(near, h, true, depth)
@@ -143,7 +143,7 @@ func (r *Repo) startPrefix(file, framework string) string {
 		return prefix
 	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range r.tree.list(dir) {
+		for _, name := range r.files.List(dir) {
 			stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 			if full := path.Join(dir, name); slices.Contains(starters, stem) && rules.LanguageOf(name).Name == lang.Name && !rules.TestPath(full) {
 				if v := r.versionOf(full); v != nil {
@@ -171,13 +171,13 @@ func (r *Repo) settingNamed(o *outline.File, name string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	assigned := regexp.MustCompile(`(?m)^\s*(?:(?:export\s+)?(?:const|let|var)\s+|self\.|this\.)?` + regexp.QuoteMeta(last) +
 		`\s*(?::\s*[\w.\[\]]+\s*)?[:=]\s*["'` + "`" + `]([^"'` + "`" + `\n]*)["'` + "`" + `]`)
-	files := r.tree.ending(path.Ext(o.Path))
+	files := r.files.Ending(path.Ext(o.Path))
 	for _, f := range files[:min(len(files), maxHandFiles)] {
 		stem := strings.TrimSuffix(path.Base(f), path.Ext(f))
 		if !settingFiles().MatchString(stem) || rules.TestPath(f) {
 			continue
 		}
-		if m := assigned.FindSubmatch(r.text(f)); m != nil {
+		if m := assigned.FindSubmatch(r.files.Text(f)); m != nil {
 			return string(m[1])
 		}
 	}

@@ -36,9 +36,9 @@ func (r *Repo) csharpNamespaces() map[string]*protoNamespace {
 	}
 	all := map[string]*protoNamespace{}
 	r.modules.csharpProtos = all
-	files := r.tree.ending(".proto")
+	files := r.files.Ending(".proto")
 	for _, f := range files[:min(len(files), maxProtoFiles)] {
-		text := r.tree.read(f)
+		text := r.files.Read(f)
 		name := ""
 		if m := csharpNamespace().FindSubmatch(text); m != nil {
 			name = string(m[1])

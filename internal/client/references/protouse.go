@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -29,7 +30,7 @@ type protoModule struct {
 // protoUses adds the messages and methods that a file uses.
 func (r *Repo) protoUses(v *extract.Version) {
 	o := v.Outline
-	if r.tree == nil || v.Generated {
+	if r.files.Tree == nil || v.Generated {
 		return
 	}
 	if o.Lang == "csharp" {
@@ -268,7 +269,7 @@ func (r *Repo) protoImport(o *outline.File, im outline.Imported) (protoModule, b
 	case "python":
 		for _, whole := range []string{im.Module, im.Module + "." + im.Name} {
 			if strings.HasSuffix(whole, "_pb2") || strings.HasSuffix(whole, "_pb2_grpc") {
-				file := r.pythonModule(o, whole)
+				file := r.files.PythonModule(o, whole)
 				dir := strings.ReplaceAll(strings.TrimLeft(whole, "."), ".", "/")
 				named := whole == im.Module && im.Name != ""
 				pkg := r.protoPackage(file, path.Dir(dir))
@@ -303,7 +304,7 @@ func (r *Repo) protoImportECMA(o *outline.File, im outline.Imported) (protoModul
 	if !byName && !protoFolder().MatchString(im.Module) {
 		return protoModule{}, false
 	}
-	file, _ := r.locate(o, use{module: im.Module})
+	file, _ := r.files.File(o, locate.Use{Module: im.Module})
 	dir := path.Dir(im.Module)
 	switch {
 	case strings.HasPrefix(im.Module, "."):
@@ -312,7 +313,7 @@ func (r *Repo) protoImportECMA(o *outline.File, im outline.Imported) (protoModul
 		dir = strings.Join(strings.Split(dir, "/")[min(2, strings.Count(dir, "/")+1):], "/")
 	}
 	pkg := r.protoPackage(file, dir)
-	if !byName && (file == "" || pkg == protoPath(dir) && !bytes.Contains(r.tree.read(file), []byte("protobufPackage"))) {
+	if !byName && (file == "" || pkg == protoPath(dir) && !bytes.Contains(r.files.Read(file), []byte("protobufPackage"))) {
 		return protoModule{}, false
 	}
 	return protoModule{pkg, im.Name != ""}, true
@@ -321,16 +322,16 @@ func (r *Repo) protoImportECMA(o *outline.File, im outline.Imported) (protoModul
 var goProto = lazy.Regexp(`(?:^|/)(?:gen|genproto|generated|protos?|pb|protobuf)(?:/|$)|pb$|connect$`)
 
 func (r *Repo) protoImportGo(o *outline.File, im outline.Imported) (protoModule, bool) {
-	m := r.goModuleOf(path.Dir(o.Path))
-	if rest, ok := strings.CutPrefix(im.Module, m.name); ok && m.name != "" && (rest == "" || rest[0] == '/') {
-		dir := path.Join(m.dir, rest)
+	m := r.files.GoModule(path.Dir(o.Path))
+	if rest, ok := strings.CutPrefix(im.Module, m.Name); ok && m.Name != "" && (rest == "" || rest[0] == '/') {
+		dir := path.Join(m.Dir, rest)
 		generated := false
-		for _, f := range r.tree.list(dir) {
+		for _, f := range r.files.List(dir) {
 			if !strings.HasSuffix(f, ".pb.go") && !strings.HasSuffix(f, ".connect.go") {
 				continue
 			}
 			generated = true
-			if m := protoWritten().FindSubmatch(r.tree.read(path.Join(dir, f))); m != nil {
+			if m := protoWritten().FindSubmatch(r.files.Read(path.Join(dir, f))); m != nil {
 				return protoModule{pkg: string(bytes.Join(m[1:], nil))}, true
 			}
 		}
@@ -362,9 +363,9 @@ const maxProtoFiles = 500
 func (r *Repo) protoOption(option, module string) (string, bool) {
 	if r.modules.protoOptions == nil {
 		r.modules.protoOptions = map[string]string{}
-		files := r.tree.ending(".proto")
+		files := r.files.Ending(".proto")
 		for _, f := range files[:min(len(files), maxProtoFiles)] {
-			text := r.tree.read(f)
+			text := r.files.Read(f)
 			pkg := protoPackageLine().FindSubmatch(text)
 			if pkg == nil {
 				continue
@@ -380,11 +381,11 @@ func (r *Repo) protoOption(option, module string) (string, bool) {
 
 // protoOfStem is the package of the .proto files of a name, where they agree.
 func (r *Repo) protoOfStem(stem string) (pkg string) {
-	for _, f := range r.tree.ending(stem + ".proto") {
+	for _, f := range r.files.Ending(stem + ".proto") {
 		if path.Base(f) != stem+".proto" {
 			continue
 		}
-		m := protoPackageLine().FindSubmatch(r.tree.read(f))
+		m := protoPackageLine().FindSubmatch(r.files.Read(f))
 		if m == nil || pkg != "" && pkg != string(m[1]) {
 			return ""
 		}
@@ -423,7 +424,7 @@ var protoWritten = lazy.Regexp(`\(package ([\w.]+)|protobufPackage = ` +
 // folder is called.
 func (r *Repo) protoPackage(file, dir string) string {
 	if file != "" {
-		if m := protoWritten().FindSubmatch(r.tree.read(file)); m != nil {
+		if m := protoWritten().FindSubmatch(r.files.Read(file)); m != nil {
 			return string(bytes.Join(m[1:], nil))
 		}
 	}

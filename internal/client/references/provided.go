@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
@@ -30,8 +31,8 @@ func (r *Repo) provided(o *outline.File) map[string]string {
 			if len(m[1]) > 0 {
 				name = string(m[1])
 			}
-			stem := path.Join(srcRoot(o.Path), "services", name)
-			if file := firstOf(r.tree, stem+".js", stem+".ts"); file != "" {
+			stem := path.Join(locate.SrcRoot(o.Path), "services", name)
+			if file := r.files.First(stem+".js", stem+".ts"); file != "" {
 				out[string(m[2])] = file
 			}
 		}
@@ -50,16 +51,16 @@ func (r *Repo) nuxtNames() map[string]string {
 		return r.modules.nuxt
 	}
 	r.modules.nuxt = map[string]string{}
-	for _, config := range append(r.tree.named("nuxt.config.ts"), r.tree.named("nuxt.config.js")...) {
+	for _, config := range append(r.files.Named("nuxt.config.ts"), r.files.Named("nuxt.config.js")...) {
 		for _, folder := range nuxtFolders {
 			dir := path.Join(path.Dir(config), folder)
-			for _, base := range r.tree.list(dir) {
+			for _, base := range r.files.List(dir) {
 				file := path.Join(dir, base)
 				if len(r.modules.nuxt) > maxHandFiles || !r.mayRequest(file) {
 					continue
 				}
-				for _, m := range exported().FindAllSubmatch(r.text(file), -1) {
-					r.modules.nuxt[string(m[1])] = file
+				for name := range r.files.Exports(file) {
+					r.modules.nuxt[name] = file
 				}
 			}
 		}

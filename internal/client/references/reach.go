@@ -2,7 +2,6 @@ package references
 
 import (
 	"bytes"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
@@ -87,7 +87,7 @@ func (n *reach) in(text []byte) bool {
 }
 
 func goesBy(text []byte, name string) bool {
-	for i := range words(text, name) {
+	for i := range locate.Words(text, name) {
 		line := text[bytes.LastIndexByte(text[:i], '\n')+1:]
 		if cut := bytes.IndexByte(line, '\n'); cut >= 0 {
 			line = line[:cut]
@@ -97,24 +97,6 @@ func goesBy(text []byte, name string) bool {
 		}
 	}
 	return false
-}
-
-// words yields where a name begins and ends in a text, as a whole word.
-func words(text []byte, name string) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		for at := 0; ; {
-			i := bytes.Index(text[at:], []byte(name))
-			if i < 0 {
-				return
-			}
-			i += at
-			at = i + len(name)
-			whole := (i == 0 || !outline.IsNameByte(text[i-1])) && (at == len(text) || !outline.IsNameByte(text[at]))
-			if whole && !yield(i, at) {
-				return
-			}
-		}
-	}
 }
 
 // imports tells whether a line only brings names into a file.
@@ -222,7 +204,7 @@ func (r *Repo) routeFiles(changed []Changed) []string {
 	var files []string
 	for i := range changed {
 		for _, file := range r.near(changed[i].Path) {
-			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && len(r.text(file)) <= maxText {
+			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && len(r.files.Text(file)) <= maxText {
 				seen[file] = true
 				files = append(files, file)
 			}
@@ -246,7 +228,7 @@ func (r *Repo) follow(n *reach, files []string) (naming, more []string) {
 	for grew := true; grew; {
 		grew = false
 		for _, file := range files {
-			if slices.Contains(naming, file) || !n.in(r.text(file)) {
+			if slices.Contains(naming, file) || !n.in(r.files.Text(file)) {
 				continue
 			}
 			naming = append(naming, file)
@@ -266,6 +248,6 @@ var routeWords = []string{"outer", "oute", "Mapping", "@Get", "@Post", "ontrolle
 	"@Path", "urlpatterns", "lueprint", "resources", "@GET"}
 
 func (r *Repo) mayRoute(file string) bool {
-	text := r.text(file)
+	text := r.files.Text(file)
 	return slices.ContainsFunc(routeWords, func(w string) bool { return bytes.Contains(text, []byte(w)) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -35,7 +36,7 @@ type door struct {
 // requested adds the calls of request functions to a version.
 func (r *Repo) requested(v *extract.Version, depth int) {
 	o := v.Outline
-	if r.tree == nil || v.Generated || o == nil || o.Source == nil || rules.TestPath(o.Path) {
+	if r.files.Tree == nil || v.Generated || o == nil || o.Source == nil || rules.TestPath(o.Path) {
 		return
 	}
 	r.resolveNames(v)
@@ -276,14 +277,14 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 		if im.Name == "" {
 			member = "x"
 		}
-		file, name := r.locate(o, use{module: im.Module, name: im.Name, member: member})
+		file, name := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name, Member: member})
 		if im.Name == "" {
-			for _, f := range r.handsOn(o.Lang, file) {
+			for _, f := range r.files.HandsOn(o.Lang, file) {
 				reach(f, "", im.Local)
 			}
 			continue
 		}
-		file, name = r.origin(o.Lang, file, name)
+		file, name = r.files.Origin(o.Lang, file, name)
 		reach(file, name, im.Local)
 		reach(r.moduleOf(o, im, file), "", im.Local)
 	}
@@ -291,14 +292,10 @@ func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 	for _, local := range slices.Sorted(maps.Keys(provided)) {
 		reach(provided[local], local, local)
 	}
-	where := ambiences[o.Lang]
-	if where == nil {
-		return out
-	}
 	for _, n := range o.Ambient {
 		if !told[n.Local] {
 			told[n.Local] = true
-			file, _ := where(r, o, use{module: ambientModule, name: n.Local})
+			file, _ := r.files.Ambient(o, locate.Use{Name: n.Local})
 			reach(file, n.Local, n.Local)
 		}
 	}
@@ -311,7 +308,7 @@ func (r *Repo) moduleOf(o *outline.File, im outline.Imported, in string) string 
 	if o.Lang != "rust" {
 		return ""
 	}
-	file, _ := r.locate(o, use{module: im.Module, name: im.Name, member: "x"})
+	file, _ := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name, Member: "x"})
 	if file == in {
 		return ""
 	}
@@ -327,7 +324,7 @@ func (r *Repo) mayRequest(file string) bool {
 	if rules.TestPath(file) || rules.GeneratedPath(file) || !outline.CanRead(rules.LanguageOf(file)) {
 		return false
 	}
-	text := r.text(file)
+	text := r.files.Text(file)
 	return len(text) < maxMountFile && slices.ContainsFunc(requestWords, func(w string) bool { return bytes.Contains(text, []byte(w)) })
 }
 
@@ -375,7 +372,7 @@ func (r *Repo) versionOf(file string) *extract.Version {
 // readVersion reads a file, for its caller to complete. It is parsed once, for
 // the repository as it was as well, unless it was another then.
 func (r *Repo) readVersion(file string) *extract.Version {
-	if r.same(file) {
+	if r.files.Same(file) {
 		return r.after.readVersion(file)
 	}
 	v, ok := r.modules.read[file]
@@ -403,8 +400,8 @@ func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, erro
 	if v := r.modules.read[file]; v != nil {
 		return v.Copy(), nil
 	}
-	source, ok := r.modules.texts[file]
-	if !ok || source == nil {
+	source := r.files.Known(file)
+	if source == nil {
 		var err error
 		if source, err = fetch(); err != nil {
 			return nil, err
@@ -421,7 +418,7 @@ func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, erro
 }
 
 func (r *Repo) parse(file string) *extract.Version {
-	source := r.text(file)
+	source := r.files.Text(file)
 	if len(source) == 0 || len(source) > maxMountFile {
 		return nil
 	}

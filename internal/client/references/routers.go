@@ -10,6 +10,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
@@ -45,7 +46,7 @@ func (r *Repo) valueFile(o *outline.File, v outline.Value) string {
 			return ""
 		}
 		if module, ok := requiredModule(v.Call); ok {
-			file, _ := r.locate(o, use{module: module, member: "x"})
+			file, _ := r.files.File(o, locate.Use{Module: module, Member: "x"})
 			return file
 		}
 		if o.Lang == "python" && len(v.Call.Args) > 0 {
@@ -98,9 +99,9 @@ func (r *Repo) nameFile(o *outline.File, name string, depth int) string {
 		if im.Local != local {
 			continue
 		}
-		file, as := r.locate(o, use{module: im.Module, name: im.Name, member: member})
+		file, as := r.files.File(o, locate.Use{Module: im.Module, Name: im.Name, Member: member})
 		if file != "" && (o.Lang == "javascript" || o.Lang == "typescript") {
-			if from, _ := r.origin(o.Lang, file, as); from != "" {
+			if from, _ := r.files.Origin(o.Lang, file, as); from != "" {
 				return from
 			}
 		}
@@ -114,7 +115,7 @@ func (r *Repo) nameFile(o *outline.File, name string, depth int) string {
 			continue
 		}
 		if module, ok := requiredModule(a.Value.Call); ok {
-			file, _ := r.locate(o, use{module: module, member: "x"})
+			file, _ := r.files.File(o, locate.Use{Module: module, Member: "x"})
 			return file
 		}
 		root, _, _ := strings.Cut(a.Value.Call.Name, "(")
@@ -129,11 +130,11 @@ func (r *Repo) pathFile(o *outline.File, module string) string {
 	if !strings.HasPrefix(module, ".") {
 		return ""
 	}
-	if file, _ := r.locate(o, use{module: module, member: "x"}); file != "" {
+	if file, _ := r.files.File(o, locate.Use{Module: module, Member: "x"}); file != "" {
 		return file
 	}
 	want := strings.TrimLeft(module, "./")
-	for _, f := range r.tree.ending(path.Ext(o.Path)) {
+	for _, f := range r.files.Ending(path.Ext(o.Path)) {
 		stem := strings.TrimSuffix(strings.TrimSuffix(f, path.Ext(f)), "/index")
 		if stem == want || strings.HasSuffix(stem, "/"+want) {
 			return f
@@ -196,9 +197,9 @@ var (
 // file lies in.
 func (r *Repo) folderPrefix(file string) string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range r.tree.list(dir) {
+		for _, name := range r.files.List(dir) {
 			stem, _, _ := strings.Cut(name, ".")
-			text := r.text(path.Join(dir, name))
+			text := r.files.Text(path.Join(dir, name))
 			if !slices.Contains(mountNames, stem) || !bytes.Contains(text, []byte("utoload")) && !bytes.Contains(text, []byte("utoLoad")) {
 				continue
 			}
@@ -241,15 +242,15 @@ var (
 // loopMount is where a program mounts the routers of objects that it was given,
 // one after the other, for a class that has a router and that no file mounts.
 func (r *Repo) loopMount(file string) (string, bool) {
-	text := r.text(file)
+	text := r.files.Text(file)
 	if !bytes.Contains(text, []byte("this.")) || !bytes.Contains(text, []byte("outer")) || !routerClass().Match(text) {
 		return "", false
 	}
 	top, _, _ := strings.Cut(file, "/")
-	files := r.tree.ending(path.Ext(file))
+	files := r.files.Ending(path.Ext(file))
 	for _, f := range files[:min(len(files), maxHandFiles)] {
 		at, _, _ := strings.Cut(f, "/")
-		source := r.text(f)
+		source := r.files.Text(f)
 		if f == file || at != top || rules.TestPath(f) || !bytes.Contains(source, []byte(".use(")) ||
 			!bytes.Contains(source, []byte("forEach(")) && !bytes.Contains(source, []byte(" of ")) {
 			continue

@@ -39,9 +39,9 @@ func (r *Repo) view(h bodies.Handler) *bodies.Shape {
 		}
 	}
 	v := views{r: r, root: root, folder: folder}
-	if len(r.tree.named("jbuilder.rb")) > 0 {
-		for _, f := range r.tree.named("jbuilder.rb") {
-			v.camel = v.camel || strings.Contains(string(r.text(f)), "camelize: :lower")
+	if len(r.files.Named("jbuilder.rb")) > 0 {
+		for _, f := range r.files.Named("jbuilder.rb") {
+			v.camel = v.camel || strings.Contains(string(r.files.Text(f)), "camelize: :lower")
 		}
 	}
 	return v.read(v.file(name, ""), 0)
@@ -59,7 +59,7 @@ func (v *views) file(name, lead string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		dir, name = v.root+name[:i], name[i+1:]
 	}
-	return firstOf(v.r.tree, path.Join(dir, lead+name+".json.jbuilder"), path.Join(dir, lead+name+".jbuilder"))
+	return v.r.files.First(path.Join(dir, lead+name+".json.jbuilder"), path.Join(dir, lead+name+".jbuilder"))
 }
 
 func (v *views) read(file string, depth int) *bodies.Shape {
@@ -67,7 +67,7 @@ func (v *views) read(file string, depth int) *bodies.Shape {
 		return nil
 	}
 	var lines []string
-	for line := range strings.Lines(string(v.r.text(file))) {
+	for line := range strings.Lines(string(v.r.files.Text(file))) {
 		lines = append(lines, strings.TrimSpace(line))
 	}
 	s, _ := v.block(lines, depth)

@@ -40,7 +40,7 @@ var (
 
 // viewSets gives registered classes the routes that they say they have.
 func (r *Repo) viewSets(v *extract.Version) {
-	if r.tree == nil || v.Outline == nil || v.Outline.Lang != "python" {
+	if r.files.Tree == nil || v.Outline == nil || v.Outline.Lang != "python" {
 		return
 	}
 	var out []contract.Contract

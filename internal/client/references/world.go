@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/bodies"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
@@ -47,15 +48,15 @@ func (w world) find(o *outline.File, name string) []bodies.Place {
 		if im.Local != root || im.Local == "" {
 			continue
 		}
-		u := use{module: im.Module, name: im.Name, member: rest}
+		u := locate.Use{Module: im.Module, Name: im.Name, Member: rest}
 		if im.Name == "" && rest == "" {
-			u.member = "x"
+			u.Member = "x"
 		}
-		file, def := w.r.locate(o, u)
+		file, def := w.r.files.File(o, u)
 		if file == "" {
 			break
 		}
-		file, def = w.r.origin(o.Lang, file, def)
+		file, def = w.r.files.Origin(o.Lang, file, def)
 		if rest == "" && im.Name == "" {
 			def = "default"
 		}
@@ -65,11 +66,9 @@ func (w world) find(o *outline.File, name string) []bodies.Place {
 			}
 		}
 	}
-	if where := ambiences[o.Lang]; where != nil {
-		if file, _ := where(w.r, o, use{module: ambientModule, name: root}); file != "" && file != o.Path {
-			if found := w.in(file, name); len(found) > 0 {
-				return found
-			}
+	if file, _ := w.r.files.Ambient(o, locate.Use{Name: root}); file != "" && file != o.Path {
+		if found := w.in(file, name); len(found) > 0 {
+			return found
 		}
 	}
 	if last := name[strings.LastIndexByte(name, '.')+1:]; last != "" && (last[0] >= 'A' && last[0] <= 'Z' || rest == "") {
@@ -104,7 +103,7 @@ func (w world) in(file, name string) (out []bodies.Place) {
 	root, rest, _ := strings.Cut(name, ".")
 	for _, im := range v.Outline.Imports { // it only hands on what another defines
 		if im.Local == root && root != "" && len(w.r.modules.meanings) < 20_000 {
-			next, as := w.r.locate(v.Outline, use{module: im.Module, name: im.Name, member: firstText(rest, "x")})
+			next, as := w.r.files.File(v.Outline, locate.Use{Module: im.Module, Name: im.Name, Member: firstText(rest, "x")})
 			if next != "" && next != file {
 				if v := w.r.versionOf(next); v != nil && v.Outline != nil {
 					return defined(v.Outline, firstText(rest, as))
@@ -175,7 +174,7 @@ func (w world) search(o *outline.File, name string, classes bool) (out []bodies.
 	}
 	read := 0
 	for _, file := range w.files(o) {
-		text := w.r.text(file)
+		text := w.r.files.Text(file)
 		if len(text) > maxText || !declares(text, name, classes) {
 			continue
 		}
@@ -216,7 +215,7 @@ func (w world) files(o *outline.File) []string {
 	}
 	var all []string
 	for _, end := range endings {
-		for _, f := range w.r.tree.ending(end) {
+		for _, f := range w.r.files.Ending(end) {
 			if !rules.TestPath(f) && !rules.GeneratedPath(f) && !strings.HasSuffix(f, ".d.ts") {
 				all = append(all, f)
 			}
@@ -235,7 +234,7 @@ var definingWords = []string{"class", "interface", "struct", "record", "type", "
 
 // declares tells whether a text seems to define a name.
 func declares(text []byte, name string, classes bool) bool {
-	for i, end := range words(text, name) {
+	for i, end := range locate.Words(text, name) {
 		line := bytes.TrimRight(text[bytes.LastIndexByte(text[:i], '\n')+1:i], " \t")
 		for _, w := range definingWords {
 			if bytes.HasSuffix(line, []byte(w)) && (len(line) == len(w) || !outline.IsNameByte(line[len(line)-len(w)-1])) {

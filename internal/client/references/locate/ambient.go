@@ -1,15 +1,14 @@
-package references
+package locate
 
 import (
 	"bytes"
+	"iter"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/rules"
-	"github.com/svc-hq/svc/internal/client/symbols"
-	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
@@ -19,50 +18,37 @@ import (
 
 // An ambience tells where the names of a language that are bound by no import
 // come from.
-type ambience func(r *Repo, o *outline.File, u use) (file, name string)
+type ambience func(fs *Files, o *outline.File, u Use) (file, name string)
 
 // ambient has them by language. Go's own reader finds its names.
 var ambiences = map[string]ambience{
 	"java": besideJVM, "kotlin": besideJVM, "scala": besideJVM,
-	"php":    func(r *Repo, o *outline.File, u use) (string, string) { return r.byStem(o, u, u.name+".php", false) },
-	"csharp": func(r *Repo, o *outline.File, u use) (string, string) { return r.byStem(o, u, u.name+".cs", true) },
-	"swift":  func(r *Repo, o *outline.File, u use) (string, string) { return r.byStem(o, u, u.name+".swift", true) },
-	"ruby":   autoloaded,
-	"c":      included, "cpp": included,
+	"php":    func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".php", false) },
+	"csharp": func(fs *Files, o *outline.File, u Use) (string, string) { return fs.byStem(o, u, u.Name+".cs", true) },
+	"swift": func(fs *Files, o *outline.File, u Use) (string, string) {
+		return fs.byStem(o, u, u.Name+".swift", true)
+	},
+	"ruby": autoloaded,
+	"c":    included, "cpp": included,
 	"go": besideGo,
 }
 
-// ambientModule stands for no import in a use.
+// ambientModule stands for no import.
 const ambientModule = "\x00"
 
-// ambientUses are the uses of names that neither the file nor an import binds.
-func ambientUses(o *outline.File) []usedAt {
-	if len(o.Ambient) == 0 {
-		return nil
-	}
-	own := map[string]bool{}
-	for i := range o.Defs {
-		own[o.Defs[i].Name] = true
-		own[o.Defs[i].Name[strings.LastIndexByte(o.Defs[i].Name, '.')+1:]] = true
-	}
-	var out []usedAt
-	for _, n := range o.Ambient {
-		if !own[n.Local] {
-			out = append(out, usedAt{use{module: ambientModule, name: n.Local, member: n.Member}, n.Line, n.Call, n.Mark})
-		}
-	}
-	return out
-}
+// HasAmbient tells whether files of a language use names that no import binds.
+func HasAmbient(lang string) bool { return ambiences[lang] != nil }
 
-func withMember(u use) string {
-	if u.member != "" && u.member != "class" {
-		return u.name + "." + u.member
+// Ambient finds the file of a name that no import binds, and its name there.
+func (fs *Files) Ambient(o *outline.File, u Use) (file, name string) {
+	if find := ambiences[o.Lang]; find != nil && fs.Tree != nil {
+		return find(fs, o, u)
 	}
-	return u.name
+	return "", ""
 }
 
 // besideJVM finds a class in the file's package or one imported as a whole.
-func besideJVM(r *Repo, o *outline.File, u use) (file, name string) {
+func besideJVM(fs *Files, o *outline.File, u Use) (file, name string) {
 	dir := path.Dir(o.Path)
 	dirs := []string{dir, strings.Replace(dir, "/test/", "/main/", 1)}
 	m := packageLine().FindSubmatch(o.Source)
@@ -77,33 +63,33 @@ func besideJVM(r *Repo, o *outline.File, u use) (file, name string) {
 	var tries []string
 	for _, d := range dirs {
 		for _, ending := range []string{".java", ".kt", ".scala"} {
-			tries = append(tries, path.Join(d, u.name+ending))
+			tries = append(tries, path.Join(d, u.Name+ending))
 		}
 	}
-	return r.cached(o, ambientModule+u.name, func() string { return firstOf(r.tree, tries...) }), withMember(u)
+	return fs.cached(o, ambientModule+u.Name, func() string { return fs.First(tries...) }), u.Full()
 }
 
 // byStem finds the file called like the type: beside this one, or the only one
 // in the repository.
-func (r *Repo) byStem(o *outline.File, u use, base string, everywhere bool) (file, name string) {
-	file = r.cached(o, ambientModule+u.name, func() string {
-		if f := firstOf(r.tree, path.Join(path.Dir(o.Path), base)); f != "" || !everywhere {
+func (fs *Files) byStem(o *outline.File, u Use, base string, everywhere bool) (file, name string) {
+	file = fs.cached(o, ambientModule+u.Name, func() string {
+		if f := fs.First(path.Join(path.Dir(o.Path), base)); f != "" || !everywhere {
 			return f
 		}
-		if all := r.tree.named(base); len(all) == 1 {
+		if all := fs.Named(base); len(all) == 1 {
 			return all[0]
 		}
 		return ""
 	})
-	return file, withMember(u)
+	return file, u.Full()
 }
 
 // autoloaded finds a constant of Ruby in the file that is called like it.
-func autoloaded(r *Repo, o *outline.File, u use) (file, name string) {
+func autoloaded(fs *Files, o *outline.File, u Use) (file, name string) {
 	find := func(constant string) string {
-		return r.cached(o, ambientModule+constant, func() string {
+		return fs.cached(o, ambientModule+constant, func() string {
 			ending := "/" + strings.ReplaceAll(outline.Snake(strings.ReplaceAll(constant, ".", "/")), "/_", "/") + ".rb"
-			for _, f := range r.tree.named(path.Base(ending)) {
+			for _, f := range fs.Named(path.Base(ending)) {
 				if strings.HasSuffix("/"+f, ending) && !rules.TestPath(f) {
 					return f
 				}
@@ -111,15 +97,15 @@ func autoloaded(r *Repo, o *outline.File, u use) (file, name string) {
 			return ""
 		})
 	}
-	if u.member != "" && u.member[0] >= 'A' && u.member[0] <= 'Z' {
-		if file := find(u.name + "." + u.member); file != "" {
-			return file, u.name + "." + u.member
+	if u.Member != "" && u.Member[0] >= 'A' && u.Member[0] <= 'Z' {
+		if file := find(u.Name + "." + u.Member); file != "" {
+			return file, u.Name + "." + u.Member
 		}
 	}
-	if u.member == "new" { // makes one: the class is called
-		return find(u.name), u.name
+	if u.Member == "new" { // makes one: the class is called
+		return find(u.Name), u.Name
 	}
-	return find(u.name), withMember(u)
+	return find(u.Name), u.Full()
 }
 
 // maxIncludes bounds the headers that are looked into.
@@ -128,30 +114,30 @@ const maxIncludes = 40
 var openNamespace = lazy.Regexp(`(?m)^\s*(?:inline\s+)?namespace\s+([\w:]+)\s*\{`)
 
 // included finds a name in the headers that a file includes by a path.
-func included(r *Repo, o *outline.File, u use) (file, name string) {
+func included(fs *Files, o *outline.File, u Use) (file, name string) {
 	for i, im := range o.Imports {
 		if i == maxIncludes {
 			break
 		}
-		header := r.cached(o, im.Module, func() string {
+		header := fs.cached(o, im.Module, func() string {
 			dir := path.Dir(o.Path)
 			tries := []string{path.Join(dir, im.Module)}
 			for d := dir; ; d = path.Dir(d) {
 				tries = append(tries, path.Join(d, "include", im.Module), path.Join(d, "src", im.Module), path.Join(d, im.Module))
 				if d == "." || d == "/" {
-					return firstOf(r.tree, tries...)
+					return fs.First(tries...)
 				}
 			}
 		})
 		if header == "" {
 			continue
 		}
-		text := r.text(header)
+		text := fs.Text(header)
 		switch {
-		case declaresC(text, u.name):
-			return header, namespaceOf(text) + withMember(u)
-		case u.member != "" && declaresC(text, u.member):
-			return header, withMember(u)
+		case declaresC(text, u.Name):
+			return header, namespaceOf(text) + u.Full()
+		case u.Member != "" && declaresC(text, u.Member):
+			return header, u.Full()
 		}
 	}
 	return "", ""
@@ -160,7 +146,7 @@ func included(r *Repo, o *outline.File, u use) (file, name string) {
 // declaresC tells whether a header declares a name: as a function, a type or a
 // macro.
 func declaresC(text []byte, name string) bool {
-	for i, end := range words(text, name) {
+	for i, end := range Words(text, name) {
 		if i == 0 || end == len(text) {
 			continue
 		}
@@ -194,53 +180,37 @@ func namespaceOf(text []byte) string {
 	return strings.ReplaceAll(string(m[1]), "::", ".") + "."
 }
 
-// text reads a file of the tree once.
-func (r *Repo) text(file string) []byte {
-	if r.same(file) {
-		return r.after.text(file)
-	}
-	if text, ok := r.modules.texts[file]; ok {
-		return text
-	}
-	if r.modules.texts == nil {
-		r.modules.texts = map[string][]byte{}
-	}
-	text := r.tree.read(file)
-	r.modules.texts[file] = text
-	return text
-}
-
 // besideGo finds a name in the other files of a package.
-func besideGo(r *Repo, o *outline.File, u use) (file, name string) {
-	return r.goFile(path.Dir(o.Path), u.name, path.Base(o.Path)), u.name
+func besideGo(fs *Files, o *outline.File, u Use) (file, name string) {
+	return fs.goFile(path.Dir(o.Path), u.Name, path.Base(o.Path)), u.Name
 }
 
 // goFile returns the file of a folder that declares a name at its top. What
 // tests declare is seen only from a test beside them.
-func (r *Repo) goFile(dir, name, except string) string {
+func (fs *Files) goFile(dir, name, except string) string {
 	key := dir + " " + name
 	tests := strings.HasSuffix(except, "_test.go")
 	if tests {
 		key += " in tests"
 	}
-	if file, ok := r.modules.goNames[key]; ok {
+	if file, ok := fs.goNames[key]; ok {
 		return file
 	}
 	found := ""
-	for _, f := range r.tree.list(dir) {
+	for _, f := range fs.List(dir) {
 		if !strings.HasSuffix(f, ".go") || strings.HasSuffix(f, "_test.go") && !tests || f == except {
 			continue
 		}
 		file := path.Join(dir, f)
-		if declaresGo(r.text(file), name) {
+		if declaresGo(fs.Text(file), name) {
 			found = file
 			break
 		}
 	}
-	if r.modules.goNames == nil {
-		r.modules.goNames = map[string]string{}
+	if fs.goNames == nil {
+		fs.goNames = map[string]string{}
 	}
-	r.modules.goNames[key] = found
+	fs.goNames[key] = found
 	return found
 }
 
@@ -252,7 +222,7 @@ func declaresGo(text []byte, name string) bool {
 	if name == "" {
 		return false
 	}
-	for start, at := range words(text, name) {
+	for start, at := range Words(text, name) {
 		before := text[:start]
 		for _, word := range goKeywords {
 			if at >= len(text) || !bytes.HasSuffix(before, []byte(word)) {
@@ -277,15 +247,20 @@ func blockLine(rest []byte) bool {
 	return !bytes.ContainsAny(typ, "(){},:;+-/") && (assigned && len(value) > 0 || bytes.IndexByte(bytes.TrimSpace(typ), ' ') < 0)
 }
 
-// resolveAmbient finds what a use without an import is of.
-func (r *Repo) resolveAmbient(o *outline.File, u usedAt) (string, *coord.Call) {
-	a := ambiences[o.Lang]
-	if a == nil || r.tree == nil {
-		return "", nil
+// Words yields where a name begins and ends in a text, as a whole word.
+func Words(text []byte, name string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for at := 0; ; {
+			i := bytes.Index(text[at:], []byte(name))
+			if i < 0 {
+				return
+			}
+			i += at
+			at = i + len(name)
+			whole := (i == 0 || !outline.IsNameByte(text[i-1])) && (at == len(text) || !outline.IsNameByte(text[at]))
+			if whole && !yield(i, at) {
+				return
+			}
+		}
 	}
-	file, name := a(r, o, u.use)
-	if file == "" || name == "" || file == o.Path {
-		return "", nil
-	}
-	return symbols.Key(rules.LanguageOf(file).Name, file, name), u.call
 }

@@ -1,4 +1,4 @@
-package references
+package locate
 
 import (
 	"path"
@@ -31,15 +31,15 @@ var ecmaHands = handing{"index", lazy.Regexp(`export\s+(?:type\s+)?\{([^}]*)\}\s
 // maxHands bounds how many files hand one name on.
 const maxHands = 4
 
-// origin follows a name through the files that hand it on, to where it comes
+// Origin follows a name through the files that hand it on, to where it comes
 // from.
-func (r *Repo) origin(lang, file, name string) (string, string) {
+func (fs *Files) Origin(lang, file, name string) (string, string) {
 	how, ok := hands[lang]
 	for range maxHands {
 		if base := path.Base(file); !ok || base != how.base && strings.TrimSuffix(base, path.Ext(base)) != how.base {
 			break
 		}
-		next, as := r.handedBy(lang, file, name)
+		next, as := fs.handedBy(lang, file, name)
 		if next == "" || next == file {
 			break
 		}
@@ -52,23 +52,23 @@ func (r *Repo) origin(lang, file, name string) (string, string) {
 type handedName struct{ file, name string }
 
 // handedBy finds where a file has a name from, and how it is called there.
-func (r *Repo) handedBy(lang, file, name string) (string, string) {
+func (fs *Files) handedBy(lang, file, name string) (string, string) {
 	key := handedName{file, name}
-	known, ok := r.modules.handed[key]
+	known, ok := fs.handed[key]
 	if !ok {
-		if r.modules.handed == nil {
-			r.modules.handed = map[handedName]handedName{}
+		if fs.handed == nil {
+			fs.handed = map[handedName]handedName{}
 		}
-		r.modules.handed[key] = handedName{} // also ends a circle
-		known.file, known.name = r.findHanded(lang, file, name)
-		r.modules.handed[key] = known
+		fs.handed[key] = handedName{} // also ends a circle
+		known.file, known.name = fs.findHanded(lang, file, name)
+		fs.handed[key] = known
 	}
 	return known.file, known.name
 }
 
-func (r *Repo) findHanded(lang, file, name string) (string, string) {
+func (fs *Files) findHanded(lang, file, name string) (string, string) {
 	how := hands[lang]
-	for _, m := range how.lists().FindAllSubmatch(r.text(file), -1) {
+	for _, m := range how.lists().FindAllSubmatch(fs.Text(file), -1) {
 		if lang == "rust" {
 			m[how.module] = fromHere(m[how.module])
 			if list := string(m[how.list]); list == "*" {
@@ -83,8 +83,8 @@ func (r *Repo) findHanded(lang, file, name string) (string, string) {
 			if len(words) == 0 || words[len(words)-1] != name || words[0] == "default" {
 				continue
 			}
-			at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[how.module]), name: words[0]})
-			if lang == "rust" && !outline.Mentions(r.text(at), name) {
+			at, _ := fs.File(&outline.File{Lang: lang, Path: file}, Use{Module: string(m[how.module]), Name: words[0]})
+			if lang == "rust" && !outline.Mentions(fs.Text(at), name) {
 				continue // of another module that is handed on as a whole
 			}
 			return at, words[0]
@@ -93,15 +93,15 @@ func (r *Repo) findHanded(lang, file, name string) (string, string) {
 	if lang != "typescript" && lang != "javascript" {
 		return "", ""
 	}
-	for _, m := range ecmaHandsAll().FindAllSubmatch(r.text(file), maxStars) {
-		at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[1]), name: name})
+	for _, m := range ecmaHandsAll().FindAllSubmatch(fs.Text(file), maxStars) {
+		at, _ := fs.File(&outline.File{Lang: lang, Path: file}, Use{Module: string(m[1]), Name: name})
 		if at == "" {
 			continue
 		}
-		if further, as := r.origin(lang, at, name); further != at {
+		if further, as := fs.Origin(lang, at, name); further != at {
 			return further, as
 		}
-		if r.exports(at, name) {
+		if fs.Exports(at)[name] {
 			return at, name
 		}
 	}
@@ -125,32 +125,32 @@ var ecmaHandsAll = lazy.Regexp(`export\s*\*\s*from\s*["']([^"']+)["']`)
 var exported = lazy.Regexp(`export\s+(?:default\s+|declare\s+|abstract\s+|async\s+)*(?:class|function\*?|const|let|var|interface` +
 	`|type|enum)\s+([\w$]+)`)
 
-// handsOn are a file and those that it hands on as a whole.
-func (r *Repo) handsOn(lang, file string) []string {
+// HandsOn are a file and those that it hands on as a whole.
+func (fs *Files) HandsOn(lang, file string) []string {
 	out := []string{file}
 	if lang != "typescript" && lang != "javascript" || file == "" {
 		return out
 	}
-	for _, m := range ecmaHandsAll().FindAllSubmatch(r.text(file), maxStars) {
-		if at, _ := r.locate(&outline.File{Lang: lang, Path: file}, use{module: string(m[1]), name: "x"}); at != "" {
+	for _, m := range ecmaHandsAll().FindAllSubmatch(fs.Text(file), maxStars) {
+		if at, _ := fs.File(&outline.File{Lang: lang, Path: file}, Use{Module: string(m[1]), Name: "x"}); at != "" {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-// exports tells whether a file exports a name where it defines it.
-func (r *Repo) exports(file, name string) bool {
-	names, ok := r.modules.exported[file]
+// Exports are the names that a file exports where it defines them.
+func (fs *Files) Exports(file string) map[string]bool {
+	names, ok := fs.exported[file]
 	if !ok {
 		names = map[string]bool{}
-		for _, m := range exported().FindAllSubmatch(r.text(file), -1) {
+		for _, m := range exported().FindAllSubmatch(fs.Text(file), -1) {
 			names[string(m[1])] = true
 		}
-		if r.modules.exported == nil {
-			r.modules.exported = map[string]map[string]bool{}
+		if fs.exported == nil {
+			fs.exported = map[string]map[string]bool{}
 		}
-		r.modules.exported[file] = names
+		fs.exported[file] = names
 	}
-	return names[name]
+	return names
 }

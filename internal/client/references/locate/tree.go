@@ -1,4 +1,4 @@
-package references
+package locate
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 )
 
-// A tree is the files of one version, to find what an import means.
-type tree interface {
-	has(file string) bool
-	list(dir string) []string   // names of the files in a folder
-	read(file string) []byte    // nil when it is not there or too large
-	ending(end string) []string // paths of the files whose names end so
-	named(base string) []string // paths of the files called so, wherever they lie
+// A Tree is the files of one version, to find what an import means.
+type Tree interface {
+	Has(file string) bool
+	List(dir string) []string   // names of the files in a folder
+	Read(file string) []byte    // nil when it is not there or too large
+	Ending(end string) []string // paths of the files whose names end so
+	Named(base string) []string // paths of the files called so, wherever they lie
 }
 
 // MaxSource is the size above which a file is not parsed.
@@ -36,10 +36,10 @@ func ReadFile(name string) ([]byte, error) {
 }
 
 // OnDisk is the tree in a folder.
-func OnDisk(ctx context.Context, root string) tree { return &diskTree{ctx: ctx, root: root} }
+func OnDisk(ctx context.Context, root string) Tree { return &diskTree{ctx: ctx, root: root} }
 
 // InGit is the tree of a commit or tree of the repository at root.
-func InGit(ctx context.Context, root, treeish string, objects *gitrepo.Objects) tree {
+func InGit(ctx context.Context, root, treeish string, objects *gitrepo.Objects) Tree {
 	return &gitTree{ctx: ctx, root: root, treeish: treeish, objects: objects}
 }
 
@@ -50,12 +50,12 @@ type diskTree struct {
 	names map[string][]string // of all files that git knows, by base
 }
 
-func (t *diskTree) has(file string) bool {
+func (t *diskTree) Has(file string) bool {
 	info, err := os.Stat(filepath.Join(t.root, file))
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (t *diskTree) list(dir string) []string {
+func (t *diskTree) List(dir string) []string {
 	entries, err := os.ReadDir(filepath.Join(t.root, dir))
 	if err != nil {
 		return nil
@@ -69,7 +69,7 @@ func (t *diskTree) list(dir string) []string {
 	return out
 }
 
-func (t *diskTree) read(file string) []byte {
+func (t *diskTree) Read(file string) []byte {
 	data, err := ReadFile(filepath.Join(t.root, file))
 	if err != nil {
 		return nil
@@ -77,8 +77,8 @@ func (t *diskTree) read(file string) []byte {
 	return data
 }
 
-func (t *diskTree) ending(end string) []string {
-	t.named("")
+func (t *diskTree) Ending(end string) []string {
+	t.Named("")
 	return endingIn(t.names, end)
 }
 
@@ -93,7 +93,7 @@ func endingIn(names map[string][]string, end string) (out []string) {
 	return out
 }
 
-func (t *diskTree) named(base string) []string {
+func (t *diskTree) Named(base string) []string {
 	if t.names == nil {
 		t.names = map[string][]string{}
 		files, _ := gitrepo.Files(t.ctx, t.root) // without them names stay unresolved
@@ -134,25 +134,25 @@ func (t *gitTree) load() {
 	}
 }
 
-func (t *gitTree) has(file string) bool {
+func (t *gitTree) Has(file string) bool {
 	t.load()
 	_, ok := t.files[file]
 	return ok
 }
 
-func (t *gitTree) list(dir string) []string {
+func (t *gitTree) List(dir string) []string {
 	t.load()
 	names := t.folders[path.Clean(dir)]
 	sort.Strings(names)
 	return names
 }
 
-func (t *gitTree) ending(end string) []string {
-	t.named("")
+func (t *gitTree) Ending(end string) []string {
+	t.Named("")
 	return endingIn(t.names, end)
 }
 
-func (t *gitTree) named(base string) []string {
+func (t *gitTree) Named(base string) []string {
 	t.load()
 	if t.names == nil {
 		t.names = map[string][]string{}
@@ -166,7 +166,7 @@ func (t *gitTree) named(base string) []string {
 	return t.names[base]
 }
 
-func (t *gitTree) read(file string) []byte {
+func (t *gitTree) Read(file string) []byte {
 	t.load()
 	id, ok := t.files[file]
 	if !ok {
@@ -179,12 +179,22 @@ func (t *gitTree) read(file string) []byte {
 	return data
 }
 
-// firstOf returns the first of the files that the tree has.
-func firstOf(t tree, files ...string) string {
-	for _, f := range files {
-		if f = path.Clean(f); !strings.HasPrefix(f, "..") && t.has(f) {
-			return f
-		}
+// earlier is a tree in which some files are as they were.
+type earlier struct {
+	Tree
+	old map[string][]byte // nil for one that was not there
+}
+
+func (t *earlier) Has(file string) bool {
+	if text, ok := t.old[file]; ok {
+		return text != nil
 	}
-	return ""
+	return t.Tree.Has(file)
+}
+
+func (t *earlier) Read(file string) []byte {
+	if text, ok := t.old[file]; ok {
+		return text
+	}
+	return t.Tree.Read(file)
 }

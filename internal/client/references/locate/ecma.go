@@ -1,4 +1,4 @@
-package references
+package locate
 
 import (
 	"cmp"
@@ -13,47 +13,47 @@ import (
 
 // ecmaStems are the paths that an import may mean, without their ending. A
 // package as a whole is none: what it exports goes by its name.
-func (r *Repo) ecmaStems(o *outline.File, module string) (out []string) {
+func (fs *Files) ecmaStems(o *outline.File, module string) (out []string) {
 	if strings.HasPrefix(module, ".") {
 		return []string{path.Join(path.Dir(o.Path), module)}
 	}
-	for _, a := range r.aliasesAt(path.Dir(o.Path)) {
+	for _, a := range fs.aliasesAt(path.Dir(o.Path)) {
 		if rest, ok := strings.CutPrefix(module, a.prefix); ok && (!a.exact || rest == "") {
 			out = append(out, a.to+rest)
 		}
 	}
 	if strings.HasPrefix(module, "@/") || strings.HasPrefix(module, "~/") {
-		return append(out, path.Join(srcRoot(o.Path), module[2:]), path.Join(r.npmRoot(path.Dir(o.Path)), module[2:]))
+		return append(out, path.Join(SrcRoot(o.Path), module[2:]), path.Join(fs.npmRoot(path.Dir(o.Path)), module[2:]))
 	}
 	if rest, ok := strings.CutPrefix(module, "$lib/"); ok { // SvelteKit's
-		return append(out, path.Join(srcRoot(o.Path), "lib", rest))
+		return append(out, path.Join(SrcRoot(o.Path), "lib", rest))
 	}
 	if strings.HasPrefix(module, "src/") { // from the folder of the package
-		return append(out, path.Join(path.Dir(srcRoot(o.Path)), module))
+		return append(out, path.Join(path.Dir(SrcRoot(o.Path)), module))
 	}
-	pkg, _ := importedName(o.Lang, use{module: module})
+	pkg, _ := ImportedName(o.Lang, Use{Module: module})
 	within, ok := strings.CutPrefix(module, pkg+"/")
-	if !ok || !r.isOurs(o, r.ownPackage(o.Path, o.Lang), module) {
+	if !ok || !fs.IsOurs(o, fs.OwnPackage(o.Path, o.Lang), module) {
 		return out
 	}
-	if dir, ok := r.npmFolder(pkg); ok {
+	if dir, ok := fs.npmFolder(pkg); ok {
 		out = append(out, path.Join(dir, within), path.Join(dir, "src", within))
 	}
 	return out
 }
 
 // npmRoot is the folder of the package that a folder belongs to.
-func (r *Repo) npmRoot(dir string) string {
+func (fs *Files) npmRoot(dir string) string {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if len(r.text(path.Join(dir, "package.json"))) > 0 {
+		if len(fs.Text(path.Join(dir, "package.json"))) > 0 {
 			break
 		}
 	}
 	return dir
 }
 
-// srcRoot is the folder named src, or app, that a file lies in.
-func srcRoot(file string) string {
+// SrcRoot is the folder named src, or app, that a file lies in.
+func SrcRoot(file string) string {
 	for _, dir := range []string{"src/", "app/"} {
 		if i := strings.Index("/"+file, "/"+dir); i >= 0 {
 			return file[:i+len(dir)-1]
@@ -66,17 +66,17 @@ func srcRoot(file string) string {
 const maxManifests = 500
 
 // npmFolder finds a package of the repository.
-func (r *Repo) npmFolder(pkg string) (dir string, ok bool) {
-	if r.modules.npm == nil {
-		r.modules.npm = map[string]string{}
-		all := r.tree.named("package.json")
+func (fs *Files) npmFolder(pkg string) (dir string, ok bool) {
+	if fs.npm == nil {
+		fs.npm = map[string]string{}
+		all := fs.Named("package.json")
 		for _, f := range all[:min(len(all), maxManifests)] {
-			if name := npmName(r.tree.read(f)); name != "" && !strings.Contains("/"+f, "/node_modules/") {
-				r.modules.npm[name] = path.Dir(f)
+			if name := npmName(fs.Read(f)); name != "" && !strings.Contains("/"+f, "/node_modules/") {
+				fs.npm[name] = path.Dir(f)
 			}
 		}
 	}
-	dir, ok = r.modules.npm[pkg]
+	dir, ok = fs.npm[pkg]
 	return dir, ok
 }
 
@@ -87,23 +87,23 @@ type alias struct {
 }
 
 // aliasesAt are those of the nearest tsconfig.json that has some.
-func (r *Repo) aliasesAt(dir string) []alias {
-	out, known := r.modules.aliases[dir]
+func (fs *Files) aliasesAt(dir string) []alias {
+	out, known := fs.aliases[dir]
 	if known {
 		return out
 	}
 	for _, name := range []string{"tsconfig.json", "tsconfig.base.json", "jsconfig.json"} {
-		if out = aliasesOf(r.tree.read(path.Join(dir, name)), dir); out != nil {
+		if out = aliasesOf(fs.Read(path.Join(dir, name)), dir); out != nil {
 			break
 		}
 	}
 	if out == nil && dir != "." && dir != "/" {
-		out = r.aliasesAt(path.Dir(dir))
+		out = fs.aliasesAt(path.Dir(dir))
 	}
-	if r.modules.aliases == nil {
-		r.modules.aliases = map[string][]alias{}
+	if fs.aliases == nil {
+		fs.aliases = map[string][]alias{}
 	}
-	r.modules.aliases[dir] = out
+	fs.aliases[dir] = out
 	return out
 }
 
