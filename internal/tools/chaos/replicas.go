@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/svc-hq/svc/internal/badline"
 	"github.com/svc-hq/svc/internal/tools/drill"
 )
 
@@ -21,7 +22,7 @@ import (
 type cluster struct {
 	*world
 	pg    *drill.Postgres
-	lines []*drill.Proxy
+	lines []*badline.Line
 	disk  string // that can be filled; empty if there is none
 	close []func()
 }
@@ -49,7 +50,7 @@ func newCluster(ctx context.Context, dir, more string, o options) (*cluster, err
 		return c, err
 	}
 	for i := range 3 {
-		line, err := drill.NewProxy(c.pg.Addr)
+		line, err := badline.New(c.pg.Addr)
 		if err != nil {
 			return c, err
 		}
@@ -180,7 +181,7 @@ type fault struct {
 }
 
 func (c *cluster) faults() []fault {
-	someone := func() (*drill.Server, *drill.Proxy) { i := rand.IntN(len(c.servers)); return c.servers[i], c.lines[i] }
+	someone := func() (*drill.Server, *badline.Line) { i := rand.IntN(len(c.servers)); return c.servers[i], c.lines[i] }
 	while := func() { time.Sleep(time.Duration(300+rand.IntN(2200)) * time.Millisecond) }
 	out := []fault{
 		{"replica killed", func(context.Context) error { s, _ := someone(); s.Kill(); return s.Start() }},
