@@ -49,7 +49,8 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"gitrepo", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
+		{"gitrepo/odb", "gitrepo/diff", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
+		{"gitrepo"},
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
 			"hook/spool"},
 		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},
@@ -315,6 +316,33 @@ func TestTheClientHasNoDatabaseAndTheServerNoParser(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// alone are the packages that need nothing but the standard library, and the part
+// of it that they may not have.
+var alone = map[string][]string{
+	"internal/client/gitrepo/odb":  {"os/exec", "net"},
+	"internal/client/gitrepo/diff": impure,
+}
+
+func TestPackagesThatStandAlone(t *testing.T) {
+	found := 0
+	for _, p := range packages(t) {
+		never, ok := alone[p.path()]
+		if !ok {
+			continue
+		}
+		found++
+		for _, imp := range p.Imports {
+			top, _, _ := strings.Cut(imp, "/")
+			if strings.Contains(top, ".") || slices.Contains(never, imp) || slices.Contains(never, top) {
+				t.Errorf("%s must not import %s", p.path(), imp)
+			}
+		}
+	}
+	if found != len(alone) {
+		t.Errorf("%d of %d packages are there", found, len(alone))
 	}
 }
 

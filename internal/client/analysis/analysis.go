@@ -19,6 +19,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extinct"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
@@ -29,14 +30,14 @@ import (
 
 // Options say how far an analysis goes.
 type Options struct {
-	Base          string          // commit or tree to compare with; empty finds the merge base with the default branch
-	DefaultBranch string          // empty asks the repository
-	MetadataOnly  bool            // leave signature texts and details out: hashes only
-	LinesOnly     bool            // line facts alone, without reading any file
-	Unlimited     bool            // the limits of what is sent do not apply: for a replay, which sends nothing
-	Budget        time.Duration   // for all files together; 0 means DefaultBudget
-	Deltas        []gitrepo.Delta // of the working tree, where they are known; nil to compare
-	Along         []string        // other files that may differ from the base: what the paths meant, they meant without that
+	Base          string        // commit or tree to compare with; empty finds the merge base with the default branch
+	DefaultBranch string        // empty asks the repository
+	MetadataOnly  bool          // leave signature texts and details out: hashes only
+	LinesOnly     bool          // line facts alone, without reading any file
+	Unlimited     bool          // the limits of what is sent do not apply: for a replay, which sends nothing
+	Budget        time.Duration // for all files together; 0 means DefaultBudget
+	Deltas        []diff.Delta  // of the working tree, where they are known; nil to compare
+	Along         []string      // other files that may differ from the base: what the paths meant, they meant without that
 	// Want tells which files are worth more than line facts; nil means all. It
 	// may read the new content, which is nil for a file that is gone or large.
 	Want func(f *coord.FileFacts, content func() []byte) bool
@@ -85,7 +86,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 			return nil, err
 		}
 	}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return locate.ReadFile(filepath.Join(root, d.Path)) }
+	r.now = func(d *diff.Delta) ([]byte, error) { return locate.ReadFile(filepath.Join(root, d.Path)) }
 	a := r.analyze(deltas)
 	if !opts.LinesOnly {
 		markSole(ctx, root, a)
@@ -128,12 +129,12 @@ type History struct {
 // replay looks at the lines first, and at what they mean where it matters.
 type comparison struct {
 	base, side string
-	deltas     []gitrepo.Delta
+	deltas     []diff.Delta
 }
 
 const maxRecent = 8
 
-func (h *History) deltas(base, side string) ([]gitrepo.Delta, error) {
+func (h *History) deltas(base, side string) ([]diff.Delta, error) {
 	for _, c := range h.recent {
 		if c.base == base && c.side == side {
 			return c.deltas, nil
@@ -175,7 +176,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 			return gitrepo.Grep(h.ctx, h.root, side, names, nil)
 		},
 	}
-	r.now = func(d *gitrepo.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, locate.MaxSource) }
+	r.now = func(d *diff.Delta) ([]byte, error) { return h.objects.Blob(d.NewBlob, locate.MaxSource) }
 	return r.analyze(deltas), nil
 }
 
@@ -240,18 +241,18 @@ type run struct {
 	opts     Options
 	deadline time.Time
 	objects  *gitrepo.Objects
-	now      func(*gitrepo.Delta) ([]byte, error) // the new content
+	now      func(*diff.Delta) ([]byte, error) // the new content
 	cache    *versionCache
 	repo     *references.Repo
 	search   search                         // in the new version
 	before   *references.Repo               // as it was before several files changed; nil for one that repo stands for
-	along    []gitrepo.Delta                // of files that are not asked for
+	along    []diff.Delta                   // of files that are not asked for
 	sides    map[string][2]*extract.Version // of the changed files that were read
 	vast     bool                           // a repository of so many files that none but the changed are looked at
 }
 
 // analyze turns deltas into facts within the limits.
-func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
+func (r *run) analyze(deltas []diff.Delta) *coord.Analysis {
 	a := &coord.Analysis{Files: []coord.FileFacts{}}
 	hunks, found := 0, 0
 	if !r.opts.LinesOnly && !r.vast && r.cache == nil {
@@ -302,7 +303,7 @@ func (r *run) analyze(deltas []gitrepo.Delta) *coord.Analysis {
 	return a
 }
 
-func (r *run) wanted(d *gitrepo.Delta, f *coord.FileFacts) bool {
+func (r *run) wanted(d *diff.Delta, f *coord.FileFacts) bool {
 	return r.opts.Want == nil || r.opts.Want(f, func() []byte {
 		content, err := r.now(d)
 		if err != nil {

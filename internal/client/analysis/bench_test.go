@@ -18,7 +18,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -86,7 +86,7 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 					b.Fatal(err)
 				}
 				old, new := x.Version, y.Version
-				f := lines.Facts(&gitrepo.Delta{Path: file})
+				f := lines.Facts(&diff.Delta{Path: file})
 				f.Symbols = symbols.Facts(file, old.Outline, new.Outline, false)
 				f.Contracts = contract.Facts(old.Contracts, new.Contracts, false, false)
 				f.References = r.References(&f, old, new)

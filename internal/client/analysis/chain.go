@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/contract"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/references/locate"
@@ -32,11 +32,11 @@ const maxChainIndex = 2 << 20
 // together is the repository before several files changed that routes may
 // depend on: what one of them meant, it meant with the others as they were. It
 // is nil for a single file, and for so many that the routes' own tell enough.
-func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
+func (r *run) together(deltas []diff.Delta) *references.Repo {
 	old := map[string][]byte{}
 	for i := range deltas {
 		d := &deltas[i]
-		if d.Binary || d.Status == gitrepo.Unchanged || !chains(d.Path) {
+		if d.Binary || d.Status == diff.Unchanged || !chains(d.Path) {
 			continue
 		}
 		if len(old) >= maxAlong {
@@ -46,7 +46,7 @@ func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
 		if d.OldPath != "" && d.OldPath != d.Path {
 			old[d.Path], at = nil, d.OldPath
 		}
-		if d.Status == gitrepo.Added {
+		if d.Status == diff.Added {
 			old[at] = nil
 		} else if text, err := r.objects.Blob(d.OldBlob, locate.MaxSource); err == nil {
 			old[at] = text
@@ -61,13 +61,13 @@ func (r *run) together(deltas []gitrepo.Delta) *references.Repo {
 // chain adds to changed files what their change means for the routes of others:
 // a type, a mapper, a prefix or a constant that those depend on.
 // It reports false when time ran out.
-func (r *run) chain(deltas []gitrepo.Delta, files []coord.FileFacts) bool {
+func (r *run) chain(deltas []diff.Delta, files []coord.FileFacts) bool {
 	old := map[string][]byte{}
 	var changed []references.Changed
 	var first *coord.FileFacts
 	for i := range deltas {
 		d := &deltas[i]
-		if d.Status != gitrepo.Modified || d.Binary || rules.TestPath(d.Path) || rules.GeneratedPath(d.Path) || !chains(d.Path) {
+		if d.Status != diff.Modified || d.Binary || rules.TestPath(d.Path) || rules.GeneratedPath(d.Path) || !chains(d.Path) {
 			continue
 		}
 		text, err := r.objects.Blob(d.OldBlob, locate.MaxSource)

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/formats"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references/locate"
@@ -18,10 +18,10 @@ import (
 
 // describe adds symbols, contracts and references to a file's line facts. It
 // reports false when time ran out.
-func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
+func (r *run) describe(d *diff.Delta, f *coord.FileFacts) bool {
 	lang := rules.LanguageOf(d.Path)
-	if d.Binary || f.Generated || d.NewMode == gitrepo.ModeSymlink || d.NewMode == gitrepo.ModeSubmodule ||
-		d.OldMode == gitrepo.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang, d.Path) {
+	if d.Binary || f.Generated || d.NewMode == diff.ModeSymlink || d.NewMode == diff.ModeSubmodule ||
+		d.OldMode == diff.ModeSubmodule || !outline.CanRead(lang) && !formats.Has(lang, d.Path) {
 		return true
 	}
 	if time.Now().After(r.deadline) {
@@ -52,7 +52,7 @@ func (r *run) describe(d *gitrepo.Delta, f *coord.FileFacts) bool {
 
 // readBoth reads both sides of a file; ok is false when one is too large or
 // gone since.
-func (r *run) readBoth(d *gitrepo.Delta, oldPath string) (old, new *extract.Version, ok bool, err error) {
+func (r *run) readBoth(d *diff.Delta, oldPath string) (old, new *extract.Version, ok bool, err error) {
 	a := &extract.Side{File: oldPath, Lang: rules.LanguageOf(oldPath), Version: r.cache.get(d.OldBlob, oldPath)}
 	b := &extract.Side{File: d.Path, Lang: rules.LanguageOf(d.Path), Version: r.cache.get(d.NewBlob, d.Path)}
 	ok = true

@@ -9,6 +9,8 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/formats"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
@@ -82,7 +84,7 @@ type scan struct {
 }
 
 // newScan lists the files that are worth reading, in order of path.
-func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitrepo.Entry, error) {
+func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []odb.Entry, error) {
 	if opts.Version == "" {
 		opts.Version = "HEAD"
 	}
@@ -99,11 +101,11 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []gitre
 	if err != nil {
 		return nil, nil, err
 	}
-	var files []gitrepo.Entry
+	var files []odb.Entry
 	for _, e := range all {
 		lang := rules.LanguageOf(e.Path)
-		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= locate.MaxSource && e.Mode != gitrepo.ModeSymlink &&
-			e.Mode != gitrepo.ModeSubmodule &&
+		if e.Path > opts.After && len(e.Path) <= lines.MaxPath && e.Size <= locate.MaxSource && e.Mode != diff.ModeSymlink &&
+			e.Mode != diff.ModeSubmodule &&
 			!rules.GeneratedPath(e.Path) && (outline.CanRead(lang) || formats.Has(lang, e.Path)) {
 			files = append(files, e)
 		}
@@ -120,8 +122,8 @@ const scanFileLimit = 5 * time.Second
 
 // file reads one file, and tells how much in it could not be; ok is false when
 // it has nothing to tell.
-func (s *scan) file(e gitrepo.Entry) (f coord.FileFacts, unread int, ok bool) {
-	d := gitrepo.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
+func (s *scan) file(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
+	d := diff.Delta{Path: e.Path, OldMode: e.Mode, NewMode: e.Mode, OldBlob: e.ID, NewBlob: e.ID}
 	f = lines.Facts(&d)
 	v, err := s.run.repo.Read(e.Path, scanFileLimit, func() ([]byte, error) { return s.run.objects.Blob(e.ID, locate.MaxSource) })
 	if err != nil || v.Generated {

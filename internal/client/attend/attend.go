@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/lines"
@@ -25,7 +26,7 @@ import (
 
 // A Reader finds the facts about files, of which it is known how their lines
 // differ from base.
-type Reader func(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (
+type Reader func(ctx context.Context, root, base string, paths, along []string, private bool, deltas []diff.Delta) (
 	*coord.Analysis, error)
 
 // A begun is a hook that was begun early.
@@ -72,7 +73,7 @@ func asksOnly(args []string) bool {
 	return ok && h.Events[event].At == host.BeforeTool
 }
 
-func noReader(context.Context, string, string, []string, []string, bool, []gitrepo.Delta) (*coord.Analysis, error) {
+func noReader(context.Context, string, string, []string, []string, bool, []diff.Delta) (*coord.Analysis, error) {
 	return nil, errors.New("no code is read before a tool")
 }
 

@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // attributes tell whether git would look at a file's bytes in another way than
@@ -49,7 +51,7 @@ func (a *attributes) file(dir string) string {
 	if a.files == nil {
 		a.files = map[string]string{}
 	}
-	data, _ := readPlain(filepath.Join(a.root, filepath.FromSlash(dir), ".gitattributes"), maxText)
+	data, _ := odb.ReadFile(filepath.Join(a.root, filepath.FromSlash(dir), ".gitattributes"), odb.MaxText)
 	a.files[dir] = string(data)
 	return string(data)
 }

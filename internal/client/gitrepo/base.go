@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // Base returns the commit that the work in root started from: the merge base
@@ -78,7 +80,7 @@ func (r *Repo) refCommit(ctx context.Context, ref string) string {
 
 // reftable reports whether references are kept in a form that only git reads.
 func (r *Repo) reftable() bool {
-	return readLine(r.GitDir+"/HEAD") == "ref: refs/heads/.invalid"
+	return odb.ReadLine(r.GitDir+"/HEAD") == "ref: refs/heads/.invalid"
 }
 
 // emptyTree is the base of a repository that has no commit yet. Git knows it

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // Authors returns the addresses of those who changed lines of a file last, by
@@ -30,7 +32,7 @@ func Authors(ctx context.Context, root, commit, path string, lines []int) (map[i
 		switch f := strings.Fields(text); {
 		case strings.HasPrefix(text, "\t"): // the line itself
 			line = 0
-		case line == 0 && len(f) >= 3 && commitID(f[0]) != "":
+		case line == 0 && len(f) >= 3 && odb.CommitID(f[0]) != "":
 			line, _ = strconv.Atoi(f[2])
 		case strings.HasPrefix(text, "author-mail "):
 			authors[line] = strings.Trim(strings.TrimPrefix(text, "author-mail "), "<>")

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // environment is what every git process of ours runs with: it takes no locks
@@ -77,7 +79,7 @@ func atGitDir(dir string) (*Repo, bool) {
 		return nil, false
 	}
 	common := dir
-	if c := readLine(filepath.Join(dir, "commondir")); c != "" {
+	if c := odb.ReadLine(filepath.Join(dir, "commondir")); c != "" {
 		common = absolute(dir, c)
 	}
 	if info, err := os.Stat(filepath.Join(common, "objects")); err != nil || !info.IsDir() {

@@ -1,5 +1,9 @@
 package gitrepo
 
+import (
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+)
+
 import "strings"
 
 // A setting is one line of a git configuration, its name as git writes it:
@@ -54,14 +58,14 @@ func sectionName(head string) string {
 // settings returns the configuration of the working copy itself, without the
 // user's own.
 func (r *Repo) settings() []setting {
-	data, err := readPlain(r.CommonDir+"/config", maxText)
+	data, err := odb.ReadFile(r.CommonDir+"/config", odb.MaxText)
 	if err != nil {
 		return nil
 	}
 	out := parseConfig(string(data))
 	for _, s := range out {
 		if s.name == "extensions.worktreeconfig" && s.value == "true" {
-			if data, err := readPlain(r.GitDir+"/config.worktree", maxText); err == nil {
+			if data, err := odb.ReadFile(r.GitDir+"/config.worktree", odb.MaxText); err == nil {
 				out = append(out, parseConfig(string(data))...)
 			}
 			break

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -62,7 +63,7 @@ func TestPathsAreReadLiterally(t *testing.T) {
 			t.Errorf("%s: %v", asked, err)
 			continue
 		}
-		if len(deltas) != 1 || deltas[0].Path != asked || deltas[0].Status != gitrepo.Modified {
+		if len(deltas) != 1 || deltas[0].Path != asked || deltas[0].Status != diff.Modified {
 			t.Errorf("asked for %s: %+v", asked, deltas)
 		}
 	}
@@ -88,9 +89,9 @@ func TestATouchedFileIsUnchanged(t *testing.T) {
 		}
 		gittest.Write(t, dir, changed, "two\n")
 		for _, name := range names {
-			want := gitrepo.Unchanged
+			want := diff.Unchanged
 			if name == changed {
-				want = gitrepo.Modified
+				want = diff.Modified
 			}
 			deltas, err := gitrepo.WorkingTree(t.Context(), dir, base, []string{name})
 			if err != nil || len(deltas) != 1 || deltas[0].Status != want {

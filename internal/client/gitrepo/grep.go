@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // maxGrep bounds what a search may find.
@@ -47,7 +49,7 @@ func Grep(ctx context.Context, root, treeish string, names, endings []string) (m
 	if len(out) == maxGrep {
 		cancel()
 		_ = cmd.Wait()
-		return nil, ErrTooLarge
+		return nil, odb.ErrTooLarge
 	}
 	var exit *exec.ExitError
 	if waited := cmd.Wait(); err == nil && waited != nil && !(errors.As(waited, &exit) && exit.ExitCode() == 1) {

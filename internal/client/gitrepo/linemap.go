@@ -1,24 +1,20 @@
 package gitrepo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
-// A Turn is a range of lines that became another.
-type Turn struct {
-	Hunk
-	Was string // hash of the old lines
-}
-
 // Between returns what differs between two blobs of the repository at root,
-// as its merge would see it, or ErrMissing if it does not have both, or either
+// as its merge would see it, or odb.ErrMissing if it does not have both, or either
 // has no lines. Nothing is fetched.
-func Between(ctx context.Context, root, from, to string) ([]Turn, error) {
+func Between(ctx context.Context, root, from, to string) ([]diff.Turn, error) {
 	for _, id := range []string{from, to} {
-		if commitID(id) == "" {
-			return nil, fmt.Errorf("%.80q: %w", id, ErrMissing)
+		if odb.CommitID(id) == "" {
+			return nil, fmt.Errorf("%.80q: %w", id, odb.ErrMissing)
 		}
 	}
 	objects := NewObjects(ctx, root)
@@ -35,27 +31,9 @@ func Between(ctx context.Context, root, from, to string) ([]Turn, error) {
 		return nil, err
 	}
 	if found[0].Binary || len(found[0].Hunks) == 0 {
-		return nil, fmt.Errorf("%s and %s: %w", from, to, ErrMissing)
+		return nil, fmt.Errorf("%s and %s: %w", from, to, odb.ErrMissing)
 	}
-	lines := bytes.SplitAfter(sides[0], []byte{'\n'})
-	out := make([]Turn, len(found[0].Hunks))
-	for i, h := range found[0].Hunks {
-		out[i] = Turn{h, hashOf(lines[min(h.OldStart-1, len(lines)):min(h.OldStart-1+h.OldCount, len(lines))])}
-	}
-	return out, nil
-}
-
-// hashOf returns the hash of lines as hunks have it.
-func hashOf(lines [][]byte) string {
-	sum := newLineHash()
-	for _, l := range lines {
-		sum.write(l)
-		if !bytes.HasSuffix(l, []byte{'\n'}) {
-			sum.write([]byte{'\n'})
-			sum.missingNewline()
-		}
-	}
-	return sum.String()
+	return diff.Turns(sides[0], found[0].Hunks), nil
 }
 
 // maxMapped is the largest version that is compared while an agent waits.

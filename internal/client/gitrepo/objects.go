@@ -4,26 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
-
-// ErrTooLarge is returned for an object over the limit that was asked for.
-var ErrTooLarge = errors.New("object is too large")
-
-// ErrMissing is returned for an object that the repository does not have.
-var ErrMissing = errors.New("no such object")
 
 // Objects reads objects through one git process, however many are asked for.
 // It is not safe for concurrent use.
 type Objects struct {
 	ctx   context.Context
 	root  string
-	store *Store // asked first; nil before the first question
+	store *odb.Store // asked first; nil before the first question
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	out   *bufio.Reader
@@ -59,7 +54,7 @@ func (o *Objects) start() error {
 // and a newline follow.
 func (o *Objects) ask(name string) (id, kind string, size int64, err error) {
 	if strings.ContainsAny(name, "\n\x00") {
-		return "", "", 0, fmt.Errorf("%q: %w", name, ErrMissing)
+		return "", "", 0, fmt.Errorf("%q: %w", name, odb.ErrMissing)
 	}
 	if err := o.start(); err != nil {
 		return "", "", 0, err
@@ -73,15 +68,15 @@ func (o *Objects) ask(name string) (id, kind string, size int64, err error) {
 	}
 	f := strings.Fields(head)
 	if len(f) != 3 || f[1] == "ambiguous" {
-		return "", "", 0, fmt.Errorf("%q: %w", name, ErrMissing)
+		return "", "", 0, fmt.Errorf("%q: %w", name, odb.ErrMissing)
 	}
 	if size, err = strconv.ParseInt(f[2], 10, 64); err != nil {
-		return "", "", 0, fmt.Errorf("%q: %w", name, ErrMissing)
+		return "", "", 0, fmt.Errorf("%q: %w", name, odb.ErrMissing)
 	}
 	return f[0], f[1], size, nil
 }
 
-// Blob returns the content of an object, or ErrTooLarge when it has more than
+// Blob returns the content of an object, or odb.ErrTooLarge when it has more than
 // limit bytes.
 func (o *Objects) Blob(name string, limit int64) ([]byte, error) {
 	if data, err := o.stored(name, limit); err == nil {
@@ -96,9 +91,9 @@ func (o *Objects) Blob(name string, limit int64) ([]byte, error) {
 			return nil, gitError(o.ctx, "cat-file", "", err)
 		}
 		if kind != "blob" {
-			return nil, fmt.Errorf("%q is a %s: %w", name, kind, ErrMissing)
+			return nil, fmt.Errorf("%q is a %s: %w", name, kind, odb.ErrMissing)
 		}
-		return nil, fmt.Errorf("%q has %d bytes: %w", name, size, ErrTooLarge)
+		return nil, fmt.Errorf("%q has %d bytes: %w", name, size, odb.ErrTooLarge)
 	}
 	data := make([]byte, size+1)
 	if _, err := io.ReadFull(o.out, data); err != nil {
@@ -113,14 +108,14 @@ func (o *Objects) stored(name string, limit int64) ([]byte, error) {
 		repo, ok := At(o.root)
 		if !ok {
 			if repo, ok = atGitDir(o.root); !ok {
-				return nil, ErrMissing
+				return nil, odb.ErrMissing
 			}
 		}
 		o.store = repo.Store()
 	}
 	kind, data, err := o.store.Read(name, limit)
 	if err == nil && kind != "blob" {
-		err = ErrMissing
+		err = odb.ErrMissing
 	}
 	return data, err
 }
@@ -135,7 +130,7 @@ func (o *Objects) Tree(treeish string) (string, error) {
 		return "", gitError(o.ctx, "cat-file", "", err)
 	}
 	if kind != "tree" {
-		return "", fmt.Errorf("%q: %w", treeish, ErrMissing)
+		return "", fmt.Errorf("%q: %w", treeish, odb.ErrMissing)
 	}
 	return id, nil
 }
@@ -159,22 +154,14 @@ func (o *Objects) Close() error {
 	return nil
 }
 
-// An Entry is a file of a tree.
-type Entry struct {
-	Path string
-	Mode int
-	ID   string
-	Size int64 // -1 for a submodule
-}
-
 // Entries lists the files of a tree, all or those under the given paths.
-func Entries(ctx context.Context, root, treeish string, paths []string) ([]Entry, error) {
+func Entries(ctx context.Context, root, treeish string, paths []string) ([]odb.Entry, error) {
 	args := append([]string{"ls-tree", "-r", "-l", "-z", "--full-tree", treeish, "--"}, paths...)
 	out, err := output(ctx, root, args...)
 	if err != nil {
 		return nil, err
 	}
-	var entries []Entry
+	var entries []odb.Entry
 	for rec := range bytes.SplitSeq(out, []byte{0}) {
 		head, path, ok := strings.Cut(string(rec), "\t")
 		if !ok {
@@ -192,7 +179,7 @@ func Entries(ctx context.Context, root, treeish string, paths []string) ([]Entry
 		if err != nil {
 			size = -1
 		}
-		entries = append(entries, Entry{Path: path, Mode: int(mode), ID: f[2], Size: size})
+		entries = append(entries, odb.Entry{Path: path, Mode: int(mode), ID: f[2], Size: size})
 	}
 	return entries, nil
 }

@@ -4,12 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"os/exec"
 	"path"
@@ -17,6 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // maxQuick is the size of the largest file that is compared in this process.
@@ -28,9 +27,9 @@ const maxQuick = 8 << 20
 type quick struct {
 	ctx    context.Context
 	repo   *Repo
-	store  *Store
+	store  *odb.Store
 	base   string
-	deltas []Delta
+	deltas []diff.Delta
 	pairs  []pair // of the deltas that are modified
 	attrs  attributes
 	fresh  bool // some are new
@@ -46,7 +45,7 @@ type pair struct {
 var errSlow = errors.New("not an ordinary file")
 
 // quickDeltas compares files with base as WorkingTree does, or returns errSlow.
-func quickDeltas(ctx context.Context, root, base string, files []string) ([]Delta, error) {
+func quickDeltas(ctx context.Context, root, base string, files []string) ([]diff.Delta, error) {
 	q, err := newQuick(ctx, root, base)
 	if err != nil {
 		return nil, err
@@ -67,13 +66,13 @@ func quickDeltas(ctx context.Context, root, base string, files []string) ([]Delt
 	if err := q.hunks(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(q.deltas, func(a, b Delta) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(q.deltas, func(a, b diff.Delta) int { return strings.Compare(a.Path, b.Path) })
 	return q.deltas, nil
 }
 
 func newQuick(ctx context.Context, root, base string) (*quick, error) {
 	repo, ok := At(root)
-	if !ok || commitID(base) == "" {
+	if !ok || odb.CommitID(base) == "" {
 		return nil, errSlow
 	}
 	q := &quick{ctx: ctx, repo: repo, base: base, store: repo.Store()}
@@ -87,8 +86,8 @@ type Draft struct {
 	BaseBlob string // empty where the base has no such file
 	NowBlob  string // on disk; empty where there is no file
 	NewBlob  string
-	Hunks    []Hunk // of the base
-	Edits    []Hunk // of what is on disk
+	Hunks    []diff.Hunk // of the base
+	Edits    []diff.Hunk // of what is on disk
 }
 
 // Drafts compares contents that files are about to get with the base and with
@@ -103,21 +102,21 @@ func Drafts(ctx context.Context, root, base string, contents map[string][]byte) 
 	var pairs [][2][]byte
 	for p, content := range contents {
 		entry, err := q.store.Entry(base, p)
-		if err != nil || !q.attrs.plain(p, content) || isBinary(content) || len(content) > maxQuick {
+		if err != nil || !q.attrs.plain(p, content) || diff.IsBinary(content) || len(content) > maxQuick {
 			continue
 		}
-		d := Draft{Path: p, NewBlob: q.store.blobID(content)}
+		d := Draft{Path: p, NewBlob: q.store.BlobID(content)}
 		var old []byte
 		if entry != nil {
 			kind, data, err := q.store.Read(entry.ID, maxQuick)
-			if err != nil || kind != "blob" || isBinary(data) {
+			if err != nil || kind != "blob" || diff.IsBinary(data) {
 				continue
 			}
 			old, d.BaseBlob = data, entry.ID
 		}
-		now, err := readPlain(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
+		now, err := odb.ReadFile(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
 		if err == nil {
-			d.NowBlob = q.store.blobID(now)
+			d.NowBlob = q.store.BlobID(now)
 		}
 		out = append(out, d)
 		pairs = append(pairs, [2][]byte{old, content}, [2][]byte{now, content})
@@ -142,16 +141,16 @@ func (q *quick) file(p string) error {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && entry == nil:
-		q.deltas = append(q.deltas, Delta{Path: p})
+		q.deltas = append(q.deltas, diff.Delta{Path: p})
 		return nil
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxQuick || q.inOther(p):
 		return errSlow
 	}
-	content, err := readPlain(name, maxQuick)
+	content, err := odb.ReadFile(name, maxQuick)
 	if err != nil {
 		return errSlow
 	}
-	id := q.store.blobID(content)
+	id := q.store.BlobID(content)
 	mode := 0o100644
 	if info.Mode()&0o100 != 0 {
 		mode = 0o100755
@@ -162,13 +161,13 @@ func (q *quick) file(p string) error {
 	if entry.Mode != mode {
 		return errSlow
 	}
-	d := Delta{Path: p, OldMode: mode, NewMode: mode, OldBlob: entry.ID, NewBlob: id}
+	d := diff.Delta{Path: p, OldMode: mode, NewMode: mode, OldBlob: entry.ID, NewBlob: id}
 	if id != entry.ID {
 		kind, old, err := q.store.Read(entry.ID, maxQuick)
 		if err != nil || kind != "blob" || !q.attrs.plain(p, content) || bytes.IndexByte(old, '\r') >= 0 {
 			return errSlow
 		}
-		d.Status = Modified
+		d.Status = diff.Modified
 		q.pairs = append(q.pairs, pair{len(q.deltas), old, content})
 	}
 	q.deltas = append(q.deltas, d)
@@ -180,21 +179,18 @@ func (q *quick) added(p string, content []byte, id string) error {
 	if !q.attrs.plain(p, content) {
 		return errSlow
 	}
-	d := Delta{Path: p, Status: Added, NewMode: 0o100644, NewBlob: id}
+	d := diff.Delta{Path: p, Status: diff.Added, NewMode: 0o100644, NewBlob: id}
 	switch {
 	case len(content) == 0:
-	case isBinary(content):
+	case diff.IsBinary(content):
 		d.Binary = true
 	default:
-		d.Hunks = []Hunk{newLines(bytes.NewReader(content))}
+		d.Hunks = []diff.Hunk{diff.Whole(bytes.NewReader(content))}
 	}
 	q.deltas = append(q.deltas, d)
 	q.fresh = q.fresh || len(content) > 0
 	return nil
 }
-
-// isBinary tells as git does, by the first 8,000 bytes.
-func isBinary(content []byte) bool { return bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 }
 
 // inOther reports whether p lies in another repository below this one.
 func (q *quick) inOther(p string) bool {
@@ -204,17 +200,6 @@ func (q *quick) inOther(p string) bool {
 		}
 	}
 	return false
-}
-
-// blobID returns the id that git gives a content.
-func (s *Store) blobID(content []byte) string {
-	var h hash.Hash = sha1.New()
-	if s.width == 32 {
-		h = sha256.New()
-	}
-	h.Write([]byte("blob " + strconv.Itoa(len(content)) + "\x00"))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // hunks finds the lines that differ.
@@ -236,12 +221,12 @@ func (q *quick) hunks() error {
 
 // diffContents compares pairs of contents: in this process, and those of which
 // only git can tell, by git.
-func diffContents(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
-	out := make([]Delta, len(pairs))
+func diffContents(ctx context.Context, pairs [][2][]byte) ([]diff.Delta, error) {
+	out := make([]diff.Delta, len(pairs))
 	var hard []int
 	for i, p := range pairs {
-		switch hunks, ok := compare(p[0], p[1]); {
-		case isBinary(p[0]) || isBinary(p[1]):
+		switch hunks, ok := diff.Compare(p[0], p[1]); {
+		case diff.IsBinary(p[0]) || diff.IsBinary(p[1]):
 			out[i].Binary = !bytes.Equal(p[0], p[1])
 		case ok:
 			out[i].Hunks = hunks
@@ -264,8 +249,8 @@ func diffContents(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
 
 // askGit compares pairs of contents, in a folder of their own, so that git
 // reads neither index nor configuration nor attributes.
-func askGit(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
-	out := make([]Delta, len(pairs))
+func askGit(ctx context.Context, pairs [][2][]byte) ([]diff.Delta, error) {
+	out := make([]diff.Delta, len(pairs))
 	if len(pairs) == 0 {
 		return out, nil
 	}
@@ -299,8 +284,8 @@ func askGit(ctx context.Context, pairs [][2][]byte) ([]Delta, error) {
 }
 
 // diffFolders returns what differs between the folders a and b in dir.
-func diffFolders(ctx context.Context, dir string) ([]Delta, error) {
-	args := append([]string{"diff", "--no-index"}, mergeDiff...)
+func diffFolders(ctx context.Context, dir string) ([]diff.Delta, error) {
+	args := append([]string{"diff", "--no-index"}, diff.MergeArgs...)
 	cmd := bare(ctx, dir, append(args, "--", "a", "b")...)
 	cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(dir, "none"))
 	out, err := cmd.Output()
@@ -312,7 +297,7 @@ func diffFolders(ctx context.Context, dir string) ([]Delta, error) {
 		}
 		return nil, gitError(ctx, "diff", text, err)
 	}
-	return readPatch(bufio.NewReader(bytes.NewReader(out)), "")
+	return diff.Read(bufio.NewReader(bytes.NewReader(out)), "")
 }
 
 // goneFiles returns files of base that are no longer there.

@@ -1,12 +1,17 @@
+// Package gitrepo reads what git knows: remotes and branches, the version a
+// file started from, and which of its lines were replaced since. What git's files
+// say is read by odb, lines are compared by diff, and the rest is asked of git.
+//
+// It writes nothing, takes no locks and fetches nothing.
 package gitrepo
 
 import (
-	"bytes"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // What is in this file is read straight from the .git folder: a hook runs
@@ -58,7 +63,7 @@ func At(dir string) (*Repo, bool) {
 	gitDir := dotgit
 	if !info.IsDir() {
 		// A linked worktree or a submodule: the file says where to look.
-		target, ok := strings.CutPrefix(readLine(dotgit), "gitdir: ")
+		target, ok := strings.CutPrefix(odb.ReadLine(dotgit), "gitdir: ")
 		if !ok {
 			return nil, false
 		}
@@ -68,7 +73,7 @@ func At(dir string) (*Repo, bool) {
 		return nil, false
 	}
 	common := gitDir
-	if c := readLine(filepath.Join(gitDir, "commondir")); c != "" {
+	if c := odb.ReadLine(filepath.Join(gitDir, "commondir")); c != "" {
 		common = absolute(gitDir, c)
 	}
 	return &Repo{Root: dir, GitDir: gitDir, CommonDir: common}, true
@@ -76,10 +81,10 @@ func At(dir string) (*Repo, bool) {
 
 // Head returns the branch and commit that are checked out.
 func (r *Repo) Head() Head {
-	line := readLine(filepath.Join(r.GitDir, "HEAD"))
+	line := odb.ReadLine(filepath.Join(r.GitDir, "HEAD"))
 	ref, ok := strings.CutPrefix(line, "ref: ")
 	if !ok {
-		return Head{SHA: commitID(line)}
+		return Head{SHA: odb.CommitID(line)}
 	}
 	if ref == "refs/heads/.invalid" { // references kept in a reftable: only git can read them
 		return Head{}
@@ -90,53 +95,14 @@ func (r *Repo) Head() Head {
 // Ref returns the commit that a full reference name such as refs/heads/main
 // points to, or "" if there is none.
 func (r *Repo) Ref(name string) string {
-	for range 5 { // a reference may point to another; git allows five steps
-		if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") {
-			return ""
-		}
-		line := readLine(filepath.Join(r.GitDir, filepath.FromSlash(name)))
-		if line == "" && r.CommonDir != r.GitDir {
-			line = readLine(filepath.Join(r.CommonDir, filepath.FromSlash(name)))
-		}
-		target, symbolic := strings.CutPrefix(line, "ref: ")
-		switch {
-		case line == "":
-			return r.packedRef(name)
-		case !symbolic:
-			return commitID(line)
-		}
-		name = target
-	}
-	return ""
-}
-
-// packedRef looks name up in packed-refs, where git moves references that do
-// not change often.
-func (r *Repo) packedRef(name string) string {
-	data, err := readPlain(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
-	if err != nil {
-		return ""
-	}
-	want := []byte(" " + name + "\n")
-	for from := 0; ; {
-		at := bytes.Index(data[from:], want)
-		if at < 0 {
-			return ""
-		}
-		at += from
-		start := bytes.LastIndexByte(data[:at], '\n') + 1
-		if id := commitID(string(data[start:at])); id != "" {
-			return id
-		}
-		from = at + 1
-	}
+	return odb.Refs{Dir: r.GitDir, Common: r.CommonDir}.Commit(name)
 }
 
 // DefaultBranch returns the branch that a clone of origin checks out, as
 // origin last told. Where it never did, main or master is taken if origin has
 // exactly that one.
 func (r *Repo) DefaultBranch() string {
-	head := readLine(filepath.Join(r.CommonDir, "refs", "remotes", "origin", "HEAD"))
+	head := odb.ReadLine(filepath.Join(r.CommonDir, "refs", "remotes", "origin", "HEAD"))
 	if b, ok := strings.CutPrefix(head, "ref: refs/remotes/origin/"); ok {
 		return b
 	}
@@ -207,13 +173,8 @@ func configValue(s string) string {
 // LastCommitted reports whether the newest movement of HEAD made a commit
 // (rather than checked out, pulled or reset), and which commit came before.
 func (r *Repo) LastCommitted() (before string, ok bool) {
-	f, size, err := openPlain(filepath.Join(r.GitDir, "logs", "HEAD"), math.MaxInt64)
+	data, err := odb.ReadEnd(filepath.Join(r.GitDir, "logs", "HEAD"), 4096) // a line is two ids, a name and a subject
 	if err != nil {
-		return "", false
-	}
-	defer closePlain(f)
-	data := make([]byte, min(size, 4096)) // a line is two ids, a name and a subject
-	if _, err := readAt(f, data, size-int64(len(data))); err != nil {
 		return "", false
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
@@ -224,15 +185,7 @@ func (r *Repo) LastCommitted() (before string, ok bool) {
 		return "", false
 	}
 	id, _, _ := strings.Cut(who, " ")
-	return commitID(id), true
-}
-
-// commitID returns s if it is an object id other than zero.
-func commitID(s string) string {
-	if (len(s) != 40 && len(s) != 64) || strings.Trim(s, "0123456789abcdef") != "" || strings.Trim(s, "0") == "" {
-		return ""
-	}
-	return s
+	return odb.CommitID(id), true
 }
 
 func absolute(base, path string) string {
@@ -243,12 +196,30 @@ func absolute(base, path string) string {
 	return filepath.Join(base, path)
 }
 
-// readLine returns the first line of a small file, or "".
-func readLine(name string) string {
-	data, err := readPlain(name, maxLine)
-	if err != nil {
-		return ""
+// Store opens the objects of r. Close it after use.
+func (r *Repo) Store() *odb.Store {
+	return odb.Open(filepath.Join(r.CommonDir, "objects"), r.idWidth())
+}
+
+// idWidth is how many bytes the ids of objects have.
+func (r *Repo) idWidth() int { return len(emptyTree(r)) / 2 }
+
+// IndexSize returns how many bytes the index of the working copy at root has,
+// some hundred for each file. It tells large repositories from small ones at
+// no cost.
+func IndexSize(root string) int64 {
+	repo, ok := At(root)
+	if !ok {
+		return 0
 	}
-	line, _, _ := strings.Cut(string(data), "\n")
-	return strings.TrimSpace(line)
+	info, err := os.Lstat(filepath.Join(repo.GitDir, "index"))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// indexed returns the paths in the index, without asking git.
+func (r *Repo) indexed() ([]string, error) {
+	return odb.Index(filepath.Join(r.GitDir, "index"), r.idWidth())
 }

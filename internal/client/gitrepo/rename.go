@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // findRenames looks for the old names of new files. A new file may be an old
@@ -15,7 +18,7 @@ import (
 func (w *worktree) findRenames() error {
 	fresh := false
 	for _, d := range w.found {
-		fresh = fresh || d.Status == Added && (d.Binary || len(d.Hunks) > 0)
+		fresh = fresh || d.Status == diff.Added && (d.Binary || len(d.Hunks) > 0)
 	}
 	if !fresh {
 		return nil
@@ -25,7 +28,7 @@ func (w *worktree) findRenames() error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	var all []Delta
+	var all []diff.Delta
 	if len(w.untracked) > 0 {
 		all, err = w.diffWithUntracked()
 	} else {
@@ -36,11 +39,11 @@ func (w *worktree) findRenames() error {
 	}
 	for i := range all {
 		d := w.found[all[i].Path]
-		if all[i].Status != Renamed || d == nil || d.Status != Added {
+		if all[i].Status != diff.Renamed || d == nil || d.Status != diff.Added {
 			continue
 		}
 		*d = all[i]
-		if old := w.found[d.OldPath]; old != nil && old.Status == Deleted {
+		if old := w.found[d.OldPath]; old != nil && old.Status == diff.Deleted {
 			delete(w.found, d.OldPath)
 		}
 	}
@@ -49,7 +52,7 @@ func (w *worktree) findRenames() error {
 
 // diffWithUntracked lets git compare as if the new files had been added, with
 // a copy of its index: the real one belongs to the user.
-func (w *worktree) diffWithUntracked() ([]Delta, error) {
+func (w *worktree) diffWithUntracked() ([]diff.Delta, error) {
 	index, err := w.copyIndex()
 	if err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func (w *worktree) copyIndex() (string, error) {
 		os.Remove(dst.Name())
 		return "", fmt.Errorf("copy the index: %s is no working copy", w.root)
 	}
-	data, err := readPlain(filepath.Join(repo.GitDir, "index"), maxIndex)
+	data, err := odb.ReadFile(filepath.Join(repo.GitDir, "index"), odb.MaxIndex)
 	if errors.Is(err, fs.ErrNotExist) { // no index yet: git makes one
 		os.Remove(dst.Name())
 		return dst.Name(), nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // A shelter is a git folder of our own that stands in for a working copy's.
@@ -41,8 +43,8 @@ const shelterAge = 7 * 24 * time.Hour
 // sheltered returns the variables that make git use r from its shelter.
 func (r *Repo) sheltered() ([]string, error) {
 	index := filepath.Join(r.GitDir, "index")
-	if info, err := os.Lstat(index); err == nil && (!info.Mode().IsRegular() || info.Size() > maxIndex) {
-		return nil, fmt.Errorf("%s: %w", index, errNotPlain)
+	if info, err := os.Lstat(index); err == nil && (!info.Mode().IsRegular() || info.Size() > odb.MaxIndex) {
+		return nil, fmt.Errorf("%s: %w", index, odb.ErrNotPlain)
 	}
 	s, err := r.shelter()
 	if err != nil {
@@ -169,7 +171,7 @@ func (r *Repo) infoFile(name string) string {
 	if name == "sparse-checkout" {
 		dir = r.GitDir
 	}
-	data, err := readPlain(filepath.Join(dir, "info", name), maxText)
+	data, err := odb.ReadFile(filepath.Join(dir, "info", name), odb.MaxText)
 	if err != nil {
 		return ""
 	}
@@ -178,7 +180,7 @@ func (r *Repo) infoFile(name string) string {
 
 // keepFile makes a file hold content, all at once and only if it does not.
 func keepFile(name, content string) error {
-	if data, err := readPlain(name, maxText); err == nil && string(data) == content {
+	if data, err := odb.ReadFile(name, odb.MaxText); err == nil && string(data) == content {
 		return nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")

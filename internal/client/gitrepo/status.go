@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // Status returns the files that differ from the last commit, new ones too.
@@ -98,14 +100,14 @@ func (r *Repo) Stash(name string) (Stash, error) {
 
 // Stashes returns all stashes, the latest first.
 func (r *Repo) Stashes() (all []Stash, err error) {
-	log, err := readPlain(filepath.Join(r.CommonDir, "logs", "refs", "stash"), maxText)
+	log, err := odb.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"), odb.MaxText)
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(log)) { // before, after, who, when, zone; the latest last
 		entry, _, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(entry)
-		if len(fields) < 4 || commitID(fields[1]) == "" {
+		if len(fields) < 4 || odb.CommitID(fields[1]) == "" {
 			return nil, fmt.Errorf("the log of stashes is damaged")
 		}
 		at, _ := strconv.ParseInt(fields[len(fields)-2], 10, 64)
@@ -134,7 +136,7 @@ func (r *Repo) Submodules() []*Repo {
 }
 
 func (r *Repo) modules() (out []*Repo) {
-	data, err := readPlain(filepath.Join(r.Root, ".gitmodules"), maxText)
+	data, err := odb.ReadFile(filepath.Join(r.Root, ".gitmodules"), odb.MaxText)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 )
 
 // Trees compares pairs of versions through one git process, however many
@@ -36,7 +38,7 @@ func (t *Trees) start() error {
 	if t.cmd != nil {
 		return nil
 	}
-	args := append([]string{"diff-tree", "--stdin", "-r", "--no-commit-id"}, mergeDiff...)
+	args := append([]string{"diff-tree", "--stdin", "-r", "--no-commit-id"}, diff.MergeArgs...)
 	cmd := command(t.ctx, t.root, args...)
 	t.stderr.Reset()
 	cmd.Stderr = &t.stderr
@@ -56,7 +58,7 @@ func (t *Trees) start() error {
 }
 
 // Deltas returns what differs from base to side, each a commit or a tree.
-func (t *Trees) Deltas(base, side string) ([]Delta, error) {
+func (t *Trees) Deltas(base, side string) ([]diff.Delta, error) {
 	from, err := t.objects.Tree(base)
 	if err != nil {
 		return nil, err
@@ -80,14 +82,14 @@ func (t *Trees) Deltas(base, side string) ([]Delta, error) {
 	return deltas, nil
 }
 
-func (t *Trees) pair(from, to string) ([]Delta, error) {
+func (t *Trees) pair(from, to string) ([]diff.Delta, error) {
 	if _, err := fmt.Fprintf(t.stdin, "%s %s\n%s\n", from, to, pairEnd); err != nil {
 		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
 	if _, err := t.out.ReadString('\n'); err != nil { // git repeats the pair
 		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}
-	deltas, err := readPatch(t.out, pairEnd)
+	deltas, err := diff.Read(t.out, pairEnd)
 	if err != nil {
 		return nil, fmt.Errorf("git diff-tree: %w", err)
 	}

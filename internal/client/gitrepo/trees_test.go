@@ -1,8 +1,6 @@
 package gitrepo
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/svc-hq/svc/internal/chance"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -44,7 +44,7 @@ func join(l []string, newline bool) string {
 }
 
 // apply replays hunks on base with the lines of the new version.
-func apply(base, fresh []string, hunks []Hunk) []string {
+func apply(base, fresh []string, hunks []diff.Hunk) []string {
 	var out []string
 	at := 1
 	for _, h := range hunks {
@@ -56,7 +56,7 @@ func apply(base, fresh []string, hunks []Hunk) []string {
 }
 
 // meet tells whether two sides' hunks overlap or touch without being alike.
-func meet(a, b []Hunk) bool {
+func meet(a, b []diff.Hunk) bool {
 	for _, x := range a {
 		for _, y := range b {
 			if x.OldStart <= y.OldStart+y.OldCount && y.OldStart <= x.OldStart+x.OldCount &&
@@ -114,7 +114,7 @@ func TestHunksAreThoseOfGitsMerge(t *testing.T) {
 	}
 }
 
-func side(t *rapid.T, trees *Trees, base, commit string) []Hunk {
+func side(t *rapid.T, trees *Trees, base, commit string) []diff.Hunk {
 	d, err := trees.Deltas(base, commit)
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +176,8 @@ func TestTreesAgreeWithTheWorkingTree(t *testing.T) {
 			t.Errorf("equal trees: %v, %v", none, err)
 		}
 	}
-	if _, err := trees.Deltas(base, "nonsense"); !errors.Is(err, ErrMissing) {
-		t.Errorf("an unknown version: %v, want ErrMissing", err)
+	if _, err := trees.Deltas(base, "nonsense"); !errors.Is(err, odb.ErrMissing) {
+		t.Errorf("an unknown version: %v, want odb.ErrMissing", err)
 	}
 	if got, err := trees.Deltas(base, side); err != nil || len(got) != 5 {
 		t.Errorf("after an unknown version: %d deltas, %v; want 5", len(got), err)
@@ -221,10 +221,10 @@ func TestObjects(t *testing.T) {
 		err          error
 	}{
 		{"a blob by path", "HEAD:d/a", 100, "hello\n", nil},
-		{"one over the limit", "HEAD:d/a", 5, "", ErrTooLarge},
-		{"none", "HEAD:nothing", 100, "", ErrMissing},
-		{"a folder", "HEAD:d", 100, "", ErrMissing},
-		{"a name with a newline", "HEAD:a\nb", 100, "", ErrMissing},
+		{"one over the limit", "HEAD:d/a", 5, "", odb.ErrTooLarge},
+		{"none", "HEAD:nothing", 100, "", odb.ErrMissing},
+		{"a folder", "HEAD:d", 100, "", odb.ErrMissing},
+		{"a name with a newline", "HEAD:a\nb", 100, "", odb.ErrMissing},
 		{"a blob after all that", "HEAD:d/a", 100, "hello\n", nil},
 	} {
 		got, err := o.Blob(tt.object, tt.limit)
@@ -232,18 +232,6 @@ func TestObjects(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q, %v", tt.name, got, err, tt.want, tt.err)
 		}
 	}
-}
-
-func FuzzReadPatch(f *testing.F) {
-	f.Add([]byte(":100644 100644 f00c965d8307308469e537302baa73048488f162 5c7665431d579e74a47a5196a4f77671e7294e71 " +
-		"M\x00a\x00\x00diff --git a/a b/a\nindex f00c965..5c76654 100644\n--- a/a\n+++ b/a\n@@ -1 +0,0 @@\n-1\n@@ -10,0 +10 @@\n+11\n"))
-	f.Add([]byte(":100644 000000 f0 00 D\x00a\x00\x00diff --git a/a b/a\ndeleted file mode 100644\nBinary files differ\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		deltas, err := readPatch(bufio.NewReaderSize(bytes.NewReader(data), 16), "")
-		if err != nil && deltas != nil {
-			t.Error("both an error and a result")
-		}
-	})
 }
 
 // An insertion between repeated lines has several places. It must be given the

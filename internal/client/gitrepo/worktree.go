@@ -11,17 +11,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // WorkingTree compares what is on disk under root with base. With paths, the
-// result has one delta for each of them that lies inside root, Unchanged ones
+// result has one delta for each of them that lies inside root, unchanged ones
 // too, and for a folder those of the files in it; without, every file that
 // differs. What is on disk counts, staged or not, tracked or not; files that
 // git ignores count only when named.
 //
 // root must be the top folder of the working tree.
-func WorkingTree(ctx context.Context, root, base string, paths []string) ([]Delta, error) {
-	w := &worktree{ctx: ctx, root: root, base: base, found: map[string]*Delta{}}
+func WorkingTree(ctx context.Context, root, base string, paths []string) ([]diff.Delta, error) {
+	w := &worktree{ctx: ctx, root: root, base: base, found: map[string]*diff.Delta{}}
 	w.sort(paths)
 	if paths != nil && len(w.files)+len(w.folders) == 0 {
 		return nil, nil
@@ -38,7 +41,7 @@ func WorkingTree(ctx context.Context, root, base string, paths []string) ([]Delt
 }
 
 // ask leaves the comparison to git.
-func (w *worktree) ask() ([]Delta, error) {
+func (w *worktree) ask() ([]diff.Delta, error) {
 	if err := w.compare(); err != nil {
 		return nil, err
 	}
@@ -58,10 +61,10 @@ type worktree struct {
 	ctx     context.Context
 	root    string
 	base    string
-	files   []string          // asked for, clean, each once
-	folders []string          // asked for; [""] for everything
-	entries map[string]*Entry // of the base, for the files
-	found   map[string]*Delta // by path
+	files   []string               // asked for, clean, each once
+	folders []string               // asked for; [""] for everything
+	entries map[string]*odb.Entry  // of the base, for the files
+	found   map[string]*diff.Delta // by path
 
 	untracked []string // those of found that git does not know yet
 }
@@ -108,7 +111,7 @@ func (w *worktree) pathspecs() []string {
 // compare asks git for the tracked files and for the base's entries, at once.
 func (w *worktree) compare() error {
 	type answer struct {
-		entries []Entry
+		entries []odb.Entry
 		err     error
 	}
 	entries := make(chan answer, 1)
@@ -128,7 +131,7 @@ func (w *worktree) compare() error {
 	if a.err != nil {
 		return a.err
 	}
-	w.entries = make(map[string]*Entry, len(a.entries))
+	w.entries = make(map[string]*odb.Entry, len(a.entries))
 	for i := range a.entries {
 		w.entries[a.entries[i].Path] = &a.entries[i]
 	}
@@ -140,8 +143,8 @@ func (w *worktree) compare() error {
 
 // diff runs git diff with the given last arguments, on the repository's index
 // or another one.
-func (w *worktree) diff(index string, args ...string) ([]Delta, error) {
-	cmd := command(w.ctx, w.root, append(append([]string{"diff"}, mergeDiff...), args...)...)
+func (w *worktree) diff(index string, args ...string) ([]diff.Delta, error) {
+	cmd := command(w.ctx, w.root, append(append([]string{"diff"}, diff.MergeArgs...), args...)...)
 	if index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
 	}
@@ -154,7 +157,7 @@ func (w *worktree) diff(index string, args ...string) ([]Delta, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("git diff: %w", err)
 	}
-	deltas, readErr := readPatch(bufio.NewReaderSize(stdout, 64<<10), "")
+	deltas, readErr := diff.Read(bufio.NewReaderSize(stdout, 64<<10), "")
 	_, _ = io.Copy(io.Discard, stdout)
 	if err := cmd.Wait(); err != nil {
 		return nil, gitError(w.ctx, "diff", stderr.String(), err)
@@ -169,21 +172,21 @@ func (w *worktree) diff(index string, args ...string) ([]Delta, error) {
 // from the index or by a commit of the branch, then written again.
 func (w *worktree) revive() error {
 	for p, d := range w.found {
-		if d.Status != Deleted || d.OldMode == ModeSubmodule {
+		if d.Status != diff.Deleted || d.OldMode == diff.ModeSubmodule {
 			continue
 		}
 		info, err := os.Lstat(filepath.Join(w.root, p))
-		if err != nil || !info.Mode().IsRegular() || d.OldMode == ModeSymlink {
+		if err != nil || !info.Mode().IsRegular() || d.OldMode == diff.ModeSymlink {
 			continue
 		}
 		again, err := w.diff("", d.OldBlob, "--", p)
 		if err != nil {
 			return err
 		}
-		d.Hunks, d.Binary, d.Status, d.NewMode = nil, false, Unchanged, d.OldMode
+		d.Hunks, d.Binary, d.Status, d.NewMode = nil, false, diff.Unchanged, d.OldMode
 		d.NewBlob = d.OldBlob
 		if len(again) == 1 {
-			d.Status, d.Hunks, d.Binary, d.NewBlob = Modified, again[0].Hunks, again[0].Binary, again[0].NewBlob
+			d.Status, d.Hunks, d.Binary, d.NewBlob = diff.Modified, again[0].Hunks, again[0].Binary, again[0].NewBlob
 		}
 	}
 	return nil
@@ -248,8 +251,8 @@ func (w *worktree) readUntracked(fresh []string) error {
 			if err != nil {
 				return err
 			}
-			d := newFile(p, ModeSymlink, id)
-			d.Hunks = []Hunk{newLines(strings.NewReader(target))}
+			d := newFile(p, diff.ModeSymlink, id)
+			d.Hunks = []diff.Hunk{diff.Whole(strings.NewReader(target))}
 			w.found[p] = d
 			w.untracked = append(w.untracked, p)
 		}
@@ -269,13 +272,13 @@ func (w *worktree) readUntracked(fresh []string) error {
 	return nil
 }
 
-func newFile(p string, mode int, id string) *Delta {
-	return &Delta{Path: p, Status: Added, NewMode: mode, NewBlob: id}
+func newFile(p string, mode int, id string) *diff.Delta {
+	return &diff.Delta{Path: p, Status: diff.Added, NewMode: mode, NewBlob: id}
 }
 
 // describeNew reads a new file's lines and tells, as git does by its first
 // 8,000 bytes, whether it has any.
-func describeNew(d *Delta, file string) error {
+func describeNew(d *diff.Delta, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -290,34 +293,8 @@ func describeNew(d *Delta, file string) error {
 		d.Binary = true
 		return nil
 	}
-	d.Hunks = []Hunk{newLines(r)}
+	d.Hunks = []diff.Hunk{diff.Whole(r)}
 	return nil
-}
-
-// newLines is the hunk that inserts all of r into nothing.
-func newLines(r io.Reader) Hunk {
-	h := Hunk{OldStart: 1, NewStart: 1}
-	sum := newLineHash()
-	last := byte('\n')
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := r.Read(buf)
-		if n > 0 {
-			sum.write(buf[:n])
-			h.NewCount += bytes.Count(buf[:n], []byte{'\n'})
-			last = buf[n-1]
-		}
-		if err != nil {
-			break
-		}
-	}
-	if last != '\n' {
-		h.NewCount++
-		sum.write([]byte{'\n'})
-		sum.missingNewline()
-	}
-	h.Hash = sum.String()
-	return h
 }
 
 // maxArguments keeps a command line below what every system takes; Windows
@@ -358,22 +335,22 @@ func (w *worktree) hashText(content string) (string, error) {
 }
 
 // deltas puts the result in order of path and adds what did not change.
-func (w *worktree) deltas() []Delta {
+func (w *worktree) deltas() []diff.Delta {
 	for _, p := range w.files {
 		if w.found[p] != nil || w.renamedAway(p) {
 			continue
 		}
-		d := &Delta{Path: p}
+		d := &diff.Delta{Path: p}
 		if e := w.entries[p]; e != nil {
 			d.OldMode, d.NewMode, d.OldBlob, d.NewBlob = e.Mode, e.Mode, e.ID, e.ID
 		}
 		w.found[p] = d
 	}
-	out := make([]Delta, 0, len(w.found))
+	out := make([]diff.Delta, 0, len(w.found))
 	for _, d := range w.found {
 		out = append(out, *d)
 	}
-	slices.SortFunc(out, func(a, b Delta) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b diff.Delta) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -76,37 +77,37 @@ func TestWorkingTree(t *testing.T) {
 		base  func(*testRepo)
 		edit  func(*testRepo)
 		paths []string
-		want  []Delta
+		want  []diff.Delta
 	}{
 		{
 			name:  "a changed line",
 			edit:  func(r *testRepo) { r.write("a.txt", replaceLine(ten, 4, "new\n")) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{4, 1, 4, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(4, 1, 4, 1)}}},
 		},
 		{
 			name:  "an insertion stands before its start",
 			edit:  func(r *testRepo) { r.write("a.txt", replaceLine(ten, 4, "new\nline xxxxe0\n")) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{4, 0, 4, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(4, 0, 4, 1)}}},
 		},
 		{
 			name:  "an insertion at the top, an append and a deletion",
 			edit:  func(r *testRepo) { r.write("a.txt", "top\n"+replaceLine(ten, 5, "")+"end") },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 0, 1, 1, ""}, {5, 1, 6, 0, ""}, {11, 0, 11, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 0, 1, 1), hunk(5, 1, 6, 0), hunk(11, 0, 11, 1)}}},
 		},
 		{
 			name:  "only the newline at the end is gone",
 			edit:  func(r *testRepo) { r.write("a.txt", strings.TrimSuffix(ten, "\n")) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{10, 1, 10, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(10, 1, 10, 1)}}},
 		},
 		{
 			name:  "an edit that was undone",
 			edit:  func(r *testRepo) { r.write("a.txt", ten) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Unchanged}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Unchanged}},
 		},
 		{
 			name: "a staged edit with more on disk",
@@ -116,7 +117,7 @@ func TestWorkingTree(t *testing.T) {
 				r.write("a.txt", replaceLine(ten, 2, "2\n"))
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{2, 1, 2, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(2, 1, 2, 1)}}},
 		},
 		{
 			name: "a commit of the branch and an edit on disk are one change",
@@ -126,13 +127,13 @@ func TestWorkingTree(t *testing.T) {
 				r.write("a.txt", replaceLine(replaceLine(ten, 2, "2\n"), 9, "9\n"))
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{2, 1, 2, 1, ""}, {9, 1, 9, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(2, 1, 2, 1), hunk(9, 1, 9, 1)}}},
 		},
 		{
 			name:  "an untracked file",
 			edit:  func(r *testRepo) { r.write("new.txt", "1\n2") },
 			paths: []string{"new.txt"},
-			want:  []Delta{{Path: "new.txt", Status: Added, Hunks: []Hunk{{1, 0, 1, 2, ""}}}},
+			want:  []diff.Delta{{Path: "new.txt", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 2)}}},
 		},
 		{
 			name: "a staged new file, an empty one and one that is only staged",
@@ -144,17 +145,17 @@ func TestWorkingTree(t *testing.T) {
 				r.remove("n3")
 			},
 			paths: []string{"n1", "n2", "n3"},
-			want: []Delta{
-				{Path: "n1", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
-				{Path: "n2", Status: Added},
-				{Path: "n3", Status: Unchanged},
+			want: []diff.Delta{
+				{Path: "n1", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 1)}},
+				{Path: "n2", Status: diff.Added},
+				{Path: "n3", Status: diff.Unchanged},
 			},
 		},
 		{
 			name:  "deleted on disk",
 			edit:  func(r *testRepo) { r.remove("a.txt") },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Deleted, Hunks: []Hunk{{1, 10, 1, 0, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Deleted, Hunks: []diff.Hunk{hunk(1, 10, 1, 0)}}},
 		},
 		{
 			name: "deleted by a commit and written again",
@@ -164,26 +165,26 @@ func TestWorkingTree(t *testing.T) {
 				r.write("a.txt", replaceLine(ten, 3, "3\n"))
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{3, 1, 3, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(3, 1, 3, 1)}}},
 		},
 		{
 			name:  "renamed by git, only the new name asked for",
 			edit:  func(r *testRepo) { r.git("mv", "a.txt", "b.txt"); r.write("b.txt", replaceLine(ten, 3, "3\n")) },
 			paths: []string{"b.txt"},
-			want:  []Delta{{Path: "b.txt", OldPath: "a.txt", Status: Renamed, Hunks: []Hunk{{3, 1, 3, 1, ""}}}},
+			want:  []diff.Delta{{Path: "b.txt", OldPath: "a.txt", Status: diff.Renamed, Hunks: []diff.Hunk{hunk(3, 1, 3, 1)}}},
 		},
 		{
 			name:  "moved without git, both names asked for",
 			edit:  func(r *testRepo) { r.remove("a.txt"); r.write("b.txt", replaceLine(ten, 3, "3\n")) },
 			paths: []string{"a.txt", "b.txt"},
-			want:  []Delta{{Path: "b.txt", OldPath: "a.txt", Status: Renamed, Hunks: []Hunk{{3, 1, 3, 1, ""}}}},
+			want:  []diff.Delta{{Path: "b.txt", OldPath: "a.txt", Status: diff.Renamed, Hunks: []diff.Hunk{hunk(3, 1, 3, 1)}}},
 		},
 		{
 			name:  "a binary file",
 			base:  func(r *testRepo) { r.write("x.bin", "a\x00b") },
 			edit:  func(r *testRepo) { r.write("x.bin", "a\x00c"); r.write("y.bin", "\x00") },
 			paths: []string{"x.bin", "y.bin"},
-			want:  []Delta{{Path: "x.bin", Status: Modified, Binary: true}, {Path: "y.bin", Status: Added, Binary: true}},
+			want:  []diff.Delta{{Path: "x.bin", Status: diff.Modified, Binary: true}, {Path: "y.bin", Status: diff.Added, Binary: true}},
 		},
 		{
 			name: "a file that becomes a link",
@@ -194,7 +195,7 @@ func TestWorkingTree(t *testing.T) {
 				}
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 10, 1, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 10, 1, 1)}}},
 		},
 		{
 			name: "a new link is not followed",
@@ -204,20 +205,20 @@ func TestWorkingTree(t *testing.T) {
 				}
 			},
 			paths: []string{"l"},
-			want:  []Delta{{Path: "l", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}}},
+			want:  []diff.Delta{{Path: "l", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 1)}}},
 		},
 		{
 			name:  "only the mode",
 			edit:  func(r *testRepo) { os.Chmod(filepath.Join(r.root, "a.txt"), 0o755) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified}},
 		},
 		{
 			name:  "line ends that git converts are no change",
 			base:  func(r *testRepo) { r.write(".gitattributes", "*.txt text eol=crlf\n") },
 			edit:  func(r *testRepo) { r.write("a.txt", strings.ReplaceAll(replaceLine(ten, 6, "6\n"), "\n", "\r\n")) },
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{6, 1, 6, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(6, 1, 6, 1)}}},
 		},
 		{
 			name: "line ends that git keeps are a change of every line",
@@ -226,7 +227,7 @@ func TestWorkingTree(t *testing.T) {
 				r.write("a.txt", strings.ReplaceAll(ten, "\n", "\r\n"))
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 10, 1, 10, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 10, 1, 10)}}},
 		},
 		{
 			name: "names that are patterns, quotes, spaces, newlines or no UTF-8",
@@ -244,15 +245,15 @@ func TestWorkingTree(t *testing.T) {
 				r.write("u\n\xff", "2\n")
 			},
 			paths: []string{"[a]*.txt", "q\"\t é.txt", "n\nl", "l\xe9", "u\n\xff"},
-			want: []Delta{
-				{Path: "[a]*.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
-				{Path: "l\xe9", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+			want: []diff.Delta{
+				{Path: "[a]*.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 1, 1, 1)}},
+				{Path: "l\xe9", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 1, 1, 1)}},
 				{
 					Path:   "n\nl",
-					Status: Modified,
-					Hunks:  []Hunk{{1, 1, 1, 1, ""}},
-				}, {Path: "q\"\t é.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
-				{Path: "u\n\xff", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
+					Status: diff.Modified,
+					Hunks:  []diff.Hunk{hunk(1, 1, 1, 1)},
+				}, {Path: "q\"\t é.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 1, 1, 1)}},
+				{Path: "u\n\xff", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 1)}},
 			},
 		},
 		{
@@ -262,13 +263,13 @@ func TestWorkingTree(t *testing.T) {
 				r.write("p", "diff --git a/y b/y\n@@ -9 +9 @@\n-- a\n++ b\n\\ No newline\nindex 1..2\nBinary files a\n")
 			},
 			paths: []string{"p"},
-			want:  []Delta{{Path: "p", Status: Modified, Hunks: []Hunk{{1, 3, 1, 7, ""}}}},
+			want:  []diff.Delta{{Path: "p", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 3, 1, 7)}}},
 		},
 		{
 			name:  "paths outside the repository and in .git are ignored",
 			edit:  func(r *testRepo) {},
 			paths: []string{"../x", "/etc/passwd", ".git/config", "a.txt", "./a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Unchanged}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Unchanged}},
 		},
 		{
 			name: "everything, with ignored files left out",
@@ -278,9 +279,9 @@ func TestWorkingTree(t *testing.T) {
 				r.write("d/new", "1\n")
 				r.write("x.log", "1\n")
 			},
-			want: []Delta{
-				{Path: "a.txt", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
-				{Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
+			want: []diff.Delta{
+				{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 1, 1, 1)}},
+				{Path: "d/new", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 1)}},
 			},
 		},
 		{
@@ -288,9 +289,9 @@ func TestWorkingTree(t *testing.T) {
 			base:  func(r *testRepo) { r.write("d/old", "1\n") },
 			edit:  func(r *testRepo) { r.write("a.txt", "1\n"); r.write("d/new", "1\n"); r.write("d/old", "2\n") },
 			paths: []string{"d"},
-			want: []Delta{
-				{Path: "d/new", Status: Added, Hunks: []Hunk{{1, 0, 1, 1, ""}}},
-				{Path: "d/old", Status: Modified, Hunks: []Hunk{{1, 1, 1, 1, ""}}},
+			want: []diff.Delta{
+				{Path: "d/new", Status: diff.Added, Hunks: []diff.Hunk{hunk(1, 0, 1, 1)}},
+				{Path: "d/old", Status: diff.Modified, Hunks: []diff.Hunk{hunk(1, 1, 1, 1)}},
 			},
 		},
 		{
@@ -311,7 +312,7 @@ func TestWorkingTree(t *testing.T) {
 				r.write("a.txt", replaceLine(replaceLine(ten, 2, "2\n"), 4, "4\n"))
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{2, 1, 2, 1, ""}, {4, 1, 4, 1, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(2, 1, 2, 1), hunk(4, 1, 4, 1)}}},
 		},
 		{
 			name: "an unmerged file",
@@ -325,7 +326,7 @@ func TestWorkingTree(t *testing.T) {
 				exec.Command("git", "-C", r.root, "merge", "-q", "other").Run()
 			},
 			paths: []string{"a.txt"},
-			want:  []Delta{{Path: "a.txt", Status: Modified, Hunks: []Hunk{{5, 1, 5, 5, ""}}}},
+			want:  []diff.Delta{{Path: "a.txt", Status: diff.Modified, Hunks: []diff.Hunk{hunk(5, 1, 5, 5)}}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -343,8 +344,8 @@ func TestWorkingTree(t *testing.T) {
 			}
 			r.checkBlobs(base, got)
 			ignore := []cmp.Option{
-				cmpopts.IgnoreFields(Hunk{}, "Hash"),
-				cmpopts.IgnoreFields(Delta{}, "OldMode", "NewMode", "OldBlob", "NewBlob"),
+				cmpopts.IgnoreFields(diff.Hunk{}, "Hash"),
+				cmpopts.IgnoreFields(diff.Delta{}, "OldMode", "NewMode", "OldBlob", "NewBlob"),
 				cmpopts.EquateEmpty(),
 			}
 			if diff := cmp.Diff(tt.want, got, ignore...); diff != "" {
@@ -355,7 +356,7 @@ func TestWorkingTree(t *testing.T) {
 }
 
 // checkBlobs compares ids with those git gives.
-func (r *testRepo) checkBlobs(base string, deltas []Delta) {
+func (r *testRepo) checkBlobs(base string, deltas []diff.Delta) {
 	r.t.Helper()
 	for _, d := range deltas {
 		old := d.Path
@@ -391,7 +392,7 @@ func TestSubmoduleIsOneThing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range got {
-		if d.Status != Unchanged {
+		if d.Status != diff.Unchanged {
 			t.Errorf("dirty files of a submodule are not ours: %+v", d)
 		}
 	}
@@ -403,16 +404,16 @@ func TestSubmoduleIsOneThing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Delta{{
+	want := []diff.Delta{{
 		Path:    "lib",
-		Status:  Modified,
-		OldMode: ModeSubmodule,
-		NewMode: ModeSubmodule,
+		Status:  diff.Modified,
+		OldMode: diff.ModeSubmodule,
+		NewMode: diff.ModeSubmodule,
 		OldBlob: first,
 		NewBlob: second,
-		Hunks:   []Hunk{{1, 1, 1, 1, ""}},
+		Hunks:   []diff.Hunk{hunk(1, 1, 1, 1)},
 	}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Hunk{}, "Hash")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(diff.Hunk{}, "Hash")); diff != "" {
 		t.Errorf("deltas (-want +got):\n%s", diff)
 	}
 }
@@ -453,7 +454,7 @@ func TestBase(t *testing.T) {
 		t.Errorf("without a commit the base is %s, want the empty tree", empty)
 	}
 	r.write("new", "1\n")
-	if got, err := WorkingTree(t.Context(), r.root, empty, []string{"new"}); err != nil || len(got) != 1 || got[0].Status != Added {
+	if got, err := WorkingTree(t.Context(), r.root, empty, []string{"new"}); err != nil || len(got) != 1 || got[0].Status != diff.Added {
 		t.Errorf("in an empty repository: %+v, %v", got, err)
 	}
 	fork := r.commit("one")
@@ -480,4 +481,9 @@ func TestAnEndedContextIsTheError(t *testing.T) {
 	if _, err := WorkingTree(ctx, r.root, base, []string{"a"}); err == nil || ctx.Err() == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("error %v, want that of the context", err)
 	}
+}
+
+// hunk is one whose lines do not matter.
+func hunk(oldStart, oldCount, newStart, newCount int) diff.Hunk {
+	return diff.Hunk{OldStart: oldStart, OldCount: oldCount, NewStart: newStart, NewCount: newCount}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -50,6 +52,27 @@ func TestAHostileWorkingCopy(t *testing.T) {
 		}
 		if _, err := os.Stat(marker); err == nil {
 			t.Error("the hook started a program that the working copy names")
+		}
+	})
+	t.Run("an object that is a difference of itself", func(t *testing.T) {
+		w := newWorld(t)
+		w.base = gitrepo.Base
+		repo := newRepo(t, filepath.Join(w.home, "app"))
+		blob := gittest.Run(t, repo, "rev-parse", "HEAD:a.txt")
+		gittest.DeltaPack(t, repo, map[string]string{blob: blob})
+		w.reply = func(in wire.HookRequest) any {
+			id := "s"
+			return wire.HookReply{Decision: wire.Allow, SessionID: &id, WantLines: in.Paths}
+		}
+		for _, event := range []string{"PreToolUse", "PostToolUse"} {
+			got := w.run("claude_code", event, claude(repo, event, m{
+				"tool_name":   "Write",
+				"tool_input":  m{"file_path": filepath.Join(repo, "a.txt"), "content": "new\n"},
+				"tool_use_id": "t",
+			}))
+			if got.code != 0 {
+				t.Errorf("%s ends with %d: %s", event, got.code, got.stderr)
+			}
 		}
 	})
 }

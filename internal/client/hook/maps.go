@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -49,7 +49,7 @@ func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
 		}
 		m, err := lines.Map(ctx, root, theirs, ours)
 		if err != nil || len(m.Shifts) > coord.MaxAnalysisHunks {
-			if !errors.Is(err, gitrepo.ErrMissing) {
+			if !errors.Is(err, odb.ErrMissing) {
 				r.log(err)
 			}
 			r.spool.Put(missing, "")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/shellscan"
@@ -146,7 +147,7 @@ func (r *runner) afterCommand(s send, wanted []string, contents map[string][]byt
 	}
 }
 
-func wireHunks(hunks []gitrepo.Hunk) []coord.Hunk {
+func wireHunks(hunks []diff.Hunk) []coord.Hunk {
 	hunks = hunks[:min(len(hunks), 2000)]
 	out := make([]coord.Hunk, len(hunks))
 	for i, h := range hunks {

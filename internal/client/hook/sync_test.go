@@ -17,6 +17,7 @@ import (
 	"github.com/svc-hq/svc/internal/await"
 	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -32,9 +33,9 @@ func linesOf(ctx context.Context, root, base string, paths, _ []string, _ bool) 
 	for _, d := range deltas {
 		f := coord.FileFacts{Path: d.Path, Status: coord.FileModified}
 		switch d.Status {
-		case gitrepo.Unchanged:
+		case diff.Unchanged:
 			f.Status = coord.FileUnchanged
-		case gitrepo.Deleted:
+		case diff.Deleted:
 			f.Status = coord.FileDeleted
 		}
 		if d.NewBlob != "" {
@@ -219,7 +220,7 @@ func TestTheServiceKnowsWhatGitSays(t *testing.T) {
 				want[d.OldPath] = "gone"
 			}
 			want[d.Path] = d.NewBlob
-			if d.Status == gitrepo.Deleted {
+			if d.Status == diff.Deleted {
 				want[d.Path] = "gone"
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -18,13 +18,13 @@ import (
 // MaxPath is the longest path that the wire takes.
 const MaxPath = 1024
 
-var fileStatuses = map[gitrepo.Status]coord.FileStatus{
-	gitrepo.Unchanged: coord.FileUnchanged, gitrepo.Added: coord.FileAdded, gitrepo.Modified: coord.FileModified,
-	gitrepo.Deleted: coord.FileDeleted, gitrepo.Renamed: coord.FileRenamed,
+var fileStatuses = map[diff.Status]coord.FileStatus{
+	diff.Unchanged: coord.FileUnchanged, diff.Added: coord.FileAdded, diff.Modified: coord.FileModified,
+	diff.Deleted: coord.FileDeleted, diff.Renamed: coord.FileRenamed,
 }
 
 // Facts are what git knows of a file.
-func Facts(d *gitrepo.Delta) coord.FileFacts {
+func Facts(d *diff.Delta) coord.FileFacts {
 	f := coord.FileFacts{
 		Path:       wirePath(d.Path),
 		Status:     fileStatuses[d.Status],
@@ -54,7 +54,7 @@ func Facts(d *gitrepo.Delta) coord.FileFacts {
 
 // Alone returns the facts of files if lines are all that can be found of them:
 // nothing has changed, or only what nobody can read.
-func Alone(deltas []gitrepo.Delta) (*coord.Analysis, bool) {
+func Alone(deltas []diff.Delta) (*coord.Analysis, bool) {
 	if len(deltas) > coord.MaxAnalysisFiles || slices.ContainsFunc(deltas, worthReading) {
 		return nil, false
 	}
@@ -71,11 +71,11 @@ func Alone(deltas []gitrepo.Delta) (*coord.Analysis, bool) {
 }
 
 // worthReading reports whether more than lines can be found in a change.
-func worthReading(d gitrepo.Delta) bool {
-	if d.Status == gitrepo.Unchanged || d.Binary || rules.GeneratedPath(d.Path) {
+func worthReading(d diff.Delta) bool {
+	if d.Status == diff.Unchanged || d.Binary || rules.GeneratedPath(d.Path) {
 		return false
 	}
-	return d.Status == gitrepo.Renamed || rules.LanguageOf(d.Path).Read
+	return d.Status == diff.Renamed || rules.LanguageOf(d.Path).Read
 }
 
 // wirePath is a path as JSON can carry it: one that is not UTF-8 is quoted, so

@@ -8,7 +8,7 @@ import (
 )
 
 // Map tells how the lines of two versions of a file go together, by their blob
-// ids, or gitrepo.ErrMissing if the repository at root does not have both.
+// ids, or odb.ErrMissing if the repository at root does not have both.
 func Map(ctx context.Context, root, from, to string) (coord.LineMap, error) {
 	m := coord.LineMap{From: from, To: to, Shifts: []coord.LineShift{}}
 	turns, err := gitrepo.Between(ctx, root, from, to)

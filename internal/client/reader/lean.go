@@ -14,7 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/companion"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -36,8 +36,8 @@ func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 
 // portable returns deltas that JSON carries as they are, or none: paths that
 // are not UTF-8 it would change.
-func portable(deltas []gitrepo.Delta) []gitrepo.Delta {
-	if slices.ContainsFunc(deltas, func(d gitrepo.Delta) bool { return !utf8.ValidString(d.Path) || !utf8.ValidString(d.OldPath) }) {
+func portable(deltas []diff.Delta) []diff.Delta {
+	if slices.ContainsFunc(deltas, func(d diff.Delta) bool { return !utf8.ValidString(d.Path) || !utf8.ValidString(d.OldPath) }) {
 		return nil
 	}
 	return deltas

@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -30,12 +30,12 @@ type Request struct {
 	MetadataOnly bool     `json:"metadata_only"`
 	WithinMS     int64    `json:"within_ms"` // 0 for as long as it takes
 	// Deltas are what the asking svc found already; nil to compare.
-	Deltas []gitrepo.Delta `json:"deltas,omitempty"`
+	Deltas []diff.Delta `json:"deltas,omitempty"`
 }
 
 // Facts finds the facts about files of which it is known how they differ from
 // base.
-func Facts(ctx context.Context, root, base string, paths, along []string, private bool, deltas []gitrepo.Delta) (*coord.Analysis, error) {
+func Facts(ctx context.Context, root, base string, paths, along []string, private bool, deltas []diff.Delta) (*coord.Analysis, error) {
 	return Request{Root: root, Base: base, Paths: paths, Along: along, MetadataOnly: private, Deltas: deltas}.Facts(ctx)
 }
 

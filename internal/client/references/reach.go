@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/extract"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
@@ -28,7 +28,7 @@ const (
 type Changed struct {
 	Path     string
 	Old, New *extract.Version
-	Hunks    []gitrepo.Hunk
+	Hunks    []diff.Hunk
 }
 
 // wiringWords stand where routers are put together: what changes there may

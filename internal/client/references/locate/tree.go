@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 )
 
 // A Tree is the files of one version, to find what an import means.
@@ -30,7 +32,7 @@ func ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > MaxSource {
-		return nil, gitrepo.ErrTooLarge
+		return nil, odb.ErrTooLarge
 	}
 	return os.ReadFile(name)
 }
@@ -125,7 +127,7 @@ func (t *gitTree) load() {
 		return // imports stay unresolved
 	}
 	for _, e := range entries {
-		if e.Mode == gitrepo.ModeSubmodule || e.Mode == gitrepo.ModeSymlink {
+		if e.Mode == diff.ModeSubmodule || e.Mode == diff.ModeSymlink {
 			continue
 		}
 		t.files[e.Path] = e.ID

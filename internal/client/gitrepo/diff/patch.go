@@ -1,13 +1,10 @@
-package gitrepo
+package diff
 
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strconv"
 	"strings"
@@ -26,8 +23,8 @@ type patchReader struct {
 	stop string // a line that ends the output, empty for end of file
 }
 
-// readPatch reads all deltas up to the line stop, or the end of r.
-func readPatch(r *bufio.Reader, stop string) ([]Delta, error) {
+// Read reads all deltas up to the line stop, or the end of r.
+func Read(r *bufio.Reader, stop string) ([]Delta, error) {
 	p := &patchReader{r: r, stop: stop}
 	deltas, kinds, err := p.rawRecords()
 	if err != nil || p.eof {
@@ -448,18 +445,3 @@ func (p *patchReader) rest(sum *lineHash) error {
 	sum.write([]byte{'\n'})
 	return nil
 }
-
-// A lineHash is the hash of some lines. A missing newline at the end counts.
-type lineHash struct{ h hash.Hash }
-
-func newLineHash() *lineHash { return &lineHash{sha256.New()} }
-
-func (s *lineHash) write(b []byte) {
-	if s != nil {
-		s.h.Write(b)
-	}
-}
-
-func (s *lineHash) missingNewline() { s.h.Write([]byte{0}) }
-
-func (s *lineHash) String() string { return hex.EncodeToString(s.h.Sum(nil)[:16]) }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package gitrepo
+package odb
 
 import (
 	"io"
@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// readPlain returns what is in a plain file of at most limit bytes.
-func readPlain(name string, limit int64) ([]byte, error) {
+// ReadFile returns what is in a plain file of at most limit bytes.
+func ReadFile(name string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, errNotPlain
+		return nil, ErrNotPlain
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func openPlain(name string, limit int64) (fd int, size int64, err error) {
 		return -1, 0, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
-		return -1, 0, errNotPlain
+		return -1, 0, ErrNotPlain
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "github.com/svc-hq/svc/internal/chance"
+	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 )
 
 // What we find in this process is what git's merge finds: on versions with
@@ -27,7 +28,7 @@ func TestComparisonsAreThoseOfGit(t *testing.T) {
 		}
 		for i, p := range pairs {
 			all++
-			got, ok := compare(p[0], p[1])
+			got, ok := diff.Compare(p[0], p[1])
 			if !ok {
 				continue
 			}
@@ -74,11 +75,11 @@ func versions(t *rapid.T, i int) (before, after []byte) {
 // Versions in which every common line is there too often are left to git, and
 // so are large ones.
 func TestWhatIsLeftToGit(t *testing.T) {
-	often := strings.Repeat("same\n", maxRepeats+2)
-	if _, ok := compare([]byte(often+"a\n"), []byte("b\n"+often)); ok {
+	often := strings.Repeat("same\n", 66)
+	if _, ok := diff.Compare([]byte(often+"a\n"), []byte("b\n"+often)); ok {
 		t.Error("a line that repeats too often was compared here")
 	}
-	if _, ok := compare([]byte(strings.Repeat("\n", maxCompared)), []byte("\n")); ok {
+	if _, ok := diff.Compare([]byte(strings.Repeat("\n", 40_000)), []byte("\n")); ok {
 		t.Error("a large file was compared here")
 	}
 	found, err := diffContents(t.Context(), [][2][]byte{

@@ -1,4 +1,4 @@
-package gitrepo
+package diff
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 const maxRepeats = 64
 
 // A comparison finds the lines that differ between two versions in this
-// process, as git does for mergeDiff: histogram, over the whole of both
+// process, as git does for MergeArgs: histogram, over the whole of both
 // versions, then each block of changes moved as far down as it goes. Its tests
 // hold it to git's own answers. Lines stand for themselves by a number; equal
 // ones have the same.
@@ -27,9 +27,9 @@ type comparison struct {
 // git is quicker.
 const maxCompared = 40_000
 
-// compare returns the hunks that make before into after. It returns false
+// Compare returns the hunks that make before into after. It returns false
 // where only git can tell.
-func compare(before, after []byte) ([]Hunk, bool) {
+func Compare(before, after []byte) ([]Hunk, bool) {
 	oldLines, newLines := splitLines(before), splitLines(after)
 	if len(oldLines)+len(newLines) > maxCompared {
 		return nil, false
@@ -38,8 +38,8 @@ func compare(before, after []byte) ([]Hunk, bool) {
 	if !c.between(0, len(c.old), 0, len(c.new)) {
 		return nil, false
 	}
-	settle(c.old, c.oldGone, c.newCame)
-	settle(c.new, c.newCame, c.oldGone)
+	shift(c.old, c.oldGone, c.newCame)
+	shift(c.new, c.newCame, c.oldGone)
 	return c.hunks(newLines), true
 }
 
@@ -185,17 +185,17 @@ func (c *comparison) try(a, b, from, to, j int, best *stretch, rarity *int32) (a
 	return after
 }
 
-// settle moves each block of changed lines of one version as far down as it
+// shift moves each block of changed lines of one version as far down as it
 // goes, for a block may begin one line later if its first line is the one that
 // follows it. Blocks that meet become one. Where a block can stand beside one
 // of the other version, it stands beside the last of those.
-func settle(lines []int32, changed, other []bool) {
+func shift(lines []int32, changed, other []bool) {
 	g, o := block{changed: changed}, block{changed: other}
 	g.init()
 	o.init()
 	for {
 		if g.start < g.end {
-			settleOne(lines, &g, &o)
+			shiftOne(lines, &g, &o)
 		}
 		if !g.forward() {
 			return
@@ -204,7 +204,7 @@ func settle(lines []int32, changed, other []bool) {
 	}
 }
 
-func settleOne(lines []int32, g, o *block) {
+func shiftOne(lines []int32, g, o *block) {
 	var lowest, size int
 	beside := false
 	for again := true; again; again = size != g.end-g.start {

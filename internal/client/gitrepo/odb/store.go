@@ -1,11 +1,19 @@
-package gitrepo
+// Package odb reads the files of a git folder: objects in files of their own and
+// in packs, the index, references. It needs the standard library alone and does
+// not start git; whatever is damaged, odd or too large is an error, and callers
+// ask git. Whoever made a working copy chose what lies in its git folder: no
+// chain of objects, references or folders is followed without an end.
+package odb
 
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -27,29 +35,51 @@ type Store struct {
 // errObject is wrapped by every complaint about what an object file holds.
 var errObject = errors.New("damaged object")
 
-// Store opens the objects of r. Close it after use.
-func (r *Repo) Store() *Store {
-	s := &Store{width: 20}
-	if len(emptyTree(r)) == 64 {
-		s.width = 32
-	}
-	s.add(filepath.Join(r.CommonDir, "objects"), 5)
+// ErrTooLarge is returned for an object over the limit that was asked for.
+var ErrTooLarge = errors.New("object is too large")
+
+// ErrMissing is returned for an object that the repository does not have.
+var ErrMissing = errors.New("no such object")
+
+// An Entry is a file of a tree.
+type Entry struct {
+	Path string
+	Mode int
+	ID   string
+	Size int64 // -1 for a submodule, or where nobody looked
+}
+
+// Open opens the objects in a folder, whose ids have width bytes. Close it after
+// use.
+func Open(dir string, width int) *Store {
+	s := &Store{width: width}
+	s.add(dir, 5)
 	return s
 }
 
+// maxFolders is how many folders of objects are looked into: its own, and those
+// that a repository borrows from.
+const maxFolders = 17
+
 // add takes in a folder of objects and those that it borrows from.
 func (s *Store) add(dir string, depth int) {
-	s.dirs = append(s.dirs, dir)
-	if depth == 0 || len(s.dirs) > 16 {
+	if len(s.dirs) == maxFolders {
 		return
 	}
-	data, err := readPlain(filepath.Join(dir, "info", "alternates"), maxText)
+	s.dirs = append(s.dirs, dir)
+	if depth == 0 {
+		return
+	}
+	data, err := ReadFile(filepath.Join(dir, "info", "alternates"), MaxText)
 	if err != nil {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && line[0] != '"' {
-			s.add(absolute(dir, line), depth-1)
+			if line = filepath.FromSlash(line); !filepath.IsAbs(line) {
+				line = filepath.Join(dir, line)
+			}
+			s.add(filepath.Clean(line), depth-1)
 		}
 	}
 }
@@ -65,6 +95,11 @@ func (s *Store) Close() {
 // Read returns an object's type and content, or ErrTooLarge when it has more
 // than limit bytes.
 func (s *Store) Read(id string, limit int64) (kind string, data []byte, err error) {
+	return s.read(id, limit, 0)
+}
+
+// read is Read for an object that depth others differ from.
+func (s *Store) read(id string, limit int64, depth int) (kind string, data []byte, err error) {
 	name, err := hex.DecodeString(id)
 	if err != nil || len(name) != s.width {
 		return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
@@ -82,7 +117,7 @@ func (s *Store) Read(id string, limit int64) (kind string, data []byte, err erro
 			continue
 		}
 		s.packs[0], s.packs[i] = s.packs[i], s.packs[0] // the next is likely here, too
-		k, data, err := s.packed(p, offset, limit, 0)
+		k, data, err := s.packed(p, offset, limit, depth)
 		return objectKinds[k], data, err
 	}
 	return "", nil, fmt.Errorf("%q: %w", id, ErrMissing)
@@ -132,8 +167,8 @@ func (l *loose) read(name string, limit int64) (kind string, data []byte, err er
 
 // readLoose reads an object in a file of its own.
 func readLoose(name string, limit int64) (kind string, data []byte, err error) {
-	raw, err := readPlain(name, limit+limit/8+1024)
-	if errors.Is(err, errNotPlain) {
+	raw, err := ReadFile(name, limit+limit/8+1024)
+	if errors.Is(err, ErrNotPlain) {
 		return "", nil, fmt.Errorf("%s: %w", name, ErrTooLarge)
 	}
 	if err != nil {
@@ -249,4 +284,15 @@ func (s *Store) inTree(data []byte, name string) (mode int, id string) {
 		data = data[space+end+1+s.width:]
 	}
 	return 0, ""
+}
+
+// BlobID returns the id that git gives a content.
+func (s *Store) BlobID(content []byte) string {
+	var h hash.Hash = sha1.New()
+	if s.width == sha256.Size {
+		h = sha256.New()
+	}
+	h.Write([]byte("blob " + strconv.Itoa(len(content)) + "\x00"))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,44 +1,24 @@
-package gitrepo
+package odb
 
 import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"os"
-	"path/filepath"
 )
 
 // errIndex means that only git can read an index: it is damaged, of a version
 // that is not known here, or has its entries elsewhere.
 var errIndex = errors.New("an index that only git reads")
 
-// IndexSize returns how many bytes the index of the working copy at root has,
-// some hundred for each file. It tells large repositories from small ones at
-// no cost.
-func IndexSize(root string) int64 {
-	repo, ok := At(root)
-	if !ok {
-		return 0
-	}
-	info, err := os.Lstat(filepath.Join(repo.GitDir, "index"))
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
-// indexed returns the paths in the index, each once, in git's order.
-func (r *Repo) indexed() ([]string, error) {
-	data, err := readPlain(filepath.Join(r.GitDir, "index"), maxIndex)
+// Index returns the paths in an index, each once, in git's order. Ids in it have
+// width bytes.
+func Index(file string, width int) ([]string, error) {
+	data, err := ReadFile(file, MaxIndex)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) < 12 || string(data[:4]) != "DIRC" {
 		return nil, errIndex
-	}
-	width := 20
-	if len(emptyTree(r)) == 64 {
-		width = 32
 	}
 	in := indexReader{data: data, at: 12, version: binary.BigEndian.Uint32(data[4:]), width: width}
 	count := binary.BigEndian.Uint32(data[8:])

@@ -1,6 +1,7 @@
-package gitrepo
+package odb
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,31 +27,30 @@ func TestTheIndexIsReadAsGitReadsIt(t *testing.T) {
 			gittest.Write(t, dir, "later.txt", "x\n")
 			gittest.Run(t, dir, "add", "-N", "later.txt") // which needs version 3
 			gittest.Run(t, dir, "update-index", "--index-version", version)
-			listsAsGit(t, dir)
-			if repo, _ := At(dir); repo != nil {
-				if _, err := repo.indexed(); err != nil {
-					t.Error(err)
-				}
+			want := strings.FieldsFunc(gittest.Run(t, dir, "ls-files", "-z"), func(c rune) bool { return c == 0 })
+			got, err := Index(filepath.Join(dir, ".git", "index"), 20)
+			if err != nil || len(want) == 0 || !slices.Equal(got, want) {
+				t.Errorf("%d files, want %d, %v", len(got), len(want), err)
 			}
 		})
 	}
 	t.Run("split", func(t *testing.T) {
-		dir := gittest.Init(t)
-		gittest.Write(t, dir, "a.txt", "x\n")
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "update-index", "--split-index")
-		gittest.Write(t, dir, "b.txt", "x\n")
-		gittest.Run(t, dir, "add", "-A")
-		listsAsGit(t, dir)
+		if _, err := Index(filepath.Join(splitIndex(t), ".git", "index"), 20); !errors.Is(err, errIndex) {
+			t.Errorf("an index that has entries elsewhere: %v", err)
+		}
 	})
 }
 
-func listsAsGit(t *testing.T, dir string) {
+// splitIndex makes a repository whose index has its entries in a second file.
+func splitIndex(t *testing.T) string {
 	t.Helper()
-	got, err := Files(t.Context(), dir)
-	if want := nulTexts([]byte(gittest.Run(t, dir, "ls-files", "-z"))); err != nil || len(want) == 0 || !slices.Equal(got, want) {
-		t.Errorf("%d files, want %d, %v", len(got), len(want), err)
-	}
+	dir := gittest.Init(t)
+	gittest.Write(t, dir, "a.txt", "x\n")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "update-index", "--split-index")
+	gittest.Write(t, dir, "b.txt", "x\n")
+	gittest.Run(t, dir, "add", "-A")
+	return dir
 }
 
 // A damaged index is an error, and nothing worse.
@@ -61,8 +61,7 @@ func TestADamagedIndex(t *testing.T) {
 	}
 	gittest.Run(t, dir, "add", "-A")
 	gittest.Run(t, dir, "update-index", "--index-version", "4")
-	repo, _ := At(dir)
-	file := filepath.Join(repo.GitDir, "index")
+	file := filepath.Join(dir, ".git", "index")
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +74,6 @@ func TestADamagedIndex(t *testing.T) {
 		if err := os.WriteFile(file, data[:rapid.IntRange(0, len(data)).Draw(t, "length")], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = repo.indexed()
+		_, _ = Index(file, 20)
 	})
 }

@@ -1,8 +1,7 @@
-package gitrepo
+package odb
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,15 +10,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
+// open opens the objects of the repository at dir.
+func open(t interface{ Helper() }, dir string) *Store {
+	t.Helper()
+	width := 20
+	if config, _ := os.ReadFile(filepath.Join(dir, ".git", "config")); bytes.Contains(config, []byte("sha256")) {
+		width = 32
+	}
+	return Open(filepath.Join(dir, ".git", "objects"), width)
+}
+
 // grown makes a repository with a history whose objects are worth packing.
-func grown(t *testing.T, args ...string) string {
+func grown(t testing.TB, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	gittest.Run(t, dir, append([]string{"init", "-q", "-b", "main"}, args...)...)
@@ -39,11 +47,7 @@ func grown(t *testing.T, args ...string) string {
 // agrees reads every object of a repository and compares with git.
 func agrees(t *testing.T, dir string) {
 	t.Helper()
-	repo, ok := At(dir)
-	if !ok {
-		t.Fatal("no repository")
-	}
-	s := repo.Store()
+	s := open(t, dir)
 	defer s.Close()
 	list := gittest.Run(t, dir, "cat-file", "--batch-all-objects", "--batch-check")
 	n := 0
@@ -53,7 +57,7 @@ func agrees(t *testing.T, dir string) {
 		if err != nil || kind != f[1] || fmt.Sprint(len(data)) != f[2] {
 			t.Fatalf("%s: %s of %d bytes, %v", strings.TrimSpace(line), kind, len(data), err)
 		}
-		if kind == "blob" && s.blobID(data) != f[0] {
+		if kind == "blob" && s.BlobID(data) != f[0] {
 			t.Fatalf("%s: wrong content", f[0])
 		}
 		n++
@@ -69,7 +73,7 @@ func agrees(t *testing.T, dir string) {
 		}
 	}
 	for _, path := range []string{"none", "src/none", "src/f0.txt/under", "src/deep/none/x"} {
-		if e, err := s.Entry(repo.Head().SHA, path); err != nil || e != nil {
+		if e, err := s.Entry(gittest.Run(t, dir, "rev-parse", "HEAD"), path); err != nil || e != nil {
 			t.Errorf("%s: %+v %v", path, e, err)
 		}
 	}
@@ -117,8 +121,7 @@ func TestDamagedPacks(t *testing.T) {
 	dir := grown(t)
 	gittest.Run(t, dir, "repack", "-a", "-d", "-q")
 	files, _ := filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "pack-*"))
-	repo, _ := At(dir)
-	head := repo.Head().SHA
+	head := gittest.Run(t, dir, "rev-parse", "HEAD")
 	blob := gittest.Run(t, dir, "rev-parse", "HEAD:src/deep/er/a.txt")
 	want := gittest.Run(t, dir, "cat-file", "blob", blob)
 	originals := map[string][]byte{}
@@ -143,83 +146,96 @@ func TestDamagedPacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = os.WriteFile(f, originals[f], 0o644) }()
-		s := repo.Store()
+		s := open(t, dir)
 		defer s.Close()
-		if _, data, err := s.Read(blob, 1<<20); err == nil && strings.TrimSpace(string(data)) != want && s.blobID(data) == blob {
+		if _, data, err := s.Read(blob, 1<<20); err == nil && strings.TrimSpace(string(data)) != want && s.BlobID(data) == blob {
 			t.Fatal("another content for the same id")
 		}
 		_, _ = s.Entry(head, "src/deep/er/a.txt")
 	})
 }
 
-// What is compared without git's index is what git says.
-func TestQuickComparisonsAgreeWithGit(t *testing.T) {
+// Differences that lead in a circle end: without an end the process would, and
+// the host of a hook takes that for a refusal.
+func TestDifferencesInACircle(t *testing.T) {
 	dir := gittest.Init(t)
-	line := rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "}\n", "\n", "x\r\n", "last", "\x00\n", "func f() {\n", "$Id$\n"})
-	content := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(line, 0, 14).Draw(t, "lines"), "")
-	})
-	name := rapid.SampledFrom([]string{"a.txt", "b.txt", "src/c.go", "src/d.png", "new.txt"})
-	attribute := rapid.SampledFrom([]string{"* text=auto", "*.txt text", "*.png binary", "*.go -diff", "*.txt ident", "src/* eol=crlf",
-		"*.txt diff=x", "*.go linguist-generated", "[attr]odd -diff", "*.txt odd", "a.txt merge=union", "* filter=none"})
-	fast, all := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		all++
-		for _, p := range []string{"src", "a.txt", "b.txt", "new.txt", ".gitattributes"} {
-			_ = os.RemoveAll(filepath.Join(dir, p))
-		}
-		fill := func(label, without string) {
-			for i := range rapid.IntRange(1, 4).Draw(t, label) {
-				p := filepath.Join(dir, name.Draw(t, fmt.Sprint(label, i)))
-				if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(p, []byte(strings.ReplaceAll(content.Draw(t, fmt.Sprint(label, "text", i)), without, "")), 0o644); err != nil {
-					t.Fatal(err)
-				}
+	gittest.Write(t, dir, "a.txt", "a\n")
+	gittest.Write(t, dir, "b.txt", "b\n")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-q", "-m", "first")
+	a, b := gittest.Run(t, dir, "rev-parse", "HEAD:a.txt"), gittest.Run(t, dir, "rev-parse", "HEAD:b.txt")
+	for name, base := range map[string]map[string]string{
+		"of itself":        {a: a},
+		"of one another":   {a: b, b: a},
+		"of what is there": {a: gittest.Run(t, dir, "hash-object", "-w", "--stdin")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gittest.DeltaPack(t, dir, base)
+			s := open(t, dir)
+			defer s.Close()
+			if _, data, err := s.Read(a, 1<<20); !errors.Is(err, errObject) {
+				t.Errorf("read %q, %v", data, err)
 			}
-		}
-		fill("base", "\r") // else new attributes alone would change what git makes of a file
-		tree := commitAll(t, dir)
-		fill("edit", "\x02")
-		lines := rapid.SliceOfN(attribute, 0, 2).Draw(t, "attributes")
-		if err := os.WriteFile(filepath.Join(dir, ".gitattributes"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		paths := rapid.SliceOfNDistinct(name, 1, 4, rapid.ID[string]).Draw(t, "paths")
-		quickly, err := quickDeltas(context.Background(), dir, tree, paths)
-		if errors.Is(err, errSlow) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fast++
-		w := &worktree{ctx: context.Background(), root: dir, base: tree, found: map[string]*Delta{}}
-		w.sort(paths)
-		slowly, err := w.ask()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(slowly, quickly); d != "" {
-			t.Fatalf("-git +ours\n%s", d)
-		}
-	})
-	if fast < all/4 {
-		t.Errorf("only %d of %d cases were quick", fast, all)
+		})
 	}
 }
 
-// commitAll commits everything in dir and returns the commit.
-func commitAll(t *rapid.T, dir string) string {
-	for _, args := range [][]string{{"add", "-A"},
-		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
+// A repository that borrows from itself, or from too many, is looked through
+// once and no further.
+func TestBorrowedFoldersEnd(t *testing.T) {
+	dir := gittest.Init(t)
+	objects := filepath.Join(dir, ".git", "objects")
+	for _, lines := range []string{objects + "\n", strings.Repeat(objects+"\n", 10_000), "../objects\n../../.git/objects\n"} {
+		gittest.Write(t, objects, "info/alternates", lines)
+		if n := len(open(t, dir).dirs); n > maxFolders {
+			t.Errorf("%d folders are looked into", n)
 		}
 	}
-	repo, _ := At(dir)
-	return repo.Head().SHA
+}
+
+// References that lead in a circle lead nowhere.
+func TestReferencesInACircle(t *testing.T) {
+	dir := filepath.Join(gittest.Init(t), ".git")
+	gittest.Write(t, dir, "refs/heads/a", "ref: refs/heads/b\n")
+	gittest.Write(t, dir, "refs/heads/b", "ref: refs/heads/a\n")
+	if id := (Refs{Dir: dir, Common: dir}).Commit("refs/heads/a"); id != "" {
+		t.Errorf("leads to %s", id)
+	}
+}
+
+// FuzzStore damages a pack anywhere: whatever both git and we can read is the
+// same.
+func FuzzStore(f *testing.F) {
+	dir := grown(f)
+	gittest.Run(f, dir, "-c", "repack.useDeltaBaseOffset=false", "repack", "-a", "-d", "-q")
+	files, _ := filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "pack-*.pack"))
+	if len(files) != 1 {
+		f.Fatalf("packs: %v", files)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil || os.Chmod(files[0], 0o644) != nil {
+		f.Fatal(err)
+	}
+	blob := gittest.Run(f, dir, "rev-parse", "HEAD~3:src/deep/er/a.txt")
+	f.Add(uint32(0), []byte{})
+	f.Add(uint32(12), []byte{0x70})
+	f.Add(uint32(len(whole)/2), []byte("\x7f\xff"))
+	f.Fuzz(func(t *testing.T, at uint32, put []byte) {
+		data := bytes.Clone(whole)
+		copy(data[int(at)%len(data):], put)
+		if err := os.WriteFile(files[0], data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, dir)
+		defer s.Close()
+		kind, ours, err := s.Read(blob, 1<<20)
+		if err != nil {
+			return
+		}
+		cmd := exec.Command("git", "cat-file", kind, blob)
+		cmd.Dir = dir
+		if theirs, err := cmd.Output(); err == nil && !bytes.Equal(ours, theirs) {
+			t.Errorf("read %d bytes, git %d", len(ours), len(theirs))
+		}
+	})
 }

@@ -1,11 +1,8 @@
-// Package gitrepo reads what git knows: remotes and branches, the version a
-// file started from, and which of its lines were replaced since. Line ranges
-// decide whether two pieces of work will merge, so they are those of the diff
-// that git's merge uses: found by git, or in this process where that is sure to
-// find the same (histogram.go, which is held to git's answers).
-//
-// It writes nothing, takes no locks and fetches nothing.
-package gitrepo
+// Package diff is which lines of a file were replaced: found here, where that is
+// sure to find what git's merge finds, or read from what git prints. It reads no
+// files and starts nothing. Line ranges decide whether two pieces of work will
+// merge, so the comparison is held to git's own answers.
+package diff
 
 // A Delta is what became of one file between a base version and a newer one.
 type Delta struct {
@@ -45,13 +42,13 @@ type Hunk struct {
 	Hash               string // of the new lines
 }
 
-// mergeDiff makes git find the hunks that its own merge would find: merge-ort
+// MergeArgs make git find the hunks that its own merge would find: merge-ort
 // compares with histogram and without the indent heuristic. A line of context
 // is asked for and dropped: without, git leaves the common end of the two
 // versions out before it compares, and then puts an insertion between repeated
 // lines elsewhere than its merge does. Everything a user's configuration could
 // change is fixed.
-var mergeDiff = []string{
+var MergeArgs = []string{
 	"--raw", "--patch", "-z", "--full-index", "--no-abbrev", "--unified=1", "--inter-hunk-context=0",
 	"--diff-algorithm=histogram", "--no-indent-heuristic", "--find-renames=50%",
 	"--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty",

@@ -1,4 +1,4 @@
-package gitrepo
+package odb
 
 import (
 	"bytes"
@@ -196,7 +196,7 @@ func (s *Store) packed(p *pack, offset, limit int64, depth int) (kind int, data 
 		if _, err := io.ReadFull(in, id); err != nil {
 			return 0, nil, fmt.Errorf("%s: %w", p.name, errObject)
 		}
-		name, content, err := s.Read(hex.EncodeToString(id), limit)
+		name, content, err := s.read(hex.EncodeToString(id), limit, depth+1)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -1,15 +1,15 @@
 //go:build unix
 
-package gitrepo
+package odb
 
 import (
 	"io"
 	"syscall"
 )
 
-// readPlain returns what is in a plain file of at most limit bytes. It asks
+// ReadFile returns what is in a plain file of at most limit bytes. It asks
 // the system itself: package os would set up its poller for every file.
-func readPlain(name string, limit int64) ([]byte, error) {
+func ReadFile(name string, limit int64) ([]byte, error) {
 	fd, size, err := openPlain(name, limit)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func openPlain(name string, limit int64) (fd int, size int64, err error) {
 	}
 	var st syscall.Stat_t
 	if err = syscall.Fstat(fd, &st); err == nil && (st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size > limit) {
-		err = errNotPlain
+		err = ErrNotPlain
 	}
 	if err != nil {
 		syscall.Close(fd)
