@@ -16,6 +16,10 @@ PG      := go run ./internal/tools/pgrun --
 RACE    := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false -gcflags=modernc.org/memory=-race=false
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10
+comma   := ,
+# One set of tags for all that is built here: with others, the standard library's net and all that imports it, which is
+# nearly everything, would be compiled once more. netgo and osusergo leave out the C of the system's resolver.
+export GOFLAGS := $(if $(findstring -tags,$(GOFLAGS)),$(GOFLAGS),$(strip $(GOFLAGS) -tags=netgo$(comma)osusergo))
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
@@ -30,7 +34,7 @@ demo: build ## four scripted agents collide; under a minute, offline, leaves not
 	bin/svc demo
 
 build: $(if $(wildcard web/package.json),$(DIST)) ## build bin/svc and bin/svcd
-	go build -tags netgo,osusergo -ldflags '$(LDFLAGS)' -o bin/ ./cmd/svcd
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/svcd
 	.ci/build-svc bin/svc --svcd bin/svcd -ldflags '$(LDFLAGS) $(STATIC)'
 
 $(DIST): $(NODE) $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public web/build -type f -not -name '*.gen.ts' 2>/dev/null)
@@ -138,7 +142,7 @@ image: build ## the container image svc:VERSION, with buildah, podman or docker
 	.ci/image bin/svcd svc:$(VERSION:v%=%)
 
 conformance: ## the official MCP conformance suite and inspector against the tool endpoint
-	go run -tags conformance ./internal/tools/withservice -- .ci/conformance/run
+	go run -tags netgo,osusergo,conformance ./internal/tools/withservice -- .ci/conformance/run
 
-lint: ## gofmt, go vet, staticcheck; govulncheck where its database can be reached
+lint: $(if $(wildcard web/package.json),$(DIST)) ## gofmt, go vet, staticcheck, tsc; govulncheck where its database can be reached
 	.ci/lint "$(TOOL)"

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stripe/stripe-go/v85/webhook"
-
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/billing/stripetest"
@@ -223,15 +221,52 @@ func TestWhichPricesAreSold(t *testing.T) {
 	}
 }
 
+// What the library that Stripe publishes (stripe-go 85) made of a body.
+func TestSignaturesAreAsStripeMakesThem(t *testing.T) {
+	const theirs = "t=1700000000,v1=4c15fb2a43f93ef61eaa3e0893866d57cad9cad4223242cfb96f362480cb4021"
+	if ours := stripetest.Sign([]byte(`{"id":"evt_1","object":"event"}`), "whsec_test", time.Unix(1700000000, 0)); ours != theirs {
+		t.Errorf("signed as %s, want %s", ours, theirs)
+	}
+}
+
+// A lost answer is asked for once more under the same key, so that nobody pays
+// twice; a refusal is not.
+func TestARequestIsRepeatedOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		reply func(http.ResponseWriter)
+		asked int
+	}{
+		{"broken off", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 2},
+		{"an error of theirs", func(w http.ResponseWriter) { w.WriteHeader(500) }, 2},
+		{"an error that they say is final", func(w http.ResponseWriter) { w.Header().Set("Stripe-Should-Retry", "false"); w.WriteHeader(500) }, 1},
+		{"an error of ours", func(w http.ResponseWriter) { w.WriteHeader(400) }, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var keys []string
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				keys = append(keys, r.Header.Get("Idempotency-Key"))
+				tt.reply(w)
+			}))
+			defer srv.Close()
+			s := billing.New(billing.Config{Key: "sk_test_1", URL: srv.URL, Transport: &http.Transport{DisableKeepAlives: true}})
+			if _, err := s.Portal(t.Context(), "cus_1", "https://svc.example.com"); err == nil {
+				t.Error("no error")
+			}
+			if len(keys) != tt.asked || keys[0] == "" || keys[0] != keys[len(keys)-1] {
+				t.Errorf("asked with the keys %q, want %d times the same", keys, tt.asked)
+			}
+		})
+	}
+}
+
 func TestWebhooksAreVerified(t *testing.T) {
 	s := billing.New(billing.Config{Key: "sk_test_1", WebhookSecret: "whsec_test", Prices: prices, Transport: http.DefaultTransport})
 	event := func(kind, object string) []byte {
 		return fmt.Appendf(nil, `{"id":"evt_1","object":"event","api_version":"2020-01-01","type":%q,"created":1,"data":{"object":%s}}`, kind,
 			object)
 	}
-	sign := func(body []byte, secret string, at time.Time) string {
-		return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
-	}
+	sign := stripetest.Sign
 	good := event("customer.subscription.updated", `{"id":"sub_1","customer":"cus_1"}`)
 	now := time.Now()
 	for _, tt := range []struct {
@@ -252,6 +287,8 @@ func TestWebhooksAreVerified(t *testing.T) {
 		{"without a signature", good, "", "", billing.ErrUnsigned},
 		{"half a signature", good, "t=1", "", billing.ErrForged},
 		{"nonsense", good, "nonsense", "", billing.ErrForged},
+		{"one of two secrets", good, sign(good, "whsec_test", now) + ",v1=" + strings.Repeat("0", 64) + ",v0=x", "cus_1", nil},
+		{"from the future", good, sign(good, "whsec_test", now.Add(6*time.Minute)), "", billing.ErrStale},
 		{"another secret", good, sign(good, "whsec_guess", now), "", billing.ErrForged},
 		{"another body", append([]byte(" "), good...), sign(good, "whsec_test", now), "", billing.ErrForged},
 		{"too old", good, sign(good, "whsec_test", now.Add(-6*time.Minute)), "", billing.ErrStale},
@@ -290,7 +327,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"id":"evt_1","type":"checkout.session.completed","data":{"object":{"customer":{"id":null}}}}`))
 	f.Add([]byte(`{"id":"evt_1","type":"checkout.session.completed","data":null}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		n, err := s.Read(body, webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: "whsec_test"}).Header)
+		n, err := s.Read(body, stripetest.Sign(body, "whsec_test", time.Now()))
 		if err == nil && (n.ID == "" || n.Customer == "" && n.Nothing == "") {
 			t.Errorf("%q is read as %+v", body, n)
 		}

@@ -3,13 +3,10 @@ package billing
 import (
 	"cmp"
 	"context"
-	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/stripe/stripe-go/v85"
-	"github.com/stripe/stripe-go/v85/form"
 
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -27,36 +24,33 @@ const maxPages = 10
 // same interval and currency one is sold: the one that the settings name
 // first, else the newest. The others are kept by who pays them.
 func (s *Stripe) Prices(ctx context.Context) (map[string][]wire.Price, error) {
-	p := &stripe.PriceListParams{Active: stripe.Bool(true), Type: stripe.String(string(stripe.PriceTypeRecurring))}
-	p.Context, p.Limit = ctx, stripe.Int64(100)
-	var found []*stripe.Price
+	query := url.Values{"active": {"true"}, "type": {"recurring"}, "limit": {"100"}}
+	var found []price
 	for range maxPages {
-		var page stripe.PriceList
-		query := &form.Values{}
-		form.AppendTo(query, p)
-		if err := s.api.CallRaw(http.MethodGet, "/v1/prices", s.cfg.Key, []byte(query.Encode()), p.GetParams(), &page); err != nil {
+		var page list[price]
+		if err := s.get(ctx, "/v1/prices", query, &page); err != nil {
 			return nil, err
 		}
 		found = append(found, page.Data...)
 		if !page.HasMore || len(page.Data) == 0 {
 			break
 		}
-		p.StartingAfter = &page.Data[len(page.Data)-1].ID
+		query.Set("starting_after", page.Data[len(page.Data)-1].ID)
 	}
 	return s.sold(found), nil
 }
 
 // sold chooses among the prices of an account.
-func (s *Stripe) sold(found []*stripe.Price) map[string][]wire.Price {
-	found = slices.DeleteFunc(found, func(p *stripe.Price) bool {
-		return p == nil || !p.Active || s.planOf(p) == "" || p.Recurring == nil || p.Recurring.UsageType == stripe.PriceRecurringUsageTypeMetered
+func (s *Stripe) sold(found []price) map[string][]wire.Price {
+	found = slices.DeleteFunc(found, func(p price) bool {
+		return !p.Active || s.planOf(&p) == "" || p.Recurring == nil || p.Recurring.UsageType == "metered"
 	})
-	slices.SortStableFunc(found, func(a, b *stripe.Price) int {
-		return cmp.Or(cmp.Compare(s.rank(a), s.rank(b)), -cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+	slices.SortStableFunc(found, func(a, b price) int {
+		return cmp.Or(cmp.Compare(s.rank(&a), s.rank(&b)), -cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	out, has := map[string][]wire.Price{}, map[string]bool{}
 	for _, p := range found {
-		plan, x := s.planOf(p), priceOf(p)
+		plan, x := s.planOf(&p), priceOf(&p)
 		if key := plan + " " + x.Interval + " " + strconv.Itoa(x.IntervalCount) + " " + x.Currency; !has[key] {
 			has[key] = true
 			out[plan] = append(out[plan], x)
@@ -74,7 +68,7 @@ func length(p wire.Price) int {
 }
 
 // rank is where the settings name a price; behind all others if they do not.
-func (s *Stripe) rank(p *stripe.Price) int {
+func (s *Stripe) rank(p *price) int {
 	named := pricesOf(s.cfg.Prices[s.planOf(p)])
 	for i, name := range named {
 		if names(name, p) {
@@ -84,13 +78,13 @@ func (s *Stripe) rank(p *stripe.Price) int {
 	return len(named)
 }
 
-func names(name string, p *stripe.Price) bool {
+func names(name string, p *price) bool {
 	return p.ID == name || p.LookupKey != "" && p.LookupKey == name
 }
 
 // planOf returns the plan that a price buys: by its id or lookup key, as
 // configured, or by what its metadata says.
-func (s *Stripe) planOf(p *stripe.Price) string {
+func (s *Stripe) planOf(p *price) string {
 	if p == nil {
 		return ""
 	}
@@ -110,15 +104,14 @@ func pricesOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func priceOf(p *stripe.Price) wire.Price {
-	x := wire.Price{ID: p.ID, Currency: string(p.Currency), PerSeat: p.Metadata[metaSeat] == "true",
-		TaxIncluded: p.TaxBehavior == stripe.PriceTaxBehaviorInclusive}
+func priceOf(p *price) wire.Price {
+	x := wire.Price{ID: p.ID, Currency: p.Currency, PerSeat: p.Metadata[metaSeat] == "true", TaxIncluded: p.TaxBehavior == "inclusive"}
 	if p.Recurring != nil {
-		x.Interval, x.IntervalCount = string(p.Recurring.Interval), max(1, int(p.Recurring.IntervalCount))
+		x.Interval, x.IntervalCount = p.Recurring.Interval, max(1, p.Recurring.IntervalCount)
 	}
 	// Of tiers, and of fractions of a cent, there is no one amount to show.
-	if p.BillingScheme != stripe.PriceBillingSchemeTiered && p.UnitAmountDecimal == float64(p.UnitAmount) {
-		x.Amount = &p.UnitAmount
+	if p.BillingScheme != "tiered" && p.UnitAmount != nil && p.UnitAmountDecimal == strconv.FormatInt(*p.UnitAmount, 10) {
+		x.Amount = p.UnitAmount
 	}
 	return x
 }
@@ -126,7 +119,6 @@ func priceOf(p *stripe.Price) wire.Price {
 // SetSeats makes a subscription's item be paid for so many. Stripe charges or
 // refunds the rest of the interval with the next invoice.
 func (s *Stripe) SetSeats(ctx context.Context, item string, seats int) error {
-	p := &stripe.SubscriptionItemUpdateParams{Quantity: stripe.Int64(int64(seats)), ProrationBehavior: stripe.String("create_prorations")}
-	p.Context = ctx
-	return s.post("/v1/subscription_items/"+item, p, &stripe.SubscriptionItem{})
+	form := url.Values{"quantity": {strconv.Itoa(seats)}, "proration_behavior": {"create_prorations"}}
+	return s.post(ctx, "/v1/subscription_items/"+url.PathEscape(item), "", form, &struct{}{})
 }

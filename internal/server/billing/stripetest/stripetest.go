@@ -5,12 +5,23 @@ package stripetest
 
 import (
 	"bufio"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
+
+// Sign returns the header with which Stripe signs a webhook.
+func Sign(body []byte, secret string, at time.Time) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
+	return fmt.Sprintf("t=%d,v1=%x", at.Unix(), mac.Sum(nil))
+}
 
 // Start builds and runs stripe-mock until the test ends, and returns its
 // address.

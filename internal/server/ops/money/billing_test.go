@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/billing/stripetest"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/daemon/teamtest"
@@ -147,8 +147,8 @@ func stripeEvent(kind, customer string) request {
 }
 
 func signedStripe(body []byte, secret string, at time.Time) request {
-	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
-	return request{Method: "POST", Path: "/v1/billing/webhook", Body: body, Header: map[string]string{"Stripe-Signature": p.Header}}
+	return request{Method: "POST", Path: "/v1/billing/webhook", Body: body,
+		Header: map[string]string{"Stripe-Signature": stripetest.Sign(body, secret, at)}}
 }
 
 func stripeConfig(dsn, url string) daemon.Config {
