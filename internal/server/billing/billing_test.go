@@ -239,7 +239,10 @@ func TestARequestIsRepeatedOnce(t *testing.T) {
 	}{
 		{"broken off", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 2},
 		{"an error of theirs", func(w http.ResponseWriter) { w.WriteHeader(500) }, 2},
-		{"an error that they say is final", func(w http.ResponseWriter) { w.Header().Set("Stripe-Should-Retry", "false"); w.WriteHeader(500) }, 1},
+		{"an error that they say is final", func(w http.ResponseWriter) {
+			w.Header().Set("Stripe-Should-Retry", "false")
+			w.WriteHeader(500)
+		}, 1},
 		{"an error of ours", func(w http.ResponseWriter) { w.WriteHeader(400) }, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
