@@ -49,11 +49,17 @@ func (e *Eval) class(p Place, given []*Shape) *Shape {
 	if s, ok := e.classes[p]; ok && len(given) == 0 {
 		return s
 	}
-	if e.open[key] {
-		return &Shape{class: &p}
+	out := &Shape{class: &p}
+	if !e.open.Follow(key, func() { out = e.held(p, given) }) {
+		return out
 	}
-	e.open[key] = true
-	defer delete(e.open, key)
+	if len(given) == 0 && e.steps <= maxSteps { // what was cut short is not kept
+		e.classes[p] = out
+	}
+	return out
+}
+
+func (e *Eval) held(p Place, given []*Shape) *Shape {
 	d := &p.File.Defs[p.Def]
 	out := &Shape{class: &p, types: e.typeParams(p, given)}
 	switch {
@@ -63,9 +69,6 @@ func (e *Eval) class(p Place, given []*Shape) *Shape {
 		out = e.alias(p, out)
 	default:
 		e.members(p, out)
-	}
-	if len(given) == 0 && e.steps <= maxSteps { // what was cut short is not kept
-		e.classes[p] = out
 	}
 	return out
 }
@@ -271,7 +274,12 @@ func (e *Eval) indexOf(o *outline.File, d *outline.Def) int {
 }
 
 // style is how a class's fields are written when they are sent.
-func (e *Eval) style(p Place) string {
+func (e *Eval) style(p Place) (out string) {
+	e.open.Follow("s:"+p.File.Path+"#"+itoa(p.Def), func() { out = e.styleOf(p) })
+	return out
+}
+
+func (e *Eval) styleOf(p Place) string {
 	d := &p.File.Defs[p.Def]
 	src := e.src(p.File)
 	from := max(0, int(d.Span.Start)-300)

@@ -12,7 +12,7 @@ type Eval struct {
 	world   World
 	sources map[*outline.File]string
 	classes map[Place]*Shape
-	open    map[string]bool // what is being worked out, against circles
+	open    outline.Trail[string] // what is being worked out
 	steps   int
 }
 
@@ -20,7 +20,7 @@ type Eval struct {
 const maxSteps = 3000
 
 func New(w World) *Eval {
-	return &Eval{world: w, sources: map[*outline.File]string{}, classes: map[Place]*Shape{}, open: map[string]bool{}}
+	return &Eval{world: w, sources: map[*outline.File]string{}, classes: map[Place]*Shape{}}
 }
 
 // A scope is the function that an expression stands in.

@@ -72,16 +72,15 @@ func (e *Eval) method(s *Shape, name string) (found Place, ok bool) {
 }
 
 // function works out what a function gives.
-func (e *Eval) function(p Place, args []*thunk, self *Shape) *Shape {
+func (e *Eval) function(p Place, args []*thunk, self *Shape) (out *Shape) {
 	if e.steps++; e.steps > maxSteps {
 		return nil
 	}
-	key := "f:" + p.File.Path + "#" + itoa(p.Def)
-	if e.open[key] {
-		return nil
-	}
-	e.open[key] = true
-	defer delete(e.open, key)
+	e.open.Follow("f:"+p.File.Path+"#"+itoa(p.Def), func() { out = e.given(p, args, self) })
+	return out
+}
+
+func (e *Eval) given(p Place, args []*thunk, self *Shape) *Shape {
 	sc := e.bodyScope(p, args, self)
 	if p.Def < len(p.File.Defs) {
 		d := &p.File.Defs[p.Def]

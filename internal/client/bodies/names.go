@@ -7,23 +7,20 @@ import (
 )
 
 // name works out what a name stands for where it is written.
-func (e *Eval) name(n *node, sc *scope) *Shape {
+func (e *Eval) name(n *node, sc *scope) (out *Shape) {
 	if isSelf(n.name) {
 		return sc.self
 	}
 	key := sc.o.Path + "#" + n.name + "@" + itoa(n.at)
-	if e.open[key] {
-		return nil
-	}
-	e.open[key] = true
-	defer delete(e.open, key)
-	if s := e.variable(n.name, n.at, sc); s != nil {
-		return s
-	}
-	if s := e.property(sc.self, n.name); s != nil {
-		return s
-	}
-	return e.global(sc, n.name)
+	e.open.Follow(key, func() {
+		if out = e.variable(n.name, n.at, sc); out == nil {
+			out = e.property(sc.self, n.name)
+		}
+		if out == nil {
+			out = e.global(sc, n.name)
+		}
+	})
+	return out
 }
 
 func itoa(i int) string {

@@ -103,6 +103,7 @@ func (v *Version) Resolve(foreign func(name string) []string) {
 	if e.foreign = foreign; !e.asked {
 		return
 	}
+	e.asked = false // files that ask each other end here
 	again := newExtractor(e.m, v.Outline)
 	again.foreign = foreign
 	v.Contracts = append(v.Contracts[:v.declared:v.declared], again.contracts()...)

@@ -13,24 +13,21 @@ import (
 // assigned in the function around it, or what another file says of them.
 func (e *extractor) known(c *outline.Call) func(string) []string {
 	var scopes []outline.Scope
-	busy := map[string]bool{}
+	var trail outline.Trail[string]
 	var find func(name string) []string
-	find = func(name string) []string {
-		if busy[name] {
-			return nil
-		}
-		if scopes == nil {
-			scopes = e.o.Around(c.Span.Start)
-		}
-		busy[name] = true
-		defer delete(busy, name)
-		if out := e.assigned(name, scopes, c, find); out != nil {
-			return out
-		}
-		if out := e.injected(name); out != nil {
-			return out
-		}
-		return e.elsewhere(name)
+	find = func(name string) (out []string) {
+		trail.Follow(name, func() {
+			if scopes == nil {
+				scopes = e.o.Around(c.Span.Start)
+			}
+			if out = e.assigned(name, scopes, c, find); out == nil {
+				out = e.injected(name)
+			}
+			if out == nil {
+				out = e.elsewhere(name)
+			}
+		})
+		return out
 	}
 	return find
 }

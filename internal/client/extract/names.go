@@ -18,23 +18,20 @@ const maxCalling = 4
 // the function around it, or a mark for one of its parameters.
 func (e *extractor) lookup(c *outline.Call) func(string) []string {
 	scopes := e.o.Around(c.Span.Start)
-	busy := map[string]bool{}
+	var trail outline.Trail[followed]
 	var find func(name string) []string
-	find = func(name string) []string {
+	find = func(name string) (out []string) {
 		name = strings.TrimLeft(name, "$&*")
-		if !busy[name] {
-			busy[name] = true
-			out := e.assigned(name, scopes, c, find)
-			delete(busy, name)
-			if out != nil {
-				return out
-			}
+		trail.Follow(followed{name, byValue}, func() { out = e.assigned(name, scopes, c, find) })
+		if out != nil {
+			return out
 		}
 		if called, ok := strings.CutSuffix(name, "()"); ok {
 			return e.called(called)
 		}
 		if object, ok := strings.CutSuffix(name, outline.AnyMember); ok {
-			return e.anyOf(c, object, find)
+			trail.Follow(followed{object, byMembers}, func() { out = e.anyOf(c, object, find) })
+			return out
 		}
 		base, field, _ := strings.Cut(name, ".")
 		for _, s := range scopes {
@@ -47,18 +44,29 @@ func (e *extractor) lookup(c *outline.Call) func(string) []string {
 				}
 			}
 		}
-		if v, ok := e.member(name); ok && v.Kind != outline.ValLambda {
-			return e.o.Spell(v, find)
+		spell := func(v outline.Value) func() { return func() { out = e.o.Spell(v, find) } }
+		if v, ok := e.member(name); ok && v.Kind != outline.ValLambda && trail.Follow(followed{name, byMembers}, spell(v)) {
+			return out
 		}
-		if v, ok := e.atTop(name); ok && !busy[name] {
-			busy[name] = true
-			defer delete(busy, name)
-			return e.o.Spell(v, find)
+		if v, ok := e.atTop(name); ok && trail.Follow(followed{name, byValue}, spell(v)) {
+			return out
 		}
 		return e.elsewhere(name)
 	}
 	return find
 }
+
+// followed is a name that is looked up, by what it is assigned or by what an
+// object has under it: module.exports = { base } is not the end of base.
+type followed struct {
+	name string
+	by   string
+}
+
+const (
+	byValue   = "value"
+	byMembers = "members"
+)
 
 // anyOf are the paths that an object holds: one of them is looked up in it.
 func (e *extractor) anyOf(c *outline.Call, object string, find func(string) []string) (out []string) {

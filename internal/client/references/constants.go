@@ -30,8 +30,16 @@ func (r *Repo) markedClass(o *outline.File, class, sel string) []string {
 	return nil
 }
 
+// A question is what a file asks of others.
+type question struct{ file, name string }
+
 // constant is what other files say of a name, as extract asks for it.
-func (r *Repo) constant(o *outline.File, name string) []string {
+func (r *Repo) constant(o *outline.File, name string) (out []string) {
+	r.modules.questions.Follow(question{o.Path, name}, func() { out = r.answer(o, name) })
+	return out
+}
+
+func (r *Repo) answer(o *outline.File, name string) []string {
 	if setting, is := strings.CutPrefix(name, "${"); is {
 		return r.settingOf(o.Path, strings.TrimSuffix(setting, "}"))
 	}

@@ -140,7 +140,8 @@ func Open(t locate.Tree, metadataOnly bool) *Repo {
 // A moduleCache remembers what other files say during one analysis.
 type moduleCache struct {
 	nuxt         map[string]string            // names that Nuxt gives all files, and theirs
-	asking       int                          // files that are asked for a name at the moment
+	questions    outline.Trail[question]      // that are asked at the moment
+	asking       int                          // how many of them are about names
 	clients      map[string]string            // base addresses of clients, by file#name
 	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
 	protoOptions map[string]string            // protobuf packages, by an option and what it says
