@@ -36,6 +36,7 @@ var (
 		{"store"},
 		{"store/storetest", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing"},
 		{"live", "memory"},
+		{"leases"},
 		{"ops/ground"},
 		{"ops/money"},
 		{"ops/people"},

@@ -217,6 +217,35 @@ func (t EventType) Part() Part {
 	return PartNone
 }
 
+// A Grip says whether an event can turn an allow into a block for somebody.
+type Grip int
+
+const (
+	Loosens  Grip = iota // never: it lets go, or is about nothing that decides an edit
+	MayGrip              // if the work it is about keeps others out, or the repo's rules do
+	Tightens             // always taken for it: rules and people change seldom
+)
+
+// Grip derives from the part that an event changes whether those who decide
+// edits on a copy have to know of it before it counts as done.
+func (t EventType) Grip() Grip {
+	switch t {
+	case EventRepoRegistered, EventSessionStarted: // new, and in nobody's way yet
+		return Loosens
+	case EventTokenRevoked: // whose copies end
+		return Tightens
+	}
+	switch t.Part() {
+	case PartIntent, PartSession, PartChanges:
+		return MayGrip
+	case PartRules, PartRepos, PartMembers, PartAll:
+		return Tightens
+	}
+	// What people accepted is only ever added to; texts, links and uses decide
+	// no edit within a repository.
+	return Loosens
+}
+
 // Noun returns what events of this type are about.
 func (t EventType) Noun() string {
 	noun, _, _ := strings.Cut(string(t), ".")

@@ -30,6 +30,9 @@ func (ix *Index) PutLineMap(repoID string, m coord.LineMap) {
 	if r.maps == nil {
 		r.maps = lineMaps{}
 	}
+	if r.maps[[2]string{m.From, m.To}] == nil { // two versions go together in one way for ever
+		ix.note(repoID, NoteLines, mapKey(m.From, m.To))
+	}
 	r.maps[[2]string{m.From, m.To}], r.maps[[2]string{m.To, m.From}] = &m, &back
 }
 
@@ -38,6 +41,7 @@ func (ix *Index) RemoveLineMap(repoID, from, to string) {
 	if r := ix.repos[repoID]; r != nil {
 		delete(r.maps, [2]string{from, to})
 		delete(r.maps, [2]string{to, from})
+		ix.note(repoID, NoteLines, mapKey(from, to))
 	}
 }
 

@@ -23,6 +23,7 @@ type Index struct {
 	tickets    map[string][]uint32 // workers by repo and ticket
 	byWorker   map[string][]uint32 // changes by each worker that touched them, by place
 	suppressed map[string]Suppression
+	noted      func(Note) // of every change, while somebody watches
 }
 
 type workerSlot struct {
@@ -100,6 +101,7 @@ func (ix *Index) PutWorker(w *Worker) {
 		ix.slots = append(ix.slots, workerSlot{})
 		at = uint32(len(ix.slots) - 1)
 	}
+	ix.note(w.Repo.ID, NoteWorker, w.ID)
 	r := ix.repo(w.Repo.ID)
 	r.name = w.Repo
 	s := workerSlot{w: w, entries: make([]uint32, 0, len(w.Claims))}
@@ -125,6 +127,7 @@ func (ix *Index) RemoveWorker(id string) {
 		return
 	}
 	s := ix.slots[at]
+	ix.note(s.w.Repo.ID, NoteWorker, id)
 	r := ix.repos[s.w.Repo.ID]
 	r.tree.RemoveAll(s.entries)
 	r.urgent.RemoveAll(s.urgent)
@@ -169,6 +172,7 @@ func (ix *Index) PutChange(c *Change) {
 		ix.changes = append(ix.changes, changeSlot{})
 		at = uint32(len(ix.changes) - 1)
 	}
+	ix.note(c.RepoID, NoteChange, ChangeKey(c.Copy, c.Facts.Path))
 	r := ix.repo(c.RepoID)
 	ix.changes[at] = changeSlot{c, addKeys(r.tree, c, at, addPaths(r.tree, c, at)), addPaths(r.urgent, c, at)}
 	r.changes[changeKey{c.Copy, c.Facts.Path}] = at
@@ -196,6 +200,7 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 	if !ok {
 		return
 	}
+	ix.note(repoID, NoteChange, ChangeKey(copy, path))
 	s := ix.changes[at]
 	r.tree.RemoveAll(s.entries)
 	r.urgent.RemoveAll(s.urgent)
@@ -267,6 +272,7 @@ func (ix *Index) SetPolicy(repoID string, p *policy.Effective) {
 	if p == nil {
 		p = defaultRules()
 	}
+	ix.note(repoID, NoteRules, "")
 	r := ix.repo(repoID)
 	r.rules = p
 	if r.tree.Fold != p.IgnoreCase {
@@ -314,6 +320,7 @@ func (ix *Index) refile(r *repo, fold bool) {
 
 // SetDemoted sets the kinds that feedback has lowered by a step in a repo.
 func (ix *Index) SetDemoted(repoID string, kinds []coord.ConflictKind) {
+	ix.note(repoID, NoteRules, "")
 	ix.repo(repoID).demoted = slices.Clone(kinds)
 }
 
@@ -323,6 +330,7 @@ func (ix *Index) SetLinks(repoID string, linked []string) {
 	links := slices.Clone(linked)
 	slices.Sort(links)
 	links = slices.DeleteFunc(slices.Compact(links), func(id string) bool { return id == repoID })
+	ix.note(repoID, NoteRules, "")
 	ix.repo(repoID).links = links
 }
 
@@ -411,10 +419,14 @@ func (ix *Index) Suppress(s Suppression) {
 		s.Keys = slices.Compact(s.Keys)
 	}
 	ix.suppressed[s.Fingerprint] = s
+	ix.note("", NoteAccepted, s.Fingerprint)
 }
 
 // RemoveSuppression lets a finding be raised again.
-func (ix *Index) RemoveSuppression(fingerprint string) { delete(ix.suppressed, fingerprint) }
+func (ix *Index) RemoveSuppression(fingerprint string) {
+	delete(ix.suppressed, fingerprint)
+	ix.note("", NoteAccepted, fingerprint)
+}
 
 func touchers(c *Change) []string {
 	out := make([]string, 0, len(c.By))

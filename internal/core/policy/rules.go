@@ -95,6 +95,12 @@ func Merge(layers ...Rules) *Effective {
 	return &e
 }
 
+// Restore makes rules whole again that were read from their JSON.
+func Restore(e *Effective) *Effective {
+	e.ignored = lazyPathSet(e.IgnorePaths)
+	return e
+}
+
 func set[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -64,9 +63,9 @@ type EdgeRepo struct {
 
 // A WorkItem is one thing of the live work: as it is now, or gone.
 type WorkItem struct {
-	Kind  string          `json:"kind" doc:"worker, change, lines, accepted or rules"`
-	Key   string          `json:"key"`
-	Value json.RawMessage `json:"value,omitempty" doc:"Missing once it is gone"`
+	Kind  string `json:"kind" doc:"worker, change, lines, accepted or rules"`
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty" doc:"JSON, as text; missing once it is gone"`
 }
 
 // An EdgePlace is a session of the caller's and what it works on.

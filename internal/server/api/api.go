@@ -23,6 +23,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/ops/people"
 	"github.com/svc-hq/svc/internal/server/ops/talk"
 	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/store"
 )
 
 // A Door says who may knock at all.
@@ -210,8 +211,19 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 }
 
 // run runs op once there is room. It is asked for when the input has arrived:
-// whoever sends slowly takes up none.
+// whoever sends slowly takes up none. What could stop others' edits is
+// answered when those who decide these know of it; waiting for them takes up
+// no room.
 func (a *API) run(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+	ctx, told := store.Noting(ctx)
+	out, err := a.admitted(ctx, op, who, decode)
+	if len(told.Events) > 0 { // also those of an operation that failed after a commit
+		a.ops.Ground.Leases.Await(ctx, told.Events)
+	}
+	return out, err
+}
+
+func (a *API) admitted(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
 	done := func() {}
 	defer func() { done() }()
 	return op.Run.call(ctx, a.ops, who, func(in any) error {

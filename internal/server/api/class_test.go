@@ -16,6 +16,7 @@ func TestEveryCallHasAClass(t *testing.T) {
 		"GET /readyz":          api.Vital,
 		"POST /v1/scope-check": api.Deciding,
 		"tool wait_for":        api.Waiting,
+		"POST /v1/work/follow": api.Waiting,
 		"tool channels":        api.Reading,
 	}
 	for _, op := range api.Table {

@@ -25,6 +25,17 @@ var hooks = []Op{
 		Problems: fails(problem.UnsupportedProtocol),
 		Run:      run((*moments.Service).EvaluateHook),
 	},
+	{
+		Route:    "POST /v1/work/follow",
+		Summary:  "What changed in a repository's live work, with a lease to decide edits on a copy of it",
+		Door:     BearerOnly,
+		Scopes:   scope(coord.ScopeHooks),
+		Success:  200,
+		Class:    Waiting,
+		Lenient:  true,
+		Problems: fails(missing),
+		Run:      run((*moments.Service).FollowWork),
+	},
 }
 
 var around = []Op{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/leases"
 	"github.com/svc-hq/svc/internal/server/outbound"
 )
 
@@ -56,6 +57,7 @@ type Config struct {
 	Pages   http.Handler     // the dashboard: handed in, so that tests need not run again when a page changed
 	Clock   func() time.Time // nil for the real one
 	Limits  *api.Limits      // how much is taken on at once; nil for what is usual
+	Leases  *leases.Times    // nil for the usual
 
 	local *local // nil unless it serves one person
 }

@@ -157,6 +157,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 		JobsReady: d.queue.Ready,
 	})
 	d.Ops.Ground.Forget = d.forget
+	if d.cfg.Leases != nil {
+		d.Ops.Ground.Leases.Times = *d.cfg.Leases
+	}
 	a := api.New(d.Ops)
 	if d.cfg.Limits != nil {
 		a.Limit(*d.cfg.Limits)
@@ -199,6 +202,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, analyzeEvery, "gather statistics", d.store.Analyze) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
+	d.background(ctx, d.Ops.Ground.Leases.Run)
 	d.background(ctx, d.watchStandings)
 	go func() { d.served <- d.http.Serve(d.listener) }()
 }

@@ -46,6 +46,7 @@ type org struct {
 	sure    atomic.Int64  // up to which event it is certain that these are in the log
 	stale   atomic.Bool
 	places  places
+	copied  journal      // what changed of late, for who keeps a copy
 	checked atomic.Int64 // when seq was last compared with the log, Unix ms
 }
 
@@ -274,7 +275,7 @@ func (o *org) refresh(ctx context.Context, tx *store.Tx) error {
 	if slices.ContainsFunc(events, func(e coord.Event) bool { return e.Type.Part() == coord.PartAll }) {
 		return o.reload(ctx, tx, last)
 	}
-	if err := apply(ctx, tx, o.id, o.ix, events); err != nil {
+	if err := o.copied.watch(o.ix, last, func() error { return apply(ctx, tx, o.id, o.ix, events) }); err != nil {
 		o.ix = nil // half applied: start over
 		return err
 	}
@@ -290,6 +291,7 @@ func (o *org) reload(ctx context.Context, tx *store.Tx, last int64) error {
 		return err
 	}
 	o.ix, o.seq = ix, last
+	o.copied.restart(last)
 	o.places.forget(func(*Place) bool { return true })
 	return nil
 }
@@ -421,14 +423,6 @@ func (d *Draft) PutLineMap(repo string, m coord.LineMap) {
 	}
 	d.undo = append(d.undo, func() { d.ix.RemoveLineMap(repo, m.From, m.To) })
 	d.ix.PutLineMap(repo, m)
-}
-
-// CopyOf names the working copy that a session works in.
-func CopyOf(s coord.Session) string {
-	if s.WorktreeHash != nil && *s.WorktreeHash != "" {
-		return *s.WorktreeHash
-	}
-	return s.ID
 }
 
 // SetUses tells what live code of a file uses.

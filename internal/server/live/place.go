@@ -115,3 +115,11 @@ func (p *places) forgetBy(events []coord.Event) {
 		})
 	}
 }
+
+// CopyOf names the working copy that a session works in.
+func CopyOf(s coord.Session) string {
+	if s.WorktreeHash != nil && *s.WorktreeHash != "" {
+		return *s.WorktreeHash
+	}
+	return s.ID
+}

@@ -52,6 +52,10 @@ func (tx *Tx) flush(ctx context.Context) error {
 		return err
 	}
 	first := last - int64(len(events)) + 1
+	for i := range events {
+		events[i].Seq = first + int64(i)
+	}
+	tx.events = append(tx.events, events...)
 	if err := tx.keepTold(ctx, events, first); err != nil {
 		return err
 	}

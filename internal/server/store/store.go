@@ -30,7 +30,7 @@ var schema = &db.Schema{
 	Migrations: migrations,
 	Counters:   db.Counters{Table: "orgs", Columns: []string{eventSeq, intentSeq, conflictSeq, messageSeq}},
 	Memo:       func() any { return &ledger{} },
-	Fleeting:   []string{"migrations", "replicas", "waits"},
+	Fleeting:   []string{"migrations", "replicas", "waits", "edge_leases"},
 	Clear:      func(ctx context.Context, t *db.Tx) error { return (&Tx{Tx: t}).clear(ctx) },
 }
 
@@ -69,7 +69,8 @@ func opened(d *db.DB, err error) (*Store, error) {
 // A Tx is a transaction. All queries are its methods.
 type Tx struct {
 	*db.Tx
-	told []coord.Event // by Emit, and not yet written
+	told   []coord.Event // by Emit, and not yet written
+	events []coord.Event // that were written, with their ids
 }
 
 // Read runs fn on the state of one moment.
@@ -83,7 +84,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 // queues. fn may run more than once and must not act on the world outside the
 // transaction.
 func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.DB.Write(ctx, org, ours(fn))
+	return noting(ctx, fn, func(fn func(*Tx) error) error { return s.DB.Write(ctx, org, ours(fn)) })
 }
 
 // ours gives fn the queries of this package, and has what it emits written.

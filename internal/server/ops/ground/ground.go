@@ -25,6 +25,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/billing"
 	"github.com/svc-hq/svc/internal/server/eventlog"
 	"github.com/svc-hq/svc/internal/server/githost"
+	"github.com/svc-hq/svc/internal/server/leases"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/memory"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -53,6 +54,7 @@ type Ground struct {
 	Log    *eventlog.Log
 	Live   *live.Set
 	Memory *memory.Set
+	Leases *leases.Hub
 	Logger *slog.Logger
 	Config Config
 	// Forget is told of an org whose callers' standing changed.
@@ -67,6 +69,7 @@ func New(s *store.Store, log *eventlog.Log, l *live.Set, logger *slog.Logger, cf
 		Log:    log,
 		Live:   l,
 		Memory: memory.New(s),
+		Leases: leases.New(s, log, l, logger),
 		Logger: logger,
 		Config: cfg,
 		Forget: func(string) {},

@@ -1,0 +1,298 @@
+package leases
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/server/eventlog"
+	"github.com/svc-hq/svc/internal/server/store"
+)
+
+// pollOthers is how often a replica looks whether others have told their edges.
+const pollOthers = 15 * time.Millisecond
+
+// Await returns when every edge that could still allow what events forbid
+// knows of them, or may not decide any more. It comes after their commit and
+// holds nothing. If ctx ends nobody is there to be told.
+func (h *Hub) Await(ctx context.Context, events []coord.Event) {
+	if h.Careless {
+		return
+	}
+	for p, seq := range h.tightened(ctx, events) {
+		h.await(ctx, p, seq)
+	}
+}
+
+// tightened returns the places where events can turn an allow into a block,
+// with the last of these events. A place without a repo is the whole org.
+func (h *Hub) tightened(ctx context.Context, events []coord.Event) map[place]int64 {
+	var out map[place]int64
+	for _, e := range events {
+		grip := e.Type.Grip()
+		if grip == coord.Loosens {
+			continue
+		}
+		if grip == coord.MayGrip {
+			grips := true // when in doubt
+			_ = h.live.Recall(ctx, e.OrgID, func(ix *engine.Index) error {
+				grips = keepsOut(ix, e)
+				return nil
+			})
+			if !grips {
+				continue
+			}
+		}
+		if out == nil {
+			out = map[place]int64{}
+		}
+		p := place{e.OrgID, e.RepoID}
+		if e.Type.Part() == coord.PartAll { // of a repo that may be another one now
+			p.repo = ""
+		}
+		out[p] = max(out[p], e.Seq)
+	}
+	return out
+}
+
+// keepsOut reports whether the work that an event is about keeps others out of
+// what they could edit before it.
+func keepsOut(ix *engine.Index, e coord.Event) bool {
+	if ix.Hardened(e.RepoID) {
+		return true
+	}
+	var w *engine.Worker
+	switch e.Type.Part() {
+	case coord.PartIntent:
+		w = ix.Worker(e.Subject.ID)
+	case coord.PartSession: // of one that ended, sub-agents are alone now
+		w = ix.WorksOn(e.RepoID, e.Subject.ID)
+	}
+	return w != nil && w.Exclusive()
+}
+
+// await returns when all edges at a place have seen an event, or have no lease.
+func (h *Hub) await(ctx context.Context, p place, seq int64) {
+	others := watcher{hub: h, org: p.org}
+	for {
+		h.mu.Lock()
+		late, wait, next := h.behind(p, seq)
+		h.mu.Unlock()
+		far := others.behind(ctx, p, seq)
+		if late == nil && !far {
+			return
+		}
+		if far && (late == nil || wait > pollOthers) {
+			wait = pollOthers
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-next:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// behind returns an edge here with a lease that has not seen an event, for how
+// long its lease holds, and what is closed when an edge has seen more. It asks
+// those that wait to come again. The hub is locked.
+func (h *Hub) behind(p place, seq int64) (late *edge, wait time.Duration, next <-chan struct{}) {
+	now := time.Now()
+	for q, t := range h.places {
+		if q.org != p.org || p.repo != "" && q.repo != p.repo {
+			continue
+		}
+		if seq > t.want {
+			t.want = seq
+			wake(&t.news)
+		}
+		for _, e := range t.edges {
+			if left := e.until.Sub(now); left > 0 && e.seen < seq {
+				return e, left, t.seen
+			}
+		}
+	}
+	return nil, 0, nil
+}
+
+// A watcher looks at what other replicas note, and notices those that stand
+// still.
+type watcher struct {
+	hub  *Hub
+	org  string
+	seen map[store.LeaseRow]time.Time // since when a note is as it is
+}
+
+// behind reports whether another replica may have an edge that has not seen an
+// event. While that cannot be read, it may.
+func (w *watcher) behind(ctx context.Context, p place, seq int64) bool {
+	var rows []store.LeaseRow
+	err := w.hub.store.Read(ctx, func(tx *store.Tx) (err error) {
+		rows, err = tx.Leases(ctx, p.org, w.hub.replica)
+		return err
+	})
+	if err != nil {
+		return w.still(store.LeaseRow{}) // as long as any could hold
+	}
+	late := false
+	for _, row := range rows {
+		if p.repo != "" && row.RepoID != p.repo || row.Seen >= seq {
+			continue
+		}
+		if w.still(row) {
+			late = true
+			continue
+		}
+		_ = w.hub.store.Write(ctx, "", func(tx *store.Tx) error { return tx.DropLease(ctx, p.org, row) }) // if not, the next does
+	}
+	return late
+}
+
+// still reports whether a note may yet stand for leases: it was seen to change
+// lately.
+func (w *watcher) still(row store.LeaseRow) bool {
+	row.Seen = 0
+	since, known := w.seen[row]
+	if !known {
+		if w.seen == nil {
+			w.seen = map[store.LeaseRow]time.Time{}
+		}
+		w.seen[row] = time.Now()
+		return true
+	}
+	return time.Since(since) < w.hub.Times.Period
+}
+
+// follow begins to follow an org's log, if nobody does. The hub is locked.
+func (h *Hub) follow(org string) {
+	if h.follows[org] != nil {
+		return
+	}
+	select {
+	case <-h.ended:
+		return
+	default:
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.follows[org] = stop
+	h.done.Go(func() { h.read(ctx, org) })
+}
+
+// unfollow ends following orgs in which no edge is. The hub is locked.
+func (h *Hub) unfollow() {
+	for org, stop := range h.follows {
+		some := false
+		for p := range h.places {
+			some = some || p.org == org
+		}
+		if !some {
+			stop()
+			delete(h.follows, org)
+		}
+	}
+}
+
+// read passes what happens in an org on to the edges' questions, and tells the
+// other replicas once the edges have seen what those wait for.
+func (h *Hub) read(ctx context.Context, org string) {
+	var sub *eventlog.Sub
+	for ctx.Err() == nil {
+		var batch []eventlog.Entry
+		var err error
+		if sub == nil {
+			sub, err = h.log.FollowNow(ctx, org)
+		} else {
+			batch, err = sub.Next(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.logger.Warn("following the log for edges failed; they are told at their next question", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(h.Times.Renew):
+			}
+		}
+		h.tell(batch)
+		if !h.store.Alone() {
+			h.publish(ctx, batch)
+		}
+	}
+	if sub != nil {
+		sub.Close()
+	}
+}
+
+// tell wakes the questions of edges that a batch of events concerns.
+func (h *Hub) tell(batch []eventlog.Entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p, t := range h.places {
+		woken := false
+		for i := range batch {
+			e := &batch[i].Event
+			if e.OrgID != p.org || e.RepoID != "" && e.RepoID != p.repo {
+				continue
+			}
+			woken = true
+			if e.Type.Part() == coord.PartMembers || e.Type == coord.EventTokenRevoked {
+				t.barred++
+			}
+		}
+		if woken {
+			wake(&t.news)
+		}
+	}
+}
+
+// publish notes for other replicas how far the edges here have seen the log.
+func (h *Hub) publish(ctx context.Context, batch []eventlog.Entry) {
+	events := make([]coord.Event, len(batch))
+	for i := range batch {
+		events[i] = batch[i].Event
+	}
+	for p, seq := range h.tightened(ctx, events) {
+		h.done.Go(func() {
+			for ctx.Err() == nil {
+				h.mu.Lock()
+				late, wait, next := h.behind(p, seq)
+				var here []string
+				for q, t := range h.places {
+					if q.org == p.org && (p.repo == "" || q.repo == p.repo) && t.listed {
+						here = append(here, q.repo)
+					}
+				}
+				h.mu.Unlock()
+				if late == nil {
+					h.note(ctx, p.org, here, seq)
+					return
+				}
+				timer := time.NewTimer(wait)
+				select {
+				case <-ctx.Done():
+				case <-next:
+				case <-timer.C:
+				}
+				timer.Stop()
+			}
+		})
+	}
+}
+
+func (h *Hub) note(ctx context.Context, org string, repos []string, seq int64) {
+	err := h.store.Write(ctx, "", func(tx *store.Tx) error {
+		for _, repo := range repos {
+			if err := tx.LeaseSeen(ctx, h.replica, org, repo, seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		h.logger.Warn("telling other replicas what edges have seen failed; they wait for the leases to end", "err", err)
+	}
+}
