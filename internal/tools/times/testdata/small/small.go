@@ -1,0 +1,3 @@
+package small
+
+func Double(n int) int { return 2 * n }
