@@ -14,6 +14,15 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 PG      := go run ./internal/tools/pgrun --
 # Not in SQLite itself, C turned into Go: its memory is outside of what the detector watches, and it took two thirds of the tests' time.
 RACE    := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false -gcflags=modernc.org/memory=-race=false
+# Watched by the race detector, which makes tests four times as dear: what starts goroutines or takes locks (internal/raced_test.go
+# holds this list to the code), and with it the whole service, in rest (every operation), daemon, notify and ops/moments (many at
+# once). Not watched: what is pure (core and all that reads code), and what plays the same service again, one request after the
+# other (stories, mcpserver, most of ops) or in processes of their own (e2e).
+RACED   := $(addprefix ./internal/,client/backtest/... client/bridge/... client/cli/... client/gitrepo/... client/grammar/... \
+	client/hook/... client/login/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
+	server/api/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
+	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
+	server/rest/... server/store/... server/vault/... core/shape/... badline/...)
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10
 comma   := ,
@@ -23,7 +32,7 @@ export GOFLAGS := $(if $(findstring -tags,$(GOFLAGS)),$(GOFLAGS),$(strip $(GOFLA
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-go once-web once-others compile-tests test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -57,14 +66,28 @@ once-others: ## the same for make test-grammars and test-clients
 	.ci/once test-clients .ci web/package-lock.json ./cmd/svcd -- $(MAKE) test-clients
 
 compile-tests: ## what make test-go runs, compiled and not run
-	go list $(RACE) -test -export -f '' ./... >/dev/null
+	go list $(RACE) -test -export -f '' $(RACED) >/dev/null
+	go list -test -export -f '' $(CALM) >/dev/null
 
 test-go: ## the tests in Go: all of make test but browser, grammars and clients, which can run apart
 	.ci/needs
 	$(MAKE) $(NODE) $(DIST)
-	$(PG) go test $(RACE) -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) ./... # make lint vets more
+	$(PG) $(MAKE) -k test-raced test-calm
 	SVC_TEST_CHECKERS=tsc go test $(if $(AGAIN),-count=1) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
 	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
+
+GOTEST  := go test -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) # make lint vets more
+CALM    = $(filter-out $(shell go list $(RACED)),$(shell go list ./...))
+
+test-raced: ## a part of make test-go: with the race detector, where there is concurrency; PostgreSQL is the caller's
+	$(GOTEST) $(RACE) $(RACED)
+
+test-calm: ## the other part: without it
+	$(GOTEST) $(CALM)
+
+times: ## where the processor time of a cold build and of the tests in Go goes; half an hour
+	go run ./internal/tools/times -cold -- $(MAKE) build
+	go run ./internal/tools/times -- $(MAKE) test-go AGAIN=1
 
 test-clients: $(NODE) ## clients made of the API's document, in Go and TypeScript: they compile, and call a service
 	go run ./internal/tools/withservice -- .ci/clients/run
@@ -96,8 +119,8 @@ screenshots: build ## a picture of every page, light and dark, wide and narrow, 
 	go build -o bin/ ./internal/tools/rig
 	cd web && npm run screenshots
 
-test-short: ## the tests that need neither PostgreSQL nor a browser
-	env -u CI -u SVC_TEST_POSTGRES go test -short ./...
+test-short: ## the inner loop: the tests that need nothing installed, without the dear ones; a minute once all is compiled
+	env -u CI -u SVC_TEST_POSTGRES go test -short -vet=off ./...
 
 test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
 	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
