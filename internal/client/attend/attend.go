@@ -202,6 +202,9 @@ func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, e
 	if l.MachineID == "" && l.LoggedIn() {
 		l.MachineID = store.Machine()
 	}
-	return hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode,
-		Leave: LeaveOf(l, store, fingerprints)}, nil
+	out := hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode, Leave: LeaveOf(l, store, fingerprints)}
+	if edge, ok := EdgeOf(getenv, l); ok && out.Leave != hook.Never {
+		out.Edge, out.EdgeKey = edge.Server, edge.Token
+	}
+	return out, nil
 }

@@ -42,12 +42,14 @@ type Bridge struct {
 	// It is asked for every call: a host may begin another conversation. Nil
 	// names none.
 	Session func(server, client string) string
-	HTTP    *http.Client // nil for one that heeds the proxy variables
-	Debug   bool
+	// Transport carries requests; nil for one that heeds the proxy variables.
+	Transport http.RoundTripper
+	Debug     bool
 	// Backoff are the pauses between tries to connect; nil for a few seconds
 	// in all, which a restarting server needs.
 	Backoff []time.Duration
 
+	http    *http.Client
 	mu      sync.Mutex // guards what follows and writes to Out and Log
 	cred    Credential
 	version string // of the protocol, as initialize settled it
@@ -64,9 +66,8 @@ func (b *Bridge) Run(ctx context.Context) error {
 	if b.Backoff == nil {
 		b.Backoff = []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second}
 	}
-	if b.HTTP == nil {
-		b.HTTP = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
+	b.http = &http.Client{Transport: b.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	lines, failed := readLines(ctx, b.In)
 	slots := make(chan struct{}, maxInFlight)
 	var busy sync.WaitGroup

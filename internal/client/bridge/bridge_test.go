@@ -198,7 +198,7 @@ func TestARestartOfTheServerIsWaitedFor(t *testing.T) {
 	h := start(t, &bridge.Bridge{
 		Login:   to("http://" + addr),
 		Backoff: []time.Duration{time.Millisecond, 50 * time.Millisecond, 200 * time.Millisecond, time.Second, 2 * time.Second},
-		HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			res, err := http.DefaultTransport.RoundTrip(r)
 			once.Do(func() { // the first try fails; then the server comes up
 				l, err := net.Listen("tcp", addr)
@@ -213,7 +213,7 @@ func TestARestartOfTheServerIsWaitedFor(t *testing.T) {
 				t.Cleanup(func() { srv.Close() })
 			})
 			return res, err
-		})},
+		}),
 	})
 	h.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)
 	h.expect(`"result":{}`)

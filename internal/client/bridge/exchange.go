@@ -123,7 +123,7 @@ func (b *Bridge) send(ctx context.Context, m message, c Credential) (*http.Respo
 			req.Header.Set("X-Svc-Session", id)
 		}
 	}
-	return b.HTTP.Do(req)
+	return b.http.Do(req)
 }
 
 // notSent reports whether err came before anything went out.

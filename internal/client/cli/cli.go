@@ -242,7 +242,7 @@ var groups = []struct {
 		(*app).webhooksCommand, (*app).mailCommand, (*app).statsCommand, (*app).apiCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app) *cobra.Command{
-		(*app).promptCommand, (*app).hookCommand, (*app).mcpCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
+		(*app).promptCommand, (*app).hookCommand, (*app).mcpCommand, (*app).edgeCommand, (*app).mcpHeadersCommand, (*app).authHeaderCommand,
 	}},
 	{"self", "About svc itself", []func(*app) *cobra.Command{
 		(*app).updateCommand, (*app).versionCommand, (*app).completionCommand, (*app).manCommand,
@@ -347,8 +347,9 @@ func (a *app) client() (*remote.Client, login.Login, error) {
 
 func (a *app) connect(l login.Login) (*remote.Client, error) {
 	return remote.New(l.Server, l.Token, remote.Options{
-		Insecure: a.insecure || l.Insecure,
-		Reached:  func() { spool.Reached(a.Getenv("TMPDIR"), l.Server) }, // hooks need not wait till they dare again
+		Insecure:  a.insecure || l.Insecure,
+		Transport: a.throughEdge(l),
+		Reached:   func() { spool.Reached(a.Getenv("TMPDIR"), l.Server) }, // hooks need not wait till they dare again
 	})
 }
 

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"sync/atomic"
+
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/bridge"
@@ -21,8 +23,19 @@ func (a *app) mcpCommand() *cobra.Command {
 		Example: `  { "mcpServers": { "svc": { "command": "svc", "args": ["mcp"] } } }`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Login: a.credential, Session: a.hostSession,
-				Debug: a.envSet("SVC_DEBUG")}
+			var now atomic.Pointer[login.Login] // a person may log in elsewhere while we run
+			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Session: a.hostSession, Debug: a.envSet("SVC_DEBUG"),
+				Login: func() (bridge.Credential, error) {
+					l, err := a.credential()
+					now.Store(&l)
+					return bridge.Credential{Server: l.Server, Token: l.Token}, err
+				},
+				Transport: remote.ThroughEdge(func() (remote.Edge, bool) {
+					if l := now.Load(); l != nil {
+						return a.edgeOf(*l)
+					}
+					return remote.Edge{}, false
+				})}
 			return b.Run(cmd.Context())
 		},
 	}
@@ -42,19 +55,16 @@ func (a *app) hostSession(server, client string) string {
 	return presence.Open(store.Dir).Find(server, root, client)
 }
 
-// credential returns the login as it is now.
-func (a *app) credential() (bridge.Credential, error) {
+// credential returns the login as it is now, if it may be used here.
+func (a *app) credential() (login.Login, error) {
 	l, store, err := a.login(login.Overrides{})
 	if err != nil {
-		return bridge.Credential{}, err
+		return login.Login{}, err
 	}
 	if p, err := a.repository(); err == nil && !local.OwnOf(p.Fingerprints[0]) {
 		if err := a.untold(l, store, p); err != nil {
-			return bridge.Credential{}, err
+			return login.Login{}, err
 		}
 	}
-	if err := remote.CheckAddress(l.Server, a.insecure || l.Insecure); err != nil {
-		return bridge.Credential{}, err
-	}
-	return bridge.Credential{Server: l.Server, Token: l.Token}, nil
+	return l, remote.CheckAddress(l.Server, a.insecure || l.Insecure)
 }

@@ -63,6 +63,11 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 		r.notWriting()
 	}
 	r.finish()
+	if r.nobody {
+		if line, ok := r.notice(context.DeadlineExceeded); ok {
+			out = out.With(line)
+		}
+	}
 	return out, nil
 }
 
@@ -208,7 +213,10 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	errs := make([]error, len(sends))
 	requests := make([]wire.HookRequest, len(sends))
 	own := slices.IndexFunc(sends, func(s send) bool { return s.as == nil })
-	missed := r.spool.TakeMissed()
+	missed := 0
+	if login.Edge == "" || own >= 0 && tells(sends[own].event) { // what the edge decides, the server does not hear
+		missed = r.spool.TakeMissed()
+	}
 	if own >= 0 {
 		errs[own] = errUnsent
 	}
@@ -265,10 +273,12 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	for _, err := range failures {
 		r.log(err)
 	}
-	if r.breaker.Count() > 0 {
-		r.spool.Unshare(spool.OutageKey(r.login.Server))
+	if !r.decidedByNobody(replies, errs) {
+		if r.breaker.Count() > 0 {
+			r.spool.Unshare(spool.OutageKey(r.login.Server))
+		}
+		r.breaker.Succeeded()
 	}
-	r.breaker.Succeeded()
 	r.enrol(sends, replies, errs)
 	for i, s := range sends {
 		if errs[i] != nil {
@@ -304,6 +314,9 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 		r.Unindexed(s.at.Root)
 	}
 }
+
+// errPaused means that the service is left alone for a while.
+var errPaused = fmt.Errorf("the service failed %d times in a row: not asked for a while", spool.Limit)
 
 // errUnsent stands for the answer to an event that has not been sent yet.
 var errUnsent = errors.New("not sent")
@@ -359,20 +372,29 @@ func (r *runner) connect(login Login) error {
 		return fmt.Errorf("not logged in: run svc login")
 	}
 	r.login = login
+	r.client = &post.Client{Server: login.Server, Token: login.Token, Agent: "svc/" + r.Version, Getenv: r.Getenv, ConfigDir: r.ConfigDir,
+		Edge: login.Edge, EdgeKey: login.EdgeKey}
 	r.breaker = r.spool.Breaker(login.Server)
 	if r.breaker.Open() {
 		r.breaker.Skipped()
-		return fmt.Errorf("the service failed %d times in a row: not asked for a while", spool.Limit)
+		return errPaused
 	}
 	return nil
 }
 
-// evaluate sends one request within the host's budget.
+// evaluate sends one request within the host's budget. What an agent waits for
+// before it edits has one budget for all that is asked.
 func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.call.Host.Budget(req.Event))
+	budget := r.call.Host.Budget(req.Event)
+	if !tells(req.Event) {
+		if r.asking.IsZero() {
+			r.asking = time.Now()
+		}
+		budget -= time.Since(r.asking)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	c := post.Client{Server: r.login.Server, Token: r.login.Token, Agent: "svc/" + r.Version, Getenv: r.Getenv, ConfigDir: r.ConfigDir}
-	return c.Evaluate(ctx, req)
+	return r.client.Evaluate(ctx, req)
 }
 
 // analysis returns the facts about changed files, or nil.

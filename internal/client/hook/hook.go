@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/hook/post"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -29,7 +30,9 @@ type Login struct {
 	Token     string
 	MachineID string
 	DataMode  coord.DataMode
-	Local     bool // the service of one person, on this machine
+	Local     bool   // the service of one person, on this machine
+	Edge      string // the address of the resident process that answers for the server, if it runs
+	EdgeKey   string // what opens its door
 	Leave     Leave
 }
 
@@ -106,6 +109,11 @@ type runner struct {
 	call  *host.Call
 	spool *spool.Spool
 	login Login
+	// client asks the service that is asked now, and asking is since when it is
+	// asked whether an edit may go on.
+	client *post.Client
+	asking time.Time
+	nobody bool // was asked in time whether the edit may go on, as the answer says
 	// breaker is of the service that is asked now; nil before one is.
 	breaker *spool.Breaker
 	shell   command  // that the call runs or ran, if it is one in a shell
@@ -127,10 +135,7 @@ func Run(ctx context.Context, env Env) (code int) {
 	if err != nil {
 		r.log(err)
 		r.unanswered()
-		out = r.quiet()
-		if line, ok := r.notice(); ok && out == (host.Output{}) {
-			out = line
-		}
+		out = r.unchecked(err)
 	}
 	return r.print(out)
 }

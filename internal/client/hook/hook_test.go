@@ -402,16 +402,22 @@ func TestContextWaitsForAMomentTheHostShowsIt(t *testing.T) {
 	}
 }
 
+// Whatever fails lets the agent go on. Where a service was to be asked, it is
+// told that nobody looked.
 func TestFailsOpen(t *testing.T) {
+	asked := map[string]bool{"server away": true, "server error": true, "token refused": true, "nonsense": true, "unknown decision": true,
+		"too slow": true, "a page to log in at": true, "sent on": true, "bad address": true}
 	repo := newRepo(t, filepath.Join(t.TempDir(), "app"))
 	for name, breakIt := range map[string]func(w *world, env *Env){
-		"server away":      func(w *world, _ *Env) { w.server.Close() },
-		"server error":     func(w *world, _ *Env) { w.status = 500 },
-		"token refused":    func(w *world, _ *Env) { w.status = 401 },
-		"nonsense":         func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { return "what?" } },
-		"unknown decision": func(w *world, _ *Env) { w.answers(wire.HookReply{Decision: "maybe"}) },
-		"too slow":         func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { <-w.t.Context().Done(); return nil } },
-		"not logged in":    func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, nil } },
+		"server away":         func(w *world, _ *Env) { w.server.Close() },
+		"server error":        func(w *world, _ *Env) { w.status = 500 },
+		"token refused":       func(w *world, _ *Env) { w.status = 401 },
+		"nonsense":            func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { return "what?" } },
+		"a page to log in at": func(w *world, _ *Env) { w.instead("text/html", 200, "<html>Welcome to our network</html>") },
+		"sent on":             func(w *world, _ *Env) { w.instead("text/plain", 307, "elsewhere") },
+		"unknown decision":    func(w *world, _ *Env) { w.answers(wire.HookReply{Decision: "maybe"}) },
+		"too slow":            func(w *world, _ *Env) { w.reply = func(wire.HookRequest) any { <-w.t.Context().Done(); return nil } },
+		"not logged in":       func(_ *world, e *Env) { e.Login = func([]string) (Login, error) { return Login{}, nil } },
 		"unreadable login": func(_ *world, e *Env) {
 			e.Login = func([]string) (Login, error) { return Login{}, errors.New("bad config") }
 		},
@@ -431,7 +437,9 @@ func TestFailsOpen(t *testing.T) {
 			env := w.env("claude_code", "PreToolUse", string(data), &out, &errs)
 			breakIt(w, &env)
 			start := time.Now()
-			if code := Run(t.Context(), env); code != 0 || out.Len() > 0 || errs.Len() > 0 {
+			said := "svc could not check this edit"
+			if code := Run(t.Context(), env); code != 0 || strings.Contains(out.String(), said) != asked[name] || !asked[name] && out.Len() > 0 ||
+				strings.Contains(out.String(), "deny") || errs.Len() > 0 {
 				t.Errorf("left code %d, %q, %q", code, out.String(), errs.String())
 			}
 			if d := time.Since(start); d > await.Patience { // its budget is 400 ms: this is for one that ignores it
@@ -661,7 +669,7 @@ func TestASessionThatCouldNotBeginBeginsLater(t *testing.T) {
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	edit := m{"event": "PreToolUse", "session_id": "c", "cwd": repo, "tool_name": "write", "tool_input": m{"file_path": repo + "/a.txt"}}
 	w.status = 500
-	if got := w.run("crush", "PreToolUse", edit); got != (result{}) {
+	if got := w.run("crush", "PreToolUse", edit); !strings.Contains(got.stdout, "could not check this edit") || got.code != 0 {
 		t.Errorf("left %+v", got)
 	}
 	if got := w.requests(); len(got) != 1 {

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"context"
+
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -18,21 +20,78 @@ func (r *runner) unanswered() {
 // edit is refused there may be no room beside the reason.
 func tells(event wire.HookEvent) bool { return event != wire.HookPreEdit && event != wire.HookPreShell }
 
+// unchecked is what to leave when an event failed open: nothing, except where
+// nobody looked at an edit. Its agent is told at that edit, or with the next
+// event that the host shows it something at, and its person once.
+func (r *runner) unchecked(why error) host.Output {
+	if r.call == nil || r.breaker == nil || r.spool == nil || r.login.Server == "" {
+		return r.quiet()
+	}
+	out := r.call.Quiet()
+	if !tells(r.call.Event) {
+		var later string
+		out, later = r.call.Render(host.Answer{Context: r.uncheckedWords(why)})
+		if later != "" && len(r.call.Host.Takes) > 0 && r.breaker.Count() == 0 {
+			r.spool.QueueContext(later) // of the first of them: in a long outage one is enough
+		}
+	}
+	if line, ok := r.notice(why); ok {
+		out = out.With(line)
+	}
+	return out
+}
+
+// decidedByNobody reports whether an answer says that nobody looked at the edit:
+// the edge could not reach the server in time, or the server its database. Such
+// an edit counts as unanswered, and its agent is told.
+func (r *runner) decidedByNobody(replies []wire.HookReply, errs []error) bool {
+	for i := range replies {
+		if errs[i] != nil || replies[i].Unchecked == "" {
+			continue
+		}
+		r.nobody = true
+		r.spool.Miss(1)
+		r.breaker.Failed(context.DeadlineExceeded)
+		if replies[i].InjectContext == "" {
+			replies[i].InjectContext = r.uncheckedWords(context.DeadlineExceeded)
+		}
+	}
+	return r.nobody
+}
+
+// uncheckedWords tells an agent that nobody looked at what it is about to do.
+func (r *runner) uncheckedWords(why error) string {
+	what := "edit"
+	if r.call.IsShell() {
+		what = "command"
+	}
+	return "svc could not check this " + what + ": " + r.login.Server + " " + fault(why) + ". Others may be at work in the same place."
+}
+
+// fault says what is wrong with a service that did not answer. One that is far
+// away or busy is not gone.
+func fault(why error) string {
+	if spool.Slow(why) {
+		return "did not answer in time"
+	}
+	return "does not answer"
+}
+
 // noticeAfter is how many events go unanswered before a person hears of it: one
 // may be a hiccup.
 const noticeAfter = 2
 
 // notice is what a person is shown, once, when their agent goes on unchecked:
 // in hosts that have a line for it.
-func (r *runner) notice() (host.Output, bool) {
-	if r.call == nil || r.breaker == nil || r.breaker.Count() < noticeAfter || r.login.Server == "" {
+func (r *runner) notice(why error) (host.Output, bool) {
+	if r.breaker.Count() < noticeAfter {
 		return host.Output{}, false
 	}
 	key := spool.OutageKey(r.login.Server)
 	if r.spool.Shared(key) != "" {
 		return host.Output{}, false
 	}
-	out, ok := r.call.Notice("svc: " + r.login.Server + " does not answer; your agent goes on unchecked. svc doctor says more.")
+	out, ok := r.call.Notice("svc: " + r.login.Server + " " + fault(why) + "; your agent goes on unchecked. svc doctor says more.")
 	if ok {
 		r.spool.Share(key, "told")
 	}

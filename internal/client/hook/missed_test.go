@@ -10,8 +10,8 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 )
 
-// A person is told once that nobody checks their agent, and svc can say how
-// often that was.
+// A person is told once that nobody checks their agent, its agent at every edit,
+// and svc can say how often that was.
 func TestAnOutageIsShownOnce(t *testing.T) {
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
@@ -21,10 +21,12 @@ func TestAnOutageIsShownOnce(t *testing.T) {
 	w.status = http.StatusBadGateway
 	shown := 0
 	for i := range 4 {
-		if out := ask(fmt.Sprint(i)); strings.Contains(out, `"systemMessage"`) {
+		out := ask(fmt.Sprint(i))
+		if strings.Contains(out, `"systemMessage"`) {
 			shown++
-		} else if out != "" {
-			t.Errorf("said %s", out)
+		}
+		if !strings.Contains(out, `"additionalContext":"svc could not check this edit: `+w.server.URL+" does not answer.") {
+			t.Errorf("edit %d says %s", i, out)
 		}
 	}
 	if count, last := spool.Missed(w.temp, w.server.URL); shown != 1 || count != 4 || last.IsZero() {
@@ -90,4 +92,13 @@ func TestAnAnswerThatDidNotArriveIsAskedForAgain(t *testing.T) {
 	if again := ask("PostToolUse", "last"); again != nil {
 		t.Errorf("asked for %q once more", again)
 	}
+}
+
+// instead has something else answer in the place of the service.
+func (w *world) instead(kind string, status int, text string) {
+	w.server.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", kind)
+		rw.WriteHeader(status)
+		_, _ = rw.Write([]byte(text))
+	})
 }

@@ -53,6 +53,21 @@ func (c *Call) Notice(line string) (Output, bool) {
 	return printJSON(map[string]string{"systemMessage": line}), true
 }
 
+// With adds what another output shows. Hosts that show a person a line take both
+// in one object.
+func (o Output) With(other Output) Output {
+	var both map[string]json.RawMessage
+	if o.Stdout == "" {
+		return other
+	}
+	if json.Unmarshal([]byte(o.Stdout), &both) != nil || json.Unmarshal([]byte(other.Stdout), &both) != nil {
+		return o
+	}
+	out := printJSON(both)
+	out.Stderr, out.Exit = o.Stderr, o.Exit
+	return out
+}
+
 // QuietFor is Quiet for a call that could not even be read.
 func QuietFor(h *Host, event string) Output {
 	c := &Call{Host: h, Native: event, At: h.Events[event].At}

@@ -74,7 +74,7 @@ func (p Place) has(name string) bool {
 }
 
 // SetUp reports whether svc up was ever run.
-func (p Place) SetUp() bool { return p.Dir != "" && p.has(wire.LocalToken) }
+func (p Place) SetUp() bool { return p.Dir != "" && p.has(wire.LocalToken) && !p.has(edgeOnly) }
 
 // Off reports whether the person stopped the service.
 func (p Place) Off() bool { return p.has(wire.LocalOff) }
@@ -212,6 +212,7 @@ func (p Place) Ensure(ctx context.Context) (Service, error) {
 // Up starts the service unless it runs, and again if it is of another version.
 func (p Place) Up(ctx context.Context, owner, version string) (s Service, started bool, err error) {
 	os.Remove(p.file(wire.LocalOff))
+	os.Remove(p.file(edgeOnly))
 	if s, ok := p.Running(); ok && s.Version == version {
 		return s, false, nil
 	} else if ok {
@@ -228,7 +229,7 @@ func (p Place) Up(ctx context.Context, owner, version string) (s Service, starte
 
 // Down stops the service, and keeps hooks from starting it.
 func (p Place) Down(ctx context.Context) (was bool, err error) {
-	if !p.SetUp() {
+	if !p.has(wire.LocalToken) {
 		return false, ErrNone
 	}
 	if err := os.WriteFile(p.file(wire.LocalOff), nil, 0o600); err != nil {
@@ -245,7 +246,7 @@ func (p Place) stop(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if err := s.post(ctx, wire.LocalStopPath, nil); err != nil {
+	if err := s.call(ctx, http.MethodPost, wire.LocalStopPath, nil); err != nil {
 		return err
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -263,20 +264,21 @@ func (p Place) stop(ctx context.Context) error {
 // Link returns an address that signs a browser in, once, and shows a page.
 func (s Service) Link(ctx context.Context, page string) (string, error) {
 	var t wire.LocalTicket
-	if err := s.post(ctx, wire.LocalTicketPath, &t); err != nil {
+	if err := s.call(ctx, http.MethodPost, wire.LocalTicketPath, &t); err != nil {
 		return "", err
 	}
 	return s.Server + wire.LocalEnterPath + "?" + url.Values{"ticket": {t.Ticket}, "to": {page}}.Encode(), nil
 }
 
-func (s Service) post(ctx context.Context, path string, out any) error {
+func (s Service) call(ctx context.Context, method, path string, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Server+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, s.Server+path, nil)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Token)
+	req.Header.Set(wire.EdgeKey, s.Token)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: it is this machine
 	res, err := client.Do(req)
 	if err != nil {

@@ -67,7 +67,7 @@ func cause(err error) string {
 // proxyNote names the proxy that the environment puts between us and the
 // server, which people forget.
 func (c *Client) proxyNote() string {
-	if c.http.Transport != nil {
+	if _, edge := c.http.Transport.(*edgeTransport); c.http.Transport != nil && !edge {
 		return ""
 	}
 	req, err := http.NewRequest(http.MethodGet, c.server, nil)

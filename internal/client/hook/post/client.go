@@ -7,12 +7,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/patience"
@@ -20,93 +23,171 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// A Client sends one request and is gone, so it has none of what makes
-// http.Transport quick for the next one: no pool, no goroutines, no HTTP/2.
+// A Client asks for one hook: once, or twice where the service wants to know
+// more. It has none of what makes http.Transport quick for hundreds: no pool, no
+// goroutines, no HTTP/2. The second question goes over the connection of the
+// first, which a server far away makes worth three round trips.
 type Client struct {
 	Server    string
 	Token     string
 	Agent     string
 	Getenv    func(string) string
 	ConfigDir func() (string, error)
+	// Edge is the resident process on this machine that answers for the server,
+	// and EdgeKey what opens its door. Without one the server is asked.
+	Edge, EdgeKey string
+
+	mu    sync.Mutex
+	idle  *connection
+	proxy *http.Transport
 }
 
-// connectTimeout bounds the first step, so that a server that is away costs an
-// agent less than one that is slow.
-var connectTimeout = patience.Of(150 * time.Millisecond)
+// connectTimeout bounds the first step of an event that has longer, so that a
+// server that is away costs less than one that is slow. It leaves room for a
+// lost packet to be sent again. What an agent waits for may use up its time: a
+// long way is no outage.
+var connectTimeout = patience.Of(1200 * time.Millisecond)
 
 // maxReply bounds what is read of an answer.
 const maxReply = 1 << 20
 
-// Evaluate asks the service about one event.
-func (c Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
-	var out wire.HookReply
+// Evaluate asks about one event: the edge, and without one the service.
+func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
 	body, err := encode(in)
 	if err != nil {
-		return out, err
+		return wire.HookReply{}, err
 	}
-	req, err := c.request(ctx, body)
+	if c.Edge != "" {
+		if reply, err := c.askEdge(ctx, body); !errors.Is(err, errNoEdge) {
+			return reply, err
+		}
+		c.Edge = "" // for the rest of this hook
+	}
+	req, err := c.request(ctx, c.Server, body)
 	if err != nil {
-		return out, err
+		return wire.HookReply{}, err
 	}
-	data, status, err := c.roundTrip(ctx, req)
+	data, res, err := c.roundTrip(ctx, req)
 	if err != nil {
-		return out, err
+		return wire.HookReply{}, err
 	}
-	if status != http.StatusOK {
-		return out, fmt.Errorf("the service answered %d %s", status, problemDetail(data))
+	return read(data, res)
+}
+
+// read takes an answer apart. What stands between us and the service may answer
+// in its place, with a page to log in at or another address: that is no answer.
+func read(data []byte, res *http.Response) (wire.HookReply, error) {
+	switch {
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		return wire.HookReply{}, fmt.Errorf("the server sends us on to %s: log in there with svc login --server",
+			excerpt.Text(res.Header.Get("Location"), 200))
+	case res.StatusCode != http.StatusOK:
+		return wire.HookReply{}, fmt.Errorf("the service answered %d %s", res.StatusCode, problemDetail(data))
 	}
 	return decode(data)
 }
 
-func (c Client) request(ctx context.Context, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.Server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))
+func (c *Client) request(ctx context.Context, server string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" || req.URL.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a server", c.Server)
+		return nil, fmt.Errorf("%q is no address of a server", server)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Svc-Protocol", wire.HookProtocol)
 	req.Header.Set("User-Agent", c.Agent)
-	req.Close = true
 	return req, nil
 }
 
-// roundTrip sends req on a connection of its own.
-func (c Client) roundTrip(ctx context.Context, req *http.Request) ([]byte, int, error) {
+// A connection to the server, over which one request goes at a time.
+type connection struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func newConnection(c net.Conn) *connection { return &connection{c, bufio.NewReader(c)} }
+
+// roundTrip sends req, on the connection of the request before if there is one.
+func (c *Client) roundTrip(ctx context.Context, req *http.Request) ([]byte, *http.Response, error) {
 	if c.needsProxy(req.URL) {
 		return c.viaProxy(req)
 	}
-	conn, err := c.dial(ctx, req.URL)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return nil, 0, err
+	if conn := c.take(); conn != nil {
+		data, res, err := c.exchange(ctx, conn, req)
+		if err == nil || ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			return data, res, err
+		}
+		req = req.Clone(ctx) // the server has hung up meanwhile
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, nil, err
 		}
 	}
-	if err := req.Write(conn); err != nil {
-		return nil, 0, err
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), req)
+	conn, err := c.dial(ctx, req.URL)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return readReply(res)
+	return c.exchange(ctx, newConnection(conn), req)
 }
 
-func readReply(res *http.Response) ([]byte, int, error) {
+// take returns the connection that is free, if there is one.
+func (c *Client) take() *connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	conn := c.idle
+	c.idle = nil
+	return conn
+}
+
+// exchange sends req and keeps the connection for the next one.
+func (c *Client) exchange(ctx context.Context, conn *connection, req *http.Request) ([]byte, *http.Response, error) {
+	deadline, _ := ctx.Deadline() // or never
+	err := conn.SetDeadline(deadline)
+	if err == nil {
+		err = req.Write(conn)
+	}
+	var res *http.Response
+	if err == nil {
+		res, err = http.ReadResponse(conn.in, req)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	data, err := readReply(res)
+	if err != nil || res.Close || len(data) == maxReply {
+		conn.Close()
+		return data, res, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle != nil {
+		conn.Close()
+	} else {
+		c.idle = conn
+	}
+	return data, res, nil
+}
+
+// Close ends what is open. The end of the process does so, too.
+func (c *Client) Close() {
+	if conn := c.take(); conn != nil {
+		conn.Close()
+	}
+	if c.proxy != nil {
+		c.proxy.CloseIdleConnections()
+	}
+}
+
+func readReply(res *http.Response) ([]byte, error) {
 	defer res.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
-	return data, res.StatusCode, err
+	return io.ReadAll(io.LimitReader(res.Body, maxReply))
 }
 
 // dial connects to the host of u, over TLS if it says so.
-func (c Client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
+func (c *Client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
@@ -118,17 +199,20 @@ func (c Client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 	return dialTCP(ctx, address)
 }
 
+// dialTCP connects. Where nobody has answered in time, nothing is known of a
+// server: that is another error than an answer that came late.
 func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: connectTimeout, KeepAlive: -1}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > time.Second {
-		d.Timeout = 3 * connectTimeout // nobody waits to type
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("no connection to %s in time: %v", address, err)
 	}
-	return d.DialContext(ctx, "tcp", address)
+	return conn, err
 }
 
 // needsProxy reports whether the user's environment names a proxy for u. The
 // question is cheap; the answer is rarely yes.
-func (c Client) needsProxy(u *url.URL) bool {
+func (c *Client) needsProxy(u *url.URL) bool {
 	names := []string{"HTTP_PROXY", "http_proxy"}
 	if u.Scheme == "https" {
 		names = []string{"HTTPS_PROXY", "https_proxy"}
@@ -143,13 +227,19 @@ func (c Client) needsProxy(u *url.URL) bool {
 }
 
 // viaProxy leaves tunnels and credentials to the standard library.
-func (c Client) viaProxy(req *http.Request) ([]byte, int, error) {
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}
+func (c *Client) viaProxy(req *http.Request) ([]byte, *http.Response, error) {
+	c.mu.Lock()
+	if c.proxy == nil {
+		c.proxy = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
+	}
+	t := c.proxy
+	c.mu.Unlock()
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return readReply(res)
+	data, err := readReply(res)
+	return data, res, err
 }
 
 // problemDetail returns the sentence in an error answer.

@@ -23,7 +23,7 @@ func TestProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("NO_PROXY", "")
 	ask := func(server string) error {
-		c := Client{Server: server, Token: "t", Getenv: os.Getenv, ConfigDir: func() (string, error) { return "", nil }}
+		c := &Client{Server: server, Token: "t", Getenv: os.Getenv, ConfigDir: func() (string, error) { return "", nil }}
 		_, err := c.Evaluate(t.Context(), wire.HookRequest{})
 		return err
 	}
@@ -57,7 +57,7 @@ func TestAnswersOverTheWire(t *testing.T) {
 			server := httptest.NewServer(answer)
 			defer server.Close()
 			// A path before ours, as behind a reverse proxy, is kept.
-			c := Client{Server: server.URL + "/base/", Token: "t", Getenv: func(string) string { return "" }}
+			c := &Client{Server: server.URL + "/base/", Token: "t", Getenv: func(string) string { return "" }}
 			if _, err := c.Evaluate(t.Context(), wire.HookRequest{}); err != nil {
 				t.Error(err)
 			}

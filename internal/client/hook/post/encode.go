@@ -293,6 +293,9 @@ func decode(data []byte) (wire.HookReply, error) {
 			}
 		}
 	}
+	if why, ok := m["unchecked"].(string); ok {
+		out.Unchecked = wire.Unchecked(why)
+	}
 	if id, ok := m["session_id"].(string); ok {
 		out.SessionID = &id
 	}

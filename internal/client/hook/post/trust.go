@@ -22,7 +22,7 @@ import (
 const authorityAge = 7 * 24 * time.Hour
 
 // dialTLS connects and verifies the server.
-func (c Client) dialTLS(ctx context.Context, address, name string) (net.Conn, error) {
+func (c *Client) dialTLS(ctx context.Context, address, name string) (net.Conn, error) {
 	file := c.authorityFile(address)
 	if roots := readAuthority(file); roots != nil {
 		conn, err := handshake(ctx, address, name, roots)
@@ -56,7 +56,7 @@ func handshake(ctx context.Context, address, name string, roots *x509.CertPool) 
 
 // authorityFile is where the authority of a server is remembered. The user's
 // choice of another store is part of its name.
-func (c Client) authorityFile(address string) string {
+func (c *Client) authorityFile(address string) string {
 	dir, err := c.ConfigDir()
 	if err != nil || dir == "" {
 		return ""

@@ -75,7 +75,7 @@ func TestTheAuthorityThatVerifiedTheServerIsRemembered(t *testing.T) {
 	}
 	config := t.TempDir()
 	ask := func(s *httptest.Server) error {
-		c := Client{
+		c := &Client{
 			Server:    s.URL,
 			Token:     "t",
 			Getenv:    func(string) string { return "" },

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// After Limit failures in a row the service is left alone for
-// breakerPause, so that an agent does not wait for a dead server on every
-// edit. A slow answer is not a dead server: then every second event still asks.
+// After Limit failures in a row the service is left alone for breakerPause, so
+// that an agent does not wait for a dead server on every edit. A slow answer is
+// not a dead server: one that is far away or busy is asked every time.
 const (
 	Limit        = 3
 	breakerPause = 30 * time.Second
@@ -77,7 +77,7 @@ func (b *Breaker) Open() bool {
 	if since < 0 || since >= breakerPause {
 		return false
 	}
-	return b.fails >= Limit || b.fails+b.slow >= Limit && b.count%2 == 1
+	return b.fails >= Limit
 }
 
 // Count is how many events had not been answered when this run began.
@@ -85,11 +85,16 @@ func (b *Breaker) Count() int { return b.count }
 
 // Failed notes an event that was not answered, and why.
 func (b *Breaker) Failed(err error) {
-	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+	if Slow(err) {
 		b.note("slow")
 		return
 	}
 	b.note("fail")
+}
+
+// Slow reports whether a service that was reached did not answer in time.
+func Slow(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Skipped notes an event that the service was not asked about.
