@@ -213,6 +213,24 @@ func TestTheBridgeKnowsItsSession(t *testing.T) {
 		}
 	}
 
+	// What one of them holds exclusively, the other cannot end, whatever it says
+	// it is: the ids of sessions are shown to everybody, their keys to nobody.
+	if text, failed := one.tool("intent_declare", map[string]any{"title": "by one", "mode": "exclusive",
+		"scope": map[string]any{"paths": []string{"ledger.txt"}}}); failed {
+		t.Errorf("one claims: %s", text)
+	}
+	held := map[string]any{"intent": "INT-1", "outcome": "abandoned"}
+	for _, x := range sessionsOf(t, s, olga, true) {
+		held["session_id"] = x.ID
+		if text, failed := two.tool("intent_close", held); !failed {
+			t.Errorf("two closes what one holds: %s", text)
+		}
+	}
+	if text, failed := one.tool("intent_update", map[string]any{"intent": "INT-1",
+		"patch": map[string]any{"scope_remove": map[string]any{"paths": []string{"ledger.txt"}}}}); failed {
+		t.Errorf("one narrows what it holds: %s", text)
+	}
+
 	// A host without hooks is nobody's session: it is told so, and by whom it
 	// may be meant.
 	strange := c.agent(t, "three")

@@ -38,10 +38,11 @@ type Bridge struct {
 	// refused, so that a login in another terminal takes effect at once.
 	Login func() (Credential, error)
 	// Session names the session of the agent that calls, as far as the
-	// processes above tell, for a server and a host that calls itself client.
-	// It is asked for every call: a host may begin another conversation. Nil
-	// names none.
-	Session func(server, client string) string
+	// processes above tell, for a server and a host that calls itself client,
+	// and the key that proves it. The call may have named one of the sessions of
+	// its host, which may have several. It is asked for every call: a host may
+	// begin another conversation. Nil names none.
+	Session func(server, client, named string) (id, key string)
 	// Transport carries requests; nil for one that heeds the proxy variables.
 	Transport http.RoundTripper
 	Debug     bool

@@ -21,11 +21,14 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		RequestID json.RawMessage            `json:"requestId"`
-		Name      string                     `json:"name"`
-		URI       string                     `json:"uri"`
-		Meta      map[string]json.RawMessage `json:"_meta"`
-		Client    struct {
+		RequestID json.RawMessage `json:"requestId"`
+		Name      string          `json:"name"`
+		Arguments struct {
+			SessionID string `json:"session_id"`
+		} `json:"arguments"`
+		URI    string                     `json:"uri"`
+		Meta   map[string]json.RawMessage `json:"_meta"`
+		Client struct {
 			Name string `json:"name"`
 		} `json:"clientInfo"`
 	} `json:"params"`

@@ -42,17 +42,21 @@ func (a *app) mcpCommand() *cobra.Command {
 }
 
 // hostSession finds the session of the host that runs us, which its hooks wrote
-// down: of two agents of one person, each is its own.
-func (a *app) hostSession(server, client string) string {
+// down: of two agents of one person, each is its own. The key shows that it is.
+func (a *app) hostSession(server, client, named string) (id, key string) {
 	store, err := login.Locate(a.Getenv)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	root := ""
 	if repo, ok := gitrepo.Find(a.Dir); ok {
 		root = repo.Root
 	}
-	return presence.Open(store.Dir).Find(server, root, client)
+	s, id := presence.Open(store.Dir).Find(server, root, client, named)
+	if id == "" {
+		return "", ""
+	}
+	return id, presence.Key(store.Machine(), s.Tool, s.ID)
 }
 
 // credential returns the login as it is now, if it may be used here.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -56,6 +57,16 @@ func (a *app) openPage(ctx context.Context, path string) error {
 	}
 	fmt.Fprintf(a.Stderr, "Opened %s\n", plain)
 	return nil
+}
+
+// orPage leads to the page where a person does what a login does not: whatever a
+// login may, every agent on this machine may, too.
+func (a *app) orPage(ctx context.Context, err error, path string) error {
+	if problem.KindOf(err) != problem.Forbidden {
+		return err
+	}
+	fmt.Fprintln(a.Stderr, "svc login does not allow this, since agents use it, too. Do it in the dashboard:")
+	return a.openPage(ctx, path)
 }
 
 // pageAddress returns the address of a page, and it without what signs one in.

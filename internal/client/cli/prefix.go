@@ -50,7 +50,7 @@ func (a *app) setPrefix(ctx context.Context, repos [2]string, path string, remov
 		}
 		in := map[string]any{"prefixes": prefixesWith(p.Prefixes, repos, path, remove)}
 		if err := c.Send(ctx, "PUT", "/v1/projects/"+url.PathEscape(p.ID)+"/prefixes", in, &p); err != nil {
-			return err
+			return a.orPage(ctx, err, "/projects/"+p.ID)
 		}
 		done = append(done, p)
 	}

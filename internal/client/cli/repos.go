@@ -57,9 +57,10 @@ func (a *app) addRepoCommand() *cobra.Command {
 				_, name, _ := strings.Cut(here.Fingerprint, "/")
 				in["full_name"], in["remotes"] = name, []string{here.Fingerprint}
 			}
-			return send(cmd.Context(), a, "POST", "/v1/repos", in, func(r coord.Repo) {
+			err := send(cmd.Context(), a, "POST", "/v1/repos", in, func(r coord.Repo) {
 				fmt.Fprintf(a.Stdout, "%s is watched.\n", peertext.Path(r.FullName))
 			})
+			return a.orPage(cmd.Context(), err, "/repos")
 		},
 	}
 	return cmd
@@ -116,7 +117,8 @@ func (a *app) repoVerb(v repoAct) *cobra.Command {
 			for _, arg := range args {
 				said = append(said, peertext.Path(arg))
 			}
-			return a.do(cmd.Context(), v.method, "/v1/repos/"+url.PathEscape(args[0])+v.suffix, in, fmt.Sprintf(v.did, said...))
+			err := a.do(cmd.Context(), v.method, "/v1/repos/"+url.PathEscape(args[0])+v.suffix, in, fmt.Sprintf(v.did, said...))
+			return a.orPage(cmd.Context(), err, "/repos/"+args[0])
 		},
 	}
 	a.completesArgs(cmd, "repos")

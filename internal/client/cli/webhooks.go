@@ -147,10 +147,11 @@ func (a *app) webhooksRotateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return send(cmd.Context(), a, "POST", path, nil, func(r wire.RotatedSecret) {
+			err = send(cmd.Context(), a, "POST", path, nil, func(r wire.RotatedSecret) {
 				fmt.Fprintf(a.Stderr, "Keep the new secret: it is shown this once. The old one is good until %s.\n", r.OldSecretUntil)
 				fmt.Fprintln(a.Stdout, r.Secret)
 			})
+			return a.orPage(cmd.Context(), err, "/settings/webhooks")
 		},
 	}
 	a.completesArgs(cmd, "webhooks")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -207,7 +208,9 @@ func TestRequestCarriesWhatTheInterfaceLists(t *testing.T) {
 	if req.Event != wire.HookPreEdit || !slices.Equal(req.Paths, []string{"src/new.go"}) || req.DedupeKey == "" {
 		t.Errorf("request = %+v", req)
 	}
-	if want := (wire.HookSession{ExternalID: "s1", Tool: "claude_code", Model: "m-1", Surface: "cli"}); req.Session != want {
+	key := presence.Key("machine-1", "claude_code", "s1")
+	want := wire.HookSession{ExternalID: "s1", Tool: "claude_code", Model: "m-1", Surface: "cli", Key: key}
+	if req.Session != want || key == "" {
 		t.Errorf("session = %+v, want %+v", req.Session, want)
 	}
 	if c := req.Client; c.CLIVersion != "1.2.3" || c.OS == "" || len(c.MachineIDHash) != 64 || strings.Contains(c.MachineIDHash, "machine-1") {

@@ -96,9 +96,11 @@ func (r *runner) endOther(ctx context.Context, who record.Owner, at []presence.W
 			done = false
 			continue
 		}
+		session := r.named(who)
+		session.Deaf = true
 		_, err := r.evaluate(ctx, wire.HookRequest{
 			Event:   wire.HookSessionEnd,
-			Session: inNameOf(who),
+			Session: session,
 			Client:  wire.HookClient{CLIVersion: excerpt.Text(r.Version, 40), MachineIDHash: r.machineHash()},
 			Repo:    wire.HookRepo{RemoteFingerprints: w.Remotes, KnownOnly: true},
 

@@ -18,6 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/workspace"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
@@ -62,18 +63,18 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 	req := wire.HookRequest{
 		Event:     s.event,
 		DedupeKey: r.dedupeKey(s),
-		Session: wire.HookSession{
-			ExternalID: excerpt.Text(c.Session, 200), Tool: c.Host.ID, Model: excerpt.Text(c.Model, 200),
-			Surface: excerpt.Text(c.Surface, 40), ParentExternalID: excerpt.Text(c.Parent, 200), Deaf: len(c.Host.Takes) == 0,
-		},
+		Session:   r.named(r.self()),
 		Client: wire.HookClient{
 			CLIVersion: excerpt.Text(r.Version, 40), OS: runtime.GOOS, ToolVersion: excerpt.Text(c.Version, 80), MachineIDHash: r.machineHash(),
 		},
 		Repo:  r.repo(ctx, s),
 		Paths: s.paths,
 	}
+	req.Session.Model, req.Session.Surface, req.Session.Deaf = excerpt.Text(c.Model, 200), excerpt.Text(c.Surface, 40), len(c.Host.Takes) == 0
 	if s.as != nil {
-		req.Session = inNameOf(*s.as)
+		// It sees nothing of the answer, so nothing may count as told.
+		req.Session = r.named(*s.as)
+		req.Session.Deaf = true
 		req.Client.ToolVersion = ""
 	}
 	private := r.login.DataMode == coord.DataMetadataOnly
@@ -108,17 +109,6 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		req.Status = r.status(s, private)
 	}
 	return req
-}
-
-// inNameOf speaks for another session. It sees nothing of the answer, so nothing
-// may count as told.
-func inNameOf(who record.Owner) wire.HookSession {
-	return wire.HookSession{
-		ExternalID:       excerpt.Text(who.Session, 200),
-		Tool:             who.Tool,
-		ParentExternalID: excerpt.Text(who.Parent, 200),
-		Deaf:             true,
-	}
 }
 
 // planText returns the plan, which one host keeps in a file.
@@ -258,6 +248,17 @@ func (r *runner) roots(ctx context.Context, at *place) []string {
 	}
 	r.spool.Share(key, "- "+strings.Join(found, " "))
 	return found
+}
+
+// named says whose event it is, and proves it.
+func (r *runner) named(who record.Owner) wire.HookSession {
+	return wire.HookSession{
+		ExternalID:       excerpt.Text(who.Session, 200),
+		Tool:             who.Tool,
+		Key:              presence.Key(r.login.MachineID, who.Tool, who.Session),
+		ParentExternalID: excerpt.Text(who.Parent, 200),
+		ParentKey:        presence.Key(r.login.MachineID, who.Tool, who.Parent),
+	}
 }
 
 // machineHash and worktreeHash tell machines and working copies apart without

@@ -8,6 +8,7 @@
 package presence
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -179,17 +180,31 @@ func (s *Session) Put(w Where) bool {
 	return changed
 }
 
-// Find returns the id under which a server knows the session of the host that
-// runs this process, or "". root is the repository of the working folder, and
-// client what the host calls itself, where that is known.
+// Key returns what proves that a call comes from a session's own host: its hooks
+// and its svc mcp make it from the machine's id, which leaves the machine only
+// as a hash. The ids of sessions are shown to everybody in an org. Without an id
+// of the machine there is none.
+func Key(machine, tool, id string) string {
+	if machine == "" || id == "" {
+		return ""
+	}
+	m := hmac.New(sha256.New, []byte(machine))
+	m.Write([]byte("svc session\x00" + tool + "\x00" + id))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// Find returns the session of the host that runs this process, and the id under
+// which a server knows it, or "". root is the repository of the working folder, and
+// client what the host calls itself, where that is known. A host may have several
+// conversations: named is the id of the one that calls, if that is known.
 //
 // The host is the nearest process that this one and a hook have above them. It
 // is next to one of the two, or it is something that hosts run in, such as a
 // terminal.
-func (b Book) Find(server, root, client string) string {
+func (b Book) Find(server, root, client, named string) (Session, string) {
 	place, mine := here(), Hosts()
 	if place == "" {
-		return ""
+		return Session{}, ""
 	}
 	all := slices.DeleteFunc(b.All(), func(s Session) bool {
 		return s.Place != place || s.Ended || s.Parent != "" || !mayBe(client, s.Tool) || s.idAt(server, root) == ""
@@ -211,10 +226,16 @@ func (b Book) Find(server, root, client string) string {
 			found, nearest = append(found, s), i
 		}
 		if len(found) > 0 {
-			return only(found, nearest == 0).idAt(server, root)
+			for _, s := range found {
+				if slices.ContainsFunc(s.At, func(w Where) bool { return w.Server == server && w.Session == named }) {
+					return s, named
+				}
+			}
+			s := only(found, nearest == 0)
+			return *s, s.idAt(server, root)
 		}
 	}
-	return ""
+	return Session{}, ""
 }
 
 // only returns the one session of a process: of a host with one conversation at

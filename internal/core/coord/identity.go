@@ -72,10 +72,11 @@ func Scopes() []Scope {
 func (Scope) Enum() []string { return enum(Scopes()) }
 
 // DeviceScopes lists what a token made by the device flow holds: everything
-// an agent needs and nothing that changes who may do what.
+// that hooks, tools and everyday commands need, and nothing that changes who
+// may do what, or where.
 func DeviceScopes() []Scope {
 	return slices.DeleteFunc(Scopes(), func(s Scope) bool {
-		return s == ScopeTokensWrite || s == ScopeMembersWrite || s == ScopePolicyWrite
+		return s == ScopeTokensWrite || s == ScopeMembersWrite || s == ScopePolicyWrite || s == ScopeReposWrite
 	})
 }
 
@@ -213,10 +214,15 @@ type Caller struct {
 	ByAgent   bool // the token was made by something that an agent can use
 	Via       Via
 	SessionID string // the agent session the caller named in X-Svc-Session, if any
-	ForModel  bool   // svc mcp brings a model's call: it would have named the session if it knew it
-	CookieID  string // the dashboard session, if any
-	Address   string // where the request came from
-	UserAgent string
+	// SessionKey is what proves that the caller is that session's agent: hook and
+	// bridge of its host have it. Ids of sessions are shown to everybody.
+	SessionKey string
+	Lineage    string // of the session that the call surely comes from, its key shown; empty if that is not known
+	MayFree    bool   // the call may change what others hold exclusively: a person's word, or a row that says so
+	ForModel   bool   // svc mcp brings a model's call: it would have named the session if it knew it
+	CookieID   string // the dashboard session, if any
+	Address    string // where the request came from
+	UserAgent  string
 }
 
 // Personal reports whether a person stands behind the call.

@@ -330,11 +330,11 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	f.Keys = slices.Compact(f.Keys)
 	f.Fingerprint = fingerprint(d.kind, d.place, f.Holder, f.Challenger)
 	s, suppressed := ix.suppressed[f.Fingerprint]
-	switch {
+	switch { // who asks about work that is only planned hears of what they took back, too
 	case !suppressed:
 	case s.Forever || len(s.Keys) > 0 && !Grown(s.Keys, f.Keys):
 		return f, false
-	case s.Withdrawn && !slices.ContainsFunc(f.Evidence, func(e coord.Evidence) bool {
+	case s.Withdrawn && p.self == ix.Worker(p.self.ID) && !slices.ContainsFunc(f.Evidence, func(e coord.Evidence) bool {
 		return e.Party == coord.Challenger &&
 			e.Via != coord.ViaClaim
 	}):

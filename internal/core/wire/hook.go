@@ -104,7 +104,9 @@ type HookSession struct {
 	Tool             string `json:"tool" minLength:"1" maxLength:"40" doc:"The agent host, such as claude_code"`
 	Model            string `json:"model,omitempty" maxLength:"200"`
 	Surface          string `json:"surface,omitempty" maxLength:"40"`
+	Key              string `json:"key,omitempty" maxLength:"200" doc:"What only this session's host knows: whoever acts as the session shows it in X-Svc-Session-Key. From the first event that has one, external_id without it is another session"`
 	ParentExternalID string `json:"parent_external_id,omitempty" maxLength:"200" doc:"Set for sub-agents: they share their parent's lineage"`
+	ParentKey        string `json:"parent_key,omitempty" maxLength:"200" doc:"The parent's key, where it has one"`
 	Deaf             bool   `json:"deaf,omitempty" doc:"The host shows its agent no context: what is new waits for the agent's next tool call"`
 }
 

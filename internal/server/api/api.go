@@ -45,7 +45,9 @@ type Op struct {
 	Door     Door          //
 	Scopes   []coord.Scope // the token must hold one of them; none needed if empty
 	Personal bool          // service tokens are refused
-	Person   bool          // whatever an agent can use is refused; the operation says where a person does it
+	Agent    Leave         // what it lets an agent do
+	Page     string        // of an operation that is a person's alone: where in the dashboard they do it
+	Instead  string        // and what an agent does instead, if there is something
 	Roles    []coord.Role  // what the caller must be; any if empty
 	Who      string        // in words: a rule about roles that the operation itself checks
 	Success  int           // HTTP status of a success
@@ -160,7 +162,7 @@ func Check(op Op, who coord.Caller) error {
 		return problem.Newf(problem.BadRequest, "say in which org you act with the header X-Svc-Org")
 	case op.Personal && !who.Personal():
 		return problem.Newf(problem.Forbidden, "this needs a personal token; a service token stands for nobody")
-	case len(op.Scopes) > 0 && !slices.ContainsFunc(op.Scopes, who.Has):
+	case len(op.Scopes) > 0 && !slices.ContainsFunc(op.Scopes, who.Has) && (op.Agent != PersonOnly || who.IsPerson()):
 		return problem.Newf(problem.Forbidden, "this needs a token with the scope %s", list(op.Scopes, " or "))
 	case len(op.Roles) > 0 && !slices.Contains(op.Roles, who.Role) && !serviceAsAdmin(op, who):
 		return problem.Newf(problem.Forbidden, "this needs the role %s", list(op.Roles, ", "))
@@ -193,12 +195,8 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 		return nil, err
 	}
 	defer leave()
-	// Events are by the session that the caller names: it must be theirs,
-	// whatever the operation.
-	if who.SessionID != "" && who.OrgID != "" {
-		if err := a.ops.Work.CheckSession(ctx, who); err != nil {
-			return nil, err
-		}
+	if who, err = a.speaker(ctx, who); err != nil {
+		return nil, err
 	}
 	tag := ""
 	out, err := a.run(ctx, op, who, func(in any) (err error) {
@@ -226,8 +224,12 @@ func (a *API) run(ctx context.Context, op Op, who coord.Caller, decode func(any)
 func (a *API) admitted(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
 	done := func() {}
 	defer func() { done() }()
+	who.MayFree = who.IsPerson() || op.Agent == AsScoped
 	return op.Run.call(ctx, a.ops, who, func(in any) error {
 		if err := decode(in); err != nil {
+			return err
+		}
+		if err := a.forPeople(op, who, in); err != nil {
 			return err
 		}
 		leave, err := a.gate.enter(ctx, op.ClassOf(in))
@@ -252,11 +254,10 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 		return nil, func() (string, error) { return "", nil }, err
 	}
 	defer leave()
-	if who.SessionID != "" { // the caller's own, whatever the tool: events are by it
-		if err := a.ops.Work.CheckSession(ctx, who); err != nil {
-			return nil, func() (string, error) { return "", nil }, err
-		}
+	if who, err = a.speaker(ctx, who); err != nil {
+		return nil, func() (string, error) { return "", nil }, err
 	}
+	from.Lineage = who.Lineage
 	if err := a.ops.Money.Admit(ctx, who); err != nil {
 		return nil, news, err
 	}

@@ -272,7 +272,9 @@ func (op Op) Access() string {
 	if len(op.Scopes) > 0 {
 		parts = append(parts, "Scope: "+list(op.Scopes, " or ")+".")
 	}
-	if op.Personal {
+	if op.Agent == PersonOnly {
+		parts = append(parts, "People only: a dashboard cookie, or a personal token with neither hooks:evaluate nor mcp:tools.")
+	} else if op.Personal {
 		parts = append(parts, "Personal tokens only.")
 	}
 	if len(op.Roles) > 0 {

@@ -279,6 +279,8 @@ var repos = []Op{
 	},
 	{
 		Route:    "PATCH /v1/repos/{repo}",
+		Agent:    PersonOnly,
+		Page:     "/repos/{repo}",
 		Summary:  "Rename or archive a repository, or change its default branch or remotes",
 		Scopes:   scope(coord.ScopeReposWrite),
 		Roles:    admins,
@@ -289,6 +291,8 @@ var repos = []Op{
 	},
 	{
 		Route:    "DELETE /v1/repos/{repo}",
+		Agent:    PersonOnly,
+		Page:     "/repos/{repo}",
 		Summary:  "Forget a repository without live intents; its history stays",
 		Scopes:   scope(coord.ScopeReposWrite),
 		Personal: true,
@@ -300,6 +304,8 @@ var repos = []Op{
 	},
 	{
 		Route:    "POST /v1/repos/{repo}/merge",
+		Agent:    PersonOnly,
+		Page:     "/repos/{repo}",
 		Summary:  "Make one repository of two records of it: claims, intents, contracts and history become the other's",
 		Scopes:   scope(coord.ScopeReposWrite),
 		Personal: true,
@@ -311,6 +317,8 @@ var repos = []Op{
 	},
 	{
 		Route:    "POST /v1/repos/{repo}/apart",
+		Agent:    PersonOnly,
+		Page:     "/repos/{repo}",
 		Summary:  "Say that two records that look like one repository are two, such as a fork",
 		Scopes:   scope(coord.ScopeReposWrite),
 		Personal: true,
@@ -351,6 +359,8 @@ var repos = []Op{
 	},
 	{
 		Route:    "PUT /v1/projects/{id}/prefixes",
+		Agent:    PersonOnly,
+		Page:     "/projects/{id}",
 		Summary:  "Say which prefixes routes have between repositories of a project",
 		Scopes:   scope(coord.ScopeReposWrite),
 		Roles:    admins,

@@ -76,6 +76,8 @@ var around = []Op{
 	},
 	{
 		Route:    "POST /v1/sessions/{id}/end",
+		Agent:    PersonOnly,
+		Page:     "/sessions",
 		Summary:  "End a session whose agent is gone",
 		Scopes:   scope(coord.ScopeIntentsWrite),
 		Who:      "person of the session or admin",

@@ -32,6 +32,8 @@ var sinks = []Op{
 	},
 	{
 		Route:    "POST /v1/webhooks/{id}/rotate",
+		Agent:    PersonOnly,
+		Page:     "/settings/webhooks",
 		Summary:  "Replace a webhook's secret; both sign for a day",
 		Personal: true,
 		Roles:    admins,

@@ -13,12 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+	"github.com/svc-hq/svc/internal/server/store"
 	"github.com/svc-hq/svc/internal/server/store/storetest"
 )
 
@@ -78,6 +82,13 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	own := auth.NewToken() // for a person's own use: what Bootstrap prints, agents can use
+	if err := d.Ops.People.Store.Write(t.Context(), made.Org.ID, func(tx *store.Tx) error {
+		return tx.InsertToken(t.Context(), coord.Token{ID: uuid.NewString(), OrgID: made.Org.ID, Name: "own", Kind: coord.PersonalToken,
+			Prefix: own.Prefix, UserID: &made.User.ID, Scopes: coord.ServiceScopes(), CreatedAt: tx.Now}, own.Hash)
+	}); err != nil {
+		t.Fatal(err)
+	}
 	call := func(method, path string, in, out any, header ...string) {
 		t.Helper()
 		text, _ := json.Marshal(in)
@@ -85,7 +96,7 @@ func TestRotatingTheKeyOfARunningServer(t *testing.T) {
 		for i := 0; i+1 < len(header); i += 2 {
 			req.Header.Set(header[i], header[i+1])
 		}
-		req.Header.Set("Authorization", "Bearer "+made.Token)
+		req.Header.Set("Authorization", "Bearer "+own.Text)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {

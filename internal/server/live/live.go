@@ -240,7 +240,7 @@ func (s *Set) Within(ctx context.Context, tx *store.Tx, orgID string, fn func(*D
 	}
 	o.sure.Store(sure)
 	tx.IfUndone(orgID, o.forget) // it knows what tx told, now
-	d := &Draft{reads: o.ix, ix: o.ix, disturbed: map[string]bool{}}
+	d := &Draft{reads: o.ix, ix: o.ix, disturbed: map[string]bool{}, replaced: map[string]*engine.Worker{}}
 	defer d.rollback()
 	return fn(d)
 }
@@ -305,6 +305,7 @@ type Draft struct {
 	undo      []func()
 	tries     int // before it started over
 	disturbed map[string]bool
+	replaced  map[string]*engine.Worker // as they were before the draft first changed them
 }
 
 // reads are the questions to an index that a Draft answers.
@@ -352,6 +353,16 @@ func (d *Draft) Disturbed() []string { return slices.Sorted(maps.Keys(d.disturbe
 // Tries is how much was tried so far: while it is the same, so is the index.
 func (d *Draft) Tries() int { return d.tries + len(d.undo) }
 
+// Replaced returns the workers that the draft changed or took out, as they were,
+// by id.
+func (d *Draft) Replaced() []*engine.Worker {
+	out := make([]*engine.Worker, 0, len(d.replaced))
+	for _, id := range slices.Sorted(maps.Keys(d.replaced)) {
+		out = append(out, d.replaced[id])
+	}
+	return out
+}
+
 // Settled notes that a worker's findings are known.
 func (d *Draft) Settled(id string) { delete(d.disturbed, id) }
 
@@ -392,6 +403,9 @@ func (d *Draft) RemoveWorker(id string) {
 
 func (d *Draft) keepWorker(id string) {
 	old := d.Worker(id)
+	if _, known := d.replaced[id]; !known && old != nil {
+		d.replaced[id] = old
+	}
 	d.undo = append(d.undo, func() {
 		if old != nil {
 			d.ix.PutWorker(old)

@@ -97,7 +97,7 @@ func (s *Server) caller(r *http.Request) (coord.Caller, error) {
 	}
 	// Who brings the call may know which agent's it is; a call that names
 	// another session in its arguments means that one.
-	who.SessionID = r.Header.Get("X-Svc-Session")
+	who.SessionID, who.SessionKey = r.Header.Get("X-Svc-Session"), r.Header.Get("X-Svc-Session-Key")
 	return who, api.Check(api.Op{Door: api.BearerOnly, Scopes: []coord.Scope{coord.ScopeTools}, Personal: true}, who)
 }
 

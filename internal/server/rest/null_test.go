@@ -53,7 +53,7 @@ func TestNullClearsOrIsRefused(t *testing.T) {
 				}
 				send := func(body map[string]any) daemontest.Response {
 					r := daemontest.Request{Method: method, Path: at.path, Body: body, Token: o.Owner()}
-					if op.Person {
+					if op.Agent == api.PersonOnly {
 						r.Token, r.Cookie, r.Org = "", w.Cookie(o.Users[coord.Owner]), o.Slug
 					}
 					return w.Do(r)

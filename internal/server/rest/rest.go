@@ -103,7 +103,7 @@ func (s *Server) caller(op api.Op, r *http.Request) (who coord.Caller, err error
 	}
 	// Naming a session makes the call an agent's; whose it is, the operation
 	// checks.
-	who.SessionID = r.Header.Get("X-Svc-Session")
+	who.SessionID, who.SessionKey = r.Header.Get("X-Svc-Session"), r.Header.Get("X-Svc-Session-Key")
 	who.Address = s.clientAddress(r)
 	who.UserAgent = strings.ToValidUTF8(r.UserAgent(), "\uFFFD") // it is stored
 	return who, nil

@@ -142,11 +142,12 @@ func TestASessionIsEndedByItsPerson(t *testing.T) {
 		w := daemontest.Start(t, dsn)
 		o := w.Org("Acme")
 		own := onSession("/end")(t, w, o)
-		end := func(status int, token string) {
-			w.Must(status, daemontest.Request{Method: "POST", Path: own.path, Token: token}, nil)
+		w.Must(403, daemontest.Request{Method: "POST", Path: own.path, Token: o.Owner()}, nil) // an agent works with it
+		end := func(status int, role coord.Role) {
+			w.Must(status, daemontest.Request{Method: "POST", Path: own.path, Cookie: w.Cookie(o.Users[role]), Org: o.Slug}, nil)
 		}
-		end(403, o.Tokens[coord.Member])
-		end(200, o.Owner())
+		end(403, coord.Viewer)
+		end(200, coord.Owner)
 		var s coord.Session
 		w.Must(200, daemontest.Request{Method: "GET", Path: "/v1/sessions/" + own.id, Token: o.Tokens[coord.Member]}, &s)
 		if s.Status != coord.SessionEnded || s.EndedAt == nil {

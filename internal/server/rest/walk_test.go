@@ -89,7 +89,7 @@ func (x *walker) request(method, path string, body any) daemontest.Request {
 	r := daemontest.Request{Method: method, Path: path, Body: body}
 	switch {
 	case x.op.Door == api.Public:
-	case x.op.Door == api.CookieOnly, x.op.Door == api.SignedIn, x.op.Person:
+	case x.op.Door == api.CookieOnly, x.op.Door == api.SignedIn, x.op.Agent == api.PersonOnly:
 		r.Cookie, r.Org = x.cookie, x.ours.Slug
 	default:
 		r.Token = x.ours.Owner()

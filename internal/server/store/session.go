@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -23,6 +26,29 @@ type SessionClient struct {
 	OS            string `json:"os"`
 	ToolVersion   string `json:"tool_version"`
 	MachineIDHash string `json:"machine_id_hash"`
+}
+
+// SessionName returns how a host's session is known: by the id that its host
+// gave it and, from clients that send one, by its key. Who knows the id without
+// the key is another session.
+func SessionName(external, key string) string {
+	if key == "" {
+		return external
+	}
+	sum := sha256.Sum256([]byte(key))
+	return external + keyMark + hex.EncodeToString(sum[:])
+}
+
+// keyMark stands before the hash of a key. No id of a host has it.
+const keyMark = "\x1f"
+
+// Keyed reports whether acting as the session takes its key.
+func (s SessionRow) Keyed() bool { return strings.Contains(s.ExternalID, keyMark) }
+
+// ProvedBy reports whether a key is the session's.
+func (s SessionRow) ProvedBy(key string) bool {
+	external, _, keyed := strings.Cut(s.ExternalID, keyMark)
+	return keyed && key != "" && SessionName(external, key) == s.ExternalID
 }
 
 const sessionColumns = `s.id, s.org_id, s.token_id, s.tool, s.external_id, s.lineage_id, s.intent_id, s.model, s.surface, s.branch, s.worktree_hash, s.head_sha, s.base_sha,
@@ -80,10 +106,10 @@ func (tx *Tx) Session(ctx context.Context, org, id string) (SessionRow, error) {
 		`SELECT `+sessionColumns+sessionTables+` WHERE s.id = $2 AND s.org_id || '' = $1`, org, id)
 }
 
-// SessionByExternal returns a host's session in a repo, or nil.
-func (tx *Tx) SessionByExternal(ctx context.Context, org, user, tool, external, repo string) (*SessionRow, error) {
+// SessionByName returns a host's session in a repo, or nil.
+func (tx *Tx) SessionByName(ctx context.Context, org, user, tool, name, repo string) (*SessionRow, error) {
 	s, err := scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+sessionTables+`
-		WHERE s.org_id = $1 AND s.user_id = $2 AND s.tool = $3 AND s.external_id = $4 AND s.repo_id = $5`, org, user, tool, external, repo))
+		WHERE s.org_id = $1 AND s.user_id = $2 AND s.tool = $3 AND s.external_id = $4 AND s.repo_id = $5`, org, user, tool, name, repo))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -92,15 +118,26 @@ func (tx *Tx) SessionByExternal(ctx context.Context, org, user, tool, external, 
 
 // LineageOf returns the lineage of a host's session, in whatever repo it was
 // seen, or an empty string.
-func (tx *Tx) LineageOf(ctx context.Context, org, user, tool, external string) (string, error) {
+func (tx *Tx) LineageOf(ctx context.Context, org, user, tool, name string) (string, error) {
 	ls, err := all(ctx, tx, scanText, `
 		SELECT lineage_id FROM sessions
 		WHERE org_id = $1 AND user_id = $2 AND tool = $3 AND external_id = $4
-		ORDER BY started_at, id LIMIT 1`, org, user, tool, external)
+		ORDER BY started_at, id LIMIT 1`, org, user, tool, name)
 	if err != nil || len(ls) == 0 {
 		return "", err
 	}
 	return ls[0], nil
+}
+
+// GiveKey makes a key known for sessions of a client that had none so far.
+func (tx *Tx) GiveKey(ctx context.Context, org, user, tool, external, key string) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE sessions SET external_id = $5
+		WHERE org_id = $1 AND user_id = $2 AND tool = $3 AND external_id = $4
+			AND NOT EXISTS (SELECT 1 FROM sessions o
+				WHERE o.org_id = $1 AND o.user_id = $2 AND o.tool = $3 AND o.external_id = $5 AND o.repo_id = sessions.repo_id)`,
+		org, user, tool, external, SessionName(external, key))
+	return err
 }
 
 // UnendedOn are the sessions that work on an intent.

@@ -30,12 +30,14 @@ var attacks = map[string][]string{
 		`{"rules":{"enforcement":"off"}}`, `{"rules":{"ignore_paths":["**"]}}`,
 		`{"rules":{"severity_pinned":[],"feedback_min_verdicts":1}}`,
 	},
-	"POST /v1/intents":      {`{"title":"Mine","branch":"b-ana","repo":"acme/api","mode":"exclusive","scope":{"paths":["a.go"]}}`},
-	"tool intent_update":    {`{"intent":"INT-1","patch":{"scope_remove":{"paths":["a.go"]}}}`},
-	"tool intent_close":     {`{"intent":"INT-1","outcome":"abandoned"}`, `{"intent":"INT-1","outcome":"handoff","handoff_to":"{me}"}`},
-	"tool intent_handoff":   {`{"ref":"INT-1","to":"{me}"}`},
-	"tool intent_adopt":     {`{"ref":"INT-1"}`},
-	"tool conflict_respond": actionBodies("conflict\":\"{cf}\",\"action"),
+	"PATCH /v1/repos/{repo}": {`{"archived":true}`, `{"remotes":["github.com/acme/other"]}`, `{"remotes":[]}`, `{"full_name":"acme/other"}`},
+	"POST /v1/repos":         {`{"full_name":"acme/other","remotes":["github.com/acme/api"]}`},
+	"POST /v1/intents":       {`{"title":"Mine","branch":"b-ana","repo":"acme/api","mode":"exclusive","scope":{"paths":["a.go"]}}`},
+	"tool intent_update":     {`{"intent":"INT-1","patch":{"scope_remove":{"paths":["a.go"]}}}`},
+	"tool intent_close":      {`{"intent":"INT-1","outcome":"abandoned"}`, `{"intent":"INT-1","outcome":"handoff","handoff_to":"{me}"}`},
+	"tool intent_handoff":    {`{"ref":"INT-1","to":"{me}"}`},
+	"tool intent_adopt":      {`{"ref":"INT-1"}`},
+	"tool conflict_respond":  actionBodies("conflict\":\"{cf}\",\"action"),
 }
 
 func actionBodies(field string) (out []string) {

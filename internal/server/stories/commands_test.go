@@ -38,7 +38,7 @@ type command func(s *story, args []string, kv map[string]string) string
 //	close WHO INT-1 merged; handoff WHO INT-1 PERSON; adopt WHO INT-1
 //	act WHO CF-1 ack note=""; feedback WHO CF-1 useful
 //	override WHO CF-1 "reason" [cookie|agent|session]   by the person; with the agent's token; under its session
-//	remove ADMIN PERSON                       takes a member out; attention WHO
+//	remove ADMIN PERSON [agent]               takes a member out; attention WHO
 //	policy WHO {"json":1} repo=               replaces the rules
 //	project WHO NAME acme/web,acme/api
 //	prefix WHO acme/api acme/web /api/v1      what stands before routes between the two, in the first project
@@ -164,6 +164,9 @@ func (s *story) addAgent(args []string, kv map[string]string) string {
 // call sends a request and returns the answer's problem in words, or "".
 func (s *story) call(a *agent, method, path string, body, to any, header map[string]string) string {
 	s.t.Helper()
+	if header == nil && s.keyed && a.session != "" {
+		header = map[string]string{"X-Svc-Session": a.session, "X-Svc-Session-Key": a.key()}
+	}
 	return s.send(daemontest.Request{Method: method, Path: path, Token: a.token, Body: body, Header: header}, to)
 }
 
@@ -197,6 +200,9 @@ func (s *story) hook(a *agent, e wire.HookRequest) (r wire.HookReply, failed str
 	e.Session = wire.HookSession{ExternalID: "x-" + a.name, Tool: a.tool, Deaf: a.deaf != ""}
 	if a.parent != "" {
 		e.Session.ParentExternalID = "x-" + a.parent
+	}
+	if s.keyed {
+		e.Session.Key = a.key()
 	}
 	e.Repo = wire.HookRepo{RemoteFingerprints: []string{"github.com/" + a.repo}, Branch: a.branch, WorktreeHash: a.copy,
 		IgnoreCase: a.ignoreCase != ""}
@@ -534,20 +540,17 @@ func (s *story) tool(a *agent, name string, args map[string]any, to any) string 
 
 func (s *story) toolAnswer(a *agent, name string, args map[string]any) toolAnswer {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0",
-		"id":      1,
-		"method":  "tools/call",
-		"params":  map[string]any{"name": name, "arguments": args},
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	res := s.w.Must(200, daemontest.Request{Method: "POST", Path: "/mcp", Token: a.token, Body: body,
-		Header: map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"}}, nil)
+	res := s.w.Must(200, toolRequest(a.token, name, args), nil)
 	var answer struct{ Result toolAnswer }
 	res.JSON(s.t, &answer)
 	return answer.Result
+}
+
+func toolRequest(token, name string, args map[string]any) daemontest.Request {
+	return daemontest.Request{Method: "POST", Path: "/mcp", Token: token,
+		Header: map[string]string{"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-06-18"},
+		Body: map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+			"params": map[string]any{"name": name, "arguments": args}}}
 }
 
 // uses shows what a tool's answer tells a model, with the news beside it.
@@ -634,7 +637,8 @@ func (s *story) prefix(args []string, _ map[string]string) string {
 	for _, path := range args[3:] {
 		said = append(said, wire.ProjectPrefix{Repo: args[1], Other: args[2], Prefix: path})
 	}
-	return s.call(s.agent(args[0]), "PUT", "/v1/projects/"+all.Items[0].ID+"/prefixes", map[string]any{"prefixes": said}, nil, nil)
+	return s.send(daemontest.Request{Method: "PUT", Path: "/v1/projects/" + all.Items[0].ID + "/prefixes", Token: s.agent(args[0]).own,
+		Body: map[string]any{"prefixes": said}}, nil)
 }
 
 func (s *story) index(args []string, kv map[string]string) string {
@@ -669,7 +673,11 @@ func (s *story) advance(args []string, _ map[string]string) string {
 }
 
 func (s *story) remove(args []string, _ map[string]string) string {
-	return s.call(s.agent(args[0]), "DELETE", "/v1/members/"+s.agent(args[1]).ID, nil, nil, nil)
+	r := daemontest.Request{Method: "DELETE", Path: "/v1/members/" + s.agent(args[1]).ID, Token: s.agent(args[0]).own}
+	if len(args) > 2 { // by their agent
+		r.Token = s.agent(args[0]).token
+	}
+	return s.send(r, nil)
 }
 
 func (s *story) attention(args []string, _ map[string]string) (out string) {

@@ -56,6 +56,7 @@ type story struct {
 	org    *daemontest.Org
 	people map[string]*person
 	agents map[string]*agent
+	keyed  bool // its agents' clients send keys of sessions
 }
 
 type person struct {
@@ -72,6 +73,9 @@ type agent struct {
 	ignoreCase                             string // of the paths in its working copy
 	session                                string // its id, once heard of
 }
+
+// key is what only the agent's host has.
+func (a *agent) key() string { return "key of " + a.tool + " " + a.name }
 
 func newStory(t *testing.T, w *daemontest.World, slug string) *story {
 	return &story{t: t, w: w, org: w.Org(slug), people: map[string]*person{}, agents: map[string]*agent{}}

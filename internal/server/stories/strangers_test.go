@@ -120,7 +120,8 @@ func (x *strangers) forge() {
 		return err
 	})
 	var lab wire.HostStatus
-	x.must(x.send(daemontest.Request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.org.Owner(),
+	x.must(x.send(daemontest.Request{Method: "PUT", Path: "/v1/integrations/gitlab",
+		Cookie: x.w.Cookie(x.org.Users[coord.Owner]), Org: x.org.Slug,
 		Body: map[string]any{"signing_token": nil}}, &lab))
 	_, path, _ := strings.Cut(*lab.WebhookURL, "/v1/")
 	project := map[string]any{"path_with_namespace": "acme/api", "web_url": "https://gitlab.com/acme/api", "default_branch": "main",

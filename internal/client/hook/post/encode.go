@@ -32,7 +32,9 @@ func encode(req wire.HookRequest) ([]byte, error) {
 		w.text("tool", s.Tool, true)
 		w.text("model", s.Model, false)
 		w.text("surface", s.Surface, false)
+		w.text("key", s.Key, false)
 		w.text("parent_external_id", s.ParentExternalID, false)
+		w.text("parent_key", s.ParentKey, false)
 		w.mark("deaf", s.Deaf)
 	})
 	w.object("client", func() {

@@ -74,6 +74,12 @@ func (x *Team) Person(role coord.Role) Person {
 	return Person{x.O.Users[role], x.O.Tokens[role]}
 }
 
+// Own returns a token for a person's own use, which no agent works with.
+func (x *Team) Own(p Person) string {
+	x.Helper()
+	return x.W.Token(x.O, &p.User, coord.ServiceScopes()...)
+}
+
 // Newcomer adds one more member.
 func (x *Team) Newcomer() Person {
 	u := x.W.Member(x.O, coord.Member)

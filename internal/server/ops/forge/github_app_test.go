@@ -352,20 +352,24 @@ func TestAnAppIsForgotten(t *testing.T) {
 		}))
 		x.settled()
 		gone := request{Method: "DELETE", Path: "/v1/github/app/" + x.status().Apps[0].ID}
+		o := x.W.Org("Other")
+		owner := o.Users[coord.Owner]
+		other := x.W.Token(o, &owner, coord.ServiceScopes()...)
 		for name, tt := range map[string]struct {
 			token  string
 			status int
 		}{
 			"a member":        {x.Cyd.Token, 403},
 			"a service token": {x.W.Token(x.O, nil, coord.ScopeReposRead), 403},
-			"another org":     {x.W.Org("Other").Owner(), 404},
+			"an agent":        {x.Ada.Token, 403},
+			"another org":     {other, 404},
 		} {
 			gone.Token = tt.token
 			if res := x.W.Do(gone); res.Status != tt.status {
 				t.Errorf("%s = %d %s", name, res.Status, res.Body)
 			}
 		}
-		gone.Token = x.Bob.Token
+		gone.Token = x.Own(x.Bob)
 		x.W.Must(204, gone, nil)
 		x.W.Must(404, gone, nil)
 		if s := x.status(); s.Configured || len(s.Apps)+len(s.Installations) != 0 {

@@ -217,7 +217,7 @@ func (x *gitlabTeam) put(token any, url string) daemontest.Response {
 	return x.W.Do(request{
 		Method: "PUT",
 		Path:   "/v1/integrations/gitlab/token",
-		Token:  x.Ada.Token,
+		Token:  x.Own(x.Ada),
 		Body:   map[string]any{"token": token, "url": url},
 	})
 }
@@ -334,7 +334,7 @@ func TestATokenForGitLabIsForgotten(t *testing.T) {
 		for _, forget := range []func(){
 			func() { x.put(nil, "https://gitlab.com") },
 			func() {
-				x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, nil)
+				x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Own(x.Ada)}, nil)
 			},
 		} {
 			x.gitlab(nil)

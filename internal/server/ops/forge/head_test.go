@@ -79,8 +79,8 @@ func TestAMissedPushIsAskedFor(t *testing.T) {
 		bob, theirs := x.works(x.Bob, "bobs", "a.go")
 		x.changes(bob, "bobs", lines("a.go", "b1", "n2", 11, 1))
 		x.gh.set(func() { x.gh.person, x.gh.head = person5, "m1" })
-		x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github", Token: x.Ada.Token}, nil)
-		x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Ada.Token,
+		x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github", Token: x.Own(x.Ada)}, nil)
+		x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Own(x.Ada),
 			Body: map[string]any{"token": person5}}, nil)
 		x.asked()
 		if got := x.explanations(); got != "" {

@@ -246,7 +246,7 @@ func (x *team) gitlab(token *string) (to, secret string) {
 	x.W.Must(200, request{
 		Method: "PUT",
 		Path:   "/v1/integrations/gitlab",
-		Token:  x.Ada.Token,
+		Token:  x.Own(x.Ada),
 		Body:   map[string]any{"signing_token": token},
 	}, &out)
 	if out.WebhookURL == nil || out.Secret == nil {
@@ -369,7 +369,7 @@ func TestMergeRequestsOfGitLab(t *testing.T) {
 		}
 		x.signedByGitLab(t, send, secret, signed)
 
-		x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Ada.Token}, nil)
+		x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/gitlab", Token: x.Own(x.Ada)}, nil)
 		if _, status := send(opened, token(secret)); status != 403 {
 			t.Errorf("after GitLab was disconnected = %d", status)
 		}
@@ -424,7 +424,7 @@ func (x *team) signedByGitLab(t *testing.T, send func([]byte, map[string]string)
 func TestASigningTokenOfGitLabsOwn(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		for _, bad := range []string{"hush", "whsec_!", "whsec_aGk="} {
-			res := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.Ada.Token, Body: map[string]any{"signing_token": bad}})
+			res := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/gitlab", Token: x.Own(x.Ada), Body: map[string]any{"signing_token": bad}})
 			var b problem.Body
 			res.JSON(t, &b)
 			if res.Status != 400 || len(b.Errors) != 1 || b.Errors[0].Path != "signing_token" {

@@ -166,7 +166,7 @@ func TestGitHubWithoutAnApp(t *testing.T) {
 		x.livesAt(x.gh.URL)
 		x.policy("check")
 		put := func(path string, body any) (out wire.HostStatus) {
-			x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github" + path, Token: x.Ada.Token, Body: body}, &out)
+			x.W.Must(200, request{Method: "PUT", Path: "/v1/integrations/github" + path, Token: x.Own(x.Ada), Body: body}, &out)
 			return out
 		}
 		hook := put("", nil)
@@ -205,7 +205,7 @@ func TestGitHubWithoutAnApp(t *testing.T) {
 			t.Errorf("an app of somebody else's = %+v", got)
 		}
 
-		bad := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Ada.Token,
+		bad := x.W.Do(request{Method: "PUT", Path: "/v1/integrations/github/token", Token: x.Own(x.Ada),
 			Body: map[string]any{"token": "ghp_mistyped"}})
 		if bad.Status != 400 || !strings.Contains(string(bad.Body), "does not take it") {
 			t.Errorf("a wrong token = %d %s", bad.Status, bad.Body)
@@ -250,7 +250,7 @@ func TestGitHubWithoutAnApp(t *testing.T) {
 				t.Error("a secret is in the log")
 			}
 		}
-		x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/github", Token: x.Ada.Token}, nil)
+		x.W.Must(204, request{Method: "DELETE", Path: "/v1/integrations/github", Token: x.Own(x.Ada)}, nil)
 		if status, _ := send(*hook.Secret, opened("closed", t0.Add(time.Hour))); status != 403 {
 			t.Errorf("after it was disconnected = %d", status)
 		}

@@ -172,7 +172,7 @@ func TestTwoRecordsOfOneRepositoryAreMerged(t *testing.T) {
 		x.W.Must(403, request{Method: "POST", Path: "/v1/repos/" + from.ID + "/merge", Token: x.Cyd.Token,
 			Body: map[string]any{"into": into.ID}}, nil)
 		var one coord.Repo
-		x.W.Must(200, request{Method: "POST", Path: "/v1/repos/" + from.ID + "/merge", Token: x.Bob.Token,
+		x.W.Must(200, request{Method: "POST", Path: "/v1/repos/" + from.ID + "/merge", Token: x.Own(x.Bob),
 			Body: map[string]any{"into": into.ID, "full_name": "acme/core"}}, &one)
 		if one.ID != into.ID || one.FullName != "acme/core" || len(one.Remotes) != 2 || len(one.SameAs) != 0 || one.HostID == nil {
 			t.Errorf("merged into %+v", one)
@@ -223,7 +223,7 @@ func TestAClientNoticesARename(t *testing.T) {
 		if got := x.twins(); len(got) != 1 {
 			t.Errorf("twins: %v", got)
 		}
-		x.W.Must(204, request{Method: "POST", Path: "/v1/repos/" + x.repo("cyd/core").ID + "/apart", Token: x.Ada.Token,
+		x.W.Must(204, request{Method: "POST", Path: "/v1/repos/" + x.repo("cyd/core").ID + "/apart", Token: x.Own(x.Ada),
 			Body: map[string]any{"other": apiRepo}}, nil)
 		x.clone(x.Cyd, "cyd/core")
 		if got := x.twins(); len(got) != 0 {
@@ -259,7 +259,7 @@ func TestARepoIsRenamedArchivedAndRemoved(t *testing.T) {
 	onTeams(t, func(t *testing.T, x *team) {
 		at := "/v1/repos/" + x.repo(apiRepo).ID
 		patch := func(status int, body map[string]any) (r coord.Repo) {
-			x.W.Must(status, request{Method: "PATCH", Path: at, Token: x.Ada.Token, Body: body}, &r)
+			x.W.Must(status, request{Method: "PATCH", Path: at, Token: x.Own(x.Ada), Body: body}, &r)
 			return r
 		}
 		patch(409, map[string]any{"full_name": "acme/web"})
@@ -276,10 +276,10 @@ func TestARepoIsRenamedArchivedAndRemoved(t *testing.T) {
 		patch(200, map[string]any{"archived": false})
 		var made wire.Declared
 		x.W.Must(201, declare, &made)
-		x.W.Must(409, request{Method: "DELETE", Path: at, Token: x.Ada.Token}, nil)
+		x.W.Must(409, request{Method: "DELETE", Path: at, Token: x.Own(x.Ada)}, nil)
 		x.W.Must(200, request{Method: "POST", Path: "/v1/intents/" + made.Intent.Ref + "/close", Token: x.Cyd.Token,
 			Body: map[string]any{"outcome": "abandoned"}}, nil)
-		x.W.Must(204, request{Method: "DELETE", Path: at, Token: x.Ada.Token}, nil)
+		x.W.Must(204, request{Method: "DELETE", Path: at, Token: x.Own(x.Ada)}, nil)
 		x.W.Must(404, request{Method: "GET", Path: at, Token: x.Ada.Token}, nil)
 		if got := x.repos(); !slices.Equal(got, []string{"acme/web"}) {
 			t.Errorf("repos: %v", got)

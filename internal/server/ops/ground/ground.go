@@ -59,6 +59,9 @@ type Ground struct {
 	Config Config
 	// Forget is told of an org whose callers' standing changed.
 	Forget func(org string)
+	// Unruled lets agents end what others hold exclusively, so that a test can
+	// show that the rule is needed. It is set before the first request.
+	Unruled bool
 }
 
 // New returns a Ground on s.

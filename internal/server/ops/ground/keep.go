@@ -17,6 +17,7 @@ type keep struct {
 	row   store.ConflictRow
 	by    *engine.Worker // the work that is kept out, as it was
 	alone bool           // nobody was at the holder's work, which is the same person's
+	holds []string       // lineages at the holder's work
 	paths []string
 }
 
@@ -38,7 +39,7 @@ func (c *Change) keeps(ctx context.Context) ([]keep, error) {
 		if holder == nil || by == nil {
 			continue
 		}
-		k := keep{row: row, by: by, alone: row.HolderUser == user && len(holder.Lineages) == 0}
+		k := keep{row: row, by: by, holds: holder.Lineages, alone: row.HolderUser == user && len(holder.Lineages) == 0}
 		for _, e := range row.Evidence {
 			if e.Path != nil && !slices.Contains(k.paths, *e.Path) {
 				k.paths = append(k.paths, *e.Path)
@@ -89,17 +90,10 @@ func (s *Ground) checkKeeps(ctx context.Context, c *Change, keeps []keep) error 
 		if k.stands(c) || k.alone || now == nil || now.User.ID != k.by.User.ID {
 			continue // it stands; or what was kept out is no more, or no more theirs
 		}
-		who := coord.Stake{User: k.by.User.ID}
-		if c.Who.SessionID != "" {
-			sess, err := c.Session(ctx, c.Who.OrgID, c.Who.SessionID)
-			if err != nil {
-				return err
-			}
-			who.Worker = WorkerOf(sess)
-		}
-		holder, challenger := k.row.Stakes()
-		if coord.SideOf(holder, challenger, who, false) == coord.Holder {
-			continue // the holder's side lets go
+		if holder, err := c.SpeaksAs(ctx, k.holds); err != nil {
+			return err
+		} else if holder {
+			continue // it lets go
 		}
 		return problem.Newf(problem.Forbidden, "%s keeps your work out, and this would let it in: that is for the holder's side, or for a "+
 			"person to override at %s",

@@ -69,6 +69,9 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 			if err := s.checkKeeps(ctx, c, keeps); err != nil {
 				return err
 			}
+			if err := s.checkHolds(ctx, c); err != nil {
+				return err
+			}
 			return c.Reblock(ctx)
 		})
 	})

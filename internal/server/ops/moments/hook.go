@@ -129,7 +129,7 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 		return nil, "", err
 	}
 	h := &hook{Change: c, event: e, repo: *repo}
-	old, err := c.SessionByExternal(ctx, c.Who.OrgID, c.Who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+	old, err := knownSession(ctx, c, e, repo.ID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -174,6 +174,25 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 	}
 	return h, "", err
 }
+
+// knownSession returns the session of an event in a repo, or nil. One that began
+// before its client sent keys takes the first that comes.
+func knownSession(ctx context.Context, c *ground.Change, e *hookEvent, repo string) (*store.SessionRow, error) {
+	find := func() (*store.SessionRow, error) {
+		return c.SessionByName(ctx, c.Who.OrgID, c.Who.UserID, e.Session.Tool, e.name(), repo)
+	}
+	old, err := find()
+	if err != nil || old != nil || e.Session.Key == "" {
+		return old, err
+	}
+	if err := c.GiveKey(ctx, c.Who.OrgID, c.Who.UserID, e.Session.Tool, e.Session.ExternalID, e.Session.Key); err != nil {
+		return nil, err
+	}
+	return find()
+}
+
+// name is how the session of an event is known.
+func (e *hookEvent) name() string { return store.SessionName(e.Session.ExternalID, e.Session.Key) }
 
 // appear makes sure that the index knows this session: one that comes back
 // had left it.
@@ -251,7 +270,7 @@ func movedRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo
 		return nil, nil
 	}
 	if len(e.Repo.RootCommits) == 0 {
-		return c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, e.Session.ExternalID)
+		return c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, e.name())
 	}
 	r, err := c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, "")
 	if err != nil || r == nil {
@@ -336,14 +355,14 @@ func (h *hook) startSession(ctx context.Context) error {
 		User:            h.Who.User(),
 		Repo:            coord.RepoName{ID: h.repo.ID, FullName: h.repo.FullName},
 		Tool:            e.Session.Tool,
-		ExternalID:      e.Session.ExternalID,
+		ExternalID:      e.name(),
 		StartedAt:       h.Now,
 		LastHeartbeatAt: h.Now,
 	}}
 	h.describe(&s)
 	// Sub-agents share their parent's lineage, and so does one agent's work
 	// in several repos.
-	for _, id := range []string{e.Session.ParentExternalID, e.Session.ExternalID} {
+	for _, id := range []string{store.SessionName(e.Session.ParentExternalID, e.Session.ParentKey), e.name()} {
 		if s.LineageID != "" || id == "" {
 			continue
 		}

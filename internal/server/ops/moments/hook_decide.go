@@ -117,7 +117,7 @@ func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known
 
 // key is how memory knows the session of an event.
 func (e *hookEvent) key() live.SessionKey {
-	return live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.Session.ExternalID, Remotes: strings.Join(e.remotes, " ")}
+	return live.SessionKey{User: e.who.UserID, Tool: e.Session.Tool, External: e.name(), Remotes: strings.Join(e.remotes, " ")}
 }
 
 // readPlace reads the session of an event, or nil if there is none at work.
@@ -127,7 +127,7 @@ func (s *Service) readPlace(ctx context.Context, e *hookEvent) (out *live.Place,
 		if err != nil || repo == nil || repo.ArchivedAt != nil {
 			return err
 		}
-		sess, err := tx.SessionByExternal(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.Session.ExternalID, repo.ID)
+		sess, err := tx.SessionByName(ctx, e.who.OrgID, e.who.UserID, e.Session.Tool, e.name(), repo.ID)
 		if err == nil && sess != nil && sess.EndedAt == nil {
 			out = &live.Place{Repo: *repo, Session: *sess}
 			out.Turned, err = tx.Turned(ctx, *sess)

@@ -142,7 +142,10 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 		if !isParty(who, row) && !who.Role.IsAdmin() {
 			return problem.Newf(problem.Forbidden, "only the parties of %s and admins act on it", row.Ref)
 		}
-		side := SideIn(row, who, sess)
+		side, err := spokenSide(ctx, c, row, sess)
+		if err != nil {
+			return err
+		}
 		effect, refused := row.Effect(action, side)
 		switch refused {
 		case coord.NotPossible:
@@ -187,6 +190,22 @@ func SideIn(row store.ConflictRow, who coord.Caller, sess *store.SessionRow) coo
 	}
 	holder, challenger := row.Stakes()
 	return coord.SideOf(holder, challenger, me, who.IsPerson())
+}
+
+// spokenSide is SideIn for what is done rather than shown: where a live session
+// holds, an agent speaks for the holder only if it is that session's.
+func spokenSide(ctx context.Context, c *ground.Change, row store.ConflictRow, sess *store.SessionRow) (coord.PartyRole, error) {
+	side, holder := SideIn(row, c.Who, sess), c.Live.Worker(row.Holder)
+	if side != coord.Holder || c.Who.IsPerson() || holder == nil || len(holder.Lineages) == 0 {
+		return side, nil
+	}
+	if sure, err := c.SpeaksAs(ctx, holder.Lineages); sure || err != nil {
+		return side, err
+	}
+	if row.ChallengerUser == c.Who.UserID {
+		return coord.Challenger, nil
+	}
+	return "", nil
 }
 
 // carryOut makes an action's effect.
@@ -327,10 +346,6 @@ func (s *Service) OverrideConflict(ctx context.Context, who coord.Caller, in wir
 		row, err := FindConflict(ctx, c.Tx, who, in.Ref)
 		if err != nil {
 			return err
-		}
-		if !who.IsPerson() {
-			return problem.Newf(problem.Forbidden, "an override is a person's word, and nothing that an agent uses can give it; "+
-				"a person does it at %s (an agent asks with the action request_override)", s.PageURL("conflict", row.Ref))
 		}
 		rules, err := c.EffectivePolicy(ctx, who.OrgID, row.Repo.ID)
 		if err != nil {

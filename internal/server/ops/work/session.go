@@ -24,12 +24,43 @@ const Expiry = coord.SessionExpiryHours * time.Hour
 // idle.
 const alwaysActive = time.Minute
 
-// CheckSession refuses a caller who acts under a session that is not theirs.
-func (s *Service) CheckSession(ctx context.Context, who coord.Caller) error {
-	return s.Read(ctx, func(tx *store.Tx) error {
-		_, err := OwnSession(ctx, tx, who, who.SessionID)
-		return err
+// CheckSession refuses a caller who acts under a session that is not theirs, and
+// returns the session's lineage if they show its key.
+func (s *Service) CheckSession(ctx context.Context, who coord.Caller) (lineage string, err error) {
+	err = s.Read(ctx, func(tx *store.Tx) error {
+		sess, err := OwnSession(ctx, tx, who, who.SessionID)
+		switch {
+		case err != nil:
+			return err
+		case sess.ProvedBy(who.SessionKey):
+			lineage = sess.LineageID
+			return nil
+		}
+		return maySpeakAs(ctx, tx, who, sess)
 	})
+	return lineage, err
+}
+
+// maySpeakAs refuses an agent that names a session without showing its key, or
+// with another's. Ids of sessions are no keys: everybody is shown them. A person
+// may name any of theirs, and so may the only agent that works with a token: it
+// can be no other. A session whose client has no keys can be named; what it
+// holds is safe all the same (ground.SpeaksAs).
+func maySpeakAs(ctx context.Context, tx *store.Tx, who coord.Caller, sess store.SessionRow) error {
+	switch {
+	case who.IsPerson() || who.Lineage == sess.LineageID || who.Lineage == "" && who.SessionKey == "" && !sess.Keyed():
+		return nil
+	case who.Lineage == "" && who.SessionKey == "":
+		recent, err := RecentSessions(ctx, tx, who)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(recent, func(x store.SessionRow) bool { return x.LineageID != sess.LineageID }) {
+			return nil
+		}
+	}
+	return problem.Newf(problem.Forbidden, "nothing shows that you are the agent of session %s, whose id everybody can see; its host's "+
+		"svc mcp does, with the session's key", sess.ID)
 }
 
 // OwnSession returns the caller's session of that id.
@@ -58,6 +89,9 @@ func (s *Service) ActingSession(ctx context.Context, tx *store.Tx, who coord.Cal
 	}
 	if id != nil {
 		sess, err := OwnSession(ctx, tx, who, *id)
+		if err == nil {
+			err = maySpeakAs(ctx, tx, who, sess)
+		}
 		if err == nil && brought && who.Via == coord.ViaTool && repo != "" && sess.Repo.ID != repo {
 			return s.elsewhere(ctx, tx, who, sess, repo)
 		}
