@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,12 +14,11 @@ import (
 
 // handOver runs a command in the companion as if it were this program.
 func handOver(args []string) int {
-	program, err := companion.Path(companion.Reader)
+	cmd, err := companion.Command(context.Background(), args...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "svc:", err)
 		return ExitError
 	}
-	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	told := make(chan os.Signal, 4)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM)

@@ -12,6 +12,7 @@ package companion
 
 import (
 	"compress/gzip"
+	"context"
 	"embed"
 	"encoding/binary"
 	"encoding/hex"
@@ -21,6 +22,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -33,7 +35,7 @@ var files embed.FS
 type Program string
 
 const (
-	Reader Program = "reader" // svc with the grammars
+	Reader Program = "reader" // svc with all commands
 	Parser Program = "parser" // the grammars alone, where there is a C compiler for the system
 	Server Program = "svcd"
 )
@@ -55,6 +57,26 @@ func Carries(p Program) bool {
 func How() string {
 	how, _ := files.ReadFile("program/how")
 	return strings.TrimSpace(string(how))
+}
+
+// ParserVariable tells the reader where the parser is.
+const ParserVariable = "SVC_PARSER"
+
+// Command is the reader, about to be run.
+func Command(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	path, err := Path(Reader)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = os.Environ()
+	if Carries(Parser) {
+		if path, err = Path(Parser); err != nil {
+			return nil, err
+		}
+		cmd.Env = append(cmd.Env, ParserVariable+"="+path)
+	}
+	return cmd, nil
 }
 
 // Path returns where a program is, unpacked if need be into a folder of the

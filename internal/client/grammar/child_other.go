@@ -1,4 +1,4 @@
-//go:build lean && !unix
+//go:build (lean || apart) && !unix
 
 package grammar
 

@@ -1,4 +1,4 @@
-//go:build lean || !cgo
+//go:build lean || apart || !cgo
 
 package grammar
 

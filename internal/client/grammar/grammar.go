@@ -1,8 +1,8 @@
 // Package grammar turns source text into a flat array of syntax nodes. It is
 // the only package with C: tree-sitter parses, and one call brings the whole
 // tree over. A build without a C compiler has the same C as WebAssembly, and
-// makes the same trees; one with the tag lean has the interface and supports
-// no language.
+// makes the same trees; one with the tag lean or apart has no C and asks a
+// program that has (Use).
 //
 // Nothing happens at start-up: a language's tables are touched when a file of
 // that language is parsed.

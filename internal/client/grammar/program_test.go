@@ -1,4 +1,4 @@
-//go:build cgo && !lean && unix
+//go:build cgo && !lean && !apart && unix
 
 package grammar
 

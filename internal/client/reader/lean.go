@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -48,7 +47,7 @@ const handBack = 20 * time.Millisecond
 
 // ask has the companion read the files.
 func (in Request) ask(ctx context.Context) (*coord.Analysis, error) {
-	program, err := companion.Path(companion.Reader)
+	cmd, err := companion.Command(ctx, Command)
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +59,10 @@ func (in Request) ask(ctx context.Context) (*coord.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program, Command)
 	cmd.Stdin = bytes.NewReader(request)
 	answer, err := cmd.Output()
 	if err != nil {
-		if ctx.Err() == nil && companion.Repair(program) {
+		if ctx.Err() == nil && companion.Repair(cmd.Path) {
 			return in.ask(ctx) // from a new copy, which is not damaged
 		}
 		return nil, fmt.Errorf("the part that reads code failed: %w", err)

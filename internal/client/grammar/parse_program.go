@@ -1,4 +1,4 @@
-//go:build lean
+//go:build lean || apart
 
 package grammar
 
@@ -23,21 +23,22 @@ type Program struct {
 
 var (
 	program Program
-	mu      sync.Mutex // the program answers one request after the other
-	running *child
+	mu      sync.Mutex
+	idle    []*child // each answers one request after the other, so several work at once
 )
 
 // Use tells where the program is. Without one no language is supported.
 func Use(p Program) { program = p }
 
-// Stop ends the program, if it runs, and waits for its end.
+// Stop ends the programs that run and waits for their end. Nobody may be
+// parsing.
 func Stop() {
 	mu.Lock()
 	defer mu.Unlock()
-	if running != nil {
-		running.stop()
-		running = nil
+	for _, c := range idle {
+		c.stop()
 	}
+	idle = nil
 }
 
 // Supported tells whether this build can parse a language.
@@ -107,27 +108,42 @@ func raw(nodes []Node) []byte {
 // ask sends a request and has the answer read, by a new copy of the program if
 // the one on disk is damaged.
 func ask(in [inWords]uint32, old, new []byte, answer func([outWords]uint32, func([]byte) error) error) error {
-	mu.Lock()
-	defer mu.Unlock()
 	for again := false; ; again = true {
 		path, err := program.Path()
 		if err != nil {
 			return err
 		}
-		if running == nil {
-			running, err = start(path)
+		c := take()
+		if c == nil {
+			c, err = start(path)
 		}
 		if err == nil {
-			if err = running.exchange(in, old, new, answer); err == nil {
+			if err = c.exchange(in, old, new, answer); err == nil {
+				give(c)
 				return nil
 			}
-			running.stop()
+			c.stop()
 		}
-		running = nil
 		if again || !program.Repair(path) {
 			return err
 		}
 	}
+}
+
+// take returns a program that runs and has nothing to do, if there is one.
+func take() (c *child) {
+	mu.Lock()
+	defer mu.Unlock()
+	if n := len(idle); n > 0 {
+		c, idle = idle[n-1], idle[:n-1]
+	}
+	return c
+}
+
+func give(c *child) {
+	mu.Lock()
+	defer mu.Unlock()
+	idle = append(idle, c)
 }
 
 func (c *child) exchange(in [inWords]uint32, old, new []byte, answer func([outWords]uint32, func([]byte) error) error) error {
