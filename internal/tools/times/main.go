@@ -21,11 +21,11 @@ import (
 )
 
 func main() {
-	if dir := os.Getenv(dirVariable); dir != "" {
-		code, err := stand(dir, filepath.Base(os.Args[0]), os.Args[1:])
+	args := os.Args[1:]
+	if len(args) > 3 && args[0] == standIn {
+		code, err := stand(args[1], args[2], args[3:])
 		exit(code, err)
 	}
-	args := os.Args[1:]
 	cold := len(args) > 0 && args[0] == "-cold"
 	if cold {
 		args = args[1:]
@@ -106,16 +106,19 @@ func standIns(dir string) ([]string, error) {
 		return nil, err
 	}
 	path := bin + string(os.PathListSeparator) + os.Getenv("PATH")
-	env := append(os.Environ(), dirVariable+"="+dir, "PATH="+path)
 	for _, name := range append([]string{"go"}, compilers...) {
 		real, err := exec.LookPath(name)
 		if err != nil {
 			continue // whoever needs it will say so
 		}
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+		// By a script: whoever clears the environment is served, too.
+		script := fmt.Sprintf("#!/bin/sh\nexec %q %s %q %s %q \"$@\"\n", self, standIn, dir, name, real)
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
 			return nil, err
 		}
-		env = append(env, realVariable+name+"="+real)
 	}
-	return env, os.Setenv("PATH", path) // where the command itself is looked for
+	if err := os.Setenv("PATH", path); err != nil { // where the command itself is looked for, too
+		return nil, err
+	}
+	return os.Environ(), nil
 }

@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// What a stand-in is told by its environment.
+// How a stand-in knows what it is.
 const (
-	dirVariable    = "SVC_TIMES_DIR"   // where to write what it saw
-	realVariable   = "SVC_TIMES_REAL_" // with a name: the program it stands in for
-	insideVariable = "SVC_TIMES_INSIDE"
-	testBinary     = "test-binary" // the name under which go test starts us with a test to run
+	standIn        = "stand-in"         // the first argument: then come the folder for notes, a name and the program of that name
+	testBinary     = "test-binary"      // the name under which go test starts us with a test to run
+	insideVariable = "SVC_TIMES_INSIDE" // set for what go starts
 )
 
 // A Note is what a stand-in saw.
@@ -32,10 +31,10 @@ type Note struct {
 
 // stand runs the program in whose place this one is, and notes what it cost.
 func stand(dir, name string, args []string) (int, error) {
-	if len(args) > 0 && args[0] == testBinary {
-		return runTest(dir, args[1:])
+	if name == testBinary {
+		return runTest(dir, args)
 	}
-	cmd := exec.Command(os.Getenv(realVariable+name), args...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, os.Environ()
 	if name == "go" {
 		return runGo(dir, cmd)
@@ -44,7 +43,7 @@ func stand(dir, name string, args []string) (int, error) {
 	if err != nil || os.Getenv(insideVariable) != "" { // go says itself what it had compiled
 		return code, err
 	}
-	what, target := sourceOf(args)
+	what, target := sourceOf(args[1:])
 	return code, note(dir, Note{C: what, Target: target, Took: used(cmd)})
 }
 
@@ -72,7 +71,7 @@ func runGo(dir string, cmd *exec.Cmd) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	cmd.Args = slices.Insert(cmd.Args, 2, append(more, "-json", "-exec="+self+" "+testBinary)...)
+	cmd.Args = slices.Insert(cmd.Args, 2, append(more, "-json", "-exec="+strings.Join([]string{self, standIn, dir, testBinary}, " "))...)
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err == nil {
