@@ -15,9 +15,10 @@ import (
 
 // How a stand-in knows what it is.
 const (
-	standIn        = "stand-in"         // the first argument: then come the folder for notes, a name and the program of that name
-	testBinary     = "test-binary"      // the name under which go test starts us with a test to run
-	insideVariable = "SVC_TIMES_INSIDE" // set for what go starts
+	standIn        = "stand-in"     // the first argument: then come the folder for notes, a name and the program of that name
+	testBinary     = "test-binary"  // the name under which go test starts us with tests to run
+	program        = "program"      // and go run with what it built
+	insideVariable = "TIMES_INSIDE" // set for what go starts; svcd refuses variables of its own that it does not know
 )
 
 // A Note is what a stand-in saw.
@@ -31,8 +32,11 @@ type Note struct {
 
 // stand runs the program in whose place this one is, and notes what it cost.
 func stand(dir, name string, args []string) (int, error) {
-	if name == testBinary {
+	switch name {
+	case testBinary:
 		return runTest(dir, args)
+	case program:
+		return ended(outside(dir, args).Run())
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, os.Environ()
@@ -63,15 +67,22 @@ func runGo(dir string, cmd *exec.Cmd) (int, error) {
 	graph.Close()
 	cmd.Env = append(cmd.Env, insideVariable+"=1")
 	more := []string{"-debug-actiongraph=" + graph.Name()}
-	if cmd.Args[1] != "test" || slices.Contains(cmd.Args, "-c") {
-		cmd.Args = slices.Insert(cmd.Args, 2, more...)
-		return ended(cmd.Run())
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return 1, err
 	}
-	cmd.Args = slices.Insert(cmd.Args, 2, append(more, "-json", "-exec="+strings.Join([]string{self, standIn, dir, testBinary}, " "))...)
+	as := func(name string) string { return "-exec=" + strings.Join([]string{self, standIn, dir, name}, " ") }
+	tests := cmd.Args[1] == "test" && !slices.Contains(cmd.Args, "-c")
+	switch {
+	case tests:
+		more = append(more, "-json", as(testBinary))
+	case cmd.Args[1] == "run":
+		more = append(more, as(program))
+	}
+	cmd.Args = slices.Insert(cmd.Args, 2, more...)
+	if !tests {
+		return ended(cmd.Run())
+	}
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -130,13 +141,8 @@ func listen(dir string, in io.Reader, out io.Writer) error {
 // runTest runs the tests of a package and notes what they cost, with all that
 // they started and waited for.
 func runTest(dir string, args []string) (int, error) {
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.Command(args[0], args[1:]...) // what it starts is its own: go is not looked for again
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, insideVariable+"=") { // what they start is theirs
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
 	code, err := ended(cmd.Run())
 	if err != nil {
 		return code, err
@@ -146,6 +152,15 @@ func runTest(dir string, args []string) (int, error) {
 		return 1, err
 	}
 	return code, note(dir, Note{Package: here, Took: used(cmd)})
+}
+
+// outside is a command that go starts but that is no part of its work. Go puts
+// itself before us on the way to programs; it is put behind us again.
+func outside(dir string, args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), insideVariable+"=", "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return cmd
 }
 
 // sourceOf tells of a compiler's arguments what is compiled, and for what.
