@@ -36,7 +36,7 @@ var (
 		{"store"},
 		{"store/storetest", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing"},
 		{"live", "memory"},
-		{"leases"},
+		{"leases", "ruling"},
 		{"ops/ground"},
 		{"ops/money"},
 		{"ops/people"},
@@ -45,7 +45,7 @@ var (
 		{"ops/moments", "ops/forge", "ops/outgoing"},
 		{"ops"},
 		{"api"},
-		{"rest", "mcpserver", "dashboard", "notify"},
+		{"rest", "mcpserver", "dashboard", "notify", "edge"},
 		{"daemon"},
 		{"stories"},
 	}

@@ -37,6 +37,7 @@ type FollowWork struct {
 type EdgeSession struct {
 	Tool       string `json:"tool" minLength:"1" maxLength:"40"`
 	ExternalID string `json:"external_id" minLength:"1" maxLength:"200"`
+	Beat       bool   `json:"beat,omitempty" doc:"It has edited since the caller last asked: it is alive"`
 }
 
 // A WorkFrame is a piece of a snapshot of a repository's live work, or what

@@ -22,6 +22,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/edge"
 )
 
 // The service of one person on one machine, which svc up and hooks start and
@@ -142,6 +143,7 @@ func runLocal(ctx context.Context, env Env, cfg Config, idle time.Duration) erro
 	if idle > 0 {
 		go d.local.endWhenIdle(ctx, idle, stop)
 	}
+	defer d.local.edge.Close()
 	return d.Wait(ctx)
 }
 
@@ -189,13 +191,25 @@ type local struct {
 	busy    int       // requests under way
 	quiet   time.Time // since when there are none
 	tickets map[string]time.Time
+	edge    *edge.Edge // in front of the servers that its person is logged in to
 }
 
 func (l *local) open(d *Daemon, token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.daemon, l.token, l.tickets = d, token, map[string]time.Time{}
+	l.edge = edge.New(edge.Options{Dir: filepath.Join(d.cfg.Data, "edge"), Key: token, Log: d.log})
 	d.local = l
+}
+
+// through returns the edge, once the service has its owner.
+func (l *local) through() http.Handler {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.edge == nil {
+		return http.NotFoundHandler()
+	}
+	return l.edge
 }
 
 // around puts the guard of a local service before a handler.
@@ -218,6 +232,10 @@ func (l *local) guard(next http.Handler) http.Handler {
 		if r.URL.Path != "/healthz" && r.URL.Path != "/metrics" {
 			l.count(1)
 			defer l.count(-1)
+		}
+		if strings.HasPrefix(r.URL.Path, wire.EdgePath+"/") {
+			l.through().ServeHTTP(w, r)
+			return
 		}
 		switch r.Method + " " + r.URL.Path {
 		case "POST " + wire.LocalStopPath:

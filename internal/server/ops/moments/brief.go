@@ -2,16 +2,15 @@ package moments
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/server/ruling"
 )
 
 // marker wraps what teammates wrote, wherever it reaches an agent.
-var marker = peertext.NewMarker(rand.Reader)
+var marker = ruling.Marker
 
 // A brief gathers what an agent is to be told, the most important first, and
 // leaves out what it has heard already.

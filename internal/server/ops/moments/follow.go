@@ -133,6 +133,10 @@ func (f *following) places(ctx context.Context, out *wire.WorkFrame) error {
 		if p == nil {
 			continue
 		}
+		if of.Beat {
+			f.work.Beats.Note(f.who.OrgID, p.Session.ID, f.Store.Now())
+		}
+		of.Beat = false // it tells nothing of the place
 		x := wire.EdgePlace{
 			EdgeSession: of,
 			SessionID:   p.Session.ID,

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/money"
 	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -46,7 +47,7 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.Ev
 	var err error
 	switch in.Event {
 	case wire.HookPrePush:
-		return allowed(), nil
+		return ruling.Allowed(), nil
 	case wire.HookPreEdit, wire.HookPreShell:
 		reply, err = s.hookDecide(ctx, e)
 	default:
@@ -54,10 +55,6 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.Ev
 	}
 	reply.Reason, reply.InjectContext = marker.Text(reply.Reason), marker.Text(reply.InjectContext)
 	return reply, err
-}
-
-func allowed() wire.HookReply {
-	return wire.HookReply{Decision: wire.Allow, Conflicts: []wire.HookConflict{}}
 }
 
 // hookRecord handles the events that change what is known: all but those that
@@ -75,7 +72,7 @@ func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return err
 		}
 		if h == nil {
-			reply = allowed()
+			reply = ruling.Allowed()
 			reply.InjectContext = why
 			return nil
 		}
@@ -454,7 +451,7 @@ func (h *hook) worker() string {
 
 // reply makes the answer to a recorded event.
 func (h *hook) reply(ctx context.Context) (wire.HookReply, error) {
-	reply := allowed()
+	reply := ruling.Allowed()
 	reply.SessionID = &h.session.ID
 	reply.IndexVersion = h.repo.IndexVersion
 	if h.intent != nil {

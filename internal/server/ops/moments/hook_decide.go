@@ -13,6 +13,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -29,12 +30,12 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		return s.hookAnswer(ctx, e)
 	}
 	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
-	reply := allowed()
+	reply := ruling.Allowed()
 	reply.SessionID, reply.IndexVersion = &p.Session.ID, p.Repo.IndexVersion
 	if n := p.Session.Intent; n != nil {
 		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
 	}
-	sweeps := sweepsOf(e)
+	sweeps := ruling.SweepsOf(e.HookRequest)
 	if len(e.Paths) == 0 && len(sweeps) == 0 {
 		return reply, nil
 	}
@@ -60,48 +61,15 @@ func unsure(ctx context.Context, err error) (wire.HookReply, error) {
 	if ctx.Err() != nil || !errors.As(err, &p) || p.Kind != problem.Unavailable {
 		return wire.HookReply{}, err
 	}
-	reply := allowed()
+	reply := ruling.Allowed()
 	reply.Unchecked = wire.UncheckedDatabase
 	reply.InjectContext = "svc could not check this edit: its database did not answer in time. Others may be at work in the same place."
 	return reply, nil
 }
 
+// editOf returns what an event of a session is about to write.
 func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Time) engine.Edit {
-	return engine.Edit{
-		Worker:  w,
-		Session: sess.ID,
-		Copy:    live.CopyOf(sess.Session),
-		Since:   sess.StartedAt,
-		Paths:   e.Paths,
-		Now:     now,
-		Pending: pendingOf(e),
-	}
-}
-
-// pendingOf returns what files would be like after an edit, if the event tells.
-func pendingOf(e *hookEvent) map[string]*coord.FileFacts {
-	if len(e.Pending) == 0 {
-		return nil
-	}
-	out := make(map[string]*coord.FileFacts, len(e.Pending))
-	for i := range e.Pending {
-		p := &e.Pending[i]
-		f := &coord.FileFacts{Path: p.Path, Status: coord.FileModified, Hunks: p.Hunks}
-		switch {
-		case p.BaseBlob == "":
-			f.Status = coord.FileAdded
-		case p.NewBlob == "":
-			f.Status = coord.FileDeleted
-		}
-		if p.BaseBlob != "" {
-			f.BaseBlob = &p.BaseBlob
-		}
-		if p.NewBlob != "" {
-			f.NewBlob = &p.NewBlob
-		}
-		out[p.Path] = f
-	}
-	return out
+	return ruling.EditOf(e.HookRequest, w, ruling.Session{ID: sess.ID, Copy: live.CopyOf(sess.Session), Since: sess.StartedAt}, now)
 }
 
 // lookUp finds the session of an event and reports whether the event tells
@@ -159,7 +127,7 @@ func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.Hook
 			return err
 		}
 		if h == nil {
-			reply = allowed()
+			reply = ruling.Allowed()
 			return nil
 		}
 		c.Who.SessionID = h.session.ID
@@ -181,7 +149,7 @@ func (h *hook) edit() engine.Edit {
 func (h *hook) decision() engine.Decision { return engine.Decide(h.Live.View(), h.edit()) }
 
 func (h *hook) decide(ctx context.Context) (wire.HookReply, error) {
-	d, g := h.decision(), engine.Guard(h.Live.View(), h.edit(), sweepsOf(h.event))
+	d, g := h.decision(), engine.Guard(h.Live.View(), h.edit(), ruling.SweepsOf(h.event.HookRequest))
 	switch {
 	case d.Action == engine.Block:
 		return h.block(ctx, d)
@@ -250,16 +218,12 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 	if err != nil {
 		return reply, err
 	}
-	reply.Decision, reply.Reason, reply.InjectContext = wire.Block, marker.Say(d.Reason, maxConflictLine), ""
-	refs := []string{}
-	reply.Conflicts = []wire.HookConflict{}
-	for _, c := range hits {
-		refs = append(refs, c.Ref)
-		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})
+	ruling.Refuse(&reply, d.Reason)
+	named := make([]wire.HookConflict, len(hits))
+	for i, c := range hits {
+		named[i] = wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity}
 	}
-	if len(refs) > 0 {
-		reply.Reason += " Conflict: " + strings.Join(refs, ", ") + "."
-	}
+	refs := ruling.Name(&reply, named)
 	return reply, h.TellOf(ctx, coord.EventHookBlocked, h.session.ID, h.repo.ID,
 		wire.HookBlockedPayload{HookPayload: h.answered(wire.Block, kindOf(d)), Refs: refs})
 }
@@ -364,7 +328,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 		h.conflictItem(ref, engine.HeardOf(ref, f, h.worker()), "", f)
 	}
 	if g.Action == engine.Warn {
-		h.brief.add(rankConflict, "git over others' work", g.Key, marker.Say("svc warn ("+guardKind+"): "+g.Reason, maxConflictLine), nil)
+		h.brief.add(rankConflict, "git over others' work", g.Key, ruling.GuardLine(g), nil)
 	}
 	if d.Undeclared {
 		h.brief.add(rankConflict, "edit without intent", "", engine.WantsIntent, nil)
@@ -378,7 +342,7 @@ func (h *hook) warn(ctx context.Context, d engine.Decision, g engine.Guarded) (w
 		return reply, err
 	}
 	reply.Decision, reply.Reason = wire.Warn, reply.InjectContext
-	kind := guardKind
+	kind := ruling.GuardKind
 	if d.Action == engine.Warn {
 		kind = kindOf(d)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
@@ -42,18 +41,6 @@ func (h *hook) gatherNews(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// maxConflictLine bounds what one conflict may say, in bytes.
-const maxConflictLine = 1500
-
-// conflictLine tells of a conflict in our own words. Names and branches in it
-// are cleaned like all that teammates chose.
-func conflictLine(ref string, f *engine.Finding, text string, s coord.Suggestion) string {
-	if ref != "" {
-		ref += " "
-	}
-	return marker.Say(fmt.Sprintf("svc %s%s (%s): %s %s", ref, f.Severity, f.Kind, text, s.Text), maxConflictLine)
 }
 
 // maxLetters is how many messages go into one brief.

@@ -8,6 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
+	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -83,7 +84,7 @@ func (h *hook) withdrawals(ctx context.Context, findings []engine.Finding) error
 		var end engine.Ending
 		if end, err = h.ending(ctx, row, findings, map[string]bool{}); err == nil {
 			mark := ground.HeardMark(engine.Heard{Ref: row.Ref, Severity: row.Severity, Over: true})
-			h.brief.add(rankConflict, key, mark, marker.Say(engine.TellEnding(end, h.worker()), maxConflictLine), nil)
+			h.brief.add(rankConflict, key, mark, marker.Say(engine.TellEnding(end, h.worker()), ruling.MaxLine), nil)
 		}
 	}
 	return err
@@ -108,11 +109,11 @@ func (h *hook) conflictItem(ref string, now engine.Heard, order string, f *engin
 	case engine.TurnNew:
 		order = ""
 		text, suggestion := engine.Explain(*f, h.worker(), h.Now)
-		h.brief.add(rankConflict, key, ground.HeardMark(now), conflictLine(ref, f, text, suggestion), nil)
+		h.brief.add(rankConflict, key, ground.HeardMark(now), ruling.Line(ref, f, text, suggestion), nil)
 		return
 	}
 	text := engine.TellTurn(turn, heard, *f, h.worker(), h.Now, order)
-	h.brief.add(rankConflict, key, ground.HeardMark(now), conflictLine(ref, f, text, coord.Suggestion{}), nil)
+	h.brief.add(rankConflict, key, ground.HeardMark(now), ruling.Line(ref, f, text, coord.Suggestion{}), nil)
 }
 
 // endings tells which conflicts that the session heard of are over, why, and
@@ -147,7 +148,7 @@ func (h *hook) endings(ctx context.Context, findings []engine.Finding) (map[stri
 		if err != nil {
 			return nil, err
 		}
-		h.brief.add(rankConflict, key, mark, marker.Say(engine.TellEnding(end, h.worker()), maxConflictLine), nil)
+		h.brief.add(rankConflict, key, mark, marker.Say(engine.TellEnding(end, h.worker()), ruling.MaxLine), nil)
 	}
 	return merged, nil
 }
