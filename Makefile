@@ -23,7 +23,7 @@ RACED   := $(addprefix ./internal/,client/backtest/... client/bridge/... client/
 	server/api/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
 	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
 	server/rest/... server/store/... server/vault/... core/shape/... \
-	server/leases/... badline/...)
+	server/leases/... server/edge/... badline/...)
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10
 comma   := ,
