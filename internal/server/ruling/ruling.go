@@ -158,7 +158,9 @@ func Line(ref string, f *engine.Finding, text string, s coord.Suggestion) string
 }
 
 // GuardLine tells of git commands that would hit others' work.
-func GuardLine(g engine.Guarded) string { return Marker.Say("svc warn ("+GuardKind+"): "+g.Reason, MaxLine) }
+func GuardLine(g engine.Guarded) string {
+	return Marker.Say("svc warn ("+GuardKind+"): "+g.Reason, MaxLine)
+}
 
 // Warning is all that a ruling warns of, for who was told nothing of it before.
 func (r *Ruling) Warning(worker string, now coord.Time) string {
