@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-github/v88/github"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -24,23 +25,17 @@ var fileStatuses = map[string]coord.FileStatus{
 
 // Changed looks at no more than the 300 files that GitHub compares.
 func (h onGitHub) Changed(ctx context.Context, repo, before, after string, paths []string) (out []coord.FileFacts, err error) {
-	c, err := h.client(h.access)
-	if err != nil {
-		return nil, err
-	}
-	owner, name := split(repo)
-	// Only the first page of a comparison has files, at most 300 of them.
-	diff, _, err := c.Repositories.CompareCommits(ctx, owner, name, before, after, &github.ListOptions{PerPage: 1})
+	diff, err := h.compare(ctx, repo, before, after, "1")
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range diff.Files {
-		facts, ok := factsOf(f)
-		if !ok || !slices.Contains(paths, f.GetFilename()) && !slices.Contains(paths, f.GetPreviousFilename()) {
+		facts, ok := f.facts()
+		if !ok || !slices.Contains(paths, f.Filename) && !slices.Contains(paths, f.Previous) {
 			continue
 		}
 		if facts.Status != coord.FileAdded {
-			blob, err := blobOf(ctx, c, owner, name, basePath(facts), before)
+			blob, err := h.blob(ctx, repo, basePath(facts), before)
 			if err != nil {
 				return nil, err
 			}
@@ -58,23 +53,35 @@ func basePath(f coord.FileFacts) string {
 	return f.Path
 }
 
-// blobOf returns the id of a file's content at a commit, nil if there is none.
-func blobOf(ctx context.Context, c *github.Client, owner, name, path, at string) (*string, error) {
-	file, _, _, err := c.Repositories.GetContents(ctx, owner, name, path, &github.RepositoryContentGetOptions{Ref: at})
-	if missing(err) || err == nil && file.GetSHA() == "" {
+// blob returns the id of a file's content at a commit, nil if there is none. Of
+// a folder GitHub tells the list.
+func (h onGitHub) blob(ctx context.Context, repo, path, at string) (*string, error) {
+	var there json.RawMessage
+	_, err := h.call(ctx, h.access, http.MethodGet, repoPath(repo)+"/contents/"+escaped(path), url.Values{"ref": {at}}, nil, &there)
+	if missing(err) {
 		return nil, nil
 	}
-	if err != nil {
+	var file struct{ SHA string }
+	if err != nil || json.Unmarshal(there, &file) != nil || file.SHA == "" {
 		return nil, err
 	}
-	return file.SHA, nil
+	return &file.SHA, nil
 }
 
-func factsOf(f *github.CommitFile) (coord.FileFacts, bool) {
-	status, ok := fileStatuses[f.GetStatus()]
-	facts := changedFile(f.GetFilename(), status, f.GetPatch())
-	if status == coord.FileRenamed && f.GetPreviousFilename() != "" {
-		facts.OldPath = f.PreviousFilename
+// A changed is a file of GitHub's comparison.
+type changed struct {
+	Filename string
+	Previous string `json:"previous_filename"`
+	Status   string
+	Patch    string
+	SHA      *string
+}
+
+func (f changed) facts() (coord.FileFacts, bool) {
+	status, ok := fileStatuses[f.Status]
+	facts := changedFile(f.Filename, status, f.Patch)
+	if status == coord.FileRenamed && f.Previous != "" {
+		facts.OldPath = &f.Previous
 	}
 	if status != coord.FileDeleted {
 		facts.NewBlob = f.SHA

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,7 +212,7 @@ func TestWhatGitHubsErrorsMean(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			wait := Wait(err, now)
+			wait := Wait(err)
 			if wait < tt.wait || tt.wait == 0 && wait != 0 {
 				t.Errorf("wait %v, want %v: %v", wait, tt.wait, err)
 			}
@@ -219,5 +220,27 @@ func TestWhatGitHubsErrorsMean(t *testing.T) {
 				t.Errorf("gone = %v, want %v: %v", got, tt.gone, err)
 			}
 		})
+	}
+}
+
+// Lists are read to their end, and the token goes to no other address than the
+// API's, whatever the link to the next page says.
+func TestPagesOfGitHub(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Authorization")+" "+r.URL.String())
+		if r.URL.Query().Get("page") == "" {
+			w.Header().Add("Link", `<https://x.example.com/?page=2&per_page=100>; rel="next", <https://x.example.com/?page=9>; rel="last"`)
+		}
+		fmt.Fprintf(w, `{"repositories":[{"full_name":"acme/a%d"}]}`, len(asked))
+	}))
+	defer srv.Close()
+	got, err := NewGitHub(http.DefaultTransport).Repositories(t.Context(), Access{API: srv.URL, Token: "t"})
+	if err != nil || !slices.Equal(got, []string{"acme/a1", "acme/a2"}) {
+		t.Errorf("repositories = %v, %v", got, err)
+	}
+	want := []string{"Bearer t /installation/repositories?per_page=100", "Bearer t /installation/repositories?page=2&per_page=100"}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 }

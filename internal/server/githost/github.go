@@ -3,30 +3,27 @@ package githost
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/bradleyfalzon/ghinstallation/v2"
-	"github.com/google/go-github/v88/github"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // GitHub is a client of one or more GitHubs, as the apps that were made there.
 type GitHub struct {
-	transport http.RoundTripper
+	http *http.Client
 
-	mu      sync.Mutex
-	clients map[Access]*github.Client // each keeps its token until it expires
+	mu     sync.Mutex
+	tokens map[Access]*installationToken
 }
 
 // NewGitHub returns a client that sends its requests through transport.
 func NewGitHub(transport http.RoundTripper) *GitHub {
-	return &GitHub{transport: transport, clients: map[Access]*github.Client{}}
+	return &GitHub{http: client(transport), tokens: map[Access]*installationToken{}}
 }
 
 // APIOf returns where the API of the GitHub at a web address is: of
@@ -63,53 +60,51 @@ type onGitHub struct {
 	access Access
 }
 
-// client returns a client that acts with the given access.
-func (g *GitHub) client(a Access) (*github.Client, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if c := g.clients[a]; c != nil {
-		return c, nil
-	}
-	if a.Token != "" {
-		return g.plain(a.API, bearer{g.transport, a.Token}) // not kept: a token may be replaced at any time
-	}
-	app, err := ghinstallation.NewAppsTransport(g.transport, a.AppID, []byte(a.PEM))
+// call asks GitHub with the given access, in which nothing may be set but where
+// it is.
+func (g *GitHub) call(ctx context.Context, a Access, method, path string, query url.Values, in, out any) (http.Header, error) {
+	auth, err := g.authorization(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("the app's private key: %w", err)
+		return nil, err
 	}
-	app.BaseURL = a.API
-	var as http.RoundTripper = app
-	if a.Installation != 0 {
-		t := ghinstallation.NewFromAppsTransport(app, a.Installation)
-		t.BaseURL = a.API
-		as = t
-	}
-	c, err := g.plain(a.API, as)
-	if err == nil {
-		g.clients[a] = c
-	}
-	return c, err
+	return g.ask(ctx, a.API, auth, method, path, query, in, out)
 }
 
-// bearer sends a token along.
-type bearer struct {
-	next  http.RoundTripper
-	token string
+func (g *GitHub) ask(ctx context.Context, api, auth, method, path string, query url.Values, in, out any) (http.Header, error) {
+	header := http.Header{"Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"}}
+	if auth != "" {
+		header.Set("Authorization", "Bearer "+auth)
+	}
+	return exchange(ctx, g.http, "GitHub", method, api+"/"+path+"?"+query.Encode(), header, in, out)
 }
 
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.next.RoundTrip(r)
+// pages asks for one page of a list after the other.
+func pages[T any](ctx context.Context, g *GitHub, a Access, path string, query url.Values) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for query = page(query); query != nil; {
+			var out T
+			header, err := g.call(ctx, a, http.MethodGet, path, query, nil, &out)
+			if !yield(out, err) || err != nil {
+				return
+			}
+			query = nextPage(header)
+		}
+	}
 }
 
-func (g *GitHub) plain(api string, t http.RoundTripper) (*github.Client, error) {
-	base := api + "/"
-	return github.NewClient(github.WithURLs(&base, &base), github.WithUserAgent("svc"),
-		github.WithHTTPClient(&http.Client{
-			Transport:     t,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}))
+// nextPage returns what to ask for after a page, nil after the last. Of the
+// address that GitHub gives only the query counts: the token goes nowhere else.
+func nextPage(header http.Header) url.Values {
+	for link := range strings.SplitSeq(strings.Join(header.Values("Link"), ","), ",") {
+		address, rest, _ := strings.Cut(strings.TrimSpace(link), ">")
+		if !strings.Contains(rest, `rel="next"`) {
+			continue
+		}
+		if u, err := url.Parse(strings.TrimPrefix(address, "<")); err == nil {
+			return u.Query()
+		}
+	}
+	return nil
 }
 
 // An App is a GitHub App that was just made.
@@ -122,24 +117,29 @@ type App struct {
 // Convert turns the code that GitHub gave for a manifest into the app. It
 // works once.
 func (g *GitHub) Convert(ctx context.Context, api, code string) (App, error) {
-	c, err := g.plain(api, g.transport)
-	if err != nil {
-		return App{}, err
+	var made struct {
+		ID            int64
+		Slug, Name    string
+		Owner         account
+		HTMLURL       string `json:"html_url"`
+		ClientID      string `json:"client_id"`
+		ClientSecret  string `json:"client_secret"`
+		WebhookSecret string `json:"webhook_secret"`
+		PEM           string
 	}
-	made, _, err := c.Apps.CompleteAppManifest(ctx, url.PathEscape(code))
-	if err != nil {
+	if _, err := g.ask(ctx, api, "", http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, nil, &made); err != nil {
 		return App{}, err
 	}
 	a := App{
-		ID:            made.GetID(),
-		Slug:          made.GetSlug(),
-		Name:          made.GetName(),
-		Owner:         made.GetOwner().GetLogin(),
-		URL:           made.GetHTMLURL(),
-		ClientID:      made.GetClientID(),
-		PEM:           made.GetPEM(),
-		WebhookSecret: made.GetWebhookSecret(),
-		ClientSecret:  made.GetClientSecret(),
+		ID:            made.ID,
+		Slug:          made.Slug,
+		Name:          made.Name,
+		Owner:         made.Owner.Login,
+		URL:           made.HTMLURL,
+		ClientID:      made.ClientID,
+		PEM:           made.PEM,
+		WebhookSecret: made.WebhookSecret,
+		ClientSecret:  made.ClientSecret,
 	}
 	if a.ID == 0 || a.PEM == "" || a.WebhookSecret == "" {
 		return App{}, errors.New("GitHub made an app without an id, a private key or a webhook secret")
@@ -149,30 +149,25 @@ func (g *GitHub) Convert(ctx context.Context, api, code string) (App, error) {
 
 // Installations returns where an app is installed, without the repositories.
 func (g *GitHub) Installations(ctx context.Context, a Access) (out []Installed, err error) {
-	c, err := g.client(a)
-	if err != nil {
-		return nil, err
-	}
-	for i, err := range c.Apps.ListInstallationsIter(ctx, &github.ListOptions{PerPage: 100}) {
+	for list, err := range pages[[]installation](ctx, g, a, "app/installations", url.Values{}) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, *installedOf(i))
+		for _, i := range list {
+			out = append(out, *i.installed())
+		}
 	}
 	return out, nil
 }
 
 // Repositories returns the names of an installation's repositories.
 func (g *GitHub) Repositories(ctx context.Context, a Access) (out []string, err error) {
-	c, err := g.client(a)
-	if err != nil {
-		return nil, err
-	}
-	for r, err := range c.Apps.ListReposIter(ctx, &github.ListOptions{PerPage: 100}) {
+	type list struct{ Repositories []repository }
+	for l, err := range pages[list](ctx, g, a, "installation/repositories", url.Values{}) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r.GetFullName())
+		out = append(out, names(l.Repositories)...)
 	}
 	return unique(out), nil
 }
@@ -181,35 +176,42 @@ func (g *GitHub) Repositories(ctx context.Context, a Access) (out []string, err 
 // not arrive since a moment: deliveries that failed and were not followed by
 // one of the same name that succeeded. It returns how many there were.
 func (g *GitHub) Redeliver(ctx context.Context, a Access, since coord.Time) (n int, err error) {
-	c, err := g.client(a)
-	if err != nil {
-		return 0, err
+	type delivery struct {
+		ID          int64
+		GUID        string
+		DeliveredAt hubTime `json:"delivered_at"`
+		StatusCode  int     `json:"status_code"`
 	}
 	failed, order := map[string]int64{}, []string{}
 	arrived := map[string]bool{}
-	for d, err := range c.Apps.ListHookDeliveriesIter(ctx, &github.ListCursorOptions{PerPage: 100}) { // newest first
+	reached := false
+	for list, err := range pages[[]delivery](ctx, g, a, "app/hook/deliveries", url.Values{}) { // newest first
 		if err != nil {
 			return 0, err
 		}
-		if stamp(d.DeliveredAt) < since {
-			break
+		for _, d := range list {
+			if reached = coord.Time(d.DeliveredAt) < since; reached {
+				break
+			}
+			switch ok := d.StatusCode >= 200 && d.StatusCode < 300; {
+			case ok:
+				arrived[d.GUID] = true
+			case refusedForGood(d.StatusCode):
+			case failed[d.GUID] == 0 && !arrived[d.GUID]:
+				failed[d.GUID] = d.ID
+				order = append(order, d.GUID)
+			}
 		}
-		guid := d.GetGUID()
-		switch ok := d.GetStatusCode() >= 200 && d.GetStatusCode() < 300; {
-		case ok:
-			arrived[guid] = true
-		case refusedForGood(d.GetStatusCode()):
-		case failed[guid] == 0 && !arrived[guid]:
-			failed[guid] = d.GetID()
-			order = append(order, guid)
+		if reached {
+			break
 		}
 	}
 	for _, guid := range order {
 		if arrived[guid] {
 			continue
 		}
-		var accepted *github.AcceptedError
-		if _, _, err := c.Apps.RedeliverHookDelivery(ctx, failed[guid]); err != nil && !errors.As(err, &accepted) {
+		path := "app/hook/deliveries/" + strconv.FormatInt(failed[guid], 10) + "/attempts"
+		if _, err := g.call(ctx, a, http.MethodPost, path, nil, nil, nil); err != nil {
 			return n, err
 		}
 		n++
@@ -221,56 +223,4 @@ func (g *GitHub) Redeliver(ctx context.Context, a Access, since coord.Time) (n i
 // end alike.
 func refusedForGood(status int) bool {
 	return status >= 400 && status < 500 && status != 408 && status != 429
-}
-
-// Wait returns how long a host asks to wait after an error, 0 if it does not.
-func Wait(err error, now time.Time) time.Duration {
-	var lab *gitlabError
-	var rate *github.RateLimitError
-	var abuse *github.AbuseRateLimitError
-	switch {
-	case errors.As(err, &rate):
-		return max(time.Minute, rate.Rate.Reset.Sub(now))
-	case errors.As(err, &abuse):
-		if abuse.RetryAfter != nil {
-			return max(time.Second, *abuse.RetryAfter)
-		}
-		return time.Minute
-	case errors.As(err, &lab):
-		return lab.Wait
-	}
-	return 0
-}
-
-// Refused reports whether an error says that a host does not take the token.
-func Refused(err error) bool { return statusOf(err) == http.StatusUnauthorized }
-
-// statusOf returns what a host answered, 0 if it did not.
-func statusOf(err error) int {
-	var lab *gitlabError
-	var answer *github.ErrorResponse
-	var token *ghinstallation.HTTPError
-	switch {
-	case errors.As(err, &lab):
-		return lab.Status
-	case errors.As(err, &answer) && answer.Response != nil:
-		return answer.Response.StatusCode
-	case errors.As(err, &token) && token.Response != nil:
-		return token.Response.StatusCode
-	}
-	return 0
-}
-
-// Gone reports whether an error says that what was asked for is not there, or
-// that we may not touch it: another try would end alike.
-func Gone(err error) bool {
-	var lab *gitlabError
-	if errors.As(err, &lab) {
-		return lab.gone()
-	}
-	switch statusOf(err) {
-	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity, http.StatusUnavailableForLegalReasons:
-		return true
-	}
-	return false
 }

@@ -1,17 +1,17 @@
 package githost
 
 import (
-	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"mime"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-github/v88/github"
-
-	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // AppID returns the app that a delivery says it is for, 0 if it does not say.
@@ -27,18 +27,25 @@ func (d Delivery) AppID() int64 {
 // VerifyGitHub returns the JSON of a delivery that is signed with the secret.
 // The older SHA-1 signatures do not count.
 func (d Delivery) VerifyGitHub(secret string) ([]byte, error) {
-	signature := d.Header(github.SHA256SignatureHeader)
-	if !strings.HasPrefix(signature, "sha256=") {
+	signature, ok := strings.CutPrefix(d.Header("X-Hub-Signature-256"), "sha256=")
+	if !ok {
 		return nil, ErrUnsigned
 	}
-	if secret == "" || github.ValidateSignature(signature, d.Body, []byte(secret)) != nil {
+	given, err := hex.DecodeString(signature)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(d.Body)
+	if secret == "" || err != nil || !hmac.Equal(given, mac.Sum(nil)) {
 		return nil, ErrForged
 	}
-	media, _, err := mime.ParseMediaType(d.Header("Content-Type"))
-	if err != nil {
-		media = "application/json"
+	switch media, _, err := mime.ParseMediaType(d.Header("Content-Type")); {
+	case err != nil || media == "application/json":
+		return d.Body, nil
+	case media == "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(d.Body))
+		return []byte(form.Get("payload")), err
+	default:
+		return nil, fmt.Errorf("its content is of a kind that GitHub does not send (%s)", media)
 	}
-	return github.ValidatePayloadFromBody(media, bytes.NewReader(d.Body), signature, []byte(secret))
 }
 
 // ReadGitHub reads a verified delivery.
@@ -50,26 +57,29 @@ func ReadGitHub(kind, delivery string, payload []byte) (e Event, err error) {
 		e.Nothing = "nothing is to be done for a " + strconv.Quote(kind) + " event"
 		return e, nil
 	}
-	if kind == "check_run" || kind == "check_suite" {
-		return readRerun(e, kind, payload)
-	}
-	parsed, err := github.ParseWebHook(kind, payload)
-	if err != nil {
+	var h hubHook
+	if err := json.Unmarshal(payload, &h); err != nil {
 		return e, fmt.Errorf("the %s event cannot be read: %w", kind, err)
 	}
-	switch p := parsed.(type) {
-	case *github.PullRequestEvent:
-		readPull(&e, p)
-	case *github.PushEvent:
-		readPush(&e, p)
-	case *github.MergeGroupEvent:
-		readGroup(&e, p)
-	case *github.RepositoryEvent:
-		readRepository(&e, p)
-	case *github.InstallationEvent:
-		readInstallation(&e, p)
-	case *github.InstallationRepositoriesEvent:
-		readInstallationRepos(&e, p)
+	e.Repo, e.Installation = h.Repository.repo(), h.Installation.ID
+	switch kind {
+	case "pull_request":
+		h.readPull(&e)
+	case "push":
+		h.readPush(&e)
+	case "merge_group":
+		h.readGroup(&e)
+	case "repository":
+		h.readRepository(&e)
+	case "check_run":
+		h.readRerun(&e, h.CheckRun.Suite, h.CheckRun.Pulls)
+	case "check_suite":
+		h.readRerun(&e, h.CheckSuite, h.CheckSuite.Pulls)
+	case "installation":
+		h.readInstallation(&e)
+	case "installation_repositories":
+		e.Installed = h.Installation.installed()
+		e.Installed.Added, e.Installed.Removed = names(h.Added), names(h.Removed)
 	}
 	if e.Installed != nil && e.Installed.ID == 0 {
 		e.Installed, e.Nothing = nil, "it names no installation"
@@ -88,95 +98,30 @@ var pullActions = map[string]bool{
 	"converted_to_draft": true,
 }
 
-func readPull(e *Event, p *github.PullRequestEvent) {
-	r, pr := p.GetRepo(), p.GetPullRequest()
-	e.Repo = repoOf(r)
-	e.Installation = p.GetInstallation().GetID()
+func (h *hubHook) readPull(e *Event) {
 	switch {
-	case !pullActions[p.GetAction()]:
-		e.Nothing = "nothing is to be done for a pull request that was " + strconv.Quote(p.GetAction())
+	case !pullActions[h.Action]:
+		e.Nothing = "nothing is to be done for a pull request that was " + strconv.Quote(h.Action)
 		return
-	case pr.GetNumber() <= 0 || r.GetFullName() == "":
+	case h.PullRequest.Number <= 0 || h.Repository.FullName == "":
 		e.Nothing = "it names no pull request"
 		return
 	}
-	pull := pullOf(pr, r)
-	pull.Reopened = p.GetAction() == "reopened"
+	pull := h.PullRequest.pull(h.Repository)
+	pull.Reopened = h.Action == "reopened"
 	e.Pull = &pull
-}
-
-// pullOf reads a pull request of a repository. A list of them does not say
-// whether they are merged, but when.
-func pullOf(pr *github.PullRequest, r *github.Repository) Pull {
-	p := Pull{Number: pr.GetNumber(), State: coord.PullOpen, Draft: pr.GetDraft(), HeadRef: pr.GetHead().GetRef(),
-		HeadSHA: pr.GetHead().GetSHA(), SameRepo: pr.GetHead().GetRepo().GetFullName() == r.GetFullName(),
-		BaseRef: pr.GetBase().GetRef(), URL: pr.GetHTMLURL(),
-		ChangedAt: stamp(pr.UpdatedAt)}
-	switch {
-	case pr.GetMerged() || pr.MergedAt != nil:
-		p.State, p.MergeSHA = coord.PullMerged, pr.GetMergeCommitSHA()
-	case pr.GetState() == "closed":
-		p.State = coord.PullClosed
-	}
-	return p
-}
-
-func repoOf(r *github.Repository) Repo {
-	return Repo{
-		ID:            r.GetID(),
-		FullName:      r.GetFullName(),
-		URL:           r.GetHTMLURL(),
-		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
-		DefaultBranch: r.GetDefaultBranch(),
-		Private:       r.GetPrivate(),
-	}
-}
-
-// A rerunHook is what we read of the events of check runs and check suites.
-// The library insists on times in parts that do not matter here, in a form
-// that some of GitHub's own examples do not have.
-type rerunHook struct {
-	Action       string             `json:"action"`
-	Repo         *github.Repository `json:"repository"`
-	Installation struct {
-		ID int64 `json:"id"`
-	} `json:"installation"`
-	Run struct {
-		Suite checkSuite `json:"check_suite"`
-		Pulls []numbered `json:"pull_requests"`
-	} `json:"check_run"`
-	Suite checkSuite `json:"check_suite"`
-}
-
-type checkSuite struct {
-	Branch string     `json:"head_branch"`
-	SHA    string     `json:"head_sha"`
-	Pulls  []numbered `json:"pull_requests"`
-}
-
-type numbered struct {
-	Number int `json:"number"`
 }
 
 // readRerun reads that somebody asks for a check again. That of a merge group
 // names no pull request; its branch does.
-func readRerun(e Event, kind string, payload []byte) (Event, error) {
-	var h rerunHook
-	if err := json.Unmarshal(payload, &h); err != nil {
-		return e, fmt.Errorf("the %s event cannot be read: %w", kind, err)
-	}
-	e.Repo, e.Installation = repoOf(h.Repo), h.Installation.ID
-	suite, pulls := h.Suite, h.Suite.Pulls
-	if kind == "check_run" {
-		suite, pulls = h.Run.Suite, h.Run.Pulls
-	}
+func (h *hubHook) readRerun(e *Event, suite checkSuite, pulls []pullRef) {
 	if h.Action != "rerequested" {
 		e.Nothing = "nothing is to be done for a check that was " + strconv.Quote(h.Action)
-		return e, nil
+		return
 	}
 	if n, queued := queuedPull(suite.Branch); queued && suite.SHA != "" {
 		e.Group = &Group{SHA: suite.SHA, Number: n}
-		return e, nil
+		return
 	}
 	again := Rerun{SHA: suite.SHA}
 	for _, p := range pulls {
@@ -186,23 +131,19 @@ func readRerun(e Event, kind string, payload []byte) (Event, error) {
 	}
 	if len(again.Numbers) == 0 && again.SHA == "" {
 		e.Nothing = "it names no pull request"
-		return e, nil
+		return
 	}
 	e.Rerun = &again
-	return e, nil
 }
 
 // readGroup reads what a merge queue is about to merge.
-func readGroup(e *Event, p *github.MergeGroupEvent) {
-	e.Repo = repoOf(p.GetRepo())
-	e.Installation = p.GetInstallation().GetID()
-	group := p.GetMergeGroup()
-	if p.GetAction() != "checks_requested" || group.GetHeadSHA() == "" {
-		e.Nothing = "nothing is to be done for a merge group that was " + strconv.Quote(p.GetAction())
+func (h *hubHook) readGroup(e *Event) {
+	if h.Action != "checks_requested" || h.MergeGroup.HeadSHA == "" {
+		e.Nothing = "nothing is to be done for a merge group that was " + strconv.Quote(h.Action)
 		return
 	}
-	e.Group = &Group{SHA: group.GetHeadSHA()}
-	e.Group.Number, _ = queuedPull(strings.TrimPrefix(group.GetHeadRef(), "refs/heads/"))
+	e.Group = &Group{SHA: h.MergeGroup.HeadSHA}
+	e.Group.Number, _ = queuedPull(strings.TrimPrefix(h.MergeGroup.HeadRef, "refs/heads/"))
 }
 
 // queuedPull reads the branch that GitHub makes for a merge group:
@@ -218,27 +159,22 @@ func queuedPull(branch string) (number int, queued bool) {
 }
 
 // readRepository reads what became of a repository itself.
-func readRepository(e *Event, p *github.RepositoryEvent) {
-	e.Repo = repoOf(p.GetRepo())
-	e.Installation = p.GetInstallation().GetID()
+func (h *hubHook) readRepository(e *Event) {
 	owner, name, _ := strings.Cut(e.Repo.FullName, "/")
 	yes, no := true, false
-	switch p.GetAction() {
+	switch h.Action {
 	case "renamed":
-		e.Moved = &Moved{From: owner + "/" + p.GetChanges().GetRepo().GetName().GetFrom()}
+		e.Moved = &Moved{From: owner + "/" + h.Changes.Repository.Name.From}
 	case "transferred":
-		from := p.GetChanges().GetOwner().GetOwnerInfo()
-		before := from.GetUser().GetLogin()
-		if before == "" {
-			before = from.GetOrg().GetLogin()
-		}
+		from := h.Changes.Owner.From
+		before := cmp.Or(from.User.Login, from.Organization.Login)
 		e.Moved = &Moved{From: before + "/" + name}
 	case "archived":
 		e.Moved = &Moved{Archived: &yes}
 	case "unarchived":
 		e.Moved = &Moved{Archived: &no}
 	default:
-		e.Nothing = "nothing is to be done for a repository that was " + strconv.Quote(p.GetAction())
+		e.Nothing = "nothing is to be done for a repository that was " + strconv.Quote(h.Action)
 		return
 	}
 	if e.Repo.FullName == "" || strings.HasPrefix(e.Moved.From, "/") || strings.HasSuffix(e.Moved.From, "/") {
@@ -246,74 +182,28 @@ func readRepository(e *Event, p *github.RepositoryEvent) {
 	}
 }
 
-func readPush(e *Event, p *github.PushEvent) {
-	r := p.GetRepo()
-	e.Repo = Repo{
-		ID:            r.GetID(),
-		FullName:      r.GetFullName(),
-		URL:           r.GetHTMLURL(),
-		Clones:        []string{r.GetCloneURL(), r.GetSSHURL()},
-		DefaultBranch: r.GetDefaultBranch(),
-		Private:       r.GetPrivate(),
-	}
-	e.Installation = p.GetInstallation().GetID()
-	branch, ok := strings.CutPrefix(p.GetRef(), "refs/heads/")
+func (h *hubHook) readPush(e *Event) {
+	branch, ok := strings.CutPrefix(h.Ref, "refs/heads/")
 	if !ok {
 		e.Nothing = "it is no push to a branch"
 		return
 	}
-	e.Push = &Push{Branch: branch, Before: p.GetBefore(), After: p.GetAfter(), Deleted: p.GetDeleted()}
-	for _, c := range p.Commits {
-		if c != nil {
-			e.Push.Commits = append(e.Push.Commits, c.GetID())
-			e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
-		}
+	e.Push = &Push{Branch: branch, Before: h.Before, After: h.After, Deleted: h.Deleted}
+	for _, c := range h.Commits {
+		e.Push.Commits = append(e.Push.Commits, c.ID)
+		e.Push.Paths = append(e.Push.Paths, slices.Concat(c.Added, c.Modified, c.Removed)...)
 	}
 	e.Push.Paths = unique(e.Push.Paths)
 }
 
-func readInstallation(e *Event, p *github.InstallationEvent) {
-	e.Installed = installedOf(p.GetInstallation())
-	switch p.GetAction() {
+func (h *hubHook) readInstallation(e *Event) {
+	e.Installed = h.Installation.installed()
+	switch h.Action {
 	case "created":
-		e.Installed.Set = names(p.Repositories)
+		e.Installed.Set = names(h.Repositories)
 	case "deleted":
 		e.Installed.Gone = true
 	case "suspend":
 		e.Installed.Suspended = true
 	}
-}
-
-func readInstallationRepos(e *Event, p *github.InstallationRepositoriesEvent) {
-	e.Installed = installedOf(p.GetInstallation())
-	e.Installed.Added, e.Installed.Removed = names(p.RepositoriesAdded), names(p.RepositoriesRemoved)
-}
-
-func installedOf(i *github.Installation) *Installed {
-	if i == nil {
-		return &Installed{}
-	}
-	return &Installed{
-		ID:        i.GetID(),
-		Account:   i.GetAccount().GetLogin(),
-		Selection: i.GetRepositorySelection(),
-		Suspended: i.SuspendedAt != nil,
-		CreatedAt: stamp(i.CreatedAt),
-		ChangedAt: stamp(i.UpdatedAt),
-	}
-}
-
-func names(repos []*github.Repository) []string {
-	out := make([]string, len(repos))
-	for i, r := range repos {
-		out[i] = r.GetFullName()
-	}
-	return unique(out)
-}
-
-func stamp(t *github.Timestamp) coord.Time {
-	if t == nil || t.IsZero() {
-		return 0
-	}
-	return coord.Time(t.UnixMilli())
 }

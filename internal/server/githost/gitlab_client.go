@@ -1,12 +1,8 @@
 package githost
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,21 +14,13 @@ import (
 	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
-// GitLab is a client of one or more GitLabs. It makes a handful of kinds of requests,
-// which is less than a library would bring along.
+// GitLab is a client of one or more GitLabs.
 type GitLab struct {
-	client *http.Client
+	http *http.Client
 }
 
 // NewGitLab returns a client that sends its requests through transport.
-func NewGitLab(transport http.RoundTripper) *GitLab {
-	// Nothing is followed elsewhere: a request carries the token.
-	return &GitLab{&http.Client{
-		Transport:     transport,
-		Timeout:       time.Minute,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
+func NewGitLab(transport http.RoundTripper) *GitLab { return &GitLab{client(transport)} }
 
 // GitLabAccess is what it takes to act on a GitLab.
 type GitLabAccess struct {
@@ -40,64 +28,9 @@ type GitLabAccess struct {
 	Token string
 }
 
-// maxGitLab is how much of an answer is read.
-const maxGitLab = 32 << 20
-
-// A gitlabError is an answer that is no success.
-type gitlabError struct {
-	Status int
-	Wait   time.Duration // as asked for
-	What   string
-}
-
-func (e *gitlabError) Error() string {
-	return fmt.Sprintf("GitLab answered %d to %s", e.Status, e.What)
-}
-
-func (e *gitlabError) gone() bool {
-	return e.Status >= 300 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusConflict &&
-		e.Status != http.StatusTooManyRequests
-}
-
-// call sends a request and decodes the answer into out, unless that is nil.
+// call asks GitLab.
 func (g *GitLab) call(ctx context.Context, a GitLabAccess, method, path string, query url.Values, in, out any) (http.Header, error) {
-	var body io.Reader
-	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
-			return nil, err
-		}
-		body = bytes.NewReader(text)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, a.Web+"/api/v4/"+path+"?"+query.Encode(), body)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("PRIVATE-TOKEN", a.Token)
-	req.Header.Set("User-Agent", "svc")
-	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := g.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		e := &gitlabError{Status: res.StatusCode, What: method + " " + path}
-		if res.StatusCode == http.StatusTooManyRequests {
-			seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-			e.Wait = max(time.Minute, min(time.Duration(seconds)*time.Second, time.Hour))
-		}
-		return nil, e
-	}
-	if out == nil {
-		return res.Header, nil
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxGitLab)).Decode(out); err != nil {
-		return nil, fmt.Errorf("GitLab's answer to %s %s cannot be read: %w", method, path, err)
-	}
-	return res.Header, nil
+	return exchange(ctx, g.http, "GitLab", method, a.Web+"/api/v4/"+path+"?"+query.Encode(), http.Header{"Private-Token": {a.Token}}, in, out)
 }
 
 // A GitLabToken is what GitLab says of an access token.
@@ -116,8 +49,7 @@ func (g *GitLab) Token(ctx context.Context, a GitLabAccess) (out GitLabToken, er
 		Expires string `json:"expires_at"`
 	}
 	_, err = g.call(ctx, a, http.MethodGet, "personal_access_tokens/self", nil, nil, &self)
-	var answer *gitlabError
-	if errors.As(err, &answer) && answer.Status == http.StatusNotFound { // before GitLab 15.5
+	if missing(err) { // before GitLab 15.5
 		_, err = g.user(ctx, a)
 		return out, err
 	}
@@ -125,7 +57,7 @@ func (g *GitLab) Token(ctx context.Context, a GitLabAccess) (out GitLabToken, er
 		return out, err
 	}
 	if self.Active != nil && !*self.Active {
-		return out, &gitlabError{Status: http.StatusUnauthorized, What: "a token that is not active"}
+		return out, &hostError{Host: "GitLab", Status: http.StatusUnauthorized, What: "a token that is not active"}
 	}
 	out.Name, out.Scopes = self.Name, self.Scopes
 	if day, err := time.Parse(time.DateOnly, self.Expires); err == nil {
@@ -169,8 +101,7 @@ func (h onGitLab) Comment(ctx context.Context, r Report) (int64, error) {
 		if err == nil {
 			return made.ID, nil
 		}
-		var answer *gitlabError
-		if !errors.As(err, &answer) || answer.Status != http.StatusNotFound {
+		if !missing(err) {
 			return 0, err
 		}
 	}
@@ -281,8 +212,7 @@ func (h onGitLab) Changed(ctx context.Context, repo, before, after string, paths
 func (h onGitLab) blob(ctx context.Context, repo, path, at string) (*string, error) {
 	header, err := h.call(ctx, h.access, http.MethodHead, project(repo)+"/repository/files/"+url.PathEscape(path), url.Values{"ref": {at}},
 		nil, nil)
-	var answer *gitlabError
-	if errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+	if missing(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/go-github/v88/github"
-
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -19,51 +17,43 @@ const maxPulls = 1000
 
 // Login returns whose token it is, and until when it is good, if GitHub says.
 func (g *GitHub) Login(ctx context.Context, a Access) (login string, until *coord.Time, err error) {
-	c, err := g.client(a)
+	var me account
+	header, err := g.call(ctx, a, http.MethodGet, "user", nil, nil, &me)
 	if err != nil {
 		return "", nil, err
 	}
-	me, res, err := c.Users.Get(ctx, "")
-	if err != nil {
-		return "", nil, err
-	}
-	if at, err := time.Parse("2006-01-02 15:04:05 MST", res.Header.Get("GitHub-Authentication-Token-Expiration")); err == nil {
+	if at, err := time.Parse("2006-01-02 15:04:05 MST", header.Get("GitHub-Authentication-Token-Expiration")); err == nil {
 		until = coord.Time(at.UnixMilli()).Ptr()
 	}
-	return me.GetLogin(), until, nil
+	return me.Login, until, nil
 }
 
 // Pulls asks GitHub for a repository, by its number where that is known, and
 // for its pull requests, those that changed last first.
 func (h onGitHub) Pulls(ctx context.Context, repo Repo, since coord.Time) (now Repo, out []Pull, err error) {
-	c, err := h.client(h.access)
-	if err != nil {
-		return now, nil, err
-	}
-	owner, name := split(repo.FullName)
-	var there *github.Repository
+	at := repoPath(repo.FullName)
 	if repo.ID != 0 {
-		there, _, err = c.Repositories.GetByID(ctx, repo.ID)
-	} else {
-		there, _, err = c.Repositories.Get(ctx, owner, name)
+		at = "repositories/" + strconv.FormatInt(repo.ID, 10)
 	}
-	if err != nil {
+	var there repository
+	if _, err := h.call(ctx, h.access, http.MethodGet, at, nil, nil, &there); err != nil {
 		return now, nil, err
 	}
-	now = repoOf(there)
-	owner, name = split(now.FullName)
-	ask := &github.PullRequestListOptions{State: "all", Sort: "updated", Direction: "desc", ListOptions: github.ListOptions{PerPage: 100}}
+	now = there.repo()
+	ask := url.Values{"state": {"all"}, "sort": {"updated"}, "direction": {"desc"}}
 	if since == 0 {
-		ask.State = "open"
+		ask.Set("state", "open")
 	}
-	for pr, err := range c.PullRequests.ListIter(ctx, owner, name, ask) {
+	for list, err := range pages[[]pullRequest](ctx, h.GitHub, h.access, repoPath(now.FullName)+"/pulls", ask) {
 		if err != nil {
 			return now, nil, err
 		}
-		if stamp(pr.UpdatedAt) < since || len(out) == maxPulls {
-			break
+		for _, pr := range list {
+			if coord.Time(pr.UpdatedAt) < since || len(out) == maxPulls {
+				return now, out, nil
+			}
+			out = append(out, pr.pull(there))
 		}
-		out = append(out, pullOf(pr, there))
 	}
 	return now, out, nil
 }

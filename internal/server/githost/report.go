@@ -2,11 +2,11 @@ package githost
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
-
-	"github.com/google/go-github/v88/github"
 
 	"github.com/svc-hq/svc/internal/core/excerpt"
 )
@@ -25,103 +25,91 @@ type Report struct {
 	Marker string // stands in the text of a comment, to find it again
 }
 
-func split(fullName string) (owner, name string) {
-	owner, name, _ = strings.Cut(fullName, "/")
-	return owner, name
+// repoPath is where a repository is in GitHub's API.
+func repoPath(fullName string) string {
+	owner, name, _ := strings.Cut(fullName, "/")
+	return "repos/" + url.PathEscape(owner) + "/" + url.PathEscape(name)
 }
 
+// numbered is what there is of an object that was made.
+type numbered struct{ ID int64 }
+
 // Comment writes a report as a comment on a pull request.
-func (h onGitHub) Comment(ctx context.Context, r Report) (int64, error) {
-	c, err := h.client(h.access)
-	if err != nil {
-		return 0, err
-	}
-	owner, name := split(r.Repo)
-	body := &github.IssueComment{Body: &r.Text}
+func (h onGitHub) Comment(ctx context.Context, r Report) (id int64, err error) {
+	issues := repoPath(r.Repo) + "/issues/"
+	list := issues + strconv.Itoa(r.Number) + "/comments"
 	if r.ID == 0 {
-		mine, err := h.mine(ctx, c)
+		if r.ID, err = h.findComment(ctx, list, r.Marker); err != nil {
+			return 0, err
+		}
+	}
+	in := map[string]string{"body": r.Text}
+	return h.replace(ctx, r.ID, issues+"comments/", list, in, in)
+}
+
+// replace changes what has an id, and makes it where there is none or it is
+// gone.
+func (h onGitHub) replace(ctx context.Context, id int64, there, list string, change, make any) (int64, error) {
+	var made numbered
+	if id != 0 {
+		_, err := h.call(ctx, h.access, http.MethodPatch, there+strconv.FormatInt(id, 10), nil, change, &made)
+		if !missing(err) {
+			return made.ID, err
+		}
+	}
+	_, err := h.call(ctx, h.access, http.MethodPost, list, nil, make, &made)
+	return made.ID, err
+}
+
+// findComment returns the comment of ours with a marker, 0 if there is none. An
+// app's are known by being a bot's, as only one of them uses our marker, and
+// otherwise by whose token it is.
+func (h onGitHub) findComment(ctx context.Context, list, marker string) (int64, error) {
+	mine := func(by account) bool { return by.Type == "Bot" }
+	if h.access.Token != "" {
+		var me account
+		if _, err := h.call(ctx, h.access, http.MethodGet, "user", nil, nil, &me); err != nil {
+			return 0, err
+		}
+		mine = func(by account) bool { return by.ID == me.ID }
+	}
+	type comment struct {
+		ID   int64
+		Body string
+		User account
+	}
+	for comments, err := range pages[[]comment](ctx, h.GitHub, h.access, list, url.Values{}) {
 		if err != nil {
 			return 0, err
 		}
-		for old, err := range c.Issues.ListCommentsIter(ctx, owner, name, r.Number, &github.IssueListCommentsOptions{
-			ListOptions: github.ListOptions{PerPage: 100},
-		}) {
-			if err != nil {
-				return 0, err
-			}
-			if strings.Contains(old.GetBody(), r.Marker) && mine(old.GetUser()) {
-				r.ID = old.GetID()
-				break
+		for _, c := range comments {
+			if strings.Contains(c.Body, marker) && mine(c.User) {
+				return c.ID, nil
 			}
 		}
 	}
-	if r.ID != 0 {
-		made, _, err := c.Issues.EditComment(ctx, owner, name, r.ID, body)
-		if err == nil {
-			return made.GetID(), nil
-		}
-		if !missing(err) {
-			return 0, err
-		}
-	}
-	made, _, err := c.Issues.CreateComment(ctx, owner, name, r.Number, body)
-	return made.GetID(), err
-}
-
-// mine returns how our own comments are known: an app's by being a bot's, as
-// only one of them uses our marker, and otherwise by whose token it is.
-func (h onGitHub) mine(ctx context.Context, c *github.Client) (func(*github.User) bool, error) {
-	if h.access.Token == "" {
-		return func(u *github.User) bool { return u.GetType() == "Bot" }, nil
-	}
-	me, _, err := c.Users.Get(ctx, "")
-	return func(u *github.User) bool { return u.GetID() == me.GetID() }, err
+	return 0, nil
 }
 
 // Check writes a report as a check run of the pull request's head. Only apps
 // may: with a token it is a commit status.
 func (h onGitHub) Check(ctx context.Context, r Report) (int64, error) {
-	c, err := h.client(h.access)
-	if err != nil {
-		return 0, err
-	}
-	owner, name := split(r.Repo)
 	if h.access.Token != "" {
-		state, title := r.status("failure"), excerpt.Dots(r.Title, maxStatus)
-		made, _, err := c.Repositories.CreateStatus(ctx, owner, name, r.SHA, github.RepoStatus{
-			State:       &state,
-			TargetURL:   &r.URL,
-			Description: &title,
-			Context:     github.Ptr(checkName),
-		})
-		return made.GetID(), err
+		var made numbered
+		_, err := h.call(ctx, h.access, http.MethodPost, repoPath(r.Repo)+"/statuses/"+url.PathEscape(r.SHA), nil, map[string]string{
+			"state":       r.status("failure"),
+			"target_url":  r.URL,
+			"description": excerpt.Dots(r.Title, maxStatus),
+			"context":     checkName,
+		}, &made)
+		return made.ID, err
 	}
-	done := "completed"
-	out := &github.CheckRunOutput{Title: &r.Title, Summary: &r.Text}
-	if r.ID != 0 {
-		run, _, err := c.Checks.UpdateCheckRun(ctx, owner, name, r.ID, github.UpdateCheckRunOptions{
-			Name:       checkName,
-			DetailsURL: &r.URL,
-			Status:     &done,
-			Conclusion: &r.State,
-			Output:     out,
-		})
-		if err == nil {
-			return run.GetID(), nil
-		}
-		if !missing(err) {
-			return 0, err
-		}
-	}
-	run, _, err := c.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{
-		Name:       checkName,
-		HeadSHA:    r.SHA,
-		DetailsURL: &r.URL,
-		Status:     &done,
-		Conclusion: &r.State,
-		Output:     out,
-	})
-	return run.GetID(), err
+	run := map[string]any{"name": checkName, "details_url": r.URL, "status": "completed", "conclusion": r.State,
+		"output": map[string]string{"title": r.Title, "summary": r.Text}}
+	first := maps.Clone(run)
+	first["head_sha"] = r.SHA
+	list := repoPath(r.Repo) + "/check-runs"
+	return h.replace(ctx, r.ID, list+"/", list, run, first)
 }
 
 const (
@@ -146,9 +134,3 @@ const (
 	Neutral        = "neutral"
 	ActionRequired = "action_required"
 )
-
-func missing(err error) bool {
-	var answer *github.ErrorResponse
-	return errors.As(err, &answer) && answer.Response != nil && (answer.Response.StatusCode == http.StatusNotFound ||
-		answer.Response.StatusCode == http.StatusGone)
-}

@@ -4,30 +4,24 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-
-	"github.com/google/go-github/v88/github"
+	"strings"
 )
 
 // Since asks GitHub where a branch is. Of a comparison only the first commits
 // are read; those of pull requests are known by them anyway.
 func (h onGitHub) Since(ctx context.Context, repo, branch, commit string) (*Push, error) {
-	c, err := h.client(h.access)
-	if err != nil {
+	var ref struct{ Object struct{ SHA string } }
+	if _, err := h.call(ctx, h.access, http.MethodGet, repoPath(repo)+"/git/ref/heads/"+escaped(branch), nil, nil, &ref); err != nil {
 		return nil, err
 	}
-	owner, name := split(repo)
-	ref, _, err := c.Git.GetRef(ctx, owner, name, "heads/"+branch)
-	if err != nil {
-		return nil, err
-	}
-	p := &Push{Branch: branch, Before: commit, After: ref.GetObject().GetSHA(), Partial: true, Gap: true}
+	p := &Push{Branch: branch, Before: commit, After: ref.Object.SHA, Partial: true, Gap: true}
 	if p.After == "" || p.After == commit {
 		return nil, nil
 	}
 	if commit == "" {
 		return p, nil
 	}
-	diff, _, err := c.Repositories.CompareCommits(ctx, owner, name, commit, p.After, &github.ListOptions{PerPage: 100})
+	diff, err := h.compare(ctx, repo, commit, p.After, "100")
 	if missing(err) { // pushed over with force, and gone
 		return p, nil
 	}
@@ -35,9 +29,32 @@ func (h onGitHub) Since(ctx context.Context, repo, branch, commit string) (*Push
 		return nil, err
 	}
 	for _, each := range diff.Commits {
-		p.Commits = append(p.Commits, each.GetSHA())
+		p.Commits = append(p.Commits, each.SHA)
 	}
 	return p, nil
+}
+
+// A comparison is what GitHub says of two commits.
+type comparison struct {
+	Commits []struct{ SHA string }
+	Files   []changed
+}
+
+// compare asks for the first page of a comparison, which has all the files that
+// GitHub tells: at most 300.
+func (h onGitHub) compare(ctx context.Context, repo, before, after, commits string) (out comparison, err error) {
+	path := repoPath(repo) + "/compare/" + url.PathEscape(before) + "..." + url.PathEscape(after)
+	_, err = h.call(ctx, h.access, http.MethodGet, path, url.Values{"per_page": {commits}}, nil, &out)
+	return out, err
+}
+
+// escaped is a path or branch within an address.
+func escaped(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
 }
 
 // Since asks GitLab where a branch is.

@@ -191,7 +191,7 @@ func (g *fakeGitHub) asInstallation(next http.HandlerFunc) http.HandlerFunc {
 		defer g.mu.Unlock()
 		asked := r.Header.Get("Authorization")
 		switch {
-		case asked != "token ghs_77" && (g.person == "" || asked != "Bearer "+g.person):
+		case asked != "Bearer ghs_77" && (g.person == "" || asked != "Bearer "+g.person):
 			teamtest.Answer(w, 401, map[string]any{"message": "Bad credentials"})
 		case g.deny:
 			teamtest.Answer(w, 403, map[string]any{"message": "Resource not accessible by integration"})

@@ -434,7 +434,7 @@ func (s *Service) askGitHub(ctx context.Context, app store.GitHubApp, since coor
 
 // laterIfAsked returns what the queue is to make of GitHub's answer.
 func laterIfAsked(err error, now coord.Time) error {
-	if wait := githost.Wait(err, now.Std()); wait > 0 {
+	if wait := githost.Wait(err); wait > 0 {
 		return jobs.Later(now.Add(wait))
 	}
 	return err

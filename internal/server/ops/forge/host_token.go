@@ -191,7 +191,7 @@ func (s *Service) lookedUp(ctx context.Context, r *reach, err error) error {
 			return err
 		}
 	}
-	if githost.Wait(err, now.Std()) == 0 && githost.Gone(err) {
+	if githost.Wait(err) == 0 && githost.Gone(err) {
 		return jobs.Hopeless(err)
 	}
 	return laterIfAsked(err, now)

@@ -181,7 +181,7 @@ func (s *Service) catchUp(ctx context.Context, host *reach, from sender, install
 	if err == nil {
 		err = s.catchUpPushes(ask, host, from, installation, here, now)
 	}
-	if err != nil && githost.Gone(err) && !githost.Refused(err) && githost.Wait(err, s.Store.Now().Std()) == 0 {
+	if err != nil && githost.Gone(err) && !githost.Refused(err) && githost.Wait(err) == 0 {
 		s.Logger.InfoContext(ctx, "a git host does not show a repo", "provider", from.provider, "repo", there.FullName, "err", err)
 		return nil
 	}
