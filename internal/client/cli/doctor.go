@@ -85,6 +85,9 @@ func (a *app) patient() *doctor.Patient {
 	p.Program, p.Writable = a.programCheck, store.Writable
 	temp := a.Getenv("TMPDIR")
 	p.Missed = func() (int, time.Time) { return spool.Missed(temp, l.Server) }
+	p.Edge = func(ctx context.Context) (*wire.EdgeServerReport, bool) {
+		return a.edgeReport(ctx, l), a.throughEdge(l) != nil
+	}
 	p.Heard = func() { spool.Heard(temp, l.Server) }
 	p.Memory, p.Ours, p.Forget = func() (string, error) { return spool.Memory(temp) }, spool.Own, spool.ForgetAll
 	p.Reads, p.Unpacked = reads, unpacked

@@ -86,6 +86,9 @@ type Patient struct {
 	// Heard forgets them.
 	Missed func() (count int, last time.Time)
 	Heard  func()
+	// Edge says how the process fares that answers for the server on this machine:
+	// nil where none runs, and whether one is wanted.
+	Edge func(context.Context) (report *wire.EdgeServerReport, wanted bool)
 	// Latest returns the newest version of svc, and whether it is newer.
 	Latest func(context.Context) (version string, newer bool, err error)
 }
@@ -115,6 +118,7 @@ var rows = []row{
 	{"languages", nothing, checkLanguages},
 	{"config", nothing, checkConfig},
 	{"server", nothing, checkServer},
+	{"distance", aServer, checkDistance},
 	{"clock", aServer, checkClock},
 	{"token", aServer, checkToken},
 	{"git", nothing, checkGit},

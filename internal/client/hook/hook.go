@@ -94,6 +94,9 @@ var (
 	// statusTimeout is how long git may take to say what differs. Tests give it
 	// more: they are about what it says.
 	statusTimeout = patience.Of(2 * time.Second)
+	// turnTimeout is the same when a turn ends and nobody waits to type. In 100,000
+	// files git takes seconds, and what it would say is told no other way.
+	turnTimeout = patience.Of(6 * time.Second)
 )
 
 const (

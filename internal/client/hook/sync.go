@@ -120,7 +120,11 @@ func (r *runner) self() record.Owner {
 func (r *runner) unlike(ctx context.Context, t target, rec *record.Record, unsent map[string]record.Owner) (
 	out, ignored []string, ok bool,
 ) {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	limit := statusTimeout
+	if r.call.Event == wire.HookStop || r.call.Event == wire.HookSessionEnd {
+		limit = turnTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	base, differ, ignored, ok := r.differing(ctx, t.at)
 	if !ok {
