@@ -14,22 +14,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/excerpt"
+	"github.com/svc-hq/svc/internal/doctable"
 )
 
 // widest is the longest line of Go that two files beside each other show.
 const widest = 140
 
-// wide lists the folders that still have longer lines. Take a folder out once
-// it is clean; nothing is ever put in.
-var wide = []string{
-	"internal/server/store",
-}
-
 // structTag ends a line that Go has no way to break.
 var structTag = regexp.MustCompile("^\\s*[A-Za-z]\\w*\\s.*`[a-z]+:\".*\"`(?:\\s*//.*)?$")
 
 func TestLinesAreNarrow(t *testing.T) {
-	stillWide := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -37,37 +31,27 @@ func TestLinesAreNarrow(t *testing.T) {
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
 			return filepath.SkipDir
 		case filepath.Ext(path) == ".go":
-			checkWidth(t, path, stillWide)
+			checkWidth(t, path)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range wide {
-		if !stillWide[folder] {
-			t.Errorf("%s has no line over %d columns any more: take it off the list in internal/readable_test.go", folder, widest)
-		}
-	}
 }
 
-func checkWidth(t *testing.T, path string, stillWide map[string]bool) {
+func checkWidth(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path = strings.TrimPrefix(filepath.ToSlash(path), "../")
-	at := slices.IndexFunc(wide, func(folder string) bool { return strings.HasPrefix(path, folder+"/") })
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		switch columns := utf8.RuneCountInString(line); {
-		case columns <= widest || structTag.MatchString(line):
-		case at >= 0:
-			stillWide[wide[at]] = true
-		default:
+		if columns := utf8.RuneCountInString(line); columns > widest && !structTag.MatchString(line) {
 			t.Errorf("%s:%d has %d columns; %d are enough (one field a line)", path, n, columns, widest)
 		}
 	}
@@ -132,4 +116,54 @@ func TestTheDrawingNamesEveryPackage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A room holds this much before it is a hall.
+const (
+	mostFiles = 40
+	mostLines = 6000
+)
+
+// A package that grows out of what one can have in mind is cut, or
+// ARCHITECTURE.md says why it is not.
+func TestRoomsAreSmall(t *testing.T) {
+	reasons := halls(t)
+	for _, p := range packages(t) {
+		if _, ok := placeOf(p.path()); !ok {
+			continue
+		}
+		files, total := slices.Concat(p.GoFiles, p.CgoFiles), 0
+		for _, f := range files {
+			total += lines(t, filepath.Join(p.Dir, f))
+		}
+		name := strings.TrimPrefix(p.path(), "internal/")
+		large := len(files) > mostFiles || total > mostLines
+		if _, excused := reasons[name]; large && !excused {
+			t.Errorf("%s has %d files and %d lines; cut it, or say in the table of ARCHITECTURE.md why not", name, len(files), total)
+		} else if excused && !large {
+			t.Errorf("%s has %d files and %d lines: take it out of the table of ARCHITECTURE.md", name, len(files), total)
+		}
+		delete(reasons, name)
+	}
+	for name := range reasons {
+		t.Errorf("the table of ARCHITECTURE.md names %s, which is no package", name)
+	}
+}
+
+// halls reads the table of large packages: name and reason.
+func halls(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for row := range strings.Lines(doctable.Read(t, "../ARCHITECTURE.md", "halls").Rows) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		name, code := strings.CutPrefix(cells[0], "`")
+		switch {
+		case !code: // the head of the table
+		case len(cells) != 2 || len(cells[1]) < 20:
+			t.Errorf("the table of large packages has the row %q", row)
+		default:
+			out[strings.TrimSuffix(name, "`")] = cells[1]
+		}
+	}
+	return out
 }

@@ -19,7 +19,8 @@ func (tx *Tx) Dismissed(ctx context.Context, org, user string) (map[string]bool,
 // Dismiss puts attention items away.
 func (tx *Tx) Dismiss(ctx context.Context, org, user string, ids []string) error {
 	for _, id := range ids {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO dismissals (org_id, user_id, item_id, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, user, id, tx.Now); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO dismissals (org_id, user_id, item_id, at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT DO NOTHING`, org, user, id, tx.Now); err != nil {
 			return err
 		}
 	}
@@ -46,7 +47,8 @@ func (tx *Tx) OwedAcks(ctx context.Context, org, user string, limit int) ([]coor
 // UnreadDirect returns the direct messages that a person has not read in the
 // dashboard and that ask for nothing more, newest first. Questions are apart.
 func (tx *Tx) UnreadDirect(ctx context.Context, org, user string, limit int) ([]coord.Message, error) {
-	return tx.personal(ctx, org, user, `c.kind = 'direct' AND x.read_at IS NULL AND NOT m.requires_ack AND (m.about_kind IS NULL OR m.about_kind <> 'question')`, limit)
+	return tx.personal(ctx, org, user, `c.kind = 'direct' AND x.read_at IS NULL AND NOT m.requires_ack
+		AND (m.about_kind IS NULL OR m.about_kind <> 'question')`, limit)
 }
 
 func (tx *Tx) personal(ctx context.Context, org, user, cond string, limit int) ([]coord.Message, error) {

@@ -103,7 +103,8 @@ func driverRate(b *testing.B, dsn string) float64 {
 	b.Helper()
 	driver, source, workers, batch := "pgx", dsn, callers, 1
 	if !strings.HasPrefix(dsn, "postgres") {
-		driver, source, workers, batch = "sqlite", "file:"+dsn+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)", 1, callers
+		driver, workers, batch = "sqlite", 1, callers
+		source = "file:" + dsn + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
@@ -124,7 +125,8 @@ func driverRate(b *testing.B, dsn string) float64 {
 					return
 				}
 				for j := range batch {
-					if _, err := tx.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES ($1, $2)`, fmt.Sprintf("raw-%d-%d-%d", w, i, j), "v"); err != nil {
+					if _, err := tx.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES ($1, $2)`, fmt.Sprintf("raw-%d-%d-%d", w, i, j),
+						"v"); err != nil {
 						tx.Rollback()
 						return
 					}

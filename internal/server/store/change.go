@@ -32,13 +32,15 @@ func scanChange(r scanner) (c ChangeRow, err error) {
 // SaveChange stores a file's difference; one that is unchanged is forgotten.
 func (tx *Tx) SaveChange(ctx context.Context, org string, c ChangeRow) error {
 	if c.Facts.Status == coord.FileUnchanged {
-		_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, c.RepoID, c.Copy, c.Facts.Path)
+		_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, c.RepoID,
+			c.Copy, c.Facts.Path)
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO changes (org_id, repo_id, copy, path, facts, touched, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (org_id, repo_id, copy, path) DO UPDATE SET facts = EXCLUDED.facts, touched = EXCLUDED.touched, updated_at = EXCLUDED.updated_at`,
+		ON CONFLICT (org_id, repo_id, copy, path) DO UPDATE SET facts = EXCLUDED.facts, touched = EXCLUDED.touched,
+			updated_at = EXCLUDED.updated_at`,
 		org, c.RepoID, c.Copy, c.Facts.Path, js(c.Facts), js(c.Touched), tx.Now)
 	return err
 }
@@ -96,7 +98,8 @@ func scanMerged(r scanner) (m MergedRow, err error) {
 
 // Merged returns the merged work of an org since a moment.
 func (tx *Tx) Merged(ctx context.Context, org string, since coord.Time) ([]MergedRow, error) {
-	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND at > $2 ORDER BY at, merge_id, path`, org, since)
+	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND at > $2
+		ORDER BY at, merge_id, path`, org, since)
 }
 
 // A LineMapRow is how two versions of a file of a repo go together.
@@ -127,7 +130,8 @@ func (tx *Tx) LineMaps(ctx context.Context, org, repo string, since coord.Time) 
 		err = r.Scan(&m.RepoID, &m.Map.From, &m.Map.To, asJSON{&m.Map.Shifts})
 		return m, err
 	}
-	return all(ctx, tx, scan, `SELECT repo_id, from_blob, to_blob, shifts FROM line_maps`+f.where()+` ORDER BY at, from_blob, to_blob`, f.args...)
+	return all(ctx, tx, scan, `SELECT repo_id, from_blob, to_blob, shifts FROM line_maps`+f.where()+` ORDER BY at, from_blob, to_blob`,
+		f.args...)
 }
 
 // ForgetLineMaps drops maps that were told before a moment. What is still

@@ -72,7 +72,8 @@ func (tx *Tx) KeptOut(ctx context.Context, org, user string) ([]ConflictRow, err
 		ORDER BY c.number`, org, user)
 }
 
-const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder, c.challenger, c.holder_user, c.challenger_user,
+const conflictColumns = `c.id, c.org_id, c.number, c.kind, c.severity, c.status, r.id, r.full_name, d.id, d.full_name, c.holder,
+	c.challenger, c.holder_user, c.challenger_user,
 	c.parties, c.evidence, c.evidence_keys, c.explanation, c.suggestion, c.fingerprint, c.previous, c.resolution, c.override,
 		c.override_requested,
 	c.first_seen_at, c.updated_at, c.closed_at, c.attempted_by, c.voices`
@@ -318,7 +319,8 @@ func (tx *Tx) ClosedConflicts(ctx context.Context, org, fingerprint string) ([]L
 	return all(ctx, tx, func(r scanner) (l Lasting, err error) {
 		err = r.Scan(&l.Fingerprint, asJSON{&l.Keys}, &l.Status, &l.Resolution)
 		return l, err
-	}, `SELECT c.fingerprint, c.evidence_keys, c.status, c.resolution FROM conflicts c`+f.where()+` ORDER BY c.fingerprint, c.number`, f.args...)
+	}, `SELECT c.fingerprint, c.evidence_keys, c.status, c.resolution FROM conflicts c`+f.where()+` ORDER BY c.fingerprint, c.number`,
+		f.args...)
 }
 
 // withHistory fills in actions and feedback, in two queries for all rows.

@@ -23,14 +23,16 @@ type ContractRow struct {
 	UpdatedAt     coord.Time
 }
 
-const contractColumns = `r.id, r.full_name, c.path, c.key, c.role, c.signature, c.signature_hash, c.line, c.fields, c.changes, u.id, u.email, u.name, c.updated_at`
+const contractColumns = `r.id, r.full_name, c.path, c.key, c.role, c.signature, c.signature_hash, c.line, c.fields, c.changes, u.id,
+	u.email, u.name, c.updated_at`
 
 const contractTables = ` FROM contracts c JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = c.changed_by
 	AND (c.role <> 'uses' OR EXISTS (SELECT 1 FROM members m WHERE m.org_id = c.org_id AND m.user_id = u.id))`
 
 func scanContract(s scanner) (c ContractRow, err error) {
 	var id, email, name, fields *string
-	err = s.Scan(&c.Repo.ID, &c.Repo.FullName, &c.Path, &c.Key, &c.Role, &c.Signature, &c.SignatureHash, &c.Line, &fields, &c.Changes, &id, &email, &name, &c.UpdatedAt)
+	err = s.Scan(&c.Repo.ID, &c.Repo.FullName, &c.Path, &c.Key, &c.Role, &c.Signature, &c.SignatureHash, &c.Line, &fields, &c.Changes, &id,
+		&email, &name, &c.UpdatedAt)
 	if id != nil {
 		c.ChangedBy = &coord.User{ID: *id, Email: *email, Name: *name}
 	}
@@ -59,15 +61,18 @@ func (tx *Tx) SaveContract(ctx context.Context, org string, c ContractRow, chang
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO contracts (org_id, repo_id, path, key, role, signature, signature_hash, line, changes, changed_by, updated_at, fields)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (org_id, repo_id, path, key, role) DO UPDATE SET signature = EXCLUDED.signature, signature_hash = EXCLUDED.signature_hash, line = EXCLUDED.line, fields = EXCLUDED.fields,
-			changes = contracts.changes + EXCLUDED.changes, changed_by = COALESCE(EXCLUDED.changed_by, contracts.changed_by), updated_at = EXCLUDED.updated_at`,
+		ON CONFLICT (org_id, repo_id, path, key, role) DO UPDATE SET signature = EXCLUDED.signature, signature_hash = EXCLUDED.signature_hash,
+			line = EXCLUDED.line, fields = EXCLUDED.fields,
+			changes = contracts.changes + EXCLUDED.changes, changed_by = COALESCE(EXCLUDED.changed_by, contracts.changed_by),
+				updated_at = EXCLUDED.updated_at`,
 		org, c.Repo.ID, c.Path, c.Key, c.Role, c.Signature, c.SignatureHash, c.Line, n, by, tx.Now, fields)
 	return err
 }
 
 // DeleteContract forgets that a file provides or uses a contract.
 func (tx *Tx) DeleteContract(ctx context.Context, org, repo, path, key string, role coord.ContractRole) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM contracts WHERE org_id = $1 AND repo_id = $2 AND path = $3 AND key = $4 AND role = $5`, org, repo, path, key, role)
+	_, err := tx.ExecContext(ctx, `DELETE FROM contracts WHERE org_id = $1 AND repo_id = $2 AND path = $3 AND key = $4 AND role = $5`, org,
+		repo, path, key, role)
 	return err
 }
 
@@ -105,7 +110,8 @@ func (tx *Tx) Contracts(ctx context.Context, org string, want ContractFilter) ([
 	if want.Limit == 0 {
 		want.Limit = 200_000
 	}
-	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path, c.line`+f.limit(want.Limit), f.args...)
+	return all(ctx, tx, scanContract, `SELECT `+contractColumns+contractTables+f.where()+` ORDER BY c.key, c.role, r.name_key, c.path,
+		c.line`+f.limit(want.Limit), f.args...)
 }
 
 // Gaps returns what is not known of a repo's files, those with most first.
@@ -118,7 +124,8 @@ func (tx *Tx) Gaps(ctx context.Context, repo string) ([]wire.FileGap, error) {
 
 // BumpIndex notes that a repo's contract index grew.
 func (tx *Tx) BumpIndex(ctx context.Context, repo string) (version int, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE repos SET index_version = index_version + 1 WHERE id = $1 RETURNING index_version`, repo).Scan(&version)
+	err = tx.QueryRowContext(ctx, `UPDATE repos SET index_version = index_version + 1 WHERE id = $1 RETURNING index_version`,
+		repo).Scan(&version)
 	return version, err
 }
 
@@ -163,7 +170,8 @@ func (tx *Tx) ClearSignatures(ctx context.Context, org string) (int, error) {
 	for _, m := range merged {
 		if n := m.Facts.ClearTexts(); n > 0 {
 			total += n
-			if _, err := tx.ExecContext(ctx, `UPDATE merged_changes SET facts = $5 WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3 AND path = $4`,
+			if _, err := tx.ExecContext(ctx, `UPDATE merged_changes SET facts = $5 WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3
+				AND path = $4`,
 				org, m.RepoID, m.MergeID, m.Facts.Path, js(m.Facts)); err != nil {
 				return 0, err
 			}

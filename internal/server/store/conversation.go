@@ -49,7 +49,8 @@ func (tx *Tx) Conversations(ctx context.Context, org string, r Reader, want Conv
 	if want.BeforeID != "" {
 		f.and(`(c.updated_at, c.id) < (?, ?)`, want.Before, want.BeforeID)
 	}
-	rows, err := all(ctx, tx, scanConversation, `SELECT `+conversationColumns+conversationTables+f.where()+` ORDER BY c.updated_at DESC, c.id DESC`+f.limit(want.Limit), f.args...)
+	rows, err := all(ctx, tx, scanConversation, `SELECT `+conversationColumns+conversationTables+f.where()+`
+		ORDER BY c.updated_at DESC, c.id DESC`+f.limit(want.Limit), f.args...)
 	if err != nil || len(rows) == 0 {
 		return rows, err
 	}
@@ -72,7 +73,8 @@ func (tx *Tx) fillConversations(ctx context.Context, org string, r Reader, cs []
 		c := &cs[at[id]]
 		c.Participants = append(c.Participants, u)
 		return err
-	}, `SELECT p.conversation_id, u.id, u.email, u.name FROM conversation_members p JOIN users u ON u.id = p.user_id`+f.where()+` ORDER BY u.id`, f.args...); err != nil {
+	}, `SELECT p.conversation_id, u.id, u.email, u.name FROM conversation_members p JOIN users u ON u.id = p.user_id`+f.where()+`
+		ORDER BY u.id`, f.args...); err != nil {
 		return err
 	}
 	f = filter{}
@@ -164,7 +166,8 @@ func (tx *Tx) ChannelAudience(ctx context.Context, org, repo string, since coord
 		g := filter{args: f.args}
 		in(&g, "i.status", coord.LiveIntentStatuses())
 		f.args = g.args
-		f.and(`(EXISTS (SELECT 1 FROM sessions s WHERE s.org_id = m.org_id AND s.user_id = m.user_id AND s.repo_id = ` + r + ` AND s.last_heartbeat_at > ` + t + `)
+		f.and(`(EXISTS (SELECT 1 FROM sessions s WHERE s.org_id = m.org_id AND s.user_id = m.user_id AND s.repo_id = ` + r + `
+			AND s.last_heartbeat_at > ` + t + `)
 			OR EXISTS (SELECT 1 FROM intents i WHERE i.org_id = m.org_id AND i.owner_id = m.user_id AND i.repo_id = ` + r + ` AND ` + g.conds[0] + `)
 			OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.org_id = m.org_id AND s.user_id = m.user_id AND s.last_heartbeat_at > ` + t + `))`)
 	}
@@ -173,6 +176,7 @@ func (tx *Tx) ChannelAudience(ctx context.Context, org, repo string, since coord
 
 // AddParticipant makes a person take part in a direct thread.
 func (tx *Tx) AddParticipant(ctx context.Context, conversation, user string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO conversation_members (conversation_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, conversation, user)
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversation_members (conversation_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		conversation, user)
 	return err
 }

@@ -96,7 +96,8 @@ func (tx *Tx) insertEvents(ctx context.Context, events []coord.Event, seq int64)
 const eventColumns = `org_id, seq, type, occurred_at, actor_kind, actor_id, subject_kind, subject_id, repo_id, payload`
 
 func scanEvent(r scanner) (e coord.Event, err error) {
-	err = r.Scan(&e.OrgID, &e.Seq, &e.Type, &e.OccurredAt, &e.Actor.Kind, &e.Actor.ID, &e.Subject.Kind, &e.Subject.ID, &e.RepoID, asJSON{&e.Payload})
+	err = r.Scan(&e.OrgID, &e.Seq, &e.Type, &e.OccurredAt, &e.Actor.Kind, &e.Actor.ID, &e.Subject.Kind, &e.Subject.ID, &e.RepoID,
+		asJSON{&e.Payload})
 	complete(&e)
 	return e, err
 }

@@ -26,10 +26,12 @@ type GitHubApp struct {
 	SyncedAt    *coord.Time
 }
 
-const githubAppColumns = `id, org_id, app_id, slug, name, owner, url, web, api, secrets, flow, created_by, created_at, delivered_at, synced_at`
+const githubAppColumns = `id, org_id, app_id, slug, name, owner, url, web, api, secrets, flow, created_by, created_at, delivered_at,
+	synced_at`
 
 func scanGitHubApp(r scanner) (a GitHubApp, err error) {
-	err = r.Scan(&a.ID, &a.OrgID, &a.AppID, &a.Slug, &a.Name, &a.Owner, &a.URL, &a.Web, &a.API, &a.Secrets, &a.Flow, &a.CreatedBy, &a.CreatedAt, &a.DeliveredAt, &a.SyncedAt)
+	err = r.Scan(&a.ID, &a.OrgID, &a.AppID, &a.Slug, &a.Name, &a.Owner, &a.URL, &a.Web, &a.API, &a.Secrets, &a.Flow, &a.CreatedBy,
+		&a.CreatedAt, &a.DeliveredAt, &a.SyncedAt)
 	return a, err
 }
 
@@ -60,7 +62,11 @@ func (tx *Tx) GitHubApp(ctx context.Context, id string) (GitHubApp, error) {
 // DeleteGitHubApp forgets an app with its secrets and installations. Pull
 // requests that it told of stay, and say nothing any more.
 func (tx *Tx) DeleteGitHubApp(ctx context.Context, id string) error {
-	for _, q := range []string{`DELETE FROM github_installations WHERE app = $1`, `UPDATE pulls SET app = '', installation = 0 WHERE app = $1`, `DELETE FROM github_apps WHERE id = $1`} {
+	for _, q := range []string{
+		`DELETE FROM github_installations WHERE app = $1`,
+		`UPDATE pulls SET app = '', installation = 0 WHERE app = $1`,
+		`DELETE FROM github_apps WHERE id = $1`,
+	} {
 		if _, err := tx.ExecContext(ctx, q, id); err != nil {
 			return err
 		}
@@ -109,7 +115,8 @@ func (tx *Tx) Installations(ctx context.Context, app string) ([]Installation, er
 	return all(ctx, tx, func(r scanner) (i Installation, err error) {
 		err = r.Scan(&i.App, &i.ID, &i.Account, &i.Selection, asJSON{&i.Repos}, &i.Suspended, &i.Gone, &i.CreatedAt, &i.ChangedAt)
 		return i, err
-	}, `SELECT app, id, account, selection, repos, suspended, gone, created_at, changed_at FROM github_installations WHERE app = $1 ORDER BY created_at, id`, app)
+	}, `SELECT app, id, account, selection, repos, suspended, gone, created_at, changed_at FROM github_installations WHERE app = $1
+		ORDER BY created_at, id`, app)
 }
 
 // Installation returns where an app is installed, or nil.
@@ -140,7 +147,8 @@ func hostTable(provider coord.Provider, what string) string { return string(prov
 
 func (tx *Tx) hostHook(ctx context.Context, provider coord.Provider, column, value string) (*HostHook, error) {
 	h := HostHook{Provider: provider}
-	err := tx.QueryRowContext(ctx, `SELECT id, org_id, secret, created_by, created_at, delivered_at FROM `+hostTable(provider, "hooks")+` WHERE `+column+` = $1`, value).
+	err := tx.QueryRowContext(ctx, `SELECT id, org_id, secret, created_by, created_at, delivered_at
+		FROM `+hostTable(provider, "hooks")+` WHERE `+column+` = $1`, value).
 		Scan(&h.ID, &h.OrgID, &h.Secret, &h.CreatedBy, &h.CreatedAt, &h.DeliveredAt)
 	return maybe(h, err)
 }
@@ -193,7 +201,8 @@ type HostToken struct {
 // HostToken returns an org's token, or nil.
 func (tx *Tx) HostToken(ctx context.Context, provider coord.Provider, org string) (*HostToken, error) {
 	t := HostToken{Provider: provider}
-	err := tx.QueryRowContext(ctx, `SELECT org_id, web, token, name, expires_at, refused_at, created_by, created_at, synced_at FROM `+hostTable(provider, "tokens")+` WHERE org_id = $1`, org).
+	err := tx.QueryRowContext(ctx, `SELECT org_id, web, token, name, expires_at, refused_at, created_by, created_at, synced_at
+		FROM `+hostTable(provider, "tokens")+` WHERE org_id = $1`, org).
 		Scan(&t.OrgID, &t.Web, &t.Token, &t.Name, &t.ExpiresAt, &t.RefusedAt, &t.CreatedBy, &t.CreatedAt, &t.SyncedAt)
 	return maybe(t, err)
 }
@@ -201,8 +210,10 @@ func (tx *Tx) HostToken(ctx context.Context, provider coord.Provider, org string
 // SaveHostToken stores an org's token, in place of the one before.
 func (tx *Tx) SaveHostToken(ctx context.Context, t HostToken) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO `+hostTable(t.Provider, "tokens")+` (org_id, web, token, name, expires_at, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (org_id) DO UPDATE SET web = EXCLUDED.web, token = EXCLUDED.token, name = EXCLUDED.name, expires_at = EXCLUDED.expires_at, refused_at = NULL,
+		INSERT INTO `+hostTable(t.Provider, "tokens")+` (org_id, web, token, name, expires_at, created_by, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org_id) DO UPDATE SET web = EXCLUDED.web, token = EXCLUDED.token, name = EXCLUDED.name, expires_at = EXCLUDED.expires_at,
+			refused_at = NULL,
 			created_by = EXCLUDED.created_by, created_at = EXCLUDED.created_at, synced_at = NULL`,
 		t.OrgID, t.Web, t.Token, t.Name, t.ExpiresAt, t.CreatedBy, t.CreatedAt)
 	return err
@@ -211,14 +222,16 @@ func (tx *Tx) SaveHostToken(ctx context.Context, t HostToken) error {
 // HostRefused notes that a host does not take a token any more, unless there
 // is another by now.
 func (tx *Tx) HostRefused(ctx context.Context, t HostToken) error {
-	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET refused_at = $3 WHERE org_id = $1 AND created_at = $2 AND refused_at IS NULL`,
+	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET refused_at = $3 WHERE org_id = $1 AND created_at = $2
+		AND refused_at IS NULL`,
 		t.OrgID, t.CreatedAt, tx.Now)
 	return err
 }
 
 // HostSynced notes up to when a host was asked what we missed.
 func (tx *Tx) HostSynced(ctx context.Context, t HostToken, at coord.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET synced_at = $3 WHERE org_id = $1 AND created_at = $2`, t.OrgID, t.CreatedAt, at)
+	_, err := tx.ExecContext(ctx, `UPDATE `+hostTable(t.Provider, "tokens")+` SET synced_at = $3 WHERE org_id = $1 AND created_at = $2`,
+		t.OrgID, t.CreatedAt, at)
 	return err
 }
 

@@ -34,7 +34,8 @@ type SigninLink struct {
 
 // InsertSigninLink adds a link; of its code only the hash is kept.
 func (tx *Tx) InsertSigninLink(ctx context.Context, l SigninLink, hash string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO signin_links (hash, user_id, subject, expires_at) VALUES ($1, $2, $3, $4)`, hash, l.UserID, l.Subject, l.ExpiresAt)
+	_, err := tx.ExecContext(ctx, `INSERT INTO signin_links (hash, user_id, subject, expires_at) VALUES ($1, $2, $3, $4)`, hash, l.UserID,
+		l.Subject, l.ExpiresAt)
 	return err
 }
 
@@ -57,7 +58,8 @@ func (tx *Tx) TakeSigninLink(ctx context.Context, hash string) (SigninLink, erro
 // KnownAt reports whether a person is signed in from an address: who proved
 // who they are there.
 func (tx *Tx) KnownAt(ctx context.Context, email, address string) (bool, error) {
-	n, err := tx.count(ctx, `SELECT COUNT(*) FROM web_sessions w JOIN users u ON u.id = w.user_id WHERE u.email = $1 AND w.address = $2 AND w.expires_at > $3`,
+	n, err := tx.count(ctx, `SELECT COUNT(*) FROM web_sessions w JOIN users u ON u.id = w.user_id WHERE u.email = $1 AND w.address = $2
+		AND w.expires_at > $3`,
 		EmailKey(email), address, tx.Now)
 	return n > 0, err
 }

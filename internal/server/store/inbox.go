@@ -24,7 +24,8 @@ func (r Reader) readColumn() string {
 
 // messageColumns need the reader as the join's user.
 func (r Reader) messageColumns() string {
-	return `m.id, m.org_id, m.conversation_id, m.seq, m.from_kind, u.id, u.email, u.name, m.from_session, m.from_tool, m.target, m.subject, m.body,
+	return `m.id, m.org_id, m.conversation_id, m.seq, m.from_kind, u.id, u.email, u.name, m.from_session, m.from_tool, m.target, m.subject,
+		m.body,
 	m.requires_ack, m.about_kind, m.about_ref, m.created_at, x.` + r.readColumn() + `, x.delivered_at`
 }
 
@@ -152,7 +153,8 @@ func undelivered(f *filter, s SessionRow) string {
 		JOIN (
 			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND at >= ` + since + `
 			UNION
-			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND delivered_at IS NULL AND agent_read_at IS NULL
+			SELECT message_id FROM message_recipients WHERE org_id = ` + org + ` AND user_id = ` + user + ` AND delivered_at IS NULL
+				AND agent_read_at IS NULL
 		) fresh ON fresh.message_id = m.id` + f.where()
 }
 
@@ -185,7 +187,8 @@ func turned(f *filter, s SessionRow) string {
 		return `EXISTS (SELECT 1 FROM sessions k CROSS JOIN conflicts t WHERE k.id = ` + id + ` AND t.org_id = ` + org + `
 			AND t.` + side + ` = COALESCE(k.intent_id, k.id) AND t.closed_at IS ` + over + ` AND t.updated_at > k.turns_at)`
 	}
-	return strings.Join([]string{turn("holder", "NULL"), turn("challenger", "NULL"), turn("holder", "NOT NULL"), turn("challenger", "NOT NULL")}, " OR ")
+	turns := []string{turn("holder", "NULL"), turn("challenger", "NULL"), turn("holder", "NOT NULL"), turn("challenger", "NOT NULL")}
+	return strings.Join(turns, " OR ")
 }
 
 // Deliver notes that messages went into a session's agent's context.

@@ -12,7 +12,8 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.title, i.summary, i.plan_md, i.mode, i.effective_mode, i.mode_note,
+const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.title, i.summary, i.plan_md, i.mode, i.effective_mode,
+	i.mode_note,
 	r.id, r.full_name, u.id, u.email, u.name, i.session_id, i.branch, i.pr_number, i.external_ref, i.scope, i.observed, i.depends_on,
 		i.blocked_by,
 	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at, i.wanted,
@@ -251,7 +252,8 @@ func (tx *Tx) QuietIntents(ctx context.Context, org string, before coord.Time, a
 	return all(ctx, tx, scanIntent, `SELECT `+intentColumns+intentTables+f.where()+` ORDER BY i.number LIMIT 500`, f.args...)
 }
 
-const handoffColumns = `h.id, i.number, f.id, f.email, f.name, t.id, t.email, t.name, h.note, h.thread_id, h.message_id, h.created_at, h.adopted_at`
+const handoffColumns = `h.id, i.number, f.id, f.email, f.name, t.id, t.email, t.name, h.note, h.thread_id, h.message_id, h.created_at,
+	h.adopted_at`
 
 func scanHandoff(r scanner) (h coord.Handoff, err error) {
 	var number int

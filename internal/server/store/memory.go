@@ -40,7 +40,8 @@ func (tx *Tx) MessageMemories(ctx context.Context, org, id string, since coord.T
 		}
 		return m, err
 	}, `SELECT m.id, m.seq, m.conversation_id, c.kind, r.id, r.full_name, m.subject, m.body, u.id, u.email, u.name, m.created_at
-		FROM messages m JOIN conversations c ON c.id = m.conversation_id LEFT JOIN repos r ON r.id = c.repo_id LEFT JOIN users u ON u.id = m.from_user`+
+		FROM messages m JOIN conversations c ON c.id = m.conversation_id LEFT JOIN repos r ON r.id = c.repo_id
+		LEFT JOIN users u ON u.id = m.from_user`+
 		f.where()+` ORDER BY m.seq DESC`+f.limit(limit), f.args...)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func (tx *Tx) withParticipants(ctx context.Context, org string, ms []MessageMemo
 		err := s.Scan(&conv, &user)
 		takes[conv] = append(takes[conv], user)
 		return err
-	}, `SELECT p.conversation_id, p.user_id FROM conversation_members p JOIN conversations c ON c.id = p.conversation_id`+f.where()+` ORDER BY p.user_id`, f.args...)
+	}, `SELECT p.conversation_id, p.user_id FROM conversation_members p JOIN conversations c ON c.id = p.conversation_id`+f.where()+`
+		ORDER BY p.user_id`, f.args...)
 	for i := range ms {
 		if ms[i].Direct {
 			ms[i].Users = takes[ms[i].Conversation]
@@ -116,7 +118,8 @@ func (tx *Tx) ClearStatuses(ctx context.Context, org string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM statuses WHERE org_id = $1`, org); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET status_excerpt = NULL, status_at = NULL WHERE org_id = $1 AND status_excerpt IS NOT NULL`, org)
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET status_excerpt = NULL, status_at = NULL WHERE org_id = $1
+		AND status_excerpt IS NOT NULL`, org)
 	return err
 }
 

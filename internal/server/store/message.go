@@ -64,7 +64,8 @@ func (tx *Tx) EnsureConversation(ctx context.Context, org, newID string, t Threa
 		return id, err
 	}
 	for _, u := range t.Users {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO conversation_members (conversation_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, newID, u); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO conversation_members (conversation_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			newID, u); err != nil {
 			return "", err
 		}
 	}
@@ -87,9 +88,11 @@ func (tx *Tx) InsertMessage(ctx context.Context, m *coord.Message, recipients []
 	}
 	m.CreatedAt = tx.Now
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO messages (id, org_id, conversation_id, seq, from_kind, from_user, from_session, from_tool, target, subject, body, requires_ack, about_kind, about_ref, created_at)
+		INSERT INTO messages (id, org_id, conversation_id, seq, from_kind, from_user, from_session, from_tool, target, subject, body,
+		requires_ack, about_kind, about_ref, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-		m.ID, m.OrgID, m.ConversationID, m.Seq, m.From.Kind, user, m.From.SessionID, m.From.Tool, m.To, m.Subject, m.Body, m.RequiresAck, aboutKind, aboutRef, m.CreatedAt)
+		m.ID, m.OrgID, m.ConversationID, m.Seq, m.From.Kind, user, m.From.SessionID, m.From.Tool, m.To, m.Subject, m.Body, m.RequiresAck,
+		aboutKind, aboutRef, m.CreatedAt)
 	if err != nil {
 		return err
 	}
@@ -129,5 +132,6 @@ func (tx *Tx) insertRecipients(ctx context.Context, m *coord.Message, recipients
 // CountUndelivered returns how many messages to a user none of their agents
 // has received yet.
 func (tx *Tx) CountUndelivered(ctx context.Context, org, user string) (int, error) {
-	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND agent_read_at IS NULL AND delivered_at IS NULL`, org, user)
+	return tx.count(ctx, `SELECT COUNT(*) FROM message_recipients WHERE org_id = $1 AND user_id = $2 AND agent_read_at IS NULL
+		AND delivered_at IS NULL`, org, user)
 }

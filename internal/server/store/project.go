@@ -36,7 +36,8 @@ func (tx *Tx) Projects(ctx context.Context, org string) ([]coord.Project, error)
 
 // Project returns an org's project.
 func (tx *Tx) Project(ctx context.Context, org, id string) (coord.Project, error) {
-	p, err := one(ctx, tx, "no such project in this org", scanProject, `SELECT `+projectColumns+` FROM projects WHERE org_id = $1 AND id = $2`, org, id)
+	p, err := one(ctx, tx, "no such project in this org", scanProject, `SELECT `+projectColumns+` FROM projects WHERE org_id = $1
+		AND id = $2`, org, id)
 	return tx.withRepos(ctx, p, err)
 }
 

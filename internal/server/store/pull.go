@@ -39,18 +39,21 @@ type PullReport struct {
 	Hash string // of its text
 }
 
-const pullColumns = `p.id, p.org_id, p.repo_id, p.provider, p.number, p.state, p.draft, p.head_ref, p.head_sha, p.same_repo, p.base_ref, p.merge_sha, p.url, p.full_name,
+const pullColumns = `p.id, p.org_id, p.repo_id, p.provider, p.number, p.state, p.draft, p.head_ref, p.head_sha, p.same_repo, p.base_ref,
+	p.merge_sha, p.url, p.full_name,
 	p.private, p.app, p.installation, p.changed_at, p.report_kind, p.report_id, p.report_sha, p.report_hash`
 
 func scanPull(r scanner) (p Pull, err error) {
-	err = r.Scan(&p.ID, &p.OrgID, &p.RepoID, &p.Provider, &p.Number, &p.State, &p.Draft, &p.HeadRef, &p.HeadSHA, &p.SameRepo, &p.BaseRef, &p.MergeSHA, &p.URL, &p.FullName,
+	err = r.Scan(&p.ID, &p.OrgID, &p.RepoID, &p.Provider, &p.Number, &p.State, &p.Draft, &p.HeadRef, &p.HeadSHA, &p.SameRepo, &p.BaseRef,
+		&p.MergeSHA, &p.URL, &p.FullName,
 		&p.Private, &p.App, &p.Installation, &p.ChangedAt, &p.Report.Kind, &p.Report.ID, &p.Report.SHA, &p.Report.Hash)
 	return p, err
 }
 
 // Pull returns a repo's pull request by number, or nil.
 func (tx *Tx) Pull(ctx context.Context, repo string, provider coord.Provider, number int) (*Pull, error) {
-	return maybe(scanPull(tx.QueryRowContext(ctx, `SELECT `+pullColumns+` FROM pulls p WHERE p.repo_id = $1 AND p.provider = $2 AND p.number = $3`, repo, provider, number)))
+	return maybe(scanPull(tx.QueryRowContext(ctx, `SELECT `+pullColumns+` FROM pulls p WHERE p.repo_id = $1 AND p.provider = $2
+		AND p.number = $3`, repo, provider, number)))
 }
 
 // PullByID returns a pull request, or nil.
@@ -68,18 +71,23 @@ func maybe[T any](v T, err error) (*T, error) {
 // SavePull stores a pull request; what it reports stays.
 func (tx *Tx) SavePull(ctx context.Context, p Pull) error {
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO pulls (id, org_id, repo_id, provider, number, state, draft, head_ref, head_sha, same_repo, base_ref, merge_sha, url, full_name, private, app, installation, changed_at)
+		INSERT INTO pulls (id, org_id, repo_id, provider, number, state, draft, head_ref, head_sha, same_repo, base_ref, merge_sha, url,
+		full_name, private, app, installation, changed_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, draft = EXCLUDED.draft, head_ref = EXCLUDED.head_ref, head_sha = EXCLUDED.head_sha, same_repo = EXCLUDED.same_repo,
-			base_ref = EXCLUDED.base_ref, merge_sha = EXCLUDED.merge_sha, url = EXCLUDED.url, full_name = EXCLUDED.full_name, private = EXCLUDED.private,
+		ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, draft = EXCLUDED.draft, head_ref = EXCLUDED.head_ref,
+			head_sha = EXCLUDED.head_sha, same_repo = EXCLUDED.same_repo,
+			base_ref = EXCLUDED.base_ref, merge_sha = EXCLUDED.merge_sha, url = EXCLUDED.url, full_name = EXCLUDED.full_name,
+				private = EXCLUDED.private,
 			app = EXCLUDED.app, installation = EXCLUDED.installation, changed_at = EXCLUDED.changed_at`,
-		p.ID, p.OrgID, p.RepoID, p.Provider, p.Number, p.State, p.Draft, p.HeadRef, p.HeadSHA, p.SameRepo, p.BaseRef, p.MergeSHA, p.URL, p.FullName, p.Private, p.App, p.Installation, p.ChangedAt)
+		p.ID, p.OrgID, p.RepoID, p.Provider, p.Number, p.State, p.Draft, p.HeadRef, p.HeadSHA, p.SameRepo, p.BaseRef, p.MergeSHA, p.URL,
+		p.FullName, p.Private, p.App, p.Installation, p.ChangedAt)
 	return err
 }
 
 // SavePullReport stores what a pull request says of its conflicts.
 func (tx *Tx) SavePullReport(ctx context.Context, id string, r PullReport) error {
-	_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_kind = $2, report_id = $3, report_sha = $4, report_hash = $5 WHERE id = $1`, id, r.Kind, r.ID, r.SHA, r.Hash)
+	_, err := tx.ExecContext(ctx, `UPDATE pulls SET report_kind = $2, report_id = $3, report_sha = $4, report_hash = $5 WHERE id = $1`, id,
+		r.Kind, r.ID, r.SHA, r.Hash)
 	return err
 }
 
@@ -119,7 +127,8 @@ func (tx *Tx) PullsFrom(ctx context.Context, repo string, provider coord.Provide
 func (tx *Tx) PullsWaiting(ctx context.Context, repo string, provider coord.Provider, main string) ([]Pull, error) {
 	return all(ctx, tx, scanPull, `
 		SELECT `+pullColumns+` FROM pulls p
-		WHERE p.repo_id = $1 AND p.provider = $2 AND p.base_ref <> $3 AND p.state = 'merged' AND EXISTS (SELECT 1 FROM intents i WHERE`+ofPull+` AND i.closed_at IS NULL)
+		WHERE p.repo_id = $1 AND p.provider = $2 AND p.base_ref <> $3 AND p.state = 'merged' AND EXISTS (SELECT 1
+			FROM intents i WHERE`+ofPull+` AND i.closed_at IS NULL)
 		ORDER BY p.changed_at, p.number`, repo, provider, main)
 }
 
@@ -130,7 +139,8 @@ func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]stri
 	f.and(`p.org_id = ? AND (p.app <> '' OR p.provider = ? AND EXISTS (SELECT 1 FROM gitlab_tokens t WHERE t.org_id = p.org_id)
 		OR p.provider = ? AND EXISTS (SELECT 1 FROM github_tokens t WHERE t.org_id = p.org_id))`, org, coord.GitLab, coord.GitHub)
 	in(&f, "i.id", intents)
-	return all(ctx, tx, scanText, `SELECT DISTINCT p.id FROM pulls p JOIN intents i ON`+ofPull+f.where()+` AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
+	return all(ctx, tx, scanText, `SELECT DISTINCT p.id FROM pulls p JOIN intents i ON`+ofPull+f.where()+`
+		AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
 }
 
 // OpenPulls returns the ids of an org's open pull requests on a host.
@@ -155,11 +165,13 @@ func (tx *Tx) MergedBy(ctx context.Context, org, repo, mergeSHA string) ([]strin
 
 // MergedOf returns the files of one piece of merged work.
 func (tx *Tx) MergedOf(ctx context.Context, org, repo, mergeID string) ([]MergedRow, error) {
-	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3 ORDER BY path`, org, repo, mergeID)
+	return all(ctx, tx, scanMerged, `SELECT `+mergedColumns+` FROM merged_changes WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3
+		ORDER BY path`, org, repo, mergeID)
 }
 
 // DeleteMerged forgets a file of merged work.
 func (tx *Tx) DeleteMerged(ctx context.Context, org, repo, mergeID, path string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM merged_changes WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3 AND path = $4`, org, repo, mergeID, path)
+	_, err := tx.ExecContext(ctx, `DELETE FROM merged_changes WHERE org_id = $1 AND repo_id = $2 AND merge_id = $3 AND path = $4`, org,
+		repo, mergeID, path)
 	return err
 }

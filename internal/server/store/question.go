@@ -20,7 +20,8 @@ type QuestionRow struct {
 	ExpiresAt      coord.Time
 }
 
-const questionColumns = `q.id, q.org_id, q.target, q.about, q.question, q.asked_kind, u.id, u.email, u.name, q.asked_session, q.asked_tool, r.id, r.full_name,
+const questionColumns = `q.id, q.org_id, q.target, q.about, q.question, q.asked_kind, u.id, u.email, u.name, q.asked_session,
+	q.asked_tool, r.id, r.full_name,
 	q.status, q.immediate, q.private, q.to_user, q.to_session, q.conversation_id, q.message_id, q.created_at, q.updated_at, q.expires_at`
 
 const questionTables = ` FROM questions q LEFT JOIN users u ON u.id = q.asked_user LEFT JOIN repos r ON r.id = q.repo_id`
@@ -29,7 +30,8 @@ const questionTables = ` FROM questions q LEFT JOIN users u ON u.id = q.asked_us
 // in time has expired, without anybody having to note it.
 func (tx *Tx) questionScanner(r scanner) (q QuestionRow, err error) {
 	var id, email, name, repo, fullName *string
-	err = r.Scan(&q.ID, &q.OrgID, &q.To, &q.About, &q.Question.Question, &q.AskedBy.Kind, &id, &email, &name, &q.AskedBy.SessionID, &q.AskedBy.Tool, &repo, &fullName,
+	err = r.Scan(&q.ID, &q.OrgID, &q.To, &q.About, &q.Question.Question, &q.AskedBy.Kind, &id, &email, &name, &q.AskedBy.SessionID,
+		&q.AskedBy.Tool, &repo, &fullName,
 		&q.Status, &q.Immediate, &q.Private, &q.ToUser, &q.ToSession, &q.ConversationID, &q.MessageID, &q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt)
 	q.AskedBy.User = userOf(id, email, name)
 	if repo != nil {
@@ -52,10 +54,12 @@ func (tx *Tx) InsertQuestion(ctx context.Context, q QuestionRow) error {
 		repo = &q.Repo.ID
 	}
 	_, err := tx.ExecContext(ctx, `
-		INSERT INTO questions (id, org_id, target, about, question, asked_kind, asked_user, asked_session, asked_tool, repo_id, status, immediate, private,
+		INSERT INTO questions (id, org_id, target, about, question, asked_kind, asked_user, asked_session, asked_tool, repo_id, status,
+		immediate, private,
 			to_user, to_session, conversation_id, message_id, created_at, updated_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, $19)`,
-		q.ID, q.OrgID, q.To, q.About, q.Question.Question, q.AskedBy.Kind, user, q.AskedBy.SessionID, q.AskedBy.Tool, repo, q.Status, q.Immediate, q.Private,
+		q.ID, q.OrgID, q.To, q.About, q.Question.Question, q.AskedBy.Kind, user, q.AskedBy.SessionID, q.AskedBy.Tool, repo, q.Status,
+		q.Immediate, q.Private,
 		q.ToUser, q.ToSession, q.ConversationID, q.MessageID, tx.Now, q.ExpiresAt)
 	return err
 }
@@ -66,7 +70,8 @@ func (tx *Tx) InsertAnswer(ctx context.Context, question string, a coord.Answer)
 	if a.By.User != nil {
 		user = &a.By.User.ID
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO answers (id, question_id, answer, by_kind, by_user, by_session, by_tool, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	if _, err := tx.ExecContext(ctx, `INSERT INTO answers (id, question_id, answer, by_kind, by_user, by_session, by_tool, at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		a.ID, question, a.Answer, a.By.Kind, user, a.By.SessionID, a.By.Tool, a.At); err != nil {
 		return err
 	}
@@ -89,7 +94,8 @@ func (tx *Tx) Question(ctx context.Context, org, id string) (QuestionRow, error)
 // OpenQuestionsTo returns the open questions to a person, oldest first.
 func (tx *Tx) OpenQuestionsTo(ctx context.Context, org, user string, limit int) ([]QuestionRow, error) {
 	return all(ctx, tx, tx.questionScanner, `SELECT `+questionColumns+questionTables+`
-		WHERE q.org_id = $1 AND q.to_user = $2 AND q.status = 'open' AND q.expires_at > $3 ORDER BY q.created_at, q.id LIMIT $4+0`, org, user, tx.Now, limit)
+		WHERE q.org_id = $1 AND q.to_user = $2 AND q.status = 'open' AND q.expires_at > $3 ORDER BY q.created_at, q.id LIMIT $4+0`, org, user,
+		tx.Now, limit)
 }
 
 // answersFor is how long an answer waits for an agent to hear it.
@@ -110,7 +116,8 @@ func notTold(key string) string {
 // forSession is true of what is meant for one session, for whoever's it is
 // once that one is quiet: column names the session.
 func forSession(column string) string {
-	return `(` + column + ` IS NULL OR ` + column + ` = ? OR NOT EXISTS (SELECT 1 FROM sessions w WHERE w.id = ` + column + ` AND w.ended_at IS NULL AND w.last_heartbeat_at > ?))`
+	return `(` + column + ` IS NULL OR ` + column + ` = ? OR NOT EXISTS (SELECT 1 FROM sessions w WHERE w.id = ` + column + `
+		AND w.ended_at IS NULL AND w.last_heartbeat_at > ?))`
 }
 
 // UntoldQuestions returns open questions to a session's person that its agent
@@ -165,7 +172,8 @@ func (tx *Tx) untoldAnswers(f *filter, s SessionRow, quiet coord.Time) string {
 	f.and(forSession("q.asked_session"), s.ID, quiet)
 	// An answer that an agent of theirs was told before this session began is
 	// no news to it.
-	f.and(`NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id WHERE t.key = '`+answerKey("")+`' || a.id AND o.user_id = ? AND t.at < ?)`, s.User.ID, s.StartedAt)
+	f.and(`NOT EXISTS (SELECT 1 FROM told t JOIN sessions o ON o.id = t.session_id
+		WHERE t.key = '`+answerKey("")+`' || a.id AND o.user_id = ? AND t.at < ?)`, s.User.ID, s.StartedAt)
 	f.and(notTold(`'`+answerKey("")+`' || a.id`), s.OrgID, s.User.ID, s.Tool, s.ExternalID)
 	return questionTables + ` JOIN answers a ON a.question_id = q.id LEFT JOIN users au ON au.id = a.by_user` + f.where()
 }
@@ -208,7 +216,8 @@ func (tx *Tx) withAnswers(ctx context.Context, qs []QuestionRow) error {
 		if qs[i].Answers, err = all(ctx, tx, func(r scanner) (a coord.Answer, err error) {
 			err = answerTail{r, &a}.Scan()
 			return a, err
-		}, `SELECT `+answerColumns+` FROM answers a LEFT JOIN users au ON au.id = a.by_user WHERE a.question_id = $1 ORDER BY a.at, a.id`, qs[i].ID); err != nil {
+		}, `SELECT `+answerColumns+` FROM answers a LEFT JOIN users au ON au.id = a.by_user WHERE a.question_id = $1 ORDER BY a.at, a.id`,
+			qs[i].ID); err != nil {
 			return err
 		}
 	}

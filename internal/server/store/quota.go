@@ -18,9 +18,11 @@ func (tx *Tx) SentSince(ctx context.Context, org, sender, kind string, since coo
 // NoteSend notes that a sender sent something, and forgets what was before a
 // moment.
 func (tx *Tx) NoteSend(ctx context.Context, id, org, sender, kind string, forget coord.Time) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM sends WHERE org_id = $1 AND sender = $2 AND kind = $3 AND at <= $4`, org, sender, kind, forget); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM sends WHERE org_id = $1 AND sender = $2 AND kind = $3 AND at <= $4`, org, sender, kind,
+		forget); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO sends (id, org_id, sender, kind, at) VALUES ($1, $2, $3, $4, $5)`, id, org, sender, kind, tx.Now)
+	_, err := tx.ExecContext(ctx, `INSERT INTO sends (id, org_id, sender, kind, at) VALUES ($1, $2, $3, $4, $5)`, id, org, sender, kind,
+		tx.Now)
 	return err
 }

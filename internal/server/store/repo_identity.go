@@ -107,7 +107,8 @@ func (tx *Tx) HasRoot(ctx context.Context, repo string, commits []string) (bool,
 // SharingRoots returns the other repos with a first commit of a repo.
 func (tx *Tx) SharingRoots(ctx context.Context, org, repo string) ([]string, error) {
 	return all(ctx, tx, scanText, `
-		SELECT DISTINCT b.repo_id FROM repo_roots a JOIN repo_roots b ON b.org_id = a.org_id AND b.commit_id = a.commit_id AND b.repo_id <> a.repo_id
+		SELECT DISTINCT b.repo_id FROM repo_roots a JOIN repo_roots b ON b.org_id = a.org_id AND b.commit_id = a.commit_id
+		AND b.repo_id <> a.repo_id
 		WHERE a.org_id = $1 AND a.repo_id = $2 ORDER BY b.repo_id`, org, repo)
 }
 
@@ -150,7 +151,8 @@ func (tx *Tx) Twins(ctx context.Context, org string) ([]Twin, error) {
 	return all(ctx, tx, func(s scanner) (t Twin, err error) {
 		err = s.Scan(&t.First.ID, &t.First.FullName, &t.Second.ID, &t.Second.FullName, &t.Why, &t.At)
 		return t, err
-	}, `SELECT a.id, a.full_name, b.id, b.full_name, t.why, t.at FROM repo_twins t JOIN repos a ON a.id = t.first_id JOIN repos b ON b.id = t.second_id
+	}, `SELECT a.id, a.full_name, b.id, b.full_name, t.why, t.at FROM repo_twins t JOIN repos a ON a.id = t.first_id
+		JOIN repos b ON b.id = t.second_id
 		WHERE t.org_id = $1 AND t.apart_at IS NULL ORDER BY t.at, a.id, b.id`, org)
 }
 
@@ -159,6 +161,7 @@ func (tx *Tx) KeepApart(ctx context.Context, org, a, b string) (found bool, err 
 	if a > b {
 		a, b = b, a
 	}
-	n, err := tx.exec(ctx, `UPDATE repo_twins SET apart_at = $4 WHERE org_id = $1 AND first_id = $2 AND second_id = $3 AND apart_at IS NULL`, org, a, b, tx.Now)
+	n, err := tx.exec(ctx, `UPDATE repo_twins SET apart_at = $4 WHERE org_id = $1 AND first_id = $2 AND second_id = $3
+		AND apart_at IS NULL`, org, a, b, tx.Now)
 	return n > 0, err
 }

@@ -74,7 +74,8 @@ func (tx *Tx) MergeRepo(ctx context.Context, org string, from, into coord.Repo) 
 			SELECT 1 FROM sessions x WHERE x.repo_id = $2 AND x.org_id = sessions.org_id AND x.user_id = sessions.user_id AND x.tool = sessions.tool
 			AND x.external_id = sessions.external_id)`, []any{tx.Now}},
 		{`UPDATE conflicts SET dependent_repo_id = $2 WHERE dependent_repo_id = $1`, nil},
-		{`UPDATE conflicts SET parties = REPLACE(parties, $1, $2), evidence = REPLACE(evidence, $1, $2) WHERE repo_id IN ($1, $2) OR dependent_repo_id = $2`, nil},
+		{`UPDATE conflicts SET parties = REPLACE(parties, $1, $2), evidence = REPLACE(evidence, $1, $2)
+			WHERE repo_id IN ($1, $2) OR dependent_repo_id = $2`, nil},
 		{`UPDATE projects SET prefixes = REPLACE(prefixes, $1, $2) WHERE prefixes <> '[]'`, nil},
 		// What was counted under both names adds up.
 		{`UPDATE daily_sums SET n = n + (` + sumOf + `) WHERE repo_id = $2 AND EXISTS (` + sumOf + `)`, nil},
@@ -103,7 +104,8 @@ func (tx *Tx) MergeRepo(ctx context.Context, org string, from, into coord.Repo) 
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE repos SET index_version = (SELECT SUM(x.index_version) FROM repos x WHERE x.id IN ($1, $2)) WHERE id = $2`, from.ID, into.ID); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE repos SET index_version = (SELECT SUM(x.index_version) FROM repos x WHERE x.id IN ($1, $2))
+		WHERE id = $2`, from.ID, into.ID); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM repos WHERE id = $1`, from.ID); err != nil {
@@ -121,7 +123,8 @@ func (tx *Tx) mergeTable(ctx context.Context, t repoTable, from, into string) er
 		for i, k := range t.key {
 			same[i] = "x." + k + " = " + t.name + "." + k
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+t.name+` WHERE repo_id = $1 AND EXISTS (SELECT 1 FROM `+t.name+` x WHERE x.repo_id = $2 AND `+
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+t.name+` WHERE repo_id = $1 AND EXISTS (SELECT 1 FROM `+t.name+` x WHERE x.repo_id = $2
+			AND `+
 			strings.Join(same, " AND ")+`)`, from, into); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -153,7 +156,8 @@ func (tx *Tx) mergeChannel(ctx context.Context, from, into string) error {
 	for _, q := range []string{
 		`UPDATE messages SET conversation_id = $2 WHERE conversation_id = $1`,
 		`UPDATE questions SET conversation_id = $2 WHERE conversation_id = $1`,
-		`DELETE FROM conversation_members WHERE conversation_id = $1 AND user_id IN (SELECT user_id FROM conversation_members WHERE conversation_id = $2)`,
+		`DELETE FROM conversation_members WHERE conversation_id = $1 AND user_id IN (SELECT user_id FROM conversation_members
+			WHERE conversation_id = $2)`,
 		`UPDATE conversation_members SET conversation_id = $2 WHERE conversation_id = $1`,
 		`UPDATE conversations SET updated_at = (SELECT MAX(x.updated_at) FROM conversations x WHERE x.id IN ($1, $2)) WHERE id = $2`,
 		`DELETE FROM conversations WHERE id = $1 AND id <> $2`,

@@ -13,9 +13,11 @@ import (
 // merged record from being deleted, or lose what is in it.
 func TestAMergeKnowsEveryTableOfRepos(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'repo_id' ORDER BY m.name`
+		query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'repo_id'
+			ORDER BY m.name`
 		if st.Name() == "postgres" {
-			query = `SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'repo_id' ORDER BY table_name`
+			query = `SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'repo_id'
+				ORDER BY table_name`
 		}
 		var found []string
 		err := st.Read(context.Background(), func(tx *store.Tx) error {

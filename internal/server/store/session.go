@@ -51,9 +51,10 @@ func (s SessionRow) ProvedBy(key string) bool {
 	return keyed && key != "" && SessionName(external, key) == s.ExternalID
 }
 
-const sessionColumns = `s.id, s.org_id, s.token_id, s.tool, s.external_id, s.lineage_id, s.intent_id, s.model, s.surface, s.branch, s.worktree_hash, s.head_sha, s.base_sha,
-	s.client, s.status_excerpt, s.status_at, s.file, s.fail_opens, s.fail_opens_at, s.started_at, s.last_heartbeat_at, s.last_tool_at, s.ended_at,
-	u.id, u.email, u.name, r.id, r.full_name, i.number, i.title, i.status`
+const sessionColumns = `s.id, s.org_id, s.token_id, s.tool, s.external_id, s.lineage_id, s.intent_id, s.model, s.surface, s.branch,
+	s.worktree_hash, s.head_sha, s.base_sha,
+	s.client, s.status_excerpt, s.status_at, s.file, s.fail_opens, s.fail_opens_at, s.started_at, s.last_heartbeat_at, s.last_tool_at,
+	s.ended_at, u.id, u.email, u.name, r.id, r.full_name, i.number, i.title, i.status`
 
 const sessionTables = ` FROM sessions s
 	JOIN users u ON u.id = s.user_id
@@ -66,7 +67,8 @@ func scanSession(r scanner) (s SessionRow, err error) {
 	var status *coord.IntentStatus
 	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch,
 		&s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
-		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.FailOpens, &s.FailOpensAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt, &s.EndedAt,
+		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.FailOpens, &s.FailOpensAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt,
+		&s.EndedAt,
 		&s.User.ID, &s.User.Email, &s.User.Name, &s.Repo.ID, &s.Repo.FullName, &number, &title, &status)
 	if number != nil {
 		s.Intent = &coord.IntentName{Ref: coord.IntentRef(*number), Number: *number, Title: title, Status: *status}

@@ -93,10 +93,12 @@ type DeviceCode struct {
 	LastPollAt *coord.Time
 }
 
-const deviceColumns = `id, user_code, status, hostname, cli_version, address, org_id, user_id, interval_seconds, created_at, expires_at, last_poll_at`
+const deviceColumns = `id, user_code, status, hostname, cli_version, address, org_id, user_id, interval_seconds, created_at, expires_at,
+	last_poll_at`
 
 func scanDevice(r scanner) (d DeviceCode, err error) {
-	err = r.Scan(&d.ID, &d.UserCode, &d.Status, &d.Hostname, &d.CLIVersion, &d.Address, &d.OrgID, &d.UserID, &d.Interval, &d.CreatedAt, &d.ExpiresAt, &d.LastPollAt)
+	err = r.Scan(&d.ID, &d.UserCode, &d.Status, &d.Hostname, &d.CLIVersion, &d.Address, &d.OrgID, &d.UserID, &d.Interval, &d.CreatedAt,
+		&d.ExpiresAt, &d.LastPollAt)
 	return d, err
 }
 
@@ -105,7 +107,8 @@ func (tx *Tx) InsertDevice(ctx context.Context, d DeviceCode, deviceHash string)
 	_, err := tx.exec(ctx, `
 		INSERT INTO device_codes (`+deviceColumns+`, device_hash)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		d.ID, d.UserCode, d.Status, d.Hostname, d.CLIVersion, d.Address, d.OrgID, d.UserID, d.Interval, d.CreatedAt, d.ExpiresAt, d.LastPollAt, deviceHash)
+		d.ID, d.UserCode, d.Status, d.Hostname, d.CLIVersion, d.Address, d.OrgID, d.UserID, d.Interval, d.CreatedAt, d.ExpiresAt, d.LastPollAt,
+		deviceHash)
 	return tx.duplicate(err, "this code is taken")
 }
 

@@ -27,7 +27,8 @@ func (tx *Tx) subscription(ctx context.Context, column, value string) (*Subscrip
 	err := tx.QueryRowContext(ctx, `
 		SELECT org_id, customer, subscription, status, plan, period_end, cancels, price, seats, stranger, updated_at
 		FROM subscriptions WHERE `+column+` = $1`, value).
-		Scan(&s.OrgID, &s.Customer, &s.Subscription, &s.Status, &s.Plan, &s.PeriodEnd, &s.Cancels, asJSON{&s.Price}, &s.Seats, &s.Stranger, &s.UpdatedAt)
+		Scan(&s.OrgID, &s.Customer, &s.Subscription, &s.Status, &s.Plan, &s.PeriodEnd, &s.Cancels, asJSON{&s.Price}, &s.Seats, &s.Stranger,
+			&s.UpdatedAt)
 	return maybe(s, err)
 }
 
@@ -46,7 +47,8 @@ func (tx *Tx) SaveSubscription(ctx context.Context, s Subscription) error {
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO subscriptions (org_id, customer, subscription, status, plan, period_end, cancels, price, seats, stranger, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (org_id) DO UPDATE SET customer = EXCLUDED.customer, subscription = EXCLUDED.subscription, status = EXCLUDED.status, plan = EXCLUDED.plan,
+		ON CONFLICT (org_id) DO UPDATE SET customer = EXCLUDED.customer, subscription = EXCLUDED.subscription, status = EXCLUDED.status,
+			plan = EXCLUDED.plan,
 			period_end = EXCLUDED.period_end, cancels = EXCLUDED.cancels, price = EXCLUDED.price, seats = EXCLUDED.seats,
 			stranger = EXCLUDED.stranger, updated_at = EXCLUDED.updated_at`,
 		s.OrgID, s.Customer, s.Subscription, s.Status, s.Plan, s.PeriodEnd, s.Cancels, jsOrNull(s.Price), s.Seats, s.Stranger, tx.Now)

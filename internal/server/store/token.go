@@ -8,10 +8,12 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-const tokenColumns = `t.id, t.org_id, t.user_id, t.created_by, t.name, t.kind, t.prefix, t.scopes, t.created_at, t.last_used_at, t.expires_at, t.revoked_at`
+const tokenColumns = `t.id, t.org_id, t.user_id, t.created_by, t.name, t.kind, t.prefix, t.scopes, t.created_at, t.last_used_at,
+	t.expires_at, t.revoked_at`
 
 func scanToken(r scanner) (t coord.Token, err error) {
-	err = r.Scan(&t.ID, &t.OrgID, &t.UserID, &t.CreatedBy, &t.Name, &t.Kind, &t.Prefix, asJSON{&t.Scopes}, &t.CreatedAt, &t.LastUsedAt, &t.ExpiresAt, &t.RevokedAt)
+	err = r.Scan(&t.ID, &t.OrgID, &t.UserID, &t.CreatedBy, &t.Name, &t.Kind, &t.Prefix, asJSON{&t.Scopes}, &t.CreatedAt, &t.LastUsedAt,
+		&t.ExpiresAt, &t.RevokedAt)
 	return t, err
 }
 
@@ -78,7 +80,8 @@ func (tx *Tx) CallerByToken(ctx context.Context, hash string) (*coord.Caller, *c
 		LEFT JOIN users u ON u.id = t.user_id
 		LEFT JOIN members m ON m.org_id = t.org_id AND m.user_id = t.user_id
 		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)`, hash, tx.Now).
-		Scan(&c.TokenID, &c.TokenName, &c.TokenKind, asJSON{&c.Scopes}, &expires, &c.ByAgent, &c.OrgID, &c.OrgSlug, &c.DataMode, &user, &email, &name, &role)
+		Scan(&c.TokenID, &c.TokenName, &c.TokenKind, asJSON{&c.Scopes}, &expires, &c.ByAgent, &c.OrgID, &c.OrgSlug, &c.DataMode, &user, &email,
+			&name, &role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil, nil
 	}

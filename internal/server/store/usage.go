@@ -20,7 +20,8 @@ func (tx *Tx) CountActive(ctx context.Context, org, month, user string) (n int, 
 
 // AddActive counts a developer as active in a month.
 func (tx *Tx) AddActive(ctx context.Context, org, month, user string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO active_developers (org_id, month, user_id, first_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, month, user, tx.Now)
+	_, err := tx.ExecContext(ctx, `INSERT INTO active_developers (org_id, month, user_id, first_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT DO NOTHING`, org, month, user, tx.Now)
 	return err
 }
 
@@ -42,6 +43,7 @@ func (tx *Tx) ActiveDevelopers(ctx context.Context, org, month string) ([]Active
 // NotePlan remembers that something was told of a plan in a month, and reports
 // whether it is the first time.
 func (tx *Tx) NotePlan(ctx context.Context, org, month, what string) (first bool, err error) {
-	n, err := tx.exec(ctx, `INSERT INTO plan_notices (org_id, month, what, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, month, what, tx.Now)
+	n, err := tx.exec(ctx, `INSERT INTO plan_notices (org_id, month, what, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, org, month,
+		what, tx.Now)
 	return n > 0, err
 }

@@ -36,7 +36,8 @@ func (tx *Tx) Webhooks(ctx context.Context, org string) ([]coord.Webhook, error)
 
 // Webhook returns an org's endpoint.
 func (tx *Tx) Webhook(ctx context.Context, org, id string) (coord.Webhook, error) {
-	return one(ctx, tx, "no such webhook in this org", scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE org_id = $1 AND id = $2`, org, id)
+	return one(ctx, tx, "no such webhook in this org", scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE org_id = $1 AND id = $2`,
+		org, id)
 }
 
 // DeleteWebhook removes an endpoint with its deliveries.
@@ -70,7 +71,8 @@ func (tx *Tx) SaveWebhookHealth(ctx context.Context, w coord.Webhook) error {
 	return err
 }
 
-const deliveryColumns = `id, webhook_id, org_id, event_seq, event_type, status, attempts, response_status, response_ms, error, next_attempt_at, created_at, delivered_at`
+const deliveryColumns = `id, webhook_id, org_id, event_seq, event_type, status, attempts, response_status, response_ms, error,
+	next_attempt_at, created_at, delivered_at`
 
 func scanDelivery(r scanner) (d coord.Delivery, err error) {
 	err = r.Scan(&d.ID, &d.WebhookID, &d.OrgID, &d.EventSeq, &d.EventType, &d.Status, &d.Attempts, &d.ResponseStatus, &d.ResponseMS, &d.Error,
@@ -106,7 +108,9 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, ds []coord.Delivery) error {
 
 // Deliveries returns an endpoint's deliveries before one (all if empty) and
 // with one of the statuses (any if none), newest first.
-func (tx *Tx) Deliveries(ctx context.Context, webhook, before string, statuses []coord.DeliveryStatus, limit int) ([]coord.Delivery, error) {
+func (tx *Tx) Deliveries(
+	ctx context.Context, webhook, before string, statuses []coord.DeliveryStatus, limit int,
+) ([]coord.Delivery, error) {
 	var f filter
 	f.and(`webhook_id = ?`, webhook)
 	if before != "" {

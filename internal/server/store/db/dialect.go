@@ -66,7 +66,8 @@ var embedded = dialect{
 	name: "sqlite",
 	open: func(path string) (*sql.DB, error) {
 		// synchronous=FULL: with NORMAL a power cut loses acknowledged commits.
-		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "wal_autocheckpoint(" + logPages + ")"}}
+		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+			"wal_autocheckpoint(" + logPages + ")"}}
 		db := openSQLite("file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode())
 		db.SetMaxOpenConns(maxSQLiteConns)
 		db.SetMaxIdleConns(maxSQLiteConns)

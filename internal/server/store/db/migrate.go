@@ -128,7 +128,8 @@ func (tx *Tx) refuseNewer(ctx context.Context, steps []migration) error {
 	var name string
 	err := tx.QueryRowContext(ctx, `SELECT version, name FROM migrations ORDER BY version DESC LIMIT 1`).Scan(&newest, &name)
 	if err == nil && newest > known {
-		return fmt.Errorf("the database has migration %s, which this svcd does not know (its newest is %d): it was used by a newer version; install that version or restore a backup from before the upgrade", name, known)
+		return fmt.Errorf("the database has migration %s, which this svcd does not know (its newest is %d): it was used by a newer version; "+
+			"install that version or restore a backup from before the upgrade", name, known)
 	}
 	return nil
 }

@@ -74,7 +74,8 @@ func postgresIsDown(err error) bool {
 	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) {
 		return true
 	}
-	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET, syscall.EPIPE} {
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, syscall.ECONNRESET,
+		syscall.EPIPE} {
 		if errors.Is(err, broken) {
 			return true
 		}

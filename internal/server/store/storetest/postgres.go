@@ -79,7 +79,8 @@ func filled(ctx context.Context, db *sql.DB, dsn string) (string, error) {
 	}
 	defer conn.ExecContext(context.Background(), "SELECT pg_advisory_unlock(7780)")
 	var there bool
-	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil || there {
+	err = conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&there)
+	if err != nil || there {
 		return name, err
 	}
 	// It gets its name when it is done: one whose maker was killed has none.
