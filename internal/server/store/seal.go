@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // sealed lists the columns that hold sealed secrets. What a secret is for is
 // the purpose and the row's id.
@@ -27,7 +24,7 @@ func (tx *Tx) Reseal(ctx context.Context, seal func(what, sealed string) (string
 		rows, err := all(ctx, tx, func(r scanner) (kv [2]string, err error) {
 			err = r.Scan(&kv[0], &kv[1])
 			return kv, err
-		}, fmt.Sprintf(`SELECT %s, %s FROM %s WHERE %s <> ''`, c.id, c.column, c.table, c.column))
+		}, `SELECT `+c.id+`, `+c.column+` FROM `+c.table+` WHERE `+c.column+` <> ''`)
 		if err != nil {
 			return n, err
 		}
@@ -36,7 +33,7 @@ func (tx *Tx) Reseal(ctx context.Context, seal func(what, sealed string) (string
 			if err != nil {
 				return n, err
 			}
-			if _, err := tx.ExecContext(ctx, fmt.Sprintf(`UPDATE %s SET %s = $2 WHERE %s = $1`, c.table, c.column, c.id), kv[0], fresh); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE `+c.table+` SET `+c.column+` = $2 WHERE `+c.id+` = $1`, kv[0], fresh); err != nil {
 				return n, err
 			}
 			n++

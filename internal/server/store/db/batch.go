@@ -169,7 +169,8 @@ func (b *batches) try(org string, jobs []*job, told map[string]int64, careful bo
 		if j.err = j.ctx.Err(); j.err != nil {
 			continue
 		}
-		j.tx = &Tx{querier: steady{conn}, dialect: b.db.dialect, Now: b.db.Now(), schema: b.db.schema, before: told, gathered: g}
+		j.tx = b.db.begun(steady{conn})
+		j.tx.before, j.tx.gathered = told, g
 		if err := b.one(ctx, g, j, len(jobs) == 1); err != nil {
 			return ran, err
 		}

@@ -57,7 +57,10 @@ type DB struct {
 	settled   settled
 	// Queued, if set, is told after each commit that added jobs.
 	Queued func()
-	now    func() time.Time
+	// Observed, if set, is told each statement of a transaction before it is
+	// run. Tests look at what there is.
+	Observed func(statement string)
+	now      func() time.Time
 }
 
 // Open opens the database at dsn, a postgres:// URL or a file path, and
@@ -202,6 +205,8 @@ type Tx struct {
 	dialect
 	Now    coord.Time
 	schema *Schema
+	// observed is DB.Observed.
+	observed func(statement string)
 	// Unwritten, if set, is what is still to be written.
 	Unwritten Unwritten
 	// gathered is where what it writes waits, on PostgreSQL in a batch.
@@ -215,6 +220,11 @@ type Tx struct {
 	queued bool // whether jobs were added
 
 	undone []func() // what is to be forgotten if it fails
+}
+
+// begun is a transaction that has begun.
+func (d *DB) begun(q querier) *Tx {
+	return &Tx{querier: q, dialect: d.dialect, Now: d.Now(), schema: d.schema, observed: d.Observed}
 }
 
 // Unwritten is what the floor above gathers in a transaction, to write it in
@@ -292,7 +302,7 @@ func (d *DB) transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, fn f
 		return d.wrap(overdue(ctx, err))
 	}
 	defer tx.Rollback() // no effect once committed
-	t := &Tx{querier: tx, dialect: d.dialect, Now: d.Now(), schema: d.schema}
+	t := d.begun(tx)
 	if err := t.run(ctx, fn); err != nil {
 		return d.wrap(overdue(ctx, err))
 	}
@@ -377,6 +387,9 @@ func (tx *Tx) flush(ctx context.Context) error {
 
 // settle writes what is unwritten before a statement that may be about it.
 func (tx *Tx) settle(ctx context.Context, query string) error {
+	if tx.observed != nil {
+		tx.observed(query)
+	}
 	if tx.Unwritten == nil || !tx.Unwritten.Concerns(query) {
 		return nil
 	}

@@ -318,7 +318,7 @@ func (c *gatheringConn) QueryContext(ctx context.Context, query string, args []d
 	c.recordFor(query)
 	q := &late{query: query, args: values}
 	switch {
-	case onlyAsks(query):
+	case OnlyAsks(query):
 		q.with = keyOf(values)
 		if a := c.answers[query][q.with]; a != nil {
 			return &answerRows{answer: a}, nil
@@ -377,37 +377,37 @@ func keyOf(values []any) string {
 	return string(key)
 }
 
-// onlyAsks reports whether a query changes and locks nothing.
-func onlyAsks(query string) bool {
+// OnlyAsks reports whether a query changes and locks nothing.
+func OnlyAsks(query string) bool {
 	query = strings.TrimLeft(query, " \t\n")
 	return strings.HasPrefix(query, "SELECT") && !strings.Contains(query, "FOR UPDATE") && !strings.Contains(query, "pg_")
 }
 
 // forget forgets the answers that a statement may have made untrue.
 func (c *gatheringConn) forget(statement string) {
-	for _, w := range writesOf(statement) {
+	for _, w := range WritesOf(statement) {
 		for query := range c.answers {
-			if w.concerns(query) {
+			if w.Concerns(query) {
 				delete(c.answers, query)
 			}
 		}
 	}
 }
 
-// A write is what a statement writes to: a table, and the columns where only
+// A Write is what a statement writes to: a table, and the columns where only
 // some of rows that are there change. Of one that names no table nobody knows.
-type write struct {
-	table   string
-	columns []string
+type Write struct {
+	Table   string
+	Columns []string
 }
 
-// concerns reports whether a question may be about what is written: it names
+// Concerns reports whether a question may be about what is written: it names
 // the table, and one of the columns.
-func (w write) concerns(query string) bool {
-	if !strings.Contains(query, w.table) {
+func (w Write) Concerns(query string) bool {
+	if !strings.Contains(query, w.Table) {
 		return false
 	}
-	return w.columns == nil || slices.ContainsFunc(w.columns, func(c string) bool { return strings.Contains(query, c) })
+	return w.Columns == nil || slices.ContainsFunc(w.Columns, func(c string) bool { return strings.Contains(query, c) })
 }
 
 var (
@@ -417,24 +417,25 @@ var (
 	known    sync.Map // statement to its writes: there are few hundred
 )
 
-func writesOf(statement string) []write {
+// WritesOf returns what a statement writes to, by its text.
+func WritesOf(statement string) []Write {
 	if ws, ok := known.Load(statement); ok {
-		return ws.([]write)
+		return ws.([]Write)
 	}
-	var ws []write
+	var ws []Write
 	if m := update.FindStringSubmatch(statement); m != nil {
-		w := write{table: m[1]}
+		w := Write{Table: m[1]}
 		for _, c := range column.FindAllStringSubmatch(m[2], -1) {
-			w.columns = append(w.columns, c[1])
+			w.Columns = append(w.Columns, c[1])
 		}
 		ws = append(ws, w)
 	} else {
 		for _, m := range writesTo.FindAllStringSubmatch(statement, -1) {
-			ws = append(ws, write{table: m[1]})
+			ws = append(ws, Write{Table: m[1]})
 		}
 	}
 	if len(ws) == 0 {
-		ws = []write{{}}
+		ws = []Write{{}}
 	}
 	known.Store(statement, ws)
 	return ws

@@ -168,7 +168,8 @@ func (w *writer) one(ctx context.Context, j *job, told map[string]int64) error {
 	if _, err := w.conn.ExecContext(ctx, `SAVEPOINT job`); err != nil {
 		return err
 	}
-	j.tx = &Tx{querier: steady{w.conn}, dialect: w.db.dialect, Now: w.db.Now(), schema: w.db.schema, before: told}
+	j.tx = w.db.begun(steady{w.conn})
+	j.tx.before = told
 	if j.err = protect(j); j.err == nil {
 		j.tx.passOn()
 	} else if _, err := w.conn.ExecContext(ctx, `ROLLBACK TO job`); err != nil {
