@@ -53,7 +53,7 @@ var (
 		{"gitrepo/odb", "gitrepo/diff", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
 		{"gitrepo"},
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
-			"hook/spool"},
+			"hook/spool", "cli/term"},
 		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},
 		{"extract", "references/locate"},
 		{"references"},

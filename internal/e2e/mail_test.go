@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
 // A mailbox is a conversation with a mail server that knows every address but
@@ -52,10 +53,13 @@ func TestMailFromTheCommandLine(t *testing.T) {
 	s.post("/v1/tokens", `{"name":"mail","user_email":"olga@example.com","scopes":["members:read","members:write"]}`, &made)
 	run := func(args ...string) (int, string) {
 		var text bytes.Buffer
-		env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &text, Stderr: &text, Now: time.Now, Dir: t.TempDir(), Hostname: "mail",
-			Getenv: func(name string) string {
-				return map[string]string{"SVC_SERVER": s.URL, "SVC_TOKEN": made.Token, "SVC_CONFIG_DIR": t.TempDir()}[name]
-			}}
+		getenv := func(name string) string {
+			return map[string]string{"SVC_SERVER": s.URL, "SVC_TOKEN": made.Token, "SVC_CONFIG_DIR": t.TempDir()}[name]
+		}
+		env := &cli.Env{
+			Screen: term.Screen{Stdin: strings.NewReader(""), Stdout: &text, Stderr: &text, Now: time.Now, Getenv: getenv},
+			Dir:    t.TempDir(), Hostname: "mail",
+		}
 		return cli.Main(t.Context(), env, args), text.String()
 	}
 	want := func(code int, line string, parts ...string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
 // A helpPage is a command's help, read as a person would.
@@ -365,10 +366,11 @@ func (b *bench) look(t *testing.T, p helpPage) {
 	if code != 0 || !strings.Contains(out, "\n:") && !strings.HasPrefix(out, ":") {
 		t.Errorf("%s does not complete: exit %d: %s", name, code, out)
 	}
-	if code, _ := within(t, append(slices.Clone(p.path), "--no-such-flag")...); code != cli.ExitUsage && !slices.Contains(p.path, "hook") {
+	if code, _ := within(t, append(slices.Clone(p.path), "--no-such-flag")...); code != term.ExitUsage && !slices.Contains(p.path, "hook") {
 		t.Errorf("%s --no-such-flag exits %d, not 2", name, code)
 	}
-	if code, out := within(t, append(slices.Clone(p.path), "--template", "{{")...); code != cli.ExitUsage && !slices.Contains(p.path, "hook") {
+	code, out = within(t, append(slices.Clone(p.path), "--template", "{{")...)
+	if code != term.ExitUsage && !slices.Contains(p.path, "hook") {
 		t.Errorf("%s with a broken template exits %d, not 2: %s", name, code, out)
 	}
 }
@@ -378,8 +380,10 @@ func (b *bench) look(t *testing.T, p helpPage) {
 func within(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
 	var text bytes.Buffer
-	env := &cli.Env{Stdin: strings.NewReader(""), Stdout: &text, Stderr: &text, Getenv: func(string) string { return "" }, Now: time.Now,
-		Dir: t.TempDir(), Hostname: "walk"}
+	env := &cli.Env{
+		Screen: term.Screen{Stdin: strings.NewReader(""), Stdout: &text, Stderr: &text, Getenv: func(string) string { return "" }, Now: time.Now},
+		Dir:    t.TempDir(), Hostname: "walk",
+	}
 	return cli.Main(t.Context(), env, args), text.String()
 }
 

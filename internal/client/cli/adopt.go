@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -23,7 +24,7 @@ func (a *app) adoptCommand() *cobra.Command {
 			"that was handed to you: its claims and conflicts become that agent's. With\n" +
 			"several agents at work in its repository, say which with --session.",
 		Example: "  svc intents adopt INT-7",
-		Args:    exactly(1, "one intent such as INT-7"),
+		Args:    term.Exactly(1, "one intent such as INT-7"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := intentRef(args[0])
 			if err != nil {
@@ -76,5 +77,5 @@ func ownSession(ctx context.Context, c *remote.Client, ref string) (string, erro
 	for _, s := range mine {
 		list = append(list, fmt.Sprintf("%s (%s on %s)", s.ID, peertext.Name(s.Tool), peertext.Branch(text(s.Branch))))
 	}
-	return "", usagef("several agents of yours are at work there; say which with --session: %s", strings.Join(list, ", "))
+	return "", term.Usagef("several agents of yours are at work there; say which with --session: %s", strings.Join(list, ", "))
 }

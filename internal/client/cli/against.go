@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/mergecheck"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -67,7 +68,7 @@ func (a *app) runAgainst(ctx context.Context, name string, types bool) error {
 		all = append(all, f)
 	}
 	if a.json {
-		if err := a.printJSON(all); err != nil {
+		if err := a.PrintJSON(all); err != nil {
 			return err
 		}
 	} else {
@@ -76,7 +77,7 @@ func (a *app) runAgainst(ctx context.Context, name string, types bool) error {
 		}
 	}
 	if slices.ContainsFunc(all, (*against).bad) {
-		return &exit{code: ExitError}
+		return &term.Exit{Code: term.ExitError}
 	}
 	return nil
 }
@@ -251,9 +252,9 @@ const warmTime = 5 * time.Minute
 func (a *app) printAgainst(f *against) {
 	name := peertext.Line(f.Name, 200)
 	if !f.bad() {
-		fmt.Fprintf(a.Stdout, "%s: this working copy and %s go together\n", a.paint(green, "fine"), name)
+		fmt.Fprintf(a.Stdout, "%s: this working copy and %s go together\n", a.Paint(term.Green, "fine"), name)
 	} else {
-		fmt.Fprintf(a.Stdout, "%s: this working copy and %s do not go together\n", a.paint(red, "trouble"), name)
+		fmt.Fprintf(a.Stdout, "%s: this working copy and %s do not go together\n", a.Paint(term.Red, "trouble"), name)
 	}
 	for _, c := range f.Conflicts {
 		fmt.Fprintf(a.Stdout, "  git cannot merge %s (%s)\n", peertext.Line(c.Path, 300), strings.Join(c.Kinds, ", "))

@@ -43,7 +43,7 @@ func (a *app) runAnalyze(ctx context.Context, args []string, metadataOnly bool) 
 		}
 	}
 	if a.json {
-		return a.printJSON(facts)
+		return a.PrintJSON(facts)
 	}
 	a.printFacts(facts)
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
@@ -38,7 +39,7 @@ func (a *app) apiCommand() *cobra.Command {
 			case 2:
 				method, path = strings.ToUpper(args[0]), args[1]
 			default:
-				return usagef("expected a path, or a method and a path")
+				return term.Usagef("expected a path, or a method and a path")
 			}
 			if !strings.HasPrefix(path, "/") {
 				path = "/v1/" + path
@@ -55,9 +56,9 @@ func (a *app) apiCommand() *cobra.Command {
 }
 
 func (a *app) runAPI(ctx context.Context, method, path string, fields []string, input, filter string, paginate bool) error {
-	var pick picker
+	var pick term.Filter
 	if filter != "" {
-		compiled, err := compile(filter)
+		compiled, err := term.CompileFilter(filter)
 		if err != nil {
 			return err
 		}
@@ -107,12 +108,12 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 	for _, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
 		if !ok || name == "" {
-			return nil, path, usagef("%q is not a field such as name=value", f)
+			return nil, path, term.Usagef("%q is not a field such as name=value", f)
 		}
 		if raw, isJSON := strings.CutSuffix(name, ":"); isJSON {
 			var v any
 			if err := json.Unmarshal([]byte(value), &v); err != nil {
-				return nil, path, usagef("the field %s is not JSON: %v", raw, err)
+				return nil, path, term.Usagef("the field %s is not JSON: %v", raw, err)
 			}
 			values[raw] = v
 			continue
@@ -125,7 +126,7 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 			return nil, path, err
 		}
 		if !json.Valid(data) {
-			return nil, path, usagef("%s is not JSON", input)
+			return nil, path, term.Usagef("%s is not JSON", input)
 		}
 		return json.RawMessage(data), path, nil
 	}
@@ -137,7 +138,7 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 	}
 	u, err := url.Parse(path)
 	if err != nil {
-		return nil, path, usagef("%q is not a path", path)
+		return nil, path, term.Usagef("%q is not a path", path)
 	}
 	q := u.Query()
 	for name, v := range values {
@@ -147,17 +148,11 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 	return nil, u.String(), nil
 }
 
-// A pourer prints a value by a template.
-type pourer func(w io.Writer, v any) error
-
-// A picker hands what a filter picks of a value to each.
-type picker func(ctx context.Context, v any, each func(any) error) error
-
 // printPicked prints an answer, or what the filter picks of it: text bare,
 // everything else as JSON.
-func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick picker) error {
+func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick term.Filter) error {
 	if pick == nil {
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	var v any
 	if err := json.Unmarshal(out, &v); err != nil {
@@ -165,7 +160,7 @@ func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick picker)
 	}
 	return pick(ctx, v, func(x any) error {
 		if s, isText := x.(string); isText {
-			_, err := fmt.Fprintln(a.Stdout, whole(s))
+			_, err := fmt.Fprintln(a.Stdout, term.Whole(s))
 			return err
 		}
 		line, err := json.Marshal(x)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -25,7 +25,7 @@ func (a *app) attentionCommand() *cobra.Command {
 		Long: "List what waits for you, the most pressing first: conflicts of your work,\n" +
 			"questions, messages, handoffs and what is out of order.",
 		Example: "  svc attention\n  svc attention dismiss CF-3",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return send(cmd.Context(), a, "GET", query("/v1/attention", "limit", fmt.Sprint(maxNeeds)), nil, a.printAttention)
 		},
@@ -40,7 +40,7 @@ func (a *app) attentionCommand() *cobra.Command {
 		Example: "  svc attention dismiss CF-3\n  svc attention dismiss message question",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all != (len(args) == 0) {
-				return usagef("say what: CF-n, INT-n, an id, a kind, or --all")
+				return term.Usagef("say what: CF-n, INT-n, an id, a kind, or --all")
 			}
 			return a.dismiss(cmd.Context(), args)
 		},
@@ -52,19 +52,7 @@ func (a *app) attentionCommand() *cobra.Command {
 }
 
 func (a *app) printAttention(at wire.Attention) {
-	rows := [][]string{}
-	for _, it := range at.Items {
-		what, repo := peertext.Title(it.Title), ""
-		if d := peertext.Line(it.Detail, 300); d != "" && d != what {
-			what += ": " + d
-		}
-		if it.Repo != nil {
-			repo = peertext.Path(it.Repo.FullName)
-		}
-		rows = append(rows, []string{strings.ReplaceAll(peertext.Name(string(it.Kind)), "_", " "), a.ago(it.Since), what, nextStep(it), repo})
-	}
-	columns := []grid.Column{col("KIND", 0, 2), col("SINCE", 0, 1), col("WHAT", 24, 0, 30), col("NEXT", 20), col("REPO", 10, 3)}
-	a.list(rows, columns, "Nothing waits for you.", false)
+	attentionList.print(a, at.Items, false)
 	if at.Total > len(at.Items) {
 		fmt.Fprintf(a.Stderr, "And %d more.\n", at.Total-len(at.Items))
 	}
@@ -121,7 +109,7 @@ func (a *app) dismiss(ctx context.Context, words []string) error {
 	}
 	if len(ids) == 0 {
 		if a.json {
-			return a.printJSON(wire.DismissAttention{IDs: ids})
+			return a.PrintJSON(wire.DismissAttention{IDs: ids})
 		}
 		fmt.Fprintln(a.Stdout, "Nothing waits for you.")
 		return nil
@@ -130,7 +118,7 @@ func (a *app) dismiss(ctx context.Context, words []string) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(wire.DismissAttention{IDs: ids})
+		return a.PrintJSON(wire.DismissAttention{IDs: ids})
 	}
 	if len(ids) == 1 {
 		fmt.Fprintln(a.Stdout, "Dismissed until it changes.")

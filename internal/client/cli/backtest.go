@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 )
 
@@ -38,7 +39,7 @@ func (a *app) backtestCommand() *cobra.Command {
 			"  svc backtest mirror.git --pairs --swarm 10",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("expected at most one path, got %d arguments", len(args))
+				return term.Usagef("expected at most one path, got %d arguments", len(args))
 			}
 			return nil
 		},

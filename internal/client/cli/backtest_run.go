@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/version"
 )
@@ -27,11 +28,11 @@ func (f *backtestFlags) options() (backtest.Options, error) {
 	}
 	switch {
 	case f.max < 1:
-		return backtest.Options{}, usagef("--max must be at least 1")
+		return backtest.Options{}, term.Usagef("--max must be at least 1")
 	case f.swarm != 0 && (f.swarm < 2 || f.swarm > 50):
-		return backtest.Options{}, usagef("--swarm must be from 2 to 50")
+		return backtest.Options{}, term.Usagef("--swarm must be from 2 to 50")
 	case f.noMerges && !f.pairs && !f.flights && f.swarm == 0:
-		return backtest.Options{}, usagef("--no-merges leaves nothing to replay; add --pairs, --flights or --swarm")
+		return backtest.Options{}, term.Usagef("--no-merges leaves nothing to replay; add --pairs, --flights or --swarm")
 	}
 	return backtest.Options{
 		Since: since, Max: f.max, NoMerges: f.noMerges, Pairs: f.pairs, Swarm: f.swarm, Flights: f.flights, Refs: f.refs, Seed: f.seed,
@@ -53,7 +54,7 @@ func parseSpan(s string) (time.Duration, error) {
 			}
 		}
 	}
-	return 0, usagef("--since %q is no length of time; write 180d, 26w, 2y or all", s)
+	return 0, term.Usagef("--since %q is no length of time; write 180d, 26w, 2y or all", s)
 }
 
 func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) error {
@@ -90,7 +91,7 @@ func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) 
 		return err
 	}
 	if result.Interrupted {
-		return &exit{code: ExitCancelled}
+		return &term.Exit{Code: term.ExitCancelled}
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (a *app) tellBacktest(r *backtest.Result, label, report string) error {
 		}
 	}
 	if a.json {
-		return a.printJSON(r.Full(label, version.Version))
+		return a.PrintJSON(r.Full(label, version.Version))
 	}
 	r.Text(a.Stdout, label)
 	if report != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -45,7 +46,7 @@ func (a *app) checkCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case against != "" && (len(args) > 0 || staged):
-				return usagef("--against compares the whole working copy: leave the paths and --staged out")
+				return term.Usagef("--against compares the whole working copy: leave the paths and --staged out")
 			case against != "":
 				return a.runAgainst(cmd.Context(), against, !lean)
 			}
@@ -60,7 +61,7 @@ func (a *app) checkCommand() *cobra.Command {
 
 func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 	if len(args) == 0 && !staged {
-		return usagef("expected paths, or --staged")
+		return term.Usagef("expected paths, or --staged")
 	}
 	here, err := a.here()
 	if err != nil {
@@ -88,7 +89,7 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 		open = openOn(ctx, c, here.Fingerprint, paths)
 	}
 	if a.json {
-		err = a.printJSON(res)
+		err = a.PrintJSON(res)
 	} else {
 		a.printCheck(res, len(paths))
 		for _, cf := range open {
@@ -96,7 +97,7 @@ func (a *app) runCheck(ctx context.Context, args []string, staged bool) error {
 		}
 	}
 	if err == nil && res.Decision == wire.Block {
-		return &exit{code: ExitError}
+		return &term.Exit{Code: term.ExitError}
 	}
 	return err
 }
@@ -124,11 +125,11 @@ func openOn(ctx context.Context, c *remote.Client, repo string, paths []string) 
 func (a *app) printCheck(res wire.ScopeChecked, n int) {
 	switch res.Decision {
 	case wire.Block:
-		fmt.Fprintln(a.Stdout, a.paint(red, "blocked")+": "+peertext.Line(res.Reason, 1000))
+		fmt.Fprintln(a.Stdout, a.Paint(term.Red, "blocked")+": "+peertext.Line(res.Reason, 1000))
 	case wire.Warn:
-		fmt.Fprintln(a.Stdout, a.paint(yellow, "warning")+": "+peertext.Line(res.Reason, 1000))
+		fmt.Fprintln(a.Stdout, a.Paint(term.Yellow, "warning")+": "+peertext.Line(res.Reason, 1000))
 	default:
-		fmt.Fprintf(a.Stdout, "%s: nothing keeps you from editing %s\n", a.paint(green, "free"), plural(n, "path"))
+		fmt.Fprintf(a.Stdout, "%s: nothing keeps you from editing %s\n", a.Paint(term.Green, "free"), term.Plural(n, "path"))
 	}
 	for _, f := range res.Findings {
 		fmt.Fprintf(a.Stdout, "  %s %s: %s\n", severity(a, f.Severity), peertext.Name(string(f.Kind)), peertext.Line(f.Explanation, 500))
@@ -183,7 +184,7 @@ func (a *app) inRepo(here place, arg string) (string, error) {
 	}
 	rel, err := filepath.Rel(here.Root, p)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", usagef("%s is outside the repository %s", arg, here.Root)
+		return "", term.Usagef("%s is outside the repository %s", arg, here.Root)
 	}
 	if rel == "." {
 		return "**", nil

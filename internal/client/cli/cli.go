@@ -4,11 +4,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -28,76 +27,34 @@ import (
 // An Env is the world a command runs in, as a value, so that tests make their
 // own.
 type Env struct {
-	Stdin    io.Reader
-	Stdout   io.Writer
-	Stderr   io.Writer
-	Getenv   func(string) string
-	Now      func() time.Time
+	term.Screen
 	Dir      string // the working folder
 	Hostname string
-	Terminal Terminal
 	// ReleaseKeys are who may sign a newer svc.
 	ReleaseKeys selfupdate.Keys
 	// OpenBrowser shows an address to the user.
 	OpenBrowser func(address string) error
 }
 
-// A Terminal says which streams are one, and how wide it is.
-type Terminal struct {
-	In, Out, Err bool
-	Columns      int // 0 when unknown
-}
-
-// Exit codes, the same for every command. docs/commands.md has them for people.
-const (
-	ExitOK          = 0
-	ExitError       = 1   // no: blocked, not free, refused, or it failed
-	ExitUsage       = 2   // the command was typed wrongly
-	ExitNotLoggedIn = 3   // nobody is logged in, or the token is not taken
-	ExitUnreachable = 4   // the service did not answer
-	ExitCancelled   = 130 // Ctrl-C, or the person said no
-)
-
 // codeOf is the exit code that goes with an error.
 func codeOf(err error) int {
 	var (
-		e    *exit
+		e    *term.Exit
 		p    *problem.Error
 		down *remote.Unreachable
 	)
 	switch {
 	case errors.As(err, &e):
-		return e.code
+		return e.Code
 	case errors.As(err, &p) && p.Kind == problem.Unauthorized:
-		return ExitNotLoggedIn
+		return term.ExitNotLoggedIn
 	case errors.As(err, &p) && (p.Kind == problem.Validation || p.Kind == problem.BadRequest):
-		return ExitUsage // what was typed reached the server, which knows better
+		return term.ExitUsage // what was typed reached the server, which knows better
 	case errors.As(err, &down):
-		return ExitUnreachable
+		return term.ExitUnreachable
 	}
-	return ExitError
+	return term.ExitError
 }
-
-// An exit ends a command with a code; err, if any, is told.
-type exit struct {
-	code int
-	err  error
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-// usagef is an error of whoever typed the command.
-func usagef(format string, args ...any) error {
-	return &exit{ExitUsage, fmt.Errorf(format, args...)}
-}
-
-// errCancelled means that the user said no.
-var errCancelled = &exit{ExitCancelled, errors.New("cancelled; nothing was changed")}
 
 // An app is one run of the client.
 type app struct {
@@ -106,10 +63,8 @@ type app struct {
 	args          []string
 	json          bool
 	template      string
-	pour          pourer // prints by the template, if there is one
 	insecure      bool
 	noUpdateCheck bool
-	typed         *bufio.Reader // what the person types, once they were asked
 }
 
 // Main runs the command that args name and returns the exit code.
@@ -119,7 +74,7 @@ func Main(ctx context.Context, env *Env, args []string) int {
 	a.root.SetArgs(args)
 	ran, err := a.root.ExecuteContextC(ctx)
 	code := a.report(ctx, ran, err)
-	if code == ExitOK {
+	if code == term.ExitOK {
 		a.offerUpdate(ctx, ran)
 	}
 	return code
@@ -128,14 +83,14 @@ func Main(ctx context.Context, env *Env, args []string) int {
 // report tells an error and returns the exit code that goes with it.
 func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
 	if err == nil {
-		return ExitOK
+		return term.ExitOK
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return ExitCancelled
+		return term.ExitCancelled
 	}
 	code := codeOf(err)
-	var e *exit
-	if errors.As(err, &e) && e.err == nil {
+	var e *term.Exit
+	if errors.As(err, &e) && e.Err == nil {
 		return code
 	}
 	fmt.Fprintln(a.Stderr, "svc: "+peertext.Clean(err.Error()))
@@ -148,7 +103,7 @@ func (a *app) report(ctx context.Context, ran *cobra.Command, err error) int {
 	if after := problem.RetryAfter(err); after > 0 {
 		fmt.Fprintf(a.Stderr, "Try again in %d s.\n", after)
 	}
-	if code == ExitUsage {
+	if code == term.ExitUsage {
 		name := "svc"
 		if ran != nil {
 			name = ran.CommandPath()
@@ -176,12 +131,12 @@ func (a *app) rootCommand() *cobra.Command {
 			case len(args) == 0:
 				return cmd.Help()
 			}
-			return unknown(cmd, args[0])
+			return term.Unknown(cmd, args[0])
 		},
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			if a.template != "" {
 				a.json = true // it is told the same
-				a.pour, err = compileTemplate(a.template)
+				a.Template, err = term.CompileTemplate(a.template)
 			}
 			return err
 		},
@@ -190,13 +145,13 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetIn(a.Stdin)
-	root.SetHelpFunc(a.help)
-	root.SetUsageFunc(func(cmd *cobra.Command) error { a.help(cmd, nil); return nil })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { term.Help(a.Stdout, cmd) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error { term.Help(a.Stdout, cmd); return nil })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd == root && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-") {
-			return unknown(cmd, a.args[0]) // its flags are not the mistake
+			return term.Unknown(cmd, a.args[0]) // its flags are not the mistake
 		}
-		return &exit{ExitUsage, err}
+		return &term.Exit{Code: term.ExitUsage, Err: err}
 	})
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON")
@@ -247,43 +202,6 @@ var groups = []struct {
 	{"self", "About svc itself", []func(*app) *cobra.Command{
 		(*app).updateCommand, (*app).versionCommand, (*app).completionCommand, (*app).manCommand,
 	}},
-}
-
-// unknown is the error for a command that is not there.
-func unknown(cmd *cobra.Command, name string) error {
-	if near := nearest(name, cmd.Commands()); near != "" {
-		return usagef("unknown command %q; did you mean '%s %s'?", name, cmd.CommandPath(), near)
-	}
-	return usagef("unknown command %q", name)
-}
-
-// exactly and noArgs check the number of arguments as a usage error.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usagef("expected %s, got %d arguments", what, len(args))
-		}
-		return nil
-	}
-}
-
-func atLeast(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) < n {
-			return usagef("expected %s", what)
-		}
-		return nil
-	}
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && cmd.HasSubCommands() {
-		return unknown(cmd, args[0])
-	}
-	if len(args) > 0 {
-		return usagef("unexpected argument %q", args[0])
-	}
-	return nil
 }
 
 // login returns the login that this run works with.
@@ -355,10 +273,10 @@ func (a *app) connect(l login.Login) (*remote.Client, error) {
 
 func notLoggedIn(l login.Login) error {
 	if l.Elsewhere != "" {
-		return &exit{ExitNotLoggedIn, fmt.Errorf("not logged in to %s (the stored login is for %s); run svc login --server %s",
-			l.Server, l.Elsewhere, l.Server)}
+		err := fmt.Errorf("not logged in to %s (the stored login is for %s); run svc login --server %s", l.Server, l.Elsewhere, l.Server)
+		return &term.Exit{Code: term.ExitNotLoggedIn, Err: err}
 	}
-	return &exit{ExitNotLoggedIn, errors.New("not logged in; run svc login")}
+	return &term.Exit{Code: term.ExitNotLoggedIn, Err: errors.New("not logged in; run svc login")}
 }
 
 // envSet reports whether a switch such as SVC_NO_BROWSER is set.

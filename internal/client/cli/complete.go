@@ -50,13 +50,6 @@ func (a *app) completesArgs(cmd *cobra.Command, kinds ...string) {
 	}
 }
 
-// choices offers fixed values for a flag.
-func choices(cmd *cobra.Command, flag string, values ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // there is no such flag
-	}
-}
-
 // completes offers them for a flag.
 func (a *app) completes(cmd *cobra.Command, flag, kind string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -24,7 +24,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 		Long: "List where two pieces of work collide. Without flags: everything live in the\n" +
 			"org, the worst first where the server says so.",
 		Example: "  svc conflicts --mine\n  svc conflicts show CF-3",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), &flags) },
 	}
 	flags.add(cmd, "conflicts", coord.ConflictStatus("").Enum())
@@ -32,13 +32,13 @@ func (a *app) conflictsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&flags.filter.Person, "person", "", "only those that this member is a party of: @name or an email")
 	cmd.Flags().StringVar(&flags.filter.Kind, "kind", "", "only these kinds, separated by commas")
 	cmd.Flags().StringVar(&flags.filter.Severity, "severity", "", "only these severities, separated by commas")
-	choices(cmd, "kind", coord.ConflictKind("").Enum()...)
-	choices(cmd, "severity", coord.Severity("").Enum()...)
+	term.Choices(cmd, "kind", coord.ConflictKind("").Enum()...)
+	term.Choices(cmd, "severity", coord.Severity("").Enum()...)
 	a.completes(cmd, "person", "people")
 	cmd.Flags().StringVar(&flags.filter.Intent, "intent", "", "only those of this intent")
 	a.completes(cmd, "intent", "intents")
 	a.completes(cmd, "repo", "repos")
-	choices(cmd, "status", append([]string{"live"}, coord.ConflictStatus("").Enum()...)...)
+	term.Choices(cmd, "status", append([]string{"live"}, coord.ConflictStatus("").Enum()...)...)
 	for _, r := range responses {
 		cmd.AddCommand(a.respondCommand(r))
 	}
@@ -47,7 +47,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 		Use:     "show CF-n",
 		Short:   "Show one conflict with its evidence",
 		Example: "  svc conflicts show CF-3\n  svc conflicts show 3 --json",
-		Args:    exactly(1, "one conflict such as CF-3"),
+		Args:    term.Exactly(1, "one conflict such as CF-3"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.showConflict(cmd.Context(), args[0]) },
 	}
 	a.completesArgs(show, "conflicts")
@@ -56,18 +56,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 }
 
 func (a *app) listConflicts(ctx context.Context, flags *listFlags) error {
-	return listed(ctx, a, flags, (*remote.Client).Conflicts, a.printConflicts)
-}
-
-func (a *app) printConflicts(page wire.Page[coord.Conflict]) {
-	rows := [][]string{}
-	for _, cf := range page.Items {
-		rows = append(rows, []string{cf.Ref, peertext.Name(string(cf.Severity)), team.Where(cf), team.Between(cf), peertext.Name(string(cf.Kind)),
-			peertext.Name(string(cf.Status)), peertext.Path(cf.Repo.FullName), peertext.Line(cf.Explanation, 200)})
-	}
-	columns := []grid.Column{col("CONFLICT"), col("SEVERITY"), places("WHERE", 18, 0, 30), col("BETWEEN", 16, 0, 24), col("KIND", 0, 1),
-		col("STATUS", 0, 2), col("REPO", 10, 3), col("WHY", 30, 4)}
-	a.list(rows, columns, "No conflicts.", page.NextCursor != nil)
+	return listed(ctx, a, flags, (*remote.Client).Conflicts, func(p wire.Page[coord.Conflict]) { conflictList.page(a, p) })
 }
 
 func (a *app) showConflict(ctx context.Context, arg string) error {
@@ -79,10 +68,10 @@ func (a *app) showConflict(ctx context.Context, arg string) error {
 }
 
 func (a *app) printConflict(cf coord.Conflict) {
-	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.paint(bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)),
+	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.Paint(term.Bold, cf.Ref), severity(a, cf.Severity), peertext.Name(string(cf.Kind)),
 		peertext.Name(string(cf.Status)))
-	a.facts([][]string{{"Where", team.Where(cf)}, {"Repo", peertext.Path(cf.Repo.FullName)}})
-	a.quote(a.Stdout, cf.Explanation)
+	a.Facts([][]string{{"Where", team.Where(cf)}, {"Repo", peertext.Path(cf.Repo.FullName)}})
+	a.Quote(a.Stdout, cf.Explanation)
 	for _, p := range cf.Parties {
 		intent := ""
 		if p.Intent != nil {

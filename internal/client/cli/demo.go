@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -32,7 +33,7 @@ func (a *app) demoCommand() *cobra.Command {
 			"two of different people in two clones. Each step is a hook or call as real\n" +
 			"agents make it. It needs no network and leaves nothing behind.",
 		Example: "  svc demo\n  svc demo --slow",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runDemo(cmd.Context(), slow) },
 	}
 	cmd.Flags().BoolVar(&slow, "slow", false, "wait for Enter between steps, with the dashboard open beside")
@@ -82,7 +83,7 @@ func (a *app) runDemo(ctx context.Context, slow bool) error {
 	s.inTwoClones()
 	s.afterwards()
 	if a.json && s.err == nil {
-		return a.printJSON(map[string]any{"told": strings.Split(strings.TrimSpace(told.String()), "\n")})
+		return a.PrintJSON(map[string]any{"told": strings.Split(strings.TrimSpace(told.String()), "\n")})
 	}
 	return s.err
 }
@@ -327,13 +328,13 @@ func (s *stage) quote(out string, only ...string) {
 		if len(only) > 0 && !slices.ContainsFunc(only, func(w string) bool { return strings.Contains(line, w) }) {
 			continue
 		}
-		fmt.Fprintln(s.Stdout, "    "+s.paint(yellow, peertext.Line(line, 400)))
+		fmt.Fprintln(s.Stdout, "    "+s.Paint(term.Yellow, peertext.Line(line, 400)))
 	}
 }
 
 func (s *stage) scene(title string) {
 	if s.err == nil {
-		fmt.Fprintf(s.Stdout, "\n%s\n", s.paint(bold, title))
+		fmt.Fprintf(s.Stdout, "\n%s\n", s.Paint(term.Bold, title))
 	}
 }
 

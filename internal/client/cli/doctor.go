@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/doctor"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
@@ -27,7 +28,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			"0 when all is well, 1 with warnings, 2 with failures. With --fix what is svc's\n" +
 			"own to repair is repaired, and then everything is checked again.",
 		Example: "  svc doctor\n  svc doctor --fix\n  svc doctor --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var seen func(doctor.Check)
 			if !a.json {
@@ -38,12 +39,12 @@ func (a *app) doctorCommand() *cobra.Command {
 			}
 			report := doctor.Examine(cmd.Context(), a.patient(), seen)
 			if a.json {
-				if err := a.printJSON(report); err != nil {
+				if err := a.PrintJSON(report); err != nil {
 					return err
 				}
 			}
-			if code := report.ExitCode(); code != ExitOK {
-				return &exit{code: code}
+			if code := report.ExitCode(); code != term.ExitOK {
+				return &term.Exit{Code: code}
 			}
 			return nil
 		},
@@ -111,9 +112,13 @@ func (a *app) patient() *doctor.Patient {
 }
 
 func (a *app) printCheckup(c doctor.Check) {
-	mark := map[doctor.Level]string{doctor.OK: a.paint(green, "ok  "), doctor.Warn: a.paint(yellow, "warn"), doctor.Fail: a.paint(red, "FAIL")}
+	mark := map[doctor.Level]string{
+		doctor.OK:   a.Paint(term.Green, "ok  "),
+		doctor.Warn: a.Paint(term.Yellow, "warn"),
+		doctor.Fail: a.Paint(term.Red, "FAIL"),
+	}
 	fmt.Fprintf(a.Stdout, "%s  %-20s %s\n", mark[c.Level], c.Name, peertext.Line(c.Detail, 500))
 	if c.Fix != "" {
-		fmt.Fprintf(a.Stdout, "      %-20s fix: %s\n", "", a.paint(bold, c.Fix))
+		fmt.Fprintf(a.Stdout, "      %-20s fix: %s\n", "", a.Paint(term.Bold, c.Fix))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
@@ -18,7 +19,7 @@ func (a *app) edgeCommand() *cobra.Command {
 	start := &cobra.Command{
 		Use:   "start",
 		Short: "Start the process that answers for the server on this machine",
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			place, err := local.Locate(a.Getenv)
 			if err != nil {

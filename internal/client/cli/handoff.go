@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -26,10 +27,10 @@ func (a *app) handoffCommand() *cobra.Command {
 			"part of the email before the @. Without --intent it is your only live intent\n" +
 			"in this repository.",
 		Example: "  svc handoff bob@example.com --note 'tests are still red'\n  svc handoff @bob --intent INT-7 --yes",
-		Args:    exactly(1, "one teammate: an email or @name"),
+		Args:    term.Exactly(1, "one teammate: an email or @name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if n := utf8.RuneCountInString(note); n > maxNote {
-				return usagef("--note may have %d characters, it has %d", maxNote, n)
+				return term.Usagef("--note may have %d characters, it has %d", maxNote, n)
 			}
 			return a.runHandoff(cmd.Context(), args[0], intent, note, yes)
 		},
@@ -56,12 +57,12 @@ func (a *app) runHandoff(ctx context.Context, to, ref, note string, yes bool) er
 		return err
 	}
 	if a.Terminal.In && !yes {
-		ok, err := a.confirm(ctx, fmt.Sprintf("Hand %s (%s) to %s?", in.Ref, peertext.Title(in.Title), peertext.Person(email)))
+		ok, err := a.Confirm(ctx, fmt.Sprintf("Hand %s (%s) to %s?", in.Ref, peertext.Title(in.Title), peertext.Person(email)))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return errCancelled
+			return term.ErrCancelled
 		}
 	}
 	out, err := c.Handoff(ctx, in.Ref, email, note)
@@ -69,7 +70,7 @@ func (a *app) runHandoff(ctx context.Context, to, ref, note string, yes bool) er
 		return err
 	}
 	if a.json {
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	fmt.Fprintf(a.Stdout, "%s now belongs to %s. They take it over with svc intents adopt %s.\n",
 		out.Intent.Ref, person(&out.Intent.Owner), out.Intent.Ref)
@@ -81,7 +82,7 @@ func recipient(ctx context.Context, c *remote.Client, to string) (string, error)
 	name, byName := strings.CutPrefix(to, "@")
 	if !byName {
 		if !strings.Contains(to, "@") {
-			return "", usagef("%q is neither an email nor @name", to)
+			return "", term.Usagef("%q is neither an email nor @name", to)
 		}
 		return to, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 )
 
@@ -17,7 +18,7 @@ func handOver(args []string) int {
 	cmd, err := companion.Command(context.Background(), args...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "svc:", err)
-		return ExitError
+		return term.ExitError
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	told := make(chan os.Signal, 4)
@@ -35,10 +36,10 @@ func handOver(args []string) int {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return max(exit.ExitCode(), ExitError)
+		return max(exit.ExitCode(), term.ExitError)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "svc:", err)
-		return ExitError
+		return term.ExitError
 	}
-	return ExitOK
+	return term.ExitOK
 }

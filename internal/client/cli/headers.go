@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 )
 
@@ -15,13 +16,13 @@ func (a *app) mcpHeadersCommand() *cobra.Command {
 		Long: "Print the request headers for the tool server as a JSON object. For agent\n" +
 			"hosts that call a program for them.",
 		Example: "  svc mcp-headers",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			value, err := a.authorization()
 			if err != nil {
 				return err
 			}
-			return a.printJSON(map[string]string{"Authorization": value})
+			return a.PrintJSON(map[string]string{"Authorization": value})
 		},
 	}
 }
@@ -31,14 +32,14 @@ func (a *app) authHeaderCommand() *cobra.Command {
 		Use:     "auth-header",
 		Short:   "Print the value of the Authorization header",
 		Example: "  curl -H \"Authorization: $(svc auth-header)\" http://127.0.0.1:7780/v1/me",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			value, err := a.authorization()
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(value)
+				return a.PrintJSON(value)
 			}
 			_, err = fmt.Fprintln(a.Stdout, value)
 			return err

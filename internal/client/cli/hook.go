@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/reader"
 )
@@ -57,9 +58,9 @@ func (a *app) hookCommand() *cobra.Command {
 			"with the reason on standard error, only to block an edit in hosts that know no\n" +
 			"other way.",
 		Example: "  svc hook --tool claude_code --event PreToolUse < payload.json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &exit{code: attend.Finish(reader.Facts, []string{"--tool", tool, "--event", event})}
+			return &term.Exit{Code: attend.Finish(reader.Facts, []string{"--tool", tool, "--event", event})}
 		},
 	}
 	cmd.Flags().StringVar(&tool, "tool", "", "the agent host, as svc init names it")

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
 func (a *app) indexCommand() *cobra.Command {
@@ -15,7 +17,7 @@ func (a *app) indexCommand() *cobra.Command {
 			"breaks across repositories are seen. Runs by itself when the server knows\n" +
 			"nothing of a repository yet; run it again after large changes.",
 		Example: "  svc index\n  svc index --explain src/api.ts",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if explain != "" {
 				return a.explainFile(cmd.Context(), explain)

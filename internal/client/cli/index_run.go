@@ -140,7 +140,7 @@ func (a *app) runIndex(ctx context.Context, quiet bool, after string) error {
 		fmt.Fprintf(a.Stderr, "\rsvc: stopped at its limit with %d files left; go on with: svc index --after %q\n", left, after)
 	}
 	if a.json {
-		return a.printJSON(total)
+		return a.PrintJSON(total)
 	}
 	if !quiet {
 		fmt.Fprintf(a.Stderr, "\r")
@@ -167,7 +167,7 @@ func (a *app) explainFile(ctx context.Context, file string) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(x)
+		return a.PrintJSON(x)
 	}
 	a.printExplanation(x)
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/setup"
@@ -40,7 +41,7 @@ func (a *app) initCommand() *cobra.Command {
 			"are started: several hosts read a repository's hooks only at its top. In a\n" +
 			"repository that your team's server does not know, those tell it nothing.",
 		Example: "  svc init\n  svc init --user\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
@@ -74,7 +75,7 @@ type initChange struct {
 func (a *app) runInit(ctx context.Context, f initFlags) error {
 	if f.server != "" {
 		if _, err := login.CleanServer(f.server); err != nil {
-			return &exit{ExitUsage, err}
+			return &term.Exit{Code: term.ExitUsage, Err: err}
 		}
 	}
 	root, inRepo := setup.FindRoot(a.Dir)
@@ -119,7 +120,7 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 		rep.Applied = true
 	}
 	if a.json {
-		return a.printJSON(rep)
+		return a.PrintJSON(rep)
 	}
 	a.printInit(rep, f)
 	return nil
@@ -198,17 +199,17 @@ func (a *app) chooseTools(ctx context.Context, f initFlags, root string) ([]stri
 		}
 		fmt.Fprintf(a.Stderr, " %2d [%s] %-16s %s\n", i+1, mark, id, h)
 	}
-	line, err := a.ask(ctx, "Set up which? Numbers or names; Enter for those marked; q to stop: ")
+	line, err := a.Ask(ctx, "Set up which? Numbers or names; Enter for those marked; q to stop: ")
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	switch {
 	case err != nil:
 		return nil, err
 	case len(words) == 1 && (words[0] == "q" || words[0] == "quit"):
-		return nil, errCancelled
+		return nil, term.ErrCancelled
 	case len(words) > 0:
 		return parseTools(words, offer)
 	case len(found) == 0:
-		return nil, &exit{ExitCancelled, fmt.Errorf("no agent host was found; name one with --tools")}
+		return nil, &term.Exit{Code: term.ExitCancelled, Err: fmt.Errorf("no agent host was found; name one with --tools")}
 	}
 	return found, nil
 }
@@ -225,7 +226,7 @@ func parseTools(words, ids []string) ([]string, error) {
 			w = ids[n-1]
 		}
 		if !slices.Contains(ids, w) {
-			return nil, usagef("no agent host %q; there are %s", w, strings.Join(ids, ", "))
+			return nil, term.Usagef("no agent host %q; there are %s", w, strings.Join(ids, ", "))
 		}
 		if !slices.Contains(out, w) {
 			out = append(out, w)
@@ -249,7 +250,7 @@ func (a *app) leaveForHome(ctx context.Context, f initFlags, tools []string) (st
 	case f.yes || !a.Terminal.In || a.json:
 		return "", nil
 	}
-	yes, err := a.confirm(ctx, fmt.Sprintf("May svc also edit %s?", strings.Join(files, ", ")))
+	yes, err := a.Confirm(ctx, fmt.Sprintf("May svc also edit %s?", strings.Join(files, ", ")))
 	if err != nil || !yes {
 		return "", err
 	}

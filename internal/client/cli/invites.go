@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
-	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // sayInvite tells how an invite reaches its reader.
@@ -33,17 +31,8 @@ func (a *app) invitesCommand() *cobra.Command {
 		Use:     "invites",
 		Short:   "List who is invited, and what became of the letters",
 		Example: "  svc members invites",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", "/v1/invites", nil, func(page wire.Page[coord.Invite]) {
-				rows := [][]string{}
-				for _, i := range page.Items {
-					rows = append(rows, []string{short(i.ID), invitee(i), string(i.Role), letterState(i.Mail), i.ExpiresAt.Std().Format(time.DateOnly)})
-				}
-				columns := []grid.Column{col("ID"), col("EMAIL", 16), col("ROLE"), col("LETTER", 12), col("UNTIL", 0, 1)}
-				a.list(rows, columns, "Nobody is invited; svc members invite EMAIL invites somebody.", page.NextCursor != nil)
-			})
-		},
+		Args:    term.NoArgs,
+		RunE:    inviteList.run(a),
 	}
 }
 
@@ -71,13 +60,13 @@ func (a *app) resendCommand() *cobra.Command {
 		Use:     "resend EMAIL",
 		Short:   "Mail an invite again, with a new link; the old one ends",
 		Example: "  svc members resend cy@example.com",
-		Args:    exactly(1, "the address that was invited, or the invite's id"),
+		Args:    term.Exactly(1, "the address that was invited, or the invite's id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.client()
 			if err != nil {
 				return err
 			}
-			i, err := inviteNames.find(cmd.Context(), c, strings.ToLower(args[0]))
+			i, err := inviteNames().find(cmd.Context(), c, strings.ToLower(args[0]))
 			if err != nil {
 				return err
 			}

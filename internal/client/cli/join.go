@@ -58,7 +58,7 @@ func (a *app) offerRepository(ctx context.Context, l login.Login, store login.St
 	}
 	if !yes {
 		question := fmt.Sprintf("%s has not registered %s. May the team see the work in it?", l.Server, name)
-		if yes, err = a.confirm(ctx, question); err != nil {
+		if yes, err = a.Confirm(ctx, question); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -27,4 +28,4 @@ func (a *app) runMergeCheck(context.Context, string, []wire.WantedCheck, string)
 
 // handedOver runs the whole command line elsewhere: global flags may stand
 // before the command.
-func handedOver() error { return &exit{code: handOver(os.Args[1:])} }
+func handedOver() error { return &term.Exit{Code: handOver(os.Args[1:])} }

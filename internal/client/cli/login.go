@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -38,7 +39,7 @@ func (a *app) loginCommand() *cobra.Command {
 		Example: "  svc login --server https://svc.example.com\n" +
 			"  svc login --server https://svc.example.com --repos 'github.com/acme/*'\n" +
 			"  svc login --token - < token.txt   # reads the token from a file",
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags, keychain, next) },
 	}
 	cmd.Flags().BoolVarP(&next.yes, "yes", "y", false, "write the hooks and share this repository without asking")
@@ -51,7 +52,7 @@ func (a *app) loginCommand() *cobra.Command {
 
 func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool, next nextFlags) error {
 	if next.repos != "" && !remotePattern(next.repos) {
-		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", next.repos)
+		return term.Usagef("--repos %q is no pattern of remotes such as github.com/acme/*", next.repos)
 	}
 	if flags.Token == "-" {
 		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1000)).ReadString('\n')
@@ -59,7 +60,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 			return err
 		}
 		if flags.Token = strings.TrimSpace(line); flags.Token == "" {
-			return usagef("no token on standard input")
+			return term.Usagef("no token on standard input")
 		}
 	}
 	store, err := login.Locate(a.Getenv)
@@ -107,7 +108,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 		return fmt.Errorf("logged in, but %s does not say which repositories it has registered: %w", l.Server, err)
 	}
 	if a.json {
-		return a.printJSON(whoami{me, l.Server})
+		return a.PrintJSON(whoami{me, l.Server})
 	}
 	fmt.Fprintf(a.Stdout, "Logged in to %s as %s.\n", l.Server, identity(me))
 	if besides {
@@ -159,7 +160,7 @@ func (a *app) deviceFlow(ctx context.Context, l login.Login) (token, webURL stri
 func (a *app) showCode(d wire.DeviceStarted) {
 	link := peertext.Line(d.VerificationURI, 500)
 	w := a.Stderr
-	fmt.Fprintf(w, "Open   %s\nType   %s\n", link, a.paint(bold, peertext.Name(d.UserCode)))
+	fmt.Fprintf(w, "Open   %s\nType   %s\n", link, a.Paint(term.Bold, peertext.Name(d.UserCode)))
 	if a.Terminal.Err && a.Terminal.Columns >= 100 {
 		if code, err := qrCode(link); err == nil {
 			fmt.Fprintf(w, "\n%s\n", code)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 )
 
@@ -17,7 +18,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		Long: "Forget the stored login. The token itself stays valid, since other machines\n" +
 			"may use it; --revoke makes it invalid on the server, too.",
 		Example: "  svc logout\n  svc logout --revoke",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runLogout(cmd.Context(), revoke) },
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "make the token invalid on the server")
@@ -44,7 +45,7 @@ func (a *app) runLogout(ctx context.Context, revoke bool) error {
 	}
 	switch {
 	case a.json:
-		return a.printJSON(map[string]bool{"logged_out": had, "revoked": had && revoke, "svc_token_set": env})
+		return a.PrintJSON(map[string]bool{"logged_out": had, "revoked": had && revoke, "svc_token_set": env})
 	case had:
 		fmt.Fprintln(a.Stdout, "Logged out.")
 	default:

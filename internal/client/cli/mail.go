@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -21,7 +22,7 @@ func (a *app) mailCommand() *cobra.Command {
 		Use:     "mail",
 		Short:   "Whether the server sends mail, and a test letter",
 		Example: "  svc mail\n  svc mail test",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return send(cmd.Context(), a, "GET", "/v1/integrations/mail", nil, a.sayMail)
 		},
@@ -30,7 +31,7 @@ func (a *app) mailCommand() *cobra.Command {
 		Use:     "test",
 		Short:   "Mail yourself a test letter, and wait for what becomes of it",
 		Example: "  svc mail test",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.testMail(cmd.Context()) },
 	})
 	return cmd
@@ -43,7 +44,7 @@ func (a *app) sayMail(m wire.MailStatus) {
 	case m.Test == nil:
 		fmt.Fprintln(a.Stdout, "The server sends mail; svc mail test tries it.")
 	default:
-		fmt.Fprintf(a.Stdout, "The server sends mail. The last test letter, to %s, %s: %s.\n", peertext.Person(m.Test.To), a.ago(m.Test.SentAt),
+		fmt.Fprintf(a.Stdout, "The server sends mail. The last test letter, to %s, %s: %s.\n", peertext.Person(m.Test.To), a.Ago(m.Test.SentAt),
 			letterState(&m.Test.Letter))
 	}
 }
@@ -73,14 +74,14 @@ func (a *app) testMail(ctx context.Context) error {
 		}
 	}
 	if a.json {
-		if err := a.printJSON(sent); err != nil {
+		if err := a.PrintJSON(sent); err != nil {
 			return err
 		}
 	} else {
 		fmt.Fprintf(a.Stdout, "A letter to %s: %s.\n", peertext.Person(sent.To), letterState(&sent.Letter))
 	}
 	if sent.State != coord.LetterSent {
-		return &exit{code: ExitError}
+		return &term.Exit{Code: term.ExitError}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/peertext/corpus"
 )
@@ -18,7 +19,7 @@ import (
 type run struct {
 	env    map[string]string
 	stdin  string
-	term   cli.Terminal
+	term   term.Terminal
 	dir    string
 	keys   selfupdate.Keys
 	now    time.Time
@@ -41,8 +42,11 @@ func (r *run) svc(t *testing.T, args ...string) (code int, stdout, stderr string
 	}
 	var out, errs bytes.Buffer
 	code = cli.Main(t.Context(), &cli.Env{
-		Stdin: strings.NewReader(r.stdin), Stdout: &out, Stderr: &errs, Getenv: func(k string) string { return r.env[k] },
-		Now: func() time.Time { return r.now }, ReleaseKeys: r.keys, Dir: r.dir, Hostname: "test", Terminal: r.term,
+		Screen: term.Screen{
+			Stdin: strings.NewReader(r.stdin), Stdout: &out, Stderr: &errs, Getenv: func(k string) string { return r.env[k] },
+			Now: func() time.Time { return r.now }, Terminal: r.term,
+		},
+		ReleaseKeys: r.keys, Dir: r.dir, Hostname: "test",
 		OpenBrowser: func(a string) error { r.opened = append(r.opened, a); return nil },
 	}, args)
 	return code, out.String(), errs.String()
@@ -58,26 +62,26 @@ func TestExitCodes(t *testing.T) {
 		args string
 		want int
 	}{
-		{"success", server, "whoami", cli.ExitOK},
-		{"help", nobody, "help", cli.ExitOK},
-		{"version", nobody, "--version", cli.ExitOK},
-		{"not logged in", nobody, "whoami", cli.ExitNotLoggedIn},
-		{"no server", map[string]string{"SVC_SERVER": "http://127.0.0.1:1", "SVC_TOKEN": aliceToken}, "whoami", cli.ExitUnreachable},
+		{"success", server, "whoami", term.ExitOK},
+		{"help", nobody, "help", term.ExitOK},
+		{"version", nobody, "--version", term.ExitOK},
+		{"not logged in", nobody, "whoami", term.ExitNotLoggedIn},
+		{"no server", map[string]string{"SVC_SERVER": "http://127.0.0.1:1", "SVC_TOKEN": aliceToken}, "whoami", term.ExitUnreachable},
 		{
 			"a token that is not taken",
 			map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": "svc_" + strings.Repeat("x", 43)},
 			"whoami",
-			cli.ExitNotLoggedIn,
+			term.ExitNotLoggedIn,
 		},
-		{"a status that is none", server, "intents --status sideways", cli.ExitUsage},
-		{"status of nobody", nobody, "status", cli.ExitNotLoggedIn},
-		{"unknown command", server, "frobnicate", cli.ExitUsage},
-		{"unknown flag", server, "whoami --frob", cli.ExitUsage},
-		{"unknown help topic", server, "help frobnicate", cli.ExitUsage},
-		{"too many arguments", server, "whoami x", cli.ExitUsage},
-		{"too few arguments", server, "handoff", cli.ExitUsage},
-		{"a bad ref", server, "conflicts show x", cli.ExitUsage},
-		{"an unknown subcommand", server, "conflicts shwo", cli.ExitUsage},
+		{"a status that is none", server, "intents --status sideways", term.ExitUsage},
+		{"status of nobody", nobody, "status", term.ExitNotLoggedIn},
+		{"unknown command", server, "frobnicate", term.ExitUsage},
+		{"unknown flag", server, "whoami --frob", term.ExitUsage},
+		{"unknown help topic", server, "help frobnicate", term.ExitUsage},
+		{"too many arguments", server, "whoami x", term.ExitUsage},
+		{"too few arguments", server, "handoff", term.ExitUsage},
+		{"a bad ref", server, "conflicts show x", term.ExitUsage},
+		{"an unknown subcommand", server, "conflicts shwo", term.ExitUsage},
 		{"doctor with failures", nobody, "doctor", 2},
 		{"doctor with warnings", server, "doctor", 1},
 	} {
@@ -154,14 +158,18 @@ func TestAHandoffIsConfirmedInATerminal(t *testing.T) {
 		args         []string
 		want         int
 	}{
-		{"yes", "y\n", nil, cli.ExitOK},
-		{"no", "n\n", nil, cli.ExitCancelled},
-		{"just return", "\n", nil, cli.ExitCancelled},
-		{"the input ends", "", nil, cli.ExitCancelled},
-		{"--yes asks nothing", "", []string{"--yes"}, cli.ExitOK},
+		{"yes", "y\n", nil, term.ExitOK},
+		{"no", "n\n", nil, term.ExitCancelled},
+		{"just return", "\n", nil, term.ExitCancelled},
+		{"the input ends", "", nil, term.ExitCancelled},
+		{"--yes asks nothing", "", []string{"--yes"}, term.ExitOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}, stdin: tt.answer, term: cli.Terminal{In: true, Err: true}}
+			r := run{
+				env:   map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken},
+				stdin: tt.answer,
+				term:  term.Terminal{In: true, Err: true},
+			}
 			code, _, errs := r.svc(t, append([]string{"handoff", "bob@example.com", "--intent", "INT-1"}, tt.args...)...)
 			if code != tt.want {
 				t.Errorf("exit %d: %s", code, errs)
@@ -177,14 +185,14 @@ func TestTerminalsGetColourUnlessTheyDoNotWantIt(t *testing.T) {
 	c := newContract(t)
 	for _, tt := range []struct {
 		name string
-		term cli.Terminal
+		term term.Terminal
 		env  [2]string
 		want bool
 	}{
-		{"a terminal", cli.Terminal{Out: true}, [2]string{}, true},
-		{"a pipe", cli.Terminal{}, [2]string{}, false},
-		{"NO_COLOR", cli.Terminal{Out: true}, [2]string{"NO_COLOR", "1"}, false},
-		{"a dumb terminal", cli.Terminal{Out: true}, [2]string{"TERM", "dumb"}, false},
+		{"a terminal", term.Terminal{Out: true}, [2]string{}, true},
+		{"a pipe", term.Terminal{}, [2]string{}, false},
+		{"NO_COLOR", term.Terminal{Out: true}, [2]string{"NO_COLOR", "1"}, false},
+		{"a dumb terminal", term.Terminal{Out: true}, [2]string{"TERM", "dumb"}, false},
 	} {
 		r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, tt.env[0]: tt.env[1]}, term: tt.term}
 		if _, out, _ := r.svc(t, "status"); strings.Contains(out, "\x1b[") != tt.want {
@@ -195,7 +203,10 @@ func TestTerminalsGetColourUnlessTheyDoNotWantIt(t *testing.T) {
 
 func TestTablesFitTheTerminal(t *testing.T) {
 	c := newContract(t)
-	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"}, term: cli.Terminal{Out: true, Columns: 40}}
+	r := run{
+		env:  map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"},
+		term: term.Terminal{Out: true, Columns: 40},
+	}
 	_, out, _ := r.svc(t, "conflicts")
 	for line := range strings.Lines(out) {
 		if n := len([]rune(strings.TrimSpace(line))); n > 40 {
@@ -208,7 +219,7 @@ func TestAWideTerminalShowsAQRCode(t *testing.T) {
 	c := newContract(t)
 	c.set(func() { c.device = "approved" })
 	for columns, want := range map[int]bool{80: false, 120: true} {
-		r := run{env: map[string]string{"SVC_SERVER": c.URL, "NO_COLOR": "1"}, term: cli.Terminal{Out: true, Err: true, Columns: columns}}
+		r := run{env: map[string]string{"SVC_SERVER": c.URL, "NO_COLOR": "1"}, term: term.Terminal{Out: true, Err: true, Columns: columns}}
 		_, _, errs := r.svc(t, "login")
 		if strings.Contains(errs, "▀") != want {
 			t.Errorf("%d columns: %s", columns, errs)
@@ -224,7 +235,7 @@ func TestStatusFollowsOnATerminal(t *testing.T) {
 	c := newContract(t)
 	r := run{
 		env:  map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "NO_COLOR": "1"},
-		term: cli.Terminal{Out: true, Columns: 100},
+		term: term.Terminal{Out: true, Columns: 100},
 	}
 	_, out, errs := r.svc(t, "status", "--watch")
 	frames := strings.Split(out, "\x1b[H")
@@ -289,13 +300,13 @@ func TestInitAsksWhichHosts(t *testing.T) {
 		want         int
 		file         string // that is there afterwards
 	}{
-		{"by name", "cursor\n", nil, cli.ExitOK, ".cursor/hooks.json"},
-		{"by number", "1\n", nil, cli.ExitOK, ".claude/settings.json"},
-		{"stopped", "q\n", nil, cli.ExitCancelled, ""},
-		{"the input ends", "", nil, cli.ExitCancelled, ""},
-		{"what was found", "\n", nil, cli.ExitOK, ".gemini/settings.json"},
-		{"a host that is not there", "emacs\n", nil, cli.ExitUsage, ""},
-		{"--yes asks nothing", "", []string{"--yes"}, cli.ExitOK, ".claude/settings.json"},
+		{"by name", "cursor\n", nil, term.ExitOK, ".cursor/hooks.json"},
+		{"by number", "1\n", nil, term.ExitOK, ".claude/settings.json"},
+		{"stopped", "q\n", nil, term.ExitCancelled, ""},
+		{"the input ends", "", nil, term.ExitCancelled, ""},
+		{"what was found", "\n", nil, term.ExitOK, ".gemini/settings.json"},
+		{"a host that is not there", "emacs\n", nil, term.ExitUsage, ""},
+		{"--yes asks nothing", "", []string{"--yes"}, term.ExitOK, ".claude/settings.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home, repo := t.TempDir(), t.TempDir()
@@ -303,7 +314,7 @@ func TestInitAsksWhichHosts(t *testing.T) {
 			if err := os.CopyFS(home, fstest.MapFS{".gemini/settings.json": {Data: []byte("{}")}}); err != nil {
 				t.Fatal(err)
 			}
-			r := run{env: map[string]string{"HOME": home}, dir: repo, stdin: tt.answer, term: cli.Terminal{In: true, Err: true}}
+			r := run{env: map[string]string{"HOME": home}, dir: repo, stdin: tt.answer, term: term.Terminal{In: true, Err: true}}
 			code, out, errs := r.svc(t, append([]string{"init"}, tt.args...)...)
 			if code != tt.want {
 				t.Fatalf("exit %d: %s%s", code, out, errs)

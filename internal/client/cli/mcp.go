@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/bridge"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -21,7 +22,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			"the service, with your login. Agent hosts start it; svc init writes it into\n" +
 			"their configuration. SVC_DEBUG=1 logs the messages on standard error.",
 		Example: `  { "mcpServers": { "svc": { "command": "svc", "args": ["mcp"] } } }`,
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var now atomic.Pointer[login.Login] // a person may log in elsewhere while we run
 			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Session: a.hostSession, Debug: a.envSet("SVC_DEBUG"),

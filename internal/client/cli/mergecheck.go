@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -19,7 +20,7 @@ func (a *app) mergeCheckCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var checks []wire.WantedCheck
 			if err := json.Unmarshal([]byte(args[1]), &checks); err != nil {
-				return usagef("the second argument is what a hook was asked to check")
+				return term.Usagef("the second argument is what a hook was asked to check")
 			}
 			return a.runMergeCheck(cmd.Context(), args[0], checks, args[2])
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -23,7 +24,7 @@ func (a *app) messagesCommand() *cobra.Command {
 		Long: "Read the messages to you and your agents, the newest first. Messages that\n" +
 			"are shown count as read.",
 		Example: "  svc messages --unread\n  svc messages show @bob\n  svc messages send @bob 'May I have auth/?'",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.listMessages(cmd.Context(), &flags) },
 	}
 	cmd.Flags().BoolVar(&flags.filter.Unread, "unread", false, "only unread ones")
@@ -41,7 +42,7 @@ func (a *app) sendCommand() *cobra.Command {
 		Long: "Send a message. TO is @name, an email, INT-n, CF-n, #team, #owner/name or\n" +
 			"thread:<id>.",
 		Example: "  svc messages send @bob 'May I have auth/?'\n  svc messages send '#team' 'Freezing main at noon' --ack",
-		Args:    exactly(2, "a target and a text"),
+		Args:    term.Exactly(2, "a target and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.To, in.Body, in.Subject = args[0], args[1], optional(subject)
 			return a.sendMessage(cmd.Context(), in)
@@ -60,7 +61,7 @@ func (a *app) ackMessageCommand() *cobra.Command {
 		Long: "Acknowledge a message that wants it. MESSAGE is its id or the beginning of it,\n" +
 			"as svc messages shows it; or @name for the last that somebody sent you.",
 		Example: "  svc messages ack @bob",
-		Args:    exactly(1, "a message's id, or @name of who sent it"),
+		Args:    term.Exactly(1, "a message's id, or @name of who sent it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.messageID(cmd.Context(), args[0])
 			if err != nil {
@@ -113,18 +114,18 @@ func (a *app) printMessage(m coord.Message) {
 	if m.From.Tool != nil {
 		from += " (" + peertext.Name(*m.From.Tool) + ")"
 	}
-	fmt.Fprintf(a.Stdout, "%s to %s, %s", a.paint(bold, from), addressee(m.To), a.ago(m.CreatedAt))
+	fmt.Fprintf(a.Stdout, "%s to %s, %s", a.Paint(term.Bold, from), addressee(m.To), a.Ago(m.CreatedAt))
 	if m.About != nil && m.About.Kind != "question" {
 		fmt.Fprintf(a.Stdout, ", about %s", peertext.Name(m.About.Ref))
 	}
 	if m.RequiresAck {
-		fmt.Fprint(a.Stdout, a.paint(yellow, ", wants an acknowledgement"))
+		fmt.Fprint(a.Stdout, a.Paint(term.Yellow, ", wants an acknowledgement"))
 	}
 	fmt.Fprintln(a.Stdout)
 	if s := text(m.Subject); s != "" {
 		fmt.Fprintf(a.Stdout, "  %s\n", peertext.Title(s))
 	}
-	a.quote(a.Stdout, m.Body)
+	a.Quote(a.Stdout, m.Body)
 	if asks(m) {
 		fmt.Fprintf(a.Stdout, "  To answer: svc answer %s TEXT\n", short(peertext.Name(m.About.Ref)))
 	}
@@ -135,7 +136,7 @@ func (a *app) printMessage(m coord.Message) {
 
 func (a *app) sendMessage(ctx context.Context, in wire.SendMessage) error {
 	if n := utf8.RuneCountInString(in.Body); n < 1 || n > wire.MaxMessageBody {
-		return usagef("the text must have 1 to %d characters, it has %d", wire.MaxMessageBody, n)
+		return term.Usagef("the text must have 1 to %d characters, it has %d", wire.MaxMessageBody, n)
 	}
 	c, _, err := a.client()
 	if err != nil {
@@ -149,7 +150,7 @@ func (a *app) sendMessage(ctx context.Context, in wire.SendMessage) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(m)
+		return a.PrintJSON(m)
 	}
 	fmt.Fprintf(a.Stdout, "Sent to %s.\n", addressee(m.To))
 	return nil

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -33,7 +34,7 @@ func unlinked(word string) string {
 func intentRef(word string) (string, error) {
 	n, ok := coord.ParseIntentRef(unlinked(word))
 	if !ok {
-		return "", usagef("%q is not an intent such as INT-7", word)
+		return "", term.Usagef("%q is not an intent such as INT-7", word)
 	}
 	return coord.IntentRef(n), nil
 }
@@ -42,7 +43,7 @@ func intentRef(word string) (string, error) {
 func conflictRef(word string) (string, error) {
 	n, ok := coord.ParseConflictRef(unlinked(word))
 	if !ok {
-		return "", usagef("%q is not a conflict such as CF-3", word)
+		return "", term.Usagef("%q is not a conflict such as CF-3", word)
 	}
 	return coord.ConflictRef(n), nil
 }
@@ -75,5 +76,5 @@ func target(ctx context.Context, c *remote.Client, word string) (string, error) 
 	case strings.Count(word, "/") == 1:
 		return "channel:" + word, nil
 	}
-	return "", usagef("%q is nobody to write to; give @name, an email, INT-n, CF-n, #team or #owner/name", word)
+	return "", term.Usagef("%q is nobody to write to; give @name, an email, INT-n, CF-n, #team or #owner/name", word)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -31,11 +32,11 @@ func (a *app) openCommand() *cobra.Command {
 			case 1:
 				page = args[0]
 			default:
-				return usagef("expected one page, got %d", len(args))
+				return term.Usagef("expected one page, got %d", len(args))
 			}
 			path, ok := pages[page]
 			if !ok {
-				return usagef("no page %q; there are dashboard, messages and conflicts", page)
+				return term.Usagef("no page %q; there are dashboard, messages and conflicts", page)
 			}
 			return a.openPage(cmd.Context(), path)
 		},
@@ -49,7 +50,7 @@ func (a *app) openPage(ctx context.Context, path string) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]string{"url": address})
+		return a.PrintJSON(map[string]string{"url": address})
 	}
 	if a.envSet("SVC_NO_BROWSER") || a.OpenBrowser == nil || a.OpenBrowser(address) != nil {
 		fmt.Fprintln(a.Stdout, address)

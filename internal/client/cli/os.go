@@ -6,10 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"time"
 
-	"golang.org/x/term"
-
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 )
 
@@ -20,21 +18,11 @@ func OS() *Env {
 	if err != nil || host == "" {
 		host = "unknown host"
 	}
-	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-	t := Terminal{In: isTerminal(os.Stdin), Out: isTerminal(os.Stdout), Err: isTerminal(os.Stderr)}
-	if t.Out {
-		t.Columns, _, _ = term.GetSize(int(os.Stdout.Fd()))
-	}
 	keys, err := selfupdate.CompiledKeys()
 	if err != nil {
 		keys = nil // a broken build: it then trusts nobody
 	}
-	return &Env{
-		ReleaseKeys: keys,
-		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Now: time.Now, Dir: dir, Hostname: host, Terminal: t,
-		OpenBrowser: openBrowser,
-	}
+	return &Env{Screen: term.OS(), Dir: dir, Hostname: host, ReleaseKeys: keys, OpenBrowser: openBrowser}
 }
 
 // openBrowser shows an http address with the system's own opener. Nothing else

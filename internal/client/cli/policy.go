@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -23,7 +24,7 @@ func (a *app) policyCommand() *cobra.Command {
 		Short:   "Show and change the rules",
 		Long:    "Show and change the rules of the org, or with --repo of a repository.",
 		Example: "  svc policy get\n  svc policy set enforcement=warn --repo acme/shop\n  svc policy edit",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
 	}
 	cmd.PersistentFlags().StringVar(&repo, "repo", "", "the rules of this repo, owner/name")
@@ -32,7 +33,7 @@ func (a *app) policyCommand() *cobra.Command {
 		Use:     "set RULE=VALUE...",
 		Short:   "Set rules; an empty value goes back to the default",
 		Example: "  svc policy set enforcement=warn\n  svc policy set exclusive_max_files=20 auto_draft=",
-		Args:    atLeast(1, "a rule such as enforcement=warn"),
+		Args:    term.AtLeast(1, "a rule such as enforcement=warn"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return setRules(rules, args) })
 		},
@@ -44,14 +45,14 @@ func (a *app) policyCommand() *cobra.Command {
 			Use:     "get",
 			Short:   "Show the rules in effect",
 			Example: "  svc policy get --repo acme/shop",
-			Args:    noArgs,
+			Args:    term.NoArgs,
 			RunE:    func(cmd *cobra.Command, _ []string) error { return a.getPolicy(cmd.Context(), repo) },
 		},
 		&cobra.Command{
 			Use:     "edit",
 			Short:   "Change the rules in your editor",
 			Example: "  EDITOR=vim svc policy edit --repo acme/shop",
-			Args:    noArgs,
+			Args:    term.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return a.changePolicy(cmd.Context(), repo, func(rules map[string]any) error { return a.edit(cmd.Context(), rules) })
 			},
@@ -79,7 +80,7 @@ func (a *app) getPolicy(ctx context.Context, repo string) error {
 			}
 			rows = append(rows, []string{mark, peertext.Name(name), peertext.Line(string(value), 200)})
 		}
-		a.list(rows, []grid.Column{col(""), col("RULE"), col("VALUE (* not the default)", 20)}, "No rules.", false)
+		a.List(rows, []grid.Column{term.Col(""), term.Col("RULE"), term.Col("VALUE (* not the default)", 20)}, "No rules.", false)
 	})
 }
 
@@ -110,7 +111,7 @@ func (a *app) changePolicy(ctx context.Context, repo string, fn func(map[string]
 	if after, _ := json.Marshal(rules); string(before) == string(after) {
 		fmt.Fprintln(a.Stderr, "Nothing to change.")
 		if a.json {
-			return a.printJSON(now)
+			return a.PrintJSON(now)
 		}
 		return nil
 	}
@@ -119,7 +120,7 @@ func (a *app) changePolicy(ctx context.Context, repo string, fn func(map[string]
 		return err
 	}
 	if a.json {
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	fmt.Fprintln(a.Stdout, "Changed.")
 	return nil
@@ -130,7 +131,7 @@ func setRules(rules map[string]any, args []string) error {
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" {
-			return usagef("%q is not a rule such as enforcement=warn", arg)
+			return term.Usagef("%q is not a rule such as enforcement=warn", arg)
 		}
 		if value == "" {
 			delete(rules, name)
@@ -177,7 +178,7 @@ func (a *app) edit(ctx context.Context, rules map[string]any) error {
 	}
 	clear(rules)
 	if err := json.Unmarshal(text, &rules); err != nil {
-		return usagef("what you wrote is not JSON: %v; nothing was changed", err)
+		return term.Usagef("what you wrote is not JSON: %v; nothing was changed", err)
 	}
 	return nil
 }

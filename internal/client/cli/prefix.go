@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -23,7 +24,7 @@ func (a *app) prefixCommand() *cobra.Command {
 			"gateway adds it. Breaks between them are then sure and no longer probable. Both\n" +
 			"must be in one project; it is remembered there for the two.",
 		Example: "  svc repos prefix acme/api acme/web /api/v1\n  svc repos prefix acme/api acme/web /api/v1 --remove",
-		Args:    exactly(3, "two repositories, and a path"),
+		Args:    term.Exactly(3, "two repositories, and a path"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.setPrefix(cmd.Context(), [2]string{args[0], args[1]}, "/"+strings.Trim(args[2], "/"), remove)
 		},
@@ -59,7 +60,7 @@ func (a *app) setPrefix(ctx context.Context, repos [2]string, path string, remov
 			peertext.Path(repos[0]), peertext.Path(repos[1]))
 	}
 	if a.json {
-		return a.printJSON(done)
+		return a.PrintJSON(done)
 	}
 	words := "Routes of %s and %s that differ by %s are the same.\n"
 	if remove {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/hook"
 )
 
@@ -24,11 +25,11 @@ func (a *app) promptCommand() *cobra.Command {
 			"the session on standard input; svc init --status-line puts it there. In tmux it\n" +
 			"is '#(cd \"#{pane_current_path}\" && svc prompt)', in a shell $(svc prompt).",
 		Example: "  svc prompt\n  svc prompt --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			g := promptGlance(a.Stdin, a.Terminal.In, a.Getenv("TMPDIR"), a.Dir, a.Now())
 			if a.json {
-				return a.printJSON(g)
+				return a.PrintJSON(g)
 			}
 			if g.Line != "" {
 				fmt.Fprintln(a.Stdout, g.Line)
@@ -42,14 +43,14 @@ func (a *app) promptCommand() *cobra.Command {
 func printPrompt(in *os.File, out io.Writer) int {
 	dir, err := os.Getwd()
 	if err != nil {
-		return ExitOK // a folder that is gone: nothing to say
+		return term.ExitOK // a folder that is gone: nothing to say
 	}
 	info, err := in.Stat()
 	typed := err != nil || info.Mode()&os.ModeCharDevice != 0
 	if g := promptGlance(in, typed, "", dir, time.Now()); g.Line != "" {
 		fmt.Fprintln(out, g.Line)
 	}
-	return ExitOK
+	return term.ExitOK
 }
 
 // promptGlance looks where a host's status line says, or at the folder. A shell

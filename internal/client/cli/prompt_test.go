@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/svc-hq/svc/internal/await"
-	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/gittest"
 )
 
@@ -84,8 +84,8 @@ func TestCtrlCAtEveryQuestion(t *testing.T) {
 			}
 			err = cmd.Wait()
 			var exit *exec.ExitError
-			if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitCancelled {
-				t.Errorf("%v, want exit %d\n%s", err, cli.ExitCancelled, shown.String())
+			if !errors.As(err, &exit) || exit.ExitCode() != term.ExitCancelled {
+				t.Errorf("%v, want exit %d\n%s", err, term.ExitCancelled, shown.String())
 			}
 			for _, dir := range []string{repo, home} {
 				files, err := os.ReadDir(dir)

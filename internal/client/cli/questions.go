@@ -2,9 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -35,9 +40,9 @@ func (a *app) questionID(ctx context.Context, word string) (string, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return "", &exit{ExitError, usagef("no question of the last messages is %q; svc messages shows them", word)}
+		return "", &term.Exit{Code: term.ExitError, Err: term.Usagef("no question of the last messages is %q; svc messages shows them", word)}
 	case len(found) > 1 && from == "":
-		return "", usagef("%q begins %d questions; give more of the id", word, len(found))
+		return "", term.Usagef("%q begins %d questions; give more of the id", word, len(found))
 	}
 	return found[0], nil
 }
@@ -54,7 +59,7 @@ func (a *app) lately(ctx context.Context, word, what, did string) (from string, 
 			return "", nil, err
 		}
 	} else if len(word) < shortestID {
-		return "", nil, usagef("%q is no %s; give its id as svc messages shows it, or @name of who %s", word, what, did)
+		return "", nil, term.Usagef("%q is no %s; give its id as svc messages shows it, or @name of who %s", word, what, did)
 	}
 	page, err := c.Inbox(ctx, remote.Filter{Limit: wire.MaxLimit})
 	return from, page.Items, err
@@ -75,4 +80,71 @@ func addressee(to string) string {
 		return "#" + peertext.Line(rest, 200)
 	}
 	return peertext.Line(to, 200)
+}
+
+func (a *app) askCommand() *cobra.Command {
+	var about string
+	cmd := &cobra.Command{
+		Use:   "ask TO QUESTION",
+		Short: "Ask a teammate, or who works on something",
+		Long: "Ask a question. TO is @name, an email, INT-n, or a contract or definition such\n" +
+			"as 'GET /users/{id}', db:public.users or src/a.go#Load: what is known is told\n" +
+			"at once, and whoever works on it is asked.",
+		Example: "  svc ask @bob 'Is the login API stable?'\n  svc ask 'GET /users/{id}' 'May I drop the field name?'",
+		Args:    term.Exactly(2, "whom to ask, and the question"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.client()
+			if err != nil {
+				return err
+			}
+			to := args[0]
+			if strings.HasPrefix(to, "@") || strings.Contains(to, "@") && !strings.ContainsAny(to, " /#") || isRef(to, "INT-") {
+				if to, err = target(cmd.Context(), c, to); err != nil {
+					return err
+				}
+			}
+			in := wire.Ask{To: to, Question: args[1], About: optional(about)}
+			if here, err := a.here(); err == nil {
+				in.Repo = &here.Fingerprint
+			}
+			return send(cmd.Context(), a, "POST", "/v1/questions", in, a.printQuestion)
+		},
+	}
+	cmd.Flags().StringVar(&about, "about", "", "a contract that it is about, when TO is a person or an intent")
+	a.completesArgs(cmd, "people", "intents", "contracts")
+	a.completes(cmd, "about", "contracts")
+	return cmd
+}
+
+func (a *app) printQuestion(q coord.Question) {
+	fmt.Fprintf(a.Stdout, "Asked %s (%s). The answer comes with svc messages.\n", addressee(q.To), q.ID)
+	if q.Immediate != nil {
+		fmt.Fprintln(a.Stdout, "What is known now:")
+		a.Quote(a.Stdout, *q.Immediate)
+	}
+	for _, answer := range q.Answers {
+		a.Quote(a.Stdout, answer.Answer)
+	}
+}
+
+func (a *app) answerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "answer QUESTION TEXT",
+		Short: "Answer a question",
+		Long: "Answer a question. QUESTION is its id or the beginning of it, as svc messages,\n" +
+			"svc status and svc search show it; or @name for the one that somebody asked you.",
+		Example: "  svc answer @bob 'Yes, it is stable'",
+		Args:    term.Exactly(2, "a question's id, and the answer"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.questionID(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			in := map[string]any{"answer": args[1]}
+			path := "/v1/questions/" + url.PathEscape(id) + "/answers"
+			return send(cmd.Context(), a, "POST", path, in, func(coord.Question) { fmt.Fprintln(a.Stdout, "Answered.") })
+		},
+	}
+	a.completesArgs(cmd, "questions", "people")
+	return cmd
 }

@@ -7,10 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
-	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 func (a *app) reposCommand() *cobra.Command {
@@ -18,17 +17,8 @@ func (a *app) reposCommand() *cobra.Command {
 		Use:     "repos [show|add|rename|archive|restore|merge|apart|prefix|remove]",
 		Short:   "List the repositories that are watched, and look after them",
 		Example: "  svc repos\n  svc repos --json\n  svc repos rename acme/shop acme/store",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", "/v1/repos?limit=200", nil, func(page wire.Page[coord.Repo]) {
-				rows := [][]string{}
-				for _, r := range page.Items {
-					rows = append(rows, []string{peertext.Path(r.FullName), repoState(r), string(r.Provider), peertext.Branch(r.DefaultBranch)})
-				}
-				columns := []grid.Column{col("REPO", 20), col("STATE"), col("PROVIDER", 0, 1), col("DEFAULT BRANCH", 8, 2)}
-				a.list(rows, columns, "No repositories; svc repos add makes the first.", page.NextCursor != nil)
-			})
-		},
+		Args:    term.NoArgs,
+		RunE:    repoList.run(a),
 	}
 	cmd.AddCommand(a.showRepoCommand(), a.addRepoCommand(), a.prefixCommand())
 	for _, v := range repoVerbs {
@@ -107,7 +97,7 @@ func (a *app) repoVerb(v repoAct) *cobra.Command {
 		Short:   v.short,
 		Long:    v.long,
 		Example: v.example,
-		Args:    exactly(want, what),
+		Args:    term.Exactly(want, what),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var in any
 			if v.body != nil {
@@ -123,4 +113,34 @@ func (a *app) repoVerb(v repoAct) *cobra.Command {
 	}
 	a.completesArgs(cmd, "repos")
 	return cmd
+}
+
+// showRepoCommand shows one repository by any of its names.
+func (a *app) showRepoCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show REPO",
+		Short:   "Show one repository",
+		Example: "  svc repos show acme/shop",
+		Args:    term.Exactly(1, "one repository"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return send(cmd.Context(), a, "GET", "/v1/repos/"+url.PathEscape(args[0]), nil, func(r coord.Repo) {
+				fmt.Fprintln(a.Stdout, a.Paint(term.Bold, peertext.Path(r.FullName)))
+				var twins []string
+				for _, t := range r.SameAs {
+					twins = append(twins, t.FullName)
+				}
+				a.Facts([][]string{{"State", repoState(r)}, {"Provider", string(r.Provider)}, {"Branch", peertext.Branch(r.DefaultBranch)},
+					{"Remotes", paths(r.Remotes)}, {"Was", paths(r.FormerNames)}, {"Same as", paths(twins)}})
+			})
+		},
+	}
+	a.completesArgs(cmd, "repos")
+	return cmd
+}
+
+func repoState(r coord.Repo) string {
+	if r.ArchivedAt != nil {
+		return "archived"
+	}
+	return "watched"
 }

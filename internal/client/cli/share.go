@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -40,7 +41,7 @@ func (a *app) shareCommand() *cobra.Command {
 			"server has registered; everything else stays on this machine. --repos chooses\n" +
 			"all whose remote matches, --stop takes a choice back.",
 		Example: "  svc share\n  svc share --repos 'github.com/acme/*'\n  svc share --stop",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runShare(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
@@ -83,15 +84,15 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 		}
 		rep.Repos = fingerprints[0]
 	} else if !remotePattern(f.repos) {
-		return usagef("--repos %q is no pattern of remotes such as github.com/acme/*", f.repos)
+		return term.Usagef("--repos %q is no pattern of remotes such as github.com/acme/*", f.repos)
 	}
 	if a.Terminal.In && !f.yes && !f.stop {
-		ok, err := a.confirm(ctx, fmt.Sprintf("Send the work in %s to %s?", peertext.Path(rep.Repos), team.Server))
+		ok, err := a.Confirm(ctx, fmt.Sprintf("Send the work in %s to %s?", peertext.Path(rep.Repos), team.Server))
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return errCancelled
+			return term.ErrCancelled
 		}
 	}
 	if !f.stop && f.repos == "" {
@@ -103,7 +104,7 @@ func (a *app) runShare(ctx context.Context, f shareFlags) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(rep)
+		return a.PrintJSON(rep)
 	}
 	if f.stop {
 		fmt.Fprintf(a.Stdout, "The work in %s stays on this machine. What %s has been told already stays there.\n",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -24,21 +25,21 @@ func (a *app) statusCommand() *cobra.Command {
 		Long: "Show who you are, what you are working on, who else is here and what needs\n" +
 			"you. A part that the server cannot tell is left out and said so.",
 		Example: "  svc status\n  svc status --watch\n  svc status --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return a.watchStatus(cmd.Context())
 			}
 			s := a.status(cmd.Context())
 			if a.json {
-				if err := a.printJSON(s); err != nil {
+				if err := a.PrintJSON(s); err != nil {
 					return err
 				}
 			} else {
 				a.printStatus(s)
 			}
 			if s.UserError != "" {
-				return &exit{code: codeOf(s.failed)}
+				return &term.Exit{Code: codeOf(s.failed)}
 			}
 			return nil
 		},
@@ -134,20 +135,20 @@ func (a *app) printStatus(s *status) {
 	w := a.Stdout
 	switch {
 	case s.User != nil:
-		fmt.Fprintf(w, "%s at %s (%s)\n", a.paint(bold, person(s.User)), peertext.Person(s.Org.Name), s.Server)
+		fmt.Fprintf(w, "%s at %s (%s)\n", a.Paint(term.Bold, person(s.User)), peertext.Person(s.Org.Name), s.Server)
 	case s.Org != nil:
-		fmt.Fprintf(w, "%s at %s (%s)\n", a.paint(bold, "a service"), peertext.Person(s.Org.Name), s.Server)
+		fmt.Fprintf(w, "%s at %s (%s)\n", a.Paint(term.Bold, "a service"), peertext.Person(s.Org.Name), s.Server)
 	default:
-		fmt.Fprintln(w, a.paint(red, s.UserError))
+		fmt.Fprintln(w, a.Paint(term.Red, s.UserError))
 	}
 	if s.Unanswered > 0 {
 		fmt.Fprintf(w, "%s: %s of your agents went unanswered; svc doctor says more\n",
-			a.paint(yellow, "unchecked"), plural(s.Unanswered, "event"))
+			a.Paint(term.Yellow, "unchecked"), term.Plural(s.Unanswered, "event"))
 	}
 	if s.Repo != nil {
 		fmt.Fprintf(w, "In %s on %s\n", peertext.Path(s.Repo.Fingerprint), peertext.Branch(s.Repo.Branch))
 	} else {
-		fmt.Fprintln(w, a.paint(dim, s.RepoError))
+		fmt.Fprintln(w, a.Paint(term.Dim, s.RepoError))
 	}
 	if s.UserError != "" {
 		return // the other parts fail alike
@@ -156,11 +157,15 @@ func (a *app) printStatus(s *status) {
 		fmt.Fprintf(w, "Plan %s: %s, %s\n", peertext.Name(s.Usage.Plan), used(s.Usage.Repos, s.Usage.Limits.Repos, "repo"),
 			used(s.Usage.ActiveDevelopers, s.Usage.Limits.Developers, "active developer"))
 	}
-	a.section("Your work", s.IntentsError, []grid.Column{col(""), col("", 0, 1), col("", 10, 2), places("", 14, 0, 18), col("", 20, 0, 24)},
+	a.section("Your work", s.IntentsError,
+		[]grid.Column{term.Col(""), term.Col("", 0, 1), term.Col("", 10, 2), term.Places("", 14, 0, 18), term.Col("", 20, 0, 24)},
 		a.intentRows(s.Intents), "nothing announced")
-	a.section("Teammates", s.TeammatesError, []grid.Column{col("", 8, 0, 16), col("", 0, 2), col("", 0, 3), col("", 10, 0, 16), col("", 10, 4),
-		col("", 20, 0, 30)}, a.onlineRows(s.Teammates), "nobody else is here")
-	a.section("Needs you", s.AttentionError, []grid.Column{col("", 0, 2), col(""), col("", 0, 1), col("", 30), col("", 10, 3)},
+	a.section("Teammates", s.TeammatesError,
+		[]grid.Column{
+			term.Col("", 8, 0, 16), term.Col("", 0, 2), term.Col("", 0, 3), term.Col("", 10, 0, 16), term.Col("", 10, 4), term.Col("", 20, 0, 30),
+		}, a.onlineRows(s.Teammates), "nobody else is here")
+	a.section("Needs you", s.AttentionError,
+		[]grid.Column{term.Col("", 0, 2), term.Col(""), term.Col("", 0, 1), term.Col("", 30), term.Col("", 10, 3)},
 		a.attentionRows(s.Attention), "nothing")
 	if at := s.Attention; at != nil && at.Total > len(at.Items) {
 		fmt.Fprintf(w, "  and %d more\n", at.Total-len(at.Items))
@@ -169,28 +174,28 @@ func (a *app) printStatus(s *status) {
 
 func used(n int, limit *int, what string) string {
 	if limit != nil {
-		return fmt.Sprintf("%d of %s", n, plural(*limit, what))
+		return fmt.Sprintf("%d of %s", n, term.Plural(*limit, what))
 	}
-	return plural(n, what)
+	return term.Plural(n, what)
 }
 
 // section prints a heading and its rows, or why there are none.
 func (a *app) section(heading, problem string, columns []grid.Column, rows [][]string, none string) {
-	fmt.Fprintf(a.Stdout, "\n%s\n", a.paint(bold, heading))
+	fmt.Fprintf(a.Stdout, "\n%s\n", a.Paint(term.Bold, heading))
 	switch {
 	case problem != "":
-		fmt.Fprintln(a.Stdout, a.paint(yellow, "  not known: "+peertext.Line(problem, 300)))
+		fmt.Fprintln(a.Stdout, a.Paint(term.Yellow, "  not known: "+peertext.Line(problem, 300)))
 	case len(rows) == 0:
-		fmt.Fprintln(a.Stdout, a.paint(dim, "  "+none))
+		fmt.Fprintln(a.Stdout, a.Paint(term.Dim, "  "+none))
 	default:
-		a.table(columns, rows)
+		a.Table(columns, rows)
 	}
 }
 
 func (a *app) intentRows(ins []coord.Intent) [][]string {
 	var rows [][]string
 	for _, in := range ins {
-		rows = append(rows, []string{"  " + in.Ref, peertext.Name(string(in.Status)), peertext.Path(in.Repo.FullName), list(in.Scope.Paths),
+		rows = append(rows, []string{"  " + in.Ref, peertext.Name(string(in.Status)), peertext.Path(in.Repo.FullName), paths(in.Scope.Paths),
 			peertext.Title(in.Title)})
 	}
 	return rows
@@ -228,7 +233,7 @@ func (a *app) attentionRows(at *wire.Attention) [][]string {
 		if it.Repo != nil {
 			repo = peertext.Path(it.Repo.FullName)
 		}
-		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Line(text(it.Ref), 60), a.ago(it.Since), what, repo})
+		rows = append(rows, []string{"  " + peertext.Name(string(it.Kind)), peertext.Line(text(it.Ref), 60), a.Ago(it.Since), what, repo})
 	}
 	return rows
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -23,30 +23,13 @@ func (a *app) threadsCommand() *cobra.Command {
 		Short:   "List the conversations, the latest active first",
 		Long:    "List the channels and your direct conversations, the latest active first. svc\nmessages show reads one whole.",
 		Example: "  svc messages threads\n  svc messages threads --limit 10 --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", query("/v1/conversations", "limit", fmt.Sprint(limit)), nil, a.printThreads)
+			return threadList.ask(cmd.Context(), a, query(threadList.path, "limit", fmt.Sprint(limit)))
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, 1 to 100")
 	return cmd
-}
-
-func (a *app) printThreads(page wire.Page[coord.Conversation]) {
-	rows := [][]string{}
-	for _, c := range page.Items {
-		last, unread := "", ""
-		if c.LastMessage != nil {
-			last = peertext.Line(c.LastMessage.Body, 200)
-		}
-		if c.UnreadCount > 0 {
-			unread = fmt.Sprint(c.UnreadCount)
-		}
-		rows = append(rows, []string{threadWord(c), threadTitle(c), fmt.Sprint(c.MessageCount), unread, a.ago(c.UpdatedAt), last})
-	}
-	columns := []grid.Column{col("THREAD", 8), col("WITH", 14, 0, 24), col("MESSAGES", 0, 2), col("UNREAD"), col("LAST", 0, 1),
-		col("SAYS", 16, 0, 20)}
-	a.list(rows, columns, "No conversations.", page.NextCursor != nil)
 }
 
 // threadWord is what to type for a conversation: a channel's name, or the
@@ -84,7 +67,7 @@ func (a *app) showThreadCommand() *cobra.Command {
 			"email, #team, #owner/name, INT-n, CF-n, a question's id, an id that svc messages\n" +
 			"threads shows, or a link from the dashboard.",
 		Example: "  svc messages show @bob\n  svc messages show '#team'\n  svc messages show CF-3",
-		Args:    exactly(1, "a conversation: @name, #team, INT-n, CF-n or its id"),
+		Args:    term.Exactly(1, "a conversation: @name, #team, INT-n, CF-n or its id"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.showThread(cmd.Context(), args[0]) },
 	}
 	a.completesArgs(cmd, "people", "threads", "conflicts", "intents")
@@ -120,10 +103,10 @@ func (a *app) showThread(ctx context.Context, word string) error {
 		before = *page.NextCursor
 	}
 	if a.json {
-		return a.printJSON(all)
+		return a.PrintJSON(all)
 	}
 	title := strings.TrimSpace(channelWord(found) + threadTitle(found))
-	fmt.Fprintf(a.Stdout, "%s, %s\n", a.paint(bold, title), plural(len(all.Messages), "message"))
+	fmt.Fprintf(a.Stdout, "%s, %s\n", a.Paint(term.Bold, title), term.Plural(len(all.Messages), "message"))
 	for _, m := range all.Messages {
 		fmt.Fprintln(a.Stdout)
 		a.printMessage(m)

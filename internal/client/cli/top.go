@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
 func (a *app) topCommand() *cobra.Command {
@@ -16,7 +18,7 @@ func (a *app) topCommand() *cobra.Command {
 			"acknowledge, write, wait and filter; ? lists them. In a pipe, or with --once, it\n" +
 			"prints all of it and ends.",
 		Example: "  svc top\n  svc top --once\n  svc top --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.runTop(cmd.Context(), once)
 		},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/top"
 )
@@ -28,7 +29,7 @@ func (a *app) runTop(ctx context.Context, once bool) error {
 			return err
 		}
 		if a.json {
-			return a.printJSON(p)
+			return a.PrintJSON(p)
 		}
 		columns := a.Terminal.Columns
 		if columns == 0 {
@@ -53,7 +54,7 @@ func (a *app) runTop(ctx context.Context, once bool) error {
 		Environ: os.Environ(),
 	})
 	if errors.Is(err, top.ErrInterrupted) {
-		return &exit{code: ExitCancelled}
+		return &term.Exit{Code: term.ExitCancelled}
 	}
 	return err
 }

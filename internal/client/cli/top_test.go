@@ -22,7 +22,7 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"github.com/svc-hq/svc/internal/await"
-	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -272,7 +272,7 @@ func TestTopScreens(t *testing.T) {
 				})
 				await.True(t, "the screen of "+golden, func() bool { return x.text() == string(want) })
 				x.types("q")
-				x.ends(cli.ExitOK)
+				x.ends(term.ExitOK)
 			})
 		}
 	}
@@ -317,7 +317,7 @@ func TestTopActs(t *testing.T) {
 	x.types("q")
 	x.sees("AGENTS 4")
 	x.types("\x03")
-	x.ends(cli.ExitCancelled)
+	x.ends(term.ExitCancelled)
 	for _, want := range []string{
 		`POST /v1/messages {"body":"Let us split the file","to":"intent:INT-2"}`,
 		`POST /v1/conflicts/CF-1/actions {"action":"ack"}`,
@@ -357,7 +357,7 @@ func TestTopComesBack(t *testing.T) {
 	c.change(func() { c.refuse = true })
 	x.sees("signed out")
 	x.types("q")
-	x.ends(cli.ExitNotLoggedIn)
+	x.ends(term.ExitNotLoggedIn)
 }
 
 // Without colours the mark and the words say it all; with them, only the
@@ -370,7 +370,7 @@ func TestTopColours(t *testing.T) {
 		x := startTube(t, 80, 24, newCrowd(t, 4).URL, []string{tt.env}, "top")
 		x.sees("> blocked")
 		x.types("q")
-		x.ends(cli.ExitOK)
+		x.ends(term.ExitOK)
 		x.mu.Lock()
 		raw := x.raw.String()
 		x.mu.Unlock()
@@ -394,7 +394,7 @@ func TestTopFollowsTheWindow(t *testing.T) {
 	x.types("G")
 	x.sees("–40")
 	x.types("q")
-	x.ends(cli.ExitOK)
+	x.ends(term.ExitOK)
 }
 
 func TestTopInAPipe(t *testing.T) {
@@ -409,8 +409,8 @@ func TestTopInAPipe(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	r = run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken, "TERM": "dumb"},
-		term: cli.Terminal{In: true, Out: true, Columns: 80}}
-	if code, _, errs = r.svc(t, "top"); code != cli.ExitError || !strings.Contains(errs, "svc top --once") {
+		term: term.Terminal{In: true, Out: true, Columns: 80}}
+	if code, _, errs = r.svc(t, "top"); code != term.ExitError || !strings.Contains(errs, "svc top --once") {
 		t.Errorf("a dumb terminal: exit %d: %s", code, errs)
 	}
 }

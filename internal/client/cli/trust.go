@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/login"
 )
@@ -28,7 +29,7 @@ func (a *app) trustCommand() *cobra.Command {
 			"in clones that you trust. The checkers of Go, C, C++ and Java run nothing of the\n" +
 			"repository as svc starts them, and need no trust.",
 		Example: "  svc trust\n  svc trust --off",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			repo, ok := gitrepo.Find(a.Dir)
 			if !ok {
@@ -82,7 +83,7 @@ func (a *app) endCompilers() {
 func (a *app) printTrust(root string, trusted bool) error {
 	switch {
 	case a.json:
-		return a.printJSON(map[string]any{"clone": root, "trusted": trusted})
+		return a.PrintJSON(map[string]any{"clone": root, "trusted": trusted})
 	case trusted:
 		fmt.Fprintf(a.Stdout, "%s is trusted: checks of merged work may run its own code (svc trust --off takes it back)\n", root)
 	default:

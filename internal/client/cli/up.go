@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -29,7 +30,7 @@ func (a *app) upCommand() *cobra.Command {
 			"hooks start the service when it is needed, and it ends when nobody works.\n" +
 			"svc down stops it; svc login adds the server of a team.",
 		Example: "  svc up\n  svc up --yes\n  svc up --tools claude_code,codex",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runUp(cmd.Context(), f) },
 	}
 	fs := cmd.Flags()
@@ -67,7 +68,7 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(rep)
+		return a.PrintJSON(rep)
 	}
 	how := "runs"
 	if started {
@@ -123,7 +124,7 @@ func (a *app) upHooks(ctx context.Context, f initFlags) (hosts, written []string
 	}
 	if a.Terminal.In && !f.yes && !a.json {
 		question := fmt.Sprintf("Write the hooks of %s into %s? [Y/n] ", strings.Join(hosts, ", "), peertext.Path(home))
-		if line, err := a.ask(ctx, question); err != nil || strings.HasPrefix(strings.ToLower(line), "n") {
+		if line, err := a.Ask(ctx, question); err != nil || strings.HasPrefix(strings.ToLower(line), "n") {
 			return nil, nil, err
 		}
 	}
@@ -150,7 +151,7 @@ func (a *app) downCommand() *cobra.Command {
 		Long: "Stop the local service. Hooks do not start it again until svc up; the data\n" +
 			"stays. svc init --user --remove takes the hooks out.",
 		Example: "  svc down",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			place, err := local.Locate(a.Getenv)
 			if err != nil {
@@ -163,7 +164,7 @@ func (a *app) downCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case a.json:
-				return a.printJSON(map[string]bool{"stopped": was})
+				return a.PrintJSON(map[string]bool{"stopped": was})
 			case was:
 				fmt.Fprintln(a.Stdout, "Stopped. Hooks let agents go on without it; svc up starts it again.")
 			default:

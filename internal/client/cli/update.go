@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -24,7 +25,7 @@ func (a *app) updateCommand() *cobra.Command {
 		Long: "Install the newest svc that the server tells of. It must be signed by a key\n" +
 			"that is built into this one; whatever fails, the svc you have keeps working.",
 		Example: "  svc update --check\n  svc update",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runUpdate(cmd.Context(), check) },
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only report whether there is a newer one")
@@ -61,7 +62,7 @@ func (a *app) runUpdate(ctx context.Context, check bool) error {
 		rep.Installed = true
 	}
 	if a.json {
-		return a.printJSON(rep)
+		return a.PrintJSON(rep)
 	}
 	fmt.Fprintln(a.Stdout, rep)
 	return nil

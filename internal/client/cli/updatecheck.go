@@ -87,7 +87,7 @@ func (a *app) quickLatest(ctx context.Context, l login.Login) (wire.Release, err
 // askUpdate offers a release and reports whether the user took it up.
 func (a *app) askUpdate(ctx context.Context, r wire.Release, server string) bool {
 	question := fmt.Sprintf("\nsvc %s is available, you have %s. Update now?", r.Version, version.Version)
-	ok, err := a.confirm(ctx, question)
+	ok, err := a.Confirm(ctx, question)
 	if err != nil || !ok {
 		return false
 	}

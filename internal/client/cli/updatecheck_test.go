@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-hq/svc/internal/client/cli"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/version"
@@ -49,7 +49,7 @@ func TestUpdatesAreOfferedNowAndThen(t *testing.T) {
 	setVersion(t, "1.1.0")
 	c := newContract(t)
 	r := run{env: map[string]string{"SVC_SERVER": c.URL, "SVC_TOKEN": aliceToken}, keys: c.publish(t, "1.2.0"),
-		term: cli.Terminal{In: true, Out: true, Err: true}, stdin: "n\n", now: time.Now()}
+		term: term.Terminal{In: true, Out: true, Err: true}, stdin: "n\n", now: time.Now()}
 	step := func(what string, after time.Duration, looks int, offered bool) {
 		t.Helper()
 		r.now = r.now.Add(after)
@@ -71,11 +71,11 @@ func TestUpdatesAreOfferedNowAndThen(t *testing.T) {
 
 func TestUpdateChecksCanBeSwitchedOff(t *testing.T) {
 	setVersion(t, "1.1.0")
-	person := cli.Terminal{In: true, Out: true, Err: true}
+	person := term.Terminal{In: true, Out: true, Err: true}
 	for _, tt := range []struct {
 		name string
 		env  [2]string
-		term cli.Terminal
+		term term.Terminal
 		args string
 		want int
 	}{
@@ -83,7 +83,7 @@ func TestUpdateChecksCanBeSwitchedOff(t *testing.T) {
 		{"the flag", [2]string{}, person, "whoami --no-update-check", 0},
 		{"the variable", [2]string{"SVC_NO_UPDATE_CHECK", "1"}, person, "whoami", 0},
 		{"CI", [2]string{"CI", "true"}, person, "whoami", 0},
-		{"a pipe", [2]string{}, cli.Terminal{}, "whoami", 0},
+		{"a pipe", [2]string{}, term.Terminal{}, "whoami", 0},
 		{"JSON", [2]string{}, person, "whoami --json", 0},
 		{"auth-header", [2]string{}, person, "auth-header", 0},
 		{"mcp-headers", [2]string{}, person, "mcp-headers", 0},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/version"
@@ -19,7 +20,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version, and what this build can read",
 		Example: "  svc version\n  svc --version",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := a.printVersion(); err != nil || a.json {
 				return err
@@ -34,7 +35,7 @@ func (a *app) versionCommand() *cobra.Command {
 func (a *app) printVersion() error {
 	if a.json {
 		how, languages := reads()
-		return a.printJSON(map[string]any{"version": version.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
+		return a.PrintJSON(map[string]any{"version": version.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
 			"languages": languages, "grammars": how, "server": companion.Carries(companion.Server)})
 	}
 	_, err := fmt.Fprintln(a.Stdout, version.Line("svc"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -33,7 +34,7 @@ func (a *app) waitCommand() *cobra.Command {
 			"conflict is settled. It exits 0 when it is free and 1 when --timeout has passed\n" +
 			"before, so that scripts can build on it.",
 		Example: "  svc wait auth/login.go && make deploy\n  svc wait INT-7 --timeout 10m\n  svc wait CF-3 --timeout 0s",
-		Args:    exactly(1, "a path, an intent or a conflict"),
+		Args:    term.Exactly(1, "a path, an intent or a conflict"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runWait(cmd.Context(), args[0], timeout, cmd.Flags().Changed("timeout"))
 		},
@@ -79,7 +80,7 @@ func (a *app) runWait(ctx context.Context, what string, timeout time.Duration, b
 
 func (a *app) waited(r waitResult) error {
 	if a.json {
-		if err := a.printJSON(r); err != nil {
+		if err := a.PrintJSON(r); err != nil {
 			return err
 		}
 	} else if r.Free {
@@ -88,7 +89,7 @@ func (a *app) waited(r waitResult) error {
 		fmt.Fprintf(a.Stdout, "%s is not free: %s.\n", peertext.Path(r.Target), strings.Join(r.By, ", "))
 	}
 	if !r.Free {
-		return &exit{code: ExitError}
+		return &term.Exit{Code: term.ExitError}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -28,7 +29,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Long: "Print the org's events as they happen, one a line; with --json one object a\n" +
 			"line. A lost connection is taken up again where it broke off.",
 		Example: "  svc watch\n  svc watch --type conflict.detected --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.followPrinting(cmd.Context(), remote.Feed{Types: types, Repos: repos, LastID: since})
 		},
@@ -77,8 +78,8 @@ func (a *app) followPrinting(ctx context.Context, f remote.Feed) error {
 }
 
 func (a *app) printEvent(e coord.Event, known names) error {
-	if a.pour != nil {
-		return a.pour(a.Stdout, e)
+	if a.Template != nil {
+		return a.Template(a.Stdout, e)
 	}
 	if a.json {
 		line, err := json.Marshal(e)
@@ -168,7 +169,8 @@ func (a *app) eventLine(e coord.Event, n names) string {
 		}
 	}
 	clock := e.OccurredAt.Std().Local().Format("15:04:05")
-	return strings.TrimRight(fmt.Sprintf("%s  %-24s %s", a.paint(dim, clock), peertext.Name(string(e.Type)), strings.Join(facts, " ")), " ")
+	line := fmt.Sprintf("%s  %-24s %s", a.Paint(term.Dim, clock), peertext.Name(string(e.Type)), strings.Join(facts, " "))
+	return strings.TrimRight(line, " ")
 }
 
 // pathsOf returns the files that an event is about.
@@ -268,7 +270,7 @@ func (a *app) draw(ctx context.Context, last []string) {
 	}
 	page.printStatus(now)
 	if len(last) > 0 {
-		fmt.Fprintf(&b, "\n%s\n%s\n", a.paint(bold, "Just now"), strings.Join(last, "\n"))
+		fmt.Fprintf(&b, "\n%s\n%s\n", a.Paint(term.Bold, "Just now"), strings.Join(last, "\n"))
 	}
 	fmt.Fprintf(a.Stdout, "\x1b[H%s\x1b[J", strings.ReplaceAll(b.String(), "\n", "\x1b[K\n"))
 }

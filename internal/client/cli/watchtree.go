@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
 	"github.com/svc-hq/svc/internal/client/local"
@@ -68,7 +69,7 @@ func (a *app) watchTreeRunCommand() *cobra.Command {
 		Use:    "run ROOT",
 		Short:  "Watch a working copy, as hooks start it",
 		Hidden: true,
-		Args:   exactly(1, "the working copy"),
+		Args:   term.Exactly(1, "the working copy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.watchTree(cmd.Context(), args[0], idle)
 		},
@@ -91,7 +92,7 @@ func (a *app) printWatching(repo *gitrepo.Repo, dir string) error {
 	on, runs := err == nil, local.Locked(hook.WatchLock(dir, repo))
 	switch {
 	case a.json:
-		return a.printJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs})
+		return a.PrintJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs})
 	case !on:
 		fmt.Fprintf(a.Stdout, "Your own edits in %s are told at an agent's next turn (svc watch-tree on tells them at once)\n", repo.Root)
 	case runs:

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-hq/svc/internal/client/grid"
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -20,23 +20,15 @@ func (a *app) webhooksCommand() *cobra.Command {
 		Use:     "webhooks",
 		Short:   "List and change the endpoints that are told of events",
 		Example: "  svc webhooks\n  svc webhooks create https://example.com/hook --type conflict.detected",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return send(cmd.Context(), a, "GET", "/v1/webhooks", nil, func(page wire.Page[coord.Webhook]) {
-				rows := [][]string{}
-				for _, h := range page.Items {
-					rows = append(rows, []string{short(h.ID), webhookState(h), peertext.Line(h.URL, 200), chosen(h.EventTypes)})
-				}
-				a.list(rows, []grid.Column{col("ID"), col("STATE"), col("ADDRESS", 20), col("EVENTS", 12, 1)}, "No webhooks.", page.NextCursor != nil)
-			})
-		},
+		Args:    term.NoArgs,
+		RunE:    webhookList.run(a),
 	}
 	var types []string
 	create := &cobra.Command{
 		Use:     "create URL",
 		Short:   "Add an endpoint; its secret is shown once",
 		Example: "  svc webhooks create https://example.com/hook",
-		Args:    exactly(1, "an address"),
+		Args:    term.Exactly(1, "an address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := map[string]any{"url": args[0]}
 			if len(types) > 0 {
@@ -49,7 +41,7 @@ func (a *app) webhooksCommand() *cobra.Command {
 		},
 	}
 	create.Flags().StringSliceVar(&types, "type", nil, "an event type; default all")
-	cmd.AddCommand(showRecord(a, webhookNames, "  svc webhooks show example.com", "webhooks", a.printWebhook), create, a.deliveriesCommand(),
+	cmd.AddCommand(showRecord(a, webhookNames(), "  svc webhooks show example.com", "webhooks", a.printWebhook), create, a.deliveriesCommand(),
 		a.webhooksEditCommand(), a.webhooksRotateCommand(), a.webhooksReplayCommand())
 	for _, verb := range []struct {
 		use, short, method, suffix, did string
@@ -67,7 +59,7 @@ func (a *app) webhooksCommand() *cobra.Command {
 			Use:     verb.use,
 			Short:   verb.short,
 			Example: "  svc webhooks " + name + " example.com",
-			Args:    exactly(1, "a webhook: its address, its host or its id"),
+			Args:    term.Exactly(1, "a webhook: its address, its host or its id"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				path, err := a.webhookPath(cmd.Context(), args[0], verb.suffix)
 				if err != nil {
@@ -93,7 +85,7 @@ func chosen(types []coord.EventChoice) string {
 // webhookPath is where a webhook is, which people name by its address, its host
 // or its id.
 func (a *app) webhookPath(ctx context.Context, word, suffix string) (string, error) {
-	id, err := webhookNames.idOf(ctx, a, word)
+	id, err := webhookNames().idOf(ctx, a, word)
 	return "/v1/webhooks/" + url.PathEscape(id) + suffix, err
 }
 
@@ -104,7 +96,7 @@ func (a *app) webhooksEditCommand() *cobra.Command {
 		Use:     "edit WEBHOOK",
 		Short:   "Change where an endpoint is and what it is told of",
 		Example: "  svc webhooks edit example.com --type hook.blocked",
-		Args:    exactly(1, "a webhook: its address, its host or its id"),
+		Args:    term.Exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := map[string]any{}
 			if cmd.Flags().Changed("url") {
@@ -120,7 +112,7 @@ func (a *app) webhooksEditCommand() *cobra.Command {
 				}
 			}
 			if len(in) == 0 {
-				return usagef("say what changes: --url, --type or --description")
+				return term.Usagef("say what changes: --url, --type or --description")
 			}
 			path, err := a.webhookPath(cmd.Context(), args[0], "")
 			if err != nil {
@@ -141,7 +133,7 @@ func (a *app) webhooksRotateCommand() *cobra.Command {
 		Use:     "rotate WEBHOOK",
 		Short:   "Replace its secret; the one before is good for a day more",
 		Example: "  svc webhooks rotate example.com",
-		Args:    exactly(1, "a webhook: its address, its host or its id"),
+		Args:    term.Exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := a.webhookPath(cmd.Context(), args[0], "/rotate")
 			if err != nil {
@@ -165,10 +157,10 @@ func (a *app) webhooksReplayCommand() *cobra.Command {
 		Use:     "replay WEBHOOK",
 		Short:   "Send a delivery, or those of a span of time, again",
 		Example: "  svc webhooks replay example.com --since 24h",
-		Args:    exactly(1, "a webhook: its address, its host or its id"),
+		Args:    term.Exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (delivery == "") == (since == "") {
-				return usagef("give --since, or --delivery for a single one")
+				return term.Usagef("give --since, or --delivery for a single one")
 			}
 			path, err := a.webhookPath(cmd.Context(), args[0], "")
 			if err != nil {
@@ -210,13 +202,13 @@ func (a *app) deliveriesCommand() *cobra.Command {
 		Use:     "deliveries WEBHOOK",
 		Short:   "List what was sent to an endpoint, the newest first",
 		Example: "  svc webhooks deliveries example.com",
-		Args:    exactly(1, "a webhook: its address, its host or its id"),
+		Args:    term.Exactly(1, "a webhook: its address, its host or its id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := a.webhookPath(cmd.Context(), args[0], "/deliveries")
 			if err != nil {
 				return err
 			}
-			return send(cmd.Context(), a, "GET", query(path, "limit", fmt.Sprint(limit)), nil, a.printDeliveries)
+			return deliveryList.ask(cmd.Context(), a, query(path, "limit", fmt.Sprint(limit)))
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, 1 to 200")
@@ -224,15 +216,26 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printDeliveries(page wire.Page[coord.Delivery]) {
-	rows := [][]string{}
-	for _, d := range page.Items {
-		answer := peertext.Line(text(d.Error), 100)
-		if d.ResponseStatus != nil {
-			answer = strings.TrimSpace(fmt.Sprintf("%d %s", *d.ResponseStatus, answer))
-		}
-		rows = append(rows, []string{d.ID, string(d.Status), string(d.EventType), a.ago(d.CreatedAt), fmt.Sprint(d.Attempts), answer})
+func (a *app) printWebhook(h coord.Webhook) {
+	fmt.Fprintln(a.Stdout, a.Paint(term.Bold, peertext.Line(h.URL, 300)))
+	success := "never"
+	if h.LastSuccessAt != nil {
+		success = a.Ago(*h.LastSuccessAt)
 	}
-	columns := []grid.Column{col("DELIVERY"), col("STATE"), col("EVENT", 16), col("WHEN", 0, 2), col("TRIES", 0, 3), col("ANSWER", 12, 1)}
-	a.list(rows, columns, "Nothing was sent to it yet.", page.NextCursor != nil)
+	failing := ""
+	if h.FailingSince != nil {
+		failing = a.Ago(*h.FailingSince)
+	}
+	a.Facts([][]string{{"Id", h.ID}, {"State", webhookState(h)}, {"Why", peertext.Line(text(h.DisabledReason), 200)},
+		{"For", peertext.Line(text(h.Description), 200)}, {"Events", chosen(h.EventTypes)}, {"Arrived", success}, {"Failing", failing}})
+}
+
+func webhookState(h coord.Webhook) string {
+	switch {
+	case !h.Enabled:
+		return "disabled"
+	case h.Paused:
+		return "paused"
+	}
+	return "enabled"
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -19,7 +20,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 		Use:     "whoami",
 		Short:   "Show who you are logged in as",
 		Example: "  svc whoami\n  svc whoami --json",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, l, err := a.client()
 			if err != nil {
@@ -30,7 +31,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.printJSON(whoami{me, l.Server})
+				return a.PrintJSON(whoami{me, l.Server})
 			}
 			rows := [][]string{}
 			if me.User != nil {
@@ -47,7 +48,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 					peertext.Person(me.Token.Name) + " (" + peertext.Name(string(me.Token.Kind)) + ", from " + string(l.TokenSource) + ")",
 				})
 			}
-			a.table([]grid.Column{col(""), col("", 20)}, rows)
+			a.Table([]grid.Column{term.Col(""), term.Col("", 20)}, rows)
 			return nil
 		},
 	}

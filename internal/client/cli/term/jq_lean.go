@@ -1,9 +1,10 @@
 //go:build lean
 
-package cli
+package term
 
 import "errors"
 
-func compile(string) (picker, error) {
+// CompileFilter is not in the lean svc.
+func CompileFilter(string) (Filter, error) {
 	return nil, errors.New("this svc is without --jq; pipe the answer into jq")
 }

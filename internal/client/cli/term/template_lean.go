@@ -1,9 +1,10 @@
 //go:build lean
 
-package cli
+package term
 
 import "errors"
 
-func compileTemplate(string) (pourer, error) {
+// CompileTemplate is not in the lean svc.
+func CompileTemplate(string) (Template, error) {
 	return nil, errors.New("this svc is without --template; use --json")
 }

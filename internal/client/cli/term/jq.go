@@ -1,6 +1,6 @@
 //go:build !lean
 
-package cli
+package term
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// compile makes a filter of a jq program. The lean svc, which agents start at
+// CompileFilter makes a filter of a jq program. The lean svc, which agents start at
 // every edit, is without it and hands svc api over.
-func compile(program string) (picker, error) {
+func CompileFilter(program string) (Filter, error) {
 	q, err := gojq.Parse(program)
 	if err != nil {
-		return nil, usagef("--jq: %v", err)
+		return nil, Usagef("--jq: %v", err)
 	}
 	code, err := gojq.Compile(q)
 	if err != nil {
-		return nil, usagef("--jq: %v", err)
+		return nil, Usagef("--jq: %v", err)
 	}
 	return func(ctx context.Context, v any, each func(any) error) error {
 		for found := code.RunWithContext(ctx, v); ; {

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"bufio"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ask puts a question to the person at the terminal and returns the line they
+// Ask puts a question to the person at the terminal and returns the line they
 // typed. Ctrl-C, or the end of the input before anything was typed, ends the
 // command: nothing may have been written before the last question.
-func (a *app) ask(ctx context.Context, question string) (string, error) {
+func (a *Screen) Ask(ctx context.Context, question string) (string, error) {
 	if a.typed == nil {
 		a.typed = bufio.NewReader(a.Stdin)
 	}
@@ -28,11 +28,11 @@ func (a *app) ask(ctx context.Context, question string) (string, error) {
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(a.Stderr)
-		return "", errCancelled
+		return "", ErrCancelled
 	case g := <-got:
 		if ctx.Err() != nil || g.err == io.EOF && g.line == "" {
 			fmt.Fprintln(a.Stderr)
-			return "", errCancelled
+			return "", ErrCancelled
 		}
 		if g.err != nil && g.err != io.EOF {
 			return "", g.err
@@ -41,9 +41,9 @@ func (a *app) ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// confirm asks a yes-or-no question; only yes is yes.
-func (a *app) confirm(ctx context.Context, question string) (bool, error) {
-	line, err := a.ask(ctx, question+" [y/N] ")
+// Confirm asks a yes-or-no question; only yes is yes.
+func (a *Screen) Confirm(ctx context.Context, question string) (bool, error) {
+	line, err := a.Ask(ctx, question+" [y/N] ")
 	answer := strings.ToLower(line)
 	return answer == "y" || answer == "yes", err
 }

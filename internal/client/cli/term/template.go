@@ -1,6 +1,6 @@
 //go:build !lean
 
-package cli
+package term
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"text/template"
 )
 
-// compileTemplate makes a printer of a Go template. It sees what --json prints,
+// CompileTemplate makes a printer of a Go template. It sees what --json prints,
 // under the same names. The lean svc is without it and hands such commands over.
-func compileTemplate(text string) (pourer, error) {
+func CompileTemplate(text string) (Template, error) {
 	t, err := template.New("--template").Option("missingkey=error").Funcs(template.FuncMap{
 		"join": func(sep string, list []any) string {
 			words := make([]string, len(list))
@@ -27,7 +27,7 @@ func compileTemplate(text string) (pourer, error) {
 		},
 	}).Parse(text)
 	if err != nil {
-		return nil, usagef("%v", strings.TrimPrefix(err.Error(), "template: "))
+		return nil, Usagef("%v", strings.TrimPrefix(err.Error(), "template: "))
 	}
 	return func(w io.Writer, v any) error {
 		data, err := json.Marshal(v)
@@ -40,7 +40,7 @@ func compileTemplate(text string) (pourer, error) {
 		}
 		var b strings.Builder
 		if err := t.Execute(&b, cleaned(named)); err != nil {
-			return usagef("%v", strings.TrimPrefix(err.Error(), "template: "))
+			return Usagef("%v", strings.TrimPrefix(err.Error(), "template: "))
 		}
 		out := b.String()
 		if !strings.HasSuffix(out, "\n") && out != "" {
@@ -55,7 +55,7 @@ func compileTemplate(text string) (pourer, error) {
 func cleaned(v any) any {
 	switch x := v.(type) {
 	case string:
-		return whole(x)
+		return Whole(x)
 	case []any:
 		for i := range x {
 			x[i] = cleaned(x[i])
