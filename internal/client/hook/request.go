@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/hook/post"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -61,9 +62,8 @@ func placeOf(repo *gitrepo.Repo) (*place, bool) {
 func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 	c := r.call
 	req := wire.HookRequest{
-		Event:     s.event,
-		DedupeKey: r.dedupeKey(s),
-		Session:   r.named(r.self()),
+		Event:   s.event,
+		Session: r.named(r.self()),
 		Client: wire.HookClient{
 			CLIVersion: excerpt.Text(r.Version, 40), OS: runtime.GOOS, ToolVersion: excerpt.Text(c.Version, 80), MachineIDHash: r.machineHash(),
 		},
@@ -108,6 +108,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		req.Paths = nil
 		req.Status = r.status(s, private)
 	}
+	req.DedupeKey = r.dedupeKey(s, post.Digest(req))
 	return req
 }
 
@@ -287,8 +288,8 @@ func CopyHash(machine, root string) string {
 // dedupeKey names the event, so that the service evaluates it once even if two
 // configurations send it. Ids of calls are only as unique as the model makes
 // them, so the key holds for some seconds; an event without an id is unlike
-// any other.
-func (r *runner) dedupeKey(s send) string {
+// any other, and so is one that says something else.
+func (r *runner) dedupeKey(s send, digest string) string {
 	c := r.call
 	id := c.CallID
 	if id == "" {
@@ -304,5 +305,5 @@ func (r *runner) dedupeKey(s send) string {
 		session = "for " + s.as.Tool + " " + s.as.Session
 	}
 	return spool.Hash(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
-		c.Command)[:40]
+		c.Command, digest)[:40]
 }

@@ -190,7 +190,7 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	if err := Check(op, who); err != nil {
 		return nil, err
 	}
-	leave, err := a.gate.admit(who)
+	decode, leave, err := a.admit(ctx, op, who, decode)
 	if err != nil {
 		return nil, err
 	}
@@ -199,12 +199,17 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 		return nil, err
 	}
 	tag := ""
+	var given any
 	out, err := a.run(ctx, op, who, func(in any) (err error) {
+		given = in
 		if err = decode(in); err == nil {
 			tag, err = openCursor(op, who, in)
 		}
 		return err
 	})
+	if reply, is := unchecked(given, err); is {
+		return reply, nil
+	}
 	return closeCursor(tag, out), err
 }
 
@@ -240,6 +245,33 @@ func (a *API) admitted(ctx context.Context, op Op, who coord.Caller, decode func
 	})
 }
 
+// admit counts a call among those of its caller: at once, or, if it may be about
+// an edit, when its input has told. leave ends it.
+func (a *API) admit(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (_ func(any) error, leave func(), err error) {
+	if !op.mayDecide() {
+		leave, err = a.gate.admit(who, op.ClassOf(nil))
+		return decode, leave, err
+	}
+	giveUp, _ := ctx.Value(giveUpKey{}).(func())
+	if giveUp == nil {
+		giveUp = func() {}
+	}
+	done := func() {}
+	return func(in any) error {
+		arrived := a.gate.arrive(who, giveUp)
+		err := decode(in)
+		arrived()
+		if err != nil {
+			return err
+		}
+		admitted, err := a.gate.admit(who, op.ClassOf(in))
+		if err == nil {
+			done = admitted
+		}
+		return err
+	}, func() { done() }, nil
+}
+
 // CallTool is Call for an agent: the caller counts as active this month.
 func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (out any, news News, err error) {
 	ctx = work.ToolCall(ctx)
@@ -249,7 +281,7 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := Check(op, who); err != nil {
 		return nil, news, err
 	}
-	leave, err := a.gate.admit(who)
+	decode, leave, err := a.admit(ctx, op, who, decode)
 	if err != nil {
 		return nil, func() (string, error) { return "", nil }, err
 	}

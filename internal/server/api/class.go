@@ -1,9 +1,12 @@
 package api
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -31,6 +34,23 @@ func (c Class) String() string {
 
 // asking are the events of a hook that ask and record nothing.
 var asking = []wire.HookEvent{wire.HookPreEdit, wire.HookPreShell, wire.HookPrePush}
+
+// mayDecide reports whether a call of op may be about an edit, as its input says.
+func (op Op) mayDecide() bool {
+	return op.Class == Deciding || op.Run.Input == reflect.TypeFor[wire.EvaluateHook]()
+}
+
+// unchecked answers a question about an edit for which there was no room. The
+// edit goes on, since a service that is busy must not keep anybody from working;
+// that nobody looked is said, never passed over.
+func unchecked(in any, err error) (reply wire.HookReply, is bool) {
+	hook, isHook := in.(*wire.EvaluateHook)
+	if !isHook || !slices.Contains(asking, hook.Event) || !errors.Is(err, ErrBusy) && problem.KindOf(err) != problem.RateLimited {
+		return reply, false
+	}
+	return wire.HookReply{Decision: wire.Allow, Conflicts: []wire.HookConflict{}, Unchecked: wire.UncheckedBusy,
+		InjectContext: "svc could not check this edit: it has more to do than it can. Others may be at work in the same place."}, true
+}
 
 // ClassOf returns the class of a call of op. Some operations are of one or of
 // another, as their input says.

@@ -72,6 +72,8 @@ type gate struct {
 	queues  map[Class][]*turn
 	refused map[Class]int
 	calls   map[string]int // under way, by caller
+	asks    map[string]int // of these, decisions: whatever else a caller has under way, an edit can be asked about
+	begun   map[string][]*arriving
 	stays   map[string]int // streams that are open, by caller
 	staying int            // streams and waits
 }
@@ -84,7 +86,7 @@ type turn struct {
 
 func newGate(l Limits) *gate {
 	return &gate{Limits: l, work: map[Class]int{}, queues: map[Class][]*turn{}, refused: map[Class]int{},
-		calls: map[string]int{}, stays: map[string]int{}}
+		calls: map[string]int{}, asks: map[string]int{}, begun: map[string][]*arriving{}, stays: map[string]int{}}
 }
 
 // room reports whether one more of a class may work. What a higher class may
@@ -172,23 +174,60 @@ func (g *gate) end(c Class) {
 // callerKey names a token, or a person's browsers; nobody's is empty.
 func callerKey(who coord.Caller) string { return cmp.Or(who.TokenID, who.UserID) }
 
-// admit counts a request of a caller.
-func (g *gate) admit(who coord.Caller) (leave func(), err error) {
+// admit counts a request of a caller. Decisions have as many places as all else
+// together, of their own.
+func (g *gate) admit(who coord.Caller, c Class) (leave func(), err error) {
 	key := callerKey(who)
 	if key == "" {
 		return func() {}, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.calls[key] >= g.PerCaller {
+	from := g.calls
+	if c == Deciding {
+		from = g.asks
+	}
+	if from[key] >= g.PerCaller {
 		return nil, problem.Later(time.Second, "you have %d requests under way already; let one end first", g.PerCaller)
 	}
-	g.calls[key]++
+	from[key]++
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		drop(g.calls, key)
+		drop(from, key)
 	}, nil
+}
+
+// arriving is a request whose body is on its way. What it is, its body tells.
+type arriving struct{ giveUp func() }
+
+// arrive notes a body that may ask about an edit. It takes no place until it is
+// there; of a caller with too many of them the oldest is given up, so that who
+// begins bodies without end keeps nobody's next question out, their own neither.
+func (g *gate) arrive(who coord.Caller, giveUp func()) (arrived func()) {
+	key, a := callerKey(who), &arriving{giveUp}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.begun[key] = append(g.begun[key], a); len(g.begun[key]) > g.PerCaller {
+		g.begun[key][0].giveUp()
+		g.begun[key] = g.begun[key][1:]
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		left := slices.DeleteFunc(g.begun[key], func(x *arriving) bool { return x == a })
+		if g.begun[key] = left; len(left) == 0 {
+			delete(g.begun, key)
+		}
+	}
+}
+
+type giveUpKey struct{}
+
+// GivingUp returns a context for a call whose input is read from a connection:
+// giveUp ends the reading of it.
+func GivingUp(ctx context.Context, giveUp func()) context.Context {
+	return context.WithValue(ctx, giveUpKey{}, giveUp)
 }
 
 // stay counts a stream or a wait; with a key also of a caller, who may have

@@ -22,7 +22,7 @@ var hooks = []Op{
 		Events: emits(coord.EventRepoRegistered, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventSessionStatus,
 			coord.EventIntentDrafted,
 			coord.EventChangeRecorded, coord.EventHookWarned, coord.EventHookBlocked, coord.EventHookUnchecked),
-		Problems: fails(problem.UnsupportedProtocol),
+		Problems: fails(problem.UnsupportedProtocol, taken),
 		Run:      run((*moments.Service).EvaluateHook),
 	},
 	{

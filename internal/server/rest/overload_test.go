@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -133,7 +134,10 @@ func TestLoadIsShedFromTheRightEnd(t *testing.T) {
 	b.Must(200, b.preEdit("known"), nil)
 	b.begin(b.preEdit("new"), b.preEdit("newer"))
 	b.awaitLoad("svc_calls_at_work", "deciding", 2)
-	b.refused(503, b.preEdit("known"))
+	var reply wire.HookReply
+	if b.Must(200, b.preEdit("known"), &reply); reply.Unchecked != wire.UncheckedBusy || reply.InjectContext == "" {
+		t.Errorf("an edit that nobody could look at: %+v", reply)
+	}
 	b.Must(200, daemontest.Request{Method: "GET", Path: "/healthz"}, nil)
 	b.finish()
 	b.Must(200, b.list(), nil)
@@ -160,32 +164,53 @@ func TestACallWaitsForRoom(t *testing.T) {
 	b.awaitLoad("svc_calls_queued", "reading", 0)
 }
 
-// TestATokenHasSoManyRequests: another is refused with 429, whatever it is, and
-// other tokens are not concerned. A body that does not come counts.
+// TestATokenHasSoManyRequests: another is refused with 429 and other tokens are
+// not concerned. A body that does not come counts. Whether an edit may go on has
+// places of its own: it is answered all the same, also where others of its kind
+// were begun and not sent.
 func TestATokenHasSoManyRequests(t *testing.T) {
 	l := few()
 	l.PerCaller = 2
 	b := newBusyWorld(t, l)
 	b.begin(b.post(b.o.Owner()), b.post(b.o.Owner()))
 	b.awaitLoad("svc_calls_at_work", "recording", 2)
-	b.refused(429, b.preEdit("known"))
+	b.checked()
 	b.refused(429, daemontest.Request{Method: "GET", Path: "/v1/me", Token: b.o.Owner()})
 	b.Must(200, b.list(), nil)
 	b.finish()
-	b.Must(200, b.preEdit("known"), nil)
 	await.True(t, "slow bodies to be counted", func() bool {
 		for range l.PerCaller { // the question below may have taken the place of one
-			c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { c.Close() })
-			fmt.Fprintf(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-				"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{", b.o.Owner())
+			b.start("/v1/messages")
 		}
-		return b.Do(b.preEdit("known")).Status == 429
+		return b.Do(daemontest.Request{Method: "GET", Path: "/v1/me", Token: b.o.Owner()}).Status == 429
 	})
+	b.checked()
+	for range 5 * l.PerCaller {
+		b.start("/v1/hooks/evaluate")
+		b.start("/v1/scope-check")
+	}
+	b.checked()
 	b.Must(200, b.list(), nil)
+}
+
+// start begins a request of the owner whose body does not come.
+func (b *busyWorld) start(path string) {
+	c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { c.Close() })
+	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+		path, b.o.Owner())
+}
+
+// checked proves that an edit is looked at.
+func (b *busyWorld) checked() {
+	b.t.Helper()
+	var reply wire.HookReply
+	if b.Must(200, b.preEdit("known"), &reply); reply.Unchecked != "" || reply.SessionID == nil {
+		b.t.Errorf("the edit was not looked at: %+v", reply)
+	}
 }
 
 // TestABrowserHasSoManyStreams, and the service so many streams and waits.

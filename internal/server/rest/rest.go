@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -85,7 +86,8 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 			s.fail(w, r, op, err)
 			return
 		}
-		out, err := s.api.Call(r.Context(), op, who, func(in any) error { return s.decode(w, r, op, in) })
+		ctx := api.GivingUp(r.Context(), func() { http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
+		out, err := s.api.Call(ctx, op, who, func(in any) error { return s.decode(w, r, op, in) })
 		if err != nil {
 			s.fail(w, r, op, err)
 			return

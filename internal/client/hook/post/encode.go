@@ -1,6 +1,8 @@
 package post
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +18,17 @@ import (
 // out about its types, the facts about code above all, and uses it once. So
 // requests are written by hand, and of an answer only the part is read that is
 // used. Tests hold both against the real thing.
+
+// Digest names what a request asks: two with the same one may share an answer.
+func Digest(req wire.HookRequest) string {
+	req.DedupeKey, req.Client, req.FailOpens, req.Unheard = "", wire.HookClient{}, 0, nil
+	body, err := encode(req)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
 
 // encode returns req as JSON.
 func encode(req wire.HookRequest) ([]byte, error) {

@@ -259,3 +259,27 @@ func TestALostAnswerIsToldAgain(t *testing.T) {
 		}
 	})
 }
+
+// A key brings the answer to what was asked with it, and to nothing else: not to
+// another event, another file or another session.
+func TestAKeyIsBoundToWhatWasAsked(t *testing.T) {
+	teamtest.Each(t, func(t *testing.T, x *teamtest.Team) {
+		ada, bob := x.Agent(x.Ada, teamtest.APIRepo), x.Agent(x.Bob, teamtest.APIRepo)
+		x.Must(ada.Token, "intent_declare", map[string]any{"title": "Mine", "mode": "exclusive", "session_id": ada.Session,
+			"scope": map[string]any{"paths": []string{"a.go"}}}, nil)
+		edit := map[string]any{"dedupe_key": "k1", "paths": []string{"a.go"}}
+		x.Hook(bob, wire.HookStop, map[string]any{"dedupe_key": "k1"})
+		x.W.Must(409, teamtest.HookRequest(bob, wire.HookPreEdit, edit), nil)
+		edit["dedupe_key"] = "k2"
+		if r := x.Hook(bob, wire.HookPreEdit, edit); r.Decision != wire.Block {
+			t.Errorf("with a key of its own = %+v", r)
+		}
+		if r := x.Hook(bob, wire.HookPreEdit, edit); r.Decision != wire.Block {
+			t.Errorf("sent again = %+v", r)
+		}
+		other := bob
+		other.External = ada.External
+		x.W.Must(409, teamtest.HookRequest(other, wire.HookPrompt, edit), nil)
+		x.W.Must(409, teamtest.HookRequest(bob, wire.HookPrompt, map[string]any{"dedupe_key": "k2", "prompt_excerpt": "Go on"}), nil)
+	})
+}

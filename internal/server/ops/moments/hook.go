@@ -61,7 +61,7 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.Ev
 // only ask. A retried one gets the answer it got before.
 func (s *Service) hookRecord(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
-		if old, err := kept(ctx, c, e.replyKey()); err != nil || old != nil {
+		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
 				reply = *old
 			}

@@ -116,7 +116,7 @@ func (e *hookEvent) tellsNothingOf(p *live.Place) bool {
 // and for edits that are warned about or blocked, of which a record is kept.
 func (s *Service) hookAnswer(ctx context.Context, e *hookEvent) (reply wire.HookReply, err error) {
 	err = s.Alter(ctx, e.who, func(c *ground.Change) error {
-		if old, err := kept(ctx, c, e.replyKey()); err != nil || old != nil {
+		if old, err := kept(ctx, c, e.replyKey(), e.asked()); err != nil || old != nil {
 			if old != nil {
 				reply = *old
 			}

@@ -2,9 +2,12 @@ package moments
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 
 	"github.com/svc-hq/svc/internal/core/excerpt"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 )
@@ -22,7 +25,9 @@ func (e *hookEvent) replyKey() string {
 func (e *hookEvent) keyOf(dedupe string) string { return e.who.UserID + " " + dedupe }
 
 // kept returns the answer that a retried event got, or nil.
-func kept(ctx context.Context, c *ground.Change, key string) (*wire.HookReply, error) {
+// One that was given to another question is a conflict; an empty asked takes
+// whatever there is.
+func kept(ctx context.Context, c *ground.Change, key, asked string) (*wire.HookReply, error) {
 	if key == "" {
 		return nil, nil
 	}
@@ -30,14 +35,42 @@ func kept(ctx context.Context, c *ground.Change, key string) (*wire.HookReply, e
 	if err != nil || text == nil {
 		return nil, err
 	}
-	var reply wire.HookReply
-	return &reply, json.Unmarshal(text, &reply)
+	var was keptReply
+	if err := json.Unmarshal(text, &was); err != nil {
+		return nil, err
+	}
+	if asked != "" && was.Asked != "" && was.Asked != asked {
+		return nil, problem.Newf(problem.Conflict, "dedupe_key was used for another event; each event has a key of its own, and a retry sends "+
+			"the same body")
+	}
+	return &was.HookReply, nil
+}
+
+// A keptReply is an answer with what was asked: a key alone must not bring the
+// answer to another question.
+type keptReply struct {
+	wire.HookReply
+	Asked string `json:"asked"`
+}
+
+// asked names what an event asks: its session, its kind and its body. What only
+// tells of the client, or of how earlier events fared, may differ in a retry.
+func (e *hookEvent) asked() string {
+	body := *e.HookRequest
+	body.DedupeKey, body.Session.Key, body.Session.ParentKey = "", "", ""
+	body.Client, body.FailOpens, body.Unheard = wire.HookClient{}, 0, nil
+	text, err := json.Marshal(body)
+	if err != nil {
+		return "?"
+	}
+	sum := sha256.Sum256(append([]byte(e.name()+"\n"), text...))
+	return hex.EncodeToString(sum[:])
 }
 
 // repeat tells again what was told in answers that did not arrive in time.
 func (h *hook) repeat(ctx context.Context) error {
 	for _, key := range h.event.Unheard {
-		lost, err := kept(ctx, h.Change, h.event.keyOf(key))
+		lost, err := kept(ctx, h.Change, h.event.keyOf(key), "")
 		if err != nil {
 			return err
 		}
@@ -57,7 +90,7 @@ func keep(ctx context.Context, c *ground.Change, e *hookEvent, reply wire.HookRe
 	if e.DedupeKey == "" {
 		return nil
 	}
-	text, err := json.Marshal(reply)
+	text, err := json.Marshal(keptReply{reply, e.asked()})
 	if err != nil {
 		return err
 	}
