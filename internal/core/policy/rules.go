@@ -30,6 +30,7 @@ type Rules struct {
 	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
 	RetentionDays         *int                                  `json:"retention_days,omitempty"`
 	MergeCheck            *string                               `json:"merge_check,omitempty"`
+	StaleWrite            *string                               `json:"stale_write,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -56,6 +57,7 @@ type Effective struct {
 	PullRequestReport     string                                `json:"pull_request_report"`
 	RetentionDays         int                                   `json:"retention_days"`
 	MergeCheck            string                                `json:"merge_check"`
+	StaleWrite            string                                `json:"stale_write"`
 
 	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
@@ -87,6 +89,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.PullRequestReport, r.PullRequestReport)
 		set(&e.RetentionDays, r.RetentionDays)
 		set(&e.MergeCheck, r.MergeCheck)
+		set(&e.StaleWrite, r.StaleWrite)
 	}
 	e.ignored = ignoredByDefault
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {

@@ -111,6 +111,9 @@ func Table() []Rule {
 			Doc: "Whose work an agent's machine merges with the agent's own, in a scratch folder and in the background, to have the languages' " +
 				"checkers look at it: own is that of the same person's other working copies there, pushed also that of others' branches, " +
 				"fetched into a folder of svc's own. Only work that the facts relate is checked. Off where the org shares metadata only."},
+		{Name: "stale_write", Type: Choice, Values: []string{StaleRefuse, StaleWarn, StaleOff}, Default: StaleRefuse,
+			Doc: "What an edit does that would undo lines which another agent in the same working copy changed since the session last read " +
+				"the file: refuse stops it once, and it passes after a fresh read."},
 	}
 }
 
@@ -119,6 +122,13 @@ const (
 	ReportOff     = "off"
 	ReportComment = "comment"
 	ReportCheck   = "check"
+)
+
+// Values of stale_write.
+const (
+	StaleRefuse = "refuse"
+	StaleWarn   = "warn"
+	StaleOff    = "off"
 )
 
 // Values of merge_check.

@@ -9,6 +9,7 @@ package scope
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,10 +18,13 @@ import (
 const MaxSelector = 1024
 
 // CleanPath returns a file's path relative to its repository's root, with
-// forward slashes and without ".", or says why p is not such a path.
+// forward slashes and without "." and "..", or says why p is not such a path.
 func CleanPath(p string) (string, error) {
 	if isClean(p) {
 		return p, nil // nearly always: spare the hot path two copies
+	}
+	if slashed := strings.ReplaceAll(p, `\`, "/"); strings.Contains(slashed, "/../") && !strings.HasPrefix(slashed, "/") {
+		p = path.Clean(slashed)
 	}
 	elems, err := cleanElems(p)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -130,6 +131,7 @@ func (c *checker) text(s *Schema, v, path string) {
 var formats = map[string]string{
 	"uuid":      "a UUID",
 	"email":     "an email address",
+	"name":      "text that can be seen: no control, direction or zero-width characters",
 	"uri":       "a URL such as https://example.com/x",
 	"date-time": "a time such as 2026-11-15T09:30:00.000Z",
 }
@@ -158,7 +160,28 @@ var emailForm = regexp.MustCompile(`^[^\s@<>"(),:;\\\[\]\x00-\x1f]{1,64}@[A-Za-z
 // IsEmail reports whether s has the form of a bare email address. Whether it
 // exists only a mail can tell.
 func IsEmail(s string) bool {
-	return len(s) <= 254 && emailForm.MatchString(s) && !strings.Contains(s, "..")
+	return len(s) <= 254 && emailForm.MatchString(s) && !strings.Contains(s, "..") && !strings.ContainsFunc(s, lookalike)
+}
+
+// lookalike reports whether a character is none of an address, or is another
+// form of one: full-width, mathematical and letterlike letters, the long s.
+func lookalike(r rune) bool {
+	switch {
+	case r < 0x80:
+		return false
+	case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
+		return true
+	}
+	return r == 0x17f || 0x2100 <= r && r <= 0x24ff || 0xff00 <= r && r <= 0xffef || 0x1d400 <= r && r <= 0x1d7ff
+}
+
+// IsName reports whether all of a name can be seen: nothing in it moves the
+// cursor, turns the direction of text or has no width. What joins letters of
+// some scripts is part of them.
+func IsName(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200c && r != 0x200d || r == 0x2028 || r == 0x2029
+	})
 }
 
 var urlForm = regexp.MustCompile(`^https?://[^\s/?#@\\]+(:[0-9]+)?([/?#]\S*)?$`)
@@ -169,6 +192,8 @@ func formatted(format, v string) bool {
 		return IsUUID(v)
 	case "email":
 		return IsEmail(v)
+	case "name":
+		return IsName(v)
 	case "uri":
 		return urlForm.MatchString(v)
 	}

@@ -40,7 +40,7 @@ func (p PatchedOrg) Tag() string { return p.Org.Tag() }
 // AddMember adds a person to the org.
 type AddMember struct {
 	Email string     `json:"email" format:"email" maxLength:"254"`
-	Name  string     `json:"name,omitempty" maxLength:"200"`
+	Name  string     `json:"name,omitempty" maxLength:"200" format:"name"`
 	Role  coord.Role `json:"role" default:"member"`
 }
 
@@ -68,7 +68,7 @@ type ID struct {
 
 // CreateToken makes a token.
 type CreateToken struct {
-	Name          string          `json:"name" minLength:"1" maxLength:"100"`
+	Name          string          `json:"name" minLength:"1" maxLength:"100" format:"name"`
 	Kind          coord.TokenKind `json:"kind" default:"pat"`
 	UserEmail     *string         `json:"user_email" format:"email" maxLength:"254" doc:"Whose personal token it is; default the caller's own"`
 	Scopes        []coord.Scope   `json:"scopes" minItems:"1" maxItems:"32" doc:"Default: what a device-flow token holds, less hooks:evaluate and mcp:tools for a service token"`

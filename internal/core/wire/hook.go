@@ -217,6 +217,7 @@ type HookReply struct {
 	Watch         []coord.WatchedName `json:"watch,omitempty" doc:"Definitions that others in the repository took away or changed, and that nothing else there goes by. A client looks whether the files that it reports newly mention one, and tells it among their references"`
 	MergeChecks   []WantedCheck       `json:"merge_checks,omitempty" doc:"Work that this session's is related to by the facts. A client that has it merges both in a folder of its own, in the background, and has the languages' checkers look; what they say stays on its machine"`
 	WantLines     []string            `json:"want_lines,omitempty" doc:"To pre_edit: files in which others have changes. The client works out which lines the edit would replace, and asks again with pending"`
+	StaleWrite    string              `json:"stale_write,omitempty" enum:"refuse,warn,off" doc:"The repository's policy for edits that would undo lines which another agent in the same working copy changed since; refuse where it is missing"`
 	Unchecked     Unchecked           `json:"unchecked,omitempty" doc:"Nobody decided this edit, and why. It goes on; its agent and its person are told"`
 }
 

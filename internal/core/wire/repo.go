@@ -39,7 +39,7 @@ type KeepRepoApart struct {
 
 // CreateProject links repositories.
 type CreateProject struct {
-	Name  string   `json:"name" minLength:"1" maxLength:"100"`
+	Name  string   `json:"name" minLength:"1" maxLength:"100" format:"name"`
 	Repos []string `json:"repos" maxItems:"200" itemMinLength:"1" itemMaxLength:"500" form:"repo" doc:"Repo selectors: owner/name or a remote fingerprint"`
 }
 

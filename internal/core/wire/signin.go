@@ -37,7 +37,7 @@ func (SignedOut) NewCookie() (secret string, set bool) { return "", true }
 type AcceptInvite struct {
 	Code     string  `json:"code" minLength:"1" maxLength:"100"`
 	Email    *string `json:"email" format:"email" maxLength:"254" doc:"Needed when the invite names nobody"`
-	Name     string  `json:"name" minLength:"1" maxLength:"200"`
+	Name     string  `json:"name" minLength:"1" maxLength:"200" format:"name"`
 	Password string  `json:"password" minLength:"1" maxLength:"1024"`
 }
 
@@ -65,7 +65,7 @@ type SetUp struct {
 	Code     string `json:"code" minLength:"1" maxLength:"100" doc:"The one-time code that the server printed at its first start"`
 	Org      string `json:"org" minLength:"1" maxLength:"100"`
 	Email    string `json:"email" format:"email" maxLength:"254"`
-	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Name     string `json:"name" minLength:"1" maxLength:"200" format:"name"`
 	Password string `json:"password" minLength:"1" maxLength:"1024"`
 }
 

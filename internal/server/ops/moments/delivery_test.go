@@ -283,3 +283,22 @@ func TestAKeyIsBoundToWhatWasAsked(t *testing.T) {
 		x.W.Must(409, teamtest.HookRequest(bob, wire.HookPrompt, map[string]any{"dedupe_key": "k2", "prompt_excerpt": "Go on"}), nil)
 	})
 }
+
+// The policy for stale writes goes with the answers of the hooks that look it up;
+// where it is the usual one nothing is said.
+func TestHooksLearnTheRuleForStaleWrites(t *testing.T) {
+	teamtest.Each(t, func(t *testing.T, x *teamtest.Team) {
+		ada := x.Agent(x.Ada, teamtest.APIRepo)
+		edit := map[string]any{"paths": []string{"a.go"}}
+		if r := x.Hook(ada, wire.HookPreEdit, edit); r.StaleWrite != "" {
+			t.Errorf("by default = %q", r.StaleWrite)
+		}
+		x.W.Must(200, request{Method: "PUT", Path: "/v1/policies", Token: x.Ada.Token,
+			Body: map[string]any{"rules": map[string]any{"stale_write": "warn"}}}, nil)
+		for _, event := range []wire.HookEvent{wire.HookSessionStart, wire.HookPreEdit} {
+			if r := x.Hook(ada, event, edit); r.StaleWrite != "warn" {
+				t.Errorf("%s tells %q", event, r.StaleWrite)
+			}
+		}
+	})
+}

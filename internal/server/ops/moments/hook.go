@@ -43,6 +43,9 @@ func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.Ev
 	if len(e.remotes) == 0 {
 		return wire.HookReply{}, problem.InvalidField("repo.remote_fingerprints", "none of them is a remote such as github.com/owner/name")
 	}
+	if err := e.canonicalPaths(); err != nil {
+		return wire.HookReply{}, err
+	}
 	var reply wire.HookReply
 	var err error
 	switch in.Event {
@@ -454,6 +457,8 @@ func (h *hook) reply(ctx context.Context) (wire.HookReply, error) {
 	reply := ruling.Allowed()
 	reply.SessionID = &h.session.ID
 	reply.IndexVersion = h.repo.IndexVersion
+	rules, _ := h.Live.Rules(h.repo.ID)
+	reply.StaleWrite = staleWrite(rules)
 	if h.intent != nil {
 		reply.Intent = &wire.HookIntent{Number: h.intent.Number, Ref: h.intent.Ref, Status: h.intent.Status}
 	}

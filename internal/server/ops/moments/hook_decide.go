@@ -44,6 +44,8 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		edit := editOf(e, p.Worker(ix, e.who), p.Session, s.Store.Now())
 		d := engine.Decide(ix, edit)
 		reply.WantLines = d.WantLines
+		rules, _ := ix.Rules(p.Repo.ID)
+		reply.StaleWrite = staleWrite(rules)
 		free = d.Action == engine.Allow && engine.Guard(ix, edit, sweeps).Action == engine.Allow
 		return nil
 	})

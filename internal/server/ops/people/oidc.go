@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/bulletin"
@@ -316,7 +317,7 @@ func (s *Service) tellMember(ctx context.Context, user coord.User, what wire.Mem
 // follow takes over the name and the address that the provider has now. An
 // address that another account has is left alone: two people cannot be one.
 func (s *Service) follow(ctx context.Context, user coord.User, id auth.Identity) (coord.User, error) {
-	name, email := ground.Clip(id.Name, 200), store.EmailKey(id.Email)
+	name, email := seen(id.Name), store.EmailKey(id.Email)
 	var changed wire.MemberUpdatedPayload
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
 		changed = wire.MemberUpdatedPayload{}
@@ -363,7 +364,7 @@ func (s *Service) newcomer(ctx context.Context, tx *store.Tx, p *auth.OIDC, id a
 	if len(invites) == 0 && !welcome(p, id) {
 		return coord.User{}, problem.Newf(problem.Forbidden, "nobody has invited %s; ask a colleague for an invite", store.EmailKey(id.Email))
 	}
-	return s.ensureUser(ctx, tx, id.Email, ground.Clip(id.Name, 200))
+	return s.ensureUser(ctx, tx, id.Email, seen(id.Name))
 }
 
 // welcome reports whether somebody may join without an invite.
@@ -443,4 +444,15 @@ func (s *Service) takeInvites(ctx context.Context, user coord.User, email string
 		})
 	}
 	return err
+}
+
+// seen is a name that a provider gave, without what cannot be seen: people who
+// sign in cannot be asked to change it there first.
+func seen(name string) string {
+	return ground.Clip(strings.Map(func(r rune) rune {
+		if !shape.IsName(string(r)) {
+			return -1
+		}
+		return r
+	}, name), 200)
 }

@@ -84,6 +84,16 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
       { name: "review_expire_days", label: "In review it expires after", help: "Without activity.", input: number(1, 90, "days") },
       { name: "retention_days", label: "Forget what is over after", help: "Events, ended sessions and conflicts that ended by themselves. Daily figures stay. The org's rule alone counts.", input: number(30, 36500, "days") },
       {
+        name: "stale_write",
+        label: "An edit that would undo another agent's fresh lines",
+        help: "In a shared working copy. Refused once; after a fresh read the same edit passes.",
+        input: choice([
+          ["refuse", "Is refused once"],
+          ["warn", "Warns"],
+          ["off", "Passes"],
+        ]),
+      },
+      {
         name: "merge_check",
         label: "Check merged work in the background",
         help: "An agent's machine merges related work in a scratch folder and runs the languages' checkers. Nothing of it leaves the machine.",
