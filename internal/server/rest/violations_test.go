@@ -99,7 +99,7 @@ func textViolations(s *shape.Schema, field string) (out []violation) {
 		add("not one of the values", "something-else")
 	}
 	if s.Format != "" {
-		add("not of the format "+s.Format, "not a\u202e " + s.Format)
+		add("not of the format "+s.Format, "not a\u202e "+s.Format)
 	}
 	return out
 }
