@@ -141,11 +141,7 @@ func (r *Repo) mountedClass(file, class string) (from, at string) {
 		last = class
 	}
 	mount := regexp.MustCompile(`\bmount[\s(]+(?:::)?(?:\w+::)*` + last + `\b\)?(?:\s*(?:=>|,\s*at:|,\s*:at\s*=>)\s*['"]([^'"]*)['"])?`)
-	files := r.files.Ending(".rb")
-	for _, f := range files[:min(len(files), maxHandFiles)] {
-		if f == file || !bytes.Contains(r.files.Text(f), []byte(last)) {
-			continue
-		}
+	for f := range r.saying(".rb", func(f string) bool { return f != file }, last) {
 		if m := mount.FindSubmatch(r.files.Text(f)); m != nil {
 			return f, string(m[1])
 		}

@@ -183,13 +183,15 @@ func (r *Repo) matchedPrefix(file, framework string, m *rules.Matcher) string {
 }
 
 func (r *Repo) matchPrefix(file, root string, asked []*rules.Rule) string {
-	files := r.files.Ending(path.Ext(file))
+	files := slices.DeleteFunc(slices.Clone(r.files.Ending(path.Ext(file))), func(f string) bool {
+		return rules.TestPath(f) || !slices.ContainsFunc(asked, func(x *rules.Rule) bool { return x.File == nil || x.File().MatchString(f) })
+	})
 	slices.SortStableFunc(files, func(a, b string) int {
 		return boolInt(strings.HasPrefix(b, root)) - boolInt(strings.HasPrefix(a, root))
 	})
-	for _, f := range files[:min(len(files), maxHandFiles)] {
+	for _, f := range files[:min(len(files), maxLookedAt)] {
 		for _, x := range asked {
-			if x.File != nil && !x.File().MatchString(f) || rules.TestPath(f) {
+			if x.File != nil && !x.File().MatchString(f) {
 				continue
 			}
 			found := x.Match().FindSubmatch(r.files.Text(f))

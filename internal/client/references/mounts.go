@@ -55,7 +55,7 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 	if !slices.ContainsFunc(v.Contracts, isProvidedRoute) {
 		return
 	}
-	prefix, _ := r.mountPrefix(file, 0)
+	prefix, _ := r.mountPrefix(file)
 	found := make([]contract.Contract, 0, len(v.Contracts))
 	for _, c := range v.Contracts {
 		if !isProvidedRoute(c) || c.Rule == "" {
@@ -70,7 +70,7 @@ func (r *Repo) mounted(file string, v *extract.Version) {
 		}
 		before = contract.JoinRoute(r.appPrefix(file, c.Rule), before)
 		method, route, _ := strings.Cut(strings.TrimPrefix(c.Key, "http:"), " ")
-		for _, handed := range r.handings(file, c.Router, 0) {
+		for _, handed := range r.handings(file, c.Router) {
 			whole := contract.JoinRoute("/"+strings.Trim(before, "/"), contract.JoinRoute(handed, route))
 			if moved, ok := contract.New("http:"+method+" "+whole, c.Role, c.Line); ok {
 				c.Key = moved.Key
@@ -100,7 +100,7 @@ func (r *Repo) routerPrefix(o *outline.File, name string) (string, bool) {
 	if w == nil {
 		return "", false
 	}
-	above, _ := r.mountPrefix(file, 1)
+	above, _ := r.mountPrefix(file)
 	return contract.JoinRoute(above, w.Prefixes[as]), true
 }
 
@@ -173,22 +173,23 @@ func isProvidedRoute(c contract.Contract) bool {
 	return c.Role == coord.Provides && strings.HasPrefix(c.Key, "http:")
 }
 
+// A mounting is the prefix under which a file's routes are reached.
+type mounting struct {
+	prefix string
+	is     bool // whether any file mounts it
+}
+
 // mountPrefix finds under which prefix a file's routes are reached; ok is
 // false when no file mounts it.
-func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
-	if r.modules.mounts == nil {
-		r.modules.mounts = map[string]*string{}
-	}
-	if known, seen := r.modules.mounts[file]; seen {
-		if known == nil {
-			return "", false
-		}
-		return *known, true
-	}
-	r.modules.mounts[file] = nil // also ends a circle
+func (r *Repo) mountPrefix(file string) (prefix string, ok bool) {
+	m, _ := r.modules.mounts.get(file, func() mounting { return r.findMounting(file) })
+	return m.prefix, m.is
+}
+
+func (r *Repo) findMounting(file string) mounting {
 	lang := rules.LanguageOf(file)
-	if depth == maxMountDepth || lang.Name != "typescript" && lang.Name != "javascript" && lang.Name != "python" || !outline.CanRead(lang) {
-		return "", false
+	if lang.Name != "typescript" && lang.Name != "javascript" && lang.Name != "python" || !outline.CanRead(lang) {
+		return mounting{}
 	}
 	near := r.mountCandidates(file)
 	for parent := range r.mounters(file, near) {
@@ -196,19 +197,14 @@ func (r *Repo) mountPrefix(file string, depth int) (prefix string, ok bool) {
 		if !found {
 			continue
 		}
-		above, _ := r.mountPrefix(parent, depth+1)
+		above, _ := r.mountPrefix(parent)
 		if up {
 			above = withoutParameter(above)
 		}
-		whole := contract.JoinRoute(above, below)
-		r.modules.mounts[file] = &whole
-		return whole, true
+		return mounting{contract.JoinRoute(above, below), true}
 	}
-	if whole, ok := r.loopMount(file); ok {
-		r.modules.mounts[file] = &whole
-		return whole, true
-	}
-	return "", false
+	whole, ok := r.loopMount(file)
+	return mounting{whole, ok}
 }
 
 // routerWords are among what a file says whose routes another may mount.
@@ -233,9 +229,8 @@ func (r *Repo) mounters(file string, near []string) iter.Seq[string] {
 		if stem == "index" || stem == "__init__" {
 			stem = path.Base(path.Dir(file))
 		}
-		files := r.files.Ending(path.Ext(file))
-		for _, f := range files[:min(len(files), maxHandFiles)] {
-			if f != file && !slices.Contains(near, f) && !rules.TestPath(f) && bytes.Contains(r.files.Text(f), []byte(stem)) && !yield(f) {
+		for f := range r.saying(path.Ext(file), func(f string) bool { return f != file && !slices.Contains(near, f) }, stem) {
+			if !yield(f) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package references
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -18,13 +19,39 @@ import (
 // hands a router to a function, by the file that starts the program, or by a
 // setting.
 
-// maxHandFiles bounds the files that are searched for callers.
-const maxHandFiles = 400
+const (
+	maxHandFiles = 400  // that are read as programs, of those that may say something
+	maxLookedAt  = 2000 // whose texts are looked at to find them
+)
+
+// saying yields the files with an ending that are not tests, may count and have
+// all of the texts. How many there are is bounded only after those that cannot
+// be the ones are gone: a large repository has many.
+func (r *Repo) saying(end string, may func(file string) bool, texts ...string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		looked, found := 0, 0
+		for _, f := range r.files.Ending(end) {
+			if rules.TestPath(f) || !may(f) {
+				continue
+			}
+			if looked++; looked > maxLookedAt || found == maxHandFiles {
+				return
+			}
+			source := r.files.Text(f)
+			if slices.ContainsFunc(texts, func(t string) bool { return !bytes.Contains(source, []byte(t)) }) {
+				continue
+			}
+			if found++; !yield(f) {
+				return
+			}
+		}
+	}
+}
 
 // handings are the prefixes under which the routes of a handed router lie: one
 // that is empty when nobody is known to hand it, unless it has none then.
-func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
-	if h.Func == "" || depth == maxMountDepth {
+func (r *Repo) handings(file string, h contract.Handed) []string {
+	if h.Func == "" {
 		return []string{""}
 	}
 	lang := rules.LanguageOf(file)
@@ -37,14 +64,16 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 		crate = file[:at]
 		key += " " + crate
 	}
-	if known, ok := r.modules.handings[key]; ok {
-		return known
+	out, ok := r.modules.handings.get(key, func() []string { return r.findHandings(file, h, crate) })
+	if !ok {
+		return []string{""}
 	}
-	if r.modules.handings == nil {
-		r.modules.handings = map[string][]string{}
-	}
-	r.modules.handings[key] = []string{""} // also ends a circle
-	files := r.files.Ending(path.Ext(file))
+	return out
+}
+
+func (r *Repo) findHandings(file string, h contract.Handed, crate string) []string {
+	lang := rules.LanguageOf(file)
+	files := slices.DeleteFunc(slices.Clone(r.files.Ending(path.Ext(file))), rules.TestPath)
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	if h.Param == contract.Receiver && bytes.Count(r.files.Text(file), []byte(h.Func+"(")) > 1 {
 		files = []string{file}
@@ -60,24 +89,24 @@ func (r *Repo) handings(file string, h contract.Handed, depth int) []string {
 	case lang.Name == "rust": // a function is mounted by its name, too
 		names = func(text []byte) bool { return bytes.Contains(text, []byte(h.Func)) }
 	}
-	files = slices.DeleteFunc(slices.Clone(files[:min(len(files), maxHandFiles)]), func(f string) bool {
-		return rules.TestPath(f) || !outline.CanRead(lang) || !names(r.files.Text(f))
+	files = slices.DeleteFunc(files[:min(len(files), maxLookedAt)], func(f string) bool {
+		return !outline.CanRead(lang) || !names(r.files.Text(f))
 	})
+	files = files[:min(len(files), maxHandFiles)]
 	near := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !strings.HasPrefix(f, crate) })
-	out := r.handedIn(near, h, true, depth)
+	out := r.handedIn(near, h, true)
 	if len(out) == 0 && h.Param == contract.Given {
-		out = r.handedIn(files, h, false, depth)
+		out = r.handedIn(files, h, false)
 	}
 	if len(out) == 0 && !h.Only {
 		out = []string{""}
 	}
-	r.modules.handings[key] = out
 	return out
 }
 
 // handedIn are the prefixes that files say, near: by the very name of what gives
 // the router, not by that of the folder around, which may give another.
-func (r *Repo) handedIn(files []string, h contract.Handed, near bool, depth int) (out []string) {
+func (r *Repo) handedIn(files []string, h contract.Handed, near bool) (out []string) {
 	for _, f := range files {
 		v := r.versionOf(f)
 		if v == nil {
@@ -85,7 +114,7 @@ func (r *Repo) handedIn(files []string, h contract.Handed, near bool, depth int)
 		}
 		r.resolveNames(v)
 		for _, x := range v.Handings(h, near) {
-			for _, above := range r.handings(f, x.Router, depth+1) {
+			for _, above := range r.handings(f, x.Router) {
 				if whole := contract.JoinRoute(above, x.Prefix); !slices.Contains(out, whole) {
 					out = append(out, whole)
 				}
@@ -171,12 +200,8 @@ func (r *Repo) settingNamed(o *outline.File, name string) string {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	assigned := regexp.MustCompile(`(?m)^\s*(?:(?:export\s+)?(?:const|let|var)\s+|self\.|this\.)?` + regexp.QuoteMeta(last) +
 		`\s*(?::\s*[\w.\[\]]+\s*)?[:=]\s*["'` + "`" + `]([^"'` + "`" + `\n]*)["'` + "`" + `]`)
-	files := r.files.Ending(path.Ext(o.Path))
-	for _, f := range files[:min(len(files), maxHandFiles)] {
-		stem := strings.TrimSuffix(path.Base(f), path.Ext(f))
-		if !settingFiles().MatchString(stem) || rules.TestPath(f) {
-			continue
-		}
+	settings := func(f string) bool { return settingFiles().MatchString(strings.TrimSuffix(path.Base(f), path.Ext(f))) }
+	for f := range r.saying(path.Ext(o.Path), settings) {
 		if m := assigned.FindSubmatch(r.files.Text(f)); m != nil {
 			return string(m[1])
 		}

@@ -145,13 +145,13 @@ type moduleCache struct {
 	clients      map[string]string            // base addresses of clients, by file#name
 	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
 	protoOptions map[string]string            // protobuf packages, by an option and what it says
-	handings     map[string][]string          // prefixes of routers that are handed to functions
+	handings     memo[string, []string]       // prefixes of routers that are handed to functions
 	prefixes     map[string]string            // of whole programs
 	read         map[string]*extract.Version  // files as they are, nothing added
 	versions     map[string]*extract.Version  // of other files
 	wirings      map[string]*extract.Wiring   // of files that may mount others
 	requests     map[string][]extract.Request // functions of files that are HTTP calls
-	mounts       map[string]*string           // prefixes under which files are mounted; nil for none
+	mounts       memo[string, mounting]       // of files
 
 	meanings map[meaning][]bodies.Place // of names, in files and in the whole repository
 	eval     *bodies.Eval

@@ -11,7 +11,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references/locate"
-	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
@@ -247,12 +246,13 @@ func (r *Repo) loopMount(file string) (string, bool) {
 		return "", false
 	}
 	top, _, _ := strings.Cut(file, "/")
-	files := r.files.Ending(path.Ext(file))
-	for _, f := range files[:min(len(files), maxHandFiles)] {
+	beside := func(f string) bool {
 		at, _, _ := strings.Cut(f, "/")
+		return f != file && at == top
+	}
+	for f := range r.saying(path.Ext(file), beside, ".use(") {
 		source := r.files.Text(f)
-		if f == file || at != top || rules.TestPath(f) || !bytes.Contains(source, []byte(".use(")) ||
-			!bytes.Contains(source, []byte("forEach(")) && !bytes.Contains(source, []byte(" of ")) {
+		if !bytes.Contains(source, []byte("forEach(")) && !bytes.Contains(source, []byte(" of ")) {
 			continue
 		}
 		w := r.wiringOf(f)
