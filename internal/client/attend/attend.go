@@ -1,8 +1,9 @@
-// Package attend runs svc hook with what this machine has: its logins, its
-// local service, and what reads code. Agents wait for it at every edit, so it
-// can begin while the program is still starting (Begin), before most packages
-// of svc have been initialised, and ends there unless code has to be read. It
-// may not link what reads code, nor the command tree.
+// Package attend is the program svc hook: it runs package hook with what this
+// machine has, its logins, its local service, and what reads code. Agents wait
+// for it at every edit, so it can begin while the program is still starting
+// (Begin), before most packages of svc have been initialised, and ends there
+// unless code has to be read. It may not link what reads code, nor the command
+// tree.
 package attend
 
 import (

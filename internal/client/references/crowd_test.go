@@ -64,7 +64,8 @@ func TestMountsDoNotDependOnTheOrderOfFiles(t *testing.T) {
 	tree := inMemory{}
 	const deep = 7
 	for i := range deep {
-		text := fmt.Sprintf("const express = require('express')\nconst router = express.Router()\nrouter.get('/leaf%d', (q, s) => s.json([]))\n", i)
+		text := "const express = require('express')\nconst router = express.Router()\n"
+		text += fmt.Sprintf("router.get('/leaf%d', (q, s) => s.json([]))\n", i)
 		if i > 0 {
 			text += fmt.Sprintf("router.use('/m%d', require('../f%d/index'))\n", i-1, i-1)
 		}

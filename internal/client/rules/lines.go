@@ -82,6 +82,10 @@ func Lines(name string) ([]Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
+	return linesOf(file), nil
+}
+
+func linesOf(file []byte) []Line {
 	count := func(c string) int { return bytes.Count(file, []byte(c)) }
 	n, out := 0, make([]Line, 0, count("\n")+1)
 	words, options := make([]string, 0, count(" ")+count("\t")+cap(out)), make(Options, 0, count("=")) // room for all of them
@@ -103,7 +107,7 @@ func Lines(name string) ([]Line, error) {
 			out = append(out, Line{Number: n, Words: words[word:len(words):len(words)], Options: options[option:len(options):len(options)]})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // frameworkFiles lists a language's rule files other than its syntax.

@@ -83,22 +83,42 @@ func Load(lang string) (*Matcher, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimSuffix(path.Base(file), ".rules")
-		var needs []string
-		for _, l := range lines {
-			if len(l.Words) > 0 && l.Words[0] == "needs" {
-				needs = l.Words[1:]
-				continue
-			}
-			r, err := parseRule(name, needs, l)
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", file, l.Number, err)
-			}
-			rules = append(rules, r)
+		some, err := parse(file, lines)
+		if err != nil {
+			return nil, err
 		}
+		rules = append(rules, some...)
 	}
 	matchers[folder] = Matching(rules)
 	return matchers[folder], nil
+}
+
+// parse reads the rules of a framework. What nobody would look at is an error:
+// a misspelt option would be ignored in silence.
+func parse(file string, lines []Line) (out []*Rule, err error) {
+	name := strings.TrimSuffix(path.Base(file), ".rules")
+	var needs []string
+	for _, l := range lines {
+		if len(l.Words) > 0 && l.Words[0] == "needs" && len(l.Options) == 0 {
+			needs = l.Words[1:]
+			continue
+		}
+		r, err := parseRule(name, needs, l)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, l.Number, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// options are what a rule may say. README.md tells what each means.
+var options = []string{
+	"call", "mark", "read", "base", "export", "set", "fields", "match", "then", "under", "file", // triggers
+	"on", "min", "not-in", "has", "not-arg", "arg", "all", "class", // conditions
+	"path", "method", "strip", "prefix", "name", "like", "whole", "var", "table", "column", "columns", "to", "op", "out", "in", "shape",
+	"handler", "rest", "path-optional", "slash", "calls", "relative", "block", "invoke", "view", "of", "version", "up", "mounted",
+	"open", "wrapped", "given", "paired", "case", "strip-braces",
 }
 
 var roles = []string{"provides", "uses", "scope", "group", "mount", "prefix", "client", "shape"}
@@ -107,6 +127,16 @@ var contracts = []string{"http", "db", "event", "config", "gql"}
 func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 	if len(l.Words) != 2 || !slices.Contains(roles, l.Words[0]) || !slices.Contains(contracts, l.Words[1]) {
 		return nil, fmt.Errorf("want <role> <contract> and options, not %q", strings.Join(l.Words, " "))
+	}
+	for i, o := range l.Options {
+		switch {
+		case !slices.Contains(options, o.Key):
+			return nil, fmt.Errorf("nobody knows the option %s=", o.Key)
+		case o.Value == "":
+			return nil, fmt.Errorf("the option %s= says nothing", o.Key)
+		case l.Options[:i].Get(o.Key) != "":
+			return nil, fmt.Errorf("the option %s= is there twice", o.Key)
+		}
 	}
 	r := &Rule{Framework: framework, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
 	list := func(key string) []string {

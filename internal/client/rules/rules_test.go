@@ -3,29 +3,63 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A line that cannot mean anything is told of with what it should have been.
+// A line that cannot mean anything is told of with its place and what it should
+// have been.
 func TestARuleThatCannotMeanAnythingIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"provides":              "want <role> <contract>",
-		"offers http call=get":  "want <role> <contract>",
-		"provides ftp call=get": "want <role> <contract>",
-		"provides http path=0":  "nothing sets it off",
+		"provides":                               "want <role> <contract>",
+		"offers http call=get":                   "want <role> <contract>",
+		"provides ftp call=get":                  "want <role> <contract>",
+		"provides http path=0":                   "nothing sets it off",
+		"provides http call=get pathh=0":         "nobody knows the option pathh=",
+		"provides http call=get Path=0":          "nobody knows the option Path=",
+		"provides http call=get path=":           "the option path= says nothing",
+		"provides http call=get path=0 path=1":   "the option path= is there twice",
+		"provides http call=get path=0 optional": "want <role> <contract>",
+		"needs express call=get":                 "want <role> <contract>",
 	} {
-		var l Line
-		for w := range strings.FieldsSeq(text) {
-			if key, value, ok := strings.Cut(w, "="); ok {
-				l.Options = append(l.Options, Option{key, value})
-			} else {
-				l.Words = append(l.Words, w)
+		_, err := parse("go/made.rules", linesOf([]byte("# made up\nneeds x\n"+text+"\n")))
+		if err == nil || !strings.Contains(err.Error(), "go/made.rules:3: "+want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Whatever stands in a rules file, it is read or refused.
+func FuzzParse(f *testing.F) {
+	f.Add("needs x\nprovides http call=*.get path=0\n")
+	f.Add("scope http call=a call=b\n# x\nuses db read=, under=\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		some, err := parse("go/made.rules", linesOf([]byte(text)))
+		if err != nil && !strings.HasPrefix(err.Error(), "go/made.rules:") {
+			t.Errorf("an error without its place: %v", err)
+		}
+		for _, r := range some {
+			for _, o := range r.Options {
+				if !slices.Contains(options, o.Key) {
+					t.Errorf("%s= was let through", o.Key)
+				}
 			}
 		}
-		if _, err := parseRule("x", nil, l); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+	})
+}
+
+// Every option is described, so that whoever writes a rule finds it.
+func TestEveryOptionIsDescribed(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range options {
+		if !regexp.MustCompile("`" + o + "(=[^`]*)?`").Match(readme) {
+			t.Errorf("README.md does not say what %s= means", o)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package verdict says whether a change breaks those who depend on what was
-// changed, and why, in words that fit the wire. It does not judge: symbols and
+// Package verdict has the answers to a change, breaking, compatible or unknown,
+// and the reason in words that fit the wire. It does not judge: symbols and
 // contract do.
 package verdict
 

@@ -1,7 +1,7 @@
-// Package ground is what every operation stands on: the transaction, the
-// change that carries the live index through it and settles the conflicts it
-// touches, events, cursors, the dashboard's addresses, and the ways to put a
-// message or a mail into a transaction.
+// Package ground has what all operations share: the transaction, the change
+// that carries the live index through it and settles the conflicts it touches,
+// events, cursors, the dashboard's addresses, and the ways to put a message or
+// a mail into a transaction.
 //
 // It offers no operation of its own and decides nothing about people, work or
 // talk: what only one room needs belongs there.

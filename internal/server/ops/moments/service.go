@@ -1,6 +1,7 @@
-// Package moments is what an agent lives through: the events of its hooks and
-// the answer to each, the briefing, the check of a scope before it is touched,
-// the inbox, and waiting until something is free.
+// Package moments has the operations that an agent's hooks and tools call while
+// it works: the events of its hooks and the answer to each, the briefing, the
+// check of a scope before it is touched, the inbox, and waiting until something
+// is free.
 //
 // Whatever is told an agent is told here, once, and noted in the transaction
 // that tells it. What there is to tell comes from the rooms below: nothing is
