@@ -40,7 +40,7 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 					r.Hooks, r.Trust = everywhere.Hooks, everywhere.Trust
 				}
 				if !everywhere.Hooks.OK() {
-					checks = append(checks, partCheck(id+" user hooks", everywhere.Hooks, "svc init --user --tools "+id))
+					checks = append(checks, partCheck(id+" user hooks", everywhere.Hooks, doctor.Init{User: true, Tools: []string{id}}))
 				}
 			}
 			if everywhere.Server.Present && !r.Server.Present {
@@ -76,8 +76,7 @@ func (a *app) hostChecks(root string) func(context.Context) []doctor.Check {
 // mendable gives the findings that svc init repairs their repair.
 func (a *app) mendable(checks []doctor.Check) []doctor.Check {
 	for i, c := range checks {
-		words := strings.Fields(c.Fix)
-		if c.Level == doctor.OK || len(words) < 2 || words[0] != "svc" || words[1] != "init" || !slices.Contains(words, "--tools") {
+		if c.Level == doctor.OK || c.Init == nil {
 			continue // which hosts somebody wants is not ours to choose
 		}
 		checks[i].Mend = func(ctx context.Context) error {
@@ -85,9 +84,7 @@ func (a *app) mendable(checks []doctor.Check) []doctor.Check {
 			quiet.Env = &Env{}
 			*quiet.Env = *a.Env
 			quiet.Stdout, quiet.json = io.Discard, false
-			f := initFlags{yes: true, home: slices.Contains(words, "--home"), user: slices.Contains(words, "--user")}
-			f.tools = words[slices.Index(words, "--tools")+1]
-			return quiet.runInit(ctx, f)
+			return quiet.runInit(ctx, initFlags{yes: true, home: c.Init.Home, user: c.Init.User, tools: strings.Join(c.Init.Tools, ",")})
 		}
 	}
 	return checks
@@ -148,7 +145,8 @@ func (a *app) folderCheck(root string, ids []string) doctor.Check {
 		top = real
 	}
 	if dir != top {
-		c.Level, c.Fix = doctor.Warn, "svc init --user --tools "+strings.Join(ids, ",")
+		c = c.FixedBy(doctor.Init{User: true, Tools: ids})
+		c.Level = doctor.Warn
 		c.Detail = "started in this folder, " + strings.Join(ids, ", ") + " would run none of our hooks: they read them only in " + root
 	}
 	return c
@@ -168,12 +166,13 @@ func (a *app) agentsCheck(root, home string, ready, more []string) doctor.Check 
 		c.Detail = "no agent host is set up in this repository"
 		if outer, ids := a.around(root, home); len(ids) > 0 {
 			c.Detail += ", though in " + outer + ": hosts read what they run from the copy that they are started in"
-			c.Fix = "svc init --tools " + strings.Join(ids, ",")
+			c = c.FixedBy(doctor.Init{Tools: ids})
 		}
 	case len(away) == len(ready):
-		c.Level, c.Fix = doctor.Warn, "svc init --tools "+strings.Join(more, ",")
+		c.Level = doctor.Warn
 		c.Detail = "set up here for " + strings.Join(ready, ", ") + ", which is not installed on this machine"
 		if len(more) > 0 {
+			c = c.FixedBy(doctor.Init{Tools: more})
 			c.Detail += "; you have " + strings.Join(more, ", ")
 		} else {
 			c.Fix = "install " + strings.Join(ready, " or ") + ", or svc init --tools with the host that you use"
@@ -209,18 +208,15 @@ func (a *app) around(root, home string) (outer string, ids []string) {
 
 // reportChecks are the findings about one host.
 func reportChecks(r setup.Report, home string) []doctor.Check {
-	fix := "svc init --tools " + r.Host
-	if strings.HasPrefix(r.Hooks.File, "~/") {
-		fix = "svc init --user --tools " + r.Host
-	}
+	fix := doctor.Init{Tools: []string{r.Host}, User: strings.HasPrefix(r.Hooks.File, "~/")}
 	checks := []doctor.Check{partCheck(r.Host+" hooks", r.Hooks, fix)}
 	if r.Server.File != "" {
 		tools := partCheck(r.Host+" tools", r.Server, fix)
 		if strings.HasPrefix(r.Hooks.File, "~/") && !r.Server.Present {
 			if p, add := setup.UserServer(home, r.Host); add != "" {
-				tools = partCheck(r.Host+" tools", p, "svc init --user --tools "+r.Host)
+				tools = partCheck(r.Host+" tools", p, fix)
 				if tools.Level == doctor.Warn {
-					tools.Fix = add
+					tools.Fix, tools.Init = add, nil
 				}
 			}
 		}
@@ -239,22 +235,20 @@ func reportChecks(r setup.Report, home string) []doctor.Check {
 	return checks
 }
 
-func partCheck(name string, p setup.Part, fix string) doctor.Check {
-	if strings.HasPrefix(p.File, "~/") && !strings.Contains(fix, "--user") {
-		fix += " --home"
-	}
+func partCheck(name string, p setup.Part, fix doctor.Init) doctor.Check {
+	fix.Home = strings.HasPrefix(p.File, "~/") && !fix.User
 	switch {
 	case p.Err != nil:
 		return doctor.Check{Name: name, Level: doctor.Fail, Detail: fmt.Sprintf("%s cannot be read: %v", p.File, p.Err),
-			Fix: "mend or delete " + p.File + " by hand, then " + fix}
+			Fix: "mend or delete " + p.File + " by hand, then " + fix.String()}
 	case p.Taken:
 		return doctor.Check{Name: name, Level: doctor.Warn,
 			Detail: p.File + " has another tool server under the name svc, so agents reach that one",
-			Fix:    "rename it in " + p.File + ", then " + fix}
+			Fix:    "rename it in " + p.File + ", then " + fix.String()}
 	case !p.Present:
-		return doctor.Check{Name: name, Level: doctor.Warn, Detail: "missing in " + p.File, Fix: fix}
+		return doctor.Check{Name: name, Level: doctor.Warn, Detail: "missing in " + p.File}.FixedBy(fix)
 	case len(p.Missing) > 0:
-		return doctor.Check{Name: name, Level: doctor.Warn, Detail: p.File + ": " + strings.Join(p.Missing, "; "), Fix: fix}
+		return doctor.Check{Name: name, Level: doctor.Warn, Detail: p.File + ": " + strings.Join(p.Missing, "; ")}.FixedBy(fix)
 	}
 	return doctor.Check{Name: name, Level: doctor.OK, Detail: p.File}
 }

@@ -6,6 +6,7 @@ package doctor
 import (
 	"context"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/login"
@@ -34,6 +35,33 @@ type Check struct {
 	Fix    string `json:"fix,omitempty"`
 	// Mend repairs it, where that is ours to do; nil where only a person can.
 	Mend func(context.Context) error `json:"-"`
+	// Init is the run of svc init that repairs it, where one does: Fix says it.
+	Init *Init `json:"-"`
+}
+
+// An Init is a run of svc init for some hosts.
+type Init struct {
+	Tools      []string
+	User, Home bool
+}
+
+// String is the command.
+func (i Init) String() string {
+	out := "svc init"
+	if i.User {
+		out += " --user"
+	}
+	out += " --tools " + strings.Join(i.Tools, ",")
+	if i.Home {
+		out += " --home"
+	}
+	return out
+}
+
+// FixedBy is the check with a run of svc init as what repairs it.
+func (c Check) FixedBy(i Init) Check {
+	c.Fix, c.Init = i.String(), &i
+	return c
 }
 
 // A Report is the whole examination.
