@@ -21,6 +21,9 @@ cat "$SVC_TEST/answer"
 // returned or threw.
 func drive(t *testing.T, id, script, answer string) (printed string, calls []string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("make test has Node.js")
+	}
 	_, content, ok := Plugin(id)
 	if !ok {
 		t.Fatalf("%s has no plugin", id)

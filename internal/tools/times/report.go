@@ -23,6 +23,7 @@ type seen struct {
 	c         sums // by grammar and target
 	packages  sums // tests, by package
 	tests     sums // by the clock
+	parts     map[string]time.Duration
 }
 
 // sums are times and how often they were spent, by what they were spent on.
@@ -55,7 +56,7 @@ type action struct {
 }
 
 func read(dir string) (*seen, error) {
-	s := &seen{compiled: sums{}, linked: sums{}, c: sums{}, packages: sums{}, tests: sums{}}
+	s := &seen{compiled: sums{}, linked: sums{}, c: sums{}, packages: sums{}, tests: sums{}, parts: map[string]time.Duration{}}
 	graphs, err := filepath.Glob(filepath.Join(dir, "graph-*.json"))
 	if err != nil {
 		return nil, err
@@ -120,14 +121,26 @@ func (s *seen) addNotes(file string) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", file, err)
 		case n.Test != "":
-			if !strings.Contains(n.Test, "/") { // its parts are in it
-				s.tests.add(n.Package+" "+n.Test, n.Took)
-			}
+			s.addTest(n)
 		case n.Package != "":
 			s.packages.add(strings.TrimPrefix(n.Package, here+string(filepath.Separator)), n.Took)
 		default:
 			s.c.add(n.C+", "+n.Target, n.Took)
 		}
+	}
+}
+
+// addTest counts a test as what it took, or as what its parts took: while parts
+// run side by side, a test counts as waiting.
+func (s *seen) addTest(n Note) {
+	test, part, _ := strings.Cut(n.Test, "/")
+	switch key := n.Package + " " + test; {
+	case part == "":
+		s.tests.add(key, max(0, n.Took-s.parts[key]))
+	case !strings.Contains(part, "/"): // go tells of parts first
+		s.tests.add(key, n.Took)
+		s.tests[key].times = 0
+		s.parts[key] += n.Took
 	}
 }
 

@@ -78,6 +78,22 @@ func TestSourcesOfCompilers(t *testing.T) {
 	}
 }
 
+// A test whose parts run side by side is as dear as they are, and one whose parts
+// run one after the other is not counted twice.
+func TestPartsOfTests(t *testing.T) {
+	s := &seen{tests: sums{}, parts: map[string]time.Duration{}}
+	for _, n := range []Note{
+		{Package: "p", Test: "TestA/x/deep", Took: 3 * time.Second}, {Package: "p", Test: "TestA/x", Took: 4 * time.Second},
+		{Package: "p", Test: "TestA/y", Took: 5 * time.Second}, {Package: "p", Test: "TestA", Took: time.Second},
+		{Package: "p", Test: "TestB/x", Took: 2 * time.Second}, {Package: "p", Test: "TestB", Took: 6 * time.Second},
+	} {
+		s.addTest(n)
+	}
+	if a, b := *s.tests["p TestA"], *s.tests["p TestB"]; a != (sum{1, 9 * time.Second}) || b != (sum{1, 6 * time.Second}) {
+		t.Errorf("A = %v, B = %v", a, b)
+	}
+}
+
 func TestTables(t *testing.T) {
 	s := sums{}
 	for i := range 25 {
