@@ -165,6 +165,9 @@ var seed struct {
 
 func newServer(tb testing.TB, data string, more ...string) *server {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("make test plays the whole product")
+	}
 	seed.once.Do(func() {
 		dir, err := os.MkdirTemp("", "seed")
 		if err != nil {

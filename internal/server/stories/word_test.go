@@ -19,6 +19,9 @@ import (
 // whatever door, before the first refusal and after it, and not by the other's
 // session id either.
 func TestAnAgentsWordFreesNothing(t *testing.T) {
+	if testing.Short() {
+		return // make test walks through every operation
+	}
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		w := daemontest.Start(t, dsn)
 		for n, x := range everyWord() {
