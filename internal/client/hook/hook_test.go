@@ -143,7 +143,7 @@ func (w *world) log() string {
 }
 
 // newRepo makes a repository with one commit and a remote.
-func newRepo(t *testing.T, dir string) string {
+func newRepo(t testing.TB, dir string) string {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
