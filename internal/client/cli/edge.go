@@ -64,10 +64,13 @@ func (a *app) edgeReport(ctx context.Context, l login.Login) *wire.EdgeServerRep
 	if err != nil {
 		return nil
 	}
-	for i := range report.Servers {
-		if report.Servers[i].Server == l.Server {
-			return &report.Servers[i]
+	found := &wire.EdgeServerReport{Server: l.Server}
+	for i := range report.Servers { // one for each token that came by; ours has been answered
+		r := &report.Servers[i]
+		newer := found.Reached == nil || r.Reached != nil && r.Reached.Std().After(found.Reached.Std())
+		if r.Server == l.Server && newer {
+			found = r
 		}
 	}
-	return &wire.EdgeServerReport{Server: l.Server}
+	return found
 }
