@@ -1,6 +1,7 @@
 // Package plain reads files that somebody else may have put where a hook looks:
 // ordinary files only, of a sensible size. A pipe there would keep an agent
-// waiting, a device fill the machine's memory.
+// waiting, a device fill the machine's memory. It knows nothing of what is in
+// them, and writes none.
 package plain
 
 import "errors"

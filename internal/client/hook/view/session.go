@@ -86,6 +86,7 @@ type Edit struct {
 	// Quotes tells that the edit names the text that it replaces: then its
 	// author has seen it.
 	Quotes bool
+	Many   bool // it is one of many, of which only those are looked at that a session saw
 }
 
 // A Verdict is what an edit does to what others changed since the session last
@@ -108,13 +109,14 @@ func (v Verdict) Clear() bool { return len(v.Lost)+len(v.Near)+len(v.Unsure) == 
 // where nothing can be told of the file at all.
 func (s Session) Check(e Edit) (Verdict, bool) {
 	v := Verdict{Path: e.Path}
+	s.settle(e.Path)
 	f, known := s.book.Load(s.repo.Root, e.Path, s.Tool, s.ID)
 	name := filepath.Join(s.repo.Root, filepath.FromSlash(e.Path))
 	stamp := stampOf(name)
 	if stamp == "" || known && f.Stamp == stamp {
 		return v, stamp != "" || !known || len(f.Lines) == 0
 	}
-	if !known && (!e.Known || e.Quotes) {
+	if !known && (!e.Known || e.Quotes || e.Many && !s.others(e.Path)) {
 		return v, false
 	}
 	now, ok := Now(s.repo, e.Path)

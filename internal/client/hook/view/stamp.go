@@ -12,5 +12,6 @@ func stampOf(name string) string {
 	if err != nil {
 		return ""
 	}
-	return strconv.FormatUint(number(info), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	when := strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	return strconv.FormatUint(number(info), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + when
 }

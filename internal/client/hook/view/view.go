@@ -7,6 +7,7 @@ package view
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 )
@@ -52,6 +53,19 @@ func lineOf(line []byte) Line {
 type Span struct {
 	Start, Count int // lines, from 1; Count is 0 where lines were taken out before Start
 	Gone         int // lines that were there before
+}
+
+// Words names the place for a reader.
+func (s Span) Words() string {
+	switch {
+	case s.Count == 0 && s.Gone == 1:
+		return "a line taken out before line " + strconv.Itoa(s.Start)
+	case s.Count == 0:
+		return strconv.Itoa(s.Gone) + " lines taken out before line " + strconv.Itoa(s.Start)
+	case s.Count == 1:
+		return "line " + strconv.Itoa(s.Start)
+	}
+	return "lines " + strconv.Itoa(s.Start) + "-" + strconv.Itoa(s.Start+s.Count-1)
 }
 
 // change is a place at which two versions of a file differ.

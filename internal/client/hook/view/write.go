@@ -3,6 +3,7 @@ package view
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,6 +79,24 @@ func (s Session) Wrote(path string, since time.Time) error {
 	}
 	f.WroteAt = time.Now().UnixMilli()
 	return s.save(path, f, now)
+}
+
+// settle takes in an edit of which no event told that it was made.
+func (s Session) settle(path string) {
+	if s.book.dir == "" {
+		return
+	}
+	name := s.book.pending(s.repo.Root, path, s.Tool, s.ID)
+	if _, err := os.Lstat(name); err != nil {
+		return
+	}
+	p, ok := load(name)
+	now, there := Now(s.repo, path)
+	if ok && there && p.Stamp == "known" && int(p.WroteAt) <= len(p.Lines) && slices.Equal(now.Lines, p.Lines[p.WroteAt:]) {
+		_ = s.Wrote(path, time.Time{})
+		return
+	}
+	_ = os.Remove(name) // it was not made
 }
 
 // knows has a session that never saw a file know it as it was committed, or as
