@@ -176,7 +176,7 @@ func TestPluginsAreUnderstood(t *testing.T) {
 					t.Errorf("%s has no folder", c.Event)
 				}
 				name := string(c.Event)
-				if len(c.Reads) > 0 {
+				if c.Tool == Read {
 					name = "read"
 				}
 				got = append(got, strings.TrimSpace(name+" "+c.Session+" "+c.Said))

@@ -78,7 +78,8 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"gemini"}, homes: []string{".gemini/settings.json"}, marks: []string{".gemini", "GEMINI.md"},
 			files: []hostFile{{paths: []string{".gemini/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
-					events: events("SessionStart", "BeforeAgent", "BeforeTool", "^(write_file|replace|run_shell_command|exit_plan_mode|read_file|read_many_files)$",
+					events: events("SessionStart", "BeforeAgent", "BeforeTool",
+						"^(write_file|replace|run_shell_command|exit_plan_mode|read_file|read_many_files)$",
 						"AfterTool", "^(write_file|replace|run_shell_command)$", "AfterAgent", "SessionEnd")}}},
 			instructions: []string{"GEMINI.md"}, redirect: geminiInstructions, trust: geminiTrust,
 			Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
@@ -224,7 +225,8 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"auggie"}, homes: []string{".augment"}, marks: []string{".augment", ".augment-guidelines"},
 			files: []hostFile{{paths: []string{".augment/settings.json"}, entry: mcp("mcpServers", stdio),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(millis),
-					events: events("SessionStart", "PromptSubmit", "PreToolUse", augmentTools+"|view", "PostToolUse", augmentTools, "Stop", "SessionEnd")}}},
+					events: events("SessionStart", "PromptSubmit", "PreToolUse", augmentTools+"|view", "PostToolUse", augmentTools,
+						"Stop", "SessionEnd")}}},
 			instructions: []string{"AGENTS.md", "CLAUDE.md"},
 			Note:         "restart auggie or reload the IDE window",
 		},
@@ -242,7 +244,8 @@ func copilotHooks() hostFile {
 		paths: []string{".github/hooks/svc.json"},
 		hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
 			events: failing("postToolUseFailure", "bash|powershell",
-				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools+"|view", "postToolUse", copilotTools, "agentStop", "sessionEnd"))},
+				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools+"|view", "postToolUse", copilotTools,
+					"agentStop", "sessionEnd"))},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // definition is a line that begins one, in most languages; and what git takes
 // for one, a name in the first column.
 var definition = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|async|abstract|final|override)\s+)*` +
+	return regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|async|abstract|final)\s+)*` +
 		`(?:func|fun|fn|def|function|class|interface|type|struct|impl|trait|enum|module|object)\b|^[A-Za-z_$][^;]*[({:]\s*$`)
 })
 
