@@ -50,11 +50,12 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
+		{"plain"},
 		{"gitrepo/odb", "gitrepo/diff", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
 		{"gitrepo"},
 		{"shellscan", "bridge", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",
 			"hook/spool", "cli/term"},
-		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record"},
+		{"host", "workspace", "formats", "symbols", "bodies", "hook/post", "hook/record", "hook/view"},
 		{"extract", "references/locate"},
 		{"references"},
 		{"analysis"},

@@ -32,8 +32,15 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	}
 	var a host.Answer
 	if len(sends) > 0 {
-		if a, err = r.ask(ctx, sends); err != nil {
-			return host.Output{}, err
+		r.stale = r.overwrites(sends)
+		a, err = r.ask(ctx, sends)
+		r.stop(&a)
+		if r.begin(sends, a.Block); err != nil {
+			if !a.Block {
+				return host.Output{}, err
+			}
+			r.log(err)
+			r.unanswered()
 		}
 		if sends[0].event == wire.HookSessionStart && !c.Host.StartsSessions() {
 			r.spool.Put("begun", "")
@@ -77,9 +84,9 @@ func (r *runner) finish() {
 	case wire.HookSessionEnd:
 		r.leave(!r.unheard)
 		r.spool.RemoveSession()
-		r.spool.Prune()
+		r.prune()
 	case wire.HookSessionStart:
-		r.spool.Prune()
+		r.prune()
 	}
 }
 
@@ -213,9 +220,9 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	errs := make([]error, len(sends))
 	requests := make([]wire.HookRequest, len(sends))
 	own := slices.IndexFunc(sends, func(s send) bool { return s.as == nil })
-	missed := 0
+	missed, stale := 0, 0
 	if login.Edge == "" || own >= 0 && tells(sends[own].event) { // what the edge decides, the server does not hear
-		missed = r.spool.TakeMissed()
+		missed, stale = r.spool.TakeCount(spool.FailOpens), r.spool.TakeCount(spool.StaleWrites)
 	}
 	if own >= 0 {
 		errs[own] = errUnsent
@@ -226,7 +233,8 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	}
 	defer func() {
 		if own < 0 || errs[own] != nil {
-			r.spool.Miss(missed) // still to be told
+			r.spool.Count(spool.FailOpens, missed) // still to be told
+			r.spool.Count(spool.StaleWrites, stale)
 			r.spool.KeepUnheard(login.Server, unheard...)
 		}
 		for i, req := range requests {
@@ -243,7 +251,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 		req := r.request(ctx, s)
 		requests[i] = req
 		if i == own {
-			req.FailOpens, req.Unheard = missed, unheard
+			req.FailOpens, req.StaleWrites, req.Unheard = missed, stale, unheard
 		}
 		if s.lead || i == len(sends)-1 {
 			if replies[i], errs[i] = r.evaluate(ctx, req); errs[i] != nil && s.lead {
@@ -296,6 +304,7 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 	r.keepWants(s.at.Root, reply.Wants)
 	r.startChecks(s, reply.MergeChecks)
 	r.keepStatusLine(s, reply)
+	r.keepStalePolicy(s, reply)
 	r.keepStash(s, reply)
 	if s.event == wire.HookPostEdit {
 		r.noteSent(s, req.Repo.BaseSHA, req.Analysis, stamps)

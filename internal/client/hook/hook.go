@@ -122,6 +122,7 @@ type runner struct {
 	shell   command  // that the call runs or ran, if it is one in a shell
 	unheard bool     // that the session ends did not get through
 	noted   []string // what the watcher is to leave to this session, by name
+	stale   stale    // what the call would undo
 }
 
 // Run handles one event and returns the exit code of the process.
@@ -177,21 +178,30 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 		return host.Output{}, err
 	}
 	r.call = c
+	if len(c.Reads) > 0 {
+		return c.Quiet(), r.noteReads()
+	}
 	if c.At == "" || c.Event == "" && c.At != host.BeforeModel && c.At != host.Said || r.stepAside() {
 		return c.Quiet(), nil
 	}
 	if c.Cwd == "" {
 		c.Cwd = r.dir()
 	}
-	if c.Session == "" {
-		c.Session = "unnamed-" + spool.Hash(c.Host.ID, c.Cwd)[:16]
-	}
-	r.spool = spool.Open(r.TempDir, c.Host.ID, c.Session)
+	r.open()
 	if c.At == host.Said {
 		r.spool.Put("said", excerpt.Text(c.Said, wire.MaxStatusExcerpt))
 		return c.Quiet(), nil
 	}
 	return r.answer(ctx)
+}
+
+// open finds what the session remembers. One without a name goes by its folder.
+func (r *runner) open() {
+	c := r.call
+	if c.Session == "" {
+		c.Session = "unnamed-" + spool.Hash(c.Host.ID, c.Cwd)[:16]
+	}
+	r.spool = spool.Open(r.TempDir, c.Host.ID, c.Session)
 }
 
 // Named reads --tool and --event. Anything else is ignored: a newer

@@ -12,7 +12,7 @@ import (
 // did not answer.
 func (r *runner) unanswered() {
 	if r.breaker != nil && r.spool != nil && r.call != nil && r.call.Event != "" && r.call.Event != wire.HookSessionEnd {
-		r.spool.Miss(1)
+		r.spool.Count(spool.FailOpens, 1)
 	}
 }
 
@@ -50,7 +50,7 @@ func (r *runner) decidedByNobody(replies []wire.HookReply, errs []error) bool {
 			continue
 		}
 		r.nobody = true
-		r.spool.Miss(1)
+		r.spool.Count(spool.FailOpens, 1)
 		r.breaker.Failed(context.DeadlineExceeded)
 		if replies[i].InjectContext == "" {
 			replies[i].InjectContext = r.uncheckedWords(context.DeadlineExceeded)

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -48,9 +49,13 @@ func (r *runner) askAgain(ctx context.Context, s send, req wire.HookRequest, fir
 
 // pending works out what the wanted files would be like after the edit.
 func (r *runner) pending(ctx context.Context, s send, wanted []string) []wire.HookPending {
-	contents, gone := r.after(s, wanted)
-	if len(contents) == 0 {
+	drafted := r.after(s, wanted)
+	if len(drafted) == 0 {
 		return nil
+	}
+	contents := make(map[string][]byte, len(drafted))
+	for p, d := range drafted {
+		contents[p] = d.content
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
@@ -61,7 +66,7 @@ func (r *runner) pending(ctx context.Context, s send, wanted []string) []wire.Ho
 	}
 	var out []wire.HookPending
 	for _, d := range drafts {
-		if gone[d.Path] {
+		if drafted[d.Path].gone {
 			d.NewBlob = ""
 		}
 		out = append(out, wire.HookPending{
@@ -76,13 +81,19 @@ func (r *runner) pending(ctx context.Context, s send, wanted []string) []wire.Ho
 	return out
 }
 
-// after returns what the wanted files would hold, and which would be gone.
-func (r *runner) after(s send, wanted []string) (contents map[string][]byte, gone map[string]bool) {
-	contents, gone = map[string][]byte{}, map[string]bool{}
+// A draft is what a file would hold after an edit.
+type draft struct {
+	content []byte
+	gone    bool
+	quotes  bool // the edit names the text that it replaces
+}
+
+// after returns what the wanted files would hold, as far as the call tells.
+func (r *runner) after(s send, wanted []string) map[string]draft {
 	if r.call.IsShell() && len(r.call.Paths) == 0 {
-		r.afterCommand(s, wanted, contents, gone)
-		return contents, gone
+		return r.afterCommand(s, wanted)
 	}
+	out := map[string]draft{}
 	byFile := map[string][]host.Change{}
 	for _, c := range r.call.Changes() {
 		full := realPath(absolute(r.call.Cwd, c.Path))
@@ -97,10 +108,11 @@ func (r *runner) after(s send, wanted []string) (contents map[string][]byte, gon
 			continue
 		}
 		if after, deleted, ok := host.Apply(now, changes); ok {
-			contents[rel], gone[rel] = after, deleted
+			blind := slices.ContainsFunc(changes, func(c host.Change) bool { return c.Whole || c.Delete })
+			out[rel] = draft{after, deleted, !blind}
 		}
 	}
-	return contents, gone
+	return out
 }
 
 // plainText returns what a file holds whose edit can be worked out: nothing, if
@@ -113,13 +125,14 @@ func plainText(name string) ([]byte, bool) {
 	if !info.Mode().IsRegular() || info.Size() > maxEdited {
 		return nil, false
 	}
-	data, err := os.ReadFile(name)
+	data, err := plain.ReadHere(name, maxEdited)
 	return data, err == nil
 }
 
 // afterCommand is after for a command in a shell, of the files whose new
 // content follows from its text.
-func (r *runner) afterCommand(s send, wanted []string, contents map[string][]byte, gone map[string]bool) {
+func (r *runner) afterCommand(s send, wanted []string) map[string]draft {
+	out := map[string]draft{}
 	dir := r.commandDir()
 	byFile := map[string][]shellscan.Edit{}
 	for _, e := range r.scan(dir, s.at.Repo).Edits {
@@ -142,9 +155,11 @@ func (r *runner) afterCommand(s send, wanted []string, contents map[string][]byt
 			continue
 		}
 		if after, deleted, ok := shellscan.Apply(string(now), edits, read); ok {
-			contents[rel], gone[rel] = []byte(after), deleted
+			blind := slices.ContainsFunc(edits, func(e shellscan.Edit) bool { return len(e.Replace) == 0 && !e.Append })
+			out[rel] = draft{[]byte(after), deleted, !blind}
 		}
 	}
+	return out
 }
 
 func wireHunks(hunks []diff.Hunk) []coord.Hunk {

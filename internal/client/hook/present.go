@@ -90,7 +90,7 @@ func (r *runner) reap(ctx context.Context, sends []send) {
 // is done. What a service that is not asked now knows of it stays.
 func (r *runner) endOther(ctx context.Context, who record.Owner, at []presence.Where) bool {
 	done := true
-	missed := spool.Open(r.TempDir, who.Tool, who.Session).TakeMissed()
+	missed := spool.Open(r.TempDir, who.Tool, who.Session).TakeCount(spool.FailOpens)
 	for _, w := range at {
 		if w.Server != r.login.Server || len(w.Remotes) == 0 {
 			done = false

@@ -67,8 +67,9 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		Client: wire.HookClient{
 			CLIVersion: excerpt.Text(r.Version, 40), OS: runtime.GOOS, ToolVersion: excerpt.Text(c.Version, 80), MachineIDHash: r.machineHash(),
 		},
-		Repo:  r.repo(ctx, s),
-		Paths: s.paths,
+		Repo:    r.repo(ctx, s),
+		Paths:   s.paths,
+		Checked: r.stale.checked[s.at.Root],
 	}
 	req.Session.Model, req.Session.Surface, req.Session.Deaf = excerpt.Text(c.Model, 200), excerpt.Text(c.Surface, 40), len(c.Host.Takes) == 0
 	if s.as != nil {

@@ -25,6 +25,7 @@ type command struct {
 	// sweeps are its git commands that take hold of uncommitted work, by the
 	// working copy in which they do.
 	sweeps  map[string][]wire.HookGit
+	scanned *shellscan.Result
 	stashes bool      // it has ended, and may have made a stash
 	began   time.Time // when it did
 }
@@ -37,6 +38,7 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 	result := r.scan(dir, repo)
 	var out []target
 	if c.At == host.BeforeTool {
+		r.showing(dir, result.Reads)
 		if !result.ReadOnly {
 			r.spool.Put(spool.ShellPrefix+r.commandKey(), snapshot(repo))
 		}
@@ -84,6 +86,15 @@ func withRepo(out []target, repo *gitrepo.Repo) []target {
 }
 
 func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
+	if r.shell.scanned == nil {
+		found := r.read(dir, repo)
+		r.shell.scanned = &found
+	}
+	return *r.shell.scanned
+}
+
+// read reads the command of the call.
+func (r *runner) read(dir string, repo *gitrepo.Repo) shellscan.Result {
 	vars := map[string]string{"HOME": login.Home(r.Getenv), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
 	if repo != nil {
 		vars["GIT_ROOT"] = repo.Root

@@ -28,10 +28,11 @@ type Call struct {
 	CallID  string
 	Turn    string
 	Stamp   string
-	Paths   []string // files an edit names, as the host wrote them
-	Command string   // of a shell tool
-	Folder  string   // where the command runs, if not in Cwd
-	Failed  bool     // the tool failed
+	Paths   []string  // files an edit names, as the host wrote them
+	Reads   []Reading // files that a tool is about to show the model
+	Command string    // of a shell tool
+	Folder  string    // where the command runs, if not in Cwd
+	Failed  bool      // the tool failed
 
 	Prompt   string
 	Plan     string
@@ -136,6 +137,8 @@ func (c *Call) readTool(p payload, e Event) {
 		if strings.Contains(c.Command, patch.Begin) {
 			c.Paths = patch.Envelope(c.Command)
 		}
+	case c.Tool == Read && c.At == BeforeTool:
+		c.Reads = readings(input)
 	case c.Tool == ExitPlanMode:
 		if in, ok := input.(map[string]any); ok {
 			c.Plan = payload(in).text(planKeys)

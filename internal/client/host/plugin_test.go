@@ -146,13 +146,14 @@ func TestPluginsActOnAnswers(t *testing.T) {
 	}
 }
 
-// What a plugin sends must be understood, and reads must not be sent at all.
+// What a plugin sends must be understood. What is read is only noted: it is no
+// event.
 func TestPluginsAreUnderstood(t *testing.T) {
 	want := map[string][]string{
-		"opencode":  {"session_start s1", "prompt s1", "pre_edit s1", "post_edit s1", "stop s1 All done.", "session_end s1"},
-		"kilo_code": {"session_start s1", "prompt s1", "pre_edit s1", "post_edit s1", "stop s1", "session_end s1"},
-		"omp":       {"session_start s1", "prompt s1", "pre_edit s1", "post_edit s1", "stop s1 All done.", "session_end s1"},
-		"cline":     {"session_start s1", "pre_edit s1", "post_edit s1", "stop s1 All done."},
+		"opencode":  {"session_start s1", "prompt s1", "read s1", "pre_edit s1", "post_edit s1", "stop s1 All done.", "session_end s1"},
+		"kilo_code": {"session_start s1", "prompt s1", "read s1", "pre_edit s1", "post_edit s1", "stop s1", "session_end s1"},
+		"omp":       {"session_start s1", "prompt s1", "read s1", "pre_edit s1", "post_edit s1", "stop s1 All done.", "session_end s1"},
+		"cline":     {"session_start s1", "read s1", "pre_edit s1", "post_edit s1", "stop s1 All done."},
 	}
 	for id, events := range want {
 		t.Run(id, func(t *testing.T) {
@@ -174,7 +175,11 @@ func TestPluginsAreUnderstood(t *testing.T) {
 				if c.Cwd == "" {
 					t.Errorf("%s has no folder", c.Event)
 				}
-				got = append(got, strings.TrimSpace(string(c.Event)+" "+c.Session+" "+c.Said))
+				name := string(c.Event)
+				if c.Tool == Read {
+					name = "read"
+				}
+				got = append(got, strings.TrimSpace(name+" "+c.Session+" "+c.Said))
 			}
 			a, _ := json.Marshal(got)
 			b, _ := json.Marshal(events)

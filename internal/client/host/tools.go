@@ -13,6 +13,7 @@ const (
 	MultiEdit    = "MultiEdit"
 	NotebookEdit = "NotebookEdit"
 	Delete       = "Delete"
+	Read         = "Read"
 	Bash         = "Bash"
 	PowerShell   = "PowerShell"
 	ExitPlanMode = "ExitPlanMode"
@@ -31,6 +32,8 @@ var toolNames = map[string]string{
 	"multiedit": MultiEdit, "multi_edit": MultiEdit, "multi_replace_string_in_file": MultiEdit, "multi_replace_file_content": MultiEdit,
 	"notebookedit": NotebookEdit, "notebook_edit": NotebookEdit, "edit_notebook_file": NotebookEdit,
 	"delete": Delete, "delete_file": Delete, "remove-files": Delete,
+	"read": Read, "read_file": Read, "read_files": Read, "read_many_files": Read, "fs_read": Read, "view": Read, "view_file": Read,
+	"notebookread": Read, "beforereadfile": Read,
 	"bash": Bash, "shell": Bash, "exec_command": Bash, "local_shell": Bash, "run_shell_command": Bash,
 	"execute_bash": Bash, "execute": Bash, "execute_command": Bash, "run_command": Bash, "run_commands": Bash,
 	"run_in_terminal": Bash, "launch-process": Bash, "developer__shell": Bash,

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -77,7 +78,8 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"gemini"}, homes: []string{".gemini/settings.json"}, marks: []string{".gemini", "GEMINI.md"},
 			files: []hostFile{{paths: []string{".gemini/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
-					events: events("SessionStart", "BeforeAgent", "BeforeTool", "^(write_file|replace|run_shell_command|exit_plan_mode)$",
+					events: events("SessionStart", "BeforeAgent", "BeforeTool",
+						"^(write_file|replace|run_shell_command|exit_plan_mode|read_file|read_many_files)$",
 						"AfterTool", "^(write_file|replace|run_shell_command)$", "AfterAgent", "SessionEnd")}}},
 			instructions: []string{"GEMINI.md"}, redirect: geminiInstructions, trust: geminiTrust,
 			Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
@@ -175,7 +177,7 @@ var table = sync.OnceValue(func() []Host {
 			files: []hostFile{{paths: []string{".qwen/settings.json"}, entry: mcp("mcpServers"),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 					events: failing("PostToolUseFailure", "^(run_shell_command)$",
-						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode)$",
+						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode|read_file)$",
 							"^(edit|write_file|notebook_edit|run_shell_command)$"))}}},
 			instructions: []string{"AGENTS.md", "QWEN.md"},
 			Note:         "start qwen here once and approve the svc tool server",
@@ -195,9 +197,9 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"droid"}, homes: []string{".factory"}, marks: []string{".factory"},
 			files: []hostFile{
 				{paths: []string{".factory/hooks.json"}, use: droidHooksFile,
-					hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode", droidTools)}},
+					hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode|Read", droidTools)}},
 				{paths: []string{".factory/settings.json"}, use: func(read reader) bool { return !droidHooksFile(read) },
-					hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode", droidTools)}},
+					hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode|Read", droidTools)}},
 				{paths: []string{".factory/mcp.json"}, entry: mcp("mcpServers", stdio)},
 			},
 			instructions: []string{"AGENTS.md"},
@@ -213,7 +215,7 @@ var table = sync.OnceValue(func() []Host {
 				hooks: &hookTable{
 					at:     []string{"hooks"},
 					render: crushEntry,
-					events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash)$", short}},
+					events: []hookEvent{{"PreToolUse", "^(edit|write|multiedit|bash|view)$", short}},
 				}}},
 			instructions: []string{"AGENTS.md", "CRUSH.md"},
 			Note:         "restart Crush; it has hooks before tool calls only, so briefings reach it through the tool server",
@@ -223,7 +225,8 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"auggie"}, homes: []string{".augment"}, marks: []string{".augment", ".augment-guidelines"},
 			files: []hostFile{{paths: []string{".augment/settings.json"}, entry: mcp("mcpServers", stdio),
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(millis),
-					events: events("SessionStart", "PromptSubmit", "PreToolUse", augmentTools, "PostToolUse", augmentTools, "Stop", "SessionEnd")}}},
+					events: events("SessionStart", "PromptSubmit", "PreToolUse", augmentTools+"|view", "PostToolUse", augmentTools,
+						"Stop", "SessionEnd")}}},
 			instructions: []string{"AGENTS.md", "CLAUDE.md"},
 			Note:         "restart auggie or reload the IDE window",
 		},
@@ -241,7 +244,8 @@ func copilotHooks() hostFile {
 		paths: []string{".github/hooks/svc.json"},
 		hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
 			events: failing("postToolUseFailure", "bash|powershell",
-				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools, "postToolUse", copilotTools, "agentStop", "sessionEnd"))},
+				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools+"|view", "postToolUse", copilotTools,
+					"agentStop", "sessionEnd"))},
 	}
 }
 
@@ -251,7 +255,7 @@ func claudeCodeEvents() []hookEvent {
 	const tools = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 	return failing("PostToolUseFailure", "Bash|PowerShell",
 		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short},
-			hookEvent{"PostToolUse", "PowerShell", long}))
+			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}))
 }
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
@@ -268,7 +272,8 @@ const goosePlugin = `{
 func cursorEvents() []hookEvent {
 	const tools = "^(Write|Delete|Shell)$"
 	return failing("postToolUseFailure", "^(Shell)$",
-		append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", tools, "postToolUse", tools, "stop", "sessionEnd"),
+		append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", "^(Write|Delete|Shell|Read)$", "postToolUse", tools, "stop",
+			"sessionEnd"),
 			hookEvent{"afterAgentResponse", "", short}))
 }
 
@@ -296,7 +301,8 @@ func codexEvents() []hookEvent {
 // AgentSpawn the command line's. Neither has an end.
 func kiroEvents() []hookEvent {
 	const tools = "^(fs_write|create_file|str_replace|fs_append|delete_file|apply_patch|edit_file|execute_bash|execute_pwsh|shell)$"
-	all := events("SessionStart", "UserPromptSubmit", "PreToolUse", tools, "PostToolUse", tools, "Stop", "")
+	reading := strings.TrimSuffix(tools, ")$") + "|read_file|fs_read)$"
+	all := events("SessionStart", "UserPromptSubmit", "PreToolUse", reading, "PostToolUse", tools, "Stop", "")
 	return slices.Insert(all, 1, hookEvent{"AgentSpawn", "", short})
 }
 

@@ -39,6 +39,7 @@ func (s *scanner) command(c call) {
 		return
 	}
 	name := path.Base(strings.ReplaceAll(c.name, `\`, "/"))
+	s.reading(name, c)
 	if rule, ok := s.rules[name]; ok {
 		rule(s, c)
 		return

@@ -39,6 +39,7 @@ type Write struct {
 type Result struct {
 	Writes   []Write
 	Edits    []Edit  // what it does to the contents, where that can be read
+	Reads    []Read  // what it shows of files
 	Sweeps   []Sweep // git commands that take hold of all uncommitted work
 	ReadOnly bool    // every part of it is known to write nothing
 }
@@ -86,6 +87,8 @@ type scanner struct {
 	writes   []Write
 	edits    []Edit
 	sweeps   []Sweep
+	reads    []Read
+	hidden   int // what is printed now goes elsewhere
 	readOnly bool
 }
 
@@ -104,7 +107,7 @@ func newScanner(vars map[string]string) *scanner {
 }
 
 func (s *scanner) result() Result {
-	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, ReadOnly: s.readOnly && len(s.writes) == 0}
+	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, Reads: s.reads, ReadOnly: s.readOnly && len(s.writes) == 0}
 }
 
 // script scans a text in shell syntax. A text that does not parse is scanned
@@ -157,6 +160,10 @@ func (s *scanner) stmt(st *syntax.Stmt, in input) {
 	}
 	if len(st.Redirs) > 0 {
 		s.redirected(st, in)
+	}
+	if printsElsewhere(st.Redirs) {
+		s.hidden++
+		defer func() { s.hidden-- }()
 	}
 	switch c := st.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -220,9 +227,11 @@ func (s *scanner) binary(c *syntax.BinaryCmd, in input) {
 		return
 	}
 	var out input
-	s.sub(func() {
-		s.stmt(c.X, in)
-		out = s.output(c.X)
+	s.piped(c, func() {
+		s.sub(func() {
+			s.stmt(c.X, in)
+			out = s.output(c.X)
+		})
 	})
 	s.sub(func() { s.stmt(c.Y, out) })
 }

@@ -125,11 +125,12 @@ func cutAffix(v, arg value, cut func(string, string) (string, bool)) value {
 
 // cmdSubst knows the few commands whose output follows from their text.
 func (s *scanner) cmdSubst(c *syntax.CmdSubst) value {
-	if len(c.Stmts) != 1 {
+	s.unseen(func() {
 		s.sub(func() { s.stmts(c.Stmts, input{}) })
+	})
+	if len(c.Stmts) != 1 {
 		return value{}
 	}
-	s.sub(func() { s.stmt(c.Stmts[0], input{}) })
 	call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
 		return value{}

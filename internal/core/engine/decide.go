@@ -25,6 +25,7 @@ type Edit struct {
 	Copy    string     // its working copy
 	Since   coord.Time // when the session began: what others did before, it has read
 	Paths   []string   // relative to the repository's root
+	Checked []string   // those of them whose others' changes in the same working copy the client looks after
 	Now     coord.Time // for the words of a warning; 0 gives absolute times
 	// Pending holds, by path, what files would be like after the edit: the
 	// lines of the base that it replaces. Nil while nobody has worked that out.
@@ -147,6 +148,9 @@ func (d *decider) changedBy(path string, own *Change, e *entry) {
 	}
 	c := theirs.change
 	if c.Copy == d.edit.Copy {
+		if slices.Contains(d.edit.Checked, path) {
+			return
+		}
 		seen := d.edit.Since
 		for _, t := range c.By {
 			if t.Session == d.edit.Session {

@@ -83,6 +83,8 @@ type HookRequest struct {
 	Status        *HookStatus     `json:"status,omitempty"`
 	Pending       []HookPending   `json:"pending,omitempty" maxItems:"500" doc:"For pre_edit, when the answer before asked for it in want_lines: the base lines that the edit would replace"`
 	LineMaps      []coord.LineMap `json:"line_maps,omitempty" maxItems:"20" doc:"What an answer before asked for in wants, as far as this machine has both versions"`
+	Checked       []string        `json:"checked,omitempty" maxItems:"500" itemMinLength:"1" itemMaxLength:"1024" doc:"For pre_edit and pre_shell: those of paths of which the client knows what others changed in this working copy since the session last saw them. It says itself what matters of that"`
+	StaleWrites   int             `json:"stale_writes,omitempty" minimum:"0" doc:"Edits of this session that the client refused since one was last told, because they would have undone what others changed in this working copy"`
 	FailOpens     int             `json:"fail_opens,omitempty" minimum:"0" doc:"Events of this session that failed open since one was last answered"`
 	Unheard       []string        `json:"unheard,omitempty" maxItems:"20" itemMinLength:"1" itemMaxLength:"200" doc:"The dedupe_key of events of this session whose answers did not arrive: what they told is told again"`
 }

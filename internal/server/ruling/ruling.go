@@ -35,7 +35,8 @@ type Session struct {
 
 // EditOf returns what an event is about to write.
 func EditOf(e *wire.HookRequest, w *engine.Worker, s Session, now coord.Time) engine.Edit {
-	return engine.Edit{Worker: w, Session: s.ID, Copy: s.Copy, Since: s.Since, Paths: e.Paths, Now: now, Pending: pendingOf(e)}
+	return engine.Edit{Worker: w, Session: s.ID, Copy: s.Copy, Since: s.Since, Paths: e.Paths, Checked: e.Checked, Now: now,
+		Pending: pendingOf(e)}
 }
 
 // pendingOf returns what files would be like after an edit, if the event tells.

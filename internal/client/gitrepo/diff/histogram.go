@@ -288,7 +288,7 @@ func (b *block) down(lines []int32) bool {
 	return true
 }
 
-// hunks reads the result.
+// hunks reads the result, with hashes of the lines if they are given.
 func (c *comparison) hunks(after [][]byte) []Hunk {
 	var out []Hunk
 	for i, j := 0, 0; i < len(c.old) || j < len(c.new); i, j = i+1, j+1 {
@@ -301,9 +301,43 @@ func (c *comparison) hunks(after [][]byte) []Hunk {
 			h.NewCount++
 		}
 		if h.OldCount+h.NewCount > 0 {
-			h.Hash = hashOf(after[came:j])
+			if after != nil {
+				h.Hash = hashOf(after[came:j])
+			}
 			out = append(out, h)
 		}
 	}
 	return slices.Clip(out)
+}
+
+// CompareLines is compare for lines that stand for themselves by a number: it
+// returns where two versions differ, and false where only git can tell.
+func CompareLines(before, after []uint64) ([]Hunk, bool) {
+	if len(before)+len(after) > maxCompared {
+		return nil, false
+	}
+	known := make(map[uint64]int32, len(before)+len(after)/4)
+	numbered := func(lines []uint64) []int32 {
+		out := make([]int32, len(lines))
+		for i, l := range lines {
+			n, ok := known[l]
+			if !ok {
+				n = int32(len(known))
+				known[l] = n
+			}
+			out[i] = n
+		}
+		return out
+	}
+	c := &comparison{
+		old: numbered(before), new: numbered(after),
+		oldGone: make([]bool, len(before)), newCame: make([]bool, len(after)), next: make([]int32, len(before)),
+	}
+	c.count, c.first = make([]int32, len(known)), make([]int32, len(known))
+	if !c.between(0, len(c.old), 0, len(c.new)) {
+		return nil, false
+	}
+	shift(c.old, c.oldGone, c.newCame)
+	shift(c.new, c.newCame, c.oldGone)
+	return c.hunks(nil), true
 }

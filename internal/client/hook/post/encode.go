@@ -61,6 +61,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	w.text("prompt_excerpt", req.PromptExcerpt, false)
 	w.text("plan_text", req.PlanText, false)
 	w.texts("paths", req.Paths, false)
+	w.texts("checked", req.Checked, false)
 	if req.Shell != nil {
 		w.object("shell", func() { w.shell(req.Shell) })
 	}
@@ -74,6 +75,7 @@ func encode(req wire.HookRequest) ([]byte, error) {
 	if len(req.Pending) > 0 {
 		w.list("pending", len(req.Pending), func(i int) { w.pending(&req.Pending[i]) })
 	}
+	w.number("stale_writes", req.StaleWrites, false)
 	w.number("fail_opens", req.FailOpens, false)
 	w.texts("unheard", req.Unheard, false)
 	w.close('}')
@@ -326,6 +328,9 @@ func decode(data []byte) (wire.HookReply, error) {
 			out.Wants = append(out.Wants, wire.WantedMap{Path: path, Ours: ours, Theirs: theirs})
 		}
 	}
+	out.StaleWrite, _ = m["stale_write"].(string)
+	unchecked, _ := m["unchecked"].(string)
+	out.Unchecked = wire.Unchecked(unchecked)
 	out.Watch = decodeWatch(m["watch"])
 	out.MergeChecks = decodeChecks(m["merge_checks"])
 	if list, ok := m["want_lines"].([]any); ok {

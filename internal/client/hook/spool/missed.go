@@ -58,28 +58,32 @@ func Own(folder string) bool {
 // ForgetAll makes the folder of Memory anew. What was in it is a convenience.
 func ForgetAll(folder string) error { return os.RemoveAll(folder) }
 
-// missedName is the entry in which a session counts, one byte each, its events
-// that no service answered.
-const missedName = "missed"
+// A Tally is what a session counts between two answers of a service, one byte
+// each in an entry of its own.
+type Tally string
 
-// Miss counts events of the session that went unanswered.
-func (s *Spool) Miss(n int) {
+const (
+	FailOpens   Tally = "missed" // events that no service answered
+	StaleWrites Tally = "stale"  // edits that were refused because they would undo others' lines
+)
+
+// Count adds to a tally.
+func (s *Spool) Count(t Tally, n int) {
 	if s.base != "" && n > 0 {
-		_ = Append(filepath.Join(s.session, missedName), strings.Repeat(".", n))
+		_ = Append(filepath.Join(s.session, string(t)), strings.Repeat(".", n))
 	}
 }
 
-// TakeMissed returns how many there were, to be told now. In good times it
-// costs a look.
-func (s *Spool) TakeMissed() int {
-	if !s.Knows(missedName) {
+// TakeCount returns a tally, to be told now. In good times it costs a look.
+func (s *Spool) TakeCount(t Tally) int {
+	if !s.Knows(string(t)) {
 		return 0
 	}
-	return min(len(s.Take(missedName)), maxMissed)
+	return min(len(s.Take(string(t))), maxTally)
 }
 
-// maxMissed is as far as a session counts.
-const maxMissed = 100_000
+// maxTally is as far as a session counts.
+const maxTally = 100_000
 
 // The service counts what it answers as told, and cannot know whether an answer
 // arrived: one that comes after a hook's time is up tells nobody. So a session

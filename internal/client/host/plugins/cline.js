@@ -22,6 +22,7 @@ export default {
       await send("beforeRun", ctx, {})
     },
     async beforeTool(ctx) {
+      if (ctx.toolCall?.toolName === "read_files") return void (await send("beforeTool", ctx, { toolCall: call(ctx) }))
       if (!svcTools.has(ctx.toolCall?.toolName)) return
       const { block, reason, context } = await send("beforeTool", ctx, { toolCall: call(ctx) })
       if (block) return { skip: true, reason }

@@ -27,6 +27,7 @@ export default function (pi) {
     if (context) return { message: { customType: "svc", content: context, display: true } }
   })
   on("tool_call", async ({ toolName, toolCallId, input }, send) => {
+    if (toolName === "read") return void (await send({ toolName, toolCallId, input }))
     if (!svcTools.has(toolName)) return
     const { block, reason } = await send({ toolName, toolCallId, input })
     if (block) return { block: true, reason }

@@ -58,6 +58,7 @@ function svcHooks(tool, { directory, client }) {
     },
 
     "tool.execute.before": async (input, output) => {
+      if (input.tool === "read") return void (await send("tool.execute.before", input.sessionID, { input, output: { args: output.args } }))
       if (!svcTools.has(input.tool)) return
       const answer = await send("tool.execute.before", input.sessionID, { input, output: { args: output.args } })
       if (answer.block) throw new Error(answer.reason)

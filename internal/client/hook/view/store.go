@@ -1,0 +1,131 @@
+package view
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/hook/spool"
+)
+
+// A Book is where the views of all sessions of this machine lie: a folder for
+// each file of a working copy, with a file for each session. They outlive the
+// session: who left uncommitted lines behind is known as long as they are fresh.
+type Book struct{ dir string }
+
+const (
+	age     = 48 * time.Hour
+	maxView = 16 << 20 // bytes of one
+	maxSeen = 200      // sessions of one file that are looked at
+)
+
+// In returns the book that lies with a spool; the zero Book keeps nothing.
+func In(s *spool.Spool) Book {
+	if !s.Remembers() {
+		return Book{}
+	}
+	return Book{s.SharedFile("views")}
+}
+
+func (b Book) of(root, path string) string {
+	return filepath.Join(b.dir, spool.Hash(root, path)[:24])
+}
+
+func (b Book) file(root, path, tool, session string) string {
+	return filepath.Join(b.of(root, path), spool.Hash(tool, session)[:24])
+}
+
+// Load returns what a session has seen of a file, and false if it never saw it.
+func (b Book) Load(root, path, tool, session string) (*File, bool) {
+	f := &File{Tool: tool, Session: session}
+	if b.dir == "" {
+		return f, false
+	}
+	read, ok := load(b.file(root, path, tool, session))
+	if !ok {
+		return f, false
+	}
+	return read, true
+}
+
+func load(name string) (*File, bool) {
+	data, err := spool.ReadFile(name, maxView)
+	if err != nil {
+		return nil, false
+	}
+	head, rest, ok := strings.Cut(string(data), "\n")
+	parts := strings.Split(head, "\t")
+	if !ok || len(parts) != 4 || len(rest)%8 != 0 {
+		return nil, false
+	}
+	f := &File{Tool: parts[0], Session: parts[1], Stamp: parts[2], Lines: make([]Line, len(rest)/8)}
+	f.WroteAt, _ = strconv.ParseInt(parts[3], 10, 64)
+	for i := range f.Lines {
+		f.Lines[i] = Line(binary.LittleEndian.Uint64([]byte(rest[8*i : 8*i+8])))
+	}
+	return f, true
+}
+
+// Save keeps what a session has seen of a file.
+func (b Book) Save(root, path string, f *File) error {
+	if b.dir == "" {
+		return nil
+	}
+	return b.keep(b.file(root, path, f.Tool, f.Session), f)
+}
+
+func (b Book) keep(name string, f *File) error {
+	if strings.ContainsAny(f.Tool+f.Session+f.Stamp, "\t\n") || 8*len(f.Lines) > maxView {
+		return nil
+	}
+	data := []byte(f.Tool + "\t" + f.Session + "\t" + f.Stamp + "\t" + strconv.FormatInt(f.WroteAt, 10) + "\n")
+	for _, l := range f.Lines {
+		data = binary.LittleEndian.AppendUint64(data, uint64(l))
+	}
+	err := spool.Replace(name, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
+			err = spool.Replace(name, data)
+		}
+	}
+	return err
+}
+
+// Others returns what other sessions have seen of a file.
+func (b Book) Others(root, path, tool, session string) (out []*File) {
+	if b.dir == "" {
+		return nil
+	}
+	list, err := os.ReadDir(b.of(root, path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range list[:min(len(list), maxSeen)] {
+		if strings.HasSuffix(e.Name(), pendingEnd) {
+			continue
+		}
+		f, ok := load(filepath.Join(b.of(root, path), e.Name()))
+		if ok && (f.Tool != tool || f.Session != session) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Prune forgets what nobody has looked at for two days.
+func (b Book) Prune() {
+	if b.dir == "" {
+		return
+	}
+	list, _ := os.ReadDir(b.dir)
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
+			_ = os.RemoveAll(filepath.Join(b.dir, e.Name()))
+		}
+	}
+}
