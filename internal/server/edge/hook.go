@@ -54,7 +54,11 @@ func (a *account) hook(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), max(within-slack, slack))
 	defer cancel()
-	h := &hooked{account: a, HookRequest: &e, body: body, of: wire.EdgeSession{Tool: e.Session.Tool, ExternalID: e.Session.ExternalID}}
+	h := &hooked{account: a, HookRequest: &e, body: body, of: wire.EdgeSession{
+		Tool:       e.Session.Tool,
+		ExternalID: e.Session.ExternalID,
+		Key:        e.Session.Key,
+	}}
 	var remotes []string
 	for _, text := range e.Repo.RemoteFingerprints {
 		if fp, ok := scope.Fingerprint(text); ok && !slices.Contains(remotes, fp) {
