@@ -144,6 +144,7 @@ chaos: build ## svcd, three replicas and PostgreSQL broken under load: nothing a
 	go build -tags netgo,osusergo,trusting -o bin/svcd-trusting ./cmd/svcd
 	go build -o bin/chaos ./internal/tools/chaos
 	bin/chaos kills frozen faults
+	go run ./internal/tools/pgrun -- go test ./internal/server/edge -run Histories -decisions 100000 -timeout 2h
 	bin/chaos -faults 0 pairs
 	if [ "$$(id -u)" = 0 ]; then bin/chaos full; else echo "without the full disk: it takes root"; fi
 	! bin/chaos -kills 2 -control kills

@@ -37,6 +37,7 @@ type FollowWork struct {
 type EdgeSession struct {
 	Tool       string `json:"tool" minLength:"1" maxLength:"40"`
 	ExternalID string `json:"external_id" minLength:"1" maxLength:"200"`
+	Key        string `json:"key,omitempty" maxLength:"200" doc:"The session's key, where it has one"`
 	Beat       bool   `json:"beat,omitempty" doc:"It has edited since the caller last asked: it is alive"`
 }
 

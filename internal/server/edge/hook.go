@@ -54,7 +54,11 @@ func (a *account) hook(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), max(within-slack, slack))
 	defer cancel()
-	h := &hooked{account: a, HookRequest: &e, body: body, of: wire.EdgeSession{Tool: e.Session.Tool, ExternalID: e.Session.ExternalID}}
+	h := &hooked{account: a, HookRequest: &e, body: body, of: wire.EdgeSession{
+		Tool:       e.Session.Tool,
+		ExternalID: e.Session.ExternalID,
+		Key:        e.Session.Key,
+	}}
 	var remotes []string
 	for _, text := range e.Repo.RemoteFingerprints {
 		if fp, ok := scope.Fingerprint(text); ok && !slices.Contains(remotes, fp) {
@@ -153,13 +157,16 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 	}
 	reply, status, err := h.ask(ctx)
 	switch {
-	case err == nil && status == 0:
+	case err == nil && status == 0 && reply.Unchecked != "" && l == nil: // it answered, and nobody decided
+		h.unchecked.Add(1)
+		return reply, wire.EdgeUnchecked, 0
+	case err == nil && status == 0 && reply.Unchecked == "":
 		h.asked.Add(1)
 		if l != nil && l.Answer() == wire.Warn {
 			m.note(h.of, l.Key(), quiet(reply))
 		}
 		return reply, wire.EdgeAsked, 0
-	case err == nil && status != http.StatusTooManyRequests && status < 500:
+	case err == nil && status != 0 && status != http.StatusTooManyRequests && status < 500:
 		return reply, wire.EdgeAsked, status
 	case l != nil: // asked for words only: the copy decides
 		h.decided.Add(1)
