@@ -27,6 +27,7 @@ import (
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/cli"
 	"github.com/svc-hq/svc/internal/client/patience"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/dashboard"
 )
@@ -127,7 +128,8 @@ func TestCLIStories(t *testing.T) {
 			s := newServer(e.T().(testing.TB), filepath.Join(e.WorkDir, "data"))
 			e.Values["server"] = s
 			e.Vars = append(e.Vars, "SVC_SERVER="+s.URL, "SVC_CONFIG_DIR="+e.WorkDir+"/config", "HOME="+e.WorkDir,
-				"SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1", patient, "OLGA="+s.token("olga@example.com"), "BOB="+s.token("bob@example.com"))
+				"SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1", patient, "OLGA="+s.token("olga@example.com"),
+				"OLGA_HERSELF="+s.own("olga@example.com"), "BOB="+s.token("bob@example.com"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -312,6 +314,18 @@ func (s *server) request(c *http.Client, method, path, body string, out any, hea
 func (s *server) token(email string) string {
 	var out struct{ Token string }
 	s.post("/v1/tokens", fmt.Sprintf(`{"name":"story","user_email":%q}`, email), &out)
+	return out.Token
+}
+
+// own is a token for a person's own use: no agent can work with it, so it may do
+// what takes a person's word.
+func (s *server) own(email string) string {
+	scopes, err := json.Marshal(coord.ServiceScopes())
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	var out struct{ Token string }
+	s.post("/v1/tokens", fmt.Sprintf(`{"name":"own","user_email":%q,"scopes":%s}`, email, scopes), &out)
 	return out.Token
 }
 

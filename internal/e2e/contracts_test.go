@@ -170,6 +170,11 @@ func TestAPrefixThatAnAdminConfirms(t *testing.T) {
 		t.Errorf("a route that differs by its prefix is not told as probable: %s", told)
 	}
 	said := func() string { return s.conflicts(t)[0].Explanation }
+	if out := api.svc("repos", "prefix", "acme/api", "acme/web", "api/v1/"); !strings.Contains(out, s.URL+"/projects/") ||
+		!strings.Contains(said(), "probably") {
+		t.Errorf("svc repos prefix with a token that agents can use says %s, and then %s", out, said())
+	}
+	api.env = append(api.env, "SVC_TOKEN="+s.own("olga@example.com"))
 	if out := api.svc("repos", "prefix", "acme/api", "acme/web", "api/v1/"); !strings.Contains(out, "are the same") {
 		t.Errorf("svc repos prefix says %s", out)
 	}
@@ -369,7 +374,7 @@ type checkout struct {
 func newCheckout(t *testing.T, s *server, svc, name, token string, files map[string]string) *checkout {
 	c := &checkout{t: t, dir: filepath.Join(t.TempDir(), name), bin: svc, name: name}
 	c.env = append(os.Environ(), "SVC_SERVER="+s.URL, "SVC_TOKEN="+token, "SVC_CONFIG_DIR="+filepath.Join(t.TempDir(), "config"),
-		"SVC_NO_UPDATE_CHECK=1", patient,
+		"SVC_NO_UPDATE_CHECK=1", "SVC_NO_BROWSER=1", patient,
 		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com",
 		"GIT_CONFIG_GLOBAL=/dev/null")
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {

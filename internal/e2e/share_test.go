@@ -10,6 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/presence"
 )
 
 // tool plays an event of Claude Code about one file.
@@ -42,7 +45,7 @@ func TestSharingMovesAgentsAtWork(t *testing.T) {
 		if found == nil {
 			t.Fatalf("session %s is told no session_id: %s", agent.name, told)
 		}
-		l.declare(found[1], agent.file)
+		l.declare(agent.name, found[1], agent.file)
 		l.tool(agent.name, "PreToolUse", agent.file)
 		l.write(agent.file, "x\n")
 		l.tool(agent.name, "PostToolUse", agent.file)
@@ -77,8 +80,9 @@ func TestSharingMovesAgentsAtWork(t *testing.T) {
 	}
 }
 
-// declare claims a file for a session of the local service.
-func (l *laptop) declare(session, file string) {
+// declare claims a file for a session of the local service, as svc mcp does for
+// the agent that its host knows by name.
+func (l *laptop) declare(name, session, file string) {
 	t := l.t
 	t.Helper()
 	s, ok := l.service()
@@ -101,6 +105,7 @@ func (l *laptop) declare(session, file string) {
 	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Svc-Session", session)
+	req.Header.Set("X-Svc-Session-Key", presence.Key(login.Store{Dir: filepath.Join(l.home, ".config", "svc")}.Machine(), "claude_code", name))
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

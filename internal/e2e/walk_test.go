@@ -142,14 +142,17 @@ var plays = map[string]play{
 	"EDITOR=vim svc policy edit":     {shows: `^Changed\.`},
 	"svc repos":                      {shows: `acme/shop`},
 	"svc repos add":                  {shows: `^acme/docs is watched\.`},
-	"svc repos prefix":               {shows: `^Routes of acme/api and acme/web that differ by /api/v1`},
-	"svc repos restore":              {before: doing("svc repos archive acme/shop"), shows: `is watched again`},
-	"svc repos apart":                {shows: `stay two`},
-	"svc repos remove":               {shows: `is forgotten`},
+	"svc repos prefix":               {before: asHerself, shows: `^Routes of acme/api and acme/web that differ by /api/v1`},
+	"svc repos rename":               {before: asHerself, shows: `^acme/shop is now acme/store\.`},
+	"svc repos archive":              {before: asHerself, shows: `^acme/shop is archived`},
+	"svc repos restore":              {before: archived, shows: `is watched again`},
+	"svc repos merge":                {before: asHerself, shows: `^acme/shop-old is now a part of acme/shop\.`},
+	"svc repos apart":                {before: asHerself, shows: `stay two`},
+	"svc repos remove":               {before: asHerself, shows: `is forgotten`},
 	"svc contracts":                  {shows: `GET /users/|db:public\.users`},
 	"svc webhooks":                   {shows: `enabled +http://127\.0\.0\.1:\d+/hook`},
 	"svc webhooks create":            {shows: `^whsec_`},
-	"svc webhooks rotate":            {shows: `^whsec_`},
+	"svc webhooks rotate":            {before: asHerself, shows: `^whsec_`},
 	"svc webhooks show":              {shows: `^http://127\.0\.0\.1:\d+/hook\n`},
 	"svc webhooks edit":              {shows: `^Changed\.`},
 	"svc webhooks delete":            {shows: `^Deleted\.`},
@@ -189,6 +192,16 @@ var plays = map[string]play{
 }
 
 func asBob(_ *testing.T, b *bench) { b.env = append(b.env, "SVC_TOKEN="+b.bob) }
+
+// asHerself is Olga with a token that no agent works with.
+func asHerself(_ *testing.T, b *bench) {
+	b.env = append(b.env, "SVC_TOKEN="+b.s.own("olga@example.com"))
+}
+
+func archived(t *testing.T, b *bench) {
+	asHerself(t, b)
+	b.must(t, "svc repos archive acme/shop")
+}
 
 func doing(line string) func(*testing.T, *bench) {
 	return func(t *testing.T, b *bench) { b.must(t, strings.ReplaceAll(line, "$FRONT", b.front)) }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -146,9 +148,10 @@ func (s *stage) inOneClone() {
 func (s *stage) inTwoClones() {
 	s.scene("Ann and Bo in two clones")
 	var in wire.Declared
+	ann := s.agent("ann", "second")
 	s.do(func() (err error) {
 		repo := "acme/shop"
-		in, err = s.ann.Declare(s.ctx, wire.DeclareIntent{Title: "Discounts in every total", Mode: coord.Exclusive, Repo: &repo,
+		in, err = ann.Declare(s.ctx, wire.DeclareIntent{Title: "Discounts in every total", Mode: coord.Exclusive, Repo: &repo,
 			Scope: &coord.ScopeSet{Paths: []string{"price.py"}}})
 		return err
 	})
@@ -167,7 +170,7 @@ func (s *stage) inTwoClones() {
 	s.waits("bo", conflict, func() {
 		s.say("Ann's agent", "reads the question at its next step, and hands the work over; so Bo's wait ends:")
 		s.do(func() error {
-			_, err := s.ann.Handoff(s.ctx, in.Intent.Ref, "bo@example.com", "discount is in; tests are yours")
+			_, err := ann.Handoff(s.ctx, in.Intent.Ref, "bo@example.com", "discount is in; tests are yours")
 			return err
 		})
 	})
@@ -179,7 +182,8 @@ func (s *stage) inTwoClones() {
 		s.err = fmt.Errorf("the demo did not go as it should: the edit was still refused: %s", out)
 	}
 	s.say("Bo's agent", "edits, and lands it")
-	s.do(func() error { return s.bo.CloseIntent(s.ctx, in.Intent.Ref, coord.OutcomeMerged, "") })
+	bo := s.agent("bo", "fourth")
+	s.do(func() error { return bo.CloseIntent(s.ctx, in.Intent.Ref, coord.OutcomeMerged, "") })
 }
 
 func (s *stage) afterwards() {
@@ -251,6 +255,27 @@ func (s *stage) hook(whose, session, event string) (out string) {
 	return out
 }
 
+// agent is a person's client that speaks as one of their agents, as svc mcp does:
+// what a live agent holds exclusively, only it can give away.
+func (s *stage) agent(whose, session string) (as *remote.Client) {
+	s.do(func() error {
+		store := login.Store{Dir: s.config(whose)}
+		known, ok := presence.Open(store.Dir).Load("claude_code", session)
+		if !ok || len(known.At) == 0 {
+			return fmt.Errorf("the demo did not go as it should: %s's %s agent is not known", whose, session)
+		}
+		as = s.ann
+		if whose == "bo" {
+			as = s.bo
+		}
+		as = as.As(known.At[0].Session, presence.Key(store.Machine(), known.Tool, known.ID))
+		return nil
+	})
+	return as
+}
+
+func (s *stage) config(whose string) string { return filepath.Join(s.dir, "config-"+whose) }
+
 // svc is the program itself, as one of the two people would start it.
 func (s *stage) svc(whose string, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
@@ -265,7 +290,7 @@ func (s *stage) svc(whose string, args ...string) (*exec.Cmd, error) {
 	cmd.Dir = s.clone(whose)
 	cache := filepath.Join(s.dir, "cache")
 	cmd.Env = append(os.Environ(), "SVC_SERVER="+s.service.Server, "SVC_TOKEN="+token, "HOME="+filepath.Join(s.dir, "home-"+whose),
-		"SVC_CONFIG_DIR="+filepath.Join(s.dir, "config-"+whose), "TMPDIR="+s.dir, "XDG_CACHE_HOME="+cache, "LOCALAPPDATA="+cache,
+		"SVC_CONFIG_DIR="+s.config(whose), "TMPDIR="+s.dir, "XDG_CACHE_HOME="+cache, "LOCALAPPDATA="+cache,
 		"SVC_NO_UPDATE_CHECK=1")
 	return cmd, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -60,10 +61,18 @@ func (a *app) openPage(ctx context.Context, path string) error {
 	return nil
 }
 
-// orPage leads to the page where a person does what a login does not: whatever a
-// login may, every agent on this machine may, too.
+// orPage leads an admin to the page where a person does what a login does not:
+// whatever a login may, every agent on this machine may, too. Others could not
+// do it there either.
 func (a *app) orPage(ctx context.Context, err error, path string) error {
 	if problem.KindOf(err) != problem.Forbidden {
+		return err
+	}
+	c, _, clientErr := a.client()
+	if clientErr != nil {
+		return err
+	}
+	if me, meErr := c.Me(ctx); meErr != nil || me.Role == nil || *me.Role == coord.Member {
 		return err
 	}
 	fmt.Fprintln(a.Stderr, "svc login does not allow this, since agents use it, too. Do it in the dashboard:")

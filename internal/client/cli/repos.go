@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
 )
 
 func (a *app) reposCommand() *cobra.Command {
@@ -36,24 +38,41 @@ func (a *app) addRepoCommand() *cobra.Command {
 		Example: "  svc repos add acme/docs",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := map[string]any{}
-			if len(args) == 1 {
-				in["full_name"] = args[0]
-			} else {
-				here, err := a.here()
-				if err != nil {
-					return fmt.Errorf("%w; name it as owner/name", err)
-				}
-				_, name, _ := strings.Cut(here.Fingerprint, "/")
-				in["full_name"], in["remotes"] = name, []string{here.Fingerprint}
+			if len(args) == 0 {
+				return a.addRepoHere(cmd.Context())
 			}
-			err := send(cmd.Context(), a, "POST", "/v1/repos", in, func(r coord.Repo) {
-				fmt.Fprintf(a.Stdout, "%s is watched.\n", peertext.Path(r.FullName))
-			})
+			err := send(cmd.Context(), a, "POST", "/v1/repos", map[string]any{"full_name": args[0]}, a.printWatched)
 			return a.orPage(cmd.Context(), err, "/repos")
 		},
 	}
 	return cmd
+}
+
+// addRepoHere registers the repository of this folder. An agent's first event
+// here would do it, too, so it takes no more than a login.
+func (a *app) addRepoHere(ctx context.Context) error {
+	here, err := a.here()
+	if err != nil {
+		return fmt.Errorf("%w; name it as owner/name", err)
+	}
+	_, name, _ := strings.Cut(here.Fingerprint, "/")
+	remotes := []string{here.Fingerprint}
+	err = send(ctx, a, "POST", "/v1/repos", map[string]any{"full_name": name, "remotes": remotes}, a.printWatched)
+	if problem.KindOf(err) != problem.Forbidden {
+		return err
+	}
+	c, _, err := a.client()
+	if err != nil {
+		return err
+	}
+	if err := introduce(ctx, c, remotes); err != nil {
+		return err
+	}
+	return send(ctx, a, "GET", "/v1/repos/"+url.PathEscape(name), nil, a.printWatched)
+}
+
+func (a *app) printWatched(r coord.Repo) {
+	fmt.Fprintf(a.Stdout, "%s is watched.\n", peertext.Path(r.FullName))
 }
 
 // A repoAct is something to do with one repository, or with two.

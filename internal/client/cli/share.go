@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -185,11 +186,18 @@ func register(ctx context.Context, c *remote.Client, fingerprints []string) erro
 	case problem.Conflict:
 		return nil // it has it
 	case problem.Forbidden:
-		known, lookErr := c.Repos(ctx)
-		if lookErr == nil && knows(known, fingerprints) {
-			return nil
-		}
-		return fmt.Errorf("%s does not know %s, and only an admin can register it: ask one, then run svc share again", c.Server(), name)
+		return introduce(ctx, c, fingerprints)
+	}
+	return err
+}
+
+// introduce makes a repository known as the first event of an agent in it would:
+// a login may do that, and may not register one by itself.
+func introduce(ctx context.Context, c *remote.Client, fingerprints []string) error {
+	reply, err := c.Visit(ctx, "introduce-"+login.NewUUID(), wire.HookClient{CLIVersion: version.Version},
+		wire.HookRepo{RemoteFingerprints: fingerprints})
+	if err == nil && reply.SessionID == nil {
+		err = fmt.Errorf("%s was not taken in: %s", peertext.Path(fingerprints[0]), peertext.Line(reply.InjectContext, 300))
 	}
 	return err
 }
@@ -199,19 +207,6 @@ func providerOf(fingerprint string) coord.Provider {
 		return coord.GitLab
 	}
 	return coord.GitHub
-}
-
-func knows(repos []coord.Repo, fingerprints []string) bool {
-	for _, r := range repos {
-		for _, remote := range r.Remotes {
-			for _, f := range fingerprints {
-				if remote == f {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // moveIntents declares the person's live work on the team's server and closes
@@ -247,14 +242,17 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 		}
 		work := wire.DeclareIntent{Title: in.Title, Summary: in.Summary, PlanMD: in.PlanMD, Scope: &in.Scope, Mode: in.Mode, Branch: in.Branch,
 			ExternalRef: in.ExternalRef, Repo: &fingerprints[0]}
+		to, from := team, own
 		if in.SessionID != nil {
-			work.SessionID = along[*in.SessionID]
+			if m, ok := along[*in.SessionID]; ok {
+				to, from = team.As(m.there, m.key), own.As(*in.SessionID, m.key)
+			}
 		}
-		there, err := team.Declare(ctx, work)
+		there, err := to.Declare(ctx, work)
 		if err != nil {
 			return moved, fmt.Errorf("%s was not moved: %w", in.Ref, err)
 		}
-		if err := own.CloseIntent(ctx, in.Ref, coord.OutcomeAbandoned, "moved to "+team.Server()+" as "+there.Intent.Ref); err != nil {
+		if err := from.CloseIntent(ctx, in.Ref, coord.OutcomeAbandoned, "moved to "+team.Server()+" as "+there.Intent.Ref); err != nil {
 			return moved, err
 		}
 		moved = append(moved, there.Intent.Ref)
@@ -262,12 +260,17 @@ func (a *app) moveIntents(ctx context.Context, team *remote.Client, store login.
 	return moved, nil
 }
 
+// A move is a session's way to the team's server: its id there, and the key that
+// lets us speak as it.
+type move struct{ there, key string }
+
 // takeAlong makes the agents at work in this repository known to the team's
-// server, with what each wrote, and returns its ids by those that the local
+// server, with what each wrote, and returns them by the ids that the local
 // service has for them: otherwise the first that speaks would take up what
 // another works on.
-func takeAlong(ctx context.Context, team *remote.Client, store login.Store, fingerprints []string) (map[string]*string, error) {
-	along := map[string]*string{}
+func takeAlong(ctx context.Context, team *remote.Client, store login.Store, fingerprints []string) (map[string]move, error) {
+	along := map[string]move{}
+	machine := store.Machine()
 	book := presence.Open(store.Dir)
 	for _, s := range book.All() {
 		if s.Ended || s.Gone() {
@@ -277,16 +280,18 @@ func takeAlong(ctx context.Context, team *remote.Client, store login.Store, fing
 			if w.Server == team.Server() || len(w.Remotes) == 0 || w.Remotes[0] != fingerprints[0] {
 				continue
 			}
+			key := presence.Key(machine, s.Tool, s.ID)
 			reply, err := team.Evaluate(ctx, wire.HookRequest{
-				Event:   wire.HookSessionStart,
-				Session: wire.HookSession{ExternalID: s.ID, Tool: s.Tool, ParentExternalID: s.Parent, Deaf: true}, // it hears with its next hook
-				Repo:    wire.HookRepo{RemoteFingerprints: w.Remotes},
+				Event: wire.HookSessionStart,
+				Session: wire.HookSession{ExternalID: s.ID, Tool: s.Tool, Key: key, ParentExternalID: s.Parent,
+					ParentKey: presence.Key(machine, s.Tool, s.Parent), Deaf: true}, // it hears with its next hook
+				Repo: wire.HookRepo{RemoteFingerprints: w.Remotes},
 			})
 			if err != nil {
 				return nil, fmt.Errorf("the agent at work in %s could not be moved: %w", w.Root, err)
 			}
 			if reply.SessionID != nil {
-				along[w.Session] = reply.SessionID
+				along[w.Session] = move{*reply.SessionID, key}
 				if err := record.LeaveUnsent(store.Dir, "", team.Server(), w.Root, s); err != nil {
 					return nil, err
 				}

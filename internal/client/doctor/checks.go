@@ -13,7 +13,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/version"
-	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 func one(name string, l Level, fix, format string, args ...any) []Check {
@@ -211,24 +210,14 @@ func checkRoundTrip(ctx context.Context, p *Patient) []Check {
 	if len(p.Repo.RemoteFingerprints) == 0 {
 		return one(name, Warn, "", "not checked: no repository with a remote here")
 	}
-	id := "doctor-" + login.NewUUID()
-	req := wire.HookRequest{
-		Event:   wire.HookSessionStart,
-		Session: wire.HookSession{ExternalID: id, Tool: wire.DoctorTool},
-		Client:  p.Client,
-		Repo:    p.Repo,
-	}
 	start := p.Now()
-	for _, e := range []wire.HookEvent{wire.HookSessionStart, wire.HookSessionEnd} {
-		req.Event, req.DedupeKey = e, id+"-"+string(e)
-		reply, err := p.Remote.Evaluate(ctx, req)
-		if err != nil {
-			return one(name, Fail, "", "%s failed: %v", e, err)
-		}
-		if e == wire.HookSessionStart && reply.SessionID == nil {
-			return one(name, Warn, "svc repos says what is watched", "the service answers, but nothing is checked here. %s",
-				peertext.Line(reply.InjectContext, 300))
-		}
+	reply, err := p.Remote.Visit(ctx, "doctor-"+login.NewUUID(), p.Client, p.Repo)
+	if err != nil {
+		return one(name, Fail, "", "%v", err)
+	}
+	if reply.SessionID == nil {
+		return one(name, Warn, "svc repos says what is watched", "the service answers, but nothing is checked here. %s",
+			peertext.Line(reply.InjectContext, 300))
 	}
 	return timed(name, p.Now().Sub(start)/2, "a hook event is answered")
 }

@@ -396,9 +396,7 @@ func (r *runner) connect(login Login) error {
 func (r *runner) evaluate(ctx context.Context, req wire.HookRequest) (wire.HookReply, error) {
 	budget := r.call.Host.Budget(req.Event)
 	if !tells(req.Event) {
-		if r.asking.IsZero() {
-			r.asking = time.Now()
-		}
+		r.begun.Do(func() { r.asking = time.Now() })
 		budget -= time.Since(r.asking)
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/post"
@@ -115,6 +116,7 @@ type runner struct {
 	// client asks the service that is asked now, and asking is since when it is
 	// asked whether an edit may go on.
 	client *post.Client
+	begun  sync.Once // several repositories are asked about at once
 	asking time.Time
 	nobody bool // was asked in time whether the edit may go on, as the answer says
 	// breaker is of the service that is asked now; nil before one is.

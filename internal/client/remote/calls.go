@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -216,6 +217,26 @@ func allOf[T any](ctx context.Context, c *Client, path string, f Filter) ([]T, e
 func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (out wire.HookReply, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/hooks/evaluate", http.Header{"X-Svc-Protocol": {wire.HookProtocol}}, in, &out)
 	return out, err
+}
+
+// Visit plays a session that nobody else sees anything of, and returns how its
+// beginning was answered. The first event in a repository makes it known.
+func (c *Client) Visit(ctx context.Context, name string, client wire.HookClient, repo wire.HookRepo) (reply wire.HookReply, err error) {
+	req := wire.HookRequest{Session: wire.HookSession{ExternalID: name, Tool: wire.DoctorTool}, Client: client, Repo: repo}
+	for _, e := range []wire.HookEvent{wire.HookSessionStart, wire.HookSessionEnd} {
+		req.Event, req.DedupeKey = e, name+"-"+string(e)
+		said, err := c.Evaluate(ctx, req)
+		if err != nil {
+			return reply, fmt.Errorf("%s failed: %w", e, err)
+		}
+		if e == wire.HookSessionStart {
+			reply = said
+		}
+		if reply.SessionID == nil {
+			break
+		}
+	}
+	return reply, nil
 }
 
 // StartDevice begins a login in the browser.

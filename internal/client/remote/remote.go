@@ -33,6 +33,7 @@ type Client struct {
 	reached func()
 	server  string
 	token   string
+	session [2]string // the id and the key of the session that speaks, if one does
 	http    *http.Client
 }
 
@@ -75,6 +76,14 @@ func CheckAddress(server string, insecure bool) error {
 		return fmt.Errorf("%s is plain http: the token would travel in the clear; use https, or --insecure if you trust the network", server)
 	}
 	return nil
+}
+
+// As returns a client that speaks as a session of this machine's, which its key
+// proves.
+func (c *Client) As(session, key string) *Client {
+	as := *c
+	as.session = [2]string{session, key}
+	return &as
 }
 
 // Server returns the address of the service.
@@ -153,6 +162,10 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if id, key := c.session[0], c.session[1]; id != "" {
+		req.Header.Set("X-Svc-Session", id)
+		req.Header.Set("X-Svc-Session-Key", key)
 	}
 	return req, nil
 }
