@@ -96,8 +96,8 @@ type following struct {
 
 // place returns what is known of one of the edge's sessions, nil if nothing is.
 func (f *following) place(ctx context.Context, of wire.EdgeSession) (*live.Place, error) {
-	e := &hookEvent{HookRequest: &wire.HookRequest{Session: wire.HookSession{Tool: of.Tool, ExternalID: of.ExternalID, Key: of.Key}}, who: f.who,
-		remotes: f.remotes}
+	session := wire.HookSession{Tool: of.Tool, ExternalID: of.ExternalID, Key: of.Key}
+	e := &hookEvent{HookRequest: &wire.HookRequest{Session: session}, who: f.who, remotes: f.remotes}
 	return f.Live.Session(ctx, f.who.OrgID, e.key(), func(*live.Place) bool { return true },
 		func() (*live.Place, error) { return f.readPlace(ctx, e) })
 }
