@@ -58,7 +58,7 @@ var (
 		{"extract", "references/locate"},
 		{"references"},
 		{"analysis"},
-		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader"},
+		{"hook", "setup", "doctor", "selfupdate", "backtest", "top", "reader", "index"},
 		{"attend", "watchtree"},
 		{"cli"},
 	}
