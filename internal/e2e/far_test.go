@@ -46,8 +46,9 @@ func TestAFarServerRefusesAtOnce(t *testing.T) {
 	edits := 0
 	edit := func(file string) string {
 		edits++
+		input := map[string]any{"file_path": filepath.Join(bob.clone, file), "content": fmt.Sprint(edits)}
 		payload, err := json.Marshal(map[string]any{"session_id": "far", "cwd": bob.clone, "hook_event_name": "PreToolUse", "tool_name": "Write",
-			"tool_use_id": fmt.Sprint(edits), "tool_input": map[string]any{"file_path": filepath.Join(bob.clone, file), "content": fmt.Sprint(edits)}})
+			"tool_use_id": fmt.Sprint(edits), "tool_input": input})
 		if err != nil {
 			t.Fatal(err)
 		}
