@@ -18,18 +18,20 @@ RACE    := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.or
 # holds this list to the code), and with it the whole service, in rest (every operation), daemon, notify and ops/moments (many at
 # once). Not watched: what is pure (core and all that reads code), and what plays the same service again, one request after the
 # other (stories, mcpserver, most of ops) or in processes of their own (e2e).
-RACED   := $(addprefix ./internal/,client/backtest/... client/bridge/... client/cli/... client/gitrepo/... client/grammar/... \
+RACED   := $(addprefix ./internal/,client/attend/... client/local/... client/backtest/... client/bridge/... client/cli/... client/gitrepo/... client/grammar/... \
 	client/hook/... client/login/... client/mergecheck/... client/outline/... client/rules/... client/watchtree/... \
-	server/api/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
+	server/api/... server/auth/... server/daemon/... server/eventlog/... server/githost/... server/jobs/... server/live/... server/memory/... \
 	server/notify/... server/ops/ground/... server/ops/moments/... server/ops/money/... server/ops/work/... server/outbound/... \
 	server/rest/... server/store/... server/vault/... core/shape/... \
-	server/leases/... server/edge/... badline/...)
+	server/leases/... server/edge/... server/treewatch/... badline/...)
 # A program under the detector waits a second before it exits, and tests start many.
 export GORACE ?= atexit_sleep_ms=10
 comma   := ,
 # One set of tags for all that is built here: with others, the standard library's net and all that imports it, which is
 # nearly everything, would be compiled once more. netgo and osusergo leave out the C of the system's resolver.
 export GOFLAGS := $(if $(findstring -tags,$(GOFLAGS)),$(GOFLAGS),$(strip $(GOFLAGS) -tags=netgo$(comma)osusergo))
+# A hundred programs are linked to test, most of them for less than a second's use: without tables for a debugger, in half the time.
+export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -ldflags=-w)
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
@@ -77,7 +79,8 @@ test-go: ## the tests in Go: all of make test but browser, grammars and clients,
 	SVC_TEST_CHECKERS=tsc go test $(if $(AGAIN),-count=1) -run '^TestCheckers$$|Stays' ./internal/client/mergecheck
 	$(PG) go test $(if $(AGAIN),-count=1) -run '^TestAHangingEndpointDelaysNoOther$$' ./internal/server/notify # the whole burst: the race detector saw a part
 
-GOTEST  := go test -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) # make lint vets more
+# Tests live for seconds and are small: a third of their time went to collecting garbage that nobody needed back.
+GOTEST  := GOGC=400 go test -p 3 -vet=off -timeout 30m $(if $(AGAIN),-count=1) # make lint vets more
 CALM    = $(filter-out $(shell go list $(RACED)),$(shell go list ./...))
 
 test-raced: ## a part of make test-go: with the race detector, where there is concurrency; PostgreSQL is the caller's
@@ -120,17 +123,17 @@ screenshots: build ## a picture of every page, light and dark, wide and narrow, 
 	go build -o bin/ ./internal/tools/rig
 	cd web && npm run screenshots
 
-test-short: ## the inner loop: the tests that need nothing installed, without the dear ones; a minute once all is compiled
-	env -u CI -u SVC_TEST_POSTGRES go test -short -vet=off ./...
+test-short: ## the inner loop: the tests that need nothing installed, without the dear ones; two minutes once all is compiled
+	env -u CI -u SVC_TEST_POSTGRES GOGC=400 go test -short -p 4 -vet=off $(if $(AGAIN),-count=1) ./...
 
 test-hosts: ## real agent hosts from npm against a scripted model; writes the matrix in docs/hosts.md
 	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
 	go test ./internal/client/setup -run Page -update >/dev/null # the page of each host has its row
 
-proof: ## the figures of docs/backtest.md; MIRRORS=folder with mirrors as owner/name.git
+proof: ## the figures of docs/lab/backtest.md; MIRRORS=folder with mirrors as owner/name.git
 	go run ./internal/tools/proof $(MIRRORS)
 
-contracts: ## the figures of docs/contracts.md; TRUTH=folder with the tables, MIRRORS=folder with mirrors as owner/name.git
+contracts: ## the figures of docs/lab/contracts.md; TRUTH=folder with the tables, MIRRORS=folder with mirrors as owner/name.git
 	go run ./internal/tools/contracts $(TRUTH) $(MIRRORS)
 
 breaks: ## breaking and compatible changes played through real hooks; TRUTH= and MIRRORS= as above, a quarter of an hour
@@ -145,6 +148,8 @@ chaos: build ## svcd, three replicas and PostgreSQL broken under load: nothing a
 	go build -o bin/chaos ./internal/tools/chaos
 	bin/chaos kills frozen faults
 	go run ./internal/tools/pgrun -- go test ./internal/server/edge -run Histories -decisions 100000 -timeout 2h
+	go test ./internal/e2e -run KilledAndFrozen -decisions 10000 -timeout 2h
+	go test ./internal/server/stories -run 'Sequence|Searcher' -search.depth 4 -search.states 400 -v -timeout 4h
 	bin/chaos -faults 0 pairs
 	if [ "$$(id -u)" = 0 ]; then bin/chaos full; else echo "without the full disk: it takes root"; fi
 	! bin/chaos -kills 2 -control kills

@@ -30,13 +30,12 @@ const (
 // A Line passes connections on to an address.
 type Line struct {
 	Addr string // where it listens, on this machine
-	to   string
 	l    net.Listener
 
 	mu      sync.Mutex
+	to      string
 	quality Quality
 	silent  bool
-	refuse  bool
 	change  *sync.Cond
 	conns   map[net.Conn]bool
 }
@@ -65,10 +64,7 @@ func (p *Line) serve() {
 
 func (p *Line) pass(in net.Conn) {
 	defer in.Close()
-	if p.look().refuse {
-		return
-	}
-	out, err := net.Dial("tcp", p.to)
+	out, err := net.Dial("tcp", p.end())
 	if err != nil {
 		return
 	}
@@ -111,7 +107,7 @@ func (p *Line) copy(to, from net.Conn, delay func(Quality) time.Duration, opens 
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
-		q, now := p.look().quality, time.Now()
+		q, now := p.look(), time.Now()
 		due := now
 		if q.Rate > 0 {
 			if free.Before(now) {
@@ -163,15 +159,17 @@ func (p *Line) deliver(to, from net.Conn, pieces <-chan piece) {
 	}
 }
 
-type state struct {
-	quality Quality
-	refuse  bool
-}
-
-func (p *Line) look() state {
+func (p *Line) look() Quality {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return state{p.quality, p.refuse}
+	return p.quality
+}
+
+// end is where the line leads now.
+func (p *Line) end() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.to
 }
 
 // speak waits while the line is silent.
@@ -201,12 +199,13 @@ func (p *Line) Silence(on bool) {
 	p.change.Broadcast()
 }
 
-// Refuse closes connections as soon as they begin, until it is lifted. Those
-// that are open stay so.
-func (p *Line) Refuse(on bool) {
+// Lead makes the line end somewhere else, as in another network, and cuts what
+// is open.
+func (p *Line) Lead(to string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.refuse = on
+	p.to = to
+	p.mu.Unlock()
+	p.Cut()
 }
 
 // Cut closes every connection.

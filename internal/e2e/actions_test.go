@@ -35,7 +35,7 @@ var actions = []action{
 	{"propose who goes first", "POST /v1/conflicts/{ref}/actions", "svc conflicts propose"},
 	{"promise to rebase", "POST /v1/conflicts/{ref}/actions", "svc conflicts rebase"},
 	{"call it settled", "POST /v1/conflicts/{ref}/actions", "svc conflicts resolve"},
-	{"call it no conflict", "POST /v1/conflicts/{ref}/actions", "svc conflicts false-positive"},
+	{"call it a false alarm", "POST /v1/conflicts/{ref}/actions", "svc conflicts false-alarm"},
 	{"ask for an override", "POST /v1/conflicts/{ref}/actions", "svc conflicts request-override"},
 	{"override it, on the page where a person confirms", "POST /v1/conflicts/{ref}/override", "svc conflicts override"},
 	{"say whether the report was right", "POST /v1/conflicts/{ref}/feedback", "svc conflicts feedback"},

@@ -89,7 +89,7 @@ var sources = sync.OnceFunc(func() {
 })
 
 // program builds svc or svcd, once for all tests, and returns where it is.
-func program(t *testing.T, name string) string {
+func program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("make test builds the programs and tests with them")

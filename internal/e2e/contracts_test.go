@@ -170,8 +170,8 @@ func TestAPrefixThatAnAdminConfirms(t *testing.T) {
 		t.Errorf("a route that differs by its prefix is not told as probable: %s", told)
 	}
 	said := func() string { return s.conflicts(t)[0].Explanation }
-	if out := api.svc("repos", "prefix", "acme/api", "acme/web", "api/v1/"); !strings.Contains(out, s.URL+"/projects/") ||
-		!strings.Contains(said(), "probably") {
+	if out, err := api.try(api.bin, "repos", "prefix", "acme/api", "acme/web", "api/v1/"); err == nil ||
+		!strings.Contains(out, s.URL+"/projects/") || !strings.Contains(said(), "probably") {
 		t.Errorf("svc repos prefix with a token that agents can use says %s, and then %s", out, said())
 	}
 	api.env = append(api.env, "SVC_TOKEN="+s.own("olga@example.com"))
@@ -403,13 +403,19 @@ func (c *checkout) write(file, text string) {
 
 func (c *checkout) run(name string, args ...string) string {
 	c.t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env = c.dir, c.env
-	out, err := cmd.CombinedOutput()
+	out, err := c.try(name, args...)
 	if err != nil {
 		c.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
-	return string(out)
+	return out
+}
+
+// try is run for a command that may fail.
+func (c *checkout) try(name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 func (c *checkout) svc(args ...string) string { return c.run(c.bin, args...) }
@@ -462,4 +468,47 @@ func (c *checkout) failedOpen() string {
 		}
 	}
 	return ""
+}
+
+// A client that no rule knows: its requests go through functions of its own, in
+// a language of its own. The routes of the provider find them.
+func TestAProviderFindsItsUsersByTheirTexts(t *testing.T) {
+	svc := program(t, "svc")
+	const server = "src/server.js"
+	routes := func(parcels string) string {
+		return "const app = require('express')();\n" +
+			"app.get('/api/v1/orders/:id/" + parcels + "', (req, res) => {\n  res.json({ id: 1 });\n});\n" +
+			"app.post('/api/v1/orders/:id/" + parcels + "', (req, res) => {\n  res.json({ id: 1 });\n});\n" +
+			"app.get('/api/v1/depots/:id/shelves', (req, res) => {\n  res.json({ id: 1 });\n});\n" +
+			"app.get('/api/v1/carriers', (req, res) => {\n  res.json({ id: 1 });\n});\n" +
+			"app.get('/api/v1/tariffs/:id', (req, res) => {\n  res.json({ id: 1 });\n});\n" +
+			"app.get('/api/v1/users', (req, res) => {\n  res.json({ id: 1 });\n});\n"
+	}
+	s := newServer(t, t.TempDir())
+	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{server: routes("parcels")})
+	tool := newCheckout(t, s, svc, "tool", s.token("bob@example.com"), map[string]string{"parcels.py": "class Client:\n" +
+		"    async def parcels(self, order):\n        return await self._talk('GET', f'orders/{order}/parcels')\n\n" +
+		"    async def send(self, order):\n        return await self._talk('POST', f'orders/{order}/parcels')\n\n" +
+		"    async def shelves(self, depot):\n        return await self._talk('GET', 'depots/' + depot + '/shelves')\n\n" +
+		"    async def carriers(self):\n        return await self._talk('GET', 'carriers')\n\n" +
+		"    async def tariff(self, t):\n        return await self._talk('GET', 'tariffs/%s' % t)\n"})
+	other := newCheckout(t, s, svc, "other", s.token("bob@example.com"), map[string]string{"main.go": "package main\n\n" +
+		"func users() { call(\"GET\", \"/users\") }\n"})
+	for _, at := range []*checkout{api, tool, other} {
+		at.hook("SessionStart", "")
+	}
+	s.post("/v1/projects", `{"name":"shop","repos":["acme/api","acme/tool","acme/other"]}`, nil)
+	for _, at := range []*checkout{api, tool, other} {
+		at.svc("index")
+	}
+	api.write(server, strings.Replace(routes("parcels"), "app.get('/api/v1/orders/:id/parcels'", "app.get('/api/v1/orders/:id/boxes'", 1))
+	told := api.hook("PostToolUse", server)
+	const want = " probably uses it at parcels.py line 3 (a path of its shape is put together there)"
+	if !strings.Contains(told, want) || strings.Contains(told, "line 6") {
+		t.Errorf("the one who changed a route was told: %s", told)
+	}
+	api.write(server, strings.Replace(routes("parcels"), "/api/v1/users", "/api/v1/people", 1))
+	if told := api.hook("PostToolUse", server); strings.Contains(told, "main.go") {
+		t.Errorf("a route that all services have ties nobody: %s", told)
+	}
 }

@@ -29,7 +29,7 @@ func (m *machine) build(kind string) string {
 	m.t.Helper()
 	arg := map[string]string{
 		"release": "-ldflags=-X github.com/svc-hq/svc/internal/core/version.Version=1.2.0",
-		"lean":    "-tags=lean", // which has the grammars beside it, and here has not
+		"lean":    "-tags=netgo,osusergo,lean", // which has the grammars beside it, and here has not
 	}[kind]
 	file := filepath.Join(filepath.Dir(program(m.t, "svc")), kind, "svc")
 	builds.Lock()
@@ -127,7 +127,7 @@ func brokenLogins() []setUp {
 		{"others may write to the config folder", func(m *machine) { m.check(os.Chmod(m.config, 0o777)) },
 			`config +others may write to .*\(mode 0777\)`, true},
 		{"the config file is damaged", func(m *machine) { m.write(filepath.Join(m.config, "config.json"), `{"server": "htt`) },
-			`config +.*config\.json cannot be read`, false},
+			`config +.*config\.json is damaged`, false},
 		{"the config file is a link", func(m *machine) {
 			file := filepath.Join(m.config, "config.json")
 			m.check(os.Rename(file, file+".real"))
@@ -150,7 +150,7 @@ func brokenLogins() []setUp {
 				return err
 			}))
 			m.env = append(m.env, "SVC_SERVER="+m.front.URL, "SVC_TOKEN="+made.Token)
-		}, `token +.*rejected the token .*expired(.|\n)*fix: svc login`, false},
+		}, `token +.*rejected the token .*expired(.|\n)*fix: unset SVC_TOKEN`, false},
 		{"the disk is full", func(m *machine) { m.full = true }, `config +.*takes no files(.|\n)*fix: make room on that disk`, false},
 		{"the person was removed from the org", func(m *machine) {
 			var made struct{ ID string }
@@ -278,16 +278,18 @@ func brokenHosts() []setUp {
 			m.check(os.Remove(filepath.Join(m.hosts, "claude")))
 			m.check(os.Remove(filepath.Join(m.home, ".claude.json")))
 			m.script(filepath.Join(m.hosts, "cursor-agent"), "exit 0")
-		}, `agents +set up here for claude_code, which is not installed on this machine; you have cursor`, true},
+		}, `agents +set up here for Claude Code, which is not installed on this machine; you have Cursor`, true},
 		{"the hooks file is not JSON", func(m *machine) { m.edit(claude, swap("{", "<<<<<<< HEAD\n{")) },
 			`claude_code hooks +\.claude/settings\.json cannot be read.*not valid JSON`, false},
 		{"hooks of an old svc", func(m *machine) { m.edit(claude, swap("|ExitPlanMode", "")) },
 			`claude_code hooks +.*lacks ExitPlanMode`, true},
+		{"hooks have a time limit that no hook keeps", func(m *machine) { m.edit(claude, swap(`"timeout": 5`, `"timeout": 0.001`)) },
+			`claude_code hooks +.*hooks have a time limit of 0\.001, and svc writes 5`, true},
 		{"hooks name a svc that is gone", func(m *machine) { m.edit(claude, swap("svc hook --tool", "/opt/svc-0.3/bin/svc hook --tool")) },
-			`claude_code hooks +.*is of another version`, true},
+			`claude_code hooks +.*hooks start /opt/svc-0\.3/bin/svc, which is not there`, true},
 		{"hooks were written on Windows", func(m *machine) {
 			m.edit(claude, swap("svc hook --tool", `C:\\Users\\olga\\svc.exe hook --tool`))
-		}, `claude_code hooks +.*is of another version`, true},
+		}, `claude_code hooks +.*hooks start C:.*svc\.exe, which is not the svc that is set up now`, true},
 		{"hooks with line endings of Windows, and one taken out", func(m *machine) {
 			m.edit(claude, func(s string) string {
 				return strings.ReplaceAll(strings.ReplaceAll(s, `"PreToolUse"`, `"Notification"`), "\n", "\r\n")
@@ -298,7 +300,7 @@ func brokenHosts() []setUp {
 			m.script(filepath.Join(m.hosts, "AppData", "Roaming", "npm", "claude"), "exit 0")
 			m.path = append(m.path, filepath.Join(m.hosts, "AppData", "Roaming", "npm"))
 			m.env = append(m.env, "WSL_DISTRO_NAME=Ubuntu")
-		}, `claude_code side +.*is the host of Windows(.|\n)*fix: install claude_code in Ubuntu`, false},
+		}, `claude_code side +.*is the host of Windows(.|\n)*fix: install Claude Code in Ubuntu`, false},
 		{"one hook was taken out", func(m *machine) { m.edit(claude, swap(`"PreToolUse"`, `"Notification"`)) },
 			`claude_code hooks +.*no hook on PreToolUse`, true},
 		{"all hooks are switched off here", local(`{"disableAllHooks": true}`),
@@ -339,7 +341,7 @@ func brokenHosts() []setUp {
 			m.gemini()
 			m.dir = filepath.Join(m.repo, "packages", "a")
 			m.check(os.MkdirAll(m.dir, 0o755))
-		}, `folders +started in this folder, claude_code, gemini_cli would run none of our hooks`, true},
+		}, `folders +started in this folder, Claude Code, Gemini CLI would run none of our hooks`, true},
 		{"a plugin with line endings of Windows", func(m *machine) {
 			m.svc("init", "--tools", "opencode", "--yes")
 			m.edit(".opencode/plugin/svc.js", swap("\n", "\r\n"))

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -184,10 +185,7 @@ func TestDoctorFindsBrokenSetUps(t *testing.T) {
 		return
 	}
 	s := newServer(t, t.TempDir())
-	all := append(append(append(brokenPrograms(), brokenLogins()...), brokenRepos()...), brokenHosts()...)
-	if len(all) < 30 {
-		t.Fatalf("only %d", len(all))
-	}
+	all := slices.Concat(brokenPrograms(), brokenLogins(), brokenRepos(), brokenHosts(), brokenEverywhere())
 	t.Run("nothing is", func(t *testing.T) {
 		if code, out := newMachine(t, s).run("doctor"); code != 0 {
 			t.Fatalf("exit %d\n%s", code, out)
@@ -202,6 +200,9 @@ func TestDoctorFindsBrokenSetUps(t *testing.T) {
 			code, out := m.run("doctor")
 			if code != 1 && code != 2 || !says.MatchString(out) {
 				t.Errorf("exit %d, and it does not say %q:\n%s", code, row.says, out)
+			}
+			if n := causes(out); n != 1 {
+				t.Errorf("%d rows for one cause:\n%s", n, out)
 			}
 			for line := range strings.Lines(out) {
 				if says.MatchString(line) && strings.HasPrefix(line, "ok ") {
@@ -222,4 +223,15 @@ func TestDoctorFindsBrokenSetUps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// causes counts the findings of doctor that are not well. What it could not
+// look at because of another finding is none.
+func causes(out string) (n int) {
+	for line := range strings.Lines(out) {
+		if (strings.HasPrefix(line, "warn ") || strings.HasPrefix(line, "FAIL ")) && !strings.Contains(line, " not checked: ") {
+			n++
+		}
+	}
+	return n
 }

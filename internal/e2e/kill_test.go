@@ -29,9 +29,14 @@ type process struct {
 	url string
 }
 
-func runServer(t *testing.T, bin, data, dsn string) *process {
+func runServer(t testing.TB, bin, data, dsn string) *process {
 	t.Helper()
-	cmd := exec.Command(bin, "serve", "--addr", "127.0.0.1:0", "--data", data, "--database", dsn, "--outbound-allow", "127.0.0.1")
+	return runServerAt(t, "127.0.0.1:0", bin, data, dsn)
+}
+
+func runServerAt(t testing.TB, addr, bin, data, dsn string) *process {
+	t.Helper()
+	cmd := exec.Command(bin, "serve", "--addr", addr, "--data", data, "--database", dsn, "--outbound-allow", "127.0.0.1")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -20,6 +20,9 @@ import (
 // svc as make build makes it links no C, and yet reads code: the part that
 // does is inside it.
 func TestTheInstalledSvcReadsCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test builds the programs and tests with them")
+	}
 	sources()
 	dir := t.TempDir()
 	svc, repo, home := filepath.Join(dir, "svc"), filepath.Join(dir, "repo"), filepath.Join(dir, "home")

@@ -72,12 +72,12 @@ func TestMailFromTheCommandLine(t *testing.T) {
 		}
 	}
 	want(0, "mail", "svc mail test tries it")
-	want(0, "mail test", "A letter to olga@example.com: sent.")
+	want(0, "mail test", "An email to olga@example.com: sent.")
 	want(0, "mail", "to olga@example.com, just now: sent.")
 	want(1, "mail test", "less than a minute ago")
 	want(0, "members invites", "Nobody is invited")
-	want(0, "members invite cy@example.com", "A letter waits to be sent")
-	want(0, "members invite nobody@example.com", "A letter waits to be sent")
+	want(0, "members invite cy@example.com", "An email is queued")
+	want(0, "members invite nobody@example.com", "An email is queued")
 	await.True(t, "what became of the letters", func() bool {
 		_, out := run("members", "invites", "--json")
 		return strings.Contains(out, `"bounced"`) && strings.Contains(out, `"sent"`)

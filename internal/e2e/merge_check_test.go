@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +27,8 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			s := newServer(t, t.TempDir())
 			token := s.token("olga@example.com")
 			one := newClone(t, s, token)
-			one.env = append(one.env, "XDG_CACHE_HOME="+ownCache(t))
+			held := heldGo(t)
+			one.env = append(one.env, "XDG_CACHE_HOME="+ownCache(t), "PATH="+held.dir+":"+os.Getenv("PATH"))
 			one.shop(t)
 			two := *one
 			two.dir = filepath.Join(t.TempDir(), "two")
@@ -80,14 +83,59 @@ func TestMergedWorkIsCheckedInTheBackground(t *testing.T) {
 			if out := gittest.Run(t, two.dir, "status", "--short"); strings.Count(out, "\n") > 2 {
 				t.Errorf("the check left something behind: %q", out)
 			}
-			// Once it fits there is nothing to tell any more.
+			// Once it fits there is nothing to tell any more, also if it fits
+			// while a check of what it was before runs.
+			held.hold(t)
+			b.writes("shop/more.go", "package shop\n\nfunc More(s *Store) error { return s.Open(\"y\") }\n")
+			await.True(t, "a check that runs", func() bool {
+				b.hook("Stop", nil)
+				return held.running()
+			})
 			b.writes("shop/more.go", "package shop\n\nfunc More(s *Store) *Store { return s }\n")
 			b.hook("Stop", nil)
+			await.True(t, "word for the check that runs", func() bool {
+				left, err := filepath.Glob(filepath.Join(one.temp, "svc-hook-*", "merged-*.again"))
+				return err == nil && len(left) == 1
+			})
+			held.release(t)
 			await.True(t, "nothing to tell", func() bool {
 				left, err := filepath.Glob(filepath.Join(one.temp, "svc-hook-*", "merged-*"))
 				return err == nil && len(left) == 0
 			})
 		})
+	}
+}
+
+// A heldProgram is Go, which waits before it does anything while it is held.
+type heldProgram struct{ dir string }
+
+func heldGo(t *testing.T) heldProgram {
+	t.Helper()
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := heldProgram{t.TempDir()}
+	text := fmt.Sprintf("#!/bin/sh\nat=%q\nif [ -e \"$at/held\" ]; then : >\"$at/running\"; fi\n"+
+		"while [ -e \"$at/held\" ]; do sleep 0.1; done\nexec %q \"$@\"\n", h.dir, real)
+	if err := os.WriteFile(filepath.Join(h.dir, "go"), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(filepath.Join(h.dir, "held")) }) // so that a test that failed leaves none waiting
+	return h
+}
+
+func (h heldProgram) hold(t *testing.T) { gittest.Write(t, h.dir, "held", "") }
+
+func (h heldProgram) running() bool {
+	_, err := os.Stat(filepath.Join(h.dir, "running"))
+	return err == nil
+}
+
+func (h heldProgram) release(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(h.dir, "held")); err != nil {
+		t.Fatal(err)
 	}
 }
 

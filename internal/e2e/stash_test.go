@@ -23,7 +23,7 @@ func TestAStashIsItsMakers(t *testing.T) {
 	run(x.one, "git stash push -- ledger.txt")
 	for _, line := range []string{"git stash drop", "git stash pop", "git stash clear", "git stash drop stash@{0}", "git stash branch b",
 		"git stash list && git stash drop -q 0"} {
-		x.want(line, x.command(x.two, line), `"deny"`, "stash@{0}", "Olga Oak", "git stash list")
+		x.want(line, x.command(x.two, line), `"deny"`, "stash@{0}", "your other agent", "git stash list")
 	}
 	x.quiet("git stash list", x.command(x.two, "git stash list"))
 	x.quiet("git stash apply", x.command(x.two, "git stash apply"))

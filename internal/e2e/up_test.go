@@ -25,14 +25,17 @@ import (
 
 // A laptop is the home folder of somebody who has svc, svcd and git.
 type laptop struct {
-	t                *testing.T
+	t                testing.TB
 	bin, home, clone string
 	env              []string
+	team             *server // the person's, if they are in one
+	bob              string  // a teammate's token
+	session          string  // added to the name of the session that plays
 }
 
-func newLaptop(t *testing.T) *laptop {
+func newLaptop(t testing.TB) *laptop {
 	t.Helper()
-	dir := t.TempDir()
+	dir := busyDir(t)
 	l := &laptop{t: t, bin: filepath.Join(dir, "bin"), home: filepath.Join(dir, "home"), clone: filepath.Join(dir, "home", "proj")}
 	for _, d := range []string{l.bin, l.clone, filepath.Join(l.home, ".claude")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -44,7 +47,7 @@ func newLaptop(t *testing.T) *laptop {
 			t.Fatal(err)
 		}
 	}
-	l.env = []string{"HOME=" + l.home, "PATH=" + l.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
+	l.env = []string{"HOME=" + l.home, "PATH=" + l.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + busyDir(t),
 		"SVC_NO_BROWSER=1", "SVC_NO_UPDATE_CHECK=1", "GIT_CONFIG_NOSYSTEM=1", patient}
 	l.run("", "git", "config", "--global", "user.email", "ann@example.com")
 	l.run("", "git", "config", "--global", "user.name", "Ann")
@@ -54,6 +57,18 @@ func newLaptop(t *testing.T) *laptop {
 	l.run("", "git", "commit", "-qm", "one")
 	t.Cleanup(func() { l.try("", "svc", "down") })
 	return l
+}
+
+// busyDir is a temporary folder in which processes that nobody waits for, such
+// as a scan that a hook began, may still write when the test is over.
+func busyDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { await.True(t, "nobody to write to "+dir, func() bool { return os.RemoveAll(dir) == nil }) })
+	return dir
 }
 
 func (l *laptop) write(name, text string) {
@@ -112,8 +127,67 @@ func TestUpWithoutAHostSaysSo(t *testing.T) {
 	}
 	l.env = append(l.env, "PATH="+l.bin) // whoever tests may have hosts
 	out := l.run("", "svc", "up", "--yes")
-	if !strings.Contains(out, "No hooks were written") || strings.Contains(out, "Start your agents anew") {
+	if !strings.Contains(out, "no hooks were written") || strings.Contains(out, "Restart your agents") {
 		t.Errorf("svc up says\n%s", out)
+	}
+}
+
+// svc up sets up Claude Code's tools as well, which that host alone may write,
+// and works where no PATH has svc: what it says at the end is true.
+func TestUpSetsUpToolsAndNeedsNoPath(t *testing.T) {
+	l := newLaptop(t)
+	// As the real one does: claude mcp add|remove --scope user svc [-- COMMAND ARGS].
+	claude := `#!/bin/sh
+if [ "$2" = remove ]; then echo '{}' >"$HOME/.claude.json"; exit 0; fi
+printf '{"mcpServers": {"svc": {"command": "%s", "args": ["%s"]}}}' "$7" "$8" >"$HOME/.claude.json"
+`
+	tools := filepath.Join(l.home, "tools")
+	git, err := exec.LookPath("git")
+	sh, err2 := exec.LookPath("sh")
+	if err := errors.Join(err, err2, os.Mkdir(tools, 0o755), os.Symlink(git, filepath.Join(tools, "git")),
+		os.Symlink(sh, filepath.Join(tools, "sh")), os.WriteFile(filepath.Join(tools, "claude"), []byte(claude), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	l.env = append(l.env, "PATH="+tools)
+	out := l.run("", "svc", "up", "--yes")
+	if !strings.Contains(out, "hooks and tools of Claude Code") || !strings.Contains(out, "They now warn each other") {
+		t.Errorf("svc up says\n%s", out)
+	}
+	var kept struct {
+		Servers map[string]struct{ Command string } `json:"mcpServers"`
+	}
+	text, err := os.ReadFile(filepath.Join(l.home, ".claude.json"))
+	if err := errors.Join(err, json.Unmarshal(text, &kept)); err != nil {
+		t.Fatal(err)
+	}
+	if c := kept.Servers["svc"].Command; !filepath.IsAbs(c) {
+		t.Errorf("the tools are started as %q", c)
+	}
+	var settings struct {
+		Hooks map[string][]struct{ Hooks []struct{ Command string } }
+	}
+	text, err = os.ReadFile(filepath.Join(l.home, ".claude", "settings.json"))
+	if err := errors.Join(err, json.Unmarshal(text, &settings)); err != nil {
+		t.Fatal(err)
+	}
+	start := exec.Command(sh, "-c", settings.Hooks["SessionStart"][0].Hooks[0].Command)
+	start.Dir, start.Env = l.clone, l.env
+	start.Stdin = strings.NewReader(`{"hook_event_name":"SessionStart","session_id":"s1","source":"startup","cwd":"` + l.clone + `"}`)
+	briefing, err := start.CombinedOutput()
+	if err != nil || !bytes.Contains(briefing, []byte("svc")) {
+		t.Errorf("the session is not briefed by what svc up wrote: %v\n%s", err, briefing)
+	}
+	for _, command := range []string{"who", "status"} { // alone, one sees one's own agents
+		if out := l.run("", "svc", command); !strings.Contains(out, "Your agents") || !strings.Contains(out, "claude_code") {
+			t.Errorf("svc %s while an agent is at work:\n%s", command, out)
+		}
+	}
+	if again := l.run("", "svc", "up", "--yes"); !strings.Contains(again, "are there already") {
+		t.Errorf("a second svc up says\n%s", again)
+	}
+	l.run("", "svc", "init", "--user", "--remove")
+	if text, _ = os.ReadFile(filepath.Join(l.home, ".claude.json")); bytes.Contains(text, []byte("svc")) {
+		t.Errorf("svc init --user --remove leaves the tools: %s", text)
 	}
 }
 
@@ -121,7 +195,7 @@ func TestUpWithoutAHostSaysSo(t *testing.T) {
 // stays open.
 func TestUpServesOnePerson(t *testing.T) {
 	l := newLaptop(t)
-	if out := l.run("", "svc", "up", "--yes"); strings.Count(out, "\n") > 5 || !strings.Contains(out, "claude_code") {
+	if out := l.run("", "svc", "up", "--yes"); strings.Count(out, "\n") > 5 || !strings.Contains(out, "Claude Code") {
 		t.Errorf("svc up says\n%s", out)
 	}
 	for _, f := range []string{"", "owner-token", wire.LocalAddress} {
@@ -152,10 +226,13 @@ func TestUpServesOnePerson(t *testing.T) {
 	}
 	await.True(t, "a hook to start the service", func() bool { return strings.Contains(l.hook("B", "SessionStart", ""), "session_id") })
 
-	// After svc down no hook does, and agents go on.
+	// After svc down no hook does, and agents go on, who are told once.
 	l.run("", "svc", "down")
-	if out := l.hook("A", "PreToolUse", "t9"); out != "" {
+	if out := l.hook("A", "PreToolUse", "t9"); !strings.Contains(out, "the local service was stopped") {
 		t.Errorf("after svc down a hook says %q", out)
+	}
+	if out := l.hook("A", "PreToolUse", "t10"); out != "" {
+		t.Errorf("after svc down the next hook says %q", out)
 	}
 	if _, ok := l.service(); ok {
 		t.Error("a hook started what the person stopped")
@@ -331,7 +408,7 @@ func TestALoginTellsOfNoOtherRepository(t *testing.T) {
 	mu.Lock()
 	sent.Reset()
 	mu.Unlock()
-	if out := l.hook("C", "SessionStart", ""); out != "" || heard() {
+	if out := l.hook("C", "SessionStart", ""); !strings.Contains(out, "svc share --stop took it out") || heard() {
 		t.Errorf("after svc share --stop the hook says %q, and the server heard\n%s", out, &sent)
 	}
 }

@@ -32,6 +32,9 @@ var build = func() func(t *testing.T, v string) []byte {
 	made := map[string][]byte{}
 	return func(t *testing.T, v string) []byte {
 		t.Helper()
+		if testing.Short() {
+			t.Skip("make test builds the programs and tests with them")
+		}
 		sources()
 		mu.Lock()
 		defer mu.Unlock()

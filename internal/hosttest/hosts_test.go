@@ -209,6 +209,9 @@ func wanted(t *testing.T) []row {
 	}
 	var some []row
 	for id := range strings.SplitSeq(value, ",") {
+		if id == "crowd" { // has hosts of its own
+			continue
+		}
 		i := slices.IndexFunc(rows, func(h row) bool { return h.id == id })
 		if i < 0 {
 			t.Fatalf("SVC_TEST_HOSTS: there is no row for %q", id)

@@ -23,6 +23,9 @@ const nodeVersion = "26.10.0"
 func install(t *testing.T, h row) (path []string) {
 	t.Helper()
 	path = []string{npm(t, h.id, h.pkg, h.version)}
+	if h.id == "factory_droid" { // its program is no npm program
+		path = []string{filepath.Join(filepath.Dir(path[0]), h.pkg, "bin")}
+	}
 	if h.node > 0 && nodeMajor() < h.node {
 		path = append(path, npm(t, "node", nodePackage(), nodeVersion))
 	}

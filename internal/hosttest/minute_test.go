@@ -124,7 +124,7 @@ func newcomer(t *testing.T, name string, host []string, release, programs string
 func (w *world) meet(h row) (told time.Time) {
 	open := filepath.Join(w.repo, free)
 	look := func(fresh string) {
-		if told.IsZero() && strings.Contains(fresh, "in the same working copy") {
+		if told.IsZero() && strings.Contains(fresh, "since you last saw it") {
 			told = time.Now()
 		}
 	}

@@ -25,10 +25,12 @@ type call struct {
 }
 
 // A turn is one answer of the model. Before it answers, look sees what the
-// host sent that it had not sent before.
+// host sent that it had not sent before. With next the answer is made up then,
+// from what was sent.
 type turn struct {
 	look func(fresh string)
 	call call
+	next func(fresh string) call
 }
 
 // A model is a server on loopback that speaks the protocols of the hosts'
@@ -107,7 +109,11 @@ func (m *model) answer(n int, req map[string]any) call {
 	if n == m.seen {
 		m.seen++
 		m.log = append(m.log, "---- fresh:\n"+fresh.String())
-		m.turns[n].look(fresh.String())
+		if t := &m.turns[n]; t.next != nil {
+			t.call = t.next(fresh.String())
+		} else {
+			t.look(fresh.String())
+		}
 	}
 	return m.turns[n].call
 }

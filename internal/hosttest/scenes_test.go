@@ -87,9 +87,9 @@ func twoAgents(t *testing.T, h row, path []string, seen result) {
 			s.then(h.read(held), nil)
 		}
 		told := 0
-		count := func(fresh string) { told += strings.Count(fresh, "your own other work") }
+		count := func(fresh string) { told += strings.Count(fresh, "your other agent") }
 		s.then(h.edit(held, "one", "two"), func(fresh string) {
-			seen[ownClaim] = w.reads(claimed) == "one\n" && strings.Contains(fresh, "your own other work")
+			seen[ownClaim] = w.reads(claimed) == "one\n" && strings.Contains(fresh, "your other agent")
 			count(fresh)
 		})
 		s.then(h.shell("cat "+free), count)
@@ -117,6 +117,11 @@ func outage(t *testing.T, h row, path []string, writer string, seen result) {
 	w := newWorld(t, path)
 	w.gate = newGate(t, w.team.URL)
 	w.setUp(h.id)
+	w.interrupted(h, writer, seen)
+}
+
+// interrupted is the work of outage.
+func (w *world) interrupted(h row, writer string, seen result) {
 	w.anaChanges(planned, 4)
 	plan, open := filepath.Join(w.repo, planned), filepath.Join(w.repo, free)
 	var s script

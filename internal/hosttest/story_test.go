@@ -233,6 +233,7 @@ func (w *world) script(h row, seen result, last func()) []turn {
 			if before != nil {
 				before()
 			}
+			time.Sleep(w.think)
 		}})
 		look = b.after
 	}

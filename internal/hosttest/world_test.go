@@ -52,12 +52,14 @@ type world struct {
 	team       *daemontest.Team
 	ana, bob   *daemontest.Person
 	claim      coord.Intent
-	configured bool     // by svc init
-	dir        string   // where the host is started; the repository's root if empty
-	gate       *gate    // before the service, if any
-	model      *model   // of the host that was started last
-	prepare    func()   // done once the host's own settings are written
-	inside     []string // the words before each command, if it runs on a machine of its own
+	configured bool          // by svc init
+	dir        string        // where the host is started; the repository's root if empty
+	gate       *gate         // before the service, if any
+	server     string        // where Bob finds the service, if not where it is
+	think      time.Duration // how long the model takes for an answer: news from far away needs its time
+	model      *model        // of the host that was started last
+	prepare    func()        // done once the host's own settings are written
+	inside     []string      // the words before each command, if it runs on a machine of its own
 }
 
 func newWorld(t *testing.T, path []string) *world {
@@ -110,9 +112,13 @@ func (w *world) anaClaims(session, file string) coord.Intent {
 // setUp logs Bob in and lets svc init configure hosts.
 func (w *world) setUp(hosts string) {
 	w.t.Helper()
-	server := w.team.URL
-	if w.gate != nil {
+	server := w.server
+	switch {
+	case server != "":
+	case w.gate != nil:
 		server = w.gate.url()
+	default:
+		server = w.team.URL
 	}
 	w.must("svc", "login", "--server", server, "--token", w.bob.Token)
 	w.t.Logf("svc init --tools %s --yes\n%s", hosts, w.must("svc", "init", "--tools", hosts, "--yes"))

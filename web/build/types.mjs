@@ -5,6 +5,6 @@ import { writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
 
 const root = new URL("../../", import.meta.url).pathname;
-const text = execFileSync("go", ["run", "./cmd/svcd", "openapi"], { cwd: root, maxBuffer: 64 << 20, encoding: "utf8" });
+const text = execFileSync("go", ["run", "./internal/tools/openapi"], { cwd: root, maxBuffer: 64 << 20, encoding: "utf8" });
 const ast = await openapiTS(JSON.parse(text), { alphabetize: true, defaultNonNullable: false });
 writeFileSync(new URL("../src/api/schema.gen.ts", import.meta.url), "// Generated from the API document. Do not edit.\n" + astToString(ast));

@@ -20,7 +20,7 @@ function intent(i) {
     created_at: at(i), updated_at: at(i), last_activity_at: at(i), closed_at: null,
   };
 }
-const session = (i) => ({ id: `s${i}`, repo: repo(i), user: user(i), tool: "claude_code", model: "m", branch: `branch-${i}`, status: i % 9 ? "active" : "idle", intent: { ref: `INT-${i}`, number: i, title: `Piece of work number ${i}`, status: "active" }, started_at: at(i), last_heartbeat_at: at(i), ended_at: null });
+const session = (i) => ({ id: `s${i}`, repo: repo(i), user: user(i), tool: "claude_code", model: "m", branch: `branch-${i}`, status: i % 9 ? "active" : "idle", intent: { ref: `INT-${i}`, number: i, title: `Piece of work number ${i}`, status: "active" }, state: i % 9 ? "working" : "silent", state_since: at(i), state_ref: null, started_at: at(i), last_heartbeat_at: at(i), stopped_at: null, ended_at: null });
 
 async function crowd(page, path, total, make) {
   await page.context().route(`**${path}?*`, (route) => {

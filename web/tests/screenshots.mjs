@@ -22,7 +22,6 @@ async function aMonth(route) {
     Object.assign(d, { sessions: wave(i, 9 * busy) + Math.round(6 * busy), conflicts: wave(i + 2, 4 * busy), resolved: wave(i + 1, 3 * busy), blocked: wave(i + 5, 1.2 * busy), intents: wave(i, 6 * busy), messages: wave(i, 12 * busy), warned: wave(i + 3, 3 * busy) });
   }
   for (const key of ["sessions", "conflicts", "resolved", "blocked", "intents", "messages", "warned"]) stats.totals[key] = stats.daily.reduce((n, d) => n + (d[key] ?? 0), 0);
-  stats.time_saved_minutes = stats.totals.resolved * 30;
   stats.heatmap = stats.heatmap.map((row, d) => row.map((_, h) => (d > 4 ? 0.12 : 1) * Math.max(0, Math.round(9 * Math.exp(-((h - 10) ** 2) / 9) + 11 * Math.exp(-((h - 15) ** 2) / 8) + wave(d + h, 1.6)))).map(Math.round));
   return route.fulfill({ response: answer, json: stats });
 }

@@ -20,10 +20,12 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/references/locate"
+	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
@@ -38,6 +40,8 @@ type Options struct {
 	Budget        time.Duration // for all files together; 0 means DefaultBudget
 	Deltas        []diff.Delta  // of the working tree, where they are known; nil to compare
 	Along         []string      // other files that may differ from the base: what the paths meant, they meant without that
+	Keep          string        // folder of the user's for what holds until the files change; empty keeps nothing
+	Rules         *rules.Set    // of the repository; nil for svc's alone
 	// Want tells which files are worth more than line facts; nil means all. It
 	// may read the new content, which is nil for a file that is gone or large.
 	Want func(f *coord.FileFacts, content func() []byte) bool
@@ -67,20 +71,21 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 	}
 	objects := gitrepo.NewObjects(ctx, root)
 	defer objects.Close()
+	book := opts.book(root)
+	defer book.Close()
 	r := &run{
 		ctx:      ctx,
 		opts:     opts,
 		deadline: start.Add(opts.budget()),
 		objects:  objects,
-		repo:     references.Open(locate.OnDisk(ctx, root), opts.MetadataOnly),
-		vast:     gitrepo.IndexSize(root) > maxChainIndex,
+		repo:     references.Open(locate.OnDisk(ctx, root, book), opts.MetadataOnly).Under(opts.Rules),
 		search: func(names []string) (map[string][]string, error) {
 			ctx, cancel := context.WithTimeout(ctx, soleBudget)
 			defer cancel()
 			return gitrepo.Grep(ctx, root, "", names, nil)
 		},
 	}
-	if !r.vast && !opts.LinesOnly && len(opts.Along) > 0 && len(opts.Along) <= maxAlong {
+	if !opts.LinesOnly && len(opts.Along) > 0 && len(opts.Along) <= maxAlong {
 		var err error
 		if r.along, err = gitrepo.WorkingTree(ctx, root, base, opts.Along); err != nil {
 			return nil, err
@@ -92,6 +97,15 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		markSole(ctx, root, a)
 	}
 	return a, nil
+}
+
+// book is what is known of the working copy at root from before.
+func (o *Options) book(root string) *kept.Book {
+	repo, ok := gitrepo.At(root)
+	if !ok || o.Keep == "" || o.LinesOnly {
+		return &kept.Book{}
+	}
+	return kept.Open(o.Keep, kept.Program(), root, repo.IndexFile())
 }
 
 // soleBudget is how long a search for names may take: in a repository where it
@@ -171,7 +185,7 @@ func (h *History) Between(base, side string, opts Options) (*coord.Analysis, err
 		deadline: start.Add(opts.budget()),
 		objects:  h.objects,
 		cache:    h.cache,
-		repo:     references.Open(tree, opts.MetadataOnly),
+		repo:     references.Open(tree, opts.MetadataOnly).Under(opts.Rules),
 		search: func(names []string) (map[string][]string, error) {
 			return gitrepo.Grep(h.ctx, h.root, side, names, nil)
 		},
@@ -248,14 +262,13 @@ type run struct {
 	before   *references.Repo               // as it was before several files changed; nil for one that repo stands for
 	along    []diff.Delta                   // of files that are not asked for
 	sides    map[string][2]*extract.Version // of the changed files that were read
-	vast     bool                           // a repository of so many files that none but the changed are looked at
 }
 
 // analyze turns deltas into facts within the limits.
 func (r *run) analyze(deltas []diff.Delta) *coord.Analysis {
 	a := &coord.Analysis{Files: []coord.FileFacts{}}
 	hunks, found := 0, 0
-	if !r.opts.LinesOnly && !r.vast && r.cache == nil {
+	if !r.opts.LinesOnly && r.cache == nil {
 		r.before = r.together(append(slices.Clip(deltas), r.along...))
 	}
 	for i := range deltas {
@@ -293,10 +306,9 @@ func (r *run) analyze(deltas []diff.Delta) *coord.Analysis {
 		a.Files = append(a.Files, f)
 	}
 	symbols.SettleMoves(a.Files)
+	symbols.SettleRenames(a.Files)
 	if !r.opts.LinesOnly {
-		if !r.vast {
-			a.Late = !r.chain(deltas, a.Files)
-		}
+		a.Late = !r.chain(deltas, a.Files)
 		r.keepTables(a.Files)
 		r.repo.PackageChanges(a.Files)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
@@ -72,7 +73,7 @@ func BenchmarkTwoThousandLines(b *testing.B) {
 		half := len(source)/2 + bytes.IndexByte(source[len(source)/2:], '\n')
 		edited := append(append(append([]byte(nil), source[:half]...), "\n\n"...), source[half:]...)
 		b.Run(l.name, func(b *testing.B) {
-			r := references.Open(locate.OnDisk(b.Context(), b.TempDir()), false)
+			r := references.Open(locate.OnDisk(b.Context(), b.TempDir(), &kept.Book{}), false)
 			var parse, whole time.Duration
 			for b.Loop() {
 				start := ownCPU(b)

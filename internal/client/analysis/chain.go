@@ -24,11 +24,6 @@ const maxChain = 12
 // maxAlong bounds the files of a working copy whose earlier versions are read.
 const maxAlong = 40
 
-// maxChainIndex is the size of git's index, some 20,000 files, above which an
-// edit is not followed to other files: to list them all would cost more than
-// all the rest.
-const maxChainIndex = 2 << 20
-
 // together is the repository before several files changed that routes may
 // depend on: what one of them meant, it meant with the others as they were. It
 // is nil for a single file, and for so many that the routes' own tell enough.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/formats"
+	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/outline"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/references/locate"
@@ -37,7 +38,7 @@ type ExplainedFact struct {
 }
 
 // Explain reads one file of the working tree at root as svc index would.
-func Explain(ctx context.Context, root, file string) (*Explanation, error) {
+func Explain(ctx context.Context, root, file string, own *rules.Set) (*Explanation, error) {
 	lang := rules.LanguageOf(file)
 	out := &Explanation{Path: file, Language: lang.Name, Contracts: []ExplainedFact{}, Requests: []string{}, Missed: []extract.Missed{}}
 	info, err := os.Lstat(filepath.Join(root, file))
@@ -61,7 +62,7 @@ func Explain(ctx context.Context, root, file string) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &extract.Side{File: file, Lang: lang, Source: source}
+	s := &extract.Side{File: file, Lang: lang, Source: source, Rules: own}
 	if err := s.Read(nil, time.Minute); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func Explain(ctx context.Context, root, file string) (*Explanation, error) {
 		return out, nil
 	}
 	out.Read = true
-	references.Open(locate.OnDisk(ctx, root), false).Complete(file, v)
+	references.Open(locate.OnDisk(ctx, root, &kept.Book{}), false).Under(own).Complete(file, v)
 	for _, c := range v.Contracts {
 		f := ExplainedFact{string(c.Role), c.Key, c.Line, c.Rule}
 		if !slices.Contains(out.Contracts, f) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,19 +49,6 @@ func (r *testRepo) commit() string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// clear removes all files but git's own.
-func (r *testRepo) clear() {
-	entries, err := os.ReadDir(r.root)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range entries {
-		if e.Name() != ".git" {
-			os.RemoveAll(filepath.Join(r.root, e.Name()))
-		}
-	}
-}
-
 // Each fixture holds the files of a base and of a side, and the facts that
 // follow. A side without files of its own keeps those of the base.
 func TestFixtures(t *testing.T) {
@@ -81,28 +69,21 @@ func testFixture(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRepo(t)
 	var want []byte
+	base, side := map[string]string{}, map[string]string{}
 	for _, f := range ar.Files {
-		if name, ok := strings.CutPrefix(f.Name, "base/"); ok {
-			r.write(name, string(f.Data))
-		}
-		if f.Name == "want" {
+		switch dir, name, _ := strings.Cut(f.Name, "/"); {
+		case f.Name == "want":
 			want = f.Data
+		case dir == "base":
+			base[name] = string(f.Data)
+		case dir == "side", dir == "both":
+			side[name] = string(f.Data)
 		}
 	}
-	base := r.commit()
-	r.clear()
-	for _, f := range ar.Files {
-		if name, ok := strings.CutPrefix(f.Name, "side/"); ok {
-			r.write(name, string(f.Data))
-		}
-		if name, ok := strings.CutPrefix(f.Name, "both/"); ok {
-			r.write(name, string(f.Data))
-		}
-	}
-	side := r.commit()
-	a, err := Between(t.Context(), r.root, base, side, Options{Budget: 60e9})
+	root := gittest.Init(t)
+	ids := gittest.Commits(t, root, base, side)
+	a, err := Between(t.Context(), root, ids[0], ids[1], Options{Budget: 60e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,6 +189,9 @@ func render(a *coord.Analysis) string {
 			}
 			if r.Via != "" {
 				how += " by " + r.Via
+			}
+			if r.Whole {
+				how += " with " + strings.Join(append(slices.Clone(r.Has), "no more"), ", ")
 			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -22,12 +23,15 @@ import (
 
 // ScanOptions bound a scan of a whole repository.
 type ScanOptions struct {
-	Version      string        // commit or tree to read; empty is HEAD
-	After        string        // resume after this path, as a Batch told
-	MetadataOnly bool          // leave signature texts out
-	BatchFiles   int           // files in a batch; 0 means 100
-	MaxFiles     int           // files in all; 0 means 20,000
-	Budget       time.Duration // for the whole scan; 0 means a minute
+	Version      string            // commit or tree to read; empty is HEAD
+	After        string            // resume after this path, as a Batch told
+	MetadataOnly bool              // leave signature texts out
+	BatchFiles   int               // files in a batch; 0 means 100
+	MaxFiles     int               // files in all; 0 means 20,000
+	Budget       time.Duration     // for the whole scan; 0 means a minute
+	Rules        *rules.Set        // of the repository; nil for svc's alone
+	Skip         []string          // files that ended a reader before
+	Begin        func(path string) // is told of each file before it is read; may be nil
 }
 
 // A Batch is a part of a scan.
@@ -37,6 +41,7 @@ type Batch struct {
 	Done     bool            // nothing is left
 	Left     int             // files that were left out when it stopped
 	Unread   map[string]int  // places by file that look like routes or calls but could not be read
+	Died     []string        // files that ended their reader: nothing is known of them
 }
 
 // Scan reads every file of a version and hands its visible definitions,
@@ -60,7 +65,13 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 			batch.Analysis.Truncated, batch.Left = true, len(files)-i
 			return send(batch)
 		}
-		if f, unread, ok := s.file(e); ok {
+		if s.opts.Begin != nil {
+			s.opts.Begin(e.Path)
+		}
+		f, unread, ok := s.alive(e)
+		if f.Path == "" {
+			batch.Died = append(batch.Died, e.Path)
+		} else if ok {
 			batch.Analysis.Files = append(batch.Analysis.Files, f)
 			if unread > 0 {
 				batch.Unread[e.Path] = unread
@@ -71,7 +82,7 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 			if err := send(batch); err != nil {
 				return err
 			}
-			batch.Analysis, batch.Unread = &coord.Analysis{Files: []coord.FileFacts{}}, map[string]int{}
+			batch.Analysis, batch.Unread, batch.Died = &coord.Analysis{Files: []coord.FileFacts{}}, map[string]int{}, nil
 		}
 	}
 	batch.Done = true
@@ -113,8 +124,22 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []odb.E
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
 	objects := gitrepo.NewObjects(ctx, root)
 	r := &run{opts: Options{MetadataOnly: opts.MetadataOnly}, objects: objects, deadline: time.Now().Add(opts.Budget)}
-	r.repo = references.Open(locate.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly)
+	r.repo = references.Open(locate.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly).Under(opts.Rules).Standing()
 	return &scan{opts, r}, files, nil
+}
+
+// alive reads one file. One that ends its reader costs that file alone: nothing
+// is known of it then, not even its path.
+func (s *scan) alive(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			f, unread, ok = coord.FileFacts{}, 0, false
+		}
+	}()
+	if slices.Contains(s.opts.Skip, e.Path) {
+		return f, 0, false
+	}
+	return s.file(e)
 }
 
 // scanFileLimit is how long one file may take: a scan is never stuck on it.
@@ -148,5 +173,6 @@ func (s *scan) file(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
 	if !rules.TestPath(e.Path) {
 		unread = len(v.Missed())
 	}
-	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+unread > 0
+	f.Candidates = candidates(e.Path, nil, v)
+	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+len(f.Candidates)+unread > 0
 }

@@ -93,7 +93,9 @@ func Finish(read Reader, args []string) int {
 
 func run(args []string, reader func() Reader) int {
 	makeRoom(args)
-	return hook.Run(context.Background(), world(args, reader))
+	env := world(args, reader)
+	env.Exit = os.Exit
+	return hook.Run(context.Background(), env)
 }
 
 // makeRoom has the stack grow at once to what a hook needs, while little is on
@@ -112,7 +114,7 @@ func World(read Reader) hook.Env { return world(nil, func() Reader { return read
 func world(args []string, reader func() Reader) hook.Env {
 	return hook.Env{
 		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version.Version,
-		Login: func(fingerprints []string) (hook.Login, error) { return hookLogin(os.Getenv, fingerprints) },
+		Login: func(of hook.Identity) (hook.Login, error) { return hookLogin(os.Getenv, of) },
 		ConfigDir: func() (string, error) {
 			s, err := login.Locate(os.Getenv)
 			return s.Dir, err
@@ -170,23 +172,30 @@ func background(dir string, env []string, args ...string) {
 }
 
 // hookLogin is the login as hooks need it, for a repository.
-func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, error) {
+func hookLogin(getenv func(string) string, of hook.Identity) (hook.Login, error) {
 	store, err := login.Locate(getenv)
 	if err != nil {
 		return hook.Login{}, err
 	}
+	mended := ""
+	store.Told = func(what string) { mended = what }
 	store.Patience = 300 * time.Millisecond // nobody types a password into a hook
 	c, err := store.LoadFile()
 	if err != nil {
 		return hook.Login{}, err
 	}
+	getenv = insist(getenv, store, c, of)
+	if err := lost(getenv, c, of); err != nil {
+		return hook.Login{Mended: mended}, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), hookStart)
 	defer cancel()
-	if s, here, err := LocalFor(ctx, getenv, store, c, fingerprints); here {
+	s, here, err := LocalFor(ctx, getenv, store, c, of)
+	if here {
 		if err != nil {
-			return hook.Login{Local: true}, err
+			return hook.Login{Local: true, Mended: mended}, err
 		}
-		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true}, nil
+		return hook.Login{Server: s.Server, Token: s.Token, MachineID: store.Machine(), Local: true, Mended: mended}, nil
 	}
 	if c.Keychain {
 		if c, err = store.Load(); err != nil {
@@ -203,7 +212,11 @@ func hookLogin(getenv func(string) string, fingerprints []string) (hook.Login, e
 	if l.MachineID == "" && l.LoggedIn() {
 		l.MachineID = store.Machine()
 	}
-	out := hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode, Leave: LeaveOf(l, store, fingerprints)}
+	leave, err := LeaveOf(l, store, of)
+	if err != nil {
+		return hook.Login{Mended: mended}, err
+	}
+	out := hook.Login{Server: l.Server, Token: l.Token, MachineID: l.MachineID, DataMode: l.DataMode, Leave: leave, Mended: mended}
 	if edge, ok := EdgeOf(getenv, l); ok && out.Leave != hook.Never {
 		out.Edge, out.EdgeKey = edge.Server, edge.Token
 	}

@@ -296,6 +296,9 @@ func TestAnInterruptedRunTellsWhatItHasAndGoesOnLater(t *testing.T) {
 
 // A cache that was cut off, or is of another build, is not believed.
 func TestADamagedCacheIsStartedAnew(t *testing.T) {
+	if testing.Short() {
+		return // make test replays a history again and again
+	}
 	repo := shop(t)
 	for name, damage := range map[string]func([]byte) []byte{
 		"cut off":           func(b []byte) []byte { return b[:len(b)-20] },

@@ -133,6 +133,7 @@ func concerns(a *coord.Analysis) *concern {
 			}
 		}
 		for _, s := range f.Symbols {
+			c.all = c.all || len(s.Needs) > 0 // who implements it need not name it
 			if s.Compatibility == coord.Breaking || s.Exported && (s.Change == coord.Removed || s.Change == coord.Signature) {
 				word(lastName(s.Key))
 			}

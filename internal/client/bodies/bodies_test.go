@@ -16,7 +16,7 @@ func (nowhere) Method(*outline.File, string) []Place { return nil }
 func parts(lang, src string) string {
 	o := &outline.File{Lang: lang, Path: "x", Source: []byte(src), Traits: &outline.Traits{}}
 	var out []string
-	for _, p := range New(nowhere{}).At(o, 0, len(src)).Parts() {
+	for _, p := range New(nowhere{}).Bound(o, 0, len(src)).Parts() {
 		out = append(out, strings.TrimSpace(p.Path+" "+p.Type))
 	}
 	return strings.Join(out, ", ")

@@ -49,11 +49,17 @@ func (e *Eval) reader(sc *scope, from, to int) *reader {
 	return &reader{src: src, lang: sc.o.Lang, pos: from, end: min(to, len(src))}
 }
 
-// At works out the expression at a place of a file.
-func (e *Eval) At(o *outline.File, from, to int) *Shape {
+// whole works out one body. What takes more steps than there are for one is not
+// known to its end: it may hold more than was reached.
+func (e *Eval) whole(find func() *Shape) *Shape {
 	e.steps = 0
-	sc := e.scopeAt(o, from)
-	return e.at(sc, from, to)
+	s := find()
+	if s == nil || s.Open || e.steps <= maxSteps {
+		return s
+	}
+	c := *s
+	c.Open = true
+	return &c
 }
 
 func (e *Eval) at(sc *scope, from, to int) *Shape {

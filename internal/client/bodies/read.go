@@ -9,7 +9,10 @@ import (
 // Read works out what a caller reads of the reply to its request: the type
 // that the call names, or that the function around it gives back.
 func (e *Eval) Read(o *outline.File, from, to int) *Shape {
-	e.steps = 0
+	return e.whole(func() *Shape { return e.read(o, from, to) })
+}
+
+func (e *Eval) read(o *outline.File, from, to int) *Shape {
 	sc := e.scopeAt(o, from)
 	for i := range o.Defs { // an interface that stands for its calls
 		if d := &o.Defs[i]; int(d.Span.Start) == from && int(d.Span.End) == to && d.HasCall {

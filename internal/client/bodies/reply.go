@@ -24,8 +24,7 @@ type Handler struct {
 
 // Reply works out what a handler replies with.
 func (e *Eval) Reply(h Handler, replies Replies) *Shape {
-	e.steps = 0
-	return e.top(e.reply(h, replies, 0))
+	return e.whole(func() *Shape { return e.top(e.reply(h, replies, 0)) })
 }
 
 func (e *Eval) reply(h Handler, replies Replies, depth int) *Shape {
@@ -218,6 +217,5 @@ func (e *Eval) top(s *Shape) *Shape {
 
 // Type works out what a value of a type holds that a file names.
 func (e *Eval) Type(o *outline.File, t string) *Shape {
-	e.steps = 0
-	return e.written(e.typ(t, &scope{o: o}), 0)
+	return e.whole(func() *Shape { return e.written(e.typ(t, &scope{o: o}), 0) })
 }

@@ -20,8 +20,15 @@ var (
 
 // Request works out what a handler takes as its body, by the parameter that is
 // it; and the name of that parameter.
-func (e *Eval) Request(h Handler) (*Shape, string) {
-	e.steps = 0
+func (e *Eval) Request(h Handler) (s *Shape, param string) {
+	s = e.whole(func() *Shape {
+		s, param = e.request(h)
+		return s
+	})
+	return s, param
+}
+
+func (e *Eval) request(h Handler) (*Shape, string) {
 	if h.Def < 0 || h.Def >= len(h.File.Defs) {
 		return nil, ""
 	}
@@ -90,6 +97,5 @@ func mustGive(lang, decl, after string, s *Shape) bool {
 
 // Bound works out what is read from a request into the expression at a place.
 func (e *Eval) Bound(o *outline.File, from, to int) *Shape {
-	e.steps = 0
-	return e.at(e.scopeAt(o, from), from, to)
+	return e.whole(func() *Shape { return e.at(e.scopeAt(o, from), from, to) })
 }

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/svc-hq/svc/internal/client/cli/app"
 )
 
-func (a *app) analyzeCommand() *cobra.Command {
+func analyzeCommand(a *app.Run) *cobra.Command {
 	var metadataOnly bool
 	cmd := &cobra.Command{
 		Use:   "analyze [PATH...]",
@@ -14,7 +16,7 @@ func (a *app) analyzeCommand() *cobra.Command {
 			"Nothing is sent. Code itself never leaves the machine.",
 		Example: "  svc analyze\n  svc analyze src/auth.go --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runAnalyze(cmd.Context(), args, metadataOnly)
+			return runAnalyze(cmd.Context(), a, args, metadataOnly)
 		},
 	}
 	cmd.Flags().BoolVar(&metadataOnly, "metadata-only", false, "as an org in metadata_only mode would send it")

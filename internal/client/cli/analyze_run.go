@@ -11,25 +11,30 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/analysis"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-func (a *app) runAnalyze(ctx context.Context, args []string, metadataOnly bool) error {
+func runAnalyze(ctx context.Context, a *app.Run, args []string, metadataOnly bool) error {
 	repo, ok := gitrepo.Find(a.Dir)
 	if !ok {
 		return fmt.Errorf("%s is in no git repository", a.Dir)
 	}
 	var paths []string
 	for _, arg := range args {
-		p, err := a.inRepo(place{Root: repo.Root}, arg)
+		p, err := a.InRepo(app.Place{Root: repo.Root}, arg)
 		if err != nil {
 			return err
 		}
 		paths = append(paths, p)
 	}
-	facts, err := analysis.WorkingTree(ctx, repo.Root, paths, analysis.Options{MetadataOnly: metadataOnly})
+	own, err := ownRules(a, repo.Root)
+	if err != nil {
+		return err
+	}
+	facts, err := analysis.WorkingTree(ctx, repo.Root, paths, analysis.Options{MetadataOnly: metadataOnly, Rules: own.Set})
 	if err != nil {
 		return err
 	}
@@ -42,14 +47,14 @@ func (a *app) runAnalyze(ctx context.Context, args []string, metadataOnly bool) 
 			return fmt.Errorf("%s is not there, and was not when this work began", args[i])
 		}
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(facts)
 	}
-	a.printFacts(facts)
+	printFacts(a, facts)
 	return nil
 }
 
-func (a *app) printFacts(facts *coord.Analysis) {
+func printFacts(a *app.Run, facts *coord.Analysis) {
 	if len(facts.Files) == 0 {
 		fmt.Fprintln(a.Stdout, "nothing differs from the version this work started from")
 	}

@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-func (a *app) apiCommand() *cobra.Command {
+func apiCommand(a *app.Run) *cobra.Command {
 	var fields []string
 	var input, filter string
 	var paginate bool
@@ -44,7 +45,7 @@ func (a *app) apiCommand() *cobra.Command {
 			if !strings.HasPrefix(path, "/") {
 				path = "/v1/" + path
 			}
-			return a.runAPI(cmd.Context(), method, path, fields, input, filter, paginate)
+			return runAPI(cmd.Context(), a, method, path, fields, input, filter, paginate)
 		},
 	}
 	fs := cmd.Flags()
@@ -55,7 +56,7 @@ func (a *app) apiCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runAPI(ctx context.Context, method, path string, fields []string, input, filter string, paginate bool) error {
+func runAPI(ctx context.Context, a *app.Run, method, path string, fields []string, input, filter string, paginate bool) error {
 	var pick term.Filter
 	if filter != "" {
 		compiled, err := term.CompileFilter(filter)
@@ -64,11 +65,11 @@ func (a *app) runAPI(ctx context.Context, method, path string, fields []string, 
 		}
 		pick = compiled
 	}
-	body, path, err := a.requestOf(method, path, fields, input)
+	body, path, err := requestOf(a, method, path, fields, input)
 	if err != nil {
 		return err
 	}
-	c, _, err := a.client()
+	c, _, err := a.Client()
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (a *app) runAPI(ctx context.Context, method, path string, fields []string, 
 			return err
 		}
 		if len(out) > 0 {
-			if err := a.printPicked(ctx, out, pick); err != nil {
+			if err := printPicked(ctx, a, out, pick); err != nil {
 				return err
 			}
 		}
@@ -103,7 +104,7 @@ func (a *app) runAPI(ctx context.Context, method, path string, fields []string, 
 }
 
 // requestOf puts the fields where the method wants them.
-func (a *app) requestOf(method, path string, fields []string, input string) (body any, at string, err error) {
+func requestOf(a *app.Run, method, path string, fields []string, input string) (body any, at string, err error) {
 	values := map[string]any{}
 	for _, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
@@ -121,7 +122,7 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 		values[name] = value
 	}
 	if input != "" {
-		data, err := a.read(input)
+		data, err := read(a, input)
 		if err != nil {
 			return nil, path, err
 		}
@@ -150,7 +151,7 @@ func (a *app) requestOf(method, path string, fields []string, input string) (bod
 
 // printPicked prints an answer, or what the filter picks of it: text bare,
 // everything else as JSON.
-func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick term.Filter) error {
+func printPicked(ctx context.Context, a *app.Run, out json.RawMessage, pick term.Filter) error {
 	if pick == nil {
 		return a.PrintJSON(out)
 	}
@@ -173,7 +174,7 @@ func (a *app) printPicked(ctx context.Context, out json.RawMessage, pick term.Fi
 }
 
 // read returns the content of a file, or of standard input for "-".
-func (a *app) read(name string) ([]byte, error) {
+func read(a *app.Run, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(a.Stdin, 10<<20))
 	}

@@ -2,12 +2,11 @@ package cli
 
 import (
 	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
-	"github.com/svc-hq/svc/internal/client/login"
 )
 
 // backtestMax is backtest.DefaultMax; the lean svc does not link that package.
@@ -24,7 +23,7 @@ type backtestFlags struct {
 	seed                 uint64
 }
 
-func (a *app) backtestCommand() *cobra.Command {
+func backtestCommand(a *app.Run) *cobra.Command {
 	var f backtestFlags
 	cmd := &cobra.Command{
 		Use:   "backtest [PATH]",
@@ -43,7 +42,7 @@ func (a *app) backtestCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runBacktest(cmd.Context(), args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), a, args, &f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "180d", "how long before the newest commit, as 180d, 26w, 2y or all")
@@ -61,26 +60,9 @@ func (a *app) backtestCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) absolute(path string) string {
+func absolute(a *app.Run, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(a.Dir, path)
-}
-
-// cacheDir returns the user's cache folder, or "" when there is none.
-func (a *app) cacheDir() string {
-	if dir := a.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	switch home := login.Home(a.Getenv); {
-	case runtime.GOOS == "windows":
-		return a.Getenv("LocalAppData")
-	case !filepath.IsAbs(home):
-		return ""
-	case runtime.GOOS == "darwin":
-		return filepath.Join(home, "Library", "Caches")
-	default:
-		return filepath.Join(home, ".cache")
-	}
 }

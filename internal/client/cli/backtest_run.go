@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/version"
@@ -57,24 +58,24 @@ func parseSpan(s string) (time.Duration, error) {
 	return 0, term.Usagef("--since %q is no length of time; write 180d, 26w, 2y or all", s)
 }
 
-func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) error {
+func runBacktest(ctx context.Context, a *app.Run, args []string, f *backtestFlags) error {
 	opts, err := f.options()
 	if err != nil {
 		return err
 	}
 	dir := a.Dir
 	if len(args) == 1 {
-		dir = a.absolute(args[0])
+		dir = absolute(a, args[0])
 	}
 	repo, err := gitrepo.FindGit(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("%s is in no git repository", dir)
 	}
-	if opts.CacheDir = a.cacheDir(); opts.CacheDir != "" {
+	if opts.CacheDir = a.CacheDir(); opts.CacheDir != "" {
 		opts.CacheDir = filepath.Join(opts.CacheDir, "svc", "backtest")
 	}
 	opts.Forget = f.fresh
-	bar := &progress{app: a, start: a.Now()}
+	bar := &progress{Run: a, start: a.Now()}
 	opts.Progress = bar.show
 	result, err := backtest.Run(ctx, repo, opts)
 	bar.clear()
@@ -82,12 +83,12 @@ func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) 
 		return err
 	}
 	if f.share != "" {
-		if err := a.writeReport(result, backtest.Nameless, a.absolute(f.share)); err != nil {
+		if err := writeReport(a, result, backtest.Nameless, absolute(a, f.share)); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Stderr, "The page without names is in %s\n", f.share)
 	}
-	if err := a.tellBacktest(result, repoLabel(repo), f.report); err != nil {
+	if err := tellBacktest(a, result, repoLabel(repo), f.report); err != nil {
 		return err
 	}
 	if result.Interrupted {
@@ -96,13 +97,13 @@ func (a *app) runBacktest(ctx context.Context, args []string, f *backtestFlags) 
 	return nil
 }
 
-func (a *app) tellBacktest(r *backtest.Result, label, report string) error {
+func tellBacktest(a *app.Run, r *backtest.Result, label, report string) error {
 	if report != "" {
-		if err := a.writeReport(r, label, a.absolute(report)); err != nil {
+		if err := writeReport(a, r, label, absolute(a, report)); err != nil {
 			return err
 		}
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(r.Full(label, version.Version))
 	}
 	r.Text(a.Stdout, label)
@@ -114,7 +115,7 @@ func (a *app) tellBacktest(r *backtest.Result, label, report string) error {
 
 // writeReport writes the page beside its name first, so that a full disk does
 // not leave half of it.
-func (a *app) writeReport(r *backtest.Result, label, path string) error {
+func writeReport(a *app.Run, r *backtest.Result, label, path string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".svc-report-*")
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -153,7 +154,7 @@ func repoLabel(r *gitrepo.Repo) string {
 
 // A progress shows on a terminal how far a replay is.
 type progress struct {
-	*app
+	*app.Run
 	start time.Time
 	drawn time.Time
 	first int // cases that were done at the start

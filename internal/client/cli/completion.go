@@ -5,15 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(a *app.Run) *cobra.Command {
 	shells := map[string]func(io.Writer) error{
-		"bash":       func(w io.Writer) error { return term.BashCompletion(a.root, w) },
-		"zsh":        func(w io.Writer) error { return a.root.GenZshCompletion(w) },
-		"fish":       func(w io.Writer) error { return a.root.GenFishCompletion(w, true) },
-		"powershell": func(w io.Writer) error { return a.root.GenPowerShellCompletionWithDesc(w) },
+		"bash":       func(w io.Writer) error { return term.BashCompletion(a.Root, w) },
+		"zsh":        func(w io.Writer) error { return a.Root.GenZshCompletion(w) },
+		"fish":       func(w io.Writer) error { return a.Root.GenFishCompletion(w, true) },
+		"powershell": func(w io.Writer) error { return a.Root.GenPowerShellCompletionWithDesc(w) },
 	}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",

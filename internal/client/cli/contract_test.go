@@ -174,6 +174,7 @@ func (c *contract) serveAs(w http.ResponseWriter, r *http.Request, token string)
 		get("POST /v1/scope-check", func(url.Values) any { return scopeResult(decision) })
 	}
 	get("GET /v1/presence", func(url.Values) any { return wire.All(teammates(who)) })
+	get("GET /v1/sessions", func(url.Values) any { return wire.All(sessions()) })
 	get("GET /v1/attention", func(url.Values) any {
 		ref := "CF-3"
 		return wire.Attention{
@@ -300,6 +301,15 @@ func teammates(who coord.User) []wire.Online {
 	branch := "main"
 	return []wire.Online{{SessionID: "s", Repo: shop, Developer: bob, Tool: "codex", Branch: &branch, Status: coord.SessionActive,
 		Intent: &coord.IntentName{Ref: "INT-3", Number: 3, Status: coord.IntentDraft}}}
+}
+
+func sessions() []coord.Session {
+	branch, title := "fix/login", "Rework login"
+	return []coord.Session{
+		{ID: "r", Repo: shop, User: alice, Tool: "claude_code", Branch: &branch, Status: coord.SessionActive,
+			Intent: &coord.IntentName{Ref: "INT-1", Number: 1, Status: coord.IntentActive, Title: &title}},
+		{ID: "s", Repo: shop, User: bob, Tool: "codex", Branch: &branch, Status: coord.SessionActive},
+	}
 }
 
 func conflict() coord.Conflict {

@@ -3,13 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/doctor/hosts"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -19,7 +23,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app.Run) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -31,14 +35,14 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var seen func(doctor.Check)
-			if !a.json {
-				seen = a.printCheckup
+			if !a.JSON {
+				seen = func(c doctor.Check) { printCheckup(a, c) }
 			}
 			if fix {
-				a.mend(cmd.Context(), doctor.Examine(cmd.Context(), a.patient(), nil))
+				mend(cmd.Context(), a, doctor.Examine(cmd.Context(), patient(a), nil))
 			}
-			report := doctor.Examine(cmd.Context(), a.patient(), seen)
-			if a.json {
+			report := doctor.Examine(cmd.Context(), patient(a), seen)
+			if a.JSON {
 				if err := a.PrintJSON(report); err != nil {
 					return err
 				}
@@ -55,7 +59,7 @@ func (a *app) doctorCommand() *cobra.Command {
 
 // mend repairs what was found, as far as that is ours to do. What cannot be
 // repaired keeps nothing else from it.
-func (a *app) mend(ctx context.Context, found doctor.Report) {
+func mend(ctx context.Context, a *app.Run, found doctor.Report) {
 	done := map[string]bool{} // one repair may serve several findings
 	for _, c := range found.Checks {
 		if c.Mend == nil || done[c.Fix] {
@@ -71,32 +75,32 @@ func (a *app) mend(ctx context.Context, found doctor.Report) {
 }
 
 // patient gathers what there is to examine.
-func (a *app) patient() *doctor.Patient {
+func patient(a *app.Run) *doctor.Patient {
 	p := &doctor.Patient{Now: a.Now, Getenv: a.Getenv, Client: wire.HookClient{CLIVersion: version.Version, OS: runtime.GOOS}}
 	if store, err := login.Locate(a.Getenv); err == nil {
 		p.Exposed = store.Exposed() // before it is read, which sets it right
 	}
-	l, store, err := a.login(login.Overrides{})
+	l, store, err := a.Login(login.Overrides{})
 	p.Login, p.LoginErr, p.ConfigPath = l, err, store.Path()
 	if err != nil {
 		p.RemoteErr = err
 	} else {
-		p.Remote, p.RemoteErr = a.connect(l)
+		p.Remote, p.RemoteErr = a.Connect(l)
 	}
-	p.Program, p.Writable = a.programCheck, store.Writable
+	p.Program, p.Writable = func(ctx context.Context) []doctor.Check { return programCheck(ctx, a) }, store.Writable
 	temp := a.Getenv("TMPDIR")
 	p.Missed = func() (int, time.Time) { return spool.Missed(temp, l.Server) }
 	p.Edge = func(ctx context.Context) (*wire.EdgeServerReport, bool) {
-		return a.edgeReport(ctx, l), a.throughEdge(l) != nil
+		return a.EdgeReport(ctx, l), a.ThroughEdge(l) != nil
 	}
 	p.Heard = func() { spool.Heard(temp, l.Server) }
 	p.Memory, p.Ours, p.Forget = func() (string, error) { return spool.Memory(temp) }, spool.Own, spool.ForgetAll
 	p.Reads, p.Unpacked = reads, unpacked
-	here, _ := a.here() // what is missing in it is what the check tells
+	here, _ := a.Here() // what is missing in it is what the check tells
 	p.RepoRoot = here.Root
 	p.Repo = wire.HookRepo{RemoteFingerprints: here.Fingerprints, Branch: here.Branch}
 	if repo, ok := gitrepo.At(here.Root); ok {
-		p.Hosts = a.hostChecks(here.Root)
+		p.Hosts = hostsHere(a).Checks(here.Root)
 		p.Shallow = repo.Shallow()
 		for _, r := range repo.Remotes() {
 			p.Remotes = append(p.Remotes, r.URL)
@@ -104,14 +108,25 @@ func (a *app) patient() *doctor.Patient {
 	}
 	if p.Remote != nil {
 		p.Latest = func(ctx context.Context) (string, bool, error) {
-			r, err := a.latest(ctx, p.Remote)
+			r, _, err := latest(ctx, a, l, p.Remote, false)
 			return r.Version, err == nil && selfupdate.Newer(r, version.Version), err
 		}
 	}
 	return p
 }
 
-func (a *app) printCheckup(c doctor.Check) {
+// hostsHere are the agent hosts as seen from the working folder. What is wrong
+// with them, a silent svc init repairs.
+func hostsHere(a *app.Run) hosts.Here {
+	return hosts.Here{Getenv: a.Getenv, Dir: a.Dir, Program: thisProgram, Mend: func(ctx context.Context, fix doctor.Init) error {
+		quiet, env := *a, *a.Env
+		env.Stdout = io.Discard
+		quiet.Env, quiet.JSON = &env, false
+		return runInit(ctx, &quiet, initFlags{yes: true, home: fix.Home, user: fix.User, tools: strings.Join(fix.Tools, ",")})
+	}}
+}
+
+func printCheckup(a *app.Run, c doctor.Check) {
 	mark := map[doctor.Level]string{
 		doctor.OK:   a.Paint(term.Green, "ok  "),
 		doctor.Warn: a.Paint(term.Yellow, "warn"),

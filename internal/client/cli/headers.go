@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 )
 
-func (a *app) mcpHeadersCommand() *cobra.Command {
+func mcpHeadersCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp-headers",
 		Short: "Print the request headers for the tool server, as JSON",
@@ -18,7 +19,7 @@ func (a *app) mcpHeadersCommand() *cobra.Command {
 		Example: "  svc mcp-headers",
 		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			value, err := a.authorization()
+			value, err := authorization(a)
 			if err != nil {
 				return err
 			}
@@ -27,18 +28,18 @@ func (a *app) mcpHeadersCommand() *cobra.Command {
 	}
 }
 
-func (a *app) authHeaderCommand() *cobra.Command {
+func authHeaderCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:     "auth-header",
 		Short:   "Print the value of the Authorization header",
 		Example: "  curl -H \"Authorization: $(svc auth-header)\" http://127.0.0.1:7780/v1/me",
 		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			value, err := a.authorization()
+			value, err := authorization(a)
 			if err != nil {
 				return err
 			}
-			if a.json {
+			if a.JSON {
 				return a.PrintJSON(value)
 			}
 			_, err = fmt.Fprintln(a.Stdout, value)
@@ -47,13 +48,13 @@ func (a *app) authHeaderCommand() *cobra.Command {
 	}
 }
 
-func (a *app) authorization() (string, error) {
-	l, _, err := a.login(login.Overrides{})
+func authorization(a *app.Run) (string, error) {
+	l, _, err := a.Login(login.Overrides{})
 	if err != nil {
 		return "", err
 	}
 	if !l.LoggedIn() {
-		return "", notLoggedIn(l)
+		return "", app.NotLoggedIn(l)
 	}
 	return "Bearer " + l.Token, nil
 }

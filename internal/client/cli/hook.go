@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/reader"
+	"github.com/svc-hq/svc/internal/client/setup"
 )
 
 // Run runs the client in this process; args come after the program's name.
@@ -31,13 +33,13 @@ func Run(args []string) int {
 			if len(args) == 1 {
 				return printPrompt(os.Stdin, os.Stdout)
 			}
-		case "analyze", "index", "backtest", "api", "top", "merge-check": // they read code, pick from answers, or draw
+		case "analyze", "index", "rules", "backtest", "api", "top", "merge-check": // they read code, pick from answers, or draw
 			if companion.Carries(companion.Reader) {
-				return handOver(args)
+				return app.HandOver(args)
 			}
 		}
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--template") }) && companion.Carries(companion.Reader) {
-			return handOver(args)
+			return app.HandOver(args)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -46,7 +48,7 @@ func Run(args []string) int {
 }
 
 // hookCommand is the page of svc hook; Run starts it without the command tree.
-func (a *app) hookCommand() *cobra.Command {
+func hookCommand(a *app.Run) *cobra.Command {
 	var tool, event string
 	cmd := &cobra.Command{
 		Use:   "hook --tool HOST --event EVENT",
@@ -64,6 +66,7 @@ func (a *app) hookCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&tool, "tool", "", "the agent host, as svc init names it")
+	term.ChoicesOf(cmd, "tool", setup.IDs)
 	cmd.Flags().StringVar(&event, "event", "", "the host's own name of the event")
 	return cmd
 }

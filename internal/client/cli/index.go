@@ -3,15 +3,16 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
-func (a *app) indexCommand() *cobra.Command {
+func indexCommand(a *app.Run) *cobra.Command {
 	var quiet bool
 	var after, explain string
 	cmd := &cobra.Command{
 		Use:   "index",
-		Short: "Tell the server what this repository provides and uses",
+		Short: "Index this repository's APIs and dependencies",
 		Long: "Scan the repository's default branch and send which routes, tables, events,\n" +
 			"config keys and exported definitions its files provide and use, so that\n" +
 			"breaks across repositories are seen. Runs by itself when the server knows\n" +
@@ -20,9 +21,9 @@ func (a *app) indexCommand() *cobra.Command {
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if explain != "" {
-				return a.explainFile(cmd.Context(), explain)
+				return explainFile(cmd.Context(), a, explain)
 			}
-			return a.runIndex(cmd.Context(), quiet, after)
+			return runIndex(cmd.Context(), a, quiet, after)
 		},
 	}
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
@@ -29,7 +30,7 @@ type initFlags struct {
 	status bool
 }
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app.Run) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init [--tools IDS|all] [--yes] [--server URL]",
@@ -42,10 +43,11 @@ func (a *app) initCommand() *cobra.Command {
 			"repository that your team's server does not know, those tell it nothing.",
 		Example: "  svc init\n  svc init --user\n  svc init --tools claude_code,cursor --yes\n  svc init --dry-run --tools all",
 		Args:    term.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), a, f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.tools, "tools", "", "hosts, separated by commas, or all")
+	term.ChoicesOf(cmd, "tools", func() []string { return append(setup.IDs(), "all") })
 	fs.StringVar(&f.server, "server", "", "the server you are going to use")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; without --tools: "+strings.Join(setup.Default, ","))
 	fs.BoolVar(&f.home, "home", false, "also edit the home folder, for hosts that look only there")
@@ -72,7 +74,7 @@ type initChange struct {
 	Change string `json:"change"`
 }
 
-func (a *app) runInit(ctx context.Context, f initFlags) error {
+func runInit(ctx context.Context, a *app.Run, f initFlags) error {
 	if f.server != "" {
 		if _, err := login.CleanServer(f.server); err != nil {
 			return &term.Exit{Code: term.ExitUsage, Err: err}
@@ -84,13 +86,16 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 			return fmt.Errorf("there is no home folder: set HOME")
 		}
 	}
-	tools, err := a.chooseTools(ctx, f, root)
+	tools, err := chooseTools(ctx, a, f, root)
 	if err != nil {
 		return err
 	}
 	opts := setup.Options{Root: root, Hosts: tools, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: f.user,
 		StatusLine: f.status}
-	if opts.Home, err = a.leaveForHome(ctx, f, tools); err != nil {
+	if f.user {
+		opts.Program = thisProgram(ctx)
+	}
+	if opts.Home, err = leaveForHome(ctx, a, f, tools); err != nil {
 		return err
 	}
 	plan := setup.Plan
@@ -108,8 +113,8 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 	if _, err := program(ctx); err != nil && !f.remove {
 		rep.Warnings = append(rep.Warnings, err.Error())
 	}
-	if f.dryRun && !a.json {
-		a.printWarnings(rep.Warnings)
+	if f.dryRun && !a.JSON {
+		printWarnings(a, rep.Warnings)
 		_, err := a.Stdout.Write(changes.Diff())
 		return err
 	}
@@ -117,12 +122,37 @@ func (a *app) runInit(ctx context.Context, f initFlags) error {
 		if err := changes.Apply(); err != nil {
 			return err
 		}
+		if err := hostServers(ctx, a, f, opts, &rep); err != nil {
+			return err
+		}
 		rep.Applied = true
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(rep)
 	}
-	a.printInit(rep, f)
+	printInit(a, rep, f)
+	return nil
+}
+
+// hostServers has hosts that write their tool servers themselves add or remove
+// ours, for svc init --user.
+func hostServers(ctx context.Context, a *app.Run, f initFlags, opts setup.Options, rep *initReport) error {
+	switch {
+	case !f.user:
+		return nil
+	case f.remove:
+		files, err := dropServers(ctx, opts.Home, opts.Hosts)
+		for _, file := range files {
+			rep.Files = append(rep.Files, initChange{file, "update"})
+		}
+		return err
+	}
+	servers, notes := lackingServers(opts.Home, opts.Program, opts.Hosts)
+	rep.Notes = append(rep.Notes, notes...)
+	for _, s := range servers {
+		rep.Files = append(rep.Files, initChange{s.file, "update"})
+	}
+	rep.Warnings = append(rep.Warnings, addServers(ctx, servers)...)
 	return nil
 }
 
@@ -143,31 +173,31 @@ func reportOf(root string, tools []string, changes *setup.Changes, f initFlags, 
 	return rep
 }
 
-func (a *app) printInit(rep initReport, f initFlags) {
+func printInit(a *app.Run, rep initReport, f initFlags) {
 	for _, c := range rep.Files {
 		fmt.Fprintf(a.Stdout, "%s %s\n", c.Change, peertext.Path(c.Path))
 	}
 	if len(rep.Files) == 0 {
 		fmt.Fprintln(a.Stdout, "Nothing to change.")
 	}
-	a.printWarnings(rep.Warnings)
+	printWarnings(a, rep.Warnings)
 	for _, n := range rep.Notes {
 		fmt.Fprintln(a.Stdout, peertext.Line(n, 500))
 	}
-	l, _, err := a.login(login.Overrides{Server: f.server})
+	l, _, err := a.Login(login.Overrides{Server: f.server})
 	if err == nil && !l.LoggedIn() && !f.remove {
 		fmt.Fprintf(a.Stdout, "Next: svc login --server %s\n", l.Server)
 	}
 }
 
-func (a *app) printWarnings(list []string) {
+func printWarnings(a *app.Run, list []string) {
 	for _, w := range list {
 		fmt.Fprintln(a.Stderr, "svc: "+peertext.Line(w, 500))
 	}
 }
 
 // chooseTools returns the hosts that the flags name, or the user, or nobody.
-func (a *app) chooseTools(ctx context.Context, f initFlags, root string) ([]string, error) {
+func chooseTools(ctx context.Context, a *app.Run, f initFlags, root string) ([]string, error) {
 	switch {
 	case f.tools != "":
 		return parseTools(strings.Split(f.tools, ","), setup.IDs())
@@ -182,7 +212,7 @@ func (a *app) chooseTools(ctx context.Context, f initFlags, root string) ([]stri
 		found = slices.DeleteFunc(found, func(id string) bool { return !slices.Contains(offer, id) })
 	}
 	switch {
-	case f.yes || !a.Terminal.In || a.json:
+	case f.yes || !a.Terminal.In || a.JSON:
 		if f.user && len(found) > 0 { // those on this machine; nobody else is concerned
 			return found, nil
 		}
@@ -237,7 +267,7 @@ func parseTools(words, ids []string) ([]string, error) {
 
 // leaveForHome returns the home folder if it may be edited: some hosts look
 // for tool servers nowhere else.
-func (a *app) leaveForHome(ctx context.Context, f initFlags, tools []string) (string, error) {
+func leaveForHome(ctx context.Context, a *app.Run, f initFlags, tools []string) (string, error) {
 	files := setup.HomeFiles(tools)
 	home := login.Home(a.Getenv)
 	switch {
@@ -247,7 +277,7 @@ func (a *app) leaveForHome(ctx context.Context, f initFlags, tools []string) (st
 		return "", nil
 	case f.home:
 		return home, nil
-	case f.yes || !a.Terminal.In || a.json:
+	case f.yes || !a.Terminal.In || a.JSON:
 		return "", nil
 	}
 	yes, err := a.Confirm(ctx, fmt.Sprintf("May svc also edit %s?", strings.Join(files, ", ")))

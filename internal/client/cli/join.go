@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/setup"
+	"github.com/svc-hq/svc/internal/client/share"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
@@ -20,9 +22,9 @@ type nextFlags struct {
 // afterLogin takes somebody who has just logged in to where their agents are
 // coordinated: hooks, and which repositories the team may hear of. What is
 // there already is not asked about, and nothing is done that was not said.
-func (a *app) afterLogin(ctx context.Context, l login.Login, store login.Store, c *remote.Client, next nextFlags) error {
+func afterLogin(ctx context.Context, a *app.Run, l login.Login, store login.Store, c *remote.Client, next nextFlags) error {
 	if next.repos != "" {
-		if err := choose(store, next.repos, true); err != nil {
+		if err := share.Choose(store, next.repos, true); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Stdout, "The work in %s goes to %s.\n", peertext.Path(next.repos), l.Server)
@@ -30,20 +32,20 @@ func (a *app) afterLogin(ctx context.Context, l login.Login, store login.Store, 
 	if !next.yes && !a.Terminal.In {
 		return nil
 	}
-	hosts, written, err := a.upHooks(ctx, initFlags{yes: next.yes})
+	hosts, written, err := upHooks(ctx, a, initFlags{yes: next.yes}, thisProgram(ctx))
 	if err != nil {
 		return err
 	}
 	if len(written) > 0 {
-		fmt.Fprintf(a.Stdout, "Wrote the hooks of %s, for every folder; start your agents anew.\n", strings.Join(hosts, ", "))
+		fmt.Fprintf(a.Stdout, "Set up the hooks and tools of %s, for every folder. Restart your agents.\n", setup.Titles(hosts...))
 	}
-	return a.offerRepository(ctx, l, store, c, next.yes)
+	return offerRepository(ctx, a, l, store, c, next.yes)
 }
 
 // offerRepository asks once whether the team may see the work in this
 // repository, if its server does not have it already.
-func (a *app) offerRepository(ctx context.Context, l login.Login, store login.Store, c *remote.Client, yes bool) error {
-	p, err := a.repository()
+func offerRepository(ctx context.Context, a *app.Run, l login.Login, store login.Store, c *remote.Client, yes bool) error {
+	p, err := a.Repository()
 	if err != nil || local.OwnOf(p.Fingerprints[0]) {
 		return nil // which no team can have
 	}
@@ -64,13 +66,13 @@ func (a *app) offerRepository(ctx context.Context, l login.Login, store login.St
 	}
 	if !yes {
 		fmt.Fprintf(a.Stdout, "The work in %s stays on this machine; svc share sends it after all.\n", name)
-		return choose(store, p.Fingerprints[0], false)
+		return share.Choose(store, p.Fingerprints[0], false)
 	}
-	rep, err := a.share(ctx, store, c, p.Fingerprints)
+	rep, err := share.Repository(ctx, a.Getenv, store, c, p.Fingerprints)
 	if err != nil {
 		fmt.Fprintf(a.Stderr, "svc: %s\n", peertext.Clean(err.Error())) // the login holds all the same
 		return nil
 	}
-	a.printShared(rep)
+	printShared(a, rep)
 	return nil
 }

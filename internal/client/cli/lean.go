@@ -4,28 +4,18 @@ package cli
 
 import (
 	"context"
-	"os"
 
-	"github.com/svc-hq/svc/internal/client/cli/term"
-	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 )
 
 // What reads code is not in the lean svc: the one that it carries has it.
 
-func (a *app) runAnalyze(context.Context, []string, bool) error { return handedOver() }
+func runAnalyze(context.Context, *app.Run, []string, bool) error { return app.HandedOver() }
 
-func (a *app) runIndex(context.Context, bool, string) error { return handedOver() }
+func runIndex(context.Context, *app.Run, bool, string) error { return app.HandedOver() }
 
-func (a *app) explainFile(context.Context, string) error { return handedOver() }
+func runRulesCheck(context.Context, *app.Run) error { return app.HandedOver() }
 
-func (a *app) runBacktest(context.Context, []string, *backtestFlags) error { return handedOver() }
+func explainFile(context.Context, *app.Run, string) error { return app.HandedOver() }
 
-func (a *app) runAgainst(context.Context, string, bool) error { return handedOver() }
-
-func (a *app) runMergeCheck(context.Context, string, []wire.WantedCheck, string) error {
-	return handedOver()
-}
-
-// handedOver runs the whole command line elsewhere: global flags may stand
-// before the command.
-func handedOver() error { return &term.Exit{Code: handOver(os.Args[1:])} }
+func runBacktest(context.Context, *app.Run, []string, *backtestFlags) error { return app.HandedOver() }

@@ -11,22 +11,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/share"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-func (a *app) loginCommand() *cobra.Command {
+func loginCommand(a *app.Run) *cobra.Command {
 	var flags login.Overrides
-	var keychain bool
+	var keychain, admin bool
 	var next nextFlags
 	cmd := &cobra.Command{
-		Use:   "login [--server URL] [--token TOKEN] [--yes] [--repos PATTERN]",
+		Use:   "login [--server URL] [--token TOKEN] [--yes] [--repos PATTERN] [--admin]",
 		Short: "Log in to a server",
 		Long: "Log in to a server. Without a token, svc shows a code and a link: open the\n" +
 			"link, type the code, approve. The login is kept in the user config folder,\n" +
@@ -35,23 +37,33 @@ func (a *app) loginCommand() *cobra.Command {
 			"Then it asks, once each: whether to write the hooks of the agent hosts that are\n" +
 			"installed, and whether the team may see the work in this repository, unless\n" +
 			"its server has registered it already. The server hears of no other repository;\n" +
-			"--repos chooses all whose remote matches, svc share one more.",
+			"--repos chooses all whose remote matches, svc share one more.\n\n" +
+			"An admin's login does not invite, set policies or make tokens, since agents use\n" +
+			"it, too. --admin asks for a second one that may, for 15 minutes. Hooks and svc\n" +
+			"mcp never use it, and neither does a command that an agent starts.",
 		Example: "  svc login --server https://svc.example.com\n" +
 			"  svc login --server https://svc.example.com --repos 'github.com/acme/*'\n" +
 			"  svc login --token - < token.txt   # reads the token from a file",
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLogin(cmd.Context(), flags, keychain, next) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if admin {
+				return runAdminLogin(cmd.Context(), a, flags)
+			}
+			return runLogin(cmd.Context(), a, flags, keychain, next)
+		},
 	}
 	cmd.Flags().BoolVarP(&next.yes, "yes", "y", false, "write the hooks and share this repository without asking")
 	cmd.Flags().StringVar(&next.repos, "repos", "", "share the repositories whose remote matches, such as github.com/acme/*")
 	cmd.Flags().StringVar(&flags.Server, "server", "", "address of the server (default "+login.DefaultServer+", or SVC_SERVER)")
 	cmd.Flags().StringVar(&flags.Token, "token", "", "use this token instead of the browser; - reads it from standard input")
+	cmd.Flags().BoolVar(&admin, "admin", false, "also log in with an administrator's rights, for 15 minutes")
+	cmd.MarkFlagsMutuallyExclusive("admin", "token")
 	cmd.Flags().BoolVar(&keychain, "keychain", false, "keep the token in the operating system's keychain (or set SVC_KEYCHAIN=1)")
 	return cmd
 }
 
-func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool, next nextFlags) error {
-	if next.repos != "" && !remotePattern(next.repos) {
+func runLogin(ctx context.Context, a *app.Run, flags login.Overrides, keychain bool, next nextFlags) error {
+	if next.repos != "" && !share.Pattern(next.repos) {
 		return term.Usagef("--repos %q is no pattern of remotes such as github.com/acme/*", next.repos)
 	}
 	if flags.Token == "-" {
@@ -79,11 +91,13 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 		l.Token = "" // log in anew
 	}
 	if l.Token == "" {
-		if l.Token, l.WebURL, err = a.deviceFlow(ctx, l); err != nil {
+		issued, err := deviceFlow(ctx, a, l, false)
+		if err != nil {
 			return err
 		}
+		l.Token, l.WebURL = issued.Token, issued.WebURL
 	}
-	c, err := a.connect(l)
+	c, err := a.Connect(l)
 	if err != nil {
 		return err
 	}
@@ -96,18 +110,18 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 		return err
 	}
 	l.Config.DataMode = me.Org.DataMode
-	l.Config.Insecure = a.insecure || l.Insecure
-	l.Config.Keychain = keychain || a.envSet("SVC_KEYCHAIN")
+	l.Config.Insecure = a.Insecure || l.Insecure
+	l.Config.Keychain = keychain || a.EnvSet("SVC_KEYCHAIN")
 	if err := store.Save(l.Config); err != nil {
 		return fmt.Errorf("the login is good but could not be stored: %w", err)
 	}
 	_, _ = companion.Path(companion.Reader) // so that the first hook need not unpack it
 	place, err := local.Locate(a.Getenv)
 	besides := err == nil && place.SetUp()                          // there are two places for work now
-	if err := refreshRoutes(ctx, store, c); err != nil && besides { // else the next hook asks again
+	if err := share.Refresh(ctx, store, c); err != nil && besides { // else the next hook asks again
 		return fmt.Errorf("logged in, but %s does not say which repositories it has registered: %w", l.Server, err)
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(whoami{me, l.Server})
 	}
 	fmt.Fprintf(a.Stdout, "Logged in to %s as %s.\n", l.Server, identity(me))
@@ -117,7 +131,7 @@ func (a *app) runLogin(ctx context.Context, flags login.Overrides, keychain bool
 	if l.TokenSource == login.FromEnv {
 		fmt.Fprintln(a.Stderr, "The token of SVC_TOKEN was stored; while SVC_TOKEN is set, it wins over what is stored.")
 	}
-	return a.afterLogin(ctx, l, store, c, next)
+	return afterLogin(ctx, a, l, store, c, next)
 }
 
 // identity is who a token is, in a few words.
@@ -134,30 +148,26 @@ func identity(me wire.Me) string {
 }
 
 // deviceFlow has a person approve the login in the browser.
-func (a *app) deviceFlow(ctx context.Context, l login.Login) (token, webURL string, err error) {
+func deviceFlow(ctx context.Context, a *app.Run, l login.Login, admin bool) (issued wire.DeviceIssued, err error) {
 	l.Token = ""
-	c, err := a.connect(l)
+	c, err := a.Connect(l)
 	if err != nil {
-		return "", "", err
+		return issued, err
 	}
-	d, err := c.StartDevice(ctx, a.Hostname)
+	d, err := c.StartDevice(ctx, a.Hostname, admin)
 	if err != nil {
-		return "", "", err
+		return issued, err
 	}
-	a.showCode(d)
-	issued, err := poll(ctx, c, d)
-	if err != nil {
-		return "", "", err
+	showCode(a, d)
+	if issued, err = poll(ctx, c, d); err == nil && !login.ValidToken(issued.Token) {
+		err = fmt.Errorf("%s sent something that is not a token", l.Server)
 	}
-	if !login.ValidToken(issued.Token) {
-		return "", "", fmt.Errorf("%s sent something that is not a token", l.Server)
-	}
-	return issued.Token, issued.WebURL, nil
+	return issued, err
 }
 
 // showCode tells what to do on standard error: standard output is for the
 // result.
-func (a *app) showCode(d wire.DeviceStarted) {
+func showCode(a *app.Run, d wire.DeviceStarted) {
 	link := peertext.Line(d.VerificationURI, 500)
 	w := a.Stderr
 	fmt.Fprintf(w, "Open   %s\nType   %s\n", link, a.Paint(term.Bold, peertext.Name(d.UserCode)))
@@ -166,7 +176,7 @@ func (a *app) showCode(d wire.DeviceStarted) {
 			fmt.Fprintf(w, "\n%s\n", code)
 		}
 	}
-	if !a.envSet("SVC_NO_BROWSER") && a.OpenBrowser != nil && a.OpenBrowser(d.VerificationURI) == nil {
+	if !a.EnvSet("SVC_NO_BROWSER") && a.OpenBrowser != nil && a.OpenBrowser(d.VerificationURI) == nil {
 		fmt.Fprintln(w, "The link was opened in your browser.")
 	}
 	fmt.Fprintf(w, "Waiting for approval, at most %s. Ctrl-C stops.\n", (time.Duration(d.ExpiresIn) * time.Second).Round(time.Minute))

@@ -6,11 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
+	"github.com/svc-hq/svc/internal/client/copies"
 	"github.com/svc-hq/svc/internal/client/login"
 )
 
-func (a *app) logoutCommand() *cobra.Command {
+func logoutCommand(a *app.Run) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "logout [--revoke]",
@@ -19,21 +21,30 @@ func (a *app) logoutCommand() *cobra.Command {
 			"may use it; --revoke makes it invalid on the server, too.",
 		Example: "  svc logout\n  svc logout --revoke",
 		Args:    term.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runLogout(cmd.Context(), revoke) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLogout(cmd.Context(), a, revoke) },
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "make the token invalid on the server")
 	return cmd
 }
 
-func (a *app) runLogout(ctx context.Context, revoke bool) error {
+func runLogout(ctx context.Context, a *app.Run, revoke bool) error {
 	store, err := login.Locate(a.Getenv)
 	if err != nil {
 		return err
 	}
 	if revoke {
-		if err := a.revokeStored(ctx, store); err != nil {
+		if err := revokeStored(ctx, a, store); err != nil {
 			return fmt.Errorf("the token could not be revoked, so the login was kept: %w", err)
 		}
+	}
+	store.ForgetAdmin()
+	conf, err := store.LoadFile()
+	if err != nil {
+		return err
+	}
+	// So that hooks know that it was meant.
+	if err := copies.Open(store.Dir).Leave(func(c copies.Copy) bool { return c.Server == conf.Server }); err != nil {
+		return err
 	}
 	had, err := store.Forget()
 	if err != nil {
@@ -44,7 +55,7 @@ func (a *app) runLogout(ctx context.Context, revoke bool) error {
 		fmt.Fprintln(a.Stderr, "svc: SVC_TOKEN is still set and goes on being used; unset it to log out")
 	}
 	switch {
-	case a.json:
+	case a.JSON:
 		return a.PrintJSON(map[string]bool{"logged_out": had, "revoked": had && revoke, "svc_token_set": env})
 	case had:
 		fmt.Fprintln(a.Stdout, "Logged out.")
@@ -55,7 +66,7 @@ func (a *app) runLogout(ctx context.Context, revoke bool) error {
 }
 
 // revokeStored makes the stored token invalid, whatever the environment says.
-func (a *app) revokeStored(ctx context.Context, store login.Store) error {
+func revokeStored(ctx context.Context, a *app.Run, store login.Store) error {
 	conf, err := store.Load()
 	if err != nil || conf.Token == "" {
 		return err
@@ -64,7 +75,7 @@ func (a *app) revokeStored(ctx context.Context, store login.Store) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.connect(l)
+	c, err := a.Connect(l)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
-func (a *app) manCommand() *cobra.Command {
+func manCommand(a *app.Run) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:     "man [COMMAND] [--dir FOLDER]",
@@ -16,9 +17,9 @@ func (a *app) manCommand() *cobra.Command {
 		Example: "  svc man status | man -l -\n  svc man --dir ~/.local/share/man/man1",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if dir != "" {
-				return term.WriteManuals(a.root, dir)
+				return term.WriteManuals(a.Root, dir)
 			}
-			at := a.root
+			at := a.Root
 			for _, name := range args {
 				next := term.Child(at, name)
 				if next == nil {

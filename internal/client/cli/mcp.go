@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/bridge"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/local"
@@ -14,7 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/remote"
 )
 
-func (a *app) mcpCommand() *cobra.Command {
+func mcpCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "Connect an agent host to the service over stdio",
@@ -25,15 +26,16 @@ func (a *app) mcpCommand() *cobra.Command {
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var now atomic.Pointer[login.Login] // a person may log in elsewhere while we run
-			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Session: a.hostSession, Debug: a.envSet("SVC_DEBUG"),
+			session := func(server, client, named string) (id, key string) { return hostSession(a, server, client, named) }
+			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Session: session, Debug: a.EnvSet("SVC_DEBUG"),
 				Login: func() (bridge.Credential, error) {
-					l, err := a.credential()
+					l, err := credential(a)
 					now.Store(&l)
 					return bridge.Credential{Server: l.Server, Token: l.Token}, err
 				},
 				Transport: remote.ThroughEdge(func() (remote.Edge, bool) {
 					if l := now.Load(); l != nil {
-						return a.edgeOf(*l)
+						return a.EdgeOf(*l)
 					}
 					return remote.Edge{}, false
 				})}
@@ -44,7 +46,7 @@ func (a *app) mcpCommand() *cobra.Command {
 
 // hostSession finds the session of the host that runs us, which its hooks wrote
 // down: of two agents of one person, each is its own. The key shows that it is.
-func (a *app) hostSession(server, client, named string) (id, key string) {
+func hostSession(a *app.Run, server, client, named string) (id, key string) {
 	store, err := login.Locate(a.Getenv)
 	if err != nil {
 		return "", ""
@@ -61,15 +63,15 @@ func (a *app) hostSession(server, client, named string) (id, key string) {
 }
 
 // credential returns the login as it is now, if it may be used here.
-func (a *app) credential() (login.Login, error) {
-	l, store, err := a.login(login.Overrides{})
+func credential(a *app.Run) (login.Login, error) {
+	l, store, err := a.Login(login.Overrides{})
 	if err != nil {
 		return login.Login{}, err
 	}
-	if p, err := a.repository(); err == nil && !local.OwnOf(p.Fingerprints[0]) {
-		if err := a.untold(l, store, p); err != nil {
+	if p, err := a.Repository(); err == nil && !local.OwnOf(p.Fingerprints[0]) {
+		if err := a.Untold(l, store, p); err != nil {
 			return login.Login{}, err
 		}
 	}
-	return l, remote.CheckAddress(l.Server, a.insecure || l.Insecure)
+	return l, remote.CheckAddress(l.Server, a.Insecure || l.Insecure)
 }

@@ -7,12 +7,13 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 )
 
 // OS returns the Env of this process.
-func OS() *Env {
+func OS() *app.Env {
 	dir, _ := os.Getwd()
 	host, err := os.Hostname()
 	if err != nil || host == "" {
@@ -22,7 +23,7 @@ func OS() *Env {
 	if err != nil {
 		keys = nil // a broken build: it then trusts nobody
 	}
-	return &Env{Screen: term.OS(), Dir: dir, Hostname: host, ReleaseKeys: keys, OpenBrowser: openBrowser}
+	return &app.Env{Screen: term.OS(), Dir: dir, Hostname: host, ReleaseKeys: keys, OpenBrowser: openBrowser, Started: os.Args}
 }
 
 // openBrowser shows an http address with the system's own opener. Nothing else

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/doctor"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/setup"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
@@ -37,6 +41,21 @@ func program(ctx context.Context) (string, error) {
 	return found, nil
 }
 
+// thisProgram is the path of svc that a person's own hooks name: that on the
+// PATH, which an update or a package keeps in its place, or else this one.
+func thisProgram(ctx context.Context) string {
+	path, err := program(ctx)
+	if err != nil {
+		if path, err = os.Executable(); err != nil {
+			return ""
+		}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return ""
+	}
+	return path
+}
+
 // An otherProgram is found where svc is looked for.
 type otherProgram struct{ found, says string }
 
@@ -55,7 +74,7 @@ func versionOf(ctx context.Context, file string) (string, error) {
 
 // programCheck looks for svc where agent hosts do: hooks that do not find it let
 // the agent go on, and nobody would notice.
-func (a *app) programCheck(ctx context.Context) []doctor.Check {
+func programCheck(ctx context.Context, a *app.Run) []doctor.Check {
 	const name = "program"
 	path, err := program(ctx)
 	if err == nil {
@@ -65,6 +84,9 @@ func (a *app) programCheck(ctx context.Context) []doctor.Check {
 		Fix: "put svc on the PATH of your agents, such as in /usr/local/bin"}
 	var other *otherProgram
 	switch file := notExecutable(a.Getenv("PATH")); {
+	case !errors.As(err, &other) && file == "" && namedByPath(ctx, a):
+		return []doctor.Check{{Name: name, Level: doctor.OK, Detail: "your own hooks start " + thisProgram(ctx) +
+			"; it is not on the PATH, by which hooks of repositories look for it"}}
 	case errors.As(err, &other):
 		c.Fix = "remove " + other.found + ", or put another folder before " + filepath.Dir(other.found) + " on the PATH of your agents"
 	case file != "":
@@ -73,6 +95,22 @@ func (a *app) programCheck(ctx context.Context) []doctor.Check {
 		c.Mend = func(ctx context.Context) error { return makeExecutable(ctx, file) }
 	}
 	return []doctor.Check{c}
+}
+
+// namedByPath reports whether every host that is set up for all folders starts
+// this svc by its path, so that no PATH matters to it.
+func namedByPath(ctx context.Context, a *app.Run) (all bool) {
+	opts := setup.Options{Home: login.Home(a.Getenv), User: true, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin,
+		Program: thisProgram(ctx)}
+	for _, id := range setup.UserHosts() {
+		r, err := setup.Status(opts, id)
+		if err == nil && r.Hooks.Present {
+			if all = r.Hooks.OK(); !all {
+				return false
+			}
+		}
+	}
+	return all
 }
 
 // notExecutable returns a file on the PATH that would be svc if it might be

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/hook"
 )
 
 // promptCommand is the page of svc prompt; Run starts it without the command
 // tree, since shells wait for it.
-func (a *app) promptCommand() *cobra.Command {
+func promptCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "prompt",
 		Short: "Print one short line for a prompt or a status line",
@@ -28,7 +29,7 @@ func (a *app) promptCommand() *cobra.Command {
 		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			g := promptGlance(a.Stdin, a.Terminal.In, a.Getenv("TMPDIR"), a.Dir, a.Now())
-			if a.json {
+			if a.JSON {
 				return a.PrintJSON(g)
 			}
 			if g.Line != "" {

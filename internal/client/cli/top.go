@@ -5,22 +5,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
+	"github.com/svc-hq/svc/internal/client/cli/records"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 )
 
-func (a *app) topCommand() *cobra.Command {
+func topCommand(a *app.Run) *cobra.Command {
 	var once bool
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Keep an eye on everybody's agents, live",
-		Long: "Show every agent with its file, its last words and its trouble, what needs you,\n" +
-			"and the conflicts, kept current while it is open. Keys open a row's page,\n" +
-			"acknowledge, write, wait and filter; ? lists them. In a pipe, or with --once, it\n" +
-			"prints all of it and ends.",
+		Long: "Show every agent with its file, its trouble and its last words, what needs you,\n" +
+			"and the conflicts, kept current while it is open. Space shows a row in full;\n" +
+			"other keys open its page, acknowledge, write, wait, group and filter; ? lists\n" +
+			"them. In a pipe, or with --once, it prints all of it and ends.",
 		Example: "  svc top\n  svc top --once\n  svc top --json",
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runTop(cmd.Context(), once)
+			return runTop(cmd.Context(), a, once)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "print it and end")
@@ -29,13 +31,13 @@ func (a *app) topCommand() *cobra.Command {
 
 // showPage opens a page of the dashboard and returns what to tell the person:
 // over ssh there is no browser, and the address is for theirs.
-func (a *app) showPage(ctx context.Context, path string) (string, error) {
-	address, plain, err := a.pageAddress(ctx, path)
+func showPage(ctx context.Context, a *app.Run, path string) (string, error) {
+	address, plain, err := records.PageAddress(ctx, a, path)
 	if err != nil {
 		return "", err
 	}
 	remote := a.Getenv("SSH_CONNECTION") != "" && a.Getenv("DISPLAY") == ""
-	if remote || a.envSet("SVC_NO_BROWSER") || a.OpenBrowser == nil || a.OpenBrowser(address) != nil {
+	if remote || a.EnvSet("SVC_NO_BROWSER") || a.OpenBrowser == nil || a.OpenBrowser(address) != nil {
 		return address, nil
 	}
 	return "Opened " + plain, nil

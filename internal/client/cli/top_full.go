@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/top"
@@ -18,17 +19,17 @@ const pipedColumns = 120
 
 // runTop shows the view. The lean svc, which agents start at every edit, is
 // without the terminal library and hands svc top over.
-func (a *app) runTop(ctx context.Context, once bool) error {
-	c, _, err := a.client()
+func runTop(ctx context.Context, a *app.Run, once bool) error {
+	c, _, err := a.Client()
 	if err != nil {
 		return err
 	}
-	if a.json || once || !a.Terminal.Out || !a.Terminal.In {
+	if a.JSON || once || !a.Terminal.Out || !a.Terminal.In {
 		p, err := top.Look(ctx, c)
 		if err != nil {
 			return err
 		}
-		if a.json {
+		if a.JSON {
 			return a.PrintJSON(p)
 		}
 		columns := a.Terminal.Columns
@@ -42,10 +43,10 @@ func (a *app) runTop(ctx context.Context, once bool) error {
 	}
 	err = top.Run(ctx, top.Options{
 		Connect: func() (*remote.Client, error) {
-			c, _, err := a.client()
+			c, _, err := a.Client()
 			return c, err
 		},
-		Open: a.showPage,
+		Open: func(ctx context.Context, path string) (string, error) { return showPage(ctx, a, path) },
 		Now:  a.Now,
 		// Without colours there is nothing but text: the mark and the words tell.
 		Colour:  a.Getenv("NO_COLOR") == "",

@@ -5,8 +5,10 @@ package cli
 import (
 	"context"
 	"errors"
+
+	"github.com/svc-hq/svc/internal/client/cli/app"
 )
 
-func (a *app) runTop(context.Context, bool) error {
+func runTop(context.Context, *app.Run, bool) error {
 	return errors.New("this svc is without svc top; svc status --watch shows the same in plain lines")
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,9 +93,12 @@ func (c *crowd) serve(w http.ResponseWriter, r *http.Request) {
 	role := coord.Owner
 	answers := map[string]any{
 		"/v1/me":       wire.Me{User: &alice, Org: org, Role: &role},
-		"/v1/sessions": wire.All(c.sessions), "/v1/intents": wire.All(c.intents), "/v1/conflicts": wire.All(c.conflicts),
+		"/v1/sessions": wire.All(c.standing()), "/v1/intents": wire.All(c.intents), "/v1/conflicts": wire.All(c.conflicts),
 		"/v1/attention": wire.Attention{Items: c.needs, Total: len(c.needs)},
 	}
+	answers["/v1/conversations"] = wire.All([]coord.Conversation{{ID: "t1", About: &coord.About{Ref: "CF-1"}}})
+	answers["/v1/conversations/t1/messages"] = wire.All([]coord.Message{{From: coord.Sender{User: &bob}, Body: "I take the lower half",
+		CreatedAt: daysAgo}})
 	if a, ok := answers[r.URL.Path]; ok && r.Method == http.MethodGet {
 		reply(w, 200, a)
 		return
@@ -103,6 +107,28 @@ func (c *crowd) serve(w http.ResponseWriter, r *http.Request) {
 	n, _ := r.Body.Read(body)
 	c.posts = append(c.posts, r.Method+" "+r.URL.Path+" "+strings.TrimSpace(string(body[:n])))
 	reply(w, 200, map[string]any{})
+}
+
+// standing are the sessions with what their agents do, as the service decides it.
+func (c *crowd) standing() []coord.Session {
+	out := slices.Clone(c.sessions)
+	for i, s := range out {
+		var snags []coord.Snag
+		for _, k := range c.conflicts {
+			for _, p := range k.Parties {
+				if *p.SessionID == s.ID {
+					snags = append(snags, coord.Snag{Ref: k.Ref, Severity: k.Severity, Holds: p.Role == coord.Holder, Since: k.FirstSeenAt})
+				}
+			}
+		}
+		for _, in := range c.intents {
+			if in.Ref == s.Intent.Ref && len(in.BlockedBy) > 0 {
+				snags = append(snags, coord.Snag{Ref: in.BlockedBy[0].Ref, Since: in.UpdatedAt})
+			}
+		}
+		out[i].Standing = coord.StandingOf(s, snags)
+	}
+	return out
 }
 
 func (c *crowd) posted() string {

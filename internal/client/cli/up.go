@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
@@ -19,22 +20,23 @@ import (
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
-func (a *app) upCommand() *cobra.Command {
+func upCommand(a *app.Run) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "up [--yes] [--tools IDS|all]",
 		Short: "Start svc for you alone, on this machine",
 		Long: "Start the service of one person on this machine, if it does not run yet, and\n" +
-			"write the hooks of the agent hosts that are installed, for every folder. There\n" +
+			"set up the hooks and tools of the agent hosts you have, for every folder. There\n" +
 			"is no login, no password, and a repository needs no remote. From then on the\n" +
-			"hooks start the service when it is needed, and it ends when nobody works.\n" +
+			"hooks start the service when it is needed, and it stops when idle.\n" +
 			"svc down stops it; svc login adds the server of a team.",
 		Example: "  svc up\n  svc up --yes\n  svc up --tools claude_code,codex",
 		Args:    term.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runUp(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runUp(cmd.Context(), a, f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.tools, "tools", "", "hosts, separated by commas, or all")
+	term.ChoicesOf(cmd, "tools", func() []string { return append(setup.UserHosts(), "all") })
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask before writing the hooks")
 	return cmd
 }
@@ -48,7 +50,7 @@ type upReport struct {
 	Written []string `json:"written"`
 }
 
-func (a *app) runUp(ctx context.Context, f initFlags) error {
+func runUp(ctx context.Context, a *app.Run, f initFlags) error {
 	if a.Getenv("SVC_SERVER") != "" || a.Getenv("SVC_TOKEN") != "" {
 		return fmt.Errorf("SVC_SERVER or SVC_TOKEN is set: work would go there; unset them for a service of your own")
 	}
@@ -58,16 +60,17 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 	}
 	inTime, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	s, started, err := place.Up(inTime, a.ownAddress(inTime), version.Version)
+	s, started, err := place.Up(inTime, ownAddress(inTime, a), version.Version)
 	if err != nil {
 		return err
 	}
+	svc := thisProgram(ctx)
 	rep := upReport{Server: s.Server, Data: place.Dir, Started: started}
 	f.user = true
-	if rep.Hooks, rep.Written, err = a.upHooks(ctx, f); err != nil {
+	if rep.Hooks, rep.Written, err = upHooks(ctx, a, f, svc); err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(rep)
 	}
 	how := "runs"
@@ -77,25 +80,27 @@ func (a *app) runUp(ctx context.Context, f initFlags) error {
 	fmt.Fprintf(a.Stdout, "The service %s on %s; its data is in %s.\n", how, rep.Server, peertext.Path(rep.Data))
 	switch {
 	case len(rep.Hooks) == 0:
-		fmt.Fprintln(a.Stdout, "No hooks were written, so no agent is told of anything yet. When a host is installed, say svc up again;\n"+
-			"svc init --user --tools claude_code writes those of a host that was not found.")
+		fmt.Fprintln(a.Stdout, "No agent host was found, so no hooks were written. Install one and run svc up again;\n"+
+			"svc init --user --tools claude_code sets up a host that was not found.")
 	case len(rep.Written) == 0:
-		fmt.Fprintf(a.Stdout, "The hooks of %s are there already.\n", strings.Join(rep.Hooks, ", "))
+		fmt.Fprintf(a.Stdout, "The hooks and tools of %s are there already.\n", setup.Titles(rep.Hooks...))
 	default:
-		fmt.Fprintf(a.Stdout, "Wrote the hooks of %s, for every folder.\n", strings.Join(rep.Hooks, ", "))
-	}
-	if _, err := program(ctx); err != nil {
-		a.printWarnings([]string{err.Error()})
+		fmt.Fprintf(a.Stdout, "Set up the hooks and tools of %s, for every folder.\n", setup.Titles(rep.Hooks...))
 	}
 	if len(rep.Hooks) > 0 {
-		fmt.Fprintln(a.Stdout, "Start your agents anew: those that work in one place are now told of each other before they edit.")
+		if err := tryHook(ctx, svc, place.Dir); err != nil {
+			printWarnings(a, []string{err.Error()})
+		} else {
+			fmt.Fprintln(a.Stdout, "Restart your agents. They now warn each other before editing the same code.")
+		}
 	}
 	fmt.Fprintln(a.Stdout, "Next: svc status shows who works on what, svc open the dashboard, svc down stops it.")
 	return nil
 }
 
-// upHooks writes the hooks of the installed hosts, after asking.
-func (a *app) upHooks(ctx context.Context, f initFlags) (hosts, written []string, err error) {
+// upHooks writes the hooks of the installed hosts, which start svc by this
+// path, after asking.
+func upHooks(ctx context.Context, a *app.Run, f initFlags, svc string) (hosts, written []string, err error) {
 	home := login.Home(a.Getenv)
 	if home == "" {
 		return nil, nil, fmt.Errorf("there is no home folder: set HOME")
@@ -111,7 +116,7 @@ func (a *app) upHooks(ctx context.Context, f initFlags) (hosts, written []string
 		return nil, nil, err
 	}
 	changes, err := setup.Plan(setup.Options{
-		Root: home, Home: home, Hosts: hosts, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: true,
+		Root: home, Home: home, Hosts: hosts, CodexHome: a.Getenv("CODEX_HOME"), Plugin: host.Plugin, User: true, Program: svc,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; no hooks were written", err)
@@ -119,20 +124,29 @@ func (a *app) upHooks(ctx context.Context, f initFlags) (hosts, written []string
 	for _, c := range changes.Files {
 		written = append(written, c.Path)
 	}
+	servers, notes := lackingServers(home, svc, hosts)
+	printWarnings(a, notes)
+	for _, s := range servers {
+		written = append(written, s.file)
+	}
 	if len(written) == 0 {
 		return hosts, nil, nil
 	}
-	if a.Terminal.In && !f.yes && !a.json {
-		question := fmt.Sprintf("Write the hooks of %s into %s? [Y/n] ", strings.Join(hosts, ", "), peertext.Path(home))
+	if a.Terminal.In && !f.yes && !a.JSON {
+		question := fmt.Sprintf("Write the hooks and tools of %s into %s? [Y/n] ", setup.Titles(hosts...), peertext.Path(home))
 		if line, err := a.Ask(ctx, question); err != nil || strings.HasPrefix(strings.ToLower(line), "n") {
 			return nil, nil, err
 		}
 	}
-	return hosts, written, changes.Apply()
+	if err := changes.Apply(); err != nil {
+		return hosts, nil, err
+	}
+	printWarnings(a, addServers(ctx, servers))
+	return hosts, written, nil
 }
 
 // ownAddress is how the person's work is signed: as git signs it.
-func (a *app) ownAddress(ctx context.Context) string {
+func ownAddress(ctx context.Context, a *app.Run) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "config", "--global", "user.email")
@@ -144,7 +158,7 @@ func (a *app) ownAddress(ctx context.Context) string {
 	return email
 }
 
-func (a *app) downCommand() *cobra.Command {
+func downCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "down",
 		Short: "Stop the service of svc up",
@@ -163,7 +177,7 @@ func (a *app) downCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case a.json:
+			case a.JSON:
 				return a.PrintJSON(map[string]bool{"stopped": was})
 			case was:
 				fmt.Fprintln(a.Stdout, "Stopped. Hooks let agents go on without it; svc up starts it again.")

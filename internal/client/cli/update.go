@@ -1,32 +1,38 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
 	"github.com/svc-hq/svc/internal/core/peertext"
+	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/version"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 const maxManifest = 1 << 20
 
-func (a *app) updateCommand() *cobra.Command {
+func updateCommand(a *app.Run) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "update [--check]",
 		Short: "Install the newest svc",
-		Long: "Install the newest svc that the server tells of. It must be signed by a key\n" +
-			"that is built into this one; whatever fails, the svc you have keeps working.",
+		Long: "Install the newest svc that your team's server offers, or else the project's\n" +
+			"newest release; SVC_RELEASES names another place for those, or off. It must be\n" +
+			"signed by a key that is built into this one; whatever fails, the svc you have\n" +
+			"keeps working.",
 		Example: "  svc update --check\n  svc update",
 		Args:    term.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runUpdate(cmd.Context(), check) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runUpdate(cmd.Context(), a, check) },
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "only report whether there is a newer one")
 	return cmd
@@ -41,27 +47,27 @@ type updateReport struct {
 	NotesURL  string `json:"notes_url"`
 }
 
-func (a *app) runUpdate(ctx context.Context, check bool) error {
-	l, _, err := a.login(login.Overrides{})
+func runUpdate(ctx context.Context, a *app.Run, check bool) error {
+	l, _, err := a.Login(login.Overrides{})
 	if err != nil {
 		return err
 	}
-	c, err := a.connect(l)
+	c, err := a.Connect(l)
 	if err != nil {
 		return err
 	}
-	r, err := a.latest(ctx, c)
+	r, from, err := latest(ctx, a, l, c, true)
 	if err != nil {
 		return err
 	}
 	rep := updateReport{Current: version.Version, Latest: r.Version, Newer: selfupdate.Newer(r, version.Version), NotesURL: r.NotesURL}
 	if rep.Newer && !check {
-		if err := a.install(ctx, r, l.Server); err != nil {
+		if err := install(ctx, a, r, from); err != nil {
 			return err
 		}
 		rep.Installed = true
 	}
-	if a.json {
+	if a.JSON {
 		return a.PrintJSON(rep)
 	}
 	fmt.Fprintln(a.Stdout, rep)
@@ -80,17 +86,37 @@ func (r updateReport) String() string {
 	return fmt.Sprintf("svc %s is the newest.", r.Current)
 }
 
-// latest returns the newest release that the server tells of, verified.
-func (a *app) latest(ctx context.Context, c *remote.Client) (wire.Release, error) {
-	manifest, err := c.Fetch(ctx, wire.ReleasePath, maxManifest)
-	if err != nil {
-		return wire.Release{}, err
+// latest returns the newest release, verified, and where its manifest is: that of
+// the team's server, which decides what its people run, or else the project's. A
+// person alone has no other; for a team it is asked only when somebody wants it.
+func latest(ctx context.Context, a *app.Run, l login.Login, c *remote.Client, wanted bool) (r wire.Release, from string, err error) {
+	var manifest []byte
+	if len(a.ReleaseKeys) == 0 { // whatever came could not be told from a forged one
+		_, err = a.ReleaseKeys.Verify(nil, a.Now())
+		return r, "", err
 	}
-	return a.ReleaseKeys.Verify(manifest, a.Now())
+	alone := l.ServerSource == login.FromLocal
+	if from = l.Server + wire.ReleasePath; !alone {
+		if manifest, err = c.Fetch(ctx, wire.ReleasePath, maxManifest); err == nil {
+			r, err = a.ReleaseKeys.Verify(manifest, a.Now())
+		}
+		if none := errors.Is(err, selfupdate.ErrUnsigned) || problem.KindOf(err) == problem.NotFound; !wanted || !none {
+			return r, from, err
+		}
+	}
+	project := selfupdate.ManifestAt(a.Getenv("SVC_RELEASES"))
+	if project == "" {
+		return r, "", cmp.Or(err, errors.New("SVC_RELEASES is off, so no release is looked for"))
+	}
+	if manifest, err = selfupdate.Fetch(ctx, project); err != nil {
+		return r, project, err
+	}
+	r, err = a.ReleaseKeys.Verify(manifest, a.Now())
+	return r, project, err
 }
 
 // install replaces this program, unless somebody else looks after it.
-func (a *app) install(ctx context.Context, r wire.Release, server string) error {
+func install(ctx context.Context, a *app.Run, r wire.Release, manifest string) error {
 	p, err := selfupdate.Running(a.Now)
 	if err != nil {
 		return err
@@ -98,11 +124,11 @@ func (a *app) install(ctx context.Context, r wire.Release, server string) error 
 	if name, command, ok := selfupdate.ManagedBy(p.Path); ok {
 		return fmt.Errorf("svc was installed by %s, which would not know of an update; run: %s", name, command)
 	}
-	if a.envSet("CI") {
+	if a.EnvSet("CI") {
 		return fmt.Errorf("svc does not replace itself in CI; install version %s in the image instead", r.Version)
 	}
-	if !a.json {
+	if !a.JSON {
 		fmt.Fprintf(a.Stderr, "Installing svc %s ...\n", r.Version)
 	}
-	return p.Install(ctx, r, server)
+	return p.Install(ctx, r, manifest)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
 	"github.com/svc-hq/svc/internal/client/selfupdate"
@@ -39,12 +40,12 @@ var quietCommands = map[string]bool{
 
 // offerUpdate asks a person at a terminal, now and then, whether to install a
 // newer svc. It never makes a command fail.
-func (a *app) offerUpdate(ctx context.Context, ran *cobra.Command) {
-	if !a.Terminal.In || !a.Terminal.Err || a.json || a.noUpdateCheck || a.envSet("SVC_NO_UPDATE_CHECK") || a.Getenv("CI") != "" ||
+func offerUpdate(ctx context.Context, a *app.Run, ran *cobra.Command) {
+	if !a.Terminal.In || !a.Terminal.Err || a.JSON || a.NoUpdateCheck || a.EnvSet("SVC_NO_UPDATE_CHECK") || a.Getenv("CI") != "" ||
 		ran == nil || quietCommands[ran.Name()] || version.Version == version.Development {
 		return
 	}
-	l, store, err := a.login(login.Overrides{})
+	l, store, err := a.Login(login.Overrides{})
 	if err != nil {
 		return
 	}
@@ -53,13 +54,13 @@ func (a *app) offerUpdate(ctx context.Context, ran *cobra.Command) {
 		return
 	}
 	state.CheckedAt = a.Now()
-	r, err := a.quickLatest(ctx, l)
+	r, from, err := quickLatest(ctx, a, l)
 	if err == nil {
 		state.Latest = r.Version
 	}
 	declined := state.DeclinedVersion == r.Version && a.Now().Sub(state.DeclinedAt) < updateSilence
 	if err == nil && !declined && selfupdate.Newer(r, version.Version) {
-		if !a.askUpdate(ctx, r, l.Server) {
+		if !askUpdate(ctx, a, r, from) {
 			state.DeclinedVersion, state.DeclinedAt = r.Version, a.Now()
 		}
 	}
@@ -76,22 +77,24 @@ func readUpdateState(store login.Store) (s updateState) {
 	return s
 }
 
-func (a *app) quickLatest(ctx context.Context, l login.Login) (wire.Release, error) {
-	c, err := remote.New(l.Server, "", remote.Options{Insecure: a.insecure || l.Insecure, Timeout: updateCheckTimeout})
+func quickLatest(ctx context.Context, a *app.Run, l login.Login) (wire.Release, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, updateCheckTimeout)
+	defer cancel()
+	c, err := remote.New(l.Server, "", remote.Options{Insecure: a.Insecure || l.Insecure, Timeout: updateCheckTimeout})
 	if err != nil {
-		return wire.Release{}, err
+		return wire.Release{}, "", err
 	}
-	return a.latest(ctx, c)
+	return latest(ctx, a, l, c, false)
 }
 
 // askUpdate offers a release and reports whether the user took it up.
-func (a *app) askUpdate(ctx context.Context, r wire.Release, server string) bool {
+func askUpdate(ctx context.Context, a *app.Run, r wire.Release, from string) bool {
 	question := fmt.Sprintf("\nsvc %s is available, you have %s. Update now?", r.Version, version.Version)
 	ok, err := a.Confirm(ctx, question)
 	if err != nil || !ok {
 		return false
 	}
-	if err := a.install(ctx, r, server); err != nil {
+	if err := install(ctx, a, r, from); err != nil {
 		fmt.Fprintln(a.Stderr, "svc: "+err.Error())
 		return true
 	}

@@ -9,20 +9,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/companion"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/core/version"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, and what this build can read",
 		Example: "  svc version\n  svc --version",
 		Args:    term.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := a.printVersion(); err != nil || a.json {
+			if err := printVersion(a); err != nil || a.JSON {
 				return err
 			}
 			how, languages := reads()
@@ -32,8 +33,8 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printVersion() error {
-	if a.json {
+func printVersion(a *app.Run) error {
+	if a.JSON {
 		how, languages := reads()
 		return a.PrintJSON(map[string]any{"version": version.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
 			"languages": languages, "grammars": how, "server": companion.Carries(companion.Server)})

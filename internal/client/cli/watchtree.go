@@ -12,42 +12,43 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-hq/svc/internal/client/attend"
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook"
-	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/reader"
 	"github.com/svc-hq/svc/internal/client/watchtree"
 )
 
 // watchTreeCommand lets a person's own edits be told.
-func (a *app) watchTreeCommand() *cobra.Command {
+func watchTreeCommand(a *app.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch-tree [on|off]",
-		Short: "Tell of your own edits in this clone, too",
+		Short: "Report your own edits in this clone, too",
 		Long: "Agents' hooks tell what agents change; your own edits are told at an agent's\n" +
 			"next turn. With svc watch-tree on, the hooks of this clone start a watcher that\n" +
-			"tells of them within two seconds, as the work of your editor. It leaves out what\n" +
+			"reports them within two seconds, as the work of your editor. It leaves out what\n" +
 			"git ignores, ends after half an hour without a change, and is off until you\n" +
 			"switch it on. Without an argument it says whether it is on, and runs.",
 		Example:   "  svc watch-tree on\n  svc watch-tree\n  svc watch-tree off",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"on", "off"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			repo, dir, err := a.watchedHere()
+			repo, dir, err := watchedHere(a)
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return a.printWatching(repo, dir)
+				return printWatching(a, repo, dir)
 			}
 			mark := hook.WatchFile(dir, repo)
 			if args[0] == "off" {
 				if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
-				return a.printWatching(repo, dir)
+				return printWatching(a, repo, dir)
 			}
 			if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 				return err
@@ -55,15 +56,15 @@ func (a *app) watchTreeCommand() *cobra.Command {
 			if err := os.WriteFile(mark, []byte(repo.CommonDir+"\n"), 0o600); err != nil {
 				return err
 			}
-			return a.printWatching(repo, dir)
+			return printWatching(a, repo, dir)
 		},
 	}
-	cmd.AddCommand(a.watchTreeRunCommand())
+	cmd.AddCommand(watchTreeRunCommand(a))
 	return cmd
 }
 
 // watchTreeRunCommand is what hooks start in the background.
-func (a *app) watchTreeRunCommand() *cobra.Command {
+func watchTreeRunCommand(a *app.Run) *cobra.Command {
 	var idle time.Duration
 	cmd := &cobra.Command{
 		Use:    "run ROOT",
@@ -71,14 +72,14 @@ func (a *app) watchTreeRunCommand() *cobra.Command {
 		Hidden: true,
 		Args:   term.Exactly(1, "the working copy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.watchTree(cmd.Context(), args[0], idle)
+			return watchTree(cmd.Context(), a, args[0], idle)
 		},
 	}
 	cmd.Flags().DurationVar(&idle, "idle", 30*time.Minute, "end after this long without a change")
 	return cmd
 }
 
-func (a *app) watchedHere() (*gitrepo.Repo, string, error) {
+func watchedHere(a *app.Run) (*gitrepo.Repo, string, error) {
 	repo, ok := gitrepo.Find(a.Dir)
 	if !ok {
 		return nil, "", fmt.Errorf("%s is in no git repository", a.Dir)
@@ -87,11 +88,11 @@ func (a *app) watchedHere() (*gitrepo.Repo, string, error) {
 	return repo, store.Dir, err
 }
 
-func (a *app) printWatching(repo *gitrepo.Repo, dir string) error {
+func printWatching(a *app.Run, repo *gitrepo.Repo, dir string) error {
 	_, err := os.Lstat(hook.WatchFile(dir, repo))
-	on, runs := err == nil, local.Locked(hook.WatchLock(dir, repo))
+	on, runs := err == nil, plain.Locked(hook.WatchLock(dir, repo))
 	switch {
-	case a.json:
+	case a.JSON:
 		return a.PrintJSON(map[string]any{"clone": repo.Root, "on": on, "running": runs})
 	case !on:
 		fmt.Fprintf(a.Stdout, "Your own edits in %s are told at an agent's next turn (svc watch-tree on tells them at once)\n", repo.Root)
@@ -105,7 +106,7 @@ func (a *app) printWatching(repo *gitrepo.Repo, dir string) error {
 }
 
 // watchTree watches a working copy, unless another process does.
-func (a *app) watchTree(ctx context.Context, root string, idle time.Duration) error {
+func watchTree(ctx context.Context, a *app.Run, root string, idle time.Duration) error {
 	repo, ok := gitrepo.At(root)
 	if !ok {
 		return fmt.Errorf("%s is no git repository", root)
@@ -118,7 +119,7 @@ func (a *app) watchTree(ctx context.Context, root string, idle time.Duration) er
 	if _, err := os.Lstat(mark); err != nil {
 		return fmt.Errorf("%s is not to be watched: run svc watch-tree on in it", root)
 	}
-	lock, ok := local.Lock(hook.WatchLock(store.Dir, repo))
+	lock, ok := plain.Lock(hook.WatchLock(store.Dir, repo))
 	if !ok {
 		return nil
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/grid"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -15,14 +16,14 @@ type whoami struct {
 	Server string `json:"server"`
 }
 
-func (a *app) whoamiCommand() *cobra.Command {
+func whoamiCommand(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:     "whoami",
 		Short:   "Show who you are logged in as",
 		Example: "  svc whoami\n  svc whoami --json",
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, l, err := a.client()
+			c, l, err := a.Client()
 			if err != nil {
 				return err
 			}
@@ -30,7 +31,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
+			if a.JSON {
 				return a.PrintJSON(whoami{me, l.Server})
 			}
 			rows := [][]string{}

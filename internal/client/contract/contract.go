@@ -24,6 +24,7 @@ type Contract struct {
 	Ops    []Operation           // changes that a migration makes, when it does not define
 	Rule   string                // the framework whose rule found it
 	Router Handed                // of a route: the parameter that its router is
+	Model  bool                  // of a table: a class that an ORM maps to it
 	Of     string                // of a route: the variable of another file that its router is
 	Answer Answer                // of a route: the function that answers it
 	Client string                // the variable that a call of a route was made with
@@ -47,6 +48,7 @@ const (
 	Receiver  = -2 // what the function extends
 	Paired    = -4 // none: who names the object or class, beside a prefix, says where its routes lie
 	Inherited = -3 // none: the classes that extend the one that it names say where its routes lie
+	Kept      = -5 // none: Func is a field or a variable of the package Of, and who gives it a router says where its routes lie
 )
 
 // An Answer is the function that answers a route: it stands in the file, or

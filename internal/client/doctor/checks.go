@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,6 +53,9 @@ func checkConfig(_ context.Context, p *Patient) []Check {
 	folder := filepath.Dir(p.ConfigPath)
 	if p.LoginErr != nil {
 		out := one(name, Fail, "svc up, or svc login", "%v", p.LoginErr)
+		if bad := (&login.Unusable{}); errors.As(p.LoginErr, &bad) {
+			out[0].Fix = bad.Fix()
+		}
 		if info, err := os.Stat(folder); err == nil && info.IsDir() && info.Mode().Perm()&0o022 != 0 {
 			out[0].Fix, out[0].Mend = "chmod 700 "+folder, func(context.Context) error { return os.Chmod(folder, 0o700) }
 		}
@@ -123,8 +127,6 @@ func checkClock(ctx context.Context, p *Patient) []Check {
 func checkToken(ctx context.Context, p *Patient) []Check {
 	const name = "token"
 	switch {
-	case p.LoginErr != nil:
-		return one(name, Fail, "svc login", "the login cannot be read")
 	case p.Login.Elsewhere != "":
 		return one(name, Fail, "svc login --server "+p.Login.Server, "the stored token is for %s", p.Login.Elsewhere)
 	case !p.Login.LoggedIn():
@@ -132,10 +134,10 @@ func checkToken(ctx context.Context, p *Patient) []Check {
 	}
 	me, err := p.Remote.Me(ctx)
 	if err != nil {
-		return one(name, Fail, "svc login", "%v", err)
+		return one(name, Fail, p.Login.Renew(), "%v", err)
 	}
 	if me.Token == nil || me.User == nil {
-		return one(name, Fail, "svc login", "this is a service token; agents need a personal one")
+		return one(name, Fail, p.Login.Renew(), "this is a service token; agents need a personal one")
 	}
 	var missing []string
 	for _, s := range []coord.Scope{coord.ScopeHooks, coord.ScopeTools} {
@@ -144,7 +146,7 @@ func checkToken(ctx context.Context, p *Patient) []Check {
 		}
 	}
 	if len(missing) > 0 {
-		return one(name, Fail, "svc login", "the token lacks the scope %s", strings.Join(missing, " and "))
+		return one(name, Fail, p.Login.Renew(), "the token lacks the scope %s", strings.Join(missing, " and "))
 	}
 	return one(name, OK, "", "%s in %s", peertext.Person(me.User.Email), peertext.Person(me.Org.Name))
 }

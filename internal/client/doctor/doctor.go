@@ -136,6 +136,7 @@ type need int
 
 const (
 	nothing need = iota
+	aLogin
 	aServer
 	aToken
 )
@@ -145,7 +146,7 @@ var rows = []row{
 	{"paths", nothing, checkPaths},
 	{"languages", nothing, checkLanguages},
 	{"config", nothing, checkConfig},
-	{"server", nothing, checkServer},
+	{"server", aLogin, checkServer},
 	{"distance", aServer, checkDistance},
 	{"clock", aServer, checkClock},
 	{"token", aServer, checkToken},
@@ -165,6 +166,8 @@ func Examine(ctx context.Context, p *Patient, seen func(Check)) Report {
 	for _, row := range rows {
 		var checks []Check
 		switch {
+		case row.needs >= aLogin && p.LoginErr != nil:
+			checks = []Check{{Name: row.name, Level: Warn, Detail: "not checked: the login cannot be read"}}
 		case row.needs >= aServer && bad["server"]:
 			checks = []Check{{Name: row.name, Level: Warn, Detail: "not checked: the server does not answer"}}
 		case row.needs >= aToken && bad["token"]:

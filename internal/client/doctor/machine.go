@@ -2,6 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -92,7 +95,18 @@ func checkMemory(_ context.Context, p *Patient) []Check {
 	if p.Memory == nil {
 		return nil
 	}
+	if temp := p.Getenv("TMPDIR"); temp != "" {
+		if _, err := os.Stat(temp); errors.Is(err, fs.ErrNotExist) {
+			out := one(name, Warn, "mkdir -p "+temp+", or unset TMPDIR",
+				"TMPDIR names %s, which is not there: hooks, git and your agents keep temporary files in it", temp)
+			out[0].Mend = func(context.Context) error { return os.MkdirAll(temp, 0o700) }
+			return out
+		}
+	}
 	folder, err := p.Memory()
+	if isFull(err) && p.Writable != nil && isFull(p.Writable()) { // which config tells
+		return one(name, Warn, "", "not checked: there is no room for a file")
+	}
 	if err == nil {
 		return one(name, OK, "", "hooks remember in %s", folder)
 	}
@@ -121,8 +135,8 @@ func checkServerVersion(ctx context.Context, p *Patient) []Check {
 	}
 	switch semver.Compare(semver.MajorMinor("v"+theirs), semver.MajorMinor("v"+version.Version)) {
 	case -1:
-		return one(name, Warn, "ask whoever runs "+p.Remote.Server()+" to update svcd", "the server is %s and older than this svc, %s: what "+
-			"it does not know yet it refuses", theirs, version.Version)
+		return one(name, Warn, "ask the administrator of "+p.Remote.Server()+" to update svcd",
+			"the server is %s and older than this svc, %s: it refuses what it does not know yet", theirs, version.Version)
 	case 1:
 		return one(name, Warn, "svc update", "the server is %s and newer than this svc, %s", theirs, version.Version)
 	}

@@ -2,12 +2,12 @@ package extinct
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -28,10 +28,7 @@ const maxSource = 1 << 20
 func OnDisk(ctx context.Context, root string) *Tree {
 	return &Tree{ctx, root, "", func(file string) []byte {
 		name := filepath.Join(root, filepath.FromSlash(file))
-		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-			return nil
-		}
-		data, _ := os.ReadFile(name) // gone since: nothing stands in it
+		data, _ := plain.ReadHere(name, maxSource) // gone, or too large: nothing stands in it
 		return data
 	}}
 }

@@ -45,6 +45,9 @@ var lexes = map[string]lexis{
 	"cpp":        {line: "//", quotes: `"`, char: true, bare: true},
 	"elixir":     {hash: true, quotes: `"'`, wide: true, triple: true, bare: true},
 	"swift":      {line: "//", quotes: `"`, triple: true, nested: true, bare: true},
+	"dart":       {line: "//", quotes: `"'`, triple: true, bare: true},
+	"lua":        {line: "--", quotes: `"'`},
+	"shell":      {hash: true, quotes: `"'`, wide: true},
 }
 
 // endings are the files in which a family's definitions may be used.
@@ -59,6 +62,8 @@ var endings = map[string][]string{
 	"php":    {".php", ".twig"},
 	"c":      {".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".m", ".mm", ".inl"},
 	"swift":  {".swift", ".m", ".mm", ".h"},
+	"dart":   {".dart"},
+	"lua":    {".lua"},
 }
 
 // A reader goes through a source, word by word.
@@ -69,7 +74,32 @@ type reader struct {
 	at     int
 	line   int
 	visit  func(start, end, line int)
-	braces []int // open braces within the code of templates
+	braces []int  // open braces within the code of templates
+	blank  []byte // a copy of the source without what is no code, if somebody wants one
+}
+
+// Code returns a source of the same length in which remarks, and what stands
+// between quotes, are blanks.
+func Code(lang string, src []byte) []byte {
+	r := &reader{lexis: lexes[lang], family: coord.NameFamily(lang), src: src, line: 1, visit: func(int, int, int) {}, blank: bytes.Clone(src)}
+	for r.at < len(src) {
+		r.step()
+	}
+	return r.blank
+}
+
+// hide blanks what was read since a place, but for the lines and for what opens
+// and closes a text.
+func (r *reader) hide(from int, remark bool) {
+	if r.blank == nil {
+		return
+	}
+	for i := from; i < r.at; i++ {
+		c := r.src[i]
+		if c != '\n' && (remark || i > from && i < r.at-1 || c != '"' && c != '\'' && c != '`') {
+			r.blank[i] = ' '
+		}
+	}
 }
 
 // words visits the words of a source that are code.
@@ -110,18 +140,23 @@ func (r *reader) past(s string) {
 }
 
 func (r *reader) step() {
-	c := r.src[r.at]
+	c, from := r.src[r.at], r.at
 	switch {
 	case isWord(c):
 		r.word()
+		return
 	case r.remark(c):
 		if i := bytes.IndexByte(r.src[r.at:], '\n'); i >= 0 {
 			r.at += i
 		} else {
 			r.at = len(r.src)
 		}
-	case c == '/' && r.next(1) == '*' && r.lexis.line != "":
+		r.hide(from, true)
+		return
+	case c == '/' && r.next(1) == '*' && r.lexis.line == "//":
 		r.comment()
+		r.hide(from, true)
+		return
 	case c == '`' && r.tick == 'r':
 		r.skip(1)
 		r.past("`")
@@ -135,14 +170,22 @@ func (r *reader) step() {
 	case c == '/' && r.family == "ecma" && r.regexpHere():
 		r.pattern()
 	case len(r.braces) > 0 && (c == '{' || c == '}'):
-		r.brace(c)
+		open := len(r.braces)
+		if r.brace(c); len(r.braces) == open {
+			return
+		}
+		r.hide(from, true)
+		return
 	default:
 		r.skip(1)
+		return
 	}
+	r.hide(from, false)
 }
 
 func (r *reader) remark(c byte) bool {
-	return c == '/' && r.lexis.line == "//" && r.next(1) == '/' || c == '#' && r.hash && r.next(1) != '['
+	return len(r.lexis.line) == 2 && c == r.lexis.line[0] && r.next(1) == c ||
+		c == '#' && r.hash && r.next(1) != '['
 }
 
 func (r *reader) word() {

@@ -25,7 +25,7 @@ func (e *extractor) miss(p *place, why string) {
 	if len(e.missed) >= maxMissed {
 		return
 	}
-	m := Missed{Line: p.line, Role: p.rule.Role, Rule: p.rule.Framework, Why: why}
+	m := Missed{Line: p.line, Role: p.rule.Role, Rule: p.rule.Place(), Why: why}
 	switch {
 	case p.call != nil:
 		m.What = p.call.Name + "()"

@@ -31,7 +31,7 @@ func (e *extractor) atExports() {
 		if len(found) < 2 {
 			continue
 		}
-		e.rule = r.Framework
+		e.rule = r.Place()
 		defined := false
 		for i := range e.o.Defs {
 			d := &e.o.Defs[i]

@@ -65,7 +65,7 @@ func (e *extractor) contracts() []contract.Contract {
 	for _, r := range o.Reads {
 		for _, rl := range m.Reads[r.Object] {
 			if rl != nil && e.active[rl] && isSetting(r.Key) {
-				e.rule = rl.Framework
+				e.rule = rl.Place()
 				e.add(rl.Contract+":"+r.Key, coord.ContractRole(rl.Role), int(r.Line)+1, contract.Shape{})
 			}
 		}
@@ -76,7 +76,9 @@ func (e *extractor) contracts() []contract.Contract {
 	e.atExports()
 	e.atMatches()
 	for _, t := range o.Texts {
-		e.out = append(e.out, formats.Queries(t)...)
+		if !e.namesClasses(t) {
+			e.out = append(e.out, formats.Queries(t)...)
+		}
 	}
 	if rules.TestPath(o.Path) { // what a test provides is made up
 		e.out = slices.DeleteFunc(e.out, func(c contract.Contract) bool { return c.Role == coord.Provides })
@@ -195,7 +197,9 @@ func (e *extractor) findPrefixes() {
 		if r, c := e.group(a.Value.Call); r != nil {
 			p := place{o: o, rule: r, call: c, def: a.Def, find: e.known(c)}
 			name := a.Name[strings.LastIndexByte(a.Name, '.')+1:] // of s.api, too
-			e.prefixes[name] = contract.JoinRoute(e.prefixes[e.parentOf(p)], p.prefix())
+			parent := e.parentOf(p)
+			parent = parent[strings.LastIndexByte(parent, '.')+1:]
+			e.prefixes[name] = contract.JoinRoute(e.prefixes[parent], p.prefix())
 		}
 	}
 	e.findClients()
@@ -256,8 +260,8 @@ func (e *extractor) parentOf(p place) string {
 	if strings.HasPrefix(p.rule.Options.Get("path"), "base.") { // that says it
 		return ""
 	}
-	if p.call.Inner != nil {
-		return rootReceiver(p.call)
+	if p.call.Inner != nil || e.o.Lang == "go" {
+		return e.rootRouter(p.call)
 	}
 	return receiver(p.call.Name)
 }
@@ -286,7 +290,7 @@ func (e *extractor) atCall(c *outline.Call) {
 			continue
 		}
 		before := len(e.out)
-		e.rule = r.Framework
+		e.rule = r.Place()
 		switch r.Contract {
 		case "http":
 			if r.Role == "uses" {
@@ -294,7 +298,7 @@ func (e *extractor) atCall(c *outline.Call) {
 				e.request(p, client)
 				e.remember(before, client, c)
 			} else {
-				e.served(p, rootReceiver(c))
+				e.served(p, e.rootRouter(c))
 			}
 		case "db":
 			e.table(p)
@@ -385,7 +389,7 @@ func (e *extractor) atMark(m *outline.Mark) {
 		if r.Contract == "http" && !e.classFits(r, d.Parent) {
 			continue
 		}
-		e.rule = r.Framework
+		e.rule = r.Place()
 		p := &place{o: e.o, rule: r, mark: m, def: m.Target, span: d.Span, line: int(m.Line) + 1}
 		if r.Contract != "config" { // there the name of a setting is what counts
 			p.find = e.elsewhere

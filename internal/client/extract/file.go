@@ -61,6 +61,7 @@ type Side struct {
 	File    string
 	Lang    rules.Language
 	Source  []byte
+	Rules   *rules.Set      // of its repository
 	goFile  *outline.GoFile // of Go, if it was parsed together with the other
 	bare    bool            // only the scripts are left of its source
 	Version *Version        // once it is read
@@ -135,7 +136,7 @@ func (s *Side) Read(t *grammar.Tree, limit time.Duration) error {
 		v.Contracts, v.Broken, v.declared = found, !ok, len(found)
 	}
 	if outline.CanRead(s.Lang) && !isBinary(s.Source) {
-		m, err := rules.Load(rules.OrName(s.Lang))
+		m, err := s.Rules.Load(rules.OrName(s.Lang))
 		if err != nil {
 			return err
 		}
@@ -157,6 +158,9 @@ func (s *Side) outline(t *grammar.Tree, m *rules.Matcher, limit time.Duration) (
 			s.goFile = outline.ParseGo(s.Source, s.File)
 		}
 		return outline.OfGo(s.goFile, s.Source, s.File, m), nil
+	}
+	if outline.ByLines(s.Lang.Name) {
+		return outline.OfLines(s.Source, path.Clean(s.File), s.Lang.Name), nil
 	}
 	syn, err := outline.LoadSyntax(s.Lang.Grammar)
 	if err != nil {

@@ -16,11 +16,17 @@ type link struct{ owner, prefix string }
 func (l links) add(e *extractor, p *place, v outline.Value) {
 	name, owner := routerName(v), mountOwner(e.o, p.call)
 	prefix := contract.JoinRoute(e.scopePrefix(p.call.Span.Start), p.prefix())
+	lists, router := e.listNamed(v)
+	if router != "" {
+		name = router
+	}
 	if _, known := l[name]; name != "" && !known {
 		l[name] = link{owner, prefix}
 	}
-	if span := e.listNamed(v); span.End > 0 && prefix != "" {
-		e.within(scoped{span: span, prefix: prefix})
+	for _, span := range lists {
+		if prefix != "" {
+			e.within(scoped{span: span, prefix: prefix})
+		}
 	}
 }
 
@@ -63,6 +69,9 @@ func (p *place) prefix() string {
 		return "/{}" // what is no text is a parameter
 	}
 	text := withoutSetting(p.first(p.rule.Options.Get("path")))
+	if p.rule.Options.Get("item") != "" && text != "" {
+		text = contract.JoinRoute(text, "{}")
+	}
 	return strings.TrimPrefix(strings.TrimRight(text, "*"), "^") // of Django's expressions
 }
 
@@ -80,7 +89,7 @@ func withoutSetting(route string) string {
 // a middleware of it, as api.routes() does.
 func routerName(v outline.Value) string {
 	if v.Kind == outline.ValName {
-		return v.Text
+		return strings.TrimSuffix(v.Text, ".registry")
 	}
 	if v.Kind != outline.ValCall || v.Call == nil || v.Call.Inner != nil {
 		return ""
@@ -88,7 +97,11 @@ func routerName(v outline.Value) string {
 	if len(v.Call.Args) == 0 {
 		return receiver(v.Call.Name)
 	}
-	if router, ok := strings.CutSuffix(v.Call.Args[0].Text, ".urls"); ok && v.Call.Args[0].Kind == outline.ValName { // include(router.urls)
+	of := v.Call.Args[0]
+	if len(of.Items) > 0 { // include((router.urls, "shop"))
+		of = of.Items[0]
+	}
+	if router, ok := strings.CutSuffix(of.Text, ".urls"); ok && of.Kind == outline.ValName { // include(router.urls)
 		return router
 	}
 	return ""

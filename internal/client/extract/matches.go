@@ -21,7 +21,7 @@ func (e *extractor) atMatches() {
 		if r.Match == nil || !e.active[r] || r.Role != "provides" && r.Role != "uses" {
 			continue
 		}
-		e.rule = r.Framework
+		e.rule = r.Place()
 		at, line := 0, 1
 		all := r.Match().FindAllSubmatchIndex(e.o.Source, -1)
 		for i, m := range all {

@@ -33,7 +33,7 @@ func (e *extractor) mountings(h contract.Handed) (out []Handing) {
 				continue
 			}
 			p := place{o: e.o, rule: r, call: c, def: c.Def, find: e.known(c)}
-			from, prefix := e.routerOf(c, rootReceiver(c))
+			from, prefix := e.routerOf(c, e.rootRouter(c))
 			prefix = contract.JoinRoute(e.chainPrefix(c), prefix)
 			if from.Param == contract.Given && from.Func == h.Func && from.Of == h.Of {
 				continue

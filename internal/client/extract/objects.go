@@ -52,7 +52,7 @@ func (e *extractor) atObjects() {
 		if !methods(p.texts(r.Options.Get("method"))) {
 			return
 		}
-		e.rule = r.Framework
+		e.rule = r.Place()
 		before := len(e.out)
 		e.route(p, e.scopePrefix(c.Span.Start))
 		found := slices.Clone(e.out[before:])

@@ -36,7 +36,7 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 	prefix, at := "", c.Span.Start
 	scopes := e.o.Around(at)
 	if len(scopes) == 0 {
-		return contract.Handed{}, e.prefixes[router]
+		return contract.Handed{}, e.prefixes[router[strings.LastIndexByte(router, '.')+1:]]
 	}
 	if h, ok := e.extends(scopes); ok {
 		return h, ""
@@ -50,6 +50,12 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 		return h, below
 	}
 	for range 8 {
+		if strings.Contains(router, ".") {
+			if h, ok := e.keptIn(router); ok {
+				return h, prefix
+			}
+			router = router[strings.LastIndexByte(router, '.')+1:]
+		}
 		for _, s := range scopes {
 			for i, p := range s.Params {
 				if paramName(p) == router && s.Name != "" {
@@ -70,6 +76,15 @@ func (e *extractor) routerOf(c *outline.Call, router string) (contract.Handed, s
 		}
 		if !ok {
 			parent, at, ok = e.lambdaOf(router, scopes, at)
+		}
+		if !ok {
+			local := false
+			if parent, local = e.localRouter(router, scopes); !local {
+				if h, ok := e.keptIn(router); ok {
+					return h, prefix
+				}
+			}
+			ok = parent != ""
 		}
 		if !ok {
 			break
@@ -257,6 +272,8 @@ func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 		return e.heirs(h)
 	case contract.Paired:
 		return e.pairings(h)
+	case contract.Kept:
+		return e.keepings(h)
 	}
 	for _, c := range v.Outline.CallsTo(func(last string) bool { return last == h.Func }) {
 		if h.Param == contract.Receiver {
@@ -275,7 +292,7 @@ func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 			case r != nil:
 				p := place{o: e.o, rule: r, call: call, def: c.Def, find: e.known(call)}
 				below = p.prefix()
-				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(call)}
+				arg = outline.Value{Kind: outline.ValName, Text: e.rootRouter(call)}
 			case e.o.Lang == "csharp": // api.MapOrders().MapCarts(): each gives the router back
 				arg = outline.Value{Kind: outline.ValName, Text: rootReceiver(arg.Call)}
 			default:
@@ -285,7 +302,11 @@ func (v *Version) Handings(h contract.Handed, near bool) (out []Handing) {
 		if arg.Kind != outline.ValName {
 			continue
 		}
-		from, prefix := e.routerOf(&c, arg.Text[strings.LastIndexByte(arg.Text, '.')+1:])
+		router := arg.Text
+		if e.o.Lang != "go" {
+			router = router[strings.LastIndexByte(router, '.')+1:]
+		}
+		from, prefix := e.routerOf(&c, router)
 		prefix = contract.JoinRoute(e.scopePrefix(c.Span.Start), prefix)
 		out = append(out, Handing{contract.JoinRoute(prefix, below), from})
 	}
@@ -338,7 +359,7 @@ func (v *Version) AppPrefix(framework string) string {
 		return ""
 	}
 	for _, r := range e.m.Rules {
-		if r.Role == "prefix" && r.Match != nil && r.Framework == framework && e.active[r] {
+		if r.Role == "prefix" && r.Match != nil && r.Is(framework) && e.active[r] {
 			if m := r.Match().FindSubmatch(e.o.Source); m != nil {
 				return string(m[1])
 			}
@@ -348,7 +369,7 @@ func (v *Version) AppPrefix(framework string) string {
 		c := &v.Outline.Calls[i]
 		for _, r := range e.matching(c, "prefix") {
 			p := &place{o: e.o, rule: r, call: c, def: c.Def}
-			if r.Framework == framework {
+			if r.Is(framework) {
 				for _, s := range e.spellings(p, r.Options.Get("path")) {
 					return strings.Trim(s, "{}")
 				}

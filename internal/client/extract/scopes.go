@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -64,22 +65,30 @@ func (e *extractor) scopePrefix(at uint32) string {
 	return prefix
 }
 
-// listNamed is where the list of routes stands that is included by its name:
-// include(patterns), include((patterns, "shop")).
-func (e *extractor) listNamed(v outline.Value) outline.Span {
+// listNamed is where the lists of routes stand that are included by a name, and
+// the router if the name is that of its routes: include(patterns),
+// include((patterns, "shop")).
+func (e *extractor) listNamed(v outline.Value) (lists []outline.Span, router string) {
 	if v.Kind != outline.ValCall || v.Call == nil || len(v.Call.Args) == 0 {
-		return outline.Span{}
+		return nil, ""
 	}
 	of := v.Call.Args[0]
 	if len(of.Items) > 0 {
 		of = of.Items[0]
 	}
-	for _, a := range e.o.Assigns {
-		if of.Kind == outline.ValName && a.Name == of.Text && a.Value.Kind == outline.ValList {
-			return a.Value.Span
-		}
+	if of.Kind != outline.ValName {
+		return nil, ""
 	}
-	return outline.Span{}
+	given := regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(of.Text) + `\s*\+?=\s*(?:\[|(\w+)\.urls\b)`)
+	for _, m := range given.FindAllSubmatchIndex(e.o.Source, -1) {
+		if m[2] >= 0 {
+			router = string(e.o.Source[m[2]:m[3]])
+			continue
+		}
+		from := m[1] - 1
+		lists = append(lists, outline.Span{Start: uint32(from), End: uint32(from + outline.Bracketed(string(e.o.Source[from:])))})
+	}
+	return lists, router
 }
 
 // blockOf is where the routes of a scope stand: in the function that it is

@@ -28,8 +28,8 @@ func (e *extractor) table(p *place) {
 	}
 	column := p.first(p.rule.Options.Get("column"))
 	switch op := p.rule.Options.Get("op"); op {
-	case "", "create":
-		c.Shape.Out = e.columns(p)
+	case "", "create", "model":
+		c.Shape.Out, c.Model = e.columns(p), op == "model"
 	case "alter":
 		c.Ops = e.alterations(p)
 	case "drop":
@@ -43,7 +43,7 @@ func (e *extractor) table(p *place) {
 			c.Ops = []contract.Operation{contract.ColumnOperation(op, column, p.first(p.rule.Options.Get("to")), required(p.call))}
 		}
 	}
-	if c.Ops == nil && p.rule.Options.Get("op") != "" && p.rule.Options.Get("op") != "create" {
+	if c.Ops == nil && len(c.Shape.Out) == 0 && !slices.Contains([]string{"", "create", "model"}, p.rule.Options.Get("op")) {
 		return
 	}
 	e.out = append(e.out, c)
@@ -253,6 +253,7 @@ func (e *extractor) model(p *place) {
 	default:
 		c.Shape.Out = e.assignedColumns(p, strings.Split(how, ","))
 	}
+	c.Model, c.Rule = true, e.rule
 	e.out = append(e.out, c)
 }
 

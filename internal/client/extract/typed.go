@@ -75,7 +75,7 @@ func (e *extractor) atTyped() {
 			if c.Types == "" {
 				continue
 			}
-			e.rule = r.Framework
+			e.rule = r.Place()
 			q := *r
 			q.Options = append(rules.Options{{Key: "method", Value: "=" + methodAtEnd(c.Name)}}, r.Options.Without("method")...)
 			e.served(&place{o: e.o, rule: &q, call: &c, def: c.Def, span: c.Span, line: int(c.Span.Row) + 1, find: e.known(&c)}, "")

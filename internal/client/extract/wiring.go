@@ -132,6 +132,9 @@ func (e *extractor) loopOver(router outline.Value, c *outline.Call) string {
 // variable that the whole chain is assigned to.
 func mountOwner(o *outline.File, c *outline.Call) string {
 	recv := rootReceiver(c)
+	if of, ok := strings.CutSuffix(c.Name, ".registry.extend"); ok { // of Django's routers
+		return of[strings.LastIndexByte(of, '.')+1:]
+	}
 	if recv != "" && (!strings.Contains(c.Name, "()") || isVariable(o, recv)) {
 		return recv
 	}

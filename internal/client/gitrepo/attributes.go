@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // attributes tell whether git would look at a file's bytes in another way than
@@ -51,7 +52,7 @@ func (a *attributes) file(dir string) string {
 	if a.files == nil {
 		a.files = map[string]string{}
 	}
-	data, _ := odb.ReadFile(filepath.Join(a.root, filepath.FromSlash(dir), ".gitattributes"), odb.MaxText)
+	data, _ := plain.ReadHere(filepath.Join(a.root, filepath.FromSlash(dir), ".gitattributes"), odb.MaxText)
 	a.files[dir] = string(data)
 	return string(data)
 }

@@ -1,10 +1,11 @@
 package gitrepo
 
 import (
-	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
-)
+	"strings"
 
-import "strings"
+	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
+)
 
 // A setting is one line of a git configuration, its name as git writes it:
 // section and key in lower case, core.autocrlf or remote.origin.url.
@@ -58,14 +59,14 @@ func sectionName(head string) string {
 // settings returns the configuration of the working copy itself, without the
 // user's own.
 func (r *Repo) settings() []setting {
-	data, err := odb.ReadFile(r.CommonDir+"/config", odb.MaxText)
+	data, err := plain.ReadHere(r.CommonDir+"/config", odb.MaxText)
 	if err != nil {
 		return nil
 	}
 	out := parseConfig(string(data))
 	for _, s := range out {
 		if s.name == "extensions.worktreeconfig" && s.value == "true" {
-			if data, err := odb.ReadFile(r.GitDir+"/config.worktree", odb.MaxText); err == nil {
+			if data, err := plain.ReadHere(r.GitDir+"/config.worktree", odb.MaxText); err == nil {
 				out = append(out, parseConfig(string(data))...)
 			}
 			break

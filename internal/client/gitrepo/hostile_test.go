@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/gittest"
 )
@@ -203,7 +204,7 @@ func TestGitFilesThatAreNone(t *testing.T) {
 				}()
 				select {
 				case <-done:
-				case <-time.After(20 * time.Second):
+				case <-time.After(await.Patience):
 					t.Fatal("still waiting for it")
 				}
 			})

@@ -187,7 +187,7 @@ func Entries(ctx context.Context, root, treeish string, paths []string) ([]odb.E
 // Files lists the paths that git keeps track of in a working tree.
 func Files(ctx context.Context, root string) ([]string, error) {
 	if repo, ok := At(root); ok {
-		if files, err := repo.indexed(); err == nil {
+		if files, err := repo.Indexed(); err == nil {
 			return files, nil
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // maxQuick is the size of the largest file that is compared in this process.
@@ -114,7 +115,7 @@ func Drafts(ctx context.Context, root, base string, contents map[string][]byte) 
 			}
 			old, d.BaseBlob = data, entry.ID
 		}
-		now, err := odb.ReadFile(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
+		now, err := plain.ReadHere(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
 		if err == nil {
 			d.NowBlob = q.store.BlobID(now)
 		}
@@ -146,7 +147,7 @@ func (q *quick) file(p string) error {
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxQuick || q.inOther(p):
 		return errSlow
 	}
-	content, err := odb.ReadFile(name, maxQuick)
+	content, err := plain.ReadHere(name, maxQuick)
 	if err != nil {
 		return errSlow
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // What is in this file is read straight from the .git folder: a hook runs
@@ -173,7 +174,7 @@ func configValue(s string) string {
 // LastCommitted reports whether the newest movement of HEAD made a commit
 // (rather than checked out, pulled or reset), and which commit came before.
 func (r *Repo) LastCommitted() (before string, ok bool) {
-	data, err := odb.ReadEnd(filepath.Join(r.GitDir, "logs", "HEAD"), 4096) // a line is two ids, a name and a subject
+	data, err := plain.ReadEndHere(filepath.Join(r.GitDir, "logs", "HEAD"), 4096) // a line is two ids, a name and a subject
 	if err != nil {
 		return "", false
 	}
@@ -204,22 +205,11 @@ func (r *Repo) Store() *odb.Store {
 // idWidth is how many bytes the ids of objects have.
 func (r *Repo) idWidth() int { return len(emptyTree(r)) / 2 }
 
-// IndexSize returns how many bytes the index of the working copy at root has,
-// some hundred for each file. It tells large repositories from small ones at
-// no cost.
-func IndexSize(root string) int64 {
-	repo, ok := At(root)
-	if !ok {
-		return 0
-	}
-	info, err := os.Lstat(filepath.Join(repo.GitDir, "index"))
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
+// IndexFile is the index of the working copy: the list of the files that git
+// keeps track of.
+func (r *Repo) IndexFile() string { return filepath.Join(r.GitDir, "index") }
 
-// indexed returns the paths in the index, without asking git.
-func (r *Repo) indexed() ([]string, error) {
-	return odb.Index(filepath.Join(r.GitDir, "index"), r.idWidth())
+// Indexed returns the paths in the index, without asking git.
+func (r *Repo) Indexed() ([]string, error) {
+	return odb.Index(r.IndexFile(), r.idWidth())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // findRenames looks for the old names of new files. A new file may be an old
@@ -79,7 +80,7 @@ func (w *worktree) copyIndex() (string, error) {
 		os.Remove(dst.Name())
 		return "", fmt.Errorf("copy the index: %s is no working copy", w.root)
 	}
-	data, err := odb.ReadFile(filepath.Join(repo.GitDir, "index"), odb.MaxIndex)
+	data, err := plain.ReadHere(filepath.Join(repo.GitDir, "index"), odb.MaxIndex)
 	if errors.Is(err, fs.ErrNotExist) { // no index yet: git makes one
 		os.Remove(dst.Name())
 		return dst.Name(), nil

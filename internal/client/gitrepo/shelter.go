@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A shelter is a git folder of our own that stands in for a working copy's.
@@ -38,13 +39,16 @@ var wanted = map[string]bool{
 	"extensions.objectformat": true, "core.repositoryformatversion": true, "core.bigfilethreshold": true,
 }
 
-const shelterAge = 7 * 24 * time.Hour
+const (
+	shelterAge = 7 * 24 * time.Hour
+	pruneEvery = 24 * time.Hour
+)
 
 // sheltered returns the variables that make git use r from its shelter.
 func (r *Repo) sheltered() ([]string, error) {
 	index := filepath.Join(r.GitDir, "index")
 	if info, err := os.Lstat(index); err == nil && (!info.Mode().IsRegular() || info.Size() > odb.MaxIndex) {
-		return nil, fmt.Errorf("%s: %w", index, odb.ErrNotPlain)
+		return nil, fmt.Errorf("%s: %w", index, plain.ErrNotPlain)
 	}
 	s, err := r.shelter()
 	if err != nil {
@@ -111,12 +115,26 @@ func shelterBase() (string, error) {
 }
 
 // pruneShelters removes those of working copies nobody has used for a week.
+// It looks once a day, as the age of a file in base says: every hook of an
+// agent comes by here, and where working copies come and go there are
+// thousands of shelters.
 func pruneShelters(base string) {
-	list, err := os.ReadDir(base)
-	if err != nil || len(list) < 64 {
+	stamp := filepath.Join(base, "pruned")
+	if info, err := os.Lstat(stamp); err == nil && time.Since(info.ModTime()) < pruneEvery {
+		return
+	}
+	list, err := plain.List(base)
+	if err != nil {
+		return
+	}
+	_ = os.Remove(stamp)
+	if os.WriteFile(stamp, nil, 0o600) != nil {
 		return
 	}
 	for _, e := range list {
+		if !e.IsDir() {
+			continue
+		}
 		dir := filepath.Join(base, e.Name())
 		info, err := os.Lstat(filepath.Join(dir, "HEAD"))
 		if err != nil { // another process may be about to furnish it
@@ -171,7 +189,7 @@ func (r *Repo) infoFile(name string) string {
 	if name == "sparse-checkout" {
 		dir = r.GitDir
 	}
-	data, err := odb.ReadFile(filepath.Join(dir, "info", name), odb.MaxText)
+	data, err := plain.ReadHere(filepath.Join(dir, "info", name), odb.MaxText)
 	if err != nil {
 		return ""
 	}
@@ -180,7 +198,7 @@ func (r *Repo) infoFile(name string) string {
 
 // keepFile makes a file hold content, all at once and only if it does not.
 func keepFile(name, content string) error {
-	if data, err := odb.ReadFile(name, odb.MaxText); err == nil && string(data) == content {
+	if data, err := plain.ReadHere(name, odb.MaxText); err == nil && string(data) == content {
 		return nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")

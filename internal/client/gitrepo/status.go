@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // Status returns the files that differ from the last commit, new ones too.
@@ -100,7 +101,7 @@ func (r *Repo) Stash(name string) (Stash, error) {
 
 // Stashes returns all stashes, the latest first.
 func (r *Repo) Stashes() (all []Stash, err error) {
-	log, err := odb.ReadFile(filepath.Join(r.CommonDir, "logs", "refs", "stash"), odb.MaxText)
+	log, err := plain.ReadHere(filepath.Join(r.CommonDir, "logs", "refs", "stash"), odb.MaxText)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (r *Repo) Submodules() []*Repo {
 }
 
 func (r *Repo) modules() (out []*Repo) {
-	data, err := odb.ReadFile(filepath.Join(r.Root, ".gitmodules"), odb.MaxText)
+	data, err := plain.ReadHere(filepath.Join(r.Root, ".gitmodules"), odb.MaxText)
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // WorkingTree compares what is on disk under root with base. With paths, the
@@ -279,7 +280,7 @@ func newFile(p string, mode int, id string) *diff.Delta {
 // describeNew reads a new file's lines and tells, as git does by its first
 // 8,000 bytes, whether it has any.
 func describeNew(d *diff.Delta, file string) error {
-	f, err := os.Open(file)
+	f, err := plain.Handle(file, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

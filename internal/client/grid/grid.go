@@ -104,6 +104,23 @@ func shrink(columns []Column, wide []int, width int) {
 	}
 }
 
+// Whole is where the last column ends that is never cut, in columns of these
+// widths.
+func Whole(columns []Column, wide []int) (end int) {
+	at := 0
+	for i, c := range columns {
+		if wide[i] == 0 {
+			continue
+		}
+		at += wide[i]
+		if c.Min == 0 {
+			end = at
+		}
+		at += gap
+	}
+	return end
+}
+
 // Line puts one row into columns of these widths.
 func Line(columns []Column, wide []int, row []string) string {
 	var b strings.Builder
@@ -156,6 +173,23 @@ func Cut(s string, width int, tail bool) string {
 		at++
 	}
 	return strings.TrimRight(string(runes[:at]), " ") + "…"
+}
+
+// Wrap breaks s into lines of a width between its words; all but the first are
+// set in.
+func Wrap(s string, width, indent int) (lines []string) {
+	line := ""
+	for i, word := range strings.SplitAfter(s, " ") {
+		if i > 0 && Width(line)+Width(strings.TrimRight(word, " ")) > width {
+			lines, line = append(lines, strings.TrimRight(line, " ")), strings.Repeat(" ", indent)
+		}
+		line += word
+	}
+	lines = append(lines, strings.TrimRight(line, " "))
+	for i := range lines {
+		lines[i] = Cut(lines[i], width, false)
+	}
+	return lines
 }
 
 // Width is how many cells of a terminal s takes.

@@ -15,6 +15,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -49,6 +50,9 @@ func (r *runner) answer(ctx context.Context) (host.Output, error) {
 	r.tellMerged(sends)
 	if c.Host.TakesAt(c.At) && !a.Block {
 		a.Context = r.spool.TakeContext(a.Context, wire.MaxHookContext)
+	}
+	if r.mended != "" {
+		a.Context = spool.JoinContexts("svc: "+r.mended+" Tell the user.", a.Context)
 	}
 	a.Context = excerpt.Text(a.Context, wire.MaxHookContext)
 	// A second configuration may have run us for the same call. The service
@@ -92,10 +96,12 @@ func (r *runner) finish() {
 
 // A send is one event for one repository.
 type send struct {
-	event wire.HookEvent
-	at    *place
-	paths []string
-	as    *record.Owner // in whose name, if not that of the session that speaks
+	event  wire.HookEvent
+	at     *place
+	paths  []string
+	under  []string      // selectors of what more is about to be written
+	as     *record.Owner // in whose name, if not that of the session that speaks
+	untold bool          // no hook told of the edit
 	// lead tells that it must be answered before the others are sent.
 	lead bool
 }
@@ -126,11 +132,11 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 		late = join(late, commands)
 	}
 	for _, t := range late {
-		sends = append(sends, send{event: wire.HookPostEdit, at: t.at, paths: t.paths, as: t.as, lead: true})
+		sends = append(sends, send{event: wire.HookPostEdit, at: t.at, paths: t.paths, as: t.as, untold: t.untold, lead: true})
 	}
-	if c.Event != "" && !(first && c.At == host.BeforeModel) {
+	if c.Event != "" && c.Tool != host.Foreign && !(first && c.At == host.BeforeModel) {
 		for _, t := range targets {
-			sends = append(sends, send{event: c.Event, at: t.at, paths: t.paths})
+			sends = append(sends, send{event: c.Event, at: t.at, paths: t.paths, under: t.under})
 		}
 	}
 	return sends, nil
@@ -139,7 +145,13 @@ func (r *runner) plan(ctx context.Context) ([]send, error) {
 // join adds targets to a list that may have the same repositories.
 func join(list, more []target) []target {
 	for _, t := range more {
-		i := slices.IndexFunc(list, func(l target) bool { return l.at.Root == t.at.Root && l.as == nil })
+		for i := range list { // a hook told of the command that changed them
+			if l := &list[i]; l.untold && l.at.Root == t.at.Root {
+				l.paths = slices.DeleteFunc(l.paths, func(p string) bool { return slices.Contains(t.paths, p) })
+			}
+		}
+		list = slices.DeleteFunc(list, func(l target) bool { return l.untold && len(l.paths) == 0 })
+		i := slices.IndexFunc(list, func(l target) bool { return l.at.Root == t.at.Root && l.as == nil && !l.untold })
 		if i < 0 {
 			list = append(list, t)
 		} else {
@@ -155,14 +167,27 @@ func (r *runner) route(targets []target) ([]target, error) {
 	var out []target
 	var failed error
 	for _, t := range targets {
-		login, err := r.Login(t.at.fingerprints)
+		login, err := r.Login(Identity{Fingerprints: t.at.now, Was: t.at.was})
+		if login.Mended != "" {
+			r.mended, login.Mended = login.Mended, ""
+			r.log(errors.New(r.mended))
+		}
 		switch {
-		case !login.Local && local.OwnOf(t.at.fingerprints[0]): // a team cannot know it
+		case !login.Local && local.OwnOf(t.at.now[0]) && !t.at.stays(login): // a team cannot know it
 		case err != nil:
 			failed = err
+			said := errors.Is(err, local.ErrOff) || errors.Is(err, local.ErrNone) || errors.Is(err, ErrLeft) // by the person
+			if !said {
+				r.blind = err
+			} else if t.at.was != nil {
+				r.over = err
+			}
 		case login.Leave == Never, login.Leave == IfAsked && !r.asked(t.at.Root): // to ask about it would be to tell
-		case login.Local || !r.unknown(t.at):
-			t.at.login = login
+			if left := t.at.left(); left != nil {
+				r.over, failed = left, left
+			}
+		case login.Local || t.at.stays(login) || !r.unknown(t.at):
+			t.at.settle(login)
 			out = append(out, t)
 		}
 	}
@@ -231,14 +256,15 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 	if own >= 0 && tells(sends[own].event) {
 		unheard = r.spool.TakeUnheard(login.Server)
 	}
+	lost := func(i int) bool { return errs[i] != nil || replies[i].Unchecked != "" } // the service may have answered all the same
 	defer func() {
-		if own < 0 || errs[own] != nil {
+		if own < 0 || lost(own) {
 			r.spool.Count(spool.FailOpens, missed) // still to be told
 			r.spool.Count(spool.StaleWrites, stale)
 			r.spool.KeepUnheard(login.Server, unheard...)
 		}
 		for i, req := range requests {
-			if errs[i] != nil && sends[i].as == nil && req.DedupeKey != "" {
+			if lost(i) && sends[i].as == nil && req.DedupeKey != "" {
 				r.spool.KeepUnheard(login.Server, req.DedupeKey)
 			}
 		}
@@ -311,6 +337,7 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 		r.keepRecheck(s, req.Analysis)
 		r.written(s)
 	}
+	r.remember(s, reply)
 	r.startWatcher(s)
 	r.keepWatch(s, reply.Watch)
 	if s.event != wire.HookSessionStart {
@@ -323,9 +350,6 @@ func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stam
 		r.Unindexed(s.at.Root)
 	}
 }
-
-// errPaused means that the service is left alone for a while.
-var errPaused = fmt.Errorf("the service failed %d times in a row: not asked for a while", spool.Limit)
 
 // errUnsent stands for the answer to an event that has not been sent yet.
 var errUnsent = errors.New("not sent")
@@ -383,11 +407,8 @@ func (r *runner) connect(login Login) error {
 	r.login = login
 	r.client = &post.Client{Server: login.Server, Token: login.Token, Agent: "svc/" + r.Version, Getenv: r.Getenv, ConfigDir: r.ConfigDir,
 		Edge: login.Edge, EdgeKey: login.EdgeKey}
-	r.breaker = r.spool.Breaker(login.Server)
-	if r.breaker.Open() {
-		r.breaker.Skipped()
-		return errPaused
-	}
+	r.breaker = r.spool.Breaker(login.Server, login.MachineID)
+	r.client.Brief = r.breaker.Brief()
 	return nil
 }
 
@@ -409,7 +430,7 @@ func (r *runner) analysis(ctx context.Context, root, base string, paths, along [
 	if r.Analyze == nil || len(paths) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, analyzeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(analyzeTimeout))
 	defer cancel()
 	type read struct {
 		facts *coord.Analysis
@@ -428,7 +449,7 @@ func (r *runner) analysis(ctx context.Context, root, base string, paths, along [
 	var got read
 	select {
 	case got = <-done:
-	case <-after(ctx, analyzeGrace):
+	case <-after(ctx, patience.Of(analyzeGrace)):
 		// A reader that got lost in a file does not hear of it. It ends with the process.
 		got.err = fmt.Errorf("reading %d files took too long", len(paths)+len(along))
 	}

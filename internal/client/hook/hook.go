@@ -15,13 +15,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/copies"
 	"github.com/svc-hq/svc/internal/client/hook/post"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -34,6 +34,7 @@ type Login struct {
 	Local     bool   // the service of one person, on this machine
 	Edge      string // the address of the resident process that answers for the server, if it runs
 	EdgeKey   string // what opens its door
+	Mended    string // what was wrong with the files that say all this
 	Leave     Leave
 }
 
@@ -60,7 +61,7 @@ type Env struct {
 
 	// Login returns the login for a repository: some go to a team's server,
 	// others stay on this machine.
-	Login     func(fingerprints []string) (Login, error)
+	Login     func(of Identity) (Login, error)
 	ConfigDir func() (string, error)
 
 	// Base returns the commit that the work in a repository started from. It
@@ -83,21 +84,27 @@ type Env struct {
 	// MergeCheck is told of work that is worth checking once merged with that at
 	// root, and where what is found is to lie. It must not wait. Nil does nothing.
 	MergeCheck func(root, machine, checks, result string)
+	// Exit ends the process when a run takes too long. Nil lets it run.
+	Exit func(code int)
 }
 
-// Time limits. The service's own limits are the hosts' budgets.
-var (
-	stdinTimeout   = patience.Of(time.Second) // one host never closes its end
-	analyzeTimeout = patience.Of(4 * time.Second)
-	analyzeGrace   = patience.Of(300 * time.Millisecond) // to say what was read in time
-	rootsTimeout   = patience.Of(time.Second)
-	recordWait     = patience.Of(200 * time.Millisecond)
-	// statusTimeout is how long git may take to say what differs. Tests give it
-	// more: they are about what it says.
-	statusTimeout = patience.Of(2 * time.Second)
+// Time limits, to be stretched by patience where they are used. The service's
+// own limits are the hosts' budgets.
+const (
+	rootsTimeout = time.Second
+	recordWait   = 200 * time.Millisecond
+	// statusTimeout is how long git may take to say what differs.
+	statusTimeout = 2 * time.Second
 	// turnTimeout is the same when a turn ends and nobody waits to type. In 100,000
 	// files git takes seconds, and what it would say is told no other way.
-	turnTimeout = patience.Of(6 * time.Second)
+	turnTimeout = 6 * time.Second
+)
+
+// Those that tests wait for.
+var (
+	stdinTimeout   = time.Second // one host never closes its end
+	analyzeTimeout = 4 * time.Second
+	analyzeGrace   = 300 * time.Millisecond // to say what was read in time
 )
 
 const (
@@ -125,16 +132,25 @@ type runner struct {
 	unheard bool     // that the session ends did not get through
 	noted   []string // what the watcher is to leave to this session, by name
 	stale   stale    // what the call would undo
+	final   final    // the answer of the run
+	blind   error    // why no service can be asked
+	over    error    // why nobody is asked about a working copy that was known
+	mended  string   // what was wrong with svc's own files, and is not any more
+	copies  *copies.Book
+	own     []string                  // folders of svc's own
+	detach  map[string][]wire.HookGit // what the call would take from svc's sight, by working copy
 }
 
 // Run handles one event and returns the exit code of the process.
 func Run(ctx context.Context, env Env) (code int) {
 	r := &runner{Env: env}
+	r.guard()
 	defer func() {
 		if p := recover(); p != nil {
 			// An unrecovered panic exits with 2, which hosts read as a block.
 			r.log(fmt.Errorf("panic: %v", p))
-			code = r.print(r.quiet())
+			r.blind = errFailed
+			code = r.print(r.unprotected())
 		}
 	}()
 	out, err := r.run(ctx)
@@ -145,6 +161,9 @@ func Run(ctx context.Context, env Env) (code int) {
 	}
 	return r.print(out)
 }
+
+// errFailed is what is said of a mistake of ours.
+var errFailed = errors.New("svc hook failed; svc doctor says more")
 
 // quiet is what to leave when there is nothing to say, or nothing can be said.
 func (r *runner) quiet() host.Output {
@@ -157,7 +176,7 @@ func (r *runner) quiet() host.Output {
 	return host.Output{}
 }
 
-func (r *runner) print(o host.Output) int {
+func (r *runner) write(o host.Output) int {
 	if o.Stdout != "" {
 		_, _ = io.WriteString(r.Stdout, o.Stdout)
 	}
@@ -173,13 +192,16 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 	}
 	data, err := readInput(r.Stdin)
 	if err != nil {
+		r.blind = err
 		return host.Output{}, err
 	}
 	c, err := host.Parse(r.host, r.event, data, r.Getenv)
 	if err != nil {
+		r.blind = err
 		return host.Output{}, err
 	}
 	r.call = c
+	r.final.known.Store(c)
 	if len(c.Reads) > 0 {
 		return c.Quiet(), r.noteReads()
 	}
@@ -191,7 +213,7 @@ func (r *runner) run(ctx context.Context) (host.Output, error) {
 	}
 	r.open()
 	if c.At == host.Said {
-		r.spool.Put("said", excerpt.Text(c.Said, wire.MaxStatusExcerpt))
+		r.spool.Put("said", lastWords(c.Said))
 		return c.Quiet(), nil
 	}
 	return r.answer(ctx)
@@ -247,11 +269,11 @@ func readInput(in io.Reader) ([]byte, error) {
 		data json.RawMessage
 		err  error
 	}
-	if file, ok := bounded(in, time.Now().Add(stdinTimeout)); ok {
+	if file, ok := bounded(in, time.Now().Add(patience.Of(stdinTimeout))); ok {
 		var data json.RawMessage
 		err := json.NewDecoder(io.LimitReader(file, maxInput)).Decode(&data)
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
+		case errors.Is(err, io.EOF):
 			return nil, nil
 		case err != nil:
 			return nil, fmt.Errorf("read standard input: %w", err)
@@ -264,7 +286,7 @@ func readInput(in io.Reader) ([]byte, error) {
 		res.err = json.NewDecoder(io.LimitReader(in, maxInput)).Decode(&res.data)
 		done <- res
 	}()
-	timer := time.NewTimer(stdinTimeout)
+	timer := time.NewTimer(patience.Of(stdinTimeout))
 	defer timer.Stop()
 	select {
 	case res := <-done:
@@ -276,7 +298,7 @@ func readInput(in io.Reader) ([]byte, error) {
 		}
 		return res.data, nil
 	case <-timer.C:
-		return nil, nil
+		return nil, fmt.Errorf("read standard input: %w", os.ErrDeadlineExceeded)
 	}
 }
 
@@ -291,7 +313,7 @@ func (r *runner) stepAside() bool {
 	if root == "" {
 		root = r.dir()
 	}
-	if repo, ok := findRepo(root); ok {
+	if repo, ok := r.findRepo(root); ok {
 		root = repo.Root
 	}
 	return c.Host.CallsUs(root, login.Home(r.Getenv), c.Declared)

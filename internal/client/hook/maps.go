@@ -8,6 +8,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/lines"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -38,7 +39,7 @@ func (r *runner) lineMaps(ctx context.Context, root string) []coord.LineMap {
 	if asked == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(statusTimeout))
 	defer cancel()
 	var out []coord.LineMap
 	for pair := range strings.Lines(asked) {

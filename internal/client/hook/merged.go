@@ -52,16 +52,28 @@ func LeaveMerged(result, text string) error {
 	return nil
 }
 
-// tellMerged queues what the checks of the repositories found, once.
+// tellMerged queues what the checks of the repositories found, once, and once
+// that it is over.
 func (r *runner) tellMerged(sends []send) {
 	if r.MergeCheck == nil || !r.spool.Remembers() {
 		return
 	}
 	for _, s := range sends {
 		text := r.spool.Shared(mergedName(s.at.Root))
-		if text == "" || s.as != nil {
+		if s.as != nil {
 			continue
 		}
+		holds := "merged-told-" + spool.Hash(s.at.Root)[:24]
+		if text == "" {
+			if r.spool.Has(holds) {
+				for _, told := range append(r.spool.Entries("checked-"), holds) { // should it come back, it is told again
+					r.spool.Take(told)
+				}
+				r.spool.QueueContext("svc merge check: what it found in your work merged with that of others no longer holds.")
+			}
+			continue
+		}
+		r.spool.Put(holds, "")
 		if told := "checked-" + spool.Hash(peertext.Unmarked(text))[:24]; !r.spool.Has(told) {
 			r.spool.Put(told, "")
 			r.spool.QueueContext(text)

@@ -2,9 +2,12 @@ package hook
 
 import (
 	"context"
+	"errors"
 
+	"github.com/svc-hq/svc/internal/client/hook/post"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -24,6 +27,14 @@ func tells(event wire.HookEvent) bool { return event != wire.HookPreEdit && even
 // nobody looked at an edit. Its agent is told at that edit, or with the next
 // event that the host shows it something at, and its person once.
 func (r *runner) unchecked(why error) host.Output {
+	if r.blind != nil {
+		return r.unprotected()
+	}
+	if r.over != nil && r.call != nil && r.spool != nil && r.call.Host.TakesAt(r.call.At) && !r.spool.Has("over") {
+		r.spool.Put("over", "")
+		out, _ := r.call.Render(host.Answer{Context: "svc does not check edits in this clone any more: " + r.over.Error() + "."})
+		return out
+	}
 	if r.call == nil || r.breaker == nil || r.spool == nil || r.login.Server == "" {
 		return r.quiet()
 	}
@@ -59,18 +70,46 @@ func (r *runner) decidedByNobody(replies []wire.HookReply, errs []error) bool {
 	return r.nobody
 }
 
-// uncheckedWords tells an agent that nobody looked at what it is about to do.
 func (r *runner) uncheckedWords(why error) string {
-	what := "edit"
-	if r.call.IsShell() {
-		what = "command"
-	}
-	return "svc could not check this " + what + ": " + r.login.Server + " " + fault(why) + ". Others may be at work in the same place."
+	return uncheckedWords(r.call, r.login.Server+" "+fault(why))
 }
+
+// unprotected is what to leave where something of svc's own is broken, so that
+// no service can be asked: a file, the local service, what the host told. Before
+// a tool the agent is told each time, its person once.
+func (r *runner) unprotected() host.Output {
+	c := r.call
+	switch {
+	case r.host == nil:
+		return host.Output{}
+	case c == nil: // the host's input did not come whole
+		c = host.Unread(r.host, r.event)
+	}
+	out := c.Quiet()
+	if c.At == host.BeforeTool {
+		out, _ = c.Render(host.Answer{Context: uncheckedWords(c, excerpt.Text(r.blind.Error(), maxFault))})
+	}
+	if r.spool == nil {
+		return out
+	}
+	key := "blind-" + spool.Hash(r.blind.Error())[:16]
+	line, ok := c.Notice("svc: " + excerpt.Text(r.blind.Error(), maxFault) + "; your agent goes on unchecked.")
+	if ok && r.spool.Shared(key) == "" {
+		r.spool.Share(key, "told")
+		out = out.With(line)
+	}
+	return out
+}
+
+// maxFault is how long what is wrong may be said to be, in characters.
+const maxFault = 400
 
 // fault says what is wrong with a service that did not answer. One that is far
 // away or busy is not gone.
 func fault(why error) string {
+	if f := (*post.Fault)(nil); errors.As(why, &f) {
+		return f.Words
+	}
 	if spool.Slow(why) {
 		return "did not answer in time"
 	}

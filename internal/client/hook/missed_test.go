@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/core/wire"
 )
 
 // A person is told once that nobody checks their agent, its agent at every edit,
@@ -34,32 +36,35 @@ func TestAnOutageIsShownOnce(t *testing.T) {
 	}
 }
 
-// A command that has just reached the server ends the pause of the hooks; what
-// they missed still counts until the service has been told.
-func TestACommandThatReachesTheServerEndsThePause(t *testing.T) {
-	w := newWorld(t)
-	repo := newRepo(t, filepath.Join(w.home, "app"))
-	ask := func(id string) { w.run("claude_code", "PreToolUse", write(repo, filepath.Join(repo, "a.txt"), id)) }
-	w.status = http.StatusBadGateway
-	for i := range 5 {
-		ask(fmt.Sprint("away", i))
-	}
-	w.status = 0
-	w.requests()
-	ask("paused")
-	if n := len(w.requests()); n != 0 {
-		t.Fatalf("the service was asked %d times in the pause", n)
-	}
-	spool.Reached(w.temp, w.server.URL)
-	if count, _ := spool.Missed(w.temp, w.server.URL); count != 6 {
-		t.Errorf("%d events missed, not 6", count)
-	}
-	ask("again")
-	if in := w.one(); in.FailOpens != 6 {
-		t.Errorf("after the pause it is told of %d missed events, not 6", in.FailOpens)
-	}
-	if count, _ := spool.Missed(w.temp, w.server.URL); count != 0 {
-		t.Errorf("%d events still count", count)
+// Who answers in the place of a server, or why it does not serve, is said.
+func TestWhyNobodyCheckedIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		says   string
+	}{
+		{"a revoked token", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+		}, "no longer accepts this login; run svc login"},
+		{"a sign-in page", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "<html>Welcome to the hotel</html>")
+		}, "is answered for by somebody else"},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://portal.example/login", http.StatusFound)
+		}, "redirects to https://portal.example/login"},
+		{"a server that moved", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://new.example"+r.URL.Path, http.StatusPermanentRedirect)
+		}, "redirects to https://new.example/v1/hooks/evaluate; if it moved, run svc login --server"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.server.Config.Handler = c.answer
+			repo := newRepo(t, filepath.Join(w.home, "app"))
+			out := w.run("claude_code", "PreToolUse", write(repo, filepath.Join(repo, "a.txt"), "1")).stdout
+			if !strings.Contains(out, "svc could not check this edit: "+w.server.URL+" "+c.says) {
+				t.Errorf("says %q", out)
+			}
+		})
 	}
 }
 
@@ -91,6 +96,30 @@ func TestAnAnswerThatDidNotArriveIsAskedForAgain(t *testing.T) {
 	}
 	if again := ask("PostToolUse", "last"); again != nil {
 		t.Errorf("asked for %q once more", again)
+	}
+}
+
+// An answer that says that nobody looked stands for one that was lost: what was
+// to be told with the question still is.
+func TestAnAnswerOfNobodyIsAskedForAgain(t *testing.T) {
+	w := newWorld(t)
+	repo := newRepo(t, filepath.Join(w.home, "app"))
+	ask := func(event, id string) wire.HookRequest {
+		in := write(repo, filepath.Join(repo, "a.txt"), id)
+		in["hook_event_name"] = event
+		w.run("claude_code", event, in)
+		return w.one()
+	}
+	w.answers(wire.HookReply{Decision: wire.Allow, Unchecked: wire.UncheckedServer})
+	first := ask("PreToolUse", "1")
+	second := ask("PostToolUse", "2")
+	if second.FailOpens != 1 || !slices.Equal(second.Unheard, []string{first.DedupeKey}) {
+		t.Errorf("then %d missed, %q unheard", second.FailOpens, second.Unheard)
+	}
+	w.answers(wire.HookReply{Decision: wire.Allow})
+	third := ask("PostToolUse", "3")
+	if third.FailOpens != 2 || !slices.Equal(third.Unheard, []string{first.DedupeKey, second.DedupeKey}) {
+		t.Errorf("at last %d missed, %q unheard", third.FailOpens, third.Unheard)
 	}
 }
 

@@ -2,7 +2,10 @@ package hook
 
 import (
 	"context"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +14,8 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/plain"
+	"github.com/svc-hq/svc/internal/core/limit"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -21,7 +26,10 @@ const maxRepos = 8
 type target struct {
 	at    *place
 	paths []string      // from the repository's root
+	under []string      // selectors of what more is about to be written, as far as it was not listed
 	as    *record.Owner // who wrote them, if not the session that speaks
+	// untold tells that no hook told of the edit, whoever made it.
+	untold bool
 }
 
 // targets returns the repositories that the call concerns.
@@ -32,44 +40,52 @@ func (r *runner) targets(ctx context.Context) ([]target, error) {
 		if c.IsShell() {
 			return r.shellTargets(ctx)
 		}
-		out := split(absolutes(c.Cwd, c.Paths))
-		if c.Event == wire.HookPostEdit {
-			out = spelled(out)
+		if c.Tool == host.Foreign {
+			repo, ok := r.findRepo(c.Cwd)
+			if !ok {
+				return nil, nil
+			}
+			return r.places(repo), nil
 		}
-		return out, nil
+		paths := absolutes(c.Cwd, c.Paths)
+		out := r.split(paths)
+		if c.Event == wire.HookPostEdit {
+			return spelled(out), nil
+		}
+		return r.withDetaches(out, r.protected(paths, false)), nil
 	case wire.HookStop:
 		return r.stopTargets(), nil
 	}
-	if repo, ok := findRepo(c.Cwd); ok {
-		return places(repo), nil
+	if repo, ok := r.findRepo(c.Cwd); ok {
+		return r.places(repo), nil
 	}
 	// A folder that holds several repositories.
 	repos := childRepos(realPath(c.Cwd))
 	if c.Event == wire.HookSessionStart || c.Event == wire.HookSessionEnd || c.At == host.BeforeModel {
-		return places(repos...), nil
+		return r.places(repos...), nil
 	}
 	if worked := r.worked(); len(worked) > 0 {
-		return places(worked...), nil
+		return r.places(worked...), nil
 	}
-	return places(repos[:min(1, len(repos))]...), nil
+	return r.places(repos[:min(1, len(repos))]...), nil
 }
 
 // stopTargets returns where the turn changed files, and the working folder.
 func (r *runner) stopTargets() []target {
 	touched := r.spool.Touched(true)
 	var repos []*gitrepo.Repo
-	if repo, ok := findRepo(r.call.Cwd); ok {
+	if repo, ok := r.findRepo(r.call.Cwd); ok {
 		repos = append(repos, repo)
 	} else if len(touched) == 0 {
 		repos = childRepos(realPath(r.call.Cwd))
 		repos = repos[:min(1, len(repos))]
 	}
 	for root := range touched {
-		if repo, ok := gitrepo.At(root); ok && !slices.ContainsFunc(repos, func(o *gitrepo.Repo) bool { return o.Root == root }) {
+		if repo, ok := r.at(root); ok && !slices.ContainsFunc(repos, func(o *gitrepo.Repo) bool { return o.Root == root }) {
 			repos = append(repos, repo)
 		}
 	}
-	out := places(repos...)
+	out := r.places(repos...)
 	for i := range out {
 		files := touched[out[i].at.Root]
 		out[i].paths = files[:min(len(files), wire.MaxHookPaths)]
@@ -81,7 +97,7 @@ func (r *runner) stopTargets() []target {
 func (r *runner) worked() []*gitrepo.Repo {
 	var out []*gitrepo.Repo
 	for root := range r.spool.Touched(false) {
-		if repo, ok := gitrepo.At(root); ok {
+		if repo, ok := r.at(root); ok {
 			out = append(out, repo)
 		}
 	}
@@ -89,10 +105,10 @@ func (r *runner) worked() []*gitrepo.Repo {
 }
 
 // places returns the repositories that have a remote, as targets.
-func places(repos ...*gitrepo.Repo) []target {
+func (r *runner) places(repos ...*gitrepo.Repo) []target {
 	var out []target
 	for _, repo := range repos {
-		if p, ok := placeOf(repo); ok && len(out) < maxRepos {
+		if p, ok := r.placeOf(repo); ok && len(out) < maxRepos {
 			out = append(out, target{at: p})
 		}
 	}
@@ -101,17 +117,18 @@ func places(repos ...*gitrepo.Repo) []target {
 
 // split sorts absolute paths by repository. Paths in no repository with a
 // remote stay on the machine.
-func split(paths []string) []target {
+func (r *runner) split(paths []string) []target {
 	var out []target
-	index := map[string]int{}
+	index, seen := map[string]int{}, map[string]bool{}
+	paths, unknown := r.otherNames(paths)
 	for _, p := range paths {
-		repo, ok := gitrepo.Find(p)
+		repo, ok := r.find(p)
 		if !ok {
 			continue
 		}
 		i, known := index[repo.Root]
 		if !known {
-			at, ok := placeOf(repo)
+			at, ok := r.placeOf(repo)
 			if !ok {
 				continue
 			}
@@ -124,14 +141,71 @@ func split(paths []string) []target {
 			continue
 		}
 		rel = filepath.ToSlash(rel)
-		if len(rel) > 1024 || rel == ".git" || strings.HasPrefix(rel, ".git/") || slices.Contains(out[i].paths, rel) {
-			continue
-		}
-		if len(out[i].paths) < wire.MaxHookPaths {
+		if key := repo.Root + "\x00" + rel; !seen[key] && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
+			seen[key] = true
 			out[i].paths = append(out[i].paths, rel)
 		}
 	}
-	return slices.DeleteFunc(out, func(t target) bool { return len(t.paths) == 0 })
+	out = slices.DeleteFunc(out, func(t target) bool { return len(t.paths) == 0 })
+	for i := range out {
+		out[i].bound()
+	}
+	return r.withFolders(out, unknown)
+}
+
+// bound keeps the paths of a target to as many, and as long ones, as an event
+// takes. What is left out goes as the folders that it is in.
+func (t *target) bound() {
+	long := func(p string) bool { return len(p) > maxPathLength }
+	var rest []string
+	for _, p := range t.paths {
+		if long(p) {
+			rest = append(rest, p)
+		}
+	}
+	first := limit.First(slices.DeleteFunc(t.paths, long), wire.MaxHookPaths)
+	if first.Cut {
+		rest = append(rest, t.paths[len(first.Items):len(t.paths)-len(rest)]...)
+	}
+	t.paths = first.Items
+	t.under = appendNew(t.under, folders(rest))
+}
+
+const (
+	maxPathLength = 1024
+	maxFolders    = 100
+)
+
+// folders returns selectors of the folders that paths are in: as few as an event
+// takes, so perhaps of folders above them.
+func folders(paths []string) []string {
+	for depth := 64; depth > 0 && len(paths) > 0; depth /= 2 {
+		found := map[string]bool{}
+		for _, p := range paths {
+			found[selector(path.Dir(p), depth)] = true
+		}
+		if len(found) <= maxFolders/2 {
+			return slices.Sorted(maps.Keys(found))
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return []string{"**"}
+}
+
+// selector returns what selects all below a folder, or the one of at most depth
+// steps above it. What a selector would read as more than a name is left out.
+func selector(dir string, depth int) string {
+	parts := strings.Split(dir, "/")
+	parts = parts[:min(len(parts), depth)]
+	if at := slices.IndexFunc(parts, func(p string) bool { return p == "." || strings.ContainsAny(p, "*?[]{},\\!") }); at >= 0 {
+		parts = parts[:at]
+	}
+	for len(strings.Join(parts, "/")) > maxPathLength-len("/**") {
+		parts = parts[:len(parts)-1]
+	}
+	return path.Join(append(parts, "**")...)
 }
 
 // spelled writes paths as the disk does, where names that differ in case alone
@@ -156,20 +230,18 @@ func spelled(targets []target) []target {
 func onDisk(root, path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		dir, err := os.Open(filepath.Join(root, filepath.Join(parts[:i]...)))
+		list, err := plain.List(filepath.Join(root, filepath.Join(parts[:i]...)))
 		if err != nil {
 			return path
 		}
-		names, _ := dir.Readdirnames(-1)
-		dir.Close()
-		if slices.Contains(names, part) {
+		if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == part }) {
 			continue
 		}
-		at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, part) })
+		at := slices.IndexFunc(list, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), part) })
 		if at < 0 {
 			return path
 		}
-		parts[i] = names[at]
+		parts[i] = list[at].Name()
 	}
 	return strings.Join(parts, "/")
 }
@@ -185,7 +257,7 @@ func childRepos(dir string) []*gitrepo.Repo {
 	visited := 0
 	var look func(dir string, depth int)
 	look = func(dir string, depth int) {
-		list, err := os.ReadDir(dir)
+		list, err := plain.List(dir)
 		if err != nil {
 			return
 		}
@@ -221,11 +293,11 @@ func lastActive(repo *gitrepo.Repo) time.Time {
 	return last
 }
 
-func findRepo(dir string) (*gitrepo.Repo, bool) {
+func (r *runner) findRepo(dir string) (*gitrepo.Repo, bool) {
 	if dir == "" {
 		return nil, false
 	}
-	return gitrepo.Find(realPath(dir))
+	return r.find(realPath(dir))
 }
 
 func absolutes(dir string, paths []string) []string {

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook/record"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/host"
-	"github.com/svc-hq/svc/internal/client/local"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -50,7 +50,7 @@ func (r *runner) startWatcher(s send) {
 	if r.WatchTree == nil || !begins || s.as != nil || !r.watches(s.at) {
 		return
 	}
-	if dir, err := r.ConfigDir(); err == nil && !local.Locked(WatchLock(dir, s.at.Repo)) {
+	if dir, err := r.ConfigDir(); err == nil && !plain.Locked(WatchLock(dir, s.at.Repo)) {
 		r.WatchTree(s.at.Root)
 	}
 }
@@ -110,14 +110,13 @@ func Observe(env Env, root string) (*Observer, error) {
 	if !ok {
 		return nil, errors.New(root + " is no git repository")
 	}
-	at, ok := placeOf(repo)
-	if !ok {
-		return nil, ErrNotTold
-	}
 	h := host.Editor
-	o := &Observer{at: at, run: &runner{Env: env, host: h, event: "watch", call: &host.Call{
+	o := &Observer{run: &runner{Env: env, host: h, event: "watch", call: &host.Call{
 		Host: h, Declared: h, Native: "watch", At: host.AfterTool, Event: wire.HookPostEdit, Cwd: root, Surface: h.Surface,
 	}}}
+	if o.at, ok = o.run.placeOf(repo); !ok {
+		return nil, ErrNotTold
+	}
 	o.run.call.Session = "editor-" + spool.Hash(root)[:16]
 	o.run.spool = spool.Open(env.TempDir, h.ID, o.run.call.Session)
 	return o, nil

@@ -44,6 +44,9 @@ func (r *runner) enrol(sends []send, replies []wire.HookReply, errs []error) {
 			s.Single = c.Host.Surface == "cli" && c.Host.Plugin == ""
 			s.Met(time.Now())
 		}
+		if in := replies[i].Intent; in != nil {
+			s.Title = excerpt.Text(in.Title, 200)
+		}
 		s.Put(presence.Where{Server: r.login.Server, Root: sent.at.Root, Remotes: sent.at.fingerprints, Session: *replies[i].SessionID})
 	}
 	if loaded {
@@ -90,7 +93,8 @@ func (r *runner) reap(ctx context.Context, sends []send) {
 // is done. What a service that is not asked now knows of it stays.
 func (r *runner) endOther(ctx context.Context, who record.Owner, at []presence.Where) bool {
 	done := true
-	missed := spool.Open(r.TempDir, who.Tool, who.Session).TakeCount(spool.FailOpens)
+	kept := spool.Open(r.TempDir, who.Tool, who.Session)
+	missed, stale := kept.TakeCount(spool.FailOpens), kept.TakeCount(spool.StaleWrites)
 	for _, w := range at {
 		if w.Server != r.login.Server || len(w.Remotes) == 0 {
 			done = false
@@ -104,9 +108,10 @@ func (r *runner) endOther(ctx context.Context, who record.Owner, at []presence.W
 			Client:  wire.HookClient{CLIVersion: excerpt.Text(r.Version, 40), MachineIDHash: r.machineHash()},
 			Repo:    wire.HookRepo{RemoteFingerprints: w.Remotes, KnownOnly: true},
 
-			FailOpens: missed,
+			FailOpens:   missed,
+			StaleWrites: stale,
 		})
-		missed = 0
+		missed, stale = 0, 0
 		if err != nil {
 			r.log(err)
 			return false

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/copies"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/post"
 	"github.com/svc-hq/svc/internal/client/hook/record"
@@ -19,6 +21,8 @@ import (
 	"github.com/svc-hq/svc/internal/client/host"
 	"github.com/svc-hq/svc/internal/client/local"
 	"github.com/svc-hq/svc/internal/client/login"
+	"github.com/svc-hq/svc/internal/client/patience"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/client/workspace"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -31,6 +35,8 @@ import (
 type place struct {
 	*gitrepo.Repo
 	fingerprints []string
+	now          []string     // fingerprints that it has itself, whatever it was known as
+	was          *copies.Copy // as what a service knew it
 	login        Login
 	record       *record.Record // of it, once it was read
 }
@@ -43,7 +49,7 @@ func (p *place) name() string {
 
 // placeOf returns repo as a place. One without a remote has a name that only
 // this machine knows.
-func placeOf(repo *gitrepo.Repo) (*place, bool) {
+func (r *runner) placeOf(repo *gitrepo.Repo) (*place, bool) {
 	p := &place{Repo: repo}
 	seen := map[string]bool{}
 	for _, remote := range repo.Remotes() {
@@ -54,6 +60,10 @@ func placeOf(repo *gitrepo.Repo) (*place, bool) {
 	}
 	if len(p.fingerprints) == 0 && repo.CommonDir != "" {
 		p.fingerprints = []string{local.Fingerprint(repo.CommonDir)}
+	}
+	p.now = p.fingerprints
+	if was, ok := r.known().Of(repo); ok {
+		p.was = &was
 	}
 	return p, len(p.fingerprints) > 0
 }
@@ -69,6 +79,7 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 		},
 		Repo:    r.repo(ctx, s),
 		Paths:   s.paths,
+		Folders: s.under,
 		Checked: r.stale.checked[s.at.Root],
 	}
 	req.Session.Model, req.Session.Surface, req.Session.Deaf = excerpt.Text(c.Model, 200), excerpt.Text(c.Surface, 40), len(c.Host.Takes) == 0
@@ -94,7 +105,14 @@ func (r *runner) request(ctx context.Context, s send) wire.HookRequest {
 			req.Shell = &wire.HookShell{Command: excerpt.Text(c.Command, wire.MaxShellCommand)}
 			req.Shell.Git = r.shell.sweeps[s.at.Root]
 		}
+		if away := r.detach[s.at.Root]; len(away) > 0 {
+			if req.Shell == nil {
+				req.Shell = &wire.HookShell{}
+			}
+			req.Shell.Git = append(slices.Clip(away), req.Shell.Git...)[:min(wire.MaxHookGit, len(away)+len(req.Shell.Git))]
+		}
 	case wire.HookPostEdit:
+		req.Untold = s.untold
 		paths := r.withRecheck(s)
 		if len(paths) == len(s.paths) && r.alreadySent(s, req.Repo.BaseSHA) {
 			req.Paths = nil // what there is to hear is heard all the same
@@ -119,8 +137,8 @@ func (r *runner) planText() string {
 	if c.Plan != "" || c.PlanFile == "" {
 		return c.Plan
 	}
-	data, err := os.ReadFile(absolute(c.Cwd, c.PlanFile))
-	if err != nil || len(data) > 1<<20 {
+	data, err := plain.Read(absolute(c.Cwd, c.PlanFile), 1<<20)
+	if err != nil {
 		return ""
 	}
 	return string(data)
@@ -132,11 +150,24 @@ func (r *runner) status(s send, private bool) *wire.HookStatus {
 	if r.Getenv("SVC_SHARE_STATUS") == "0" {
 		return nil
 	}
+	said := r.lastSaid()
 	st := &wire.HookStatus{Files: s.paths}
+	if coord.AsksPerson(said) {
+		st.Asks = wire.AskAnswer
+	}
 	if !private {
-		st.Excerpt = excerpt.Text(r.lastSaid(), wire.MaxStatusExcerpt)
+		st.Excerpt = lastWords(said)
 	}
 	return st
+}
+
+// lastWords cuts what an agent said to the length of a status. Of a question the
+// end is kept: it asks there.
+func lastWords(said string) string {
+	if said = strings.TrimSpace(said); coord.AsksPerson(said) {
+		return excerpt.End(said, wire.MaxStatusExcerpt)
+	}
+	return excerpt.Text(said, wire.MaxStatusExcerpt)
 }
 
 // lastSaid finds the last assistant message: in the payload, remembered from
@@ -154,7 +185,7 @@ func (r *runner) lastSaid() string {
 	}
 	// One host writes its record a moment after it tells of the stop.
 	for start := time.Now(); ; time.Sleep(recordPoll) {
-		if said := host.LastSaid(c.Record); said != "" || time.Since(start) > recordWait {
+		if said := host.LastSaid(c.Record); said != "" || time.Since(start) > patience.Of(recordWait) {
 			return said
 		}
 	}
@@ -221,7 +252,7 @@ func (r *runner) base(ctx context.Context, s send, head gitrepo.Head, def string
 	if r.Base == nil || s.event == wire.HookPreEdit || s.event == wire.HookPreShell {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(statusTimeout))
 	defer cancel()
 	base, err := r.Base(ctx, s.at.Root, def)
 	if err != nil || len(base) > 64 {
@@ -242,7 +273,7 @@ func (r *runner) roots(ctx context.Context, at *place) []string {
 	if r.Roots == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(rootsTimeout))
 	defer cancel()
 	found, err := r.Roots(ctx, at.Root)
 	if err != nil && ctx.Err() == nil {
@@ -305,6 +336,7 @@ func (r *runner) dedupeKey(s send, digest string) string {
 	if s.as != nil {
 		session = "for " + s.as.Tool + " " + s.as.Session
 	}
-	return spool.Hash(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root, strings.Join(s.paths, "\x00"),
+	return spool.Hash(c.Host.ID, session, c.Turn, string(s.event), c.Native, id, moment, s.at.Root,
+		strings.Join(append(slices.Clip(s.paths), s.under...), "\x00"),
 		c.Command, digest)[:40]
 }

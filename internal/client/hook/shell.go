@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -16,7 +17,9 @@ import (
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/patch"
 	"github.com/svc-hq/svc/internal/client/patience"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/shellscan"
+	"github.com/svc-hq/svc/internal/core/limit"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -34,7 +37,7 @@ type command struct {
 func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 	c := r.call
 	dir := r.commandDir()
-	repo, inRepo := findRepo(dir)
+	repo, inRepo := r.findRepo(dir)
 	result := r.scan(dir, repo)
 	var out []target
 	if c.At == host.BeforeTool {
@@ -42,27 +45,28 @@ func (r *runner) shellTargets(ctx context.Context) ([]target, error) {
 		if !result.ReadOnly {
 			r.spool.Put(spool.ShellPrefix+r.commandKey(), snapshot(repo))
 		}
-		reached, by := sweepsBy(dir, repo, result.Sweeps)
+		reached, by := r.sweepsBy(dir, repo, result.Sweeps)
 		r.shell.sweeps = map[string][]wire.HookGit{}
 		for _, at := range reached {
 			r.shell.sweeps[at.Root] = swept(ctx, at, dir, by[at.Root], r.stashMakers(at))
 		}
-		files := expand(ctx, dir, result.Writes)
-		if len(files) == 0 { // a patch for a command we do not know
+		files, whole := r.expand(ctx, dir, result.Writes)
+		if len(files)+len(whole) == 0 { // a patch for a command we do not know
 			files = absolutes(dir, c.Paths)
 		}
-		out = split(files)
+		out = r.withFolders(r.split(files), whole)
 		for _, at := range reached {
 			if len(r.shell.sweeps[at.Root]) > 0 {
-				out = withRepo(out, at)
+				out = r.withRepo(out, at)
 			}
 		}
+		out = r.withDetaches(out, r.detaching(dir, result))
 	} else {
 		r.shell.stashes = slices.ContainsFunc(result.Sweeps, func(s shellscan.Sweep) bool { return s.Verb == "stash" })
 		out = r.changedBy(ctx, spool.ShellPrefix+r.commandKey())
 	}
 	if inRepo {
-		out = withRepo(out, repo)
+		out = r.withRepo(out, repo)
 	}
 	return out, nil
 }
@@ -76,13 +80,13 @@ func (r *runner) commandDir() string {
 }
 
 // withRepo adds the repository the command runs in, if it is not there yet.
-func withRepo(out []target, repo *gitrepo.Repo) []target {
+func (r *runner) withRepo(out []target, repo *gitrepo.Repo) []target {
 	for _, t := range out {
 		if t.at.Root == repo.Root {
 			return out
 		}
 	}
-	return append(out, places(repo)...)
+	return append(out, r.places(repo)...)
 }
 
 func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
@@ -93,9 +97,25 @@ func (r *runner) scan(dir string, repo *gitrepo.Repo) shellscan.Result {
 	return *r.shell.scanned
 }
 
+// scanText reads a script that a command of the call runs.
+func (r *runner) scanText(text, dir string) shellscan.Result {
+	return shellscan.Scan(text, r.variables(dir))
+}
+
+// variables are those of a command whose values are known.
+func (r *runner) variables(dir string) map[string]string {
+	vars := map[string]string{"HOME": login.Home(r.Getenv), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "SVC_CONFIG_DIR", "SVC_LOCAL_DIR"} {
+		if v := r.Getenv(name); v != "" {
+			vars[name] = v
+		}
+	}
+	return vars
+}
+
 // read reads the command of the call.
 func (r *runner) read(dir string, repo *gitrepo.Repo) shellscan.Result {
-	vars := map[string]string{"HOME": login.Home(r.Getenv), "TMPDIR": r.Getenv("TMPDIR"), "PWD": dir}
+	vars := r.variables(dir)
 	if repo != nil {
 		vars["GIT_ROOT"] = repo.Root
 	}
@@ -143,13 +163,17 @@ func (r *runner) changedBy(ctx context.Context, entries ...string) []target {
 	}
 	var paths []string
 	for root, s := range starts {
-		if repo, ok := gitrepo.At(root); ok {
-			for _, p := range changedSince(ctx, repo, s.head, s.at, r.spool.Touched(false)[root]) {
+		if repo, ok := r.at(root); ok {
+			changed, err := changedSince(ctx, repo, s.head, s.at, r.spool.Touched(false)[root])
+			if err != nil {
+				r.unseenTree(&place{Repo: repo}, err)
+			}
+			for _, p := range changed {
 				paths = append(paths, filepath.Join(root, filepath.FromSlash(p)))
 			}
 		}
 	}
-	return split(paths)
+	return r.split(paths)
 }
 
 // unreported returns what was changed by commands whose end no event told of,
@@ -162,6 +186,32 @@ func (r *runner) unreported(ctx context.Context, stops []target) []target {
 			if stops[i].at.Root == t.at.Root {
 				stops[i].paths = appendNew(stops[i].paths, t.paths)
 			}
+		}
+	}
+	return out
+}
+
+// withFolders adds folders of which not all files were listed.
+func (r *runner) withFolders(out []target, whole []string) []target {
+	for _, dir := range whole {
+		repo, ok := r.find(dir)
+		if !ok {
+			continue
+		}
+		rel, err := filepath.Rel(repo.Root, dir)
+		if err != nil {
+			continue
+		}
+		out = r.withRepo(out, repo)
+		for i := range out {
+			if out[i].at.Root == repo.Root {
+				out[i].under = appendNew(out[i].under, []string{selector(filepath.ToSlash(rel), len(rel)+1)})
+			}
+		}
+	}
+	for i := range out {
+		if len(out[i].under) > maxFolders {
+			out[i].under = []string{"**"}
 		}
 	}
 	return out
@@ -187,36 +237,51 @@ const (
 )
 
 // expand turns what a command writes into the files that it means, as absolute
-// paths.
-func expand(ctx context.Context, dir string, writes []shellscan.Write) []string {
-	var out []string
+// paths. whole are folders in which it may write files that are not listed.
+func (r *runner) expand(ctx context.Context, dir string, writes []shellscan.Write) (out, whole []string) {
+	add := func(at string, found limit.List[string]) {
+		for _, p := range found.Items {
+			out = append(out, realPath(p))
+		}
+		if found.Cut {
+			whole = append(whole, realPath(at))
+		}
+	}
 	for _, w := range writes {
 		p := absolute(dir, w.Path)
 		switch {
 		case w.Kind == shellscan.Under:
 		case w.Kind == shellscan.Patch:
-			out = append(out, patched(dir, p, w.Strip)...)
+			add(dir, patched(dir, p, w.Strip))
 		case w.Kind == shellscan.Dirty:
-			out = append(out, dirty(ctx, p)...)
+			add(p, r.dirty(ctx, p))
+		case len(out) > 2*wire.MaxHookPaths: // enough: the others go as folders
+			add(beforeWildcard(p), limit.List[string]{Cut: true})
 		case w.Glob:
-			for _, m := range glob(p) {
-				out = append(out, one(dir, m, w)...)
+			found := glob(p)
+			add(beforeWildcard(p), limit.List[string]{Cut: found.Cut})
+			for _, m := range found.Items {
+				add(m, one(dir, m, w))
 			}
 		default:
-			out = append(out, one(dir, p, w)...)
-		}
-		if len(out) > 2*wire.MaxHookPaths {
-			break
+			add(p, one(dir, p, w))
 		}
 	}
-	for i, p := range out {
-		out[i] = realPath(p)
+	return slices.DeleteFunc(out, func(p string) bool { // what is in such a folder needs no line of its own
+		return slices.ContainsFunc(whole, func(dir string) bool { return strings.HasPrefix(p, dir+string(filepath.Separator)) })
+	}), whole
+}
+
+// beforeWildcard is the folder below which a pattern selects something.
+func beforeWildcard(pattern string) string {
+	if at := strings.IndexAny(pattern, "*?["); at >= 0 {
+		return filepath.Dir(pattern[:at] + "x")
 	}
-	return out
+	return pattern
 }
 
 // one returns the files behind a single path of a command that runs in dir.
-func one(dir, p string, w shellscan.Write) []string {
+func one(dir, p string, w shellscan.Write) (out limit.List[string]) {
 	info, err := os.Stat(p)
 	isDir := err == nil && info.IsDir()
 	switch {
@@ -225,34 +290,40 @@ func one(dir, p string, w shellscan.Write) []string {
 			p = filepath.Join(p, w.Base)
 		}
 		from := absolute(dir, w.From)
-		var out []string
-		for _, f := range filesUnder(from) {
+		found := filesUnder(from)
+		out.Cut = found.Cut
+		for _, f := range found.Items {
 			if rel, err := filepath.Rel(from, f); err == nil {
-				out = append(out, filepath.Join(p, rel))
+				out.Items = append(out.Items, filepath.Join(p, rel))
 			}
 		}
 		return out
 	case isDir && w.Base != "" && w.Kind == shellscan.File:
-		return []string{filepath.Join(p, w.Base)}
+		out.Items = []string{filepath.Join(p, w.Base)}
 	case isDir:
 		return filesUnder(p)
+	default:
+		out.Items = []string{p}
 	}
-	return []string{p}
+	return out
 }
 
 // filesUnder lists the files in a folder, within limits.
-func filesUnder(dir string) []string {
-	var out []string
+func filesUnder(dir string) (out limit.List[string]) {
 	visited := 0
 	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if visited++; err != nil || visited > maxVisited || len(out) > wire.MaxHookPaths {
+		if visited++; err != nil && visited > 1 || visited > maxVisited || out.Cut {
+			out.Cut = true
+			return filepath.SkipAll
+		}
+		if err != nil { // it is not there yet
 			return filepath.SkipAll
 		}
 		if e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !e.IsDir() {
-			out = append(out, p)
+			out.Add(wire.MaxHookPaths, p)
 		}
 		return nil
 	})
@@ -260,54 +331,52 @@ func filesUnder(dir string) []string {
 }
 
 // glob expands wildcards; ** stands for any number of folders.
-func glob(pattern string) []string {
+func glob(pattern string) (out limit.List[string]) {
 	before, after, deep := strings.Cut(filepath.ToSlash(pattern), "**/")
 	if !deep {
 		found, _ := filepath.Glob(pattern)
-		return found
+		return limit.First(found, 2*wire.MaxHookPaths)
 	}
-	var out []string
-	for _, f := range filesUnder(filepath.FromSlash(strings.TrimSuffix(before, "/"))) {
+	found := filesUnder(filepath.FromSlash(strings.TrimSuffix(before, "/")))
+	out.Cut = found.Cut
+	for _, f := range found.Items {
 		if ok, _ := path.Match(path.Base(after), filepath.Base(f)); ok {
-			out = append(out, f)
+			out.Items = append(out.Items, f)
 		}
 	}
 	return out
 }
 
-// patched returns the files that a patch on disk names.
-func patched(dir, file string, strip int) []string {
-	info, err := os.Stat(file)
-	if err != nil || info.Size() > maxPatch {
-		return nil
-	}
-	data, err := os.ReadFile(file)
+// patched returns the files that a patch on disk names. One that cannot be read
+// may name any.
+func patched(dir, file string, strip int) limit.List[string] {
+	data, err := plain.Read(file, maxPatch)
 	if err != nil {
-		return nil
+		return limit.List[string]{Cut: !errors.Is(err, fs.ErrNotExist)}
 	}
 	names := patch.Envelope(string(data))
 	if len(names) == 0 {
 		names = patch.Diff(string(data), strip)
 	}
-	return absolutes(dir, names)
+	return limit.List[string]{Items: absolutes(dir, names)}
 }
 
 // dirty returns the files with uncommitted changes at or under a path. It has
 // to ask git, and only commands that throw work away get here.
-func dirty(ctx context.Context, p string) []string {
-	repo, ok := findRepo(p)
+func (r *runner) dirty(ctx context.Context, p string) (out limit.List[string]) {
+	repo, ok := r.findRepo(p)
 	if !ok {
-		return nil
+		return out
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience.Of(200*time.Millisecond)) // an agent waits
 	defer cancel()
 	p = realPath(p)
-	var out []string
-	names, _ := repo.Status(ctx)
+	names, err := repo.Status(ctx)
+	out.Cut = err != nil // git could not say in time
 	for _, name := range names {
 		f := filepath.Join(repo.Root, filepath.FromSlash(name))
 		if f == p || strings.HasPrefix(f, p+string(filepath.Separator)) {
-			out = append(out, f)
+			out.Items = append(out.Items, f)
 		}
 	}
 	return out

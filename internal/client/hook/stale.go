@@ -3,7 +3,6 @@ package hook
 import (
 	"math"
 	"path/filepath"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
@@ -94,7 +93,8 @@ func (r *runner) overwrites(sends []send) stale {
 		me := r.seeing(s.at.Repo)
 		for _, p := range paths {
 			d, known := drafts[p]
-			e := view.Edit{Path: p, Known: known, After: d.content, Gone: d.gone, Quotes: d.quotes, Many: len(paths) > 20}
+			e := view.Edit{Path: p, Known: known && !d.unknown, After: d.content, Gone: d.gone, Quotes: d.quotes,
+				Blind: d.unknown && !d.quotes, Many: len(paths) > 20}
 			out.edits[s.at.Root] = append(out.edits[s.at.Root], e)
 			v, ok := me.Check(e)
 			if !ok {
@@ -112,10 +112,16 @@ func (r *runner) overwrites(sends []send) stale {
 // stop adds to an answer what the call would undo: a refusal, or, where policy or
 // what is known of the edit asks for no more, a warning.
 func (r *runner) stop(a *host.Answer) {
-	if a.Block {
+	if a.Block || len(r.stale.verdicts) == 0 {
 		return
 	}
-	say := voice{shell: r.call.IsShell(), self: r.call.Session, now: time.Now()}
+	say := voice{shell: r.call.IsShell(), self: r.call.Session, title: titled(r.book()), again: r.spool.Has(toldStale)}
+	said := a.Reason + a.Context
+	defer func() {
+		if a.Reason+a.Context != said {
+			r.spool.Put(toldStale, "")
+		}
+	}()
 	for i, v := range r.stale.verdicts {
 		rule := r.stalePolicy(r.stale.roots[i])
 		switch {
@@ -137,6 +143,9 @@ func (r *runner) stop(a *host.Answer) {
 		r.spool.Count(spool.StaleWrites, 1)
 	}
 }
+
+// toldStale marks a session that has been told of such lines.
+const toldStale = "stale-told"
 
 // factOf names what a warning is about: it is said once.
 func factOf(v view.Verdict) string {

@@ -162,8 +162,8 @@ func TestAnEditFromAnOldViewIsRefusedOnce(t *testing.T) {
 			}
 			theirs := a.text("app.txt")
 			refused, _ := stale(a, old)
-			refusedWith(t, refused, "Another agent in this working copy (Codex)", "of app.txt just now", "would undo that. Read the file again",
-				"LINE 41")
+			refusedWith(t, refused, "Your other agent (Codex) changed line", "of app.txt since you last saw it",
+				"would undo that. Read the file again", "LINE 41")
 			if !strings.Contains(a.text("app.txt"), "LINE 40\nLINE 41\n") {
 				t.Fatal("their lines are lost")
 			}
@@ -226,7 +226,7 @@ func TestAnEditByHandIsKept(t *testing.T) {
 	old := a.readFile("app.txt")
 	gittest.Write(t, a.repo, "app.txt", strings.Replace(old, "line 9\n", "by hand\n", 1))
 	refused, _ := a.write("app.txt", old)
-	refusedWith(t, refused, "No agent that svc knows of changed line 9 of app.txt", "9: by hand")
+	refusedWith(t, refused, "Somebody changed line 9 of app.txt since you last saw it", "9: by hand")
 }
 
 // Lines that somebody took out do not come back.
@@ -236,7 +236,7 @@ func TestWhatWasTakenOutDoesNotComeBack(t *testing.T) {
 	b.readFile("app.txt")
 	b.edit("app.txt", "line 20\nline 21\n", "")
 	refused, _ := a.write("app.txt", old)
-	refusedWith(t, refused, "2 lines taken out before line 20")
+	refusedWith(t, refused, "took out 2 lines before line 20")
 }
 
 // What an ended session left uncommitted is guarded from one that never read it.
@@ -293,7 +293,7 @@ func TestStaleWritesFollowThePolicy(t *testing.T) {
 			refused, said := a.write("app.txt", old)
 			switch {
 			case want == "refuse":
-				refusedWith(t, refused, "would undo that")
+				refusedWith(t, refused, "changed line", "repeat your edit")
 			case want == "warn" && !strings.Contains(said, "undoes that") && !away || refused != "":
 				t.Errorf("%q, away %v: refused %q, said %q", rule, away, refused, said)
 			case want == "" && strings.Contains(said, "app.txt"):
@@ -334,7 +334,7 @@ func TestOneDefinitionIsWorthAWord(t *testing.T) {
 	if _, said := a.edit("a.go", "use(4)", "use(5)"); said != "" {
 		t.Errorf("of another definition: %q", said)
 	}
-	const want = "changed line 4 of a.go just now, in a definition that your edit changes too"
+	const want = "changed line 4 of a.go since you last saw it, in a definition that your edit changes too"
 	if _, said := a.edit("a.go", "z := 3", "z := 30"); !strings.Contains(said, want) {
 		t.Errorf("of the same definition: %q", said)
 	}

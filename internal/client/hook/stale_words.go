@@ -4,45 +4,57 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/view"
 	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/presence"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 )
 
 // A voice says what an edit would undo. Every sentence is made of the facts of a
-// verdict and of nothing else.
+// verdict and of nothing else: who wrote lines that are still there is known, and
+// that they came after the session last saw the file. When they came is not.
 type voice struct {
 	shell bool   // the call is a command
 	self  string // the session that is spoken to
-	now   time.Time
+	// title is what another session works on, if that is known.
+	title func(tool, session string) string
+	again bool // the session was told of such lines before: it knows how that goes
 }
 
-// maxQuoted is how many lines a refusal shows.
-const maxQuoted = 12
+const (
+	maxQuoted = 3  // lines that a refusal shows
+	maxTitle  = 50 // characters of what another session works on
+)
 
 // refusal says why an edit does not happen, what the lines are, and what to do.
 func (s voice) refusal(v view.Verdict) string {
 	text := s.changed(v, v.Lost)
-	if v.Never {
-		text += ", not committed and not read by you; your " + s.call() + " would undo that."
-		text += " Read the file and repeat your " + s.call() + "."
-	} else {
-		text += "; your " + s.call() + " would undo that. Read the file again and repeat your " + s.call() + "."
+	switch {
+	case s.again:
+		return text + ". Read it first, then repeat your " + s.call() + "." + quoted(v, maxQuoted-1)
+	case v.Maybe:
+		text += "; your " + s.call() + " may undo that."
+	default:
+		text += "; your " + s.call() + " would undo that."
 	}
-	return text + quoted(v)
+	if v.Never {
+		return text + " Read the file and repeat your " + s.call() + "." + quoted(v, maxQuoted)
+	}
+	return text + " Read the file again and repeat your " + s.call() + "." + quoted(v, maxQuoted)
 }
 
 // warning says what else there is in the file.
 func (s voice) warning(v view.Verdict) string {
 	switch {
+	case len(v.Lost) > 0 && v.Maybe:
+		return s.changed(v, v.Lost) + "; your " + s.call() + " may undo that. If it did, put it back." + quoted(v, maxQuoted)
 	case len(v.Lost) > 0:
-		return s.changed(v, v.Lost) + "; your " + s.call() + " undoes that. Put it back." + quoted(v)
+		return s.changed(v, v.Lost) + "; your " + s.call() + " undoes that. Put it back." + quoted(v, maxQuoted)
 	case len(v.Near) > 0:
-		return s.changed(v, v.Near) + ", in a definition that your " + s.call() + " changes too. Read it before you go on."
+		return s.changed(v, v.Near) + ", in a definition that your " + s.call() + " changes too."
 	}
-	return s.changed(v, v.Unsure) + ", after you last saw it; if your " + s.call() + " writes the file from an older version, put that back."
+	return s.changed(v, v.Unsure) + ". If your " + s.call() + " undoes that, put it back."
 }
 
 func (s voice) call() string {
@@ -52,50 +64,112 @@ func (s voice) call() string {
 	return "edit"
 }
 
-// changed says who changed which lines, and when.
+// changed says who changed which lines.
 func (s voice) changed(v view.Verdict, spans []view.Span) string {
-	what := spanWords(spans)
-	path := excerpt.Text(v.Path, 200)
-	if v.By == nil {
-		return "No agent that svc knows of changed " + what + " of " + path + " " + ago(s.now.Sub(v.At))
+	since := " since you last saw it"
+	if v.Never {
+		since = ", not committed and not read by you"
 	}
-	return s.who(v.By) + " changed " + what + " of " + path + " " + ago(s.now.Sub(v.At))
+	return s.authors(v) + " " + spanWords(spans) + " of " + excerpt.Text(v.Path, 200) + since
 }
 
-// who names another session as the one that is spoken to knows it.
-func (s voice) who(f *view.File) string {
+// authors names who wrote the lines of a verdict, as the session that is spoken
+// to knows them.
+func (s voice) authors(v view.Verdict) string {
+	var others []string
+	out := make([]string, 0, 3)
+	for _, f := range v.By {
+		switch name := s.name(f); {
+		case strings.HasPrefix(f.Session, s.self+"/"):
+			out = append(out, "your sub-agent ("+name+")")
+		case strings.HasPrefix(s.self, f.Session+"/"):
+			out = append(out, "the agent that started you ("+name+")")
+		default:
+			others = append(others, name)
+		}
+	}
+	switch n := len(others); {
+	case n == 1:
+		out = append(out, "your other agent ("+others[0]+")")
+	case n > 1:
+		out = append(out, fmt.Sprintf("%d of your other agents", n))
+	}
+	if v.Unnamed {
+		out = append(out, "somebody")
+	}
+	text := listed(out)
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// name is a session's host, and what it works on.
+func (s voice) name(f *view.File) string {
 	name := f.Tool
 	if h, ok := host.ByID(f.Tool); ok {
 		name = h.Name
 	}
-	switch {
-	case strings.HasPrefix(f.Session, s.self+"/"):
-		return "Your sub-agent (" + name + ")"
-	case strings.HasPrefix(s.self, f.Session+"/"):
-		return "The agent that started you (" + name + ")"
+	if s.title != nil && !s.again {
+		if title := s.title(f.Tool, f.Session); title != "" {
+			name += fmt.Sprintf(", %q", excerpt.Text(title, maxTitle))
+		}
 	}
-	return "Another agent in this working copy (" + name + ")"
+	return name
 }
 
-// spanWords names places in a file.
+// titled finds what sessions of this machine work on.
+func titled(book presence.Book) func(tool, session string) string {
+	return func(tool, session string) string {
+		s, _ := book.Load(tool, session)
+		return s.Title
+	}
+}
+
+// spanWords says what was done at places in a file.
 func spanWords(spans []view.Span) string {
-	var out []string
-	for i, s := range spans {
-		if i == 3 {
-			out = append(out, fmt.Sprintf("%d more places", len(spans)-3))
-			break
+	var lines, gone []string
+	kind := "line "
+	for _, s := range spans {
+		switch {
+		case s.Count == 0 && s.Gone == 1:
+			gone = append(gone, fmt.Sprintf("a line before line %d", s.Start))
+		case s.Count == 0:
+			gone = append(gone, fmt.Sprintf("%d lines before line %d", s.Gone, s.Start))
+		case s.Count == 1:
+			lines = append(lines, fmt.Sprint(s.Start))
+		default:
+			kind, lines = "lines ", append(lines, fmt.Sprintf("%d-%d", s.Start, s.Start+s.Count-1))
 		}
-		out = append(out, s.Words())
 	}
-	if len(out) == 1 {
-		return out[0]
+	if len(lines) > 1 {
+		kind = "lines "
 	}
-	return strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
+	var out []string
+	if len(lines) > 0 {
+		out = append(out, "changed "+kind+firstOf(lines))
+	}
+	if len(gone) > 0 {
+		out = append(out, "took out "+firstOf(gone))
+	}
+	return strings.Join(out, " and ")
+}
+
+// firstOf lists some places, the first of many.
+func firstOf(list []string) string {
+	if more := len(list) - 3; more > 1 {
+		list = append(list[:3], fmt.Sprintf("%d more places", more))
+	}
+	return listed(list)
+}
+
+// listed joins words as a sentence does.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 // quoted shows the lines that would be lost.
-func quoted(v view.Verdict) string {
-	room := maxQuoted
+func quoted(v view.Verdict, room int) string {
 	var b strings.Builder
 	for _, s := range v.Lost {
 		if s.Count == 0 || room <= 0 {
@@ -122,22 +196,4 @@ func excerptOf(text []byte, s view.Span, room int) string {
 		fmt.Fprintf(&b, "%d: %s\n", i+1, excerpt.Text(strings.TrimRight(string(lines[i]), "\r"), 160))
 	}
 	return b.String()
-}
-
-// ago says how long ago something was.
-func ago(d time.Duration) string {
-	switch m := int(d.Minutes()); {
-	case d < 10*time.Second:
-		return "just now"
-	case m < 1:
-		return "less than a minute ago"
-	case m < 2:
-		return "a minute ago"
-	case m < 120:
-		return fmt.Sprintf("%d minutes ago", m)
-	case m < 48*60:
-		return fmt.Sprintf("%d hours ago", m/60)
-	default:
-		return fmt.Sprintf("%d days ago", m/(24*60))
-	}
 }

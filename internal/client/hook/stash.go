@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -35,7 +35,7 @@ func (r *runner) stashFile(repo *gitrepo.Repo) string {
 
 func (r *runner) stashMakers(repo *gitrepo.Repo) stashMakers {
 	out := stashMakers{}
-	data, _ := os.ReadFile(r.stashFile(repo))
+	data, _ := plain.ReadHere(r.stashFile(repo), plain.State)
 	for line := range strings.Lines(string(data)) {
 		if id, session, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
 			out[id] = session

@@ -160,7 +160,7 @@ func StatusLineAt(temp, dir, session string, now time.Time) StatusLine {
 	slices.SortFunc(out.Blocked, byNumber)
 	slices.SortFunc(out.Conflicts, byNumber)
 	if g.Server != "" {
-		if n := s.Breaker(g.Server).Count(); n >= noticeAfter {
+		if n := s.Breaker(g.Server, "").Count(); n >= noticeAfter {
 			out.Unchecked = n
 		}
 	}

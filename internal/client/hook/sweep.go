@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
@@ -19,12 +21,13 @@ import (
 // work by the working copies in which they do: another one than the call runs
 // in, with -C or in a submodule. repo is that of dir, where the call runs, if
 // there is one.
-func sweepsBy(dir string, repo *gitrepo.Repo, sweeps []shellscan.Sweep) (repos []*gitrepo.Repo, by map[string][]shellscan.Sweep) {
+func (r *runner) sweepsBy(dir string, repo *gitrepo.Repo, sweeps []shellscan.Sweep) (
+	repos []*gitrepo.Repo, by map[string][]shellscan.Sweep) {
 	by = map[string][]shellscan.Sweep{}
 	for _, s := range sweeps {
 		home := repo
 		if s.Dir != "" {
-			if other, ok := findRepo(absolute(dir, s.Dir)); ok {
+			if other, ok := r.findRepo(absolute(dir, s.Dir)); ok {
 				home = other
 			}
 		}
@@ -38,14 +41,14 @@ func sweepsBy(dir string, repo *gitrepo.Repo, sweeps []shellscan.Sweep) (repos [
 		if s.Modules != shellscan.NoModules {
 			in = append(in, home.Submodules()...)
 		}
-		for _, r := range in {
-			if _, known := by[r.Root]; !known {
+		for _, at := range in {
+			if _, known := by[at.Root]; !known {
 				if len(repos) == maxRepos {
 					continue
 				}
-				repos = append(repos, r)
+				repos = append(repos, at)
 			}
-			by[r.Root] = append(by[r.Root], s)
+			by[at.Root] = append(by[at.Root], s)
 		}
 	}
 	return repos, by
@@ -58,7 +61,7 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 		return nil
 	}
 	// An agent waits, but such commands are rare and what they take is gone.
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(statusTimeout))
 	defer cancel()
 	hit := map[string]bool{}
 	out := make([]wire.HookGit, 0, len(sweeps))
@@ -71,15 +74,19 @@ func swept(ctx context.Context, repo *gitrepo.Repo, dir string, sweeps []shellsc
 		stashes := makers.of(repo, s)
 		if len(s.Patches) > 0 {
 			for _, file := range s.Patches {
-				s.Paths = append(s.Paths, patched(absolute(dir, s.Dir), absolute(dir, file), s.Strip)...)
+				listed := patched(absolute(dir, s.Dir), absolute(dir, file), s.Strip)
+				if s.Paths = append(s.Paths, listed.Items...); listed.Cut {
+					s.Paths = append(s.Paths, "") // any file
+				}
 			}
 		}
 		g := wire.HookGit{Verb: excerpt.Text(s.Verb, 40), Effect: wire.GitEffect(s.Effect), Stashes: stashes}
+		hits := limited(repo.Root, dir, s.Paths)
 		for _, name := range names {
-			if !takes(repo.Root, dir, s.Paths, name) || len(name) > 1024 {
+			if !hits(filepath.Join(repo.Root, filepath.FromSlash(name))) {
 				continue
 			}
-			if len(g.Files) == maxSwept {
+			if len(g.Files) == maxSwept || len(name) > 1024 {
 				g.All, g.Files = true, nil
 				break
 			}
@@ -118,7 +125,7 @@ func inReach(ctx context.Context, repo *gitrepo.Repo, s shellscan.Sweep) ([]stri
 func unseen(repo *gitrepo.Repo, dir string, s shellscan.Sweep) wire.HookGit {
 	g := wire.HookGit{Verb: excerpt.Text(s.Verb, 40), Effect: wire.GitEffect(s.Effect), All: len(s.Paths) == 0}
 	for _, p := range s.Paths {
-		full := limit(repo.Root, dir, p)
+		full := named(repo.Root, dir, p)
 		name, err := filepath.Rel(repo.Root, full)
 		if info, e := os.Lstat(full); p == "" || err != nil || e != nil || info.IsDir() {
 			g.All, g.Files = true, nil
@@ -129,9 +136,9 @@ func unseen(repo *gitrepo.Repo, dir string, s shellscan.Sweep) wire.HookGit {
 	return g
 }
 
-// limit is the file or folder that a path of a command means, which runs in dir
+// named is the file or folder that a path of a command means, which runs in dir
 // or names it from the top of the working copy.
-func limit(root, dir, p string) string {
+func named(root, dir, p string) string {
 	if rest, ok := strings.CutPrefix(p, ":/"); ok {
 		return filepath.Join(root, filepath.FromSlash(rest))
 	}
@@ -141,25 +148,55 @@ func limit(root, dir, p string) string {
 // maxSwept is how many files of a command are listed.
 const maxSwept = 500
 
-// takes reports whether a command limited to paths hits a file.
-func takes(root, dir string, paths []string, name string) bool {
-	file := filepath.Join(root, filepath.FromSlash(name))
-	for _, p := range paths {
-		if p == "" {
-			return true
-		}
-		full := limit(root, dir, p)
-		if strings.ContainsAny(p, "*?[") {
-			if ok, _ := filepath.Match(full, file); ok || strings.HasPrefix(file, strings.TrimRight(full[:strings.IndexAny(full, "*?[")], "/")+"/") {
-				return true
-			}
-			continue
-		}
-		if file == full || strings.HasPrefix(file, strings.TrimSuffix(full, string(filepath.Separator))+string(filepath.Separator)) {
-			return true
+// patternOf finds the files that a pattern of a command selects. A shell has it
+// stand for files and folders, git itself for whole paths, in which * goes on
+// beyond a slash: what either would hit counts.
+func patternOf(pattern string) (*regexp.Regexp, error) {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '*':
+			b.WriteString(".*")
+		case c == '?' || c == '[' && !strings.Contains(pattern[i:], "]"):
+			b.WriteString(".")
+		case c == '[': // which characters does not matter so much as not to miss one
+			b.WriteString(".")
+			i += strings.IndexByte(pattern[i+1:], ']') + 1
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
 		}
 	}
-	return false
+	b.WriteString("(?:" + regexp.QuoteMeta(string(filepath.Separator)) + ".*)?$")
+	return regexp.Compile(b.String())
+}
+
+// limited returns whether a command that is limited to paths hits a file. What
+// the paths mean is found out once: a patch names hundreds of them.
+func limited(root, dir string, paths []string) (hits func(file string) bool) {
+	at := map[string]bool{}
+	var patterns []*regexp.Regexp
+	for _, p := range paths {
+		everything := p == "" || strings.HasPrefix(p, ":") && !strings.HasPrefix(p, ":/") // magic of git's may select anything
+		if !strings.ContainsAny(p, "*?[") {
+			at[filepath.Clean(named(root, dir, p))] = true
+		} else if re, err := patternOf(named(root, dir, p)); err == nil {
+			patterns = append(patterns, re)
+		} else {
+			everything = true
+		}
+		if everything {
+			return func(string) bool { return true }
+		}
+	}
+	return func(file string) bool {
+		for dir, last := file, ""; dir != last; dir, last = filepath.Dir(dir), dir {
+			if at[dir] {
+				return true
+			}
+		}
+		return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(file) })
+	}
 }
 
 // dateFiles adds when the files were last committed: what was written before

@@ -8,15 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/shellscan"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
 )
-
-func init() { statusTimeout = time.Minute }
 
 // In a working copy with two agents, git commands that take all that is
 // uncommitted take the other's work along. The service is told before.
@@ -74,6 +71,9 @@ func TestGitCommandsThatTakeWhatIsUncommitted(t *testing.T) {
 		{"git read-tree --reset -u HEAD", wire.GitDiscards, all},
 		{"git checkout-index -f -a", wire.GitDiscards, all},
 		{"git rm -rf src", wire.GitDiscards, src},
+		{"git restore sr*", wire.GitDiscards, src},
+		{"git restore '*b.txt'", wire.GitDiscards, all[1:2]},
+		{"git checkout -- s[r]c", wire.GitDiscards, src},
 		{"cd src && git restore :/", wire.GitDiscards, all},
 		{"cd src && git restore :/a.txt", wire.GitDiscards, all[:1]},
 		{"git add -A -- ':!a.txt'", wire.GitSweeps, all},

@@ -2,12 +2,17 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/record"
+	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/host"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -62,9 +67,11 @@ func (r *runner) lost(sends []send) {
 
 // missing returns what the working copies hold that the service was not told.
 // Looking costs a git process, so ordinary edits do so only if something is
-// unsent; the turns of an agent always.
+// unsent; the turns of an agent always, and after a tool of another tool server,
+// which may have written without a word.
 func (r *runner) missing(ctx context.Context, targets []target) []target {
-	always := r.call.Event == wire.HookPrompt || r.call.Event == wire.HookStop || r.call.Event == wire.HookSessionEnd
+	always := r.call.Event == wire.HookPrompt || r.call.Event == wire.HookStop || r.call.Event == wire.HookSessionEnd ||
+		r.call.Tool == host.Foreign
 	if !always && r.call.Event != wire.HookPostEdit {
 		return nil
 	}
@@ -77,15 +84,26 @@ func (r *runner) missing(ctx context.Context, targets []target) []target {
 		if !always && !rec.HasUnsent() {
 			continue
 		}
-		unsent := rec.Unsent()
-		if len(unsent) == 0 && always && len(r.fresh(t.at.Root)) == 0 && rec.Unchanged(t.at.Repo) {
+		unsent, calm := rec.Unsent(), rec.Calm()
+		asked := time.Now()
+		now, heard, known := r.heard(ctx, t.at, calm)
+		quiet := len(unsent) == 0 && always && len(r.fresh(t.at.Root)) == 0
+		if quiet && !known && now.Token == "" && rec.Unchanged(t.at.Repo, calm) {
 			continue
 		}
-		asked := time.Now()
-		paths, ignored, ok := r.unlike(ctx, t, rec, unsent)
+		var paths []string
+		ok := false
+		if quiet && known {
+			paths, ok = r.unlikeAmong(ctx, t, rec, heard)
+		}
+		if !ok {
+			paths, now.Ignored, ok = r.unlike(ctx, t, rec, unsent)
+		}
 		if ok && len(paths) == 0 {
 			rec.AllSent()
-			rec.KeepLook(t.at.Repo, ignored, asked)
+			if now.Token == "" || now.Token != calm.Token || now.Frame != calm.Frame || !slices.Equal(now.Ignored, calm.Ignored) {
+				rec.Keep(t.at.Repo, now, asked)
+			}
 		}
 		out = append(out, r.byOwner(t.at, paths, unsent)...)
 	}
@@ -98,13 +116,18 @@ func (r *runner) byOwner(at *place, paths []string, unsent map[string]record.Own
 	var out []target
 	for _, p := range paths {
 		var as *record.Owner
-		if who, ok := unsent[p]; ok && who != r.self() {
+		who, told := unsent[p]
+		if told && who != r.self() {
 			as = &who
 		}
-		i := slices.IndexFunc(out, func(t target) bool { return t.as == nil && as == nil || t.as != nil && as != nil && *t.as == *as })
+		was, known := r.record(at).Files[p]
+		told = told || known && (was.Stamp == "" || was.Stamp == record.Stamp(at.Root, p)) // it is only to be told again
+		i := slices.IndexFunc(out, func(t target) bool {
+			return t.untold != told && (t.as == nil && as == nil || t.as != nil && as != nil && *t.as == *as)
+		})
 		if i < 0 {
 			i = len(out)
-			out = append(out, target{at: at, as: as})
+			out = append(out, target{at: at, as: as, untold: !told})
 		}
 		out[i].paths = append(out[i].paths, p)
 	}
@@ -120,14 +143,15 @@ func (r *runner) self() record.Owner {
 func (r *runner) unlike(ctx context.Context, t target, rec *record.Record, unsent map[string]record.Owner) (
 	out, ignored []string, ok bool,
 ) {
-	limit := statusTimeout
+	limit := time.Duration(statusTimeout)
 	if r.call.Event == wire.HookStop || r.call.Event == wire.HookSessionEnd {
 		limit = turnTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(limit))
 	defer cancel()
-	base, differ, ignored, ok := r.differing(ctx, t.at)
-	if !ok {
+	base, differ, ignored, err := r.differing(ctx, t.at)
+	if err != nil {
+		r.unseenTree(t.at, err)
 		return nil, nil, false
 	}
 	fresh := r.fresh(t.at.Root)
@@ -157,10 +181,10 @@ func (r *runner) unlike(ctx context.Context, t target, rec *record.Record, unsen
 
 // differing returns the files of a working copy that differ from its base:
 // committed since, or not at all. ignored are the folders that git leaves out.
-func (r *runner) differing(ctx context.Context, at *place) (base string, paths map[string]bool, ignored []string, ok bool) {
+func (r *runner) differing(ctx context.Context, at *place) (base string, paths map[string]bool, ignored []string, err error) {
 	head := at.Head()
 	if head.SHA == "" {
-		return "", nil, nil, false
+		return "", nil, nil, errNoCommit
 	}
 	base = r.base(ctx, send{event: wire.HookPostEdit, at: at}, head, at.DefaultBranch())
 	if base == "" {
@@ -168,12 +192,12 @@ func (r *runner) differing(ctx context.Context, at *place) (base string, paths m
 	}
 	names, ignored, err := at.StatusIgnored(ctx)
 	if err != nil {
-		return "", nil, nil, false
+		return "", nil, nil, err
 	}
 	if base != head.SHA {
 		committed, err := at.Changed(ctx, base, head.SHA)
 		if err != nil {
-			return "", nil, nil, false
+			return "", nil, nil, err
 		}
 		names = append(names, committed...)
 	}
@@ -183,7 +207,22 @@ func (r *runner) differing(ctx context.Context, at *place) (base string, paths m
 			paths[n] = true
 		}
 	}
-	return base, paths, ignored, true
+	return base, paths, ignored, nil
+}
+
+// errNoCommit means that there is nothing yet that files could differ from.
+var errNoCommit = errors.New("no commit yet")
+
+// unseenTree notes that git did not say what a working copy holds: what was
+// written there besides hooks is not told, and counts as missed.
+func (r *runner) unseenTree(at *place, err error) {
+	if errors.Is(err, errNoCommit) {
+		return
+	}
+	r.log(fmt.Errorf("git did not say what changed in %s: %w", at.Root, err))
+	if r.spool != nil {
+		r.spool.Count(spool.FailOpens, 1)
+	}
 }
 
 // by is the session in whose name an event is told.
@@ -220,7 +259,7 @@ func (r *runner) noteSent(s send, base string, facts *coord.Analysis, stamps map
 	if s.lead {
 		r.spool.Unshare(freshName(s.at.Root)) // what mentions them has been told
 	}
-	rec := record.Read(r.recordOf(s.at))
+	rec := r.record(s.at).Again()
 	if rec.File() == "" {
 		return
 	}
@@ -233,10 +272,12 @@ func (r *runner) noteSent(s send, base string, facts *coord.Analysis, stamps map
 		}
 	}
 	now := maps.Clone(rec.Files)
+	again := (facts.Late || facts.Truncated) && r.call.Event == wire.HookPostEdit // once more when the turn ends
 	for _, p := range s.paths {
 		now[p] = record.State{Stamp: stamps[p], By: s.by(r).Mark()}
-		if facts.Late && r.call.Event == wire.HookPostEdit {
-			now[p] = record.State{} // once more when the turn ends
+		left := facts.Truncated && !slices.ContainsFunc(facts.Files, func(f coord.FileFacts) bool { return f.Path == p })
+		if again || left {
+			now[p] = record.State{} // still to be told
 		}
 	}
 	for _, f := range facts.Files {

@@ -18,6 +18,7 @@ import (
 	_ "github.com/svc-hq/svc/internal/chance"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -162,6 +163,10 @@ func TestAFileThatIsAsItWasToldIsNotToldAgain(t *testing.T) {
 // A slow service is asked every time, and every edit that it did not answer in
 // time says so; one that refuses is left alone.
 func TestASlowServiceIsNotADeadOne(t *testing.T) {
+	if testing.Short() {
+		return // make test waits for the limit
+	}
+	t.Setenv(patience.Variable, "5") // five times it is waited for
 	w := newWorld(t)
 	repo := newRepo(t, filepath.Join(w.home, "app"))
 	wait := make(chan struct{})
@@ -184,6 +189,9 @@ func TestASlowServiceIsNotADeadOne(t *testing.T) {
 // Whatever happens to a working copy, after the next contact the service knows
 // of it what git says.
 func TestTheServiceKnowsWhatGitSays(t *testing.T) {
+	if testing.Short() {
+		return // make test plays random histories
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		truthful(w)

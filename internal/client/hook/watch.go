@@ -3,13 +3,13 @@ package hook
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/extinct"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -95,10 +95,7 @@ func (r *runner) mentionsFresh(root, path string, fresh []string) bool {
 		return false
 	}
 	name := filepath.Join(root, filepath.FromSlash(path))
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxMentioned {
-		return false
-	}
-	data, err := os.ReadFile(name)
+	data, err := plain.ReadHere(name, maxMentioned)
 	return err == nil && slices.ContainsFunc(fresh, func(n string) bool { return bytes.Contains(data, []byte(n)) })
 }
 

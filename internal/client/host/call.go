@@ -118,7 +118,10 @@ func (c *Call) readTool(p payload, e Event) {
 	input := p.first(s.input)
 	c.Tool = e.Tool
 	if c.Tool == "" {
-		c.Tool = toolNames[strings.ToLower(p.text(s.tool))]
+		name := strings.ToLower(p.text(s.tool))
+		if c.Tool = toolNames[name]; c.Tool == "" && strings.HasPrefix(name, "mcp__") && !strings.HasPrefix(name, "mcp__svc__") {
+			c.Tool = Foreign
+		}
 	}
 	switch {
 	case isEdit(c.Tool):
@@ -169,7 +172,7 @@ func (c *Call) wireEvent() wire.HookEvent {
 		}
 	case AfterTool, AfterFailure:
 		// A command that failed may have written before it did; an edit has not.
-		if isShell(c.Tool) || isEdit(c.Tool) && !c.Failed {
+		if isShell(c.Tool) || c.Tool == Foreign || isEdit(c.Tool) && !c.Failed {
 			return wire.HookPostEdit
 		}
 	}

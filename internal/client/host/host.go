@@ -4,12 +4,12 @@
 package host
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/patience"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -136,29 +136,26 @@ func (h *Host) CallsUs(root, home string, other *Host) bool {
 		shared[pattern] = true
 	}
 	for _, pattern := range h.Configs {
-		if root != "" && !shared[pattern] && anyCallsUs(filepath.Join(root, filepath.FromSlash(pattern))) {
+		if root != "" && !shared[pattern] && RunsUs(filepath.Join(root, filepath.FromSlash(pattern))) {
 			return true
 		}
 	}
 	for _, pattern := range h.UserConfigs {
-		if home != "" && anyCallsUs(filepath.Join(home, filepath.FromSlash(pattern))) {
+		if home != "" && RunsUs(filepath.Join(home, filepath.FromSlash(pattern))) {
 			return true
 		}
 	}
 	return false
 }
 
-func anyCallsUs(pattern string) bool {
+// RunsUs reports whether one of the files that a pattern selects runs svc hook.
+func RunsUs(pattern string) bool {
 	names := []string{pattern}
 	if strings.ContainsAny(pattern, "*?[") {
 		names, _ = filepath.Glob(pattern)
 	}
 	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 { // a pipe would keep us waiting
-			continue
-		}
-		data, err := os.ReadFile(name)
+		data, err := plain.Read(name, 1<<20)
 		if err == nil && mentionsHook(string(data)) {
 			return true
 		}
@@ -168,6 +165,12 @@ func anyCallsUs(pattern string) bool {
 
 // mentionsHook finds our command in any of the ways it is written.
 func mentionsHook(s string) bool {
-	return strings.Contains(s, "svc hook") || strings.Contains(s, "svc.exe hook") ||
-		strings.Contains(s, `"svc"`) && strings.Contains(s, `"hook"`)
+	for _, name := range []string{`svc`, `svc.exe`} {
+		for _, end := range []string{` hook`, `' hook`, `\" hook`, `", ["hook"`} {
+			if strings.Contains(s, name+end) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(s, `"svc"`) && strings.Contains(s, `"hook"`)
 }

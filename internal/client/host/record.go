@@ -3,9 +3,9 @@ package host
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // recordTail is how much of a conversation's file is looked at: the last
@@ -16,20 +16,7 @@ const recordTail = 256 << 10
 // file in which a host keeps the conversation, one JSON object a line. Hosts
 // differ in how they nest it; what cannot be understood is skipped.
 func LastSaid(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if size, err := f.Seek(0, io.SeekEnd); err != nil || size <= recordTail {
-		_, err = f.Seek(0, io.SeekStart)
-		if err != nil {
-			return ""
-		}
-	} else if _, err := f.Seek(-recordTail, io.SeekEnd); err != nil {
-		return ""
-	}
-	data, err := io.ReadAll(io.LimitReader(f, recordTail))
+	data, err := plain.ReadEnd(file, recordTail)
 	if err != nil {
 		return ""
 	}

@@ -68,10 +68,14 @@ func (o Output) With(other Output) Output {
 	return out
 }
 
+// Unread is a call of which nothing is known but its event.
+func Unread(h *Host, event string) *Call {
+	return &Call{Host: h, Declared: h, Native: event, At: h.Events[event].At}
+}
+
 // QuietFor is Quiet for a call that could not even be read.
 func QuietFor(h *Host, event string) Output {
-	c := &Call{Host: h, Native: event, At: h.Events[event].At}
-	return c.Quiet()
+	return Unread(h, event).Quiet()
 }
 
 // printJSON returns v on standard output.

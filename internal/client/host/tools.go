@@ -17,6 +17,7 @@ const (
 	Bash         = "Bash"
 	PowerShell   = "PowerShell"
 	ExitPlanMode = "ExitPlanMode"
+	Foreign      = "Foreign" // a tool of another tool server: it may write files, and tells of none
 )
 
 // toolNames are the names of tools in all hosts, in lower case. A name means

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
@@ -93,30 +94,43 @@ type Run struct {
 	Commit  string // the version that is scanned
 	Repo    string // as the server knows it
 	Client  *remote.Client
-	After   string // the path that an earlier run came to
-	Private bool   // without the texts of definitions
+	After   string     // the path that an earlier run came to
+	Private bool       // without the texts of definitions
+	Rules   *rules.Set // of the repository
 	// Progress is told what was sent so far.
 	Progress func(wire.Indexed)
+	// Journal is where it notes how far it is, if somebody watches it.
+	Journal *Journal
 }
 
 // A Result is what came of a run, as far as it got.
 type Result struct {
 	Total   wire.Indexed
-	After   string // the last path that was sent
-	Left    int    // files for which there was no time
-	Unread  int    // places that look like contracts and could not be read
-	Unowned int    // files whose authors there was no time to look up
+	After   string   // the last path that was sent
+	Left    int      // files for which there was no time
+	Unread  int      // places that look like contracts and could not be read
+	Unowned int      // files whose authors there was no time to look up
+	Died    []string // files that ended their reader, and were left out
 }
 
 // Send scans the repository and sends what is found.
 func (r Run) Send(ctx context.Context) (out Result, err error) {
-	out.After = r.After
+	j := r.Journal
+	if j == nil {
+		j = &Journal{}
+	}
+	out.After, out.Total = max(r.After, j.After), j.Total
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	opts := analysis.ScanOptions{Version: r.Commit, After: r.After, BatchFiles: batch, Budget: budget, MetadataOnly: r.Private}
+	opts := analysis.ScanOptions{Version: r.Commit, After: out.After, BatchFiles: batch, Budget: budget, MetadataOnly: r.Private,
+		Skip: j.Died, Rules: r.Rules}
+	if r.Journal != nil {
+		opts.Begin = j.Begin
+	}
 	who := &authors{root: r.Root, commit: r.Commit, since: time.Now()}
 	err = analysis.Scan(ctx, r.Root, opts, func(b analysis.Batch) error {
 		out.After, out.Left = b.After, b.Left
+		out.Died = append(out.Died, b.Died...)
 		for _, n := range b.Unread {
 			out.Unread += n
 		}
@@ -128,6 +142,7 @@ func (r Run) Send(ctx context.Context) (out Result, err error) {
 		t := &out.Total
 		t.Files, t.Contracts, t.IndexVersion = t.Files+got.Files, t.Contracts+got.Contracts, got.IndexVersion
 		r.Progress(*t)
+		j.After, j.Total = b.After, *t
 		return nil
 	})
 	out.Unowned = who.left
@@ -141,7 +156,7 @@ func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Ba
 		contracts := contractsIn(f)
 		sent := contracts[:min(len(contracts), maxIndexed)]
 		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: sent, Unread: b.Unread[f.Path],
-			Cut: len(contracts) - len(sent), Authors: by[f.Path]})
+			Cut: len(contracts) - len(sent), Candidates: f.Candidates, Authors: by[f.Path]})
 	}
 	return c.Index(ctx, url.PathEscape(repo), in)
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/companion"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -82,14 +83,14 @@ func (p Place) Off() bool { return p.has(wire.LocalOff) }
 // Running returns the service if it runs.
 func (p Place) Running() (Service, bool) {
 	var s Service
-	if !Locked(p.file(wire.LocalLock)) {
+	if !plain.Locked(p.file(wire.LocalLock)) {
 		return s, false
 	}
-	text, err := os.ReadFile(p.file(wire.LocalAddress))
+	text, err := plain.ReadHere(p.file(wire.LocalAddress), plain.State)
 	if err != nil || json.Unmarshal(text, &s.LocalService) != nil {
 		return s, false
 	}
-	token, err := os.ReadFile(p.file(wire.LocalToken))
+	token, err := plain.ReadHere(p.file(wire.LocalToken), plain.State)
 	s.Token = strings.TrimSpace(string(token))
 	return s, err == nil && s.Token != "" && s.Server != ""
 }
@@ -153,7 +154,7 @@ func (p Place) log() (*os.File, error) {
 	if info, err := os.Stat(p.file(logName)); err == nil && info.Size() > 4<<20 {
 		how |= os.O_TRUNC
 	}
-	return os.OpenFile(p.file(logName), how, 0o600)
+	return plain.Handle(p.file(logName), how, 0o600)
 }
 
 // server returns the svcd to start: the one inside this program, else the one
@@ -251,7 +252,7 @@ func (p Place) stop(ctx context.Context) error {
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for Locked(p.file(wire.LocalLock)) {
+	for plain.Locked(p.file(wire.LocalLock)) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

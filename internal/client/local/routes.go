@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // machine stands where a remote names a host, for repositories without one.
@@ -47,42 +50,90 @@ type Routes struct {
 	Server string    `json:"server,omitempty"`
 	Known  []string  `json:"known,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// Mended says what was wrong with the file when it was read, and what became
+	// of it. It is told once: the file is whole again.
+	Mended string `json:"-"`
 }
 
-const routesName = "routes.json"
+const (
+	routesName = "routes.json"
+	routesCopy = "routes.json.bak" // what was kept last
+	routesLock = "routes.lock"
+)
 
-// LoadRoutes reads the routes of a config folder; there may be none.
+// LoadRoutes reads the routes of a config folder; there may be none. A damaged
+// file is kept aside and its copy put in its place: without routes the team's
+// claims would hold nobody back, and nobody would be told.
 func LoadRoutes(configDir string) (Routes, error) {
-	var r Routes
-	data, err := os.ReadFile(filepath.Join(configDir, routesName))
-	if errors.Is(err, fs.ErrNotExist) {
+	r, err := readRoutes(filepath.Join(configDir, routesName))
+	if err == nil {
 		return r, nil
 	}
+	kept, noCopy := readRoutes(filepath.Join(configDir, routesCopy))
+	if errors.Is(err, fs.ErrNotExist) && errors.Is(noCopy, fs.ErrNotExist) {
+		return Routes{}, nil
+	}
+	file, where := filepath.Join(configDir, routesName), ""
+	if !errors.Is(err, fs.ErrNotExist) {
+		if where, err = plain.Aside(file); err != nil {
+			return Routes{}, fmt.Errorf("%s is %w and cannot be moved aside (%v); remove it", file, plain.ErrDamaged, err)
+		}
+		where = " It is kept as " + where + "."
+	}
+	if noCopy == nil {
+		kept.Mended = file + " was missing or damaged and has been restored." + where
+	} else {
+		kept.Mended = file + " was damaged and has been replaced." + where +
+			" If a repository must stay on this machine, run svc share --stop in it again."
+	}
+	return kept, kept.save(configDir)
+}
+
+func readRoutes(file string) (r Routes, err error) {
+	data, err := plain.Read(file, plain.State)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return Routes{}, err
+	}
+	return r, nil
+}
+
+// ChangeRoutes lets change work on the routes of a config folder and keeps what
+// it made of them. Hooks and commands do so at once; each sees what the others
+// kept before. It waits for them as long as wait.
+func ChangeRoutes(configDir string, wait time.Duration, change func(*Routes)) (Routes, error) {
+	if err := os.MkdirAll(configDir, 0o700); err != nil {
+		return Routes{}, err
+	}
+	lock, ok := plain.LockWithin(filepath.Join(configDir, routesLock), wait)
+	if !ok {
+		return Routes{}, ErrBusy
+	}
+	defer lock.Close()
+	r, err := LoadRoutes(configDir)
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal(data, &r)
+	change(&r)
+	return r, r.save(configDir)
 }
 
-// Save keeps the routes, for the owner alone.
-func (r Routes) Save(configDir string) error {
+// ErrBusy means that another process changes the routes.
+var ErrBusy = errors.New("another svc is changing which repositories are shared; try again")
+
+// save keeps the routes and a copy, for the owner alone.
+func (r Routes) save(configDir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(configDir, 0o700); err != nil {
+	data = append(data, '\n')
+	if err := plain.Write(filepath.Join(configDir, routesName), data); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(configDir, ".routes-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(configDir, routesName))
+	return plain.Write(filepath.Join(configDir, routesCopy), data)
 }
 
 // ToTeam reports whether a repository's work goes to the server of a team.

@@ -55,6 +55,27 @@ type Login struct {
 // LoggedIn reports whether there is a token to send.
 func (l Login) LoggedIn() bool { return l.Token != "" }
 
+// Renew is what to run when the server does not take the token: a variable that
+// was left over wins over every login.
+func (l Login) Renew() string { return (&Unusable{l.TokenSource, "SVC_TOKEN", nil}).Fix() }
+
+// Unusable is the error of a setting that cannot be used.
+type Unusable struct {
+	Source   Source
+	variable string
+	err      error
+}
+
+func (e *Unusable) Error() string { return e.err.Error() }
+
+// Fix is what to run.
+func (e *Unusable) Fix() string {
+	if e.Source == FromEnv {
+		return "unset " + e.variable
+	}
+	return "svc login"
+}
+
 // Overrides are a command's flags; empty ones were not given.
 type Overrides struct {
 	Server string
@@ -68,7 +89,7 @@ func Resolve(c Config, getenv func(string) string, flags Overrides) (Login, erro
 		choice{flags.Server, FromFlag}, choice{getenv("SVC_SERVER"), FromEnv}, choice{c.Server, FromConfig})
 	var err error
 	if l.Server, err = CleanServer(l.Server); err != nil {
-		return Login{}, fmt.Errorf("%w (from %s)", err, l.ServerSource)
+		return Login{}, &Unusable{l.ServerSource, "SVC_SERVER", fmt.Errorf("%w (from %s)", err, l.ServerSource)}
 	}
 	stored := c.Token
 	if home := cmp.Or(c.Server, DefaultServer); !sameServer(home, l.Server) {
@@ -81,7 +102,8 @@ func Resolve(c Config, getenv func(string) string, flags Overrides) (Login, erro
 	if l.Token == "" {
 		l.TokenSource = FromNowhere
 	} else if !ValidToken(l.Token) {
-		return Login{}, fmt.Errorf("the token from %s is not a token: it must be svc_ followed by 43 characters", l.TokenSource)
+		return Login{}, &Unusable{l.TokenSource, "SVC_TOKEN",
+			fmt.Errorf("the token from %s is not a token: it must be svc_ followed by 43 characters", l.TokenSource)}
 	}
 	l.WebURL = cmp.Or(getenv("SVC_WEB_URL"), l.WebURL)
 	return l, nil

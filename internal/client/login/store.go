@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Store is the folder that holds the config file and the client's other
@@ -22,6 +24,8 @@ type Store struct {
 	// Patience is how long to wait for the keychain, if it holds the token;
 	// 0 for long enough to type a password.
 	Patience time.Duration
+	// Told hears of a file that was damaged and has been mended; nil for nobody.
+	Told func(string)
 }
 
 const configName = "config.json"
@@ -62,10 +66,17 @@ func (s Store) Load() (Config, error) {
 
 // LoadFile is Load without the keychain.
 func (s Store) LoadFile() (Config, error) {
-	var c Config
 	if err := s.checkDir(); err != nil {
+		return Config{}, err
+	}
+	c, err := s.readFile()
+	if err != nil {
 		return c, err
 	}
+	return s.restore(c), nil
+}
+
+func (s Store) readFile() (c Config, err error) {
 	f, err := s.open()
 	for range 3 {
 		if !errors.Is(err, errSwapped) {
@@ -85,7 +96,7 @@ func (s Store) LoadFile() (Config, error) {
 		return c, err
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
-		return Config{}, fmt.Errorf("%s cannot be read (%v); repair it, or delete it and run svc login", s.Path(), err)
+		return Config{}, fmt.Errorf("%s is %w (%v); repair it, or delete it and run svc login", s.Path(), plain.ErrDamaged, err)
 	}
 	return c, nil
 }
@@ -100,9 +111,9 @@ func (s Store) open() (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a plain file; svc refuses to follow links to credentials", s.Path())
+		return nil, fmt.Errorf("%s is %w: it is not a plain file, and svc refuses to follow links to credentials", s.Path(), plain.ErrDamaged)
 	}
-	f, err := os.Open(s.Path())
+	f, err := plain.Handle(s.Path(), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +202,16 @@ func (s Store) Save(c Config) error {
 	} else if old, err := s.LoadFile(); err == nil && old.Keychain {
 		_ = leaveKeychain(old)
 	}
-	data, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
 	}
-	return s.WriteFile(configName, append(data, '\n'))
+	if lock, ok := plain.LockWithin(filepath.Join(s.Dir, configLock), lockWait); ok {
+		defer lock.Close()
+	}
+	if err := s.writeConfig(configName, c); err != nil {
+		return err
+	}
+	return s.writeConfig(configCopy, c)
 }
 
 // Machine returns this machine's id and makes one if there is none: where
@@ -249,7 +265,7 @@ func (s Store) WriteFile(name string, data []byte) error {
 
 // ReadFile reads one of the client's files.
 func (s Store) ReadFile(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(s.Dir, name))
+	return plain.Read(filepath.Join(s.Dir, name), plain.State)
 }
 
 // Forget removes the credentials. Server and machine id stay: the next login

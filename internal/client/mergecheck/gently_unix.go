@@ -22,7 +22,7 @@ func settle(cmd *exec.Cmd, c *Check) {
 		behind = 5
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, behind)
-	limit(cmd.Process.Pid, c.Memory)
+	limit(cmd.Process.Pid, c.Memory, c.Budget)
 }
 
 // finish ends what a checker left behind.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -12,7 +13,10 @@ func gently(*exec.Cmd) {}
 
 func settle(*exec.Cmd, *Check) {}
 
-func finish(*exec.Cmd) {}
+func finish(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+// groupTime is not known here.
+func groupTime(int) (used time.Duration, runs, ok bool) { return 0, false, false }
 
 // Yield does nothing where priorities are not known.
 func Yield() {}

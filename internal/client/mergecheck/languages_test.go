@@ -78,7 +78,6 @@ func (p *pair) check() *mergecheck.Report {
 	objects := p.t.TempDir()
 	r, err := mergecheck.Run(gitrepo.WithObjects(context.Background(), objects), mergecheck.Check{
 		Repo: repo, Objects: objects, Heads: p.heads, Changed: p.changed, Dir: p.dir, Trusted: p.trusted, Waiting: true, Warm: p.warm,
-		Timeout: 20 * time.Minute, // a busy machine is no reason to fail
 	})
 	if err != nil {
 		p.t.Fatal(err)

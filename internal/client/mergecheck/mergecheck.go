@@ -32,16 +32,16 @@ type Check struct {
 	Objects string    // a folder with objects that the repository lacks, for what git writes too
 	Heads   [2]string // commits
 	Changed [2][]string
-	Dir     string // where trees are unpacked and answers kept, between runs
-	Trusted bool   // the checkers may run code of the repository
-	Timeout time.Duration
+	Dir     string        // where trees are unpacked and answers kept, between runs
+	Trusted bool          // the checkers may run code of the repository
+	Budget  time.Duration // of processor time, for all that is started
+	Idle    time.Duration // that a checker may do nothing at all
 	Waiting bool          // somebody waits for the answer: it is behind everything else otherwise
 	Warm    time.Duration // how long a compiler that is slow to begin may stay for the next check; 0 if it may not
 	Memory  uint64        // that one process may write to, in bytes; 0 for what is enough for all known checkers
-}
 
-// DefaultTimeout bounds one check, whatever it takes.
-const DefaultTimeout = 2 * time.Minute
+	spent, allowed time.Duration // of the budget: until now, and until the checker at hand has to end
+}
 
 // A Report is what the checkers said.
 type Report struct {
@@ -50,6 +50,7 @@ type Report struct {
 	Skipped  []string `json:"skipped,omitempty"`  // what was not checked, and why
 	New      []Fault  `json:"new"`                // what neither side has alone
 	Unmerged []string `json:"unmerged,omitempty"` // files that git cannot merge
+	Cut      bool     `json:"cut,omitempty"`      // some of it was not looked at for want of time
 }
 
 // A Fault is something that a checker found.
@@ -116,15 +117,7 @@ var checkers = []checker{
 // Run merges and checks. Without anything in common there is nothing to do: a
 // language is only checked if both sides changed files of it.
 func Run(ctx context.Context, c Check) (*Report, error) {
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Memory == 0 {
-		c.Memory = maxMemory
-	}
-	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
+	c.setLimits()
 	tree, unmerged, err := c.Repo.MergedTree(ctx, c.Objects, c.Heads[0], c.Heads[1])
 	if err != nil {
 		return nil, err
@@ -141,17 +134,29 @@ func Run(ctx context.Context, c Check) (*Report, error) {
 		}
 		err = c.languages(ctx, r)
 	}
-	if whole.Err() != nil { // nobody wants to know any more
-		return nil, whole.Err()
-	}
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the checkers took longer than %s", c.Timeout)
+	if ctx.Err() != nil { // nobody wants to know any more
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.keep(r)
 	return r, nil
+}
+
+// setLimits fills in the limits that are not given.
+func (c *Check) setLimits() {
+	if c.Memory == 0 {
+		c.Memory = maxMemory
+	}
+	if c.Idle == 0 {
+		c.Idle = defaultIdle
+	}
+	if c.Budget == 0 {
+		if c.Budget = DefaultBudget; c.Waiting {
+			c.Budget = WaitingBudget
+		}
+	}
 }
 
 // languages has every checker look that has something to look at.
@@ -166,6 +171,14 @@ func (c *Check) languages(ctx context.Context, r *Report) error {
 			continue
 		case slices.ContainsFunc(r.Unmerged, k.reads):
 			r.Skipped = append(r.Skipped, k.name+": git cannot merge the files")
+			continue
+		case c.left() == 0:
+			r.Cut = true
+			r.Skipped = append(r.Skipped, k.name+": it was not begun, "+overBudget)
+			continue
+		case !c.Waiting && c.tired(k):
+			r.Cut = true
+			r.Skipped = append(r.Skipped, k.name+": it used up its processor time a short while ago")
 			continue
 		}
 		if err := c.language(ctx, r, k); err != nil {
@@ -195,6 +208,7 @@ func (k *checker) concerned(changed [2][]string) bool {
 // two sides, to leave out what was wrong before.
 func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 	skip := func(why string) { r.Skipped = append(r.Skipped, k.name+": "+why) }
+	c.share(mergedShare)
 	merged, err := c.look(ctx, k, "merged", r.Tree, nil)
 	switch {
 	case err != nil:
@@ -205,14 +219,20 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 	case merged.problem != "":
 		skip("it could not look at all of it, " + merged.problem)
 	}
+	if strings.Contains(merged.problem, overBudget) || strings.Contains(merged.problem, overIdle) {
+		r.Cut = true
+		c.tire(k)
+	}
 	r.Checkers = append(r.Checkers, k.name)
 	faults := slices.Clone(merged.faults)
 	for i := 0; i < 2 && len(faults) > 0; i++ {
+		c.share(float64(i+1) / 2)
 		had, err := c.look(ctx, k, fmt.Sprintf("side%d", i), c.Heads[i], faults)
 		if err != nil {
 			return err
 		}
 		if had.none || had.problem != "" && had.problem != merged.problem {
+			r.Cut = r.Cut || had.problem != ""
 			skip("one side alone cannot be checked, " + had.problem)
 			return nil
 		}
@@ -228,6 +248,27 @@ func (c *Check) language(ctx context.Context, r *Report, k *checker) error {
 		r.New = append(r.New, f)
 	}
 	return nil
+}
+
+// mergedShare is the part of what is left that the look at the merged tree may
+// use: what it finds is worth nothing if no side can be looked at after it.
+const mergedShare = 0.6
+
+// restAfter is how long a checker is left alone in the background after it used
+// up all that it may: the next edit would only use it up again.
+const restAfter = 10 * time.Minute
+
+func (c *Check) tiredFile(k *checker) string {
+	return filepath.Join(c.Dir, "tired-"+strings.ReplaceAll(k.name, " ", "-"))
+}
+
+func (c *Check) tired(k *checker) bool {
+	info, err := os.Stat(c.tiredFile(k))
+	return err == nil && time.Since(info.ModTime()) < restAfter
+}
+
+func (c *Check) tire(k *checker) {
+	_ = os.WriteFile(c.tiredFile(k), nil, 0o600) // without it the next one only comes sooner
 }
 
 // wrongBefore is how a report says that not all was looked at, for what was
@@ -304,7 +345,22 @@ func (c *Check) lock(ctx context.Context) (unlock func(), err error) {
 	if c.Dir, err = filepath.EvalSymlinks(c.Dir); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(c.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	own, err := waitFor(ctx, filepath.Join(c.Dir, "lock"))
+	if err != nil || c.Waiting {
+		return own, err
+	}
+	// Of those in the background one runs at a time, whatever the clone.
+	all, err := waitFor(ctx, filepath.Join(filepath.Dir(c.Dir), "background.lock"))
+	if err != nil {
+		own()
+		return nil, err
+	}
+	return func() { all(); own() }, nil
+}
+
+// waitFor takes a lock once nobody else has it.
+func waitFor(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -77,8 +77,11 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 		return answer{}, err
 	}
 	settle(cmd, c)
+	why := c.watch(cmd.Process.Pid, func() { finish(cmd) })
 	err := cmd.Wait()
+	ended := why()
 	finish(cmd)
+	c.spent += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if ctx.Err() != nil {
 		return answer{}, ctx.Err()
 	}
@@ -88,6 +91,8 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 	}
 	a := answer{out: out.String(), code: cmd.ProcessState.ExitCode()}
 	switch {
+	case ended != "":
+		a.broken = ended
 	case exhausted.MatchString(a.out) || a.code < 0:
 		a.broken = "it took more memory or time than it may"
 	case out.over:

@@ -19,6 +19,10 @@ import (
 // maxSocketName is how long the name of a socket may be, on any system.
 const maxSocketName = 100
 
+// warmPatience is how long a compiler that stayed is waited for. It keeps to a
+// limit of processor time by itself; this is for one that hangs.
+const warmPatience = 15 * time.Minute
+
 // A warm compiler is one that stayed after a check, with what it has read. It
 // ends when nobody asked for a while, when the check that waits for it ends, and
 // when its socket is taken away. What it costs while nobody asks is memory: a
@@ -58,6 +62,8 @@ func (c *Check) ask(ctx context.Context, node string, w warm, question []byte) (
 		return answer{}, false
 	}
 	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, warmPatience)
+	defer cancel()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if _, err := conn.Write(append(question, '\n')); err != nil {
 		return answer{}, false

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -38,7 +37,7 @@ func stayed(t testing.TB, dir string) (pids []int) {
 
 func warmPair(t *testing.T, one, two files) *pair {
 	p := newPair(t, tsBase, one, two)
-	p.trusted, p.warm = true, time.Minute
+	p.trusted, p.warm = true, await.Patience
 	installed("typescript", "web/node_modules")(t, p.root)
 	t.Cleanup(func() { mergecheck.Cool(filepath.Dir(p.dir)) })
 	return p
@@ -103,7 +102,7 @@ func TestNoCompilerStaysForNothing(t *testing.T) {
 	p := warmPair(t, tsOne, tsTwo)
 	tells(t, p.check(), tsWant...)
 	other := newPair(t, tsBase, tsOne, tsTwo)
-	other.trusted, other.warm, other.dir = true, time.Minute, filepath.Join(filepath.Dir(p.dir), "other")
+	other.trusted, other.warm, other.dir = true, await.Patience, filepath.Join(filepath.Dir(p.dir), "other")
 	installed("typescript", "web/node_modules")(t, other.root)
 	tells(t, other.check(), tsWant...)
 	if len(stayed(t, p.dir)) != 0 || len(stayed(t, other.dir)) != 1 {
@@ -122,7 +121,7 @@ func TestNoCompilerStaysForNothing(t *testing.T) {
 		repo, _ := gitrepo.At(other.root)
 		objects := t.TempDir()
 		_, err := mergecheck.Run(gitrepo.WithObjects(ctx, objects), mergecheck.Check{Repo: repo, Objects: objects, Heads: other.heads,
-			Changed: other.changed, Dir: other.dir, Trusted: true, Warm: time.Minute})
+			Changed: other.changed, Dir: other.dir, Trusted: true, Warm: await.Patience})
 		ended <- err
 	}()
 	await.True(t, "the merged tree is there", func() bool {

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
+	"strconv"
 )
 
 // A GoFile is a Go file as its declarations, which may come from parses of
@@ -139,4 +140,19 @@ func commonEnds(old, new []byte) (start, tail int) {
 		tail++
 	}
 	return start, tail
+}
+
+// GoImports are the packages that a file of Go imports, without reading more of
+// it.
+func GoImports(source []byte) (out []string) {
+	f, _ := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
+	if f == nil {
+		return nil
+	}
+	for _, im := range f.Imports {
+		if module, err := strconv.Unquote(im.Path.Value); err == nil {
+			out = append(out, module)
+		}
+	}
+	return out
 }

@@ -85,6 +85,7 @@ func OfGo(f *GoFile, source []byte, path string, want *rules.Matcher) *File {
 		g.here = d.from
 		g.events(d.Decl, at[i])
 	}
+	g.kept = g.keeps(f, at)
 	g.others = func(wanted func(string) bool) (out []Call) {
 		for _, u := range g.rest {
 			if wanted(u.last) {
@@ -326,7 +327,7 @@ func (g *goReader) value(d *ast.GenDecl, s *ast.ValueSpec) {
 			g.Defs = append(g.Defs, f)
 		}
 		if i < len(s.Values) {
-			if v := g.expr(s.Values[i], 0); v.Kind == ValText {
+			if v := g.expr(s.Values[i], 0); v.Kind == ValText || v.Kind == ValName && d.Tok == token.CONST {
 				g.consts[n.Name] = v
 			}
 		}

@@ -35,6 +35,7 @@ type File struct {
 	others func(wanted func(last string) bool) []Call // calls that no rule wants
 	own    func(wanted map[string]bool) []Name
 	gives  func(node int) []Value
+	kept   func(last string) []Kept // of Go: what fields and variables are given
 
 	// Elsewhere is what other files say of a name, for who reads the texts of
 	// this one; nil when nobody can tell.

@@ -35,3 +35,37 @@ func ResultOf(d *Def, tr *Traits) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// Field is a definition of a field that has none of its own in the code.
+func Field(name, typ string) Def {
+	return Def{Name: name, Kind: "field", Parent: -1, after: ": " + typ, Before: typ}
+}
+
+// Literals are the texts that a type lists as all its values, without quotes;
+// nil if it is another type.
+func Literals(lang string, d *Def) (out []string) {
+	text := ""
+	switch lang {
+	case "typescript":
+		if d.Kind != "type" {
+			return nil
+		}
+		text = strings.TrimPrefix(strings.TrimSpace(ResultText(d.Full())), "=")
+	case "python":
+		_, inside, ok := strings.Cut(d.Own, "Literal[")
+		if !ok || d.HasCall || d.Contain {
+			return nil
+		}
+		text = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(inside), "]"), ",", "|")
+	default:
+		return nil
+	}
+	for _, part := range SplitTop(text, '|') {
+		part = strings.TrimSpace(part)
+		if len(part) < 3 || part[0] != part[len(part)-1] || part[0] != '\'' && part[0] != '"' {
+			continue
+		}
+		out = append(out, part[1:len(part)-1])
+	}
+	return out
+}

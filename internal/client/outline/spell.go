@@ -239,7 +239,14 @@ func (o *File) Const(name string) (string, bool) {
 
 func (o *File) constant(name string) (Value, bool) {
 	for _, n := range []string{name, name[strings.LastIndexAny(name, ".:")+1:]} {
-		if c, ok := o.consts[n]; ok && c.Kind == ValText {
+		c, ok := o.consts[n]
+		for range 4 { // one that is another
+			if !ok || c.Kind != ValName {
+				break
+			}
+			c, ok = o.consts[c.Text]
+		}
+		if ok && c.Kind == ValText {
 			return c, true
 		}
 	}

@@ -260,5 +260,5 @@ func (t *Traits) read(options rules.Options) error {
 
 // CanRead tells whether this build can find definitions in a language.
 func CanRead(l rules.Language) bool {
-	return l.Name == "go" || l.Grammar != "" && grammar.Supported(l.Grammar)
+	return l.Name == "go" || ByLines(l.Name) || l.Grammar != "" && grammar.Supported(l.Grammar)
 }

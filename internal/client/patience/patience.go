@@ -6,7 +6,6 @@ package patience
 import (
 	"os"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -17,9 +16,7 @@ const Variable = "SVC_PATIENCE"
 const most = 100
 
 // Of returns a time limit as this machine needs it.
-func Of(limit time.Duration) time.Duration { return limit * factor() }
-
-var factor = sync.OnceValue(func() time.Duration { return times(os.Getenv(Variable)) })
+func Of(limit time.Duration) time.Duration { return limit * times(os.Getenv(Variable)) }
 
 // times reads the setting. What is no number counts as unset: a hook has nobody
 // to complain to.

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Session is one agent session as its host names it.
@@ -32,6 +34,7 @@ type Session struct {
 	// it is the host and nothing that was started for the hook alone.
 	Firm   bool      `json:"firm,omitempty"`
 	Single bool      `json:"single,omitempty"` // its host has one conversation at a time
+	Title  string    `json:"title,omitempty"`  // what it works on, as its service knows it
 	Ended  bool      `json:"ended,omitempty"`  // its host said so, and a service was not there to hear it
 	Seen   time.Time `json:"seen"`
 	At     []Where   `json:"at,omitempty"`
@@ -75,7 +78,7 @@ func (b Book) Load(tool, id string) (Session, bool) {
 }
 
 func read(file string) (s Session, ok bool) {
-	data, err := os.ReadFile(file)
+	data, err := plain.ReadHere(file, plain.State)
 	return s, err == nil && json.Unmarshal(data, &s) == nil && s.ID != ""
 }
 
@@ -88,14 +91,7 @@ func (b Book) Save(s Session) {
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(b.dir, ".new-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(data)
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), b.file(s.Tool, s.ID)) != nil {
-		os.Remove(f.Name())
-	}
+	_ = plain.Write(b.file(s.Tool, s.ID), data)
 }
 
 // Remove forgets a session.
@@ -110,7 +106,7 @@ func (b Book) All() []Session {
 	if b.dir == "" {
 		return nil
 	}
-	list, err := os.ReadDir(b.dir)
+	list, err := plain.List(b.dir)
 	if err != nil {
 		return nil
 	}

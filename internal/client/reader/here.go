@@ -14,5 +14,5 @@ import (
 func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 	debug.SetGCPercent(1000) // the process ends with its answer: what it leaves is collected by that
 	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly,
-		Deltas: in.Deltas, Along: in.Along})
+		Deltas: in.Deltas, Along: in.Along, Keep: keep(), Rules: ownRules(in.Root)})
 }

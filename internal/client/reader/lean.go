@@ -30,7 +30,7 @@ func (in Request) Facts(ctx context.Context) (*coord.Analysis, error) {
 	})
 	defer grammar.Stop()
 	return analysis.WorkingTree(ctx, in.Root, in.Paths, analysis.Options{Base: in.Base, MetadataOnly: in.MetadataOnly,
-		Deltas: in.Deltas, Along: in.Along})
+		Deltas: in.Deltas, Along: in.Along, Keep: keep(), Rules: ownRules(in.Root)})
 }
 
 // portable returns deltas that JSON carries as they are, or none: paths that

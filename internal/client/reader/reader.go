@@ -11,9 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
+	"github.com/svc-hq/svc/internal/client/ownrules"
+	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
@@ -60,4 +63,20 @@ func Answer(ctx context.Context, stdin io.Reader, stdout io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// ownRules are those of the repository and of the user. Rules that svc refuses
+// count for nothing here: svc index and svc rules check say what is wrong.
+func ownRules(root string) *rules.Set {
+	found, _ := ownrules.Of(root, os.Getenv, false)
+	return found.Set
+}
+
+// keep is the folder for what holds until the files of a working copy change.
+func keep() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "svc", "known")
 }

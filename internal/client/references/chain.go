@@ -24,7 +24,7 @@ const (
 // Before is the repository as it was before some files changed. old holds what
 // they held, nil for one that was not there.
 func (r *Repo) Before(old map[string][]byte) *Repo {
-	return &Repo{files: r.files.Before(old), metadataOnly: r.metadataOnly, after: r}
+	return &Repo{files: r.files.Before(old), metadataOnly: r.metadataOnly, rules: r.rules, after: r}
 }
 
 // A Chained file has routes that depend on others.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/rules"
 )
 
@@ -51,6 +52,10 @@ func (m inMemory) Ending(end string) []string {
 func (m inMemory) Named(base string) []string {
 	return m.pick(func(b string) bool { return b == base })
 }
+
+func (m inMemory) Listed(_ string, find func() []string) []string { return find() }
+
+func (m inMemory) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
 // A circular language is how programs of one refer to themselves: lines in
 // which NAME and OTHER are names of values, TYPE and BASE of types, and FILE is

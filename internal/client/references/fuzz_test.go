@@ -11,6 +11,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
+	"github.com/svc-hq/svc/internal/client/kept"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -45,6 +46,10 @@ func (e echo) List(string) []string     { return []string{"a.go", "b.pb.go"} }
 func (e echo) Read(string) []byte       { return e }
 func (e echo) Ending(s string) []string { return []string{"lib/a" + s} }
 func (e echo) Named(b string) []string  { return []string{"lib/" + b} }
+
+func (e echo) Listed(_ string, find func() []string) []string { return find() }
+
+func (e echo) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
 // Whatever a file holds, reading it ends without a panic, and comparing it
 // with itself tells of no change.

@@ -165,7 +165,7 @@ func (r *Repo) settingPrefix(file, framework string) string {
 func (r *Repo) matchedPrefix(file, framework string, m *rules.Matcher) string {
 	var asked []*rules.Rule
 	for _, x := range m.Rules {
-		if x.Framework == framework && x.Role == "prefix" && x.Match != nil {
+		if x.Is(framework) && x.Role == "prefix" && x.Match != nil {
 			asked = append(asked, x)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 
 const (
 	maxMountDepth = 4
-	maxMountFile  = 256 << 10
+	maxMountFile  = 512 << 10
 	mountLimit    = 200 * time.Millisecond // for one such file
 )
 
@@ -31,7 +31,8 @@ var mountNames = []string{"index", "app", "server", "main", "routes", "router", 
 
 var mountWords = [][]byte{[]byte("use("), []byte(".route("), []byte("include_router("), []byte("register_blueprint("),
 	[]byte("include("), []byte("add_namespace("), []byte(".urls)"), []byte("add_router("), []byte("Mount("), []byte("add_subapp("),
-	[]byte(".blueprint("), []byte(".register("), []byte("plugin:"), []byte(".openapi("), []byte("module:"), []byte("controllers:")}
+	[]byte(".blueprint("), []byte(".register("), []byte("plugin:"), []byte(".openapi("), []byte("module:"), []byte("controllers:"),
+	[]byte("registry.extend(")}
 
 // Complete adds to a file that was read what other files say of it: the
 // prefixes of its routes, and what it uses of generated code and of packages.
@@ -43,6 +44,7 @@ func (r *Repo) Complete(file string, v *extract.Version) {
 	r.mounted(file, v)
 	r.protoUses(v)
 	r.packageUses(v)
+	r.entities(v)
 }
 
 // mounted puts the prefix under which other files mount this one in front of

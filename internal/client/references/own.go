@@ -82,7 +82,7 @@ func namesIn(text []byte) map[string]bool {
 // ownUses are the uses of a file's own definitions.
 func ownUses(o *outline.File, wanted map[string]bool) (out []usedAt) {
 	for _, n := range o.Own(wanted) {
-		u := usedAt{locate.Use{Module: ownModule, Name: n.Local, Member: n.Member}, n.Line, n.Call, n.Mark}
+		u := usedAt{Use: locate.Use{Module: ownModule, Name: n.Local, Member: n.Member}, line: n.Line, call: n.Call, mark: n.Mark}
 		if n.Member != "" && !wanted[n.Local+"."+n.Member] {
 			u.Member, u.call = "", nil // of what is not defined here only the holder counts
 		}

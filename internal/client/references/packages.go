@@ -71,7 +71,7 @@ func (r *Repo) PackageChanges(files []coord.FileFacts) {
 		f := &files[i]
 		r.eachExport(f, func(key string, s *coord.SymbolFacts) {
 			if s.Change == coord.Added || s.Change == coord.Modified || s.Compatibility == coord.Compatible || arrived[key] ||
-				len(f.Contracts) >= contract.MaxPerFile {
+				len(s.Needs) > 0 || len(f.Contracts) >= contract.MaxPerFile { // of what it needs only implementers hear, by its file
 				return
 			}
 			c, ok := contract.New(key, coord.Provides, 1)

@@ -72,6 +72,9 @@ func (r *Repo) handings(file string, h contract.Handed) []string {
 }
 
 func (r *Repo) findHandings(file string, h contract.Handed, crate string) []string {
+	if h.Param == contract.Kept {
+		return r.findKeepings(file, h)
+	}
 	lang := rules.LanguageOf(file)
 	files := slices.DeleteFunc(slices.Clone(r.files.Ending(path.Ext(file))), rules.TestPath)
 	slices.SortStableFunc(files, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
@@ -164,8 +167,8 @@ func (r *Repo) appPrefix(file, framework string) string {
 // startPrefix asks the files that may start the program.
 func (r *Repo) startPrefix(file, framework string) string {
 	lang := rules.LanguageOf(file)
-	m, err := rules.Load(rules.OrName(lang))
-	if err != nil || !slices.ContainsFunc(m.Rules, func(x *rules.Rule) bool { return x.Framework == framework && x.Role == "prefix" }) {
+	m, err := r.rules.Load(rules.OrName(lang))
+	if err != nil || !slices.ContainsFunc(m.Rules, func(x *rules.Rule) bool { return x.Is(framework) && x.Role == "prefix" }) {
 		return ""
 	}
 	if prefix := r.matchedPrefix(file, framework, m); prefix != "" {

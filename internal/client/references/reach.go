@@ -204,7 +204,7 @@ func (r *Repo) routeFiles(changed []Changed) []string {
 	var files []string
 	for i := range changed {
 		for _, file := range r.near(changed[i].Path) {
-			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && len(r.files.Text(file)) <= maxText {
+			if !seen[file] && outline.CanRead(rules.LanguageOf(file)) && r.size(file) <= maxText {
 				seen[file] = true
 				files = append(files, file)
 			}
@@ -228,7 +228,7 @@ func (r *Repo) follow(n *reach, files []string) (naming, more []string) {
 	for grew := true; grew; {
 		grew = false
 		for _, file := range files {
-			if slices.Contains(naming, file) || !n.in(r.files.Text(file)) {
+			if slices.Contains(naming, file) || !r.mayName(n, file) || !n.in(r.files.Text(file)) {
 				continue
 			}
 			naming = append(naming, file)
@@ -247,7 +247,34 @@ func (r *Repo) follow(n *reach, files []string) (naming, more []string) {
 var routeWords = []string{"outer", "oute", "Mapping", "@Get", "@Post", "ontroller", "HttpGet", "HttpPost", ".GET(", ".get(", ".post(",
 	"@Path", "urlpatterns", "lueprint", "resources", "@GET"}
 
+// A file that is looked through for names is mostly in vain: what was found in
+// it before says so without reading it.
+
+// hasRoutes is the mark of a file that may have routes.
+const hasRoutes = 1
+
+func routeMarks(text []byte) byte {
+	if slices.ContainsFunc(routeWords, func(w string) bool { return bytes.Contains(text, []byte(w)) }) {
+		return hasRoutes
+	}
+	return 0
+}
+
 func (r *Repo) mayRoute(file string) bool {
-	text := r.files.Text(file)
-	return slices.ContainsFunc(routeWords, func(w string) bool { return bytes.Contains(text, []byte(w)) })
+	if s := r.files.Sketch(file, routeMarks); s != nil {
+		return s.Marks == hasRoutes
+	}
+	return routeMarks(r.files.Text(file)) == hasRoutes
+}
+
+func (r *Repo) mayName(n *reach, file string) bool {
+	s := r.files.Sketch(file, routeMarks)
+	return s == nil || slices.ContainsFunc(n.names, s.May)
+}
+
+func (r *Repo) size(file string) int {
+	if s := r.files.Sketch(file, routeMarks); s != nil {
+		return int(s.Size)
+	}
+	return len(r.files.Text(file))
 }

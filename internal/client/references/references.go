@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/contract"
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/receivers"
 	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
@@ -34,17 +35,20 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 		call string
 	}
 	had := map[form]int{}
+	formOf := func(u usedAt) form { return form{u.Use, outline.CallKey(u.call) + u.members()} }
 	was, now := append(uses(old.Outline), ambientUses(old.Outline)...), append(uses(new.Outline), ambientUses(new.Outline)...)
 	if own := ownNames(old.Outline, new.Outline); len(own) > 0 {
 		was, now = append(was, ownUses(old.Outline, own)...), append(now, ownUses(new.Outline, own)...)
 	}
+	owned, owning := r.ownedUses(old.Outline, new.Outline)
+	was, now = append(was, owned...), append(now, owning...)
 	for _, u := range was {
-		had[form{u.Use, outline.CallKey(u.call)}]++
+		had[formOf(u)]++
 	}
 	more := growth(old.Outline, new.Outline, eachUse(old.Outline, was), eachUse(new.Outline, now))
 	told := map[string]bool{}
 	for _, u := range now {
-		f := form{u.Use, outline.CallKey(u.call)}
+		f := formOf(u)
 		if had[f]--; had[f] >= 0 || len(out) >= contract.MaxPerFile {
 			continue
 		}
@@ -53,17 +57,22 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 		switch u.Module {
 		case ownModule:
 			key, call = symbols.Key(new.Outline.Lang, new.Outline.Path, u.Full()), u.call
+		case ownedModule:
+			file, name, _ := strings.Cut(u.Name, "#")
+			key, call = symbols.Key(rules.LanguageOf(file).Name, file, name), u.call
 		case ambientModule:
 			key, call = r.resolveAmbient(new.Outline, u)
 		default:
 			key, via, call = r.resolve(new.Outline, u)
 		}
-		if id := key + " " + outline.CallKey(call); key != "" && !told[id] {
+		if id := key + " " + outline.CallKey(call) + u.members(); key != "" && !told[id] {
 			told[id] = true
 			if r.metadataOnly {
 				call = call.Hidden()
 			}
-			out = append(out, coord.Reference{Key: key, Line: int(u.line) + 1, Call: call, In: more[u.Use], Via: via})
+			out = append(out, coord.Reference{
+				Key: key, Line: int(u.line) + 1, Call: call, In: more[u.Use], Via: via, Typed: u.typed, Whole: u.whole, Has: u.has,
+			})
 		}
 	}
 	for _, u := range onlyImported(old.Outline, new.Outline) {
@@ -100,6 +109,18 @@ type usedAt struct {
 	line uint32
 	call *coord.Call
 	mark bool
+
+	typed bool     // the code does not name its owner
+	whole bool     // it implements or makes one, and must have all members
+	has   []string // those that it has
+}
+
+// members tells uses apart by what they must have.
+func (u *usedAt) members() string {
+	if !u.whole {
+		return ""
+	}
+	return " {" + strings.Join(u.has, ",") + "}"
 }
 
 // uses joins uses of imported names with their imports.
@@ -118,7 +139,7 @@ func uses(o *outline.File) []usedAt {
 		if im.Name == "" && n.Member == "" {
 			continue // the module is only handed on
 		}
-		out = append(out, usedAt{u, n.Line, n.Call, n.Mark})
+		out = append(out, usedAt{Use: u, line: n.Line, call: n.Call, mark: n.Mark})
 	}
 	return out
 }
@@ -127,7 +148,9 @@ func uses(o *outline.File) []usedAt {
 // them during one analysis.
 type Repo struct {
 	files        *locate.Files
-	metadataOnly bool  // names of arguments stay here
+	metadataOnly bool // names of arguments stay here
+	standing     bool // files are read as they stand: nothing in them is new
+	rules        *rules.Set
 	after        *Repo // of one as it was before some files changed: with them changed
 	modules      moduleCache
 }
@@ -137,25 +160,42 @@ func Open(t locate.Tree, metadataOnly bool) *Repo {
 	return &Repo{files: locate.In(t), metadataOnly: metadataOnly}
 }
 
+// Under makes it read files by the rules of a repository.
+func (r *Repo) Under(own *rules.Set) *Repo {
+	r.rules = own
+	return r
+}
+
+// Standing makes it read files as they stand. Whose member x.m is, is then not
+// asked: it is for the few lines of an edit, and bounded for them.
+func (r *Repo) Standing() *Repo {
+	r.standing = true
+	return r
+}
+
 // A moduleCache remembers what other files say during one analysis.
 type moduleCache struct {
-	nuxt         map[string]string            // names that Nuxt gives all files, and theirs
-	questions    outline.Trail[question]      // that are asked at the moment
-	asking       int                          // how many of them are about names
-	clients      map[string]string            // base addresses of clients, by file#name
-	csharpProtos map[string]*protoNamespace   // what .proto files put into namespaces of C#
-	protoOptions map[string]string            // protobuf packages, by an option and what it says
-	handings     memo[string, []string]       // prefixes of routers that are handed to functions
-	prefixes     map[string]string            // of whole programs
-	read         map[string]*extract.Version  // files as they are, nothing added
-	versions     map[string]*extract.Version  // of other files
-	wirings      map[string]*extract.Wiring   // of files that may mount others
-	requests     map[string][]extract.Request // functions of files that are HTTP calls
-	mounts       memo[string, mounting]       // of files
+	nuxt         map[string]string             // names that Nuxt gives all files, and theirs
+	questions    outline.Trail[question]       // that are asked at the moment
+	asking       int                           // how many of them are about names
+	clients      map[string]string             // base addresses of clients, by file#name
+	csharpProtos map[string]*protoNamespace    // what .proto files put into namespaces of C#
+	protoOptions map[string]string             // protobuf packages, by an option and what it says
+	handings     memo[string, []string]        // prefixes of routers that are handed to functions
+	prefixes     map[string]string             // of whole programs
+	read         map[string]*extract.Version   // files as they are, nothing added
+	versions     map[string]*extract.Version   // of other files
+	wirings      map[string]*extract.Wiring    // of files that may mount others
+	requests     map[reached][]extract.Request // functions of files that are HTTP calls
+	migrated     map[string]bool               // tables that migrations make
+	cutRequests  bool                          // files were too far to be asked for theirs
+	mounts       memo[string, mounting]        // of files
+
+	receivers *receivers.Reader
+	owners    map[string]*outline.File // files that types come from
 
 	meanings map[meaning][]bodies.Place // of names, in files and in the whole repository
 	eval     *bodies.Eval
-	sources  map[string][]string // files by their ending
 }
 
 // resolve returns the key of what is used, the file that hands it on, if one
@@ -192,7 +232,9 @@ func ambientUses(o *outline.File) []usedAt {
 	var out []usedAt
 	for _, n := range o.Ambient {
 		if !own[n.Local] {
-			out = append(out, usedAt{locate.Use{Module: ambientModule, Name: n.Local, Member: n.Member}, n.Line, n.Call, n.Mark})
+			out = append(out, usedAt{
+				Use: locate.Use{Module: ambientModule, Name: n.Local, Member: n.Member}, line: n.Line, call: n.Call, mark: n.Mark,
+			})
 		}
 	}
 	return out

@@ -249,6 +249,7 @@ func doorTo(q extract.Request, name, local string) (door, bool) {
 // or through the types that it names.
 func (r *Repo) doorsOf(v *extract.Version, depth int) (out []door) {
 	if depth >= maxRequestDepth {
+		r.modules.cutRequests = true
 		return nil
 	}
 	o := v.Outline
@@ -332,24 +333,40 @@ func (r *Repo) mayRequest(file string) bool {
 // HTTP clients are.
 func (r *Repo) requestsOf(file string, depth int) []extract.Request {
 	file = path.Clean(file)
-	if known, ok := r.modules.requests[file]; ok {
+	if known, ok := r.modules.requests[reached{file, 0}]; ok {
+		return known
+	}
+	if known, ok := r.modules.requests[reached{file, depth}]; ok {
+		r.modules.cutRequests = true
 		return known
 	}
 	if r.modules.requests == nil {
-		r.modules.requests = map[string][]extract.Request{}
+		r.modules.requests = map[reached][]extract.Request{}
 	}
-	r.modules.requests[file] = nil // also ends a circle
-	v := r.versionOf(file)
-	if v == nil {
-		return nil
+	before := r.modules.cutRequests
+	r.modules.cutRequests = false
+	var out []extract.Request
+	if v := r.readVersion(file); v != nil {
+		r.requested(v, depth)
+		out = v.Requests
+		for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
+			out = append(out, extract.ClientRequests(name, v.Clients[name])...)
+		}
 	}
-	r.requested(v, depth)
-	out := v.Requests
-	for _, name := range slices.Sorted(maps.Keys(v.Clients)) {
-		out = append(out, extract.ClientRequests(name, v.Clients[name])...)
+	at := reached{file: file}
+	if r.modules.cutRequests {
+		at.depth = depth
 	}
-	r.modules.requests[file] = out
+	r.modules.requests[at] = out
+	r.modules.cutRequests = r.modules.cutRequests || before
 	return out
+}
+
+// reached is a file as it is known after some files; 0 if none was left out for
+// being too far.
+type reached struct {
+	file  string
+	depth int
 }
 
 // maxVersions bounds the other files that are kept.
@@ -407,7 +424,7 @@ func (r *Repo) Read(file string, limit time.Duration, fetch func() ([]byte, erro
 			return nil, err
 		}
 	}
-	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source}
+	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source, Rules: r.rules}
 	if err := s.Read(nil, limit); err != nil {
 		return nil, err
 	}
@@ -422,7 +439,7 @@ func (r *Repo) parse(file string) *extract.Version {
 	if len(source) == 0 || len(source) > maxMountFile {
 		return nil
 	}
-	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source}
+	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source, Rules: r.rules}
 	if s.Read(nil, mountLimit) != nil {
 		return nil
 	}

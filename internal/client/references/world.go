@@ -197,35 +197,31 @@ func (w world) search(o *outline.File, name string, classes bool) (out []bodies.
 	return out
 }
 
-// files are those of a file's language, the nearest folders' first.
+// files are those of a file's language that are neither tests nor generated;
+// none where they are too many.
 func (w world) files(o *outline.File) []string {
 	ext := path.Ext(o.Path)
-	if all, ok := w.r.modules.sources[ext]; ok {
-		return all
-	}
-	if w.r.modules.sources == nil {
-		w.r.modules.sources = map[string][]string{}
-	}
-	endings := []string{ext}
-	switch ext {
-	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs":
-		endings = []string{".ts", ".tsx", ".js", ".jsx", ".mjs"}
-	case ".java", ".kt":
-		endings = []string{".java", ".kt"}
-	}
-	var all []string
-	for _, end := range endings {
-		for _, f := range w.r.files.Ending(end) {
-			if !rules.TestPath(f) && !rules.GeneratedPath(f) && !strings.HasSuffix(f, ".d.ts") {
+	return w.r.files.Listed("searched "+ext, func() (all []string) {
+		endings := []string{ext}
+		switch ext {
+		case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs":
+			endings = []string{".ts", ".tsx", ".js", ".jsx", ".mjs"}
+		case ".java", ".kt":
+			endings = []string{".java", ".kt"}
+		}
+		for _, end := range endings {
+			for _, f := range w.r.files.Ending(end) {
+				if rules.TestPath(f) || rules.GeneratedPath(f) || strings.HasSuffix(f, ".d.ts") {
+					continue
+				}
+				if len(all) == maxSearched {
+					return nil
+				}
 				all = append(all, f)
 			}
 		}
-	}
-	if len(all) > maxSearched {
-		all = nil
-	}
-	w.r.modules.sources[ext] = all
-	return all
+		return all
+	})
 }
 
 // definingWords stand before the name of what is defined.

@@ -142,6 +142,11 @@ func (c *Client) CheckScope(ctx context.Context, in wire.ScopeCheck) (wire.Scope
 	return post[wire.ScopeChecked](ctx, c, "/v1/scope-check", in)
 }
 
+// CheckPush asks whether commits may arrive on a branch.
+func (c *Client) CheckPush(ctx context.Context, in wire.CheckPush) (wire.PushChecked, error) {
+	return post[wire.PushChecked](ctx, c, "/v1/push-check", in)
+}
+
 // Presence returns teammates' live agents.
 func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[wire.Online], error) {
 	return get[wire.Page[wire.Online]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
@@ -240,8 +245,9 @@ func (c *Client) Visit(ctx context.Context, name string, client wire.HookClient,
 }
 
 // StartDevice begins a login in the browser.
-func (c *Client) StartDevice(ctx context.Context, hostname string) (wire.DeviceStarted, error) {
-	return post[wire.DeviceStarted](ctx, c, "/v1/auth/device", wire.StartDevice{Hostname: hostname, CLIVersion: version.Version})
+func (c *Client) StartDevice(ctx context.Context, hostname string, admin bool) (wire.DeviceStarted, error) {
+	in := wire.StartDevice{Hostname: hostname, CLIVersion: version.Version, Admin: admin}
+	return post[wire.DeviceStarted](ctx, c, "/v1/auth/device", in)
 }
 
 // PollDevice asks whether the login was approved. Not yet is a problem of

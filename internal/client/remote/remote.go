@@ -6,6 +6,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -30,10 +30,10 @@ const maxReply = 32 << 20
 
 // A Client calls one server with one token.
 type Client struct {
-	reached func()
 	server  string
 	token   string
 	session [2]string // the id and the key of the session that speaks, if one does
+	renew   string    // what to run when the token is rejected
 	http    *http.Client
 }
 
@@ -42,7 +42,7 @@ type Options struct {
 	Insecure  bool              // allow plain http beyond this machine
 	Transport http.RoundTripper // nil for one that heeds the proxy variables
 	Timeout   time.Duration     // of one call; 0 for 30 seconds
-	Reached   func()            // called when the server has first answered a call; nil for nothing
+	Renew     string            // what to run when the token is rejected; "" for svc login
 }
 
 // New returns a client of server. An empty token makes one that can only log
@@ -54,14 +54,11 @@ func New(server, token string, opt Options) (*Client, error) {
 	if opt.Timeout == 0 {
 		opt.Timeout = 30 * time.Second
 	}
-	if opt.Reached == nil {
-		opt.Reached = func() {}
-	}
 	return &Client{
-		reached: sync.OnceFunc(opt.Reached),
-		server:  strings.TrimRight(server, "/"),
-		token:   token,
-		http:    &http.Client{Transport: opt.Transport, Timeout: opt.Timeout, CheckRedirect: stay},
+		renew:  cmp.Or(opt.Renew, "svc login"),
+		server: strings.TrimRight(server, "/"),
+		token:  token,
+		http:   &http.Client{Transport: opt.Transport, Timeout: opt.Timeout, CheckRedirect: stay},
 	}, nil
 }
 
@@ -146,9 +143,6 @@ func (c *Client) exchange(ctx context.Context, method, path string, header http.
 		return c.unreachable(ctx, err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode < http.StatusInternalServerError {
-		c.reached()
-	}
 	seen(res)
 	return c.decode(res, out)
 }
@@ -210,7 +204,7 @@ func (c *Client) problemOf(res *http.Response, err error) error {
 	}
 	if e.Kind == problem.Unauthorized && res.Request.Header.Get("Authorization") != "" {
 		why, _, _ := strings.Cut(e.Detail, ";") // what to do next is ours to say
-		e.Detail = fmt.Sprintf("%s rejected the token (%s); run svc login", c.server, strings.TrimSuffix(why, "."))
+		e.Detail = fmt.Sprintf("%s rejected the token (%s); run %s", c.server, strings.TrimSuffix(why, "."), c.renew)
 	}
 	return e
 }

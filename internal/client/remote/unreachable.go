@@ -53,7 +53,7 @@ func cause(err error) string {
 	case errors.As(err, &host):
 		return "its certificate is for another host: " + host.Error() + "; use the name that it is for"
 	case errors.As(err, &cert):
-		return "its certificate is not valid: " + cert.Err.Error() + "; if it has expired, whoever runs the server must renew it"
+		return "its certificate is not valid: " + cert.Err.Error() + "; if it has expired, the server's administrator must renew it"
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS; is it a plain http server?"
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

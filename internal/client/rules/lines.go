@@ -6,6 +6,7 @@ package rules
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -114,6 +115,9 @@ func linesOf(file []byte) []Line {
 func frameworkFiles(lang string) ([]string, error) {
 	dir := Folder(lang)
 	entries, err := fs.ReadDir(rulesFS, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // a language of whose frameworks nothing is known
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}

@@ -14,6 +14,8 @@ import (
 // A Rule says what is a contract. rules/README.md describes the options.
 type Rule struct {
 	Framework string
+	Line      int    // in its file
+	own       bool   // people wrote it for their framework
 	Role      string // provides, uses; or scope, group, mount, shape: what helps others
 	Contract  string // http, db, event, config
 	Calls     []string
@@ -117,7 +119,7 @@ var options = []string{
 	"call", "mark", "read", "base", "export", "set", "fields", "match", "then", "under", "file", // triggers
 	"on", "min", "not-in", "has", "not-arg", "arg", "all", "class", // conditions
 	"path", "method", "strip", "prefix", "name", "like", "whole", "var", "table", "column", "columns", "to", "op", "out", "in", "shape",
-	"handler", "rest", "path-optional", "slash", "calls", "relative", "block", "invoke", "view", "of", "version", "up", "mounted",
+	"handler", "rest", "path-optional", "slash", "calls", "relative", "block", "invoke", "view", "of", "version", "up", "item", "mounted",
 	"open", "wrapped", "given", "paired", "case", "strip-braces",
 }
 
@@ -138,7 +140,7 @@ func parseRule(framework string, needs []string, l Line) (*Rule, error) {
 			return nil, fmt.Errorf("the option %s= is there twice", o.Key)
 		}
 	}
-	r := &Rule{Framework: framework, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
+	r := &Rule{Framework: framework, Line: l.Number, Role: l.Words[0], Contract: l.Words[1], Needs: needs, Options: l.Options}
 	list := func(key string) []string {
 		if v := l.Options.Get(key); v != "" {
 			return strings.Split(v, ",")

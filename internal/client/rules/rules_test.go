@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -29,6 +27,34 @@ func TestARuleThatCannotMeanAnythingIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "go/made.rules:3: "+want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// What people write for their own framework is held to the same, and to what
+// only svc's own tests hold svc's rules to.
+func TestOwnRulesAreReadOrRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"provides http call=get path=0|first":           `nobody knows the selector "first" of path=`,
+		"provides http call=get min=two path=0":         "min= wants a number",
+		"provides http match=(x path=0":                 "the pattern of match= is none",
+		"provides http match=GET":                       "has no group",
+		"provides http call=get pathh=0":                "nobody knows the option pathh=",
+		"provides http call=acme.route method=0 path=1": "",
+	} {
+		set, err := Own(Source{Name: ".svc/rules/go/acme.rules", Lang: "go", Text: []byte("# ours\n" + text + "\n")})
+		switch {
+		case want == "" && (err != nil || set.Hash() == ""):
+			t.Errorf("%q: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), ".svc/rules/go/acme.rules:2: ") || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	_, err := Own(Source{Name: ".svc/rules/cobol/acme.rules", Lang: "cobol", Text: []byte("# ours\n")})
+	if err == nil || !strings.Contains(err.Error(), `svc reads no language "cobol"`) {
+		t.Errorf("a language that nobody reads: %v", err)
+	}
+	if set, err := Own(); set != nil || err != nil || set.Hash() != "" {
+		t.Errorf("no rules: %v, %v", set, err)
 	}
 }
 
@@ -78,10 +104,21 @@ func TestEveryFolderLoads(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		for _, r := range m.Rules {
-			if err := sound(r); err != nil {
-				t.Errorf("%s %s: %v", e.Name(), r.Framework, err)
+		files, _ := frameworkFiles(e.Name())
+		for _, file := range files {
+			lines, err := Lines(file)
+			if err != nil {
+				t.Fatal(err)
 			}
+			some, err := parse(file, lines)
+			if err == nil {
+				err = check(file, lines, some)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, r := range m.Rules {
 			for _, name := range r.Calls {
 				if !m.WantsCall(name[strings.LastIndexByte(name, '.')+1:]) {
 					t.Errorf("%s %s: call %s is not wanted", e.Name(), r.Framework, name)
@@ -89,29 +126,6 @@ func TestEveryFolderLoads(t *testing.T) {
 			}
 		}
 	}
-}
-
-// sound tells whether a rule's expressions can be compiled, and have the groups
-// that are read.
-func sound(r *Rule) error {
-	for _, key := range []string{"file", "match", "then", "under"} {
-		if _, err := regexp.Compile(r.Options.Get(key)); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	if r.Match != nil && r.Contract == "event" {
-		if r.Match().SubexpIndex("name") < 0 && r.Match().SubexpIndex("text") < 0 {
-			return errors.New("match: want a group called name or text")
-		}
-	} else if r.Match != nil && r.Match().NumSubexp() != 2 && r.Match().SubexpIndex("path") < 0 {
-		return errors.New("match: want two groups, a method and a path, or one called path")
-	}
-	for key, e := range map[string]Expr{"then": r.Then, "under": r.Under} {
-		if e != nil && (e().NumSubexp() != 1 || r.Match == nil && (key == "then" || r.Role != "uses")) {
-			return fmt.Errorf("%s: want one group, beside match=, or the call of a client", key)
-		}
-	}
-	return nil
 }
 
 func TestNamesOfFiles(t *testing.T) {

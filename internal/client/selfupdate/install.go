@@ -51,9 +51,9 @@ func Running(now func() time.Time) (Program, error) {
 	return Program{Path: path, Version: version.Version, OS: runtime.GOOS, Arch: runtime.GOARCH, Now: now}, nil
 }
 
-// Install replaces the program by release r, which server told of. It returns
-// with the new program in place and tried, or with the old one untouched.
-func (p Program) Install(ctx context.Context, r wire.Release, server string) error {
+// Install replaces the program by release r, whose manifest is at an address. It
+// returns with the new program in place and tried, or with the old one untouched.
+func (p Program) Install(ctx context.Context, r wire.Release, manifest string) error {
 	if !Newer(r, p.Version) {
 		return fmt.Errorf("%s is not newer than %s; svc never goes back", r.Version, p.Version)
 	}
@@ -61,7 +61,7 @@ func (p Program) Install(ctx context.Context, r wire.Release, server string) err
 	if err != nil {
 		return err
 	}
-	from, err := artifactURL(server, art.URL)
+	from, err := artifactURL(manifest, art.URL)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (p Program) artifact(r wire.Release) (wire.Artifact, error) {
 	return wire.Artifact{}, fmt.Errorf("release %s has no program for %s/%s", r.Version, p.OS, p.Arch)
 }
 
-func artifactURL(server, ref string) (string, error) {
-	base, err := url.Parse(server + wire.ReleasePath)
+func artifactURL(manifest, ref string) (string, error) {
+	base, err := url.Parse(manifest)
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +223,7 @@ func (p Program) sweep() {
 
 func writeError(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "read-only") {
-		return fmt.Errorf("cannot write to %s: %w; run svc update as a user who may, or install svc anew; nothing was changed",
+		return fmt.Errorf("cannot write to %s: %w; run svc update as a user who may, or reinstall svc; nothing was changed",
 			filepath.Dir(path), err)
 	}
 	return fmt.Errorf("%w; nothing was changed", err)

@@ -19,7 +19,8 @@ var managers = []manager{
 	{"Nix", "/nix/store/", "nix profile upgrade svc"},
 	{"Snap", "/snap/", "sudo snap refresh svc"},
 	{"Flatpak", "/flatpak/", "flatpak update svc"},
-	{"npm", "/node_modules/", "npm install --global svc@latest"},
+	{"npx", "/_npx/", "npx @svc-hq/svc@latest up"},
+	{"npm", "/node_modules/", "npm install --global @svc-hq/svc@latest"},
 	{"Scoop", "/scoop/apps/", "scoop update svc"},
 	{"Chocolatey", "/chocolatey/", "choco upgrade svc"},
 	{"WinGet", "/WinGet/Packages/", "winget upgrade svc"},
@@ -30,12 +31,15 @@ var managers = []manager{
 
 // systems are the package managers that own /usr/bin, known by their records.
 var systems = []struct{ name, record, command string }{
-	{"apt", "/var/lib/dpkg/info/svc.list", "sudo apt install --only-upgrade svc"},
+	{"a Debian package", "/var/lib/dpkg/info/svc.list", "sudo apt install ./svc_VERSION_ARCH.deb, with the newest of " + Page},
 	{"pacman", "/var/lib/pacman/local", "sudo pacman -Syu svc"},
 	{"apk", "/lib/apk/db/installed", "sudo apk upgrade svc"},
 	{"dnf", "/var/lib/dnf", "sudo dnf upgrade svc"},
 	{"rpm", "/var/lib/rpm", "sudo zypper update svc"},
 }
+
+// Page is where people find the releases.
+const Page = "https://github.com/svc-hq/svc/releases"
 
 // ManagedBy returns which package manager installed the program at path, and
 // the command that updates it; ok is false if none did.

@@ -61,6 +61,9 @@ func Sign(r wire.Release, keyID string, key ed25519.PrivateKey) (wire.Release, e
 // ErrNoKeys means that this build was not released by anybody.
 var ErrNoKeys = errors.New("this build holds no release key, so it cannot tell a real release; install a released svc instead")
 
+// ErrUnsigned means that a server only says which version it has itself.
+var ErrUnsigned = errors.New("no signed release is offered here, and others are refused")
+
 // Verify reads a manifest and returns its release if one of keys signed it
 // and it has not expired.
 func (keys Keys) Verify(manifest []byte, now time.Time) (wire.Release, error) {
@@ -73,7 +76,7 @@ func (keys Keys) Verify(manifest []byte, now time.Time) (wire.Release, error) {
 	}
 	key, ok := keys[r.KeyID]
 	if r.KeyID == "" {
-		return r, errors.New("no signed release is offered here, and others are refused")
+		return r, ErrUnsigned
 	}
 	if !ok {
 		return r, fmt.Errorf("the release is signed with key %q, which this svc does not know; refused", r.KeyID)
@@ -87,7 +90,7 @@ func (keys Keys) Verify(manifest []byte, now time.Time) (wire.Release, error) {
 		return r, errors.New("the release's signature is wrong: somebody changed it; refused")
 	}
 	if r.ExpiresAt != nil && coord.TimeOf(now) > *r.ExpiresAt {
-		return r, fmt.Errorf("the release manifest expired at %s; the server tells of no newer one", r.ExpiresAt)
+		return r, fmt.Errorf("the release manifest expired at %s; the server offers no newer one", r.ExpiresAt)
 	}
 	if !semver.IsValid("v" + r.Version) {
 		return r, fmt.Errorf("the release has no proper version: %q", r.Version)

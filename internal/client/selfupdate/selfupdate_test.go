@@ -177,7 +177,7 @@ func TestInstall(t *testing.T) {
 			t.Cleanup(srv.Close)
 			p := selfupdate.Program{Path: path, Version: tt.current, OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
 			r := release(bin, tt.change)
-			err := p.Install(t.Context(), r, srv.URL)
+			err := p.Install(t.Context(), r, srv.URL+wire.ReleasePath)
 			got, _ := os.ReadFile(path)
 			if left, _ := filepath.Glob(filepath.Join(dir, ".svc-update-*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
@@ -210,7 +210,8 @@ func TestPackageManagersAreKnownByTheirPlace(t *testing.T) {
 		"/usr/local/Cellar/svc/1.0/bin/svc":                   "brew upgrade svc",
 		"/nix/store/abc-svc-1.0/bin/svc":                      "nix profile upgrade svc",
 		"/Users/a/.local/share/mise/installs/svc/1.0/bin/svc": "mise upgrade svc",
-		"/usr/lib/node_modules/svc/bin/svc":                   "npm install --global svc@latest",
+		"/usr/lib/node_modules/svc/bin/svc":                   "npm install --global @svc-hq/svc@latest",
+		"/home/me/.npm/_npx/1f/node_modules/svc/bin/svc":      "npx @svc-hq/svc@latest up",
 		"/Users/a/bin/svc":                                    "",
 		"/usr/local/bin/svc":                                  "",
 	} {
@@ -234,7 +235,7 @@ func TestAProgramThatFailsInPlaceIsTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := selfupdate.Program{Path: path, Version: "1.1.0", OS: "testos", Arch: "testarch", Now: func() time.Time { return now }}
-	err := p.Install(t.Context(), release(bin, nil), srv.URL)
+	err := p.Install(t.Context(), release(bin, nil), srv.URL+wire.ReleasePath)
 	if err == nil || !strings.Contains(err.Error(), "the old one is back in place") {
 		t.Errorf("err = %v", err)
 	}

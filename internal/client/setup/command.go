@@ -38,9 +38,12 @@ func powershell(host, event string) string {
 
 // ourCommand matches every form that svc init writes or once wrote. A command
 // of the user's that merely calls svc somewhere is not ours.
-var ourCommand = lazy.Regexp(`^(command -v svc >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
-	`where /q svc \|\| exit 0 & |if \(Get-Command svc -ErrorAction SilentlyContinue\) \{ )?` +
-	`("?[^\s"|&;]*[/\\])?svc(\.exe)?"? hook( |$)`)
+var ourCommand = lazy.Regexp(`^(command -v ` + anySvc + ` >/dev/null 2>&1 \|\| (exit 0|\{ echo '[^']*'; exit 0; \}); |` +
+	`where /q svc \|\| exit 0 & |if not exist ` + anySvc + ` exit 0 & |` +
+	`if \(Get-Command ` + anySvc + ` -ErrorAction SilentlyContinue\) \{ (?:& )?)?` + anySvc + ` hook( |$)`)
+
+// anySvc matches svc by its name or by a path, quoted or not.
+const anySvc = `(?:'[^'"|&;]*[/\\]svc(?:\.exe)?'|"[^'"|&;]*[/\\]svc(?:\.exe)?"|(?:"?[^\s'"|&;]*[/\\])?svc(?:\.exe)?"?)`
 
 // isOurHandler reports whether a handler of a host's hook file runs svc hook:
 // in its command for any shell, also where the arguments stand apart.
@@ -86,4 +89,4 @@ func isOurServer(v any) bool {
 	return ourServer().MatchString(strings.Join(words, " "))
 }
 
-var ourServer = lazy.Regexp(`^(\S*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)
+var ourServer = lazy.Regexp(`^(.*[/\\])?svc(\.exe)? mcp(-headers)?( |$)`)

@@ -1,11 +1,18 @@
 package setup
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/svc-hq/svc/internal/core/lazy"
 )
 
 // A hookTable is what one host's hook file must hold.
@@ -261,6 +268,7 @@ func (t *hookTable) removeCompanion(d *jsonDoc) {
 // lacks says what is missing of the table, one phrase each; present whether
 // any of it is there.
 func (t *hookTable) lacks(d *jsonDoc, host string) (present bool, missing []string) {
+	shared := map[string]int{} // a cause that entries have in common is told once
 	for i, e := range t.events {
 		entry := t.entry(d, i)
 		switch {
@@ -268,10 +276,17 @@ func (t *hookTable) lacks(d *jsonDoc, host string) (present bool, missing []stri
 			missing = append(missing, t.absent(i))
 		case !sameJSON(entry, t.render(host, e)):
 			present = true
-			missing = append(missing, t.difference(entry, e))
+			if cause := unlike(decode(entry), t.render(host, e)); cause != "" {
+				shared[cause]++
+			} else {
+				missing = append(missing, t.difference(entry, e))
+			}
 		default:
 			present = true
 		}
+	}
+	for _, cause := range slices.Sorted(maps.Keys(shared)) {
+		missing = append(missing, fmt.Sprintf("%d of %d hooks %s", shared[cause], len(t.events), cause))
 	}
 	return present, missing
 }
@@ -322,6 +337,61 @@ func (t *hookTable) difference(entry *hujson.Value, e hookEvent) string {
 		}
 	}
 	return fmt.Sprintf("the hook on %s is of another version", e.name)
+}
+
+// unlike says in which way the program or the time limit of an entry differs
+// from what we write, for people; "" if it differs in another way.
+func unlike(entry any, want object) string {
+	have, text := shownStrings(entry), string(mustJSON(want))
+	for _, s := range have.texts {
+		if at := startedProgram().FindStringSubmatch(s); at != nil && !strings.Contains(text, strings.Trim(string(mustJSON(at[1])), `"`)) {
+			if _, err := os.Stat(at[1]); filepath.IsAbs(at[1]) && err != nil {
+				return "start " + at[1] + ", which is not there"
+			}
+			return "start " + at[1] + ", which is not the svc that is set up now"
+		}
+	}
+	var ours any
+	if json.Unmarshal([]byte(text), &ours) != nil || have.timeout == nil ||
+		fmt.Sprint(have.timeout) == fmt.Sprint(shownStrings(ours).timeout) {
+		return ""
+	}
+	return fmt.Sprintf("have a time limit of %v, and svc writes %v", have.timeout, shownStrings(ours).timeout)
+}
+
+// startedProgram finds the program in a command of ours.
+var startedProgram = lazy.Regexp(`(?:^|[;&{] *)['"]?([^\s'";&]*svc(?:\.exe)?)['"]? hook `)
+
+// what an entry holds that people set: its texts, and its time limit.
+type entryParts struct {
+	texts   []string
+	timeout any
+}
+
+func shownStrings(v any) (p entryParts) {
+	switch x := v.(type) {
+	case string:
+		p.texts = []string{x}
+	case []any:
+		for _, sub := range x {
+			in := shownStrings(sub)
+			p.texts, p.timeout = append(p.texts, in.texts...), cmp.Or(p.timeout, in.timeout)
+		}
+	case map[string]any:
+		for key, sub := range x {
+			in := shownStrings(sub)
+			if key == "timeout" || key == "timeoutSec" {
+				in.timeout = sub
+			}
+			p.texts, p.timeout = append(p.texts, in.texts...), cmp.Or(p.timeout, in.timeout)
+		}
+	}
+	return p
+}
+
+func mustJSON(v any) []byte {
+	text, _ := json.Marshal(v)
+	return text
 }
 
 func alternatives(matcher string) []string {

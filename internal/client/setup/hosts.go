@@ -35,6 +35,8 @@ type hostFile struct {
 	yaml   *yamlEntry
 	plugin bool   // the whole file is the host's plugin
 	text   string // the whole file is this
+
+	program string // where svc is, if the file names it by its path
 }
 
 // hasHooks reports whether the file makes the host call svc.

@@ -252,7 +252,7 @@ func TestStatus(t *testing.T) {
 				Missing: []string{"no hook on SessionStart", "no hook on UserPromptSubmit",
 					"the hook on PreToolUse lacks ExitPlanMode", "no hook on PostToolUse", "no hook on Stop", "no hook on SessionEnd",
 					"the hook on PreToolUse lacks PowerShell", "the hook on PostToolUse lacks PowerShell",
-					"the hook on PreToolUse lacks Read", "no hook on PostToolUseFailure"},
+					"the hook on PreToolUse lacks Read", "the hook on PostToolUse lacks mcp__.*", "no hook on PostToolUseFailure"},
 			},
 			server: setup.Part{File: ".mcp.json", Present: true, Missing: []string{"it is of another version"}},
 		},
@@ -337,7 +337,7 @@ func TestTrust(t *testing.T) {
 		},
 		{"Codex, all hooks", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", stopHash)}, setup.Trusted},
 		{"Codex, an older hook on Stop", "codex", files{".codex/config.toml": project + hooks + key("stop:1:0", "x")}, setup.Stale},
-		{"Codex, unreadable", "codex", files{".codex/config.toml": "= ="}, setup.TrustUnknown},
+		{"Codex, unreadable", "codex", files{".codex/config.toml": "= ="}, setup.Damaged},
 		{"Claude Code", "claude_code", files{".claude.json": `{"projects":{"` + dir + `":{"hasTrustDialogAccepted":true}}}`}, setup.Trusted},
 		{"Claude Code, not yet", "claude_code", files{".claude.json": `{"projects":{}}`}, setup.Untrusted},
 		{

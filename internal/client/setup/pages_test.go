@@ -84,7 +84,7 @@ func hostPage(t *testing.T, h *host.Host, all string) string {
 			say("Then: %s.\n", strings.TrimSuffix(note, "."))
 		}
 	} else {
-		say("\nIt has no hooks that hold for every folder, so `svc up` writes none: say `svc init` in each repository.\n")
+		say("\nIt has no hooks that hold for every folder, so `svc up` writes none: run `svc init` in each repository.\n")
 	}
 	if home := setup.HomeFiles([]string{h.ID}); len(home) > 0 {
 		say("With `svc init --home` also `%s`, where it keeps its tool servers.\n", strings.Join(home, "`, `"))

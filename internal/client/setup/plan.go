@@ -27,6 +27,11 @@ type Options struct {
 	// User sets up the user's home folder, Home, instead of a repository: hooks
 	// that hosts run in whatever folder they are started.
 	User bool
+	// Program is the path of svc, which the files in the home folder name when
+	// User is set; without it they name svc and leave the rest to the PATH.
+	Program string
+	// System is the folder above /etc; "" for the machine's own.
+	System string
 	// StatusLine puts svc prompt where a host of the user shows it, or takes it
 	// out there.
 	StatusLine bool
@@ -295,11 +300,11 @@ func (p *planner) applyPlugin(h *Host, f *hostFile, d *draft) error {
 	if !ok || path.Base(name) != path.Base(f.paths[0]) {
 		return fmt.Errorf("no plugin %s for %s in this build", path.Base(f.paths[0]), h.ID)
 	}
-	return d.own(content)
+	return d.own(f.placed(content))
 }
 
 // ourFile matches files that are ours as a whole.
-var ourFile = lazy.Regexp(`\bsvc\b\W{1,12}hook\b|"name"\s*:\s*"svc"`)
+var ourFile = lazy.Regexp(`\bsvc(\.exe)?\b\W{1,12}hook\b|"name"\s*:\s*"svc"`)
 
 // own makes the whole file ours.
 func (d *draft) own(content []byte) error {

@@ -28,6 +28,7 @@ const (
 	Trusted      Trust = "trusted" // the user has accepted the project and every hook
 	Stale        Trust = "stale"   // accepted, but the hooks have changed since
 	Untrusted    Trust = "untrusted"
+	Damaged      Trust = "damaged" // the host's settings cannot be read, by the host either
 )
 
 // A Report is how a host's set-up stands in a repository. Server is empty where
@@ -89,7 +90,7 @@ func (p *planner) pluginCurrent(h *Host, f *hostFile) bool {
 	}
 	_, content, ok := p.opts.Plugin(h.ID)
 	data, _, err := p.repo.read(f.pick(p.repo))
-	return !ok || err == nil && string(data) == string(content)
+	return !ok || err == nil && string(data) == string(f.placed(content))
 }
 
 // inspect reports on a file with one part in it; of two, on both together.
@@ -156,7 +157,13 @@ func (p *planner) instructionPart(h *Host) Part {
 	if len(names) == 0 {
 		return Part{}
 	}
-	part := Part{File: names[0]}
+	shown := func(name string) string {
+		if p.opts.User {
+			return "~/" + name
+		}
+		return name
+	}
+	part := Part{File: shown(names[0])}
 	for _, name := range names {
 		data, _, err := p.repo.read(name)
 		if err != nil {
@@ -167,7 +174,7 @@ func (p *planner) instructionPart(h *Host) Part {
 		if blocks, err := findBlocks(text); err != nil || len(blocks) == 0 {
 			continue
 		}
-		part = Part{File: name, Present: true}
+		part = Part{File: shown(name), Present: true}
 		if out, err := applyBlock(text, false); err != nil || string(out) != string(text) {
 			part.Missing = []string{"it is of another version"}
 		}
@@ -208,6 +215,16 @@ func Installed(id, home string, lookPath func(string) (string, error)) bool {
 			_, err := os.Stat(filepath.Join(home, filepath.FromSlash(name)))
 			return err == nil
 		}))
+}
+
+// Programs are the names of all hosts' programs.
+func Programs() (names []string) {
+	for _, h := range table() {
+		if !h.homeOnly { // another program has the same name
+			names = append(names, h.binaries...)
+		}
+	}
+	return names
 }
 
 // Program returns where a host is on the PATH, or "".

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,12 +20,16 @@ type Switch struct {
 	Does string // what that means
 	// Undo takes it out of the file; nil where only a person can.
 	Undo func() error
+	// Managed means that the person's organization set it.
+	Managed bool
+	// Hooks means that it keeps the host from running our hooks.
+	Hooks bool
 }
 
 // A toggle is a place where a host may have such a setting.
 type toggle struct {
 	hosts []string
-	files []string // from the repository's root, or with ~/ from the home folder
+	files []string // from the repository's root, with ~/ from the home folder, with / of the system
 	keys  []string
 	off   any    // the value that switches off; in a list, any of its elements
 	does  string // what it then does
@@ -32,14 +37,25 @@ type toggle struct {
 
 const (
 	noHooks = "it runs no hooks, so nothing is checked"
+	others  = "it runs only the hooks that your organization manages, so nothing is checked"
 	noTools = "it does not start our tool server"
 )
 
 func toggles() []toggle {
 	claude := []string{".claude/settings.json", ".claude/settings.local.json", "~/.claude/settings.json"}
+	// What an organization manages: files of the system, and what Claude Code keeps
+	// of the settings that its server sent.
+	claudeManaged := []string{claudeSent, "/etc/claude-code/managed-settings.json",
+		"/Library/Application Support/ClaudeCode/managed-settings.json", "/Program Files/ClaudeCode/managed-settings.json"}
+	codexManaged := []string{"/etc/codex/requirements.toml"}
 	gemini := []string{".gemini/settings.json", "~/.gemini/settings.json"}
 	qwen := []string{".qwen/settings.json", "~/.qwen/settings.json"}
 	return []toggle{
+		{[]string{"claude_code"}, claudeManaged, []string{"allowManagedHooksOnly"}, true, others},
+		{[]string{"claude_code"}, claudeManaged, []string{"disableAllHooks"}, true, noHooks},
+		{[]string{"codex"}, codexManaged, []string{"allow_managed_hooks_only"}, true, others},
+		{[]string{"codex"}, codexManaged, []string{"features", "hooks"}, false, noHooks},
+		{[]string{"gemini_cli"}, []string{"/etc/gemini-cli/settings.json"}, []string{"hooksConfig", "enabled"}, false, noHooks},
 		{[]string{"claude_code"}, claude, []string{"disableAllHooks"}, true, noHooks},
 		{[]string{"claude_code"}, claude, []string{"disabledMcpjsonServers"}, "svc", noTools},
 		{[]string{"qwen_code"}, qwen, []string{"disableAllHooks"}, true, noHooks},
@@ -52,6 +68,8 @@ func toggles() []toggle {
 	}
 }
 
+const claudeSent = "~/.claude/remote-settings.json"
+
 // Switches returns the settings that switch what we wrote for a host off.
 func Switches(opts Options, host string) (out []Switch) {
 	for _, t := range toggles() {
@@ -59,20 +77,34 @@ func Switches(opts Options, host string) (out []Switch) {
 			continue
 		}
 		for _, name := range t.files {
-			file := filepath.Join(opts.Root, filepath.FromSlash(name))
-			if name[0] == '~' {
-				if opts.Home == "" {
-					continue
-				}
-				file = filepath.Join(opts.Home, filepath.FromSlash(name[2:]))
+			file := opts.place(name)
+			if file == "" {
+				continue
 			}
 			if s, off := t.in(file); off {
-				s.Host = host
+				s.Host, s.Hooks = host, t.does != noTools
+				if s.Managed = name[0] == '/' || name == claudeSent; s.Managed {
+					s.Undo = nil // it would be back, or is not the person's to change
+				}
 				out = append(out, s)
 			}
 		}
 	}
 	return out
+}
+
+// place returns where a file of a toggle is, or "" where there is no home folder.
+func (o *Options) place(name string) string {
+	name = filepath.FromSlash(name)
+	switch {
+	case name[0] != '~' && name[0] != filepath.Separator:
+		return filepath.Join(o.Root, name)
+	case name[0] == filepath.Separator:
+		return filepath.Join(cmp.Or(o.System, string(filepath.Separator)), name)
+	case o.Home == "":
+		return ""
+	}
+	return filepath.Join(o.Home, name[2:])
 }
 
 // in looks for the setting in a file.

@@ -197,9 +197,9 @@ var table = sync.OnceValue(func() []Host {
 			binaries: []string{"droid"}, homes: []string{".factory"}, marks: []string{".factory"},
 			files: []hostFile{
 				{paths: []string{".factory/hooks.json"}, use: droidHooksFile,
-					hooks: &hookTable{render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode|Read", droidTools)}},
+					hooks: &hookTable{render: grouped(seconds), events: droidEvents()}},
 				{paths: []string{".factory/settings.json"}, use: func(read reader) bool { return !droidHooksFile(read) },
-					hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: claudeEvents(droidTools+"|ExitPlanMode|Read", droidTools)}},
+					hooks: &hookTable{at: []string{"hooks"}, render: grouped(seconds), events: droidEvents()}},
 				{paths: []string{".factory/mcp.json"}, entry: mcp("mcpServers", stdio)},
 			},
 			instructions: []string{"AGENTS.md"},
@@ -233,7 +233,13 @@ var table = sync.OnceValue(func() []Host {
 	}
 })
 
-const droidTools = "Edit|Create|ApplyPatch|Execute"
+// foreignTools are the tools of other tool servers, which may write files.
+const foreignTools = "mcp__.*"
+
+func droidEvents() []hookEvent {
+	const tools = "Edit|Create|ApplyPatch|Execute"
+	return claudeEvents(tools+"|ExitPlanMode|Read", tools+"|"+foreignTools)
+}
 
 const augmentTools = "str-replace-editor|save-file|remove-files|apply_patch|launch-process"
 
@@ -255,7 +261,7 @@ func claudeCodeEvents() []hookEvent {
 	const tools = "Edit|Write|MultiEdit|NotebookEdit|Bash"
 	return failing("PostToolUseFailure", "Bash|PowerShell",
 		append(claudeEvents(tools+"|ExitPlanMode", tools), hookEvent{"PreToolUse", "PowerShell", short},
-			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}))
+			hookEvent{"PostToolUse", "PowerShell", long}, hookEvent{"PreToolUse", "Read", short}, hookEvent{"PostToolUse", foreignTools, long}))
 }
 
 const copilotTools = "create|edit|write|str_replace_editor|apply_patch|bash|powershell"
@@ -314,6 +320,18 @@ func ByID(id string) (*Host, bool) {
 		return nil, false
 	}
 	return &all[i], true
+}
+
+// Titles names hosts for people.
+func Titles(ids ...string) string {
+	var names []string
+	for _, id := range ids {
+		if h, ok := ByID(id); ok {
+			id = h.Title
+		}
+		names = append(names, id)
+	}
+	return strings.Join(names, ", ")
 }
 
 // IDs returns the ids of all hosts.

@@ -16,7 +16,10 @@ func claudeTrust(p *planner) Trust {
 	if p.opts.Home == "" {
 		return TrustUnknown
 	}
-	accepted := readUserJSON(p.opts.Home, ".claude.json", "projects", p.repo.dir, "hasTrustDialogAccepted")
+	accepted, err := readUserJSON(p.opts.Home, ".claude.json", "projects", p.repo.dir, "hasTrustDialogAccepted")
+	if err != nil {
+		return TrustUnknown // that it cannot be read is told of its tool servers
+	}
 	return trustIf(accepted == true)
 }
 
@@ -27,7 +30,7 @@ func geminiTrust(p *planner) Trust {
 		return TrustUnknown
 	}
 	for dir := p.repo.dir; ; dir = filepath.Dir(dir) {
-		switch readUserJSON(p.opts.Home, ".gemini/trustedFolders.json", dir) {
+		switch said, _ := readUserJSON(p.opts.Home, ".gemini/trustedFolders.json", dir); said {
 		case "TRUST_FOLDER", "TRUST_PARENT":
 			return Trusted
 		case "DO_NOT_TRUST":
@@ -39,21 +42,22 @@ func geminiTrust(p *planner) Trust {
 	}
 }
 
-// readUserJSON returns a value of a file under the home folder, or nil.
-func readUserJSON(home, name string, keys ...string) any {
+// readUserJSON returns a value of a file under the home folder, nil where there is
+// none, or why the file cannot be read.
+func readUserJSON(home, name string, keys ...string) (any, error) {
 	data, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(name)))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	d, err := parseJSON(trimBOM(data))
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	v, err := d.find(keys...)
 	if err != nil || v == nil {
-		return nil
+		return nil, nil
 	}
-	return decode(v)
+	return decode(v), nil
 }
 
 func trustIf(yes bool) Trust {
@@ -80,7 +84,7 @@ func codexTrust(p *planner) Trust {
 	}
 	var all map[string]any
 	if toml.Unmarshal(data, &all) != nil {
-		return TrustUnknown
+		return Damaged
 	}
 	if !p.opts.User && lookup(all, []string{"projects", p.repo.dir, "trust_level"}) != "trusted" {
 		return Untrusted

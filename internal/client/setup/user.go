@@ -36,22 +36,21 @@ var userPlaces = map[string]map[string]string{
 
 // userNotes say what a host still wants after svc init --user.
 var userNotes = map[string]string{
-	"claude_code": "for its tools, run once: " + claudeAdd,
-	"codex":       "start codex once and accept the new hooks in its review screen; until then codex exec skips them",
-	"vscode":      "its tool servers stay in each workspace: run svc init there",
-	"omp":         "its tool servers stay in each repository: run svc init there",
+	"codex":  "start codex once and accept the new hooks in its review screen; until then codex exec skips them",
+	"vscode": "its tool servers stay in each workspace: run svc init there",
+	"omp":    "its tool servers stay in each repository: run svc init there",
 }
 
-// claudeAdd has Claude Code write the tool server into its own file, which it
-// rewrites all the time: two writers would lose each other's work.
-const claudeAdd = "claude mcp add --scope user svc -- svc mcp"
+// addServer is how a host that rewrites its file of tool servers all the time
+// is asked to write ours into it: two writers would lose each other's work.
+var addServer = map[string][]string{"claude_code": {"claude", "mcp", "add", "--scope", "user", "svc", "--"}}
 
 // UserServer returns how the tool server of a host stands whose file in the
 // home folder only the host itself writes, and the command that adds it; no
-// command for other hosts.
-func UserServer(home, host string) (p Part, add string) {
-	if host != "claude_code" || home == "" {
-		return Part{}, ""
+// command for other hosts. Program is where svc is.
+func UserServer(home, host, program string) (p Part, add []string) {
+	if addServer[host] == nil || home == "" {
+		return Part{}, nil
 	}
 	p.File = "~/.claude.json"
 	var kept struct {
@@ -66,7 +65,16 @@ func UserServer(home, host string) (p Part, add string) {
 	} else if !os.IsNotExist(err) {
 		p.Err = err
 	}
-	return p, claudeAdd
+	return p, append(slices.Clone(addServer[host]), orName(program), "mcp")
+}
+
+// DropServer is the command that takes the tool server out again, where
+// UserServer finds it.
+func DropServer(host string) []string {
+	if add := addServer[host]; add != nil {
+		return []string{add[0], "mcp", "remove", "--scope", "user", "svc"}
+	}
+	return nil
 }
 
 // hereOnly are the hosts that read a repository's hooks only in the folder in
@@ -84,8 +92,10 @@ func UserHosts() []string {
 	return slices.DeleteFunc(IDs(), func(id string) bool { return userPlaces[id] == nil })
 }
 
-// forUser returns the host as it is set up in the home folder, or nil.
-func (h *Host) forUser() *Host {
+// forUser returns the host as it is set up in the home folder, or nil. There
+// it starts the svc of this machine by its path: a host that a desktop starts
+// has another PATH than the shell in which svc up was typed.
+func (h *Host) forUser(program string) *Host {
 	places := userPlaces[h.ID]
 	if places == nil {
 		return nil
@@ -107,7 +117,7 @@ func (h *Host) forUser() *Host {
 		}
 		if len(there) > 0 {
 			f.paths, f.home = there, true
-			u.files = append(u.files, f)
+			u.files = append(u.files, f.startedFrom(program))
 		}
 	}
 	for _, name := range h.instructions {
@@ -125,7 +135,7 @@ func (o *Options) all() []*Host {
 	for i := range list {
 		h := &list[i]
 		if o.User {
-			h = h.forUser()
+			h = h.forUser(o.Program)
 		}
 		if h != nil {
 			out = append(out, h)

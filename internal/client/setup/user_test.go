@@ -63,6 +63,53 @@ func TestAHomeFolderIsSetUpAndGivenBack(t *testing.T) {
 	}
 }
 
+// A host that a desktop starts has another PATH than a shell: the user's own
+// hooks, tools and plugins name svc by its path, also where that has spaces.
+func TestUserHooksNameTheProgram(t *testing.T) {
+	for _, program := range []string{"/home/ana/.local/bin/svc", "/home/ana b/bin/svc"} {
+		home := t.TempDir()
+		opts := setup.Options{Home: home, User: true, Hosts: setup.UserHosts(), Plugin: host.Plugin, Program: program}
+		c, err := setup.Plan(opts)
+		apply(t, c, err)
+		for name, text := range read(t, home) {
+			if !strings.HasSuffix(name, ".md") && !strings.Contains(text, program) {
+				t.Errorf("%s does not name %s:\n%s", name, program, text)
+			}
+			for _, bare := range []string{"; svc hook", `": "svc hook`, "command -v svc", `"command": "svc"`, `command = "svc"`, `spawn("svc"`} {
+				if strings.Contains(text, bare) {
+					t.Errorf("%s has %s:\n%s", name, bare, text)
+				}
+			}
+		}
+		again, err := setup.Plan(opts)
+		if err != nil || !again.Empty() {
+			t.Errorf("a second run would change (%v):\n%s", err, again.Diff())
+		}
+		for _, id := range setup.UserHosts() {
+			if r, err := setup.Status(opts, id); err != nil || !r.Hooks.OK() {
+				t.Errorf("%s: %+v %v", id, r.Hooks, err)
+			}
+			if h, ok := host.ByID(id); ok && h.Plugin == "" && !h.CallsUs("", home, &host.Host{}) {
+				t.Errorf("%s: the hook does not see that %q call it", id, h.UserConfigs)
+			}
+		}
+		moved := opts
+		moved.Program = "/usr/bin/svc"
+		c, err = setup.Plan(moved)
+		apply(t, c, err)
+		for name, text := range read(t, home) {
+			if strings.Contains(text, program) {
+				t.Errorf("%s still names %s after svc moved:\n%s", name, program, text)
+			}
+		}
+		c, err = setup.Remove(moved)
+		apply(t, c, err)
+		if left := read(t, home); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
 // The hook recognises the files in which a host keeps the hooks of its user,
 // so that it steps aside where another host runs them.
 func TestUserHooksAreWhereTheHookLooksForThem(t *testing.T) {
@@ -83,7 +130,8 @@ func TestUserHooksAreWhereTheHookLooksForThem(t *testing.T) {
 // Claude Code writes its tool servers itself; we only look.
 func TestToolsThatOnlyTheHostWrites(t *testing.T) {
 	home := t.TempDir()
-	if p, add := setup.UserServer(home, "claude_code"); p.Present || p.Err != nil || !strings.HasPrefix(add, "claude mcp add ") {
+	if p, add := setup.UserServer(home, "claude_code", "/opt/svc"); p.Present || p.Err != nil ||
+		strings.Join(add, " ") != "claude mcp add --scope user svc -- /opt/svc mcp" {
 		t.Errorf("without a file: %+v, %q", p, add)
 	}
 	for text, want := range map[string]setup.Part{
@@ -94,17 +142,17 @@ func TestToolsThatOnlyTheHostWrites(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if p, _ := setup.UserServer(home, "claude_code"); p.Present != want.Present || p.Err != nil || p.File != "~/.claude.json" {
+		if p, _ := setup.UserServer(home, "claude_code", ""); p.Present != want.Present || p.Err != nil || p.File != "~/.claude.json" {
 			t.Errorf("%s: %+v", text, p)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := setup.UserServer(home, "claude_code"); p.Err == nil {
+	if p, _ := setup.UserServer(home, "claude_code", ""); p.Err == nil {
 		t.Error("a file that cannot be read is not told")
 	}
-	if _, add := setup.UserServer(home, "cursor"); add != "" {
+	if _, add := setup.UserServer(home, "cursor", ""); add != nil {
 		t.Errorf("cursor's file is written by svc init, not by %q", add)
 	}
 }

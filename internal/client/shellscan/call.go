@@ -3,6 +3,7 @@ package shellscan
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -19,6 +20,11 @@ func (s *scanner) simple(c *syntax.CallExpr, in input) {
 	if len(c.Args) == 0 {
 		s.assign(c.Assigns)
 		return
+	}
+	for _, a := range c.Assigns {
+		if a.Name != nil {
+			s.sets(a.Name.Value)
+		}
 	}
 	words := s.fields(c.Args)
 	if len(words) == 0 || !words[0].ok {
@@ -39,7 +45,11 @@ func (s *scanner) command(c call) {
 		return
 	}
 	name := path.Base(strings.ReplaceAll(c.name, `\`, "/"))
+	s.startsAgent(name, c.args)
 	s.reading(name, c)
+	if !writers()[name] {
+		s.uses(c.args...)
+	}
 	if rule, ok := s.rules[name]; ok {
 		rule(s, c)
 		return
@@ -53,6 +63,36 @@ func (s *scanner) command(c call) {
 	}
 	if !readers()[name] {
 		s.readOnly = false
+		if strings.Contains(c.name, "/") {
+			s.runsFile(value{s: c.name, ok: true})
+		}
+	}
+}
+
+// runsFile notes a script that a command runs.
+func (s *scanner) runsFile(v value) {
+	if p, ok := s.resolve(v); ok && !v.glob && len(s.scripts) < maxScripts {
+		s.scripts = append(s.scripts, p)
+	}
+}
+
+const maxScripts = 8
+
+// writers name files that they write; the files that others name they may read.
+var writers = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq("mv cp tee install ln rm touch chmod chown git truncate mkdir rsync") {
+		out[name] = true
+	}
+	return out
+})
+
+// uses notes which files a command names.
+func (s *scanner) uses(args ...value) {
+	for _, v := range args {
+		if p, ok := s.resolve(v); ok && !v.glob && len(s.operands) < maxWrites {
+			s.operands = append(s.operands, p)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ type Edit struct {
 	Sed     []string    // commands of sed
 	Regexps bool        // of which patterns are extended regular expressions
 	Replace [][2]string // texts that are replaced, wherever they are
+	Blind   bool        // all of it becomes something that the command does not tell
 }
 
 // edit notes what is done to the file v names.
@@ -34,8 +35,9 @@ func (s *scanner) edit(v value, e Edit) {
 // returns what another file holds. It is false where that cannot be told.
 func Apply(content string, edits []Edit, read func(path string) (string, bool)) (out string, deleted, ok bool) {
 	for _, e := range edits {
-		deleted, ok = e.Delete, true
+		deleted, ok = e.Delete, !e.Blind
 		switch {
+		case e.Blind:
 		case e.Delete:
 			content = ""
 		case e.Whole:
@@ -71,17 +73,20 @@ func (s *scanner) redirected(st *syntax.Stmt, in input) {
 			to = r
 		}
 	}
-	c, ok := st.Cmd.(*syntax.CallExpr)
-	if to == nil || !ok || len(c.Args) == 0 {
-		return
-	}
-	words := s.fields(c.Args)
-	text, ok := printed(words[0].s, words[1:], in)
-	if !ok {
+	if to == nil {
 		return
 	}
 	appends := to.Op == syntax.AppOut || to.Op == syntax.AppClob
-	s.edit(s.word(to.Word), Edit{Whole: !appends, Append: appends, Text: text})
+	if c, ok := st.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+		words := s.fields(c.Args)
+		if text, ok := printed(words[0].s, words[1:], in); ok {
+			s.edit(s.word(to.Word), Edit{Whole: !appends, Append: appends, Text: text})
+			return
+		}
+	}
+	if !appends {
+		s.edit(s.word(to.Word), Edit{Blind: true})
+	}
 }
 
 // printed returns what a command prints, where its own text tells.
@@ -148,46 +153,4 @@ func formatted(format string, args []string) (string, bool) {
 			return b.String(), true
 		}
 	}
-}
-
-// pyLiteral is a text of Python on one line, in either kind of quotes.
-const pyLiteral = `(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")`
-
-var pyEdits = lazily(
-	`\.replace\(\s*r?`+pyLiteral+`\s*,\s*r?`+pyLiteral+`\s*\)`,
-	`(?:\.write_text|\.write)\(\s*`+pyLiteral+`\s*[,)]`,
-	`\bre\.|\.(?:join|format|splitlines|insert|append|strip|sub|upper|lower)\(|\bjson\b|\byaml\b`,
-)
-
-// pythonEdit reads what a short script does to the one file it writes: texts
-// that it replaces, or the text it writes.
-func (s *scanner) pythonEdit(text string, files []value) {
-	if len(files) == 0 {
-		return
-	}
-	for _, f := range files[1:] {
-		if f.s != files[0].s {
-			return
-		}
-	}
-	res := pyEdits()
-	if res[2].MatchString(text) { // it does more than can be read
-		return
-	}
-	var replace [][2]string
-	for _, m := range res[0].FindAllStringSubmatch(text, 50) {
-		replace = append(replace, [2]string{pyText(m[1] + m[2]), pyText(m[3] + m[4])})
-	}
-	if len(replace) > 0 {
-		s.edit(files[0], Edit{Replace: replace})
-		return
-	}
-	if m := res[1].FindAllStringSubmatch(text, 2); len(m) == 1 && !strings.Contains(text, "'a'") && !strings.Contains(text, `"a"`) {
-		s.edit(files[0], Edit{Whole: true, Text: pyText(m[0][1] + m[0][2])})
-	}
-}
-
-// pyText undoes the backslashes of a text in Python.
-func pyText(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`).Replace(s)
 }

@@ -26,6 +26,10 @@ func TestEditsAreWhatTheShellDoes(t *testing.T) {
 		`python3 - <<'PY'` + "\nfrom pathlib import Path\np = Path('a.txt')\n" +
 			"p.write_text(p.read_text().replace(\"two\", \"2\").replace('x', 'y'))\nPY",
 		`python3 -c "open('a.txt','w').write('new\nlines\n')"`,
+		`python3 -c 'open("a.txt","w").write("say \"json.x\"\n")'`, `python3 -c "open('a.txt','a').write('new\n')"`,
+		"python3 - <<'EOF'\nfrom pathlib import Path\ntext = '''def f():\n    return 'a'.join(b)\n'''\nPath('a.txt').write_text(text)\nEOF",
+		"python3 <<'EOF'\nwith open('a.txt', 'w') as f:\n    f.write(\"\"\"a\nb % c\n\"\"\")\nEOF",
+		"python3 - <<'EOF'\nold = 'one'\np = 'a.txt'\ns = open(p).read()\nopen(p, 'w').write(s.replace(old, 'two'))\nEOF",
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{"a.txt": text, "b.txt": "other\n"} {
@@ -63,12 +67,36 @@ func TestWhatCannotBeReadIsNoEdit(t *testing.T) {
 		`sed -i '/a/{s/b/c/;d}' a.txt`, `sed -i 's/\(a\)\1/b/' a.txt`, `sed -i 's/a/\U&/' a.txt`, `sed -i '0~2d' a.txt`, `date > a.txt`,
 		`cat b.txt > a.txt`, `echo $x > a.txt`, `echo -e 'a\n' > a.txt`, `cat > a.txt <<EOF` + "\n$x\nEOF", `printf '%d' 1 > a.txt`,
 		`python3 -c "import re; s=open('a.txt').read(); open('a.txt','w').write(re.sub('a','b',s))"`, `perl -pi -e 's/a/b/' a.txt`, `rm *.txt`,
-		`sed -i 's/[[:space:]]*$//' a.txt`,
+		`sed -i 's/[[:space:]]*$//' a.txt`, `sed -i 's/a/b/' a.txt; date > a.txt`,
+		`python3 -c "open('a.txt','w').write('%s' % x)"`, `python3 -c "open('a.txt','w').write(f'{x}')"`,
+		`python3 -c "open('a.txt','w').write(a+'b')"`,
+		`python3 -c "x='a'; x+='b'; open('a.txt','w').write(x)"`, `python3 -c "open('a.txt','w').write('\\x41')"`,
 	} {
 		if edits := Scan(command, vars).Edits; len(edits) > 0 {
 			if out, _, ok := Apply("aa\nb\n", edits, func(string) (string, bool) { return "", false }); ok {
 				t.Errorf("%s is read as %+v: %q", command, edits, out)
 			}
+		}
+	}
+}
+
+// What replaces a file without having read it is known to be blind.
+func TestBlindEdits(t *testing.T) {
+	for command, want := range map[string]bool{
+		"date > a.txt": true, "python gen.py > a.txt": true, "git show HEAD:a.txt > a.txt": true, "{ echo a; date; } > a.txt": true,
+		"python3 -c \"open('a.txt','w').write(make())\"": true,
+		"node -e \"fs.writeFileSync('a.txt', make())\"":  true,
+		"date >> a.txt": false,
+		"python3 -c \"s=open('a.txt').read(); open('a.txt','w').write(re.sub('a','b',s))\"": false,
+		"node -e \"fs.writeFileSync('a.txt', fs.readFileSync('a.txt').trim())\"":            false,
+		"sort -o a.txt a.txt": false, "gofmt -w a.txt": false,
+	} {
+		got := false
+		for _, e := range Scan(command, vars).Edits {
+			got = got || e.Path == "a.txt" && e.Blind
+		}
+		if got != want {
+			t.Errorf("%s: blind %v, want %v", command, got, want)
 		}
 	}
 }

@@ -98,6 +98,9 @@ func copyFiles(s *scanner, c call) {
 		s.copied(sources, target, folder)
 	}
 	s.place(sources, target, folder, opts.has("-r", "-R", "-a", "--recursive", "--archive"))
+	if opts.has("-l", "--link") && len(sources) == 1 && !folder {
+		s.linked(sources[0], target, false)
+	}
 }
 
 func install(s *scanner, c call) {
@@ -117,14 +120,25 @@ func link(s *scanner, c call) {
 	}
 	sources, target, folder := destination(opts, ops)
 	s.place(sources, target, folder, false)
-	if len(sources) != 1 || folder || !opts.has("-s", "--symbolic") || !sources[0].ok || sources[0].glob {
+	if len(sources) == 1 && !folder {
+		s.linked(sources[0], target, opts.has("-s", "--symbolic"))
+	}
+}
+
+// linked notes a link: what is written there later in the line goes where it
+// leads. A second name of a file is as good as a link.
+func (s *scanner) linked(source, target value, symbolic bool) {
+	at, ok := s.resolve(target)
+	if !ok || !source.ok || source.glob {
 		return
 	}
-	if at, ok := s.resolve(target); ok { // what is written there later in the line goes where it leads
-		to := sources[0].s
-		if !isAbsolute(to) {
+	to, ok := s.resolve(source)
+	if symbolic {
+		if to = source.s; !isAbsolute(to) {
 			to = path.Join(path.Dir(at), to)
 		}
+	}
+	if ok {
 		s.links[at] = to
 	}
 }

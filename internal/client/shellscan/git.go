@@ -52,6 +52,7 @@ func git(s *scanner, c call) {
 	}
 	sub := call{args[0].s, args[1:], c.in}
 	s.sweep(sub)
+	s.detachGit(sub)
 	r, ok := gitRules()[sub.name]
 	switch {
 	case !ok && gitReads()[sub.name]:

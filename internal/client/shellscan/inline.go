@@ -68,6 +68,15 @@ func (s *scanner) interpreter(name string, c call) bool {
 		return true
 	}
 	s.readOnly = false
+	for _, a := range c.args { // the first operand is the script
+		if !strings.HasPrefix(a.s, "-") {
+			s.runsFile(a)
+			return true
+		}
+	}
+	if c.in.file.ok {
+		s.runsFile(c.in.file)
+	}
 	return true
 }
 
@@ -123,9 +132,17 @@ func (s *scanner) inPlace(c call) bool {
 func scriptWrites(patterns func() []*regexp.Regexp) func(*scanner, string) {
 	return func(s *scanner, text string) {
 		s.readOnly = false // a script can do anything; only its literals are visible
+		s.spawned(text)
 		text = inlineNames(text)
-		for _, re := range patterns() {
-			s.writeAll(matches(re, text), File)
+		blind := !scriptReads()[0].MatchString(text)
+		for i, re := range patterns() {
+			files := matches(re, text)
+			s.writeAll(files, File)
+			for _, f := range files {
+				if blind && i == 0 {
+					s.edit(f, Edit{Blind: true})
+				}
+			}
 		}
 	}
 }
@@ -134,13 +151,15 @@ func scriptWrites(patterns func() []*regexp.Regexp) func(*scanner, string) {
 // them where it is short enough to be read.
 func python(s *scanner, text string) {
 	s.readOnly = false
+	s.spawned(text)
+	script := text
 	text = inlineNames(unrolled(text))
 	var files []value
 	for _, re := range pyWrites() {
 		files = append(files, matches(re, text)...)
 	}
 	s.writeAll(files, File)
-	s.pythonEdit(text, files)
+	s.pythonEdit(script, files)
 }
 
 var (
@@ -226,6 +245,10 @@ func lazily(exprs ...string) func() []*regexp.Regexp {
 		return out
 	})
 }
+
+// scriptReads is in scripts that read files before they write them, or only add
+// to them or remove them.
+var scriptReads = lazily(`(?i)read|append|unlink|delete|rmSync|["']a["']|<`)
 
 // Compiling costs more than all else in this package, so it waits until a
 // command holds such a script.

@@ -87,6 +87,10 @@ func ruleTable() map[string]rule {
 		"apply_patch": applyPatch,
 		"applypatch":  applyPatch,
 		"git":         git,
+		"svc":         svc,
+		"svc.exe":     svc,
+		"pkill":       endsProgram,
+		"killall":     endsProgram,
 		"find":        find,
 		"fd": func(s *scanner, c call) {
 			s.readOnly = s.readOnly && !hasAny(c.args, "-x", "-X", "--exec", "--exec-batch")
@@ -146,8 +150,8 @@ func ruleTable() map[string]rule {
 		"uv":         subcommand(map[string]rule{"run": wrapped(0)}),
 		"poetry":     subcommand(map[string]rule{"run": wrapped(0)}),
 		"eval":       func(s *scanner, c call) { s.script(joined(c.args)) },
-		"source":     unknown,
-		".":          unknown,
+		"source":     sourced,
+		".":          sourced,
 		"make":       unknown,
 	}
 }
@@ -169,6 +173,14 @@ func words(text string) func() map[string]bool {
 		}
 		return m
 	})
+}
+
+// sourced is the rule of commands that run a file in the shell itself.
+func sourced(s *scanner, c call) {
+	s.readOnly = false
+	if len(c.args) > 0 {
+		s.runsFile(c.args[0])
+	}
 }
 
 func reads(*scanner, call)       {}
@@ -336,6 +348,7 @@ func cd(s *scanner, c call) {
 func setVariables(s *scanner, c call) {
 	for _, a := range c.args {
 		if name, v, ok := strings.Cut(a.s, "="); ok {
+			s.sets(name)
 			s.vars[name] = value{v, a.glob, a.ok}
 		}
 	}

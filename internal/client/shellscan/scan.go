@@ -38,10 +38,13 @@ type Write struct {
 // A Result is what a command does to files.
 type Result struct {
 	Writes   []Write
-	Edits    []Edit  // what it does to the contents, where that can be read
-	Reads    []Read  // what it shows of files
-	Sweeps   []Sweep // git commands that take hold of all uncommitted work
-	ReadOnly bool    // every part of it is known to write nothing
+	Edits    []Edit   // what it does to the contents, where that can be read
+	Reads    []Read   // what it shows of files
+	Operands []string // files that it names without writing them: what it makes may come from there
+	Sweeps   []Sweep  // git commands that take hold of all uncommitted work
+	Detaches []Detach // commands that would take a working copy from svc's sight
+	Scripts  []string // files that it runs
+	ReadOnly bool     // every part of it is known to write nothing
 }
 
 // Limits against commands made to be expensive.
@@ -71,6 +74,7 @@ func ScanPowerShell(command string, vars map[string]string) Result {
 type state struct {
 	cwd   string // "" is the folder the command starts in
 	lost  bool   // a cd led to nobody knows where
+	moved bool   // programs find their files and the network elsewhere
 	vars  map[string]value
 	lists map[string][]value // arrays
 	funcs map[string]*syntax.Stmt
@@ -87,7 +91,10 @@ type scanner struct {
 	writes   []Write
 	edits    []Edit
 	sweeps   []Sweep
+	away     []Detach
+	scripts  []string
 	reads    []Read
+	operands []string
 	hidden   int // what is printed now goes elsewhere
 	readOnly bool
 }
@@ -107,7 +114,9 @@ func newScanner(vars map[string]string) *scanner {
 }
 
 func (s *scanner) result() Result {
-	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, Reads: s.reads, ReadOnly: s.readOnly && len(s.writes) == 0}
+	return Result{Writes: s.writes, Edits: s.edits, Sweeps: s.sweeps, Reads: s.reads, Operands: s.operands,
+		Detaches: s.away, Scripts: s.scripts,
+		ReadOnly: s.readOnly && len(s.writes) == 0}
 }
 
 // script scans a text in shell syntax. A text that does not parse is scanned
@@ -292,6 +301,7 @@ func (s *scanner) assign(list []*syntax.Assign) {
 			continue
 		}
 		name := a.Name.Value
+		s.sets(name)
 		switch {
 		case a.Array != nil:
 			delete(s.vars, name)
@@ -342,6 +352,7 @@ func (s *scanner) redirect(r *syntax.Redirect, in *input) {
 		in.text, in.whole = v.s+"\n", v.ok
 	case syntax.RdrIn:
 		*in = input{file: s.word(r.Word)}
+		s.uses(in.file)
 	}
 }
 
@@ -355,13 +366,29 @@ func (s *scanner) write(v value, w Write) {
 	if to, linked := s.links[p]; linked && w.Kind == File && !v.glob {
 		p = to
 	}
-	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || p == "-" {
+	if p = s.beyondProc(p); strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || p == "-" {
 		return
 	}
 	w.Path, w.Glob = p, v.glob
 	if !slices.Contains(s.writes, w) {
 		s.writes = append(s.writes, w)
 	}
+}
+
+// beyondProc returns what a path through the links of a process leads to: the
+// folder a command runs in, and the root.
+func (s *scanner) beyondProc(p string) string {
+	parts := strings.SplitN(strings.TrimPrefix(p, "/proc/"), "/", 3)
+	if !strings.HasPrefix(p, "/proc/") || len(parts) < 3 {
+		return p
+	}
+	switch parts[1] {
+	case "cwd":
+		return path.Join(s.cwd, parts[2])
+	case "root":
+		return "/" + parts[2]
+	}
+	return p
 }
 
 // resolve returns where v lies, seen from the folder the command starts in.

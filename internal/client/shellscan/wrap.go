@@ -50,7 +50,13 @@ func env(s *scanner, c call) {
 				s.in(args[1], func() { s.run(args[2:], c.in) })
 			}
 			return
+		case strings.HasPrefix(a.s, "-S"), strings.HasPrefix(a.s, "--split-string"):
+			s.script(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(joined(args), "--split-string"), "-S"), "="))
+			return
 		case strings.HasPrefix(a.s, "-"), strings.Contains(a.s, "="):
+			if name, _, ok := strings.Cut(a.s, "="); ok {
+				s.sets(name)
+			}
 			args = args[1:]
 		default:
 			s.run(args, c.in)

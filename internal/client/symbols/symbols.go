@@ -132,7 +132,7 @@ func Facts(path string, old, new *outline.File, metadataOnly bool) []coord.Symbo
 		f.TextHash = g.textHash()
 		out = append(out, f)
 	}
-	out = raiseConstructors(out, new.Lang)
+	out = narrowed(grown(raiseConstructors(out, new.Lang), path, old, new), path, old, new)
 	for i := range out {
 		if halfWritten && out[i].Compatibility == coord.Breaking {
 			out[i].Compatibility = coord.Unknown
@@ -194,6 +194,7 @@ func changedSymbol(old, new *group, tr *outline.Traits) (coord.SymbolFacts, bool
 	verdict.SetSignatures(&f.PreviousSignature, &f.PreviousSignatureHash, was)
 	verdict.SetSignatures(&f.Signature, &f.SignatureHash, is)
 	if was == is && old.exported() == new.exported() {
+		meant(&f, old, new, tr)
 		return f, own
 	}
 	f.Change = coord.Signature
@@ -204,10 +205,12 @@ func changedSymbol(old, new *group, tr *outline.Traits) (coord.SymbolFacts, bool
 	f.Compatibility = v.Compat
 	if v.Compat != coord.Compatible {
 		f.Takes = takes(old, new, tr)
+		f.Given = f.Takes == nil && onlyResult(old, new, tr)
 	}
 	if v.Detail != "" {
 		f.Detail = verdict.Detail(v.Detail)
 	}
+	meant(&f, old, new, tr)
 	return f, true
 }
 

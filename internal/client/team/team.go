@@ -14,38 +14,29 @@ import (
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-// A State is what an agent is in.
-type State string
-
-// The states in the order of trouble, the worst first.
-const (
-	Blocked   State = "blocked"
-	Colliding State = "collides"
-	Waiting   State = "waits"
-	Working   State = "working"
-	Idle      State = "idle"
-)
-
-// States lists them, the worst first.
-func States() []State { return []State{Blocked, Colliding, Waiting, Working, Idle} }
-
 // An Agent is a session with what is known of it.
 type Agent struct {
-	ID     string     `json:"id"`
-	State  State      `json:"state"`
-	Who    string     `json:"who"`
-	Email  string     `json:"email"`
-	Tool   string     `json:"tool"`
-	Repo   string     `json:"repo"`
-	Branch string     `json:"branch"`
-	Intent string     `json:"intent"` // its ref
-	Title  string     `json:"title"`
-	File   string     `json:"file"`
-	Why    string     `json:"why"`     // what its trouble is; empty without any
-	WhyRef string     `json:"why_ref"` // the conflict or intent behind it
-	Words  string     `json:"words"`   // what it said last
-	Since  coord.Time `json:"since"`
+	ID     string           `json:"id"`
+	State  coord.AgentState `json:"state"`
+	Who    string           `json:"who"`
+	Email  string           `json:"email"`
+	Tool   string           `json:"tool"`
+	Repo   string           `json:"repo"`
+	Branch string           `json:"branch"`
+	Intent string           `json:"intent"` // its ref
+	Title  string           `json:"title"`
+	File   string           `json:"file"`
+	Why    string           `json:"why"`     // what its trouble is; empty without any
+	WhyRef string           `json:"why_ref"` // the conflict or intent behind it
+	Words  string           `json:"words"`   // what it said last
+	Since  coord.Time       `json:"since"`
+	// Unchecked is how many of its events nobody answered, if it was of late: its
+	// edits went on unchecked.
+	Unchecked int `json:"unchecked"`
 }
+
+// lately is how long it is shown that an agent went on unchecked.
+const lately = 24 * time.Hour
 
 // Agents returns what each session is up to, the worst trouble first.
 func Agents(sessions []coord.Session, intents []coord.Intent, conflicts []coord.Conflict) []Agent {
@@ -56,17 +47,20 @@ func Agents(sessions []coord.Session, intents []coord.Intent, conflicts []coord.
 	out := make([]Agent, 0, len(sessions))
 	for _, s := range sessions {
 		a := Agent{ID: s.ID, Who: Person(&s.User), Email: s.User.Email, Tool: peertext.Name(s.Tool), Repo: peertext.Path(s.Repo.FullName),
-			File: line(s.File), Branch: line(s.Branch), Words: line(s.StatusText), Since: s.LastHeartbeatAt}
-		var in *coord.Intent
+			File: line(s.File), Branch: line(s.Branch), Words: line(s.StatusText), State: s.State, Since: s.Since, Why: why(s, byRef, conflicts)}
+		if s.FailOpensAt != nil && s.LastHeartbeatAt.Std().Sub(s.FailOpensAt.Std()) < lately {
+			a.Unchecked = s.FailOpens
+		}
 		if s.Intent != nil {
 			a.Intent, a.Title = peertext.Name(s.Intent.Ref), line(s.Intent.Title)
-			in = byRef[s.Intent.Ref]
 		}
-		a.trouble(s, in, conflicts)
+		if s.Ref != nil {
+			a.WhyRef = *s.Ref
+		}
 		out = append(out, a)
 	}
 	slices.SortStableFunc(out, func(a, b Agent) int {
-		rank := func(s State) int { return slices.Index(States(), s) }
+		rank := func(s coord.AgentState) int { return slices.Index(coord.AgentStates(), s) }
 		since := b.Since.Std().Compare(a.Since.Std())
 		if a.Why != "" { // who has been in it longest
 			since = -since
@@ -76,42 +70,51 @@ func Agents(sessions []coord.Session, intents []coord.Intent, conflicts []coord.
 	return out
 }
 
-// trouble finds the worst that an agent is in.
-func (a *Agent) trouble(s coord.Session, in *coord.Intent, conflicts []coord.Conflict) {
-	var worst, stopped *coord.Conflict
-	for i := range conflicts {
-		c := &conflicts[i]
-		if !Matters(*c) || !slices.ContainsFunc(c.Parties, func(p coord.Party) bool { return isSide(p, s) }) {
-			continue
+// States are what the states are called.
+var States = map[coord.AgentState]string{
+	coord.AgentBlocked: "blocked", coord.AgentAsks: "asks", coord.AgentCollides: "collides", coord.AgentWaits: "waits",
+	coord.AgentSilent: "silent", coord.AgentWorking: "working", coord.AgentStopped: "stopped", coord.AgentGone: "gone",
+}
+
+// Says is what a row tells of an agent: how many of its events nobody answered,
+// and its question, its trouble, its last words, or else what it works on.
+func (a Agent) Says() string {
+	if a.Unchecked > 0 {
+		checked := a
+		checked.Unchecked = 0
+		return strings.TrimSuffix(fmt.Sprintf("%d unchecked: %s", a.Unchecked, checked.Says()), ": ")
+	}
+	quoted := ""
+	if a.Words != "" {
+		quoted = "“" + a.Words + "”"
+	}
+	if a.State == coord.AgentAsks {
+		return cmp.Or(quoted, a.Why, "asks its person", a.Title)
+	}
+	return cmp.Or(strings.TrimSpace(a.Why+" "+quoted), a.Title)
+}
+
+// why says what is behind an agent's state: with whom it collides and over what,
+// or what it waits for.
+func why(s coord.Session, intents map[string]*coord.Intent, conflicts []coord.Conflict) string {
+	switch s.State {
+	case coord.AgentSilent:
+		return "no hook since then"
+	case coord.AgentWaits:
+		if s.Ref == nil {
+			return "waits for other work"
 		}
-		if worst == nil || c.Severity.Rank() > worst.Severity.Rank() {
-			worst = c
+		if other := intents[*s.Ref]; other != nil {
+			return "waits for " + Person(&other.Owner) + ": " + line(&other.Title) + " (" + peertext.Name(*s.Ref) + ")"
 		}
-		// Who holds something alone is in the other's way, not stopped.
-		holds := slices.ContainsFunc(c.Parties, func(p coord.Party) bool { return p.Role == coord.Holder && isSide(p, s) })
-		if c.Severity == coord.SeverityBlock && !holds && stopped == nil {
-			stopped = c
+		return "waits for " + peertext.Name(*s.Ref)
+	}
+	for _, c := range conflicts {
+		if s.Ref != nil && c.Ref == *s.Ref {
+			return clash(c, s)
 		}
 	}
-	switch {
-	case stopped != nil:
-		a.State, a.Why, a.WhyRef, a.Since = Blocked, clash(*stopped, s), stopped.Ref, stopped.FirstSeenAt
-	case worst != nil:
-		a.State, a.Why, a.WhyRef, a.Since = Colliding, clash(*worst, s), worst.Ref, worst.FirstSeenAt
-	case in != nil && (in.Status == coord.IntentBlocked || len(in.BlockedBy) > 0):
-		a.State, a.Why, a.Since = Waiting, "waits for another intent", in.UpdatedAt
-		if len(in.BlockedBy) > 0 {
-			refs := make([]string, 0, len(in.BlockedBy))
-			for _, b := range in.BlockedBy {
-				refs = append(refs, peertext.Name(b.Ref))
-			}
-			a.Why, a.WhyRef = "waits for "+strings.Join(refs, ", "), refs[0]
-		}
-	case s.Status == coord.SessionIdle:
-		a.State = Idle
-	default:
-		a.State = Working
-	}
+	return ""
 }
 
 func isSide(p coord.Party, s coord.Session) bool {
@@ -250,7 +253,11 @@ func b2i(b bool) int {
 func Between(c coord.Conflict) string {
 	names := make([]string, 0, len(c.Parties))
 	for _, p := range c.Parties {
-		names = append(names, Person(p.User))
+		name := Person(p.User)
+		if p.User == nil { // no agent: the code of a repository uses what another one breaks
+			name = peertext.Path(p.Repo.FullName)
+		}
+		names = append(names, name)
 	}
 	if len(c.Parties) == 2 && c.Parties[0].User != nil && c.Parties[1].User != nil && c.Parties[0].User.ID == c.Parties[1].User.ID {
 		first, second := work(c.Parties[0]), work(c.Parties[1])

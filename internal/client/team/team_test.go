@@ -1,6 +1,7 @@
 package team_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,32 +30,49 @@ func clash(sev coord.Severity, parties ...coord.Party) coord.Conflict {
 
 func TestWhatAnAgentIsIn(t *testing.T) {
 	holder, challenger := side(coord.Holder, ann, "s1", "INT-1"), side(coord.Challenger, bo, "s2", "INT-2")
+	in := func(state coord.AgentState, ref string) coord.Standing {
+		if ref == "" {
+			return coord.Standing{State: state}
+		}
+		return coord.Standing{State: state, Ref: &ref}
+	}
+	words := ptr("Keep the old flag?")
 	for _, tt := range []struct {
-		name      string
-		session   coord.Session
-		intent    coord.Intent
-		conflict  coord.Conflict
-		want      team.State
-		why, from string
+		name     string
+		session  coord.Session
+		conflict coord.Conflict
+		says     string
 	}{
-		{"at work", coord.Session{ID: "s9"}, coord.Intent{}, coord.Conflict{}, team.Working, "", ""},
-		{"idle", coord.Session{ID: "s9", Status: coord.SessionIdle}, coord.Intent{}, coord.Conflict{}, team.Idle, "", ""},
-		{"stopped", coord.Session{ID: "s2", User: bo}, coord.Intent{}, clash(coord.SeverityBlock, holder, challenger), team.Blocked,
-			"same lines with Ann", "CF-1"},
-		{"in the way", coord.Session{ID: "s1", User: ann}, coord.Intent{}, clash(coord.SeverityBlock, holder, challenger), team.Colliding,
-			"same lines with Bo", "CF-1"},
-		{"by its intent", coord.Session{ID: "x", User: bo, Intent: &coord.IntentName{Ref: "INT-2"}}, coord.Intent{},
-			clash(coord.SeverityWarn, holder, challenger), team.Colliding, "same lines with Ann", "CF-1"},
-		{"info does not interrupt", coord.Session{ID: "s1"}, coord.Intent{}, clash(coord.SeverityInfo, holder, challenger), team.Working, "", ""},
-		{"waits", coord.Session{ID: "x", Intent: &coord.IntentName{Ref: "INT-5"}},
-			coord.Intent{Ref: "INT-5", Status: coord.IntentBlocked, BlockedBy: []coord.Blocker{{Ref: "INT-1"}}}, coord.Conflict{}, team.Waiting,
-			"waits for INT-1", "INT-1"},
-		{"one's own other agent", coord.Session{ID: "s1", User: ann}, coord.Intent{},
-			clash(coord.SeverityWarn, holder, side(coord.Challenger, ann, "s3", "INT-3")), team.Colliding, "same lines with INT-3", "CF-1"},
+		{"at work", coord.Session{Standing: in(coord.AgentWorking, "")}, coord.Conflict{}, ""},
+		{"stopped", coord.Session{StatusText: words, Standing: in(coord.AgentStopped, "")}, coord.Conflict{}, "“Keep the old flag?”"},
+		{"refused", coord.Session{ID: "s2", User: bo, Standing: in(coord.AgentBlocked, "CF-1")}, clash(coord.SeverityBlock, holder, challenger),
+			"same lines with Ann"},
+		{"refused, and asks", coord.Session{ID: "s2", User: bo, StatusText: words, Standing: in(coord.AgentAsks, "CF-1")},
+			clash(coord.SeverityBlock, holder, challenger), "“Keep the old flag?”"},
+		{"asks, and its words stay at home", coord.Session{Standing: in(coord.AgentAsks, "")}, coord.Conflict{}, "asks its person"},
+		{"waits", coord.Session{Standing: in(coord.AgentWaits, "INT-5")}, coord.Conflict{}, "waits for Ann: Tax table (INT-5)"},
+		{"waits for an edit", coord.Session{Standing: in(coord.AgentWaits, "")}, coord.Conflict{}, "waits for other work"},
+		{"one's own other agent", coord.Session{ID: "s1", User: ann, Standing: in(coord.AgentCollides, "CF-1")},
+			clash(coord.SeverityWarn, holder, side(coord.Challenger, ann, "s3", "INT-3")), "same lines with INT-3"},
 	} {
-		got := team.Agents([]coord.Session{tt.session}, []coord.Intent{tt.intent}, []coord.Conflict{tt.conflict})[0]
-		if got.State != tt.want || got.Why != tt.why || got.WhyRef != tt.from {
-			t.Errorf("%s: %s, %q (%s)", tt.name, got.State, got.Why, got.WhyRef)
+		intents := []coord.Intent{{Ref: "INT-5", Title: "Tax table", Owner: ann}}
+		got := team.Agents([]coord.Session{tt.session}, intents, []coord.Conflict{tt.conflict})[0]
+		if got.Says() != tt.says || got.State != tt.session.State {
+			t.Errorf("%s: %s, %q", tt.name, got.State, got.Says())
+		}
+	}
+}
+
+func TestHowManyWentUnchecked(t *testing.T) {
+	at := coord.TimeOf(time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC))
+	for _, tt := range []struct {
+		later time.Duration
+		want  int
+	}{{time.Minute, 3}, {25 * time.Hour, 0}} {
+		s := coord.Session{ID: "s1", User: ann, FailOpens: 3, FailOpensAt: &at, LastHeartbeatAt: at.Add(tt.later)}
+		got := team.Agents([]coord.Session{s}, nil, nil)[0]
+		if got.Unchecked != tt.want || strings.Contains(got.Says(), "3 unchecked") != (tt.want == 3) {
+			t.Errorf("%s later %d are shown, not %d", tt.later, got.Unchecked, tt.want)
 		}
 	}
 }

@@ -46,7 +46,12 @@ func (m *model) press(key, typed string) tea.Cmd {
 		m.input = &input{label: filterLabel, done: func(s string) { m.filter = strings.TrimSpace(s) }}
 		m.input.insert(m.filter)
 	case "esc":
+		m.detailed = m.detailed && m.filter != ""
 		m.filter = ""
+	case "space":
+		return m.toggle()
+	case "b":
+		m.grouped = !m.grouped
 	case "r":
 		return m.retry()
 	case "enter", "o":
@@ -62,7 +67,7 @@ func (m *model) press(key, typed string) tea.Cmd {
 	default:
 		m.move(key)
 	}
-	return nil
+	return m.readThread()
 }
 
 // edit gives a key to the line that is typed.
@@ -115,7 +120,10 @@ type chosen struct {
 	conflict *coord.Conflict
 }
 
-func (m *model) chosen() (c chosen, ok bool) {
+func (m *screen) chosen() (c chosen, ok bool) {
+	if m.at >= sections {
+		return c, false
+	}
 	l := m.lists()[m.at]
 	n := m.selected[m.at]
 	if n >= len(l.refs) {

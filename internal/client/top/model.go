@@ -60,6 +60,18 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		return m, m.press(msg.String(), msg.Text)
+	case tea.MouseClickMsg:
+		if m.input == nil && !m.help {
+			return m, m.click(msg.Y)
+		}
+	case tea.MouseWheelMsg:
+		if m.input == nil && !m.help {
+			return m, m.wheel(msg.Y, msg.Button)
+		}
+	case thread:
+		if msg.ref == m.thread.ref {
+			m.thread = msg
+		}
 	case tea.PasteMsg:
 		if m.input != nil {
 			m.input.insert(msg.Content)
@@ -165,9 +177,9 @@ func (m *model) View() tea.View {
 	case m.first:
 		shown.state, shown.stateStyle = "connecting…", faint
 	}
-	shown.keys = "enter open · a ack · m message · w wait · d dismiss · / filter · tab next · ? help · q quit"
-	if m.width < 90 {
-		shown.keys = "enter open  a ack  m message  w wait  / filter  tab next  ? help  q quit"
+	shown.keys = "space details · enter open · a ack · m message · w wait · d dismiss · b by repo · / filter · ? help · q quit"
+	if m.width < 108 {
+		shown.keys = "space details  enter open  a ack  m message  w wait  / filter  ? help  q quit"
 	}
 	v := tea.NewView("")
 	if m.input != nil {
@@ -184,6 +196,7 @@ func (m *model) View() tea.View {
 	}
 	v.Content = strings.Join(lines, "\n")
 	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "svc top"
 	return v
 }
@@ -192,16 +205,20 @@ var helpText = []string{
 	"svc top", "",
 	"  ↑ ↓ j k         up and down     tab  shift+tab   the next list, the one before",
 	"  PgUp PgDn g G   further",
+	"  space           its details: why, which lines, both sides' work and last words",
 	"  enter o         open its page in the browser",
 	"  a               acknowledge: the conflict, or the message that wants it",
 	"  m               write about an intent or a conflict; answer a question",
 	"  w               tell me when it is free (an intent, a conflict); again to stop",
+	"  b               agents by repository; again by trouble",
 	"  d               dismiss what needs you, until it changes",
 	"  /               show only rows with these words; esc shows all again",
-	"  r               look again now; after svc login, sign in anew",
+	"  r               refresh now; after svc login, sign in again",
+	"  mouse           click a row, click it again for its details; the wheel moves",
 	"  q               leave", "",
 	"  blocked    stopped by somebody's work    collides   overlaps somebody's work",
-	"  waits      for another intent            idle       nothing heard lately",
+	"  asks       its person                    waits      for another intent",
+	"  stopped    its turn has ended            silent     works, nothing heard lately",
 }
 
 func (m *model) helpPage() []string {

@@ -37,7 +37,8 @@ func Print(w io.Writer, p Picture, now time.Time, columns int) error {
 	ls := s.lists()
 	lines := []string{s.head()}
 	for i, l := range ls {
-		lines = append(lines, s.section(section(i), l, len(l.rows))...)
+		part, _ := s.section(section(i), l, len(l.rows))
+		lines = append(lines, part...)
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {

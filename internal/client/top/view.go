@@ -39,6 +39,9 @@ type screen struct {
 	waits         map[string]bool
 	keys          string
 	first         bool // nothing was read yet
+	detailed      bool // the details of the chosen row are shown
+	grouped       bool // agents stand by repository
+	thread        thread
 }
 
 // Styles are the terminal's own sixteen colours: whoever chose a light or a
@@ -56,8 +59,9 @@ func (s *screen) paint(style, text string) string {
 }
 
 var stateStyles = map[string]string{
-	string(team.Blocked): "1;" + red, string(team.Colliding): yellow, string(team.Waiting): purple, string(team.Working): green,
-	string(team.Idle): faint, string(coord.SeverityBlock): "1;" + red, string(coord.SeverityWarn): yellow,
+	team.States[coord.AgentBlocked]: "1;" + red, team.States[coord.AgentAsks]: "1;" + yellow, team.States[coord.AgentCollides]: yellow,
+	team.States[coord.AgentWaits]: purple, team.States[coord.AgentWorking]: green, team.States[coord.AgentSilent]: faint,
+	team.States[coord.AgentStopped]: faint, string(coord.SeverityBlock): "1;" + red, string(coord.SeverityWarn): yellow,
 }
 
 // A list is one section as rows.
@@ -69,6 +73,7 @@ type list struct {
 	refs    []string // which record each row is
 	about   []string // the conflict or intent that one could wait for
 	hint    int      // the column whose words have colours
+	note    string   // beside the heading
 }
 
 func (s *screen) needList() list {
@@ -99,8 +104,9 @@ func (s *screen) needList() list {
 
 func (s *screen) agentList() list {
 	l := list{
-		title: "AGENTS", empty: "No agent is at work here. svc init connects one; a first prompt shows it.", hint: 0,
+		title: "AGENTS", empty: "No agent is at work here. svc init connects one; a first prompt shows it.", hint: 1,
 		columns: []grid.Column{
+			{Min: 14},                       // the repository, where agents stand by it
 			{},                              // its state
 			{Min: 10, Want: 16},             // whose
 			{Min: 18, Want: 28, Tail: true}, // the file it is in
@@ -113,16 +119,20 @@ func (s *screen) agentList() list {
 			{Right: true},                   // since when
 		},
 	}
-	for _, a := range s.pic.Agents {
-		says := a.Why
-		switch {
-		case says == "" && a.Words != "":
-			says = "“" + a.Words + "”"
-		case says == "":
-			says = a.Title
+	all, repos, shown := s.pic.Agents, []string{}, []team.Agent{}
+	if s.grouped {
+		all = byRepo(all)
+	}
+	for _, a := range all {
+		row := []string{"", team.States[a.State], a.Who, a.File, a.Says(), a.Intent, a.Repo, a.Tool, a.Branch, a.Title,
+			team.Age(s.now, a.Since)}
+		if l.add(s.filter, row, a.ID, cmp.Or(a.WhyRef, a.Intent)) {
+			repos, shown = append(repos, a.Repo), append(shown, a)
 		}
-		row := []string{string(a.State), a.Who, a.File, says, a.Intent, a.Repo, a.Tool, a.Branch, a.Title, team.Age(s.now, a.Since)}
-		l.add(s.filter, row, a.ID, cmp.Or(a.WhyRef, a.Intent))
+	}
+	l.note = tally(shown)
+	if s.grouped {
+		l.group(repos)
 	}
 	return l
 }
@@ -152,14 +162,15 @@ func (s *screen) conflictList() list {
 
 // add takes a row that the filter lets through: each of its words is somewhere
 // in the row.
-func (l *list) add(filter string, row []string, ref, about string) {
+func (l *list) add(filter string, row []string, ref, about string) bool {
 	all := strings.ToLower(strings.Join(row, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(all, word) {
-			return
+			return false
 		}
 	}
 	l.rows, l.refs, l.about = append(l.rows, row), append(l.refs, ref), append(l.about, about)
+	return true
 }
 
 func (s *screen) lists() [sections]list {
@@ -168,24 +179,38 @@ func (s *screen) lists() [sections]list {
 
 // lines returns the screen, exactly as high as it is.
 func (s *screen) lines() []string {
-	ls := s.lists()
+	out, _ := s.layout()
+	return out
+}
+
+// layout returns the lines of the screen, and which of them are rows.
+func (s *screen) layout() ([]string, map[int]spot) {
+	ls, spots := s.lists(), map[int]spot{}
 	out := []string{s.head()}
-	room := s.share(ls)
+	pane := s.pane((s.height - 2) / 2)
+	room := s.share(ls, len(pane))
 	for i, l := range ls {
-		out = append(out, s.section(section(i), l, room[i])...)
+		lines, from := s.section(section(i), l, room[i])
+		for n := range lines[2:] {
+			if len(l.rows) > 0 {
+				spots[len(out)+2+n] = spot{section(i), from + n}
+			}
+		}
+		out = append(out, lines...)
 	}
-	for len(out) < s.height-2 {
+	for len(out) < s.height-2-len(pane) {
 		out = append(out, "")
 	}
-	out = out[:max(0, s.height-2)]
-	return append(out, s.paint(s.noticeStyle, grid.Cut(s.notice, s.width, false)), s.paint(faint, grid.Cut(s.keys, s.width, false)))
+	out = append(out[:max(0, s.height-2-len(pane))], pane...)
+	return append(out, s.paint(s.noticeStyle, grid.Cut(s.notice, s.width, false)), s.paint(faint, grid.Cut(s.keys, s.width, false))), spots
 }
 
 // head says whose team it is and how it stands.
 func (s *screen) head() string {
-	who, repos := map[string]bool{}, map[string]bool{}
+	who, repos, unchecked := map[string]bool{}, map[string]bool{}, 0
 	for _, a := range s.pic.Agents {
 		who[a.Email], repos[a.Repo] = true, true
+		unchecked += a.Unchecked
 	}
 	text := "svc top"
 	if !s.first {
@@ -194,6 +219,9 @@ func (s *screen) head() string {
 			text += fmt.Sprintf(" of %s in %s", people(len(who)), count(len(repos), "repo"))
 		}
 		text += ", " + count(s.pic.Colliding, "conflict")
+		if unchecked > 0 {
+			text += fmt.Sprintf(", %d unchecked", unchecked)
+		}
 	}
 	if s.filter != "" {
 		text += " · filter: " + s.filter
@@ -220,8 +248,8 @@ func people(n int) string {
 // share divides the height among the lists: each has its heading and at least
 // a line, what needs the person and conflicts get up to a quarter, agents the
 // rest, and what one does not want goes to the others.
-func (s *screen) share(ls [sections]list) (room [sections]int) {
-	left := s.height - 3 - 2*int(sections) // first line, two last ones, headings with a line above
+func (s *screen) share(ls [sections]list, taken int) (room [sections]int) {
+	left := s.height - taken - 3 - 2*int(sections) // first line, two last ones, headings with a line above
 	want := func(l list) int { return max(1, len(l.rows)) }
 	for i, l := range ls {
 		room[i] = min(want(l), max(1, left/4))
@@ -242,8 +270,8 @@ func (s *screen) share(ls [sections]list) (room [sections]int) {
 }
 
 // section draws a heading and as many rows as there is room for, the selected
-// one in sight.
-func (s *screen) section(at section, l list, room int) []string {
+// one in sight; from is the first of them.
+func (s *screen) section(at section, l list, room int) (out []string, from int) {
 	total := len(l.rows)
 	if at == needs && s.filter == "" {
 		total = max(total, s.pic.NeedsAll)
@@ -254,7 +282,10 @@ func (s *screen) section(at section, l list, room int) []string {
 	}
 	wide := grid.Fit(l.columns, l.rows, s.width-2)
 	heading := fmt.Sprintf("%s%s %d", marker, l.title, total)
-	out := []string{"", s.paint(style, heading)}
+	if l.note != "" {
+		l.note = grid.Cut(": "+l.note, s.width-grid.Width(heading)-10, false)
+	}
+	out = []string{"", s.paint(style, heading+l.note)}
 	if total == 0 {
 		text := l.empty
 		if s.filter != "" {
@@ -263,17 +294,17 @@ func (s *screen) section(at section, l list, room int) []string {
 		if s.first {
 			text = "…"
 		}
-		return append(out, s.paint(faint, grid.Cut("  "+text, s.width, false)))
+		return append(out, s.paint(faint, grid.Cut("  "+text, s.width, false))), 0
 	}
 	chosen := min(s.selected[at], len(l.rows)-1)
-	from := max(0, min(chosen-room/2, len(l.rows)-room))
+	from = max(0, min(chosen-room/2, len(l.rows)-room))
 	if len(l.rows) > room {
-		out[1] = s.paint(style, fmt.Sprintf("%s, %d–%d", heading, from+1, min(len(l.rows), from+room)))
+		out[1] = s.paint(style, fmt.Sprintf("%s, %d–%d%s", heading, from+1, min(len(l.rows), from+room), l.note))
 	}
 	for i := from; i < min(len(l.rows), from+room); i++ {
 		out = append(out, s.row(l, wide, i, at == s.at && i == chosen))
 	}
-	return out
+	return out, from
 }
 
 // row draws one row. The selected one has a mark as well as its colours turned

@@ -6,11 +6,12 @@ package workspace
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Package is one package of a repository.
@@ -124,11 +125,7 @@ func expand(root, pattern string) []string {
 }
 
 func read(name string) ([]byte, bool) {
-	info, err := os.Stat(name)
-	if err != nil || info.IsDir() || info.Size() > maxFile {
-		return nil, false
-	}
-	data, err := os.ReadFile(name)
+	data, err := plain.Read(name, maxFile)
 	return data, err == nil
 }
 

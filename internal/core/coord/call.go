@@ -14,6 +14,7 @@ type Call struct {
 	Args   int      `json:"args" minimum:"0" doc:"Arguments that go by position"`
 	Named  []string `json:"named,omitempty" maxItems:"100" itemMaxLength:"200" doc:"Names of those that go by name; hashes in metadata_only"`
 	Spread bool     `json:"spread,omitempty" doc:"Some come out of a list or map, so how many is not known"`
+	Alone  bool     `json:"alone,omitempty" doc:"Nothing is done with the result"`
 }
 
 // A Param is a parameter as callers see it, without its type.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A Time is a moment in milliseconds since 1970, UTC: what both databases
@@ -31,6 +32,36 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
 // Sub returns the time from u to t.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Millisecond }
+
+// Ago tells t as somebody says it at another time: "eleven minutes ago". Readers
+// are in many zones, and a model does not know what time it is.
+func (t Time) Ago(now Time) string {
+	unit, n := "minute", int(now.Sub(t).Minutes())
+	switch {
+	case n < 1:
+		return "just now"
+	case n >= 48*60:
+		unit, n = "day", n/(24*60)
+	case n >= 120:
+		unit, n = "hour", n/60
+	}
+	if n == 1 {
+		return "one " + unit + " ago"
+	}
+	if n > 12 {
+		return "about " + InWords(n) + " " + unit + "s ago" // "lines 3-5 25 minutes ago" would not read
+	}
+	return InWords(n) + " " + unit + "s ago"
+}
+
+// InWords returns a number as it stands in a sentence.
+func InWords(n int) string {
+	small := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n < len(small) {
+		return small[n]
+	}
+	return strconv.Itoa(n)
+}
 
 // Ptr returns a pointer to a copy of t, for fields that may have no value.
 func (t Time) Ptr() *Time { return &t }
@@ -73,4 +104,24 @@ func parseRef(s, prefix string) (int, bool) {
 	}
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n > 0
+}
+
+// IsName reports whether all of a name can be seen: nothing in it moves the
+// cursor, turns the direction of text or has no width. What joins letters of
+// some scripts is part of them.
+func IsName(s string) bool { return !strings.ContainsFunc(s, hidden) }
+
+// Visible is a name that others gave, without what cannot be seen: nobody who
+// would have to change it there can be asked.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200c && r != 0x200d || r == 0x2028 || r == 0x2029
 }

@@ -47,6 +47,7 @@ const (
 	EventSessionStarted            EventType = "session.started"
 	EventSessionEnded              EventType = "session.ended"
 	EventSessionStatus             EventType = "session.status"
+	EventSessionTurn               EventType = "session.turn"
 	EventIntentDrafted             EventType = "intent.drafted"
 	EventIntentDeclared            EventType = "intent.declared"
 	EventIntentUpdated             EventType = "intent.updated"
@@ -72,6 +73,7 @@ const (
 	EventHookWarned                EventType = "hook.warned"
 	EventHookUnchecked             EventType = "hook.unchecked"
 	EventHookBlocked               EventType = "hook.blocked"
+	EventHookStaleWrite            EventType = "hook.stale_write"
 	EventMessageSent               EventType = "message.sent"
 	EventMessageAcked              EventType = "message.acked"
 	EventQuestionAsked             EventType = "question.asked"
@@ -141,6 +143,7 @@ var events = []struct {
 	{EventSessionStarted, PartSession},
 	{EventSessionEnded, PartSession},
 	{EventSessionStatus, PartNone},
+	{EventSessionTurn, PartNone},
 	{EventIntentDrafted, PartIntent},
 	{EventIntentDeclared, PartIntent},
 	{EventIntentUpdated, PartIntent},
@@ -166,6 +169,7 @@ var events = []struct {
 	{EventHookWarned, PartNone},
 	{EventHookUnchecked, PartNone},
 	{EventHookBlocked, PartNone},
+	{EventHookStaleWrite, PartNone},
 	{EventMessageSent, PartNone},
 	{EventMessageAcked, PartNone},
 	{EventQuestionAsked, PartNone},

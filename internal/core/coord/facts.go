@@ -51,6 +51,20 @@ type FileFacts struct {
 	Symbols    []SymbolFacts   `json:"symbols" maxItems:"5000"`
 	Contracts  []ContractFacts `json:"contracts" maxItems:"5000"`
 	References []Reference     `json:"references" maxItems:"5000" doc:"Uses of symbols and contracts that the base did not have"`
+	Candidates []Candidate     `json:"candidates,omitempty" maxItems:"500" doc:"Texts in the shape of a path that the base did not have"`
+}
+
+// MaxCandidates is how many texts of one file are kept.
+const MaxCandidates = 500
+
+// A Candidate is a text of a file that has the shape of a path. It becomes a use
+// where a route that is known fits it; nobody is shown it before.
+type Candidate struct {
+	Line   int    `json:"line" minimum:"0"`
+	Form   string `json:"form" minLength:"1" maxLength:"150" doc:"Its elements as hashes, * for what is filled in"`
+	Method string `json:"method,omitempty" maxLength:"10" doc:"The method that is written beside it; none if any may be meant"`
+	Guess  string `json:"guess,omitempty" maxLength:"10" doc:"The method that a name around it makes likely"`
+	Via    string `json:"via,omitempty" maxLength:"8" doc:"Hash of what it is handed to: of two texts with the same, both are uses or neither"`
 }
 
 // A Hunk is a range of the base blob that was replaced.
@@ -147,6 +161,9 @@ type SymbolFacts struct {
 	TextHash              *string       `json:"text_hash,omitempty" maxLength:"64" doc:"Hash of its text now, without that of nested definitions; null when removed"`
 	Lines                 *LineCount    `json:"lines" doc:"Where it stands in the base; null when added"`
 	Takes                 [][]Param     `json:"takes,omitempty" maxItems:"50" doc:"Its parameters now, for each overload, when they alone make it incompatible: then a call that fits them still works"`
+	Given                 bool          `json:"given,omitempty" doc:"Only what it gives back changed: who calls it and does nothing with that goes on to work"`
+	Needs                 []string      `json:"needs,omitempty" maxItems:"50" itemMaxLength:"200" doc:"Nothing but these members changed it, which a type that implements it, or code that makes one, must now have"`
+	Meaning               bool          `json:"meaning,omitempty" doc:"It is used as before and may mean something else, as the detail says. A call that does not fit what it takes is not concerned"`
 	Sole                  bool          `json:"sole,omitempty" doc:"Nothing else in the working copy goes by its last name: removed, no code mentions that any more; changed, it is the only definition of it and every call fits. New mentions elsewhere can only mean it"`
 }
 
@@ -185,11 +202,15 @@ type ContractFacts struct {
 
 // A Reference is a new use of a symbol or contract.
 type Reference struct {
-	Key  string   `json:"key" minLength:"1" maxLength:"1024"`
-	Line int      `json:"line" minimum:"0"`
-	Call *Call    `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
-	In   []string `json:"in,omitempty" maxItems:"20" itemMaxLength:"200" doc:"Definitions of the file that have more uses of it than before, in whatever form; the empty name stands for none. Empty if the whole file has no more than before, or if that is not known"`
-	Via  string   `json:"via,omitempty" maxLength:"1024" doc:"The file that it is imported from, if that only hands it on"`
+	Key   string   `json:"key" minLength:"1" maxLength:"1024"`
+	Line  int      `json:"line" minimum:"0"`
+	Call  *Call    `json:"call,omitempty" doc:"How it is called there; null if it is used without a call, or how is not known"`
+	In    []string `json:"in,omitempty" maxItems:"20" itemMaxLength:"200" doc:"Definitions of the file that have more uses of it than before, in whatever form; the empty name stands for none. Empty if the whole file has no more than before, or if that is not known"`
+	Via   string   `json:"via,omitempty" maxLength:"1024" doc:"The file that it is imported from, if that only hands it on"`
+	Typed bool     `json:"typed,omitempty" doc:"Its owner is known by the type of a value: the code need not name that one"`
+	// Of an implementer and of a literal.
+	Whole bool     `json:"whole,omitempty" doc:"It implements or makes one, so it must have all members that are needed"`
+	Has   []string `json:"has,omitempty" maxItems:"200" itemMaxLength:"200" doc:"The members it has, by name"`
 }
 
 // ClearTexts removes the signature texts, keeping their hashes, and hides the

@@ -80,6 +80,10 @@ func DeviceScopes() []Scope {
 	})
 }
 
+// AdminScopes lists what a login of svc login --admin holds, for a few minutes:
+// what a person does, and nothing that hooks or an agent's tools call.
+func AdminScopes() []Scope { return ServiceScopes() }
+
 // ServiceScopes lists what a service token may hold: a service is nobody's
 // agent, so it may not call hooks or tools.
 func ServiceScopes() []Scope {
@@ -155,8 +159,8 @@ type Invite struct {
 	URL       *string `json:"url" doc:"The link, shown this once; null in lists"`
 	Role      Role    `json:"role"`
 	Email     *string `json:"email"`
-	EmailSent bool    `json:"email_sent" doc:"The mail server took its letter"`
-	Mail      *Letter `json:"mail" doc:"What became of its letter; null if it was not mailed"`
+	EmailSent bool    `json:"email_sent" doc:"The mail server accepted its email"`
+	Mail      *Letter `json:"mail" doc:"What became of its email; null if it was not mailed"`
 	CreatedAt Time    `json:"created_at"`
 	ExpiresAt Time    `json:"expires_at"`
 	OrgID     string  `json:"-"`

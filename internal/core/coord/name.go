@@ -8,7 +8,7 @@ import "strings"
 // nameFamilies are the languages that use each other's definitions.
 var nameFamilies = map[string]string{
 	"go": "go", "typescript": "ecma", "javascript": "ecma", "python": "python", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
-	"csharp": "csharp", "rust": "rust", "ruby": "ruby", "php": "php", "c": "c", "cpp": "c", "swift": "swift",
+	"csharp": "csharp", "rust": "rust", "ruby": "ruby", "php": "php", "c": "c", "cpp": "c", "swift": "swift", "dart": "dart", "lua": "lua",
 }
 
 // NameFamily returns the family of a language, or "" for one whose definitions
@@ -67,7 +67,7 @@ func FormOf(kind, key string) NameForm {
 // somebody changed, and that nothing else in the repository goes by. Whoever
 // newly mentions it is told.
 type WatchedName struct {
-	Family string   `json:"family" doc:"Languages that share definitions: go, ecma, python, jvm, csharp, rust, ruby, php, c, swift"`
+	Family string   `json:"family" doc:"Languages that share definitions: go, ecma, python, jvm, csharp, rust, ruby, php, c, swift, dart, lua"`
 	Name   string   `json:"name"`
 	Form   NameForm `json:"form" doc:"How code has to write it to mean it"`
 	Files  []string `json:"files" doc:"Where it is, or was, defined"`

@@ -51,6 +51,8 @@ type Session struct {
 	File            *string       `json:"file" peer:"line" doc:"The file its agent wrote last, or is about to"`
 	FailOpens       int           `json:"fail_opens" doc:"Hook events that the service did not answer: its agent went on unchecked"`
 	FailOpensAt     *Time         `json:"fail_opens_at" doc:"When the service last heard of such events"`
+	StoppedAt       *Time         `json:"stopped_at" doc:"When its agent's turn ended; null while it goes on"`
+	Standing
 
 	OrgID        string  `json:"-"`
 	ExternalID   string  `json:"-"`
@@ -59,4 +61,6 @@ type Session struct {
 	WorktreeHash *string `json:"-"`
 	HeadSHA      *string `json:"-"`
 	BaseSHA      *string `json:"-"`
+	AskedAt      *Time   `json:"-"` // since when its person is to answer it
+	LastToolAt   *Time   `json:"-"`
 }

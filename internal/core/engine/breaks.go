@@ -144,7 +144,7 @@ func (g *gatherer) didToo(changed item, w *Worker) bool {
 	did := false
 	g.ownAt(changed.key(), w, func(e *entry, c *Change) {
 		if e.Kind == changed.kind && !did {
-			did = sameDoing(changed, item{kind: e.Kind, change: c, sub: int(e.Sub)})
+			did = sameDoing(changed, item{kind: e.Kind, change: c, sub: int32(e.Sub)})
 		}
 	})
 	return did

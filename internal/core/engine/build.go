@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine/join"
 	"github.com/svc-hq/svc/internal/core/policy"
 )
 
@@ -24,17 +25,19 @@ type pairing struct {
 	prefixes    []string           // that people say routes of the one repository have in the other
 	provided    map[string]bool    // contracts that both sides changed
 	named       [2]map[string]bool // files in which we and they claim definitions, once asked for
+	shown       map[*coord.Claim]*evidence
 }
 
-// build turns hits into findings, ordered by severity, kind, place and ref.
+// build turns hits into findings, in no order.
 func build(ix *Index, self *Worker, hits []hit) []Finding {
 	var out []Finding
+	shown := map[*coord.Claim]*evidence{}
 	for _, group := range byOther(hits) {
 		home, other := ix.known(self.Repo.ID), group[0].other
-		p := pairing{ix: ix, self: self, other: other, maps: home.maps, prefixes: home.prefixes[other.Repo.ID]}
+		p := pairing{ix: ix, self: self, other: other, maps: home.maps, prefixes: home.prefixes[other.Repo.ID], shown: shown}
 		p.files(group)
-		for i := range group {
-			p.classify(&group[i])
+		for _, h := range group {
+			p.classify(h)
 		}
 		p.dependency(group)
 		p.sameTitle()
@@ -44,13 +47,12 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 			}
 		}
 	}
-	sortFindings(out)
 	return out
 }
 
-// byOther groups hits by the other party, in one pass and one copy: a wide
-// scope meets thousands.
-func byOther(hits []hit) [][]hit {
+// byOther groups hits by the other party, without a copy of them: a wide scope
+// meets thousands.
+func byOther(hits []hit) [][]*hit {
 	at := map[*Worker]int{}
 	var sizes []int
 	for i := range hits {
@@ -62,14 +64,14 @@ func byOther(hits []hit) [][]hit {
 		}
 		sizes[n]++
 	}
-	room := make([]hit, len(hits))
-	groups := make([][]hit, len(sizes))
+	room := make([]*hit, len(hits))
+	groups := make([][]*hit, len(sizes))
 	for n, size := range sizes {
 		groups[n], room = room[:0:size], room[size:]
 	}
 	for i := range hits {
 		n := at[hits[i].other]
-		groups[n] = append(groups[n], hits[i])
+		groups[n] = append(groups[n], &hits[i])
 	}
 	return groups
 }
@@ -77,9 +79,11 @@ func byOther(hits []hit) [][]hit {
 func sortFindings(fs []Finding) {
 	kinds := coord.ConflictKinds()
 	slices.SortFunc(fs, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(a.Holder.Since, b.Holder.Since), cmp.Compare(a.Place, b.Place),
+		if c := cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			cmp.Compare(a.Holder.Since, b.Holder.Since)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Place, b.Place),
 			cmp.Compare(a.Holder.number(), b.Holder.number()), cmp.Compare(a.Challenger.number(), b.Challenger.number()),
 			cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
@@ -96,9 +100,8 @@ func partyKey(w *Worker) string {
 // files compares the changes of files that both sides made: once both have
 // edited a file, the edits decide and claims on it say nothing more. So it is
 // with contracts.
-func (p *pairing) files(hits []hit) {
-	for i := range hits {
-		h := &hits[i]
+func (p *pairing) files(hits []*hit) {
+	for _, h := range hits {
 		if h.what == contractHit && h.ours.claim == nil && h.theirs.claim == nil {
 			if p.provided == nil {
 				p.provided = map[string]bool{}
@@ -142,7 +145,7 @@ func (p *pairing) fileVerdict(h *hit, v verdict) {
 		d := p.draft(coord.SymbolOverlap, v.path, v.why)
 		for _, s := range v.symbols {
 			ours, theirs := h.ours, h.theirs
-			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
+			ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, int32(s[0]), symbolEntry, int32(s[1])
 			firm := !v.settled || unfit(ours.symbol(), theirs.symbol())
 			d.addUpTo(coord.SeverityBlock, firm, p.symbol(ours, p.self), p.symbol(theirs, p.other))
 		}
@@ -217,8 +220,12 @@ func (p *pairing) breaks(h *hit) {
 	if h.what == theyBreak {
 		changed, user = user, changed
 	}
+	if user.kind == referenceEntry && user.change.Facts.References[user.sub].Typed && cause(changed) != changed.key() {
+		return // a type that goes by another name now has what it had, for those who never named it
+	}
 	why, most := breaksWork, coord.SeverityBlock
-	if user.kind == useEntry {
+	code := user.kind == useEntry && user.change == nil
+	if code {
 		why = breaksCode
 	}
 	switch hits(changed, user) {
@@ -231,14 +238,27 @@ func (p *pairing) breaks(h *hit) {
 		}
 		why += maybeWork - breaksWork
 	}
-	if likely := p.likely(changed, user, h.what == weBreak); likely != 0 {
-		most = lower(most, coord.SeverityWarn)
-		why = likely
+	switch likely, limit := p.likely(changed, user, h.what == weBreak); {
+	case user.sure != join.NotSaid:
+		// However sure, a text stops nobody. At first contact nine in ten were
+		// right, of the surest as of the others: all are told as probable.
+		most, why = lower(most, coord.SeverityWarn), textWork
+		if code {
+			why = textCode
+		}
+	case likely != 0:
+		most, why = lower(most, limit), likely
 		if user.kind == useEntry {
 			why++
 		}
 	}
-	if why == breaksWork && coord.IsNameKey(user.key()) {
+	switch {
+	case changed.kind == symbolEntry && meansOther(changed.symbol()):
+		if user.kind != referenceEntry {
+			return
+		}
+		why, most = meantWork, coord.SeverityInfo
+	case why == breaksWork && coord.IsNameKey(user.key()):
 		why = namedWork
 	}
 	challenger := p.self
@@ -256,7 +276,7 @@ func (p *pairing) breaks(h *hit) {
 
 // dependency replaces a mere overlap of paths by what matters: one of the two
 // has to come first.
-func (p *pairing) dependency(hits []hit) {
+func (p *pairing) dependency(hits []*hit) {
 	weDepend, theyDepend := dependsOn(p.self, p.other), dependsOn(p.other, p.self)
 	if !weDepend && !theyDepend {
 		return
@@ -292,6 +312,20 @@ func specific(a, b string) string {
 	return a
 }
 
+// own returns a thing of ours as evidence. A wide scope meets many, so what a
+// claim shows is made once for all of them.
+func (p *pairing) own(it item) *evidence {
+	if it.kind != claimEntry || p.shown == nil {
+		return p.any(it, p.self)
+	}
+	e := p.shown[it.claim]
+	if e == nil {
+		e = p.any(it, p.self)
+		p.shown[it.claim] = e
+	}
+	return e
+}
+
 // finish settles who holds, how bad it is, and what it is called.
 func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	holderIsUs := d.holderIsUs
@@ -299,9 +333,11 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 		holderIsUs = earlier(p.self, p.other)
 	}
 	f := Finding{Kind: d.kind, Holder: p.other, Challenger: p.self, reason: d.why}
+	d.ours = slices.Grow(d.ours, len(d.ourItems))
 	for _, it := range d.ourItems {
-		d.ours = append(d.ours, p.any(it, p.self))
+		d.ours = append(d.ours, p.own(it))
 	}
+	d.theirs = slices.Grow(d.theirs, len(d.theirItems))
 	for _, it := range d.theirItems {
 		d.theirs = append(d.theirs, p.any(it, p.other))
 	}
@@ -320,8 +356,9 @@ func (p *pairing) finish(ix *Index, d *draft) (Finding, bool) {
 	if f.Place = d.place; d.directed {
 		f.Place, _, _ = strings.Cut(strings.TrimPrefix(d.place, "by "+f.Holder.ID), " by ")
 	}
-	f.Keys = slices.Clone(d.both)
-	f.take(coord.Holder, held)
+	f.Keys = append(make([]string, 0, len(d.both)+len(held)+len(challenged)), d.both...)
+	f.Evidence = make([]coord.Evidence, 0, min(len(held), maxEvidence/2)+min(len(challenged), maxEvidence/2))
+	held = f.take(coord.Holder, held)
 	f.take(coord.Challenger, challenged)
 	if !f.Holder.Live() && d.kind == coord.ContractBreak {
 		f.nameOwner(ix, held)
@@ -360,15 +397,15 @@ func severityOf(ix *Index, d *draft, f *Finding) (coord.Severity, bool) {
 	return sev, false
 }
 
-// take adds one side's evidence, each item once.
-func (f *Finding) take(role coord.PartyRole, all []evidence) {
+// take adds one side's evidence, each item once, and returns it so.
+func (f *Finding) take(role coord.PartyRole, all []*evidence) []*evidence {
 	slices.SortFunc(all, compareEvidence)
 	if role == coord.Holder {
 		for _, e := range all {
 			f.At = max(f.At, e.at)
 		}
 	}
-	all = slices.CompactFunc(all, func(a, b evidence) bool { return a.key == b.key })
+	all = slices.CompactFunc(all, func(a, b *evidence) bool { return a.key == b.key })
 	for i, e := range all {
 		if e.key == "" {
 			continue
@@ -377,10 +414,12 @@ func (f *Finding) take(role coord.PartyRole, all []evidence) {
 			f.Keys = append(f.Keys, string(role)+" "+e.key)
 		}
 		if i < maxEvidence/2 {
-			e.item.Party = role
-			f.Evidence = append(f.Evidence, e.item)
+			shown := e.item // others may share it
+			shown.Party = role
+			f.Evidence = append(f.Evidence, shown)
 		}
 	}
+	return all
 }
 
 func fingerprint(kind coord.ConflictKind, place string, a, b *Worker) string {

@@ -25,6 +25,7 @@ type Edit struct {
 	Copy    string     // its working copy
 	Since   coord.Time // when the session began: what others did before, it has read
 	Paths   []string   // relative to the repository's root
+	Folders []string   // selectors such as a/**: what is written there is not known, so whatever others have there is hit
 	Checked []string   // those of them whose others' changes in the same working copy the client looks after
 	Now     coord.Time // for the words of a warning; 0 gives absolute times
 	// Pending holds, by path, what files would be like after the edit: the
@@ -45,8 +46,7 @@ type Decision struct {
 }
 
 // Decide answers whether an edit may go on. Findings of severity info are not
-// told: nobody is to be stopped for them. A block gives the same reason on
-// every retry.
+// told: nobody is to be stopped for them.
 func Decide(ix *Index, e Edit) Decision {
 	d := decider{gatherer: gatherer{ix: ix, self: e.Worker, repo: ix.known(e.Worker.Repo.ID)}, edit: &e}
 	rules := d.repo.rules
@@ -65,6 +65,10 @@ func Decide(ix *Index, e Edit) Decision {
 		}
 		touched = true
 		d.path(path)
+	}
+	for _, f := range e.Folders {
+		touched = true
+		d.folder(f)
 	}
 	if len(d.hits) == 0 && len(d.attempts) == 0 && len(d.overwrites) == 0 && (!touched || rules.RequireIntent == coord.SeverityOff) {
 		return Decision{Action: Allow, WantLines: d.wants}
@@ -116,26 +120,56 @@ func (d *decider) urgent(k coord.ConflictKind) bool {
 }
 
 func (d *decider) path(path string) {
-	var own *Change
-	if at, ok := d.repo.changes[changeKey{d.edit.Copy, path}]; ok {
-		own = d.ix.changes[at].c
-	}
+	own := d.ownChange(path)
 	d.tree.Matching(path, func(e *entry) {
 		switch e.Kind {
 		case claimEntry, patternEntry:
-			w := d.ix.slots[e.Owner].w
-			if mode := w.Claims[e.Sub].Mode; mode == coord.Wanted || mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
-				return
-			}
-			if theirs, w := d.theirs(d.repo, e); w != nil {
-				d.attempts = append(d.attempts, hit{pathHit, item{path: path}, theirs, w})
-			}
+			d.claimed(path, e)
 		case changeEntry, oldPathEntry:
 			d.changedBy(path, own, e)
 		}
 	})
 	if own != nil && d.ix.ownerID(own) == d.self.ID {
 		d.change(own)
+	}
+}
+
+// folder is path for what is about to be written somewhere below a selector.
+func (d *decider) folder(selector string) {
+	glob, err := scope.ParseGlob(selector)
+	if err != nil {
+		return
+	}
+	for _, pattern := range glob.Patterns() {
+		d.tree.Overlapping(pattern, func(e *entry, _ bool) {
+			switch e.Kind {
+			case claimEntry, patternEntry:
+				d.claimed(selector, e)
+			case changeEntry:
+				if path := d.ix.changes[e.Owner].c.Facts.Path; !d.repo.rules.Ignored(path) {
+					d.changedBy(path, d.ownChange(path), e)
+				}
+			}
+		})
+	}
+}
+
+// ownChange is what the edit's own working copy did to a file, or nil.
+func (d *decider) ownChange(path string) *Change {
+	if at, ok := d.repo.changes[changeKey{d.edit.Copy, path}]; ok {
+		return d.ix.changes[at].c
+	}
+	return nil
+}
+
+// claimed looks at a claim of somebody that what is about to be written meets.
+func (d *decider) claimed(path string, e *entry) {
+	w := d.ix.slots[e.Owner].w
+	if mode := w.Claims[e.Sub].Mode; mode == coord.Wanted || mode != coord.Exclusive && !d.pathUrgent && !dependsOn(d.self, w) {
+		return
+	}
+	if theirs, w := d.theirs(d.repo, e); w != nil {
+		d.attempts = append(d.attempts, hit{pathHit, item{path: path}, theirs, w})
 	}
 }
 

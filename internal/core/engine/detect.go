@@ -101,8 +101,8 @@ func sameTicket(ix *Index, w *Worker) []Finding {
 		if id := w.Intent.ExternalRef.ID; id != nil && *id != "" {
 			ticket = *id
 		}
-		d.add(evidence{key: "ticket", item: coord.Evidence{Via: coord.ViaClaim, Detail: &ticket}},
-			evidence{key: "ticket", item: coord.Evidence{Via: coord.ViaClaim, Detail: &ticket}})
+		d.add(&evidence{key: "ticket", item: coord.Evidence{Via: coord.ViaClaim, Detail: &ticket}},
+			&evidence{key: "ticket", item: coord.Evidence{Via: coord.ViaClaim, Detail: &ticket}})
 		if f, ok := p.finish(ix, d); ok {
 			out = append(out, f)
 		}
@@ -123,7 +123,7 @@ func (p *pairing) sameTitle() {
 	}
 	d := p.draft(coord.DuplicateWork, "", titleReason)
 	title := coord.Evidence{Via: coord.ViaClaim, Detail: str("nearly the same title and scope")}
-	d.add(evidence{key: "title", item: title}, evidence{key: "title", item: title})
+	d.add(&evidence{key: "title", item: title}, &evidence{key: "title", item: title})
 }
 
 // similar reports whether two titles share at least four fifths of their
@@ -205,7 +205,7 @@ func rebaseFinding(ix *Index, w *Worker, c *Change, m *Merged, sameBase bool) (F
 	theirs := item{kind: changeEntry, change: &Change{RepoID: m.RepoID, Facts: m.Facts, By: []Touch{{At: m.At}}}}
 	d.add(p.changed(ours, basePath(&c.Facts)), p.changed(theirs, basePath(&c.Facts)))
 	for _, s := range v.symbols {
-		ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, s[0], symbolEntry, s[1]
+		ours.kind, ours.sub, theirs.kind, theirs.sub = symbolEntry, int32(s[0]), symbolEntry, int32(s[1])
 		d.add(p.symbol(ours, w), p.symbol(theirs, merged))
 	}
 	return p.finish(ix, d)

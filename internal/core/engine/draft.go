@@ -12,8 +12,8 @@ type draft struct {
 	kind   coord.ConflictKind
 	place  string
 	why    reason
-	ours   []evidence
-	theirs []evidence
+	ours   []*evidence
+	theirs []*evidence
 	both   []string // keys that belong to no side
 	// Items that become evidence at the end: a wide scope meets the same
 	// claim many times.
@@ -28,7 +28,7 @@ type evidence struct {
 	key  string
 	item coord.Evidence
 	at   coord.Time
-	by   coord.User // who changed live code last
+	by   *coord.User // who changed live code last
 }
 
 func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draft {
@@ -44,7 +44,7 @@ func (p *pairing) draft(kind coord.ConflictKind, place string, why reason) *draf
 }
 
 // add adds a hit that is sure of itself.
-func (d *draft) add(ours, theirs evidence) {
+func (d *draft) add(ours, theirs *evidence) {
 	d.addUpTo(coord.SeverityBlock, true, ours, theirs)
 }
 
@@ -65,7 +65,7 @@ func appendNew(items []item, it item) []item {
 
 // addUpTo adds a hit that justifies no more than a severity. A hit that is
 // not firm justifies a step less than the policy says.
-func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs evidence) {
+func (d *draft) addUpTo(most coord.Severity, firm bool, ours, theirs *evidence) {
 	d.most, d.firm = higher(d.most, most), d.firm || firm
 	d.ours, d.theirs = append(d.ours, ours), append(d.theirs, theirs)
 }

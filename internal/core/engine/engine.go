@@ -41,7 +41,7 @@ type Worker struct {
 type Intent struct {
 	Number      int
 	Status      coord.IntentStatus
-	Title       string // compared with others, never put into words
+	Title       string // compared with others; put into words for its own person only
 	DependsOn   []string
 	ExternalRef *coord.ExternalRef
 }
@@ -92,7 +92,7 @@ type Merged struct {
 // A Suppression keeps a finding from being raised again.
 type Suppression struct {
 	Fingerprint string
-	Forever     bool     // a false positive; otherwise until the evidence grows
+	Forever     bool     // a false alarm; otherwise until the evidence grows
 	Keys        []string // the evidence that an override covers
 	// Withdrawn says that the side which is kept out took its attempt back:
 	// what it has announced is known and raised no more, what it does is.

@@ -16,7 +16,7 @@ import (
 // what it claims, changed or uses, or the lines where both meet.
 
 // broken returns a use as evidence, at the line of what it lost.
-func (p *pairing) broken(user, changed item, w *Worker) evidence {
+func (p *pairing) broken(user, changed item, w *Worker) *evidence {
 	e := p.any(user, w)
 	if line, ok := coord.SharedField(changed.fields(), user.fields()); ok && line > 0 {
 		e.item.Lines = oneLine(line)
@@ -31,7 +31,7 @@ func (p *pairing) broken(user, changed item, w *Worker) evidence {
 }
 
 // any returns an item as evidence of whatever it is about.
-func (p *pairing) any(it item, w *Worker) evidence {
+func (p *pairing) any(it item, w *Worker) *evidence {
 	switch {
 	case it.kind == symbolEntry, it.kind == claimEntry && it.claim.Kind != coord.ClaimPath && filing.IsSymbol(it.claim.Selector):
 		return p.symbol(it, w)
@@ -48,7 +48,7 @@ func claimed(c *coord.Claim) coord.Evidence {
 }
 
 // byPath returns a claim or change as evidence about paths.
-func (p *pairing) byPath(it item, w *Worker) evidence {
+func (p *pairing) byPath(it item, w *Worker) *evidence {
 	if wanted(it) {
 		it = item{path: it.claim.Selector}
 	}
@@ -57,15 +57,15 @@ func (p *pairing) byPath(it item, w *Worker) evidence {
 		if it.claim.Kind != coord.ClaimPath {
 			path := it.file()
 			e.Path, e.Symbol = &path, &it.claim.Selector
-			return evidence{key: "symbol " + symbolKey(it.claim.Selector), item: e}
+			return &evidence{key: "symbol " + symbolKey(it.claim.Selector), item: e}
 		}
 		if path := it.file(); path != "" {
 			e.Path = &path
 		}
-		return evidence{key: "path " + it.claim.Selector, item: e}
+		return &evidence{key: "path " + it.claim.Selector, item: e}
 	}
 	if it.change == nil { // an edit about to happen
-		return evidence{key: "path " + it.path, item: coord.Evidence{Via: coord.ViaChange, Path: &it.path, Detail: str(coord.AboutToEdit)}}
+		return &evidence{key: "path " + it.path, item: coord.Evidence{Via: coord.ViaChange, Path: &it.path, Detail: str(coord.AboutToEdit)}}
 	}
 	e := p.changed(it, it.change.Facts.Path)
 	e.at = touchedAt(it.change, w.ID)
@@ -73,7 +73,7 @@ func (p *pairing) byPath(it item, w *Worker) evidence {
 }
 
 // changed returns a change of a file as evidence.
-func (p *pairing) changed(it item, path string) evidence {
+func (p *pairing) changed(it item, path string) *evidence {
 	if it.change == nil {
 		return p.byPath(it, nil)
 	}
@@ -85,17 +85,17 @@ func (p *pairing) changed(it item, path string) evidence {
 	if f.Binary {
 		detail += ", binary"
 	}
-	return evidence{key: "path " + path, at: lastTouch(it.change),
+	return &evidence{key: "path " + path, at: lastTouch(it.change),
 		item: coord.Evidence{Via: coord.ViaChange, Path: &path, Lines: span(f.Hunks), Detail: &detail}}
 }
 
 // symbol returns a claim on or a change of a definition as evidence.
-func (p *pairing) symbol(it item, w *Worker) evidence {
+func (p *pairing) symbol(it item, w *Worker) *evidence {
 	path := it.file()
 	if it.claim != nil {
 		e := claimed(it.claim)
 		e.Path, e.Symbol = &path, &it.claim.Selector
-		return evidence{key: "symbol " + symbolKey(it.claim.Selector), item: e}
+		return &evidence{key: "symbol " + symbolKey(it.claim.Selector), item: e}
 	}
 	s := it.symbol()
 	e := coord.Evidence{Via: coord.ViaChange, Path: &path, Symbol: &s.Key, Before: first(s.PreviousSignature, s.PreviousSignatureHash),
@@ -103,15 +103,15 @@ func (p *pairing) symbol(it item, w *Worker) evidence {
 	if s.Lines != nil {
 		e.Lines = &coord.Lines{Start: s.Lines.Start, End: s.Lines.Start + max(s.Lines.Count, 1) - 1}
 	}
-	return evidence{key: "symbol " + symbolKey(s.Key), item: e, at: touchedAt(it.change, w.ID)}
+	return &evidence{key: "symbol " + symbolKey(s.Key), item: e, at: touchedAt(it.change, w.ID)}
 }
 
 // contract returns a claim on or a change of a contract as evidence.
-func (p *pairing) contract(it item, w *Worker) evidence {
+func (p *pairing) contract(it item, w *Worker) *evidence {
 	if it.claim != nil {
 		e := claimed(it.claim)
 		e.Contract = &it.claim.Selector
-		return evidence{key: "contract " + it.claim.Selector, item: e}
+		return &evidence{key: "contract " + it.claim.Selector, item: e}
 	}
 	k := it.contract()
 	e := coord.Evidence{
@@ -126,11 +126,11 @@ func (p *pairing) contract(it item, w *Worker) evidence {
 	if k.Role == coord.Uses {
 		e.Detail = str("uses it")
 	}
-	return evidence{key: "contract " + k.Key, item: e, at: touchedAt(it.change, w.ID)}
+	return &evidence{key: "contract " + k.Key, item: e, at: touchedAt(it.change, w.ID)}
 }
 
 // reference returns a use as evidence.
-func (p *pairing) reference(it item, w *Worker) evidence {
+func (p *pairing) reference(it item, w *Worker) *evidence {
 	path, key := it.file(), it.key()
 	e := coord.Evidence{Via: coord.ViaReference, Path: &path, Detail: str("uses it")}
 	if filing.IsSymbol(key) {
@@ -139,9 +139,9 @@ func (p *pairing) reference(it item, w *Worker) evidence {
 		e.Contract = &key
 	}
 	var at coord.Time
-	var by coord.User
+	var by *coord.User
 	if it.kind == useEntry {
-		e.Lines, by = oneLine(it.use.Line), it.use.By
+		e.Lines, by = oneLine(it.use.Line), &it.use.By
 	} else {
 		ref := &it.change.Facts.References[it.sub]
 		e.Lines, at = oneLine(ref.Line), touchedAt(it.change, w.ID)
@@ -149,17 +149,17 @@ func (p *pairing) reference(it item, w *Worker) evidence {
 			e.Detail = str("calls it with " + ref.Call.String())
 		}
 	}
-	return evidence{key: "use " + path + " " + key, item: e, at: at, by: by}
+	return &evidence{key: "use " + path + " " + key, item: e, at: at, by: by}
 }
 
 // hunkEvidence returns one side's lines where both meet.
-func hunkEvidence(it item, worker string, h coord.Hunk) evidence {
+func hunkEvidence(it item, worker string, h coord.Hunk) *evidence {
 	f := &it.change.Facts
 	e := coord.Evidence{Via: coord.ViaChange, Path: &f.Path, Lines: lines(h), Symbol: symbolAt(f, h)}
 	if h.Count == 0 {
 		e.Detail = str(fmt.Sprintf("inserted before line %d", h.Start))
 	}
-	return evidence{key: "hunk " + f.Path + " " + hunkText(h), item: e, at: touchedAt(it.change, worker)}
+	return &evidence{key: "hunk " + f.Path + " " + hunkText(h), item: e, at: touchedAt(it.change, worker)}
 }
 
 // symbolAt returns the smallest changed definition around a hunk.
@@ -182,7 +182,10 @@ func symbolAt(f *coord.FileFacts, h coord.Hunk) *string {
 
 // compareEvidence orders one side's evidence by its key; of several items of
 // one key, what was done comes before what was announced.
-func compareEvidence(a, b evidence) int {
+func compareEvidence(a, b *evidence) int {
+	if c := strings.Compare(a.key, b.key); c != 0 {
+		return c
+	}
 	text := func(p *string) string {
 		if p == nil {
 			return ""
@@ -195,8 +198,8 @@ func compareEvidence(a, b evidence) int {
 		}
 		return l.Start
 	}
-	x, y := a.item, b.item
-	return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(viaRank(x.Via), viaRank(y.Via)), cmp.Compare(b.at, a.at),
+	x, y := &a.item, &b.item
+	return cmp.Or(cmp.Compare(viaRank(x.Via), viaRank(y.Via)), cmp.Compare(b.at, a.at),
 		cmp.Compare(start(x.Lines), start(y.Lines)), strings.Compare(text(x.Selector), text(y.Selector)),
 		strings.Compare(text(x.Symbol), text(y.Symbol)),
 		strings.Compare(text(x.Path), text(y.Path)), strings.Compare(text(x.Detail), text(y.Detail)),

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -42,7 +43,7 @@ func breaking(it item) bool {
 	switch it.kind {
 	case symbolEntry:
 		s := it.symbol()
-		return breaks(s.Change, s.Compatibility) // whoever uses it could see it
+		return breaks(s.Change, s.Compatibility) || meansOther(s) // whoever uses it could see it
 	case contractEntry:
 		k := it.contract()
 		return k.Role == coord.Provides && breaks(k.Change, k.Compatibility)
@@ -60,6 +61,10 @@ func breaks(c coord.Change, compat coord.Compatibility) bool {
 	return false
 }
 
+// meansOther reports whether a definition works for its users as before, and
+// may be something else than they have in mind.
+func meansOther(s *coord.SymbolFacts) bool { return s.Meaning && s.Compatibility == coord.Compatible }
+
 // hits tells whether a use fails by a breaking change. Most changes of
 // parameters concern only some calls, and a new use may fit already.
 func hits(changed, user item) coord.Fit {
@@ -71,6 +76,11 @@ func hits(changed, user item) coord.Fit {
 			return coord.FitUnknown // a value may go elsewhere, and be used there
 		}
 	}
+	if changed.kind == symbolEntry && user.kind == referenceEntry {
+		if fit := suits(changed.symbol(), &user.change.Facts.References[user.sub]); fit != coord.FitUnknown {
+			return fit
+		}
+	}
 	change, compat, takes := changed.effect()
 	if change != coord.Removed && takes != nil && user.kind == referenceEntry {
 		return user.change.Facts.References[user.sub].Call.Fit(takes)
@@ -79,6 +89,27 @@ func hits(changed, user item) coord.Fit {
 		return coord.FitUnknown
 	}
 	return coord.Misfits
+}
+
+// suits tells whether a use goes on to work, or cannot, by what it is rather
+// than by how it is called.
+func suits(s *coord.SymbolFacts, use *coord.Reference) coord.Fit {
+	lacks := func(need string) bool { return !slices.Contains(use.Has, need) }
+	switch {
+	case len(s.Needs) > 0 && use.Whole && slices.ContainsFunc(s.Needs, lacks):
+		return coord.Misfits
+	case meansOther(s) && (len(s.Takes) == 0 || use.Call.Fit(s.Takes) == coord.Fits):
+		return coord.Misfits
+	case meansOther(s):
+		return coord.Fits
+	case len(s.Needs) > 0: // whoever only uses it has nothing to do
+		return coord.Fits
+	case s.Given && use.Call != nil && use.Call.Alone:
+		return coord.Fits
+	case s.Change == coord.Removed && use.Whole && len(use.Has) == 0: // of an implementer that has more than it must
+		return coord.Fits
+	}
+	return coord.FitUnknown
 }
 
 // atOdds reports whether two items at one contract are worth an interruption:

@@ -5,18 +5,20 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine/filing"
+	"github.com/svc-hq/svc/internal/core/engine/join"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // An item is one thing that a side claims, changed or uses.
 type item struct {
 	kind    entryKind
+	pending bool           // an edit that is about to be made
+	sure    join.Certainty // of a use that only a text tells of
+	sub     int32          // the symbol, contract or reference within the change
 	claim   *coord.Claim
 	change  *Change
-	sub     int    // the symbol, contract or reference within the change
 	use     *Use   // of live code
 	path    string // of live code, and of an edit that is only about to happen
-	pending bool   // an edit that is about to be made
 }
 
 // A hit is a meeting of something of ours with something of somebody else's.
@@ -88,7 +90,7 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 	if !meets(g.self, w) || r.rules.Ignored(c.Facts.Path) {
 		return item{}, nil
 	}
-	return item{kind: e.Kind, change: c, sub: int(e.Sub)}, w
+	return item{kind: e.Kind, change: c, sub: int32(e.Sub)}, w
 }
 
 // wanted reports whether an item is a path that was refused before.
@@ -272,6 +274,7 @@ func (g *gatherer) collect(c *Change) {
 		g.changedSymbols(c)
 	}
 	g.changedContracts(c)
+	g.joinedWork(c)
 	g.references(c)
 }
 
@@ -332,7 +335,7 @@ func (g *gatherer) changedSymbols(c *Change) {
 		if s.Change == coord.Same {
 			continue
 		}
-		ours := item{kind: symbolEntry, change: c, sub: i}
+		ours := item{kind: symbolEntry, change: c, sub: int32(i)}
 		g.changedSymbol(s.Key, ours)
 		if key := former[i]; key != "" {
 			g.changedSymbol(key, ours)
@@ -363,7 +366,7 @@ func (g *gatherer) changedSymbol(key string, ours item) {
 
 func (g *gatherer) changedContracts(c *Change) {
 	for i := range c.Facts.Contracts {
-		ours := item{kind: contractEntry, change: c, sub: i}
+		ours := item{kind: contractEntry, change: c, sub: int32(i)}
 		k := &c.Facts.Contracts[i]
 		overlaps := !filing.IsSymbol(k.Key) && !ofPackage(k.Key) // of definitions the symbols tell
 		g.atKey(k.Key, func(r *repo, e *entry) {
@@ -392,12 +395,13 @@ func (g *gatherer) changedContracts(c *Change) {
 				g.addBreak(theyBreak, ours, theirs, w)
 			}
 		})
+		g.joined(ours)
 	}
 }
 
 func (g *gatherer) references(c *Change) {
 	for i := range c.Facts.References {
-		ours := item{kind: referenceEntry, change: c, sub: i}
+		ours := item{kind: referenceEntry, change: c, sub: int32(i)}
 		if key := c.Facts.References[i].Key; coord.IsNameKey(key) {
 			g.mentioned(key, ours)
 			continue

@@ -31,6 +31,10 @@ const (
 	Discards SweepEffect = iota // it is gone from the files
 	Sweeps                      // it goes into the agent's own commit
 	Moves                       // it stays, on another commit than it was made on
+	// The others take hold of what svc sees of the working copy.
+	Renames // which repository it is
+	Leaves  // whether svc is asked about it
+	Blinds  // the files by which svc is asked
 )
 
 // A SweptFile is a file with uncommitted work. Edits before Committed are in a
@@ -57,12 +61,22 @@ func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
 	rules := g.repo.rules
 	level := lower(rules.Enforcement, rules.SharedCloneGuard)
 	out := Guarded{Action: Allow}
-	if level == coord.SeverityOff {
-		return out
-	}
 	var refused, warned, keys []string
 	for i := range sweeps {
 		s := &sweeps[i]
+		if s.Effect >= Renames {
+			switch text, stops := g.detached(s); {
+			case text == "":
+			case stops:
+				refused = append(refused, text)
+			default:
+				warned, keys = append(warned, text), append(keys, text)
+			}
+			continue
+		}
+		if level == coord.SeverityOff {
+			continue
+		}
 		if text := g.stashed(s); text != "" && level == coord.SeverityBlock {
 			refused = append(refused, text)
 		} else if text != "" {
@@ -72,7 +86,7 @@ func Guard(ix *Index, e Edit, sweeps []Sweep) Guarded {
 		switch {
 		case len(theirs) == 0:
 		case s.Effect == Discards && level == coord.SeverityBlock:
-			refused = append(refused, g.words(s, theirs, own, 0))
+			refused = append(refused, g.words(s, theirs, own, e.Now))
 		default:
 			warned = append(warned, g.words(s, theirs, own, e.Now))
 			keys = append(keys, g.words(s, theirs, nil, 0))
@@ -98,6 +112,7 @@ type touchedFile struct {
 	path string
 	by   *Worker
 	at   coord.Time
+	mine bool // the agent that asks has written it, too
 }
 
 // hits returns the files of a sweep that hold others' work, the latest first,
@@ -121,6 +136,7 @@ func (g *guard) hits(s *Sweep) (theirs []touchedFile, own []string) {
 		}
 		switch {
 		case last.by != nil:
+			last.mine = mine
 			theirs = append(theirs, last)
 		case mine:
 			own = append(own, path)
@@ -144,22 +160,24 @@ func (g *guard) hits(s *Sweep) (theirs []touchedFile, own []string) {
 // stashed says whose stash a command would take, and which are the agent's own.
 // What is stashed is nowhere else.
 func (g *guard) stashed(s *Sweep) string {
-	var names, own []string
-	var by *Worker
+	var names, own, by []string
+	v := voice{f: &Finding{}, viewer: g.self.ID, me: g.self}
 	for _, t := range s.Stashes {
 		w := g.ix.workerOf(g.repo.id, t.Session)
 		switch {
 		case g.own(Touch{Session: t.Session}, w):
 			own = append(own, t.Name)
 		case w != nil:
-			names, by = append(names, t.Name), cmp.Or(by, w)
+			names = append(names, t.Name)
+			if who := v.who(w); !slices.Contains(by, who) {
+				by = append(by, who)
+			}
 		}
 	}
 	if by == nil {
 		return ""
 	}
-	v := voice{f: &Finding{}, viewer: g.self.ID}
-	text := "`git " + verb(s.Verb) + "` would take away " + listing(names) + ", stashed in this clone by " + v.who(by) + "."
+	text := "`git " + verb(s.Verb) + "` would take away " + listing(names) + ", stashed in this clone by " + listing(by) + "."
 	if len(own) == 0 {
 		return text + " Name a stash of your own, as `git stash list` calls it, or leave it where it is."
 	}
@@ -216,15 +234,24 @@ func verb(s string) string {
 }
 
 // words says what a command would do to whose files, and what to run instead.
-// Without a time the words are the same on every retry.
+// Without a time they are the same whenever it is asked.
 func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Time) string {
-	v := voice{f: &Finding{}, viewer: g.self.ID, now: now}
+	v := voice{f: &Finding{}, viewer: g.self.ID, now: now, me: g.self}
 	files := make([]string, len(theirs))
+	var by []string
+	shared := false
 	for i, t := range theirs {
-		files[i] = place(t.path)
+		files[i], shared = place(t.path), shared || t.mine
+		if who := v.who(t.by); !slices.Contains(by, who) {
+			by = append(by, who)
+		}
 	}
-	text := "`git " + verb(s.Verb) + "`" + does(s) + listing(files) +
-		", written" + v.when(theirs[0].at) + " in this working copy by " + v.who(theirs[0].by) + "."
+	last := ", written"
+	if len(by) > 1 {
+		last = ", last written"
+	}
+	text := "`git " + verb(s.Verb) + "`" + does(s) + listing(files) + last + v.when(theirs[0].at) +
+		" in this working copy by " + listing(by) + "."
 	command, narrows := narrower[s.Verb]
 	switch {
 	case s.Effect == Moves && merges[s.Verb]:
@@ -233,6 +260,8 @@ func (g *guard) words(s *Sweep, theirs []touchedFile, own []string, now coord.Ti
 		return text + " Work on another branch in a working copy of its own: git worktree add."
 	case !narrows && strings.Contains(s.Verb, " "):
 		return text + " Let it be committed first."
+	case len(own) == 0 && shared:
+		return text + " Changes of yours are in the same files: leave the others' lines as they are."
 	case len(own) == 0:
 		return text + " None of your own changes is among them: leave them as they are."
 	}

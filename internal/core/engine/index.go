@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine/filing"
+	"github.com/svc-hq/svc/internal/core/engine/join"
 	"github.com/svc-hq/svc/internal/core/policy"
 )
 
@@ -23,6 +24,7 @@ type Index struct {
 	tickets    map[string][]uint32 // workers by repo and ticket
 	byWorker   map[string][]uint32 // changes by each worker that touched them, by place
 	suppressed map[string]Suppression
+	paths      *join.Org
 	noted      func(Note) // of every change, while somebody watches
 }
 
@@ -61,6 +63,8 @@ type repo struct {
 	code     *Worker           // stands for the live code that nobody works on
 	merged   map[string][]*Merged
 	maps     lineMaps                   // between versions that workers started from
+	texts    map[uint32]bool            // changes that bring texts in the shape of a path
+	broken   map[uint32]bool            // changes that break routes
 	names    map[uint32]bool            // changes that take names away which others may mention
 	places   map[string]map[uint32]bool // changes by package
 }
@@ -74,7 +78,7 @@ type usesSlot struct {
 // New returns an empty index.
 func New() *Index {
 	return &Index{workers: map[string]uint32{}, repos: map[string]*repo{}, tickets: map[string][]uint32{},
-		byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}}
+		byWorker: map[string][]uint32{}, suppressed: map[string]Suppression{}, paths: join.NewOrg()}
 }
 
 // defaultRules are made when first asked for: svc links this package and starts
@@ -183,6 +187,7 @@ func (ix *Index) PutChange(c *Change) {
 		r.names[at] = true
 	}
 	r.addPlaces(c, at)
+	r.addTexts(&c.Facts, at)
 	for _, id := range touchers(c) {
 		all := ix.byWorker[id]
 		i, _ := slices.BinarySearchFunc(all, c, ix.byPlace)
@@ -213,6 +218,8 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 	}
 	delete(r.changes, changeKey{copy, path})
 	delete(r.names, at)
+	delete(r.texts, at)
+	delete(r.broken, at)
 	r.removePlaces(s.c, at)
 	ix.changes[at] = changeSlot{}
 	ix.freeChange = append(ix.freeChange, at)
@@ -346,6 +353,7 @@ func (ix *Index) SetPrefixes(repoID string, byRepo map[string][]string) {
 func (ix *Index) SetUses(name coord.RepoName, path string, uses []Use) {
 	r := ix.repo(name.ID)
 	r.name, r.code = name, &Worker{Repo: name}
+	ix.knownUses(name.ID, path, uses)
 	at, ok := r.useAt[path]
 	if ok {
 		r.tree.RemoveAll(r.uses[at].entries)

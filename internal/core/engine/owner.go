@@ -2,16 +2,18 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine/filing"
+	"github.com/svc-hq/svc/internal/core/engine/join"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
 // nameOwner names who answers for live code that a break hurts: who is at work
 // on its file, else the member who changed those lines last. held are the uses,
 // in the order in which they are shown.
-func (f *Finding) nameOwner(ix *Index, held []evidence) {
+func (f *Finding) nameOwner(ix *Index, held []*evidence) {
 	code := *f.Holder
 	for _, e := range held {
 		if e.item.Path == nil {
@@ -21,8 +23,8 @@ func (f *Finding) nameOwner(ix *Index, held []evidence) {
 			code.User = f.atWork.User
 			break
 		}
-		if code.User.ID == "" {
-			code.User = e.by
+		if code.User.ID == "" && e.by != nil {
+			code.User = *e.by
 		}
 	}
 	f.Holder = &code
@@ -67,11 +69,11 @@ func (p *pairing) breaksScope(h *hit) bool {
 	if _, compat, _ := changed.effect(); compat != coord.Breaking {
 		why, most = maybeScope, coord.SeverityWarn // never blocks
 	}
-	switch p.likely(changed, claim, !weDeclared) {
+	switch likely, limit := p.likely(changed, claim, !weDeclared); likely {
 	case likelyWork:
-		why, most = likelyScope, coord.SeverityWarn
+		why, most = likelyScope, lower(most, limit)
 	case commonWork:
-		why, most = commonScope, coord.SeverityWarn
+		why, most = commonScope, lower(most, limit)
 	}
 	challenger := p.self
 	if weDeclared {
@@ -85,20 +87,38 @@ func (p *pairing) breaksScope(h *hit) bool {
 
 // likely tells why it is not known whether two items are about one route:
 // likelyWork when they differ by what stands before them, and nobody has said
-// that this is so; commonWork for a route that many services have, where nothing
-// else ties the two of several repositories. It is 0 when they are one.
-func (p *pairing) likely(changed, user item, weChanged bool) reason {
+// that this is so; commonWork for a route that others have as well, where nothing
+// else ties the two of several repositories. It is 0 when they are one. So little
+// may speak for it that it is worth no interruption.
+func (p *pairing) likely(changed, user item, weChanged bool) (why reason, most coord.Severity) {
 	a, b := changed.key(), user.key()
-	switch {
-	case filing.IsSymbol(a) || confirmed(p.prefixes, a, b):
-		return 0
-	case a != b && !scope.ContractsOverlap(a, b):
-		return likelyWork
-	case p.self.Repo.ID == p.other.Repo.ID || len(p.prefixes) > 0 || !scope.CommonRoute(a):
-	case len(p.ix.known(p.self.Repo.ID).links) > 1 && !p.tied(changed, weChanged): // a project of two is of nothing else
-		return commonWork
+	if filing.IsSymbol(a) || confirmed(p.prefixes, a, b) {
+		return 0, coord.SeverityBlock
 	}
-	return 0
+	one := a == b || scope.ContractsOverlap(a, b)
+	ours := p.self.Repo.ID == p.other.Repo.ID || len(p.prefixes) > 0 || len(p.ix.known(p.self.Repo.ID).links) <= 1 // a project of two
+	if ours || !strings.HasPrefix(a, "http:") {
+		if one {
+			return 0, coord.SeverityBlock
+		}
+		return likelyWork, coord.SeverityWarn
+	}
+	provider, uses := p.self.Repo.ID, p.other.Repo.ID
+	if !weChanged {
+		provider, uses = uses, provider
+	}
+	switch sure := p.ix.paths.Read(provider, uses, a, one, p.tied(changed, weChanged)); {
+	case sure == join.Sure:
+		return 0, coord.SeverityBlock
+	case sure == join.NotSaid:
+		most = coord.SeverityInfo
+	default:
+		most = coord.SeverityWarn
+	}
+	if one {
+		return commonWork, most
+	}
+	return likelyWork, most
 }
 
 // tied reports whether code of the user's repository uses something else that

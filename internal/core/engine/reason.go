@@ -26,13 +26,16 @@ const (
 	maybeCode
 	likelyWork // the same, where the two routes differ by what stands before them
 	likelyCode
-	commonWork // the same, of a route that many services have, where nothing else ties the two
+	commonWork // the same, of a route that others have as well, where nothing else ties the two
 	commonCode
+	textWork // the same, where a text has the shape of the route
+	textCode
+	meantWork    // the dependent side newly uses what may mean something else now
 	namedWork    // the dependent side mentions a name that only what changed goes by
 	breaksScope  // the other side declared it, and that is all that is known
 	maybeScope   // the same, where the change may leave it working
 	likelyScope  // the same, of a route that differs by what stands before it
-	commonScope  // the same, of a route that many services have
+	commonScope  // the same, of a route that others have as well
 	ticketReason // two intents name one ticket
 	titleReason  // two intents say nearly the same
 )

@@ -150,6 +150,16 @@ func (s *story) do(f []string) (answer string, asked bool) {
 			use.By = user(kv["by"])
 		}
 		s.ix.SetUses(repoName(args[0]), path, []engine.Use{use})
+	case "text": // text web src/c.ts:12 POST accounts/*/mute; ANY where no method is written
+		path, line, _ := strings.Cut(args[1], ":")
+		p := s.ix.PathsOf(args[0], path)
+		method := strings.TrimPrefix(args[2], "ANY")
+		elems := strings.Split(strings.ReplaceAll(args[3], "*", ""), "/")
+		p.Texts = append(p.Texts, engine.TextsOf(path, []coord.Candidate{
+			{Line: atoi(s.t, line), Form: scope.PathForm(elems).String(), Method: method, Guess: kv["guess"]}})...)
+		s.ix.SetPaths(repoName(args[0]), path, p)
+	case "routes": // routes shop src/api.go "http:GET /x" ...
+		s.ix.SetPaths(repoName(args[0]), args[1], engine.Paths{Routes: args[2:]})
 	case "prefix": // prefix shop web /api/v1
 		s.ix.SetPrefixes(args[0], map[string][]string{args[1]: args[2:]})
 		s.ix.SetPrefixes(args[1], map[string][]string{args[0]: args[2:]})
@@ -387,6 +397,11 @@ func facts(t *testing.T, path string, kv map[string]string) coord.FileFacts {
 		if len(p) > 4 {
 			f.Contracts[len(f.Contracts)-1].Fields = contractFields(t, p[4])
 		}
+	}
+	for _, text := range list(kv["texts"]) { // orders/*/parcels:GET:12
+		parts := strings.Split(text, ":")
+		elems := strings.Split(strings.ReplaceAll(parts[0], "*", ""), "/")
+		f.Candidates = append(f.Candidates, coord.Candidate{Form: scope.PathForm(elems).String(), Method: parts[1], Line: atoi(t, parts[2])})
 	}
 	for _, ref := range list(kv["refs"]) {
 		at := strings.LastIndexByte(ref, ':')

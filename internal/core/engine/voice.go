@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
@@ -16,6 +15,7 @@ type voice struct {
 	f      *Finding
 	viewer string
 	now    coord.Time
+	me     *Worker // who reads, where it is no side of the finding
 }
 
 // fill puts words in place of a template's marks. Only those that stand there
@@ -103,6 +103,8 @@ func (v *voice) deletion() (deleter, editor *Worker) {
 // reader returns the side that reads, or nil.
 func (v *voice) reader() *Worker {
 	switch {
+	case v.me != nil:
+		return v.me
 	case v.viewer == "" || v.f.Holder == nil:
 	case v.viewer == v.f.Holder.ID:
 		return v.f.Holder
@@ -152,8 +154,12 @@ func (v *voice) who(w *Worker) string {
 	about := []string{}
 	me := v.reader()
 	switch {
-	case ref != "" && me != nil && me.User.ID != "" && me.User.ID == w.User.ID:
-		about = append(about, "your own other work")
+	case me != nil && me.User.ID != "" && me.User.ID == w.User.ID:
+		if ref == "" {
+			ref = otherAgent(w)
+		} else {
+			about = append(about, otherAgent(w))
+		}
 	case ref != "" && me != nil && me.User.ID != "" && me.User.ID == w.From.ID:
 		about = append(about, name(w)+", to whom you handed it")
 	case ref != "":
@@ -176,6 +182,21 @@ func (v *voice) who(w *Worker) string {
 		return ref
 	}
 	return ref + " (" + strings.Join(about, ", ") + ")"
+}
+
+// otherAgent names work of the reader's own person. A title that nobody else
+// gave it tells which it is.
+func otherAgent(w *Worker) string {
+	text := "your other agent"
+	if w.Session == "" || w.Gone > 0 {
+		text = "your other work"
+	} else if w.Tool != "" {
+		text += " in " + place(w.Tool)
+	}
+	if w.Intent != nil && w.Intent.Title != "" && w.From.ID == "" {
+		text += ", " + peertext.QuotedText(w.Intent.Title, 50)
+	}
+	return text
 }
 
 // of names something of a worker's: "your edit", "the edit of INT-12 (Ana)".
@@ -377,34 +398,7 @@ func (v *voice) when(at coord.Time) string {
 	case v.now == 0:
 		return " at " + at.Std().Format("2006-01-02 15:04 UTC")
 	}
-	return " " + ago(v.now.Sub(at))
-}
-
-func ago(d time.Duration) string {
-	unit, n := "minute", int(d.Minutes())
-	switch {
-	case n < 1:
-		return "just now"
-	case n >= 48*60:
-		unit, n = "day", n/(24*60)
-	case n >= 120:
-		unit, n = "hour", n/60
-	}
-	if n == 1 {
-		return "one " + unit + " ago"
-	}
-	if n > 12 {
-		return "about " + count(n) + " " + unit + "s ago" // "lines 3-5 25 minutes ago" would not read
-	}
-	return count(n) + " " + unit + "s ago"
-}
-
-func count(n int) string {
-	small := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
-	if n < len(small) {
-		return small[n]
-	}
-	return fmt.Sprint(n)
+	return " " + at.Ago(v.now)
 }
 
 func rangeText(l *coord.Lines) string {
@@ -427,7 +421,7 @@ func listing(all []string) string {
 	case n <= 3:
 		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	default:
-		return strings.Join(all[:2], ", ") + " and " + count(n-2) + " more"
+		return strings.Join(all[:2], ", ") + " and " + coord.InWords(n-2) + " more"
 	}
 }
 
@@ -441,7 +435,7 @@ func name(w *Worker) string {
 			return n
 		}
 	}
-	return "whoever maintains " + place(w.Repo.FullName) + " (to `channel:" + peertext.Quoted(w.Repo.FullName) + "`)"
+	return "the maintainers of " + place(w.Repo.FullName) + " (to `channel:" + peertext.Quoted(w.Repo.FullName) + "`)"
 }
 
 // place makes a path, selector or branch fit into a sentence.

@@ -33,8 +33,7 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 			"git will not merge the two.",
 		fileFolder: "{path} is a file on one side and a folder on the other ({holder} and {challenger}); git cannot keep both.",
 		binaryBoth: "{Holder} changed the binary file {path}{ago}; {c:change} of it cannot be merged with that, only chosen over it.",
-		sameCopy: "{Holder} changed {path} in the same working copy{ago}, after {c:session} last wrote it; an edit from memory " +
-			"would undo that."},
+		sameCopy:   "{Holder} changed {path} in the same working copy{ago}; an edit from memory would undo that."},
 	coord.SymbolOverlap: {
 		plainReason: "{Holder} {took} {symbols}{ago}; {c:work} is on the same definition.",
 		mergesCleanly: "{Holder} changed {symbols}{ago}; {c:edit} changes other lines of the same definition, so git merges both and " +
@@ -46,6 +45,7 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 		plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
 	coord.ContractBreak: {
 		plainReason: "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and will fail once both are merged.",
+		meantWork:   "The meaning of {key} may have changed by {challenger}{forms}; {h:work} newly uses it at {use}.",
 		namedWork: "{Challenger} {broke} {key}{forms}, and nothing else in the repository goes by that name; {h:work} newly mentions it at " +
 			"{use} and will fail once both are merged.",
 		breaksCode: "{Challenger} {broke} {key}{forms}; code in {repo} uses it at {use}{owner} and will fail once that is merged.",
@@ -55,17 +55,21 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 			"prefix) and would fail once both are merged.",
 		likelyCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (as {used}, which differs only by its " +
 			"prefix){owner} and would fail once that is merged.",
-		commonWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (many services have such a route, and nothing " +
+		commonWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (others have such a route, too, and nothing " +
 			"else ties the two) and would fail once both are merged.",
-		commonCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (many services have such a route, and nothing " +
+		commonCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (others have such a route, too, and nothing " +
 			"else ties the two){owner} and would fail once that is merged.",
+		textWork: "{Challenger} {broke} {key}{forms}; {h:work} probably uses it at {use} (a path of its shape is put together there) and " +
+			"would fail once both are merged.",
+		textCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (a path of its shape is put together " +
+			"there){owner} and would fail once that is merged.",
 		breaksScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there will fail once " +
 			"both are merged.",
 		maybeScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there may fail once " +
 			"both are merged.",
 		likelyScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as {held}, which differs only by its prefix, " +
 			"and what is built on the old form there would fail once both are merged.",
-		commonScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as scope (many services have such a route, and " +
+		commonScope: "{Challenger} {broke} {key}{forms}; it is probably what {holder} declared as scope (others have such a route, too, and " +
 			"nothing else ties the two), and what is built on the old form there would fail once both are merged."},
 	coord.DependencyOrder: {
 		plainReason: "{Challenger} declared to depend on {h:work}, which is not merged yet; both work on {entered}."},
@@ -188,10 +192,6 @@ const (
 
 // reason joins what a decision rests on, the worst first and at most three.
 func (d *decider) reason(level coord.Severity, findings []Finding, undeclared coord.Severity) string {
-	now := d.edit.Now
-	if level == coord.SeverityBlock {
-		now = 0
-	}
 	var parts []string
 	if undeclared == coord.SeverityBlock {
 		parts = append(parts, undeclaredBlock)
@@ -201,11 +201,11 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 			break
 		}
 		if i == 3 {
-			parts = append(parts, fmt.Sprintf("And %s more.", count(len(findings)-i)))
+			parts = append(parts, fmt.Sprintf("And %s more.", coord.InWords(len(findings)-i)))
 			break
 		}
 		f.seen = d.edit.Now
-		text, step := Explain(f, d.self.ID, now)
+		text, step := Explain(f, d.self.ID, d.edit.Now)
 		parts = append(parts, text+" "+step.Text)
 	}
 	if undeclared == coord.SeverityWarn && level == coord.SeverityWarn {
@@ -216,7 +216,7 @@ func (d *decider) reason(level coord.Severity, findings []Finding, undeclared co
 
 func minutesText(n int) string {
 	if n%60 == 0 && n > 60 {
-		return count(n/60) + " hours"
+		return coord.InWords(n/60) + " hours"
 	}
 	return fmt.Sprintf("%d minutes", n)
 }

@@ -28,6 +28,23 @@ func Text(s string, n int) string {
 	return Chars(strings.ToValidUTF8(s, "\uFFFD"), n)
 }
 
+// End returns the last n characters of s, from the beginning of a word where
+// there is one, with a "…" that tells of what is before.
+func End(s string, n int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	for cut := utf8.RuneCountInString(s) - max(n-1, 0); cut > 0; cut-- {
+		_, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+	}
+	if i := strings.IndexAny(s, " \n\t"); i >= 0 && i < len(s)/4 {
+		s = s[i+1:]
+	}
+	return "…" + s
+}
+
 // Bytes returns as many whole characters of s as n bytes hold.
 func Bytes(s string, n int) string {
 	if len(s) <= n {

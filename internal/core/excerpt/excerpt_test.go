@@ -23,6 +23,9 @@ func TestCuts(t *testing.T) {
 		{"dots take a place", excerpt.Dots("abcdef", 4), "abc…"},
 		{"dots follow a word, not a space", excerpt.Dots("ab cdef", 4), "ab…"},
 		{"text that fits has no dots", excerpt.Dots("äöü", 3), "äöü"},
+		{"the end from a word on", excerpt.End("ab cd efghij klmnopq", 17), "…efghij klmnopq"},
+		{"the end of one word", excerpt.End("abcdef", 4), "…def"},
+		{"an end that is all", excerpt.End("äöü", 3), "äöü"},
 		{"no room at all", excerpt.Dots("abc", 0), ""},
 	} {
 		if tt.got != tt.want {

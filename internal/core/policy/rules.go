@@ -28,9 +28,13 @@ type Rules struct {
 	IntentExpireHours     *int                                  `json:"intent_expire_hours,omitempty"`
 	ReviewExpireDays      *int                                  `json:"review_expire_days,omitempty"`
 	PullRequestReport     *string                               `json:"pull_request_report,omitempty"`
+	ClaimsAtMerge         *string                               `json:"claims_at_merge,omitempty"`
 	RetentionDays         *int                                  `json:"retention_days,omitempty"`
 	MergeCheck            *string                               `json:"merge_check,omitempty"`
 	StaleWrite            *string                               `json:"stale_write,omitempty"`
+	TimeSavedMinutes      *int                                  `json:"time_saved.minutes,omitempty"`
+	TimeSavedMinuteWorth  *float64                              `json:"time_saved.minute_worth,omitempty"`
+	TimeSavedCurrency     *string                               `json:"time_saved.currency,omitempty"`
 }
 
 // Effective is what holds in a repo: every rule has a value. It is not
@@ -55,9 +59,13 @@ type Effective struct {
 	IntentExpireHours     int                                   `json:"intent_expire_hours"`
 	ReviewExpireDays      int                                   `json:"review_expire_days"`
 	PullRequestReport     string                                `json:"pull_request_report"`
+	ClaimsAtMerge         string                                `json:"claims_at_merge"`
 	RetentionDays         int                                   `json:"retention_days"`
 	MergeCheck            string                                `json:"merge_check"`
 	StaleWrite            string                                `json:"stale_write"`
+	TimeSavedMinutes      int                                   `json:"time_saved.minutes"`
+	TimeSavedMinuteWorth  float64                               `json:"time_saved.minute_worth"`
+	TimeSavedCurrency     string                                `json:"time_saved.currency"`
 
 	ignored func() *pathSet // made when first asked: few who merge rules ask
 }
@@ -87,9 +95,13 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.IntentExpireHours, r.IntentExpireHours)
 		set(&e.ReviewExpireDays, r.ReviewExpireDays)
 		set(&e.PullRequestReport, r.PullRequestReport)
+		set(&e.ClaimsAtMerge, r.ClaimsAtMerge)
 		set(&e.RetentionDays, r.RetentionDays)
 		set(&e.MergeCheck, r.MergeCheck)
 		set(&e.StaleWrite, r.StaleWrite)
+		set(&e.TimeSavedMinutes, r.TimeSavedMinutes)
+		set(&e.TimeSavedMinuteWorth, r.TimeSavedMinuteWorth)
+		set(&e.TimeSavedCurrency, r.TimeSavedCurrency)
 	}
 	e.ignored = ignoredByDefault
 	if slices.ContainsFunc(layers, func(r Rules) bool { return r.IgnorePaths != nil }) {
@@ -115,6 +127,18 @@ func (e *Effective) Ignored(path string) bool { return e.ignored().has(path) }
 
 // MayOverride reports whether people of this role may override conflicts.
 func (e *Effective) MayOverride(r coord.Role) bool { return slices.Contains(e.OverrideAllowedRoles, r) }
+
+// AtMerge returns what commits do that meet somebody else's claim: no more than
+// an edit of the same would.
+func (e *Effective) AtMerge() string {
+	switch {
+	case e.Enforcement == coord.SeverityOff || e.ClaimsAtMerge == MergeOff:
+		return MergeOff
+	case e.Enforcement != coord.SeverityBlock:
+		return MergeWarn
+	}
+	return e.ClaimsAtMerge
+}
 
 // SeverityOf returns what a conflict of this kind does. Across repos a break
 // is ruled by cross_repo_contracts.

@@ -82,7 +82,7 @@ func Table() []Rule {
 		{Name: "severity_pinned", Type: Choices, Values: kinds, Default: []string{string(coord.ExclusiveClaim)},
 			Doc: "Kinds that keep their severity whatever the feedback says. Setting it replaces the default list."},
 		{Name: "feedback_threshold", Type: Number, Min: 0.05, Max: 1, Default: 0.5,
-			Doc: "A kind drops one severity step in a repo when this share of its verdicts is false_positive."},
+			Doc: "A kind drops one severity step in a repo when this share of its verdicts is a false alarm (false_positive)."},
 		{Name: "feedback_min_verdicts", Type: Integer, Min: 1, Max: 1000, Default: 10,
 			Doc: "Fewer verdicts than this change no severity."},
 		{Name: "require_intent", Type: Choice, Values: levels, Default: "off",
@@ -102,8 +102,13 @@ func Table() []Rule {
 		{Name: "review_expire_days", Type: Integer, Min: 1, Max: 90, Default: 14,
 			Doc: "An intent in review without activity for this long expires."},
 		{Name: "pull_request_report", Type: Choice, Values: []string{ReportOff, ReportComment, ReportCheck}, Default: ReportComment,
-			Doc: "How a pull or merge request tells of live conflicts: one comment, " +
+			Doc: "How live conflicts are shown on a pull or merge request: one comment, " +
 				"or a check run (a commit status where there is no app), kept up to date in place."},
+		{Name: "claims_at_merge", Type: Choice, Values: []string{MergeFail, MergeWarn, MergeOff}, Default: MergeFail,
+			Doc: "What the check on a pull or merge request (`pull_request_report` check) and `svc check --push` on a git server say of commits " +
+				"that change what somebody else holds exclusively, or that carry an edit which no hook checked while a claim stood against it: " +
+				"fail stops the merge or the push, warn only reports it. They pass as soon as the claim ends or a person overrides the conflict. " +
+				"Where `enforcement` is not block, fail only warns."},
 		{Name: "retention_days", Type: Integer, Min: 30, Max: 36500, Default: 730,
 			Doc: "Events, ended sessions and conflicts that ended by themselves are forgotten after this long. " +
 				"An org's rule alone counts; daily figures stay."},
@@ -114,7 +119,18 @@ func Table() []Rule {
 		{Name: "stale_write", Type: Choice, Values: []string{StaleRefuse, StaleWarn, StaleOff}, Default: StaleRefuse,
 			Doc: "What an edit does that would undo lines which another agent in the same working copy changed since the session last read " +
 				"the file: refuse stops it once, and it passes after a fresh read."},
+		{Name: "time_saved.minutes", Type: Integer, Min: 0, Max: 480, Default: 30,
+			Doc: "How many minutes each conflict that was told and settled in time counts for, in the figure of time saved. 0 hides the " +
+				"figure. An org's rule alone counts."},
+		{Name: "time_saved.minute_worth", Type: Number, Min: 0, Max: 1000, Default: 0,
+			Doc: "What a minute is worth, to show time saved as money too. 0 shows none. An org's rule alone counts."},
+		{Name: "time_saved.currency", Type: Choice, Values: currencies(), Default: "USD",
+			Doc: "The currency of time_saved.minute_worth. An org's rule alone counts."},
 	}
+}
+
+func currencies() []string {
+	return []string{"AUD", "BRL", "CAD", "CHF", "CNY", "EUR", "GBP", "INR", "JPY", "KRW", "PLN", "SEK", "USD"}
 }
 
 // Values of pull_request_report.
@@ -122,6 +138,13 @@ const (
 	ReportOff     = "off"
 	ReportComment = "comment"
 	ReportCheck   = "check"
+)
+
+// Values of claims_at_merge.
+const (
+	MergeFail = "fail"
+	MergeWarn = "warn"
+	MergeOff  = "off"
 )
 
 // Values of stale_write.

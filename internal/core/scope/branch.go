@@ -1,13 +1,18 @@
 package scope
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
 
 // ValidBranch reports whether git would take s as the name of a branch: what
-// git check-ref-format --branch says, without the @{-1} forms.
+// git check-ref-format --branch says, without the @{-1} forms, and without what
+// cannot be seen, which git lets pass.
 func ValidBranch(s string) bool {
 	if s == "" || s == "@" || s == "HEAD" || len(s) > 255 || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") ||
 		strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.Contains(s,
-		"@{") {
+		"@{") || !coord.IsName(s) {
 		return false
 	}
 	for _, r := range s {

@@ -3,6 +3,7 @@ package shape_test
 import (
 	"testing"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/shape"
 )
 
@@ -33,7 +34,7 @@ func TestNamesCanBeSeen(t *testing.T) {
 		"Ana Müller": true, "李雷": true, "می\u200cخواهم": true, "O'Brien-Smith, Jr.": true,
 		"Ana\x1b[31m": false, "Ana\u202eanA": false, "A\u200bna": false, "Ana\nBob": false, "\u2066Ana": false, "Ana\u2028": false,
 	} {
-		if got := shape.IsName(text); got != want {
+		if got := coord.IsName(text); got != want {
 			t.Errorf("IsName(%q) = %v", text, got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 )
 
@@ -175,15 +176,6 @@ func lookalike(r rune) bool {
 	return r == 0x17f || 0x2100 <= r && r <= 0x24ff || 0xff00 <= r && r <= 0xffef || 0x1d400 <= r && r <= 0x1d7ff
 }
 
-// IsName reports whether all of a name can be seen: nothing in it moves the
-// cursor, turns the direction of text or has no width. What joins letters of
-// some scripts is part of them.
-func IsName(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200c && r != 0x200d || r == 0x2028 || r == 0x2029
-	})
-}
-
 var urlForm = regexp.MustCompile(`^https?://[^\s/?#@\\]+(:[0-9]+)?([/?#]\S*)?$`)
 
 func formatted(format, v string) bool {
@@ -193,7 +185,7 @@ func formatted(format, v string) bool {
 	case "email":
 		return IsEmail(v)
 	case "name":
-		return IsName(v)
+		return coord.IsName(v)
 	case "uri":
 		return urlForm.MatchString(v)
 	}

@@ -84,7 +84,8 @@ type ListSessions struct {
 	Active *bool  `query:"active" doc:"true: active ones only; false: all others"`
 	Repo   string `query:"repo" maxLength:"500" form:"repo or empty"`
 
-	Status []string `query:"status" maxItems:"5" enum:"live,active,idle,ended,expired" doc:"live is active and idle"`
+	Status []string           `query:"status" maxItems:"5" enum:"live,active,idle,ended,expired" doc:"live is active and idle"`
+	State  []coord.AgentState `query:"state" maxItems:"8" doc:"Only agents in one of these states"`
 	ChangedSince
 }
 
@@ -109,6 +110,7 @@ type Online struct {
 	Branch       *string             `json:"branch" peer:"line"`
 	Intent       *coord.IntentName   `json:"intent" doc:"A draft shows without its title"`
 	Status       coord.SessionStatus `json:"status" doc:"active or idle"`
+	State        coord.AgentState    `json:"state" doc:"What it is doing, as in a session"`
 	LastActivity coord.Time          `json:"last_activity_at"`
 	StatusText   *string             `json:"status_text" peer:"inline" doc:"What the agent said last as it stopped"`
 	StatusAt     *coord.Time         `json:"status_at"`

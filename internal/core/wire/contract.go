@@ -86,7 +86,9 @@ type IndexedFile struct {
 	Contracts []coord.ContractFacts `json:"contracts" maxItems:"2000"`
 	Unread    int                   `json:"unread,omitempty" minimum:"0" maximum:"100000" doc:"Places that look like a route or a call of one but could not be read"`
 	Cut       int                   `json:"cut,omitempty" minimum:"0" maximum:"100000" doc:"Contracts that were left out because there are too many in one file"`
-	Authors   []LineAuthor          `json:"authors,omitempty" maxItems:"2000" doc:"Who changed lines last on which it uses something, for as many as are known"`
+	// Candidates are texts in the shape of a path.
+	Candidates []coord.Candidate `json:"candidates,omitempty" maxItems:"500" doc:"Texts in the shape of a path, as hashes: which of them are uses is found where routes are known"`
+	Authors    []LineAuthor      `json:"authors,omitempty" maxItems:"2000" doc:"Who changed lines last on which it uses something, for as many as are known"`
 }
 
 // A LineAuthor is who changed a line last. Only a member is kept of it.

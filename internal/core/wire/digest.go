@@ -135,7 +135,7 @@ type Digest struct {
 	Before           Totals         `json:"before" doc:"The week before"`
 	Conflicts        Endings        `json:"conflicts"`
 	NeedsHelp        []Need         `json:"needs_help"`
-	TimeSavedMinutes int            `json:"time_saved_minutes"`
+	TimeSavedMinutes int            `json:"time_saved_minutes" doc:"0 where there is none, or the org hides it"`
 	TimeSavedBasis   string         `json:"time_saved_basis"`
 	Members          []MemberTotals `json:"members" doc:"The five most active"`
 	Repos            []RepoTotals   `json:"repos" doc:"The five most active"`

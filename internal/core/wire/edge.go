@@ -11,11 +11,13 @@ import (
 // the server's lease. These are the shapes of that protocol.
 
 // Times of a lease. Nobody compares clocks: the server counts from when the
-// question arrived, the edge from when it asked, which is earlier.
+// question arrived, the edge from when it asked, which is earlier. Two answers
+// in a row fit into a lease even if each is on its way for 700 ms: the second
+// arrives before the first has run out.
 const (
-	LeaseTime   = 5 * time.Second        // how long an edge may decide by itself after it asked
-	LeaseMargin = 500 * time.Millisecond // by which the edge stops earlier, for clocks that run unevenly
-	FollowHold  = time.Second            // how long the server waits for something to tell
+	LeaseTime   = 5 * time.Second         // how long an edge may decide by itself after it asked
+	LeaseMargin = 500 * time.Millisecond  // by which the edge stops earlier, for clocks that run unevenly
+	FollowHold  = 1500 * time.Millisecond // how long the server waits for something to tell
 )
 
 // FollowWork asks for what changed in the live work of a repository since the

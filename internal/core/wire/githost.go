@@ -36,7 +36,7 @@ type GitHubInstallation struct {
 
 // GetGitHubManifest begins the app manifest flow.
 type GetGitHubManifest struct {
-	Owner  string `query:"owner" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" doc:"GitHub organization that is to own the app; without it, whoever goes on"`
+	Owner  string `query:"owner" maxLength:"100" pattern:"^[A-Za-z0-9][A-Za-z0-9_.-]*$" doc:"GitHub organization that is to own the app; without it, your own account"`
 	Format string `query:"format" enum:"json,html" default:"json" doc:"html is a page that leads on to GitHub"`
 }
 

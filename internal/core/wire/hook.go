@@ -78,8 +78,10 @@ type HookRequest struct {
 	PromptExcerpt string          `json:"prompt_excerpt,omitempty" maxLength:"2000"`
 	PlanText      string          `json:"plan_text,omitempty" maxLength:"32768"`
 	Paths         []string        `json:"paths,omitempty" maxItems:"500" itemMinLength:"1" itemMaxLength:"1024" doc:"Repo-relative paths about to be written, or written"`
+	Folders       []string        `json:"folders,omitempty" maxItems:"100" itemMinLength:"1" itemMaxLength:"1024" doc:"For pre_edit and pre_shell: selectors such as a/** where more is about to be written than paths lists. What others hold there counts as hit"`
 	Shell         *HookShell      `json:"shell,omitempty"`
 	Analysis      *coord.Analysis `json:"analysis,omitempty"`
+	Untold        bool            `json:"untold,omitempty" doc:"For post_edit: the paths were found changed in the working copy, and no hook had told of the edit. Where it meets somebody else's exclusive claim, both sides are told so"`
 	Status        *HookStatus     `json:"status,omitempty"`
 	Pending       []HookPending   `json:"pending,omitempty" maxItems:"500" doc:"For pre_edit, when the answer before asked for it in want_lines: the base lines that the edit would replace"`
 	LineMaps      []coord.LineMap `json:"line_maps,omitempty" maxItems:"20" doc:"What an answer before asked for in wants, as far as this machine has both versions"`
@@ -106,7 +108,7 @@ type HookSession struct {
 	Tool             string `json:"tool" minLength:"1" maxLength:"40" doc:"The agent host, such as claude_code"`
 	Model            string `json:"model,omitempty" maxLength:"200"`
 	Surface          string `json:"surface,omitempty" maxLength:"40"`
-	Key              string `json:"key,omitempty" maxLength:"200" doc:"What only this session's host knows: whoever acts as the session shows it in X-Svc-Session-Key. From the first event that has one, external_id without it is another session"`
+	Key              string `json:"key,omitempty" maxLength:"200" doc:"A secret that only this session's host knows. A caller that acts as the session sends it in X-Svc-Session-Key. From the first event that has one, external_id without it is another session"`
 	ParentExternalID string `json:"parent_external_id,omitempty" maxLength:"200" doc:"Set for sub-agents: they share their parent's lineage"`
 	ParentKey        string `json:"parent_key,omitempty" maxLength:"200" doc:"The parent's key, where it has one"`
 	Deaf             bool   `json:"deaf,omitempty" doc:"The host shows its agent no context: what is new waits for the agent's next tool call"`
@@ -145,15 +147,18 @@ type HookPackage struct {
 // A HookShell is a command about to run.
 type HookShell struct {
 	Command string    `json:"command" maxLength:"4000"`
-	Git     []HookGit `json:"git,omitempty" maxItems:"20" doc:"Git commands in it that reach beyond the caller's own files"`
+	Git     []HookGit `json:"git,omitempty" maxItems:"20" doc:"Commands in it that reach beyond the caller's own files"`
 }
+
+// MaxHookGit is how many commands one event names.
+const MaxHookGit = 20
 
 // A HookGit is a git command that takes hold of uncommitted work as a whole.
 // In a working copy with several agents that may be somebody else's: only the
 // client can read which files it would hit, only the service knows whose they
 // are.
 type HookGit struct {
-	Verb   string    `json:"verb" minLength:"1" maxLength:"40" doc:"The git command as one would say it: stash, reset, clean, commit, stash pop, rebase --abort"`
+	Verb   string    `json:"verb" minLength:"1" maxLength:"40" doc:"The git command as one would say it: stash, reset, clean, commit, stash pop, rebase --abort. With renames, leaves and blinds the whole command or edit: git remote set-url, svc logout"`
 	Effect GitEffect `json:"effect"`
 	Files  []GitFile `json:"files,omitempty" maxItems:"500" doc:"The files with uncommitted work that it would hit"`
 	All    bool      `json:"all,omitempty" doc:"Every uncommitted change of the working copy: set when the files are too many to list"`
@@ -174,25 +179,41 @@ type GitFile struct {
 	CommittedAt *coord.Time `json:"committed_at,omitempty" doc:"When the last commit of the current branch that changed it was made"`
 }
 
-// A GitEffect is what a git command does to uncommitted work.
+// A GitEffect is what a command does to uncommitted work, or to what svc sees of
+// the working copy.
 type GitEffect string
 
 const (
 	GitDiscards GitEffect = "discards" // it is gone from the files: stash, reset --hard, checkout -- ., clean -fd, rebase --abort
 	GitSweeps   GitEffect = "sweeps"   // it goes into the caller's commit: add -A, commit -a
 	GitMoves    GitEffect = "moves"    // it stays, on another commit or mixed with changes: switch, merge, pull, stash pop
+	GitRenames  GitEffect = "renames"  // the working copy would be another repository, or none
+	GitLeaves   GitEffect = "leaves"   // svc would be logged out, stopped, or ask another server
+	GitBlinds   GitEffect = "blinds"   // svc's own files, or the settings that run its hooks, would change
 )
 
 // Enum lists the values for validation and the API document.
 func (GitEffect) Enum() []string {
-	return []string{string(GitDiscards), string(GitSweeps), string(GitMoves)}
+	return []string{string(GitDiscards), string(GitSweeps), string(GitMoves), string(GitRenames), string(GitLeaves), string(GitBlinds)}
 }
 
 // A HookStatus is what an agent said at the end of its turn.
 type HookStatus struct {
 	Excerpt string   `json:"excerpt,omitempty" maxLength:"500"`
 	Files   []string `json:"files,omitempty" maxItems:"500" itemMaxLength:"1024"`
+	Asks    HookAsk  `json:"asks,omitempty" doc:"What its person is to do: answer the question that the turn ended with, or give permission for what comes next, in the middle of a turn. A client that sends excerpt and knows of no question sends none"`
 }
+
+// A HookAsk is what an agent waits for its person to do.
+type HookAsk string
+
+const (
+	AskAnswer     HookAsk = "answer"
+	AskPermission HookAsk = "permission"
+)
+
+// Enum lists the values for validation and the API document.
+func (HookAsk) Enum() []string { return []string{string(AskAnswer), string(AskPermission)} }
 
 // A Decision is the answer to "may I?".
 type Decision string
@@ -266,6 +287,7 @@ type HookIntent struct {
 	Number int                `json:"number"`
 	Ref    string             `json:"ref"`
 	Status coord.IntentStatus `json:"status"`
+	Title  string             `json:"title,omitempty" doc:"What the session works on: other sessions of this machine are told of it by that"`
 }
 
 // EvaluateHook is a hook event with the protocol its sender speaks.

@@ -5,7 +5,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 // MailStatus tells whether the server sends mail, and how its last try went.
 type MailStatus struct {
 	Available bool      `json:"available" doc:"A mail server is configured; without one links are shown instead of mailed"`
-	Test      *MailTest `json:"test" doc:"The org's last test letter; null if there was none"`
+	Test      *MailTest `json:"test" doc:"The org's last test email; null if there was none"`
 }
 
 // A MailTest is a test letter.
@@ -17,15 +17,15 @@ type MailTest struct {
 
 // Unsubscribe names who no longer wants which letters.
 type Unsubscribe struct {
-	Token  string `query:"token" maxLength:"500" doc:"As in the letter's link"`
-	Format string `query:"format" enum:"json,html" default:"json" doc:"html: a page for who follows the link of a letter"`
+	Token  string `query:"token" maxLength:"500" doc:"As in the email's link"`
+	Format string `query:"format" enum:"json,html" default:"json" doc:"html: a page for people who follow the link in the email"`
 }
 
 // DoUnsubscribe is what a mail program sends, or the page behind the link.
 type DoUnsubscribe struct {
 	Hook   `json:"-"`
-	Token  string `query:"token" maxLength:"500" doc:"As in the letter's link"`
-	Format string `query:"format" enum:"json,html" default:"json" doc:"html: a page for who follows the link of a letter"`
+	Token  string `query:"token" maxLength:"500" doc:"As in the email's link"`
+	Format string `query:"format" enum:"json,html" default:"json" doc:"html: a page for people who follow the link in the email"`
 }
 
 // Unsubscribed tells which letters a link ends.

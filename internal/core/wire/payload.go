@@ -79,6 +79,13 @@ type SessionStatusPayload struct {
 	IntentID *string `json:"intent_id" format:"uuid"`
 }
 
+// A SessionTurnPayload is of a turn that ended or goes on.
+type SessionTurnPayload struct {
+	Tool     string           `json:"tool"`
+	State    coord.AgentState `json:"state" doc:"stopped, waits_for_person or working"`
+	IntentID *string          `json:"intent_id" format:"uuid"`
+}
+
 // An IntentPayload is of an intent.
 type IntentPayload struct {
 	Ref            string             `json:"ref" example:"INT-12"`
@@ -200,6 +207,12 @@ type HookBlockedPayload struct {
 type HookUncheckedPayload struct {
 	Tool     string  `json:"tool" example:"claude_code"`
 	Events   int     `json:"events" doc:"How many calls went unanswered"`
+	IntentID *string `json:"intent_id" format:"uuid"`
+}
+
+// A HookStaleWritePayload is of an edit that would have undone others' lines.
+type HookStaleWritePayload struct {
+	Tool     string  `json:"tool" example:"claude_code"`
 	IntentID *string `json:"intent_id" format:"uuid"`
 }
 

@@ -6,7 +6,7 @@ import "github.com/svc-hq/svc/internal/core/coord"
 type CreateRepo struct {
 	FullName      string         `json:"full_name" minLength:"3" maxLength:"300" pattern:"^([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*)(/([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*))+$" example:"acme/shop" doc:"owner/name"`
 	Provider      coord.Provider `json:"provider" default:"github"`
-	DefaultBranch string         `json:"default_branch" default:"main" minLength:"1" maxLength:"255"`
+	DefaultBranch string         `json:"default_branch" default:"main" minLength:"1" maxLength:"255" format:"name"`
 	Remotes       []string       `json:"remotes" maxItems:"20" itemMinLength:"1" itemMaxLength:"500" form:"remote" doc:"Remote URLs or fingerprints; default the provider's address of full_name"`
 }
 
@@ -14,7 +14,7 @@ type CreateRepo struct {
 type PatchRepo struct {
 	Repo          string    `path:"repo"`
 	FullName      *string   `json:"full_name,omitempty" minLength:"3" maxLength:"300" pattern:"^([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*)(/([.]{0,2}[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|[.]{3}[A-Za-z0-9_.~-]*))+$" example:"acme/shop" doc:"Its new name, owner/name; the old one still leads to it"`
-	DefaultBranch *string   `json:"default_branch,omitempty" minLength:"1" maxLength:"255"`
+	DefaultBranch *string   `json:"default_branch,omitempty" minLength:"1" maxLength:"255" format:"name"`
 	Archived      *bool     `json:"archived,omitempty" doc:"true: nothing in it is watched any more, and it does not count for the plan"`
 	Remotes       *[]string `json:"remotes,omitempty" maxItems:"20" itemMinLength:"1" itemMaxLength:"500" form:"remote" doc:"All its remotes, in place of those that are known"`
 }

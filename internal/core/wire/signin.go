@@ -116,6 +116,7 @@ func (r Redirect) NewCookie() (secret string, set bool) { return r.Secret, r.Sec
 type StartDevice struct {
 	Hostname   string `json:"hostname" minLength:"1" maxLength:"200"`
 	CLIVersion string `json:"cli_version,omitempty" maxLength:"40"`
+	Admin      bool   `json:"admin,omitempty" doc:"Ask for an administrator's rights, for 15 minutes"`
 }
 
 // DeviceStarted is the answer to StartDevice. The link never carries the
@@ -137,6 +138,8 @@ type DeviceToken struct {
 type DeviceIssued struct {
 	Token  string `json:"token"`
 	WebURL string `json:"web_url"`
+	// ExpiresAt is null for a login that lasts.
+	ExpiresAt *coord.Time `json:"expires_at" doc:"When the token ends; null for one that lasts"`
 }
 
 // UserCode is the code a person types.
@@ -154,4 +157,5 @@ type DeviceRequest struct {
 	ExpiresAt  coord.Time    `json:"expires_at"`
 	SameHost   bool          `json:"same_address" doc:"Whether the request came from the address you are at now"`
 	Scopes     []coord.Scope `json:"scopes"`
+	Admin      bool          `json:"admin" doc:"It asks for an administrator's rights, for 15 minutes"`
 }

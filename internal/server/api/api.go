@@ -185,12 +185,17 @@ func list[T ~string](vs []T, sep string) string {
 	return strings.Join(out, sep)
 }
 
+// Now is the service's clock.
+func (a *API) Now() coord.Time { return a.ops.Work.Store.Now() }
+
 // Call checks that who may use op, then runs it on the input decode fills in.
-func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
-	if err := Check(op, who); err != nil {
+// Inside, both are passed on by address: each edit of each agent passes here, and
+// what several functions keep would be copied for each of them.
+func (a *API) Call(ctx context.Context, op *Op, who coord.Caller, decode func(any) error) (any, error) {
+	if err := Check(*op, who); err != nil {
 		return nil, err
 	}
-	decode, leave, err := a.admit(ctx, op, who, decode)
+	decode, leave, err := a.admit(ctx, op, &who, decode)
 	if err != nil {
 		return nil, err
 	}
@@ -200,10 +205,10 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 	}
 	tag := ""
 	var given any
-	out, err := a.run(ctx, op, who, func(in any) (err error) {
+	out, err := a.run(ctx, op, &who, func(in any) (err error) {
 		given = in
 		if err = decode(in); err == nil {
-			tag, err = openCursor(op, who, in)
+			tag, err = a.openCursor(op, &who, in)
 		}
 		return err
 	})
@@ -217,7 +222,7 @@ func (a *API) Call(ctx context.Context, op Op, who coord.Caller, decode func(any
 // whoever sends slowly takes up none. What could stop others' edits is
 // answered when those who decide these know of it; waiting for them takes up
 // no room.
-func (a *API) run(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+func (a *API) run(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
 	ctx, told := store.Noting(ctx)
 	out, err := a.admitted(ctx, op, who, decode)
 	if len(told.Events) > 0 { // also those of an operation that failed after a commit
@@ -226,11 +231,11 @@ func (a *API) run(ctx context.Context, op Op, who coord.Caller, decode func(any)
 	return out, err
 }
 
-func (a *API) admitted(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (any, error) {
+func (a *API) admitted(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (any, error) {
 	done := func() {}
 	defer func() { done() }()
 	who.MayFree = who.IsPerson() || op.Agent == AsScoped
-	return op.Run.call(ctx, a.ops, who, func(in any) error {
+	return op.Run.call(ctx, a.ops, *who, func(in any) error {
 		if err := decode(in); err != nil {
 			return err
 		}
@@ -247,7 +252,7 @@ func (a *API) admitted(ctx context.Context, op Op, who coord.Caller, decode func
 
 // admit counts a call among those of its caller: at once, or, if it may be about
 // an edit, when its input has told. leave ends it.
-func (a *API) admit(ctx context.Context, op Op, who coord.Caller, decode func(any) error) (_ func(any) error, leave func(), err error) {
+func (a *API) admit(ctx context.Context, op *Op, who *coord.Caller, decode func(any) error) (_ func(any) error, leave func(), err error) {
 	if !op.mayDecide() {
 		leave, err = a.gate.admit(who, op.ClassOf(nil))
 		return decode, leave, err
@@ -281,7 +286,7 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := Check(op, who); err != nil {
 		return nil, news, err
 	}
-	decode, leave, err := a.admit(ctx, op, who, decode)
+	decode, leave, err := a.admit(ctx, &op, &who, decode)
 	if err != nil {
 		return nil, func() (string, error) { return "", nil }, err
 	}
@@ -293,7 +298,7 @@ func (a *API) CallTool(ctx context.Context, op Op, who coord.Caller, decode func
 	if err := a.ops.Money.Admit(ctx, who); err != nil {
 		return nil, news, err
 	}
-	out, err = a.run(ctx, op, who, decode)
+	out, err = a.run(ctx, &op, &who, decode)
 	return out, news, err
 }
 
@@ -307,6 +312,7 @@ type Inputs struct {
 	All                       *shape.Schema
 	Whole                     bool // a list without pages: its limit changes nothing, and it has no cursors
 	fields                    []field
+	cursor                    []int // where a list takes its cursor; nil where it takes none
 }
 
 // A field is one of an input, wherever embedding has put it.
@@ -335,6 +341,9 @@ func (a *API) inputsOf(op Op) *Inputs {
 	if isList(op) && in.Query.Properties["limit"] == nil { // whoever reads lists may ask every list for its pages
 		in.Whole = true
 		in.Query = in.Query.With(a.Schemas.Fields(reflect.TypeFor[wire.WholeList](), shape.In, func(reflect.StructField) bool { return true }))
+	}
+	if f, ok := t.FieldByName("Cursor"); ok && f.Type.Kind() == reflect.String && op.Route != "" {
+		in.cursor = f.Index
 	}
 	if strings.HasPrefix(op.Route, "PATCH ") {
 		in.Body.Refuse(clearable(t))

@@ -15,6 +15,7 @@ func TestEveryCallHasAClass(t *testing.T) {
 		"GET /healthz":         api.Vital,
 		"GET /readyz":          api.Vital,
 		"POST /v1/scope-check": api.Deciding,
+		"POST /v1/push-check":  api.Deciding,
 		"tool wait_for":        api.Waiting,
 		"POST /v1/work/follow": api.Waiting,
 		"tool channels":        api.Reading,

@@ -18,11 +18,12 @@ const tagLength = 8
 // openCursor takes from the cursor of an input what says of which list it is,
 // and refuses that of another: a position in one list means nothing in others,
 // nor with other filters. It returns how to mark the cursors of this list.
-func openCursor(op Op, who coord.Caller, input any) (tag string, err error) {
-	at := reflect.ValueOf(input).Elem().FieldByName("Cursor")
-	if !at.IsValid() || at.Kind() != reflect.String || op.Route == "" {
+func (a *API) openCursor(op *Op, who *coord.Caller, input any) (tag string, err error) {
+	where := a.Inputs(*op).cursor
+	if where == nil {
 		return "", nil
 	}
+	at := reflect.ValueOf(input).Elem().FieldByIndex(where)
 	given := at.String()
 	at.SetString("")
 	if tag, err = listTag(op, who, input); err != nil || given == "" {
@@ -39,7 +40,7 @@ func openCursor(op Op, who coord.Caller, input any) (tag string, err error) {
 
 // listTag names a list: its route, its org and all that narrows it, but not
 // where one is in it.
-func listTag(op Op, who coord.Caller, input any) (string, error) {
+func listTag(op *Op, who *coord.Caller, input any) (string, error) {
 	text, err := json.Marshal(input, json.Deterministic(true))
 	if err != nil {
 		return "", err

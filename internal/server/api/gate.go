@@ -172,11 +172,11 @@ func (g *gate) end(c Class) {
 }
 
 // callerKey names a token, or a person's browsers; nobody's is empty.
-func callerKey(who coord.Caller) string { return cmp.Or(who.TokenID, who.UserID) }
+func callerKey(who *coord.Caller) string { return cmp.Or(who.TokenID, who.UserID) }
 
 // admit counts a request of a caller. Decisions have as many places as all else
 // together, of their own.
-func (g *gate) admit(who coord.Caller, c Class) (leave func(), err error) {
+func (g *gate) admit(who *coord.Caller, c Class) (leave func(), err error) {
 	key := callerKey(who)
 	if key == "" {
 		return func() {}, nil
@@ -204,7 +204,7 @@ type arriving struct{ giveUp func() }
 // arrive notes a body that may ask about an edit. It takes no place until it is
 // there; of a caller with too many of them the oldest is given up, so that who
 // begins bodies without end keeps nobody's next question out, their own neither.
-func (g *gate) arrive(who coord.Caller, giveUp func()) (arrived func()) {
+func (g *gate) arrive(who *coord.Caller, giveUp func()) (arrived func()) {
 	key, a := callerKey(who), &arriving{giveUp}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -267,7 +267,7 @@ func (a *API) Stream(who coord.Caller) (leave func(), err error) {
 	if who.Via == coord.ViaCookie {
 		most = a.gate.Tabs
 	}
-	return a.gate.stay(callerKey(who), most)
+	return a.gate.stay(callerKey(&who), most)
 }
 
 // Load is how many calls of a class work and wait, and how many were refused.

@@ -30,11 +30,11 @@ const (
 
 // forPeople refuses agents what is a person's alone, and says where a person
 // does it.
-func (a *API) forPeople(op Op, who coord.Caller, in any) error {
+func (a *API) forPeople(op *Op, who *coord.Caller, in any) error {
 	if op.Agent != PersonOnly || who.IsPerson() {
 		return nil
 	}
-	text := "this takes a person's word, which nothing that an agent uses can give; a person does it at " + a.page(op, in)
+	text := "this takes a person's word, which nothing that an agent uses can give; a person does it at " + a.page(*op, in)
 	if op.Instead != "" {
 		text += " (" + op.Instead + ")"
 	}

@@ -214,7 +214,11 @@ func (a *API) responses(op Op) object {
 		ok["headers"] = object{"Location": object{"schema": object{"type": "string"}}}
 	case op.Success != http.StatusNoContent:
 		s := a.Schemas.Of(op.Run.Output, shape.Out)
-		ok["content"] = object{"application/json": object{"schema": s, "example": a.Schemas.Example(s)}}
+		content := object{"application/json": object{"schema": s, "example": a.Schemas.Example(s)}}
+		if format := a.Inputs(op).Query.Properties["format"]; format != nil && slices.Contains(a.Schemas.Resolve(format).Enum, "html") {
+			content["text/html"] = object{"schema": object{"type": "string"}, "example": "<!doctype html>..."}
+		}
+		ok["content"] = content
 	}
 	out := object{strconv.Itoa(op.Success): ok}
 	byStatus := map[int][]problem.Kind{}
@@ -242,8 +246,14 @@ func (op Op) Kinds() []problem.Kind {
 			kinds = append(kinds, k)
 		}
 	}
-	add(problem.Validation, op.Run.Input.NumField() > 0)
-	add(problem.BadRequest, op.Run.Input.NumField() > 0)
+	sends := op.Route != "" && !strings.HasPrefix(op.Route, "GET ") // a body, that may be anything
+	takes := op.Run.Input.NumField() > 0 || sends || isList(op)
+	add(problem.Validation, takes)
+	add(problem.BadRequest, takes)
+	add(problem.TooLarge, sends)
+	add(problem.UnsupportedMedia, sends)
+	add(problem.RequestTimeout, sends)
+	add(problem.NotFound, op.Door != Public || strings.Contains(op.Route, "{")) // the session that a caller names, too
 	add(problem.Unauthorized, op.Door != Public)
 	add(problem.Forbidden, op.Door != Public)
 	add(problem.RateLimited, op.Door != Public) // too many requests of one caller under way

@@ -40,6 +40,7 @@ var accounts = []Op{
 		Roles:    owners,
 		Success:  200,
 		Events:   emits(coord.EventOrgUpdated),
+		Problems: fails(problem.Outdated),
 		Run:      run((*people.Service).PatchOrg),
 	},
 	{
@@ -165,7 +166,7 @@ var signIn = []Op{
 		Run:      run((*people.Service).PreviewInvite),
 	},
 	{Route: "POST /v1/auth/accept-invite", Summary: "Join an org", Door: Public, Success: 200,
-		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden), Run: run((*people.Service).AcceptInvite)},
+		Problems: fails(missing, problem.InvalidCredentials, problem.Forbidden, problem.RateLimited), Run: run((*people.Service).AcceptInvite)},
 	{
 		Route:    "POST /v1/auth/password",
 		Summary:  "Change your password",

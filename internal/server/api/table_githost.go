@@ -49,6 +49,16 @@ var payers = []coord.Role{coord.Owner, coord.Billing}
 // through public doors: their signature tells who sent them.
 var gitHosts = []Op{
 	{
+		Route:    "POST /v1/push-check",
+		Summary:  "Whether commits may arrive on a branch: whose exclusive claims they meet. Writes nothing; for hooks of a git server",
+		Door:     BearerOnly,
+		Scopes:   scope(coord.ScopeIntentsRead),
+		Success:  200,
+		Class:    Deciding,
+		Problems: fails(missing),
+		Run:      run((*forge.Service).CheckPush),
+	},
+	{
 		Route:    "GET /v1/github/app",
 		Summary:  "The org's GitHub apps, where they are installed, and where to install them",
 		Personal: true,

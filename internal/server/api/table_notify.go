@@ -114,7 +114,7 @@ var sinks = []Op{
 	},
 	{
 		Route:    "GET /v1/integrations/mail",
-		Summary:  "Whether the server sends mail, and what became of the last test letter",
+		Summary:  "Show mail status and the last test email",
 		Personal: true,
 		Roles:    admins,
 		Success:  200,
@@ -122,7 +122,7 @@ var sinks = []Op{
 	},
 	{
 		Route:    "POST /v1/integrations/mail/test",
-		Summary:  "Mail a test letter to yourself",
+		Summary:  "Send yourself a test email",
 		Personal: true,
 		Roles:    admins,
 		Success:  202,
@@ -131,7 +131,7 @@ var sinks = []Op{
 	},
 	{
 		Route:    "GET /v1/unsubscribe",
-		Summary:  "What the link of a letter ends, as a page that asks first",
+		Summary:  "What an unsubscribe link ends, as a page that asks first",
 		Door:     Public,
 		Success:  200,
 		Problems: fails(missing),

@@ -71,7 +71,7 @@ Afterwards you choose the repositories it sees.</p>
 {{define "failure"}}{{template "top" .}}
 <p role="alert">{{.What}}</p>
 <a class="button" href="{{.To}}">{{.Link}}</a>
-{{with .Request}}<p class="dim small">If it goes on, show this to whoever runs the server: {{.}}</p>{{end}}
+{{with .Request}}<p class="dim small">If it keeps happening, show this to the server's administrator: {{.}}</p>{{end}}
 {{template "end"}}{{end}}
 `))
 

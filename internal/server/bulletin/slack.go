@@ -168,8 +168,7 @@ func Test(org, url string) wire.ChatPost {
 func DigestPost(d wire.Digest) wire.ChatPost {
 	title := "The week of " + peertext.Line(d.Org, 80)
 	post := wire.ChatPost{
-		Text: fmt.Sprintf("%s: %s found, %d resolved, about %s saved", mrkdwn(title), times(d.Conflicts.Found, "conflict", "conflicts"),
-			d.Conflicts.Resolved, hours(d.TimeSavedMinutes)),
+		Text: fmt.Sprintf("%s: %s found, %d resolved", mrkdwn(title), times(d.Conflicts.Found, "conflict", "conflicts"), d.Conflicts.Resolved),
 	}
 	c := d.Conflicts
 	post.Blocks = []block{header(title), section(fmt.Sprintf("*%s* found (%s)\n%d resolved · %d overridden · %s · %d ended with the "+
@@ -186,7 +185,11 @@ func DigestPost(d wire.Digest) wire.ChatPost {
 		}
 		post.Blocks = append(post.Blocks, sections(lines)...)
 	}
+	if d.TimeSavedMinutes == 0 {
+		post.Blocks = append(post.Blocks, small(link(d.URL, "Open the dashboard")))
+		return post
+	}
 	post.Blocks = append(post.Blocks, section("About *"+hours(d.TimeSavedMinutes)+"* saved"),
-		small(mrkdwn(d.TimeSavedBasis)+" "+link(d.URL, "Open the dashboard")))
+		small(mrkdwn(d.TimeSavedBasis)+" "+link(d.URL+"/stats", "What it is made of")))
 	return post
 }

@@ -100,7 +100,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{cfg: cfg, log: log, store: st, listener: l, URL: "http://" + l.Addr().String(),
 		draining: make(chan struct{}), served: make(chan error, 1), trace: func(context.Context) error { return nil }}
 	if cfg.OTLPEndpoint != "" {
-		if d.trace, err = startTracing(ctx, cfg); err != nil {
+		if d.trace, err = startTracing(cfg); err != nil {
 			st.Close()
 			l.Close()
 			return nil, err

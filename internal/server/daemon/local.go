@@ -23,6 +23,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/edge"
+	"github.com/svc-hq/svc/internal/server/treewatch"
 )
 
 // The service of one person on one machine, which svc up and hooks start and
@@ -144,6 +145,7 @@ func runLocal(ctx context.Context, env Env, cfg Config, idle time.Duration) erro
 		go d.local.endWhenIdle(ctx, idle, stop)
 	}
 	defer d.local.edge.Close()
+	defer d.local.watcher.Close()
 	return d.Wait(ctx)
 }
 
@@ -192,6 +194,7 @@ type local struct {
 	quiet   time.Time // since when there are none
 	tickets map[string]time.Time
 	edge    *edge.Edge // in front of the servers that its person is logged in to
+	watcher *treewatch.Watcher
 }
 
 func (l *local) open(d *Daemon, token string) {
@@ -199,6 +202,7 @@ func (l *local) open(d *Daemon, token string) {
 	defer l.mu.Unlock()
 	l.daemon, l.token, l.tickets = d, token, map[string]time.Time{}
 	l.edge = edge.New(edge.Options{Dir: filepath.Join(d.cfg.Data, "edge"), Key: token, Log: d.log})
+	l.watcher = treewatch.New(filepath.Join(d.cfg.Data, "cookies"))
 	d.local = l
 }
 
@@ -232,6 +236,10 @@ func (l *local) guard(next http.Handler) http.Handler {
 		if r.URL.Path != "/healthz" && r.URL.Path != "/metrics" {
 			l.count(1)
 			defer l.count(-1)
+		}
+		if r.Method+" "+r.URL.Path == "POST "+wire.EdgeTree {
+			l.owned(w, r, func() { l.tellTree(w, r) })
+			return
 		}
 		if strings.HasPrefix(r.URL.Path, wire.EdgePath+"/") {
 			l.through().ServeHTTP(w, r)
@@ -274,6 +282,21 @@ func (l *local) endWhenIdle(ctx context.Context, idle time.Duration, stop func()
 			}
 		}
 	}
+}
+
+// maxTreeQuery is the size of a question about a working copy: all the folders
+// that git ignores are in it.
+const maxTreeQuery = 1 << 20
+
+// tellTree says what changed in a working copy.
+func (l *local) tellTree(w http.ResponseWriter, r *http.Request) {
+	var q wire.TreeQuery
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxTreeQuery)).Decode(&q); err != nil {
+		http.Error(w, "this is no question about a working copy", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(l.watcher.Changed(q))
 }
 
 // owned answers whoever has the token of the folder.

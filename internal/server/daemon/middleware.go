@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -12,12 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	semconv "go.opentelemetry.io/otel/semconv/v1.26.0"
 
 	"github.com/svc-hq/svc/internal/server/api"
 )
@@ -35,13 +28,14 @@ func requestID(next http.Handler) http.Handler {
 	})
 }
 
+// The values that every answer carries are made once.
+var nosniff, sameOrigin, deny = []string{"nosniff"}, []string{"same-origin"}, []string{"DENY"}
+
 // secured sets the headers that make browsers careful.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("X-Frame-Options", "DENY")
+		h["X-Content-Type-Options"], h["Referrer-Policy"], h["X-Frame-Options"] = nosniff, sameOrigin, deny
 		next.ServeHTTP(w, r)
 	})
 }
@@ -83,7 +77,8 @@ type loadCollector struct{ api *api.API }
 var (
 	atWork  = prometheus.NewDesc("svc_calls_at_work", "Calls that work, by class; waiting are streams and waits.", []string{"class"}, nil)
 	queued  = prometheus.NewDesc("svc_calls_queued", "Calls that wait for room, by class.", []string{"class"}, nil)
-	refused = prometheus.NewDesc("svc_calls_refused_total", "Calls refused with 503 for want of room, by class.", []string{"class"}, nil)
+	refused = prometheus.NewDesc("svc_calls_refused_total", "Calls refused with 503 because there was no room, by class.",
+		[]string{"class"}, nil)
 )
 
 func (c *loadCollector) Describe(to chan<- *prometheus.Desc) {
@@ -144,24 +139,3 @@ func (r *recorder) WriteHeader(status int) {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-// startTracing sends traces to the configured collector.
-func startTracing(ctx context.Context, cfg Config) (stop func(context.Context) error, err error) {
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(cfg.OTLPEndpoint))
-	if err != nil {
-		return nil, err
-	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter),
-		sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName("svcd"), semconv.ServiceVersion(cfg.Version))))
-	otel.SetTracerProvider(provider)
-	return provider.Shutdown, nil
-}
-
-func (d *Daemon) traced(next http.Handler) http.Handler {
-	if d.cfg.OTLPEndpoint == "" {
-		return next
-	}
-	return otelhttp.NewHandler(next, "http", otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
-		return r.Method + " " + r.Pattern
-	}))
-}

@@ -6,23 +6,19 @@
 package edge
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -44,8 +40,10 @@ type Options struct {
 	Dir    string // where reports wait
 	Key    string // what whoever comes must show
 	Log    *slog.Logger
-	Margin time.Duration    // by which a lease ends earlier here; 0 for the usual
-	Wall   func() time.Time // the clock on the wall, which may jump; nil for the real one
+	Margin time.Duration        // by which a lease ends earlier here; 0 for the usual
+	Quiet  time.Duration        // after how long without a hook a lease is given back; 0 for the usual
+	Wall   func() time.Time     // the clock on the wall, which may jump; nil for the real one
+	Boot   func() time.Duration // counts on while the machine sleeps; nil for the real one
 	// Careless decides whatever the lease says, so that a test can show that
 	// leases are needed.
 	Careless bool
@@ -58,6 +56,8 @@ type Edge struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
+	open *http.Client // for who shows no token
+
 	mu       sync.Mutex
 	accounts map[string]*account
 }
@@ -67,10 +67,16 @@ func New(opt Options) *Edge {
 	if opt.Margin == 0 {
 		opt.Margin = wire.LeaseMargin
 	}
+	if opt.Quiet == 0 {
+		opt.Quiet = quietAfter
+	}
 	if opt.Wall == nil {
 		opt.Wall = time.Now
 	}
-	e := &Edge{Options: opt, accounts: map[string]*account{}}
+	if opt.Boot == nil {
+		opt.Boot = sinceBoot
+	}
+	e := &Edge{Options: opt, open: newClient(), accounts: map[string]*account{}}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -79,26 +85,6 @@ func New(opt Options) *Edge {
 func (e *Edge) Close() {
 	e.stop()
 	e.work.Wait()
-}
-
-// An account is one person at one server.
-type account struct {
-	edge   *Edge
-	name   string
-	server *url.URL
-	token  string
-	http   *http.Client
-	spool  *spool
-	memory *memory
-
-	decided, asked, unchecked atomic.Int64
-
-	mu      sync.Mutex
-	trip    time.Duration
-	reached coord.Time
-	problem string
-	failed  int // calls in a row that did not come back in time
-	follows map[string]*follow
 }
 
 // transport is of one connection that is kept: HTTP_PROXY, HTTPS_PROXY and the
@@ -115,28 +101,8 @@ func transport() *http.Transport {
 	}
 }
 
-// account returns the account that a request is for.
-func (e *Edge) account(server, authorization string) (*account, error) {
-	u, err := url.Parse(strings.TrimRight(server, "/"))
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New(wire.EdgeServer + " names no server")
-	}
-	token, _ := strings.CutPrefix(authorization, "Bearer ")
-	sum := sha256.Sum256([]byte(u.String() + " " + token))
-	name := hex.EncodeToString(sum[:12])
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if a := e.accounts[name]; a != nil {
-		return a, nil
-	}
-	a := &account{edge: e, name: name, server: u, token: token, follows: map[string]*follow{}, memory: newMemory(),
-		http: &http.Client{Transport: transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	if a.spool, err = openSpool(filepath.Join(e.Dir, name), a.report); err != nil {
-		return nil, err
-	}
-	e.accounts[name] = a
-	e.work.Go(func() { a.spool.run(e.ctx) })
-	return a, nil
+func newClient() *http.Client {
+	return &http.Client{Transport: transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // ServeHTTP answers whoever has the key: hooks here, all else by the server.
@@ -154,7 +120,7 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if r.Method == http.MethodPost && r.URL.Path == wire.EdgePath+hooksPath {
+	if a.token != "" && r.Method == http.MethodPost && r.URL.Path == wire.EdgePath+hooksPath {
 		a.hook(w, r)
 		return
 	}
@@ -202,10 +168,14 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// call sends a request and decodes a success into out.
+// call sends a request, which asks if it has no body, and decodes a success
+// into out.
 func (a *account) call(ctx context.Context, path string, body []byte, out any) (status int, err error) {
-	began := time.Now()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.server.String()+path, strings.NewReader(string(body)))
+	began, method := time.Now(), http.MethodPost
+	if body == nil {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, a.server.String()+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
@@ -262,7 +232,7 @@ func (a *account) lost(err error) {
 	if a.failed++; a.failed >= 3 {
 		a.failed = 0
 		old := a.http.Transport.(*http.Transport)
-		a.http = &http.Client{Transport: transport(), CheckRedirect: a.http.CheckRedirect}
+		a.http = newClient()
 		old.CloseIdleConnections()
 	}
 }

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -22,6 +23,7 @@ import (
 const (
 	answerIn   = 10 * time.Second // longer than any answer is held
 	unknownFor = 30 * time.Second // how long a repository that the server does not know is left alone
+	quietAfter = time.Minute      // without a hook, the copy waits for the next
 	idleAfter  = 10 * time.Minute // without a hook, nobody works there
 )
 
@@ -32,6 +34,7 @@ type follow struct {
 	remotes []string
 	name    string
 	poke    chan struct{} // a session came
+	wake    chan struct{} // a hook came
 
 	mu       sync.RWMutex
 	copy     live.Copy
@@ -42,8 +45,7 @@ type follow struct {
 	mark     string
 	now      coord.Time // the server's clock when it answered
 	at       time.Time  // when that was
-	asked    time.Time  // when the lease was asked for, by the monotonic clock
-	wall     time.Time  // the same by the clock on the wall: a machine that sleeps stops the other
+	asked    moment     // when the lease was asked for
 	lease    time.Duration
 	used     time.Time
 }
@@ -55,7 +57,7 @@ func (a *account) following(remotes []string, of wire.EdgeSession) *follow {
 	f := a.follows[key]
 	if f == nil {
 		f = &follow{account: a, key: key, remotes: remotes, name: uuid.NewString(), poke: make(chan struct{}, 1),
-			places: map[wire.EdgeSession]wire.EdgePlace{}, sessions: map[wire.EdgeSession]time.Time{},
+			wake: make(chan struct{}, 1), places: map[wire.EdgeSession]wire.EdgePlace{}, sessions: map[wire.EdgeSession]time.Time{},
 			beats: map[wire.EdgeSession]bool{}, own: map[string]*engine.Change{}, used: time.Now()}
 		a.follows[key] = f
 		a.edge.work.Go(func() { f.run(a.edge.ctx) })
@@ -64,14 +66,19 @@ func (a *account) following(remotes []string, of wire.EdgeSession) *follow {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.used = time.Now()
+	signal(f.wake)
 	if _, known := f.sessions[of]; !known {
-		select {
-		case f.poke <- struct{}{}:
-		default:
-		}
+		signal(f.poke)
 	}
 	f.sessions[of] = f.used
 	return f
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is signalled
+	}
 }
 
 // run asks until nobody works here any more.
@@ -86,6 +93,7 @@ func (f *follow) run(ctx context.Context) {
 			}
 			timer.Stop()
 		}
+		f.rest(ctx)
 		if f.idle() {
 			break
 		}
@@ -102,6 +110,26 @@ func (f *follow) run(ctx context.Context) {
 		}
 	}
 	f.release()
+}
+
+// rest waits for a hook where there was none for a while: nobody's claim has to
+// wait for a lease that nobody uses. The copy is kept, and brought forward when
+// a prompt or an edit comes.
+func (f *follow) rest(ctx context.Context) {
+	f.mu.RLock()
+	quiet := time.Since(f.used) >= f.account.edge.Quiet
+	f.mu.RUnlock()
+	if !quiet {
+		return
+	}
+	f.giveBack()
+	timer := time.NewTimer(idleAfter)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-f.wake:
+	case <-timer.C:
+	}
 }
 
 // idle reports whether nobody has worked here for long, and ends the copy.
@@ -130,11 +158,17 @@ func (f *follow) forget() {
 	clear(f.places)
 }
 
-// release gives the lease back, if the server is there to take it.
+// release ends the copy.
 func (f *follow) release() {
+	f.giveBack()
+	f.forget()
+}
+
+// giveBack ends the lease here and, if the server is there to hear of it, there.
+func (f *follow) giveBack() {
 	f.mu.Lock()
+	f.lease = 0
 	q := f.question()
-	f.copy, f.lease = live.Copy{}, 0
 	f.mu.Unlock()
 	q.Release = true
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
@@ -160,9 +194,11 @@ func (f *follow) question() wire.FollowWork {
 // ask brings the copy forward by one answer.
 func (f *follow) ask(ctx context.Context) (int, error) {
 	f.mu.Lock()
-	select {
-	case <-f.poke:
-	default:
+	for _, c := range []chan struct{}{f.poke, f.wake} {
+		select {
+		case <-c:
+		default:
+		}
 	}
 	q := f.question()
 	clear(f.beats)
@@ -178,15 +214,12 @@ func (f *follow) ask(ctx context.Context) (int, error) {
 	go func() {
 		select {
 		case <-f.poke: // a session came: ask for it, too
-			select {
-			case f.poke <- struct{}{}:
-			default:
-			}
+			signal(f.poke)
 			cancel()
 		case <-answered:
 		}
 	}()
-	asked, wall := time.Now(), f.account.edge.Wall()
+	asked := f.account.edge.moment()
 	var frame wire.WorkFrame
 	status, err := f.account.call(ctx, followPath, body, &frame)
 	if err != nil || status != http.StatusOK {
@@ -202,7 +235,7 @@ func (f *follow) ask(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	f.overlay(frame)
-	f.asked, f.wall, f.lease = asked, wall, time.Duration(frame.LeaseMS)*time.Millisecond
+	f.asked, f.lease = asked, time.Duration(frame.LeaseMS)*time.Millisecond
 	f.now, f.at = frame.Now, time.Now()
 	if f.mark = frame.Mark; frame.Places != nil {
 		clear(f.places)
@@ -240,8 +273,33 @@ func (f *follow) valid() bool {
 		return true
 	}
 	span := f.lease - f.account.edge.Margin
-	slept := f.account.edge.Wall().Sub(f.wall)
-	return span > 0 && time.Since(f.asked) < span && slept < span && slept > -time.Second
+	return span > 0 && f.account.edge.passed(f.asked) < span
+}
+
+// A moment by three clocks. The monotonic one stops while a machine sleeps; the
+// one since the machine was started goes on, but a virtual machine that is
+// halted from outside stops it, too; the one on the wall tells of that when it
+// is set right, and may be set wrong. None of them alone can be relied on.
+type moment struct {
+	awake time.Time
+	boot  time.Duration
+	wall  time.Time
+}
+
+func (e *Edge) moment() moment {
+	// Without Round the two times would be compared by the monotonic clock.
+	return moment{awake: time.Now(), boot: e.Boot(), wall: e.Wall().Round(0)}
+}
+
+// passed is how much time has passed since then by the clock that says the most.
+// A clock on the wall that was set back says nothing: for ever is assumed.
+func (e *Edge) passed(since moment) time.Duration {
+	now := e.moment()
+	wall := now.wall.Sub(since.wall)
+	if wall < -time.Second {
+		return math.MaxInt64
+	}
+	return max(now.awake.Sub(since.awake), now.boot-since.boot, wall)
 }
 
 // A local is what the copy says of an event.
@@ -260,7 +318,7 @@ func (f *follow) decide(e *wire.HookRequest, of wire.EdgeSession) *local {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	p, known := f.places[of]
-	if !f.valid() || !known || p.Other || e.FailOpens > 0 ||
+	if !f.valid() || !known || p.Other || e.FailOpens > 0 || e.StaleWrites > 0 ||
 		e.Repo.Branch != "" && e.Repo.Branch != p.Branch || e.Repo.WorktreeHash != "" && e.Repo.WorktreeHash != p.WorktreeHash {
 		return nil
 	}
@@ -272,19 +330,20 @@ func (f *follow) decide(e *wire.HookRequest, of wire.EdgeSession) *local {
 	}
 	l := &local{place: p, reply: ruling.Allowed(), worker: w.ID, now: f.now.Add(time.Since(f.at))}
 	l.reply.SessionID, l.reply.IndexVersion, l.reply.Intent = &p.SessionID, f.copy.Repo.IndexVersion, p.Intent
-	if l.Action, l.Guard.Action = engine.Allow, engine.Allow; len(e.Paths) == 0 && (e.Shell == nil || len(e.Shell.Git) == 0) {
+	if l.Action, l.Guard.Action = engine.Allow, engine.Allow; len(e.Paths)+len(e.Folders) == 0 && (e.Shell == nil || len(e.Shell.Git) == 0) {
 		l.sure = true
 		return l
 	}
 	l.rule(ix, rules, w, e)
-	l.sure = l.sure && (!p.News || e.Session.Deaf || l.Answer() == wire.Block)
+	l.sure = l.sure && (!p.News || e.Session.Deaf)
 	return l
 }
 
-// rule decides. What may be decided here without a word from the server is
-// sure: a plain allow and a refusal. What an agent has been warned of before
-// only the server knows, and whose work a git command of a shared working copy
-// would hit it knows first.
+// rule decides. Only a plain allow is sure without a word from the server. What
+// an agent has been warned of before only the server knows, it gives the
+// conflict behind a refusal its name, and whose work a git command of a shared
+// working copy would hit it knows first. If it does not answer in time, what
+// was decided here holds.
 func (l *local) rule(ix *engine.Index, rules *policy.Effective, w *engine.Worker, e *wire.HookRequest) {
 	copy := l.place.WorktreeHash
 	if copy == "" {
@@ -302,7 +361,6 @@ func (l *local) rule(ix *engine.Index, rules *policy.Effective, w *engine.Worker
 		}
 		ruling.Refuse(&l.reply, reason)
 		l.reply.WantLines = nil
-		l.sure = true
 	case wire.Warn:
 		l.reply.Decision = wire.Warn
 		l.reply.Reason = l.Warning(l.worker, l.now)
@@ -356,7 +414,7 @@ func (f *follow) describe() wire.EdgeFollowReport {
 	defer f.mu.RUnlock()
 	out := wire.EdgeFollowReport{Repo: f.remotes[0], At: f.copy.At}
 	if f.valid() {
-		out.LeaseMS = max(0, (f.lease - f.account.edge.Margin - time.Since(f.asked)).Milliseconds())
+		out.LeaseMS = max(0, (f.lease - f.account.edge.Margin - f.account.edge.passed(f.asked)).Milliseconds())
 	}
 	if f.copy.Repo.FullName != "" {
 		out.Repo = f.copy.Repo.FullName

@@ -9,11 +9,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -37,21 +40,26 @@ type history struct {
 	x        *teamtest.Team
 	replicas []*daemontest.World
 	careless bool
+	slow     int // how many times as long leases and failures last
 
-	claims   atomic.Int64 // paths up to this one are claimed, and that was acknowledged
+	claims   atomic.Int64 // paths below this one are claimed, and that was acknowledged
+	free     atomic.Int64 // those below this one are no more
 	edits    atomic.Int64
 	here     atomic.Int64 // decided by an edge
 	refused  atomic.Int64
 	wrong    atomic.Int64 // allowed after an acknowledged claim
 	reported atomic.Int64
+	said     atomic.Int64 // words in the team's channel
+	machines []*machine
 }
 
 const (
-	paths  = 60
+	kept   = 40 // claims that are held at once
+	shared = 6  // files that several edit
 	enough = 10 // claims, for a history to show something
 )
 
-func path(i int64) string { return fmt.Sprintf("api/f%02d.go", i) }
+func path(i int64) string { return fmt.Sprintf("api/f%d.go", i) }
 
 // A machine is a desk in a history: it may be killed between two hooks.
 type machine struct {
@@ -60,6 +68,10 @@ type machine struct {
 	line   *line
 	dir    string
 	jumped atomic.Int64 // how far its clock on the wall is off
+
+	reports int            // that this machine's agent made
+	unheard []string       // keys of questions that nobody answered, as its hooks keep them
+	heard   map[string]int // how often its agent was told something
 
 	mu   sync.RWMutex // held while the edge is replaced
 	edge *edge.Edge
@@ -70,6 +82,7 @@ func (m *machine) start() {
 		Careless: m.careless, Wall: func() time.Time { return time.Now().Add(time.Duration(m.jumped.Load())) }})
 }
 
+// hook sends an event, and keeps what its agent hears.
 func (m *machine) hook(event wire.HookEvent, more map[string]any) (reply wire.HookReply, step wire.EdgeStep, ok bool) {
 	q := teamtest.HookRequest(m.agent, event, more)
 	body, err := json.Marshal(q.Body)
@@ -85,8 +98,24 @@ func (m *machine) hook(event wire.HookEvent, more map[string]any) (reply wire.Ho
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	m.edge.ServeHTTP(w, r)
-	ok = w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &reply) == nil
+	if ok = w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &reply) == nil; ok {
+		m.hear(reply)
+	}
 	return reply, wire.EdgeStep(w.Header().Get(wire.EdgeAnswer)), ok
+}
+
+var word = regexp.MustCompile(`\bword-[0-9]+\.`)
+
+// hear counts what an answer says.
+func (m *machine) hear(reply wire.HookReply) {
+	for _, w := range word.FindAllString(reply.InjectContext, -1) {
+		m.heard[w]++
+	}
+	for line := range strings.SplitSeq(reply.InjectContext, "\n") {
+		if strings.HasPrefix(line, "svc CF-") {
+			m.heard[line]++
+		}
+	}
 }
 
 // work edits until there were enough edits.
@@ -94,11 +123,15 @@ func (m *machine) work(r *rand.Rand) {
 	for m.edits.Add(1) <= int64(*decisions) || m.claims.Load() < enough {
 		<-time.After(time.Duration(r.IntN(8)) * time.Millisecond) // as agents do
 		known := m.claims.Load()                                  // acknowledged before the edit is asked for
-		at := r.Int64N(paths)
+		at := known + r.Int64N(kept)
 		if known > 0 && r.IntN(3) > 0 {
 			at = max(0, known-1-r.Int64N(3)) // one of the latest
 		}
-		reply, step, ok := m.hook(wire.HookPreEdit, map[string]any{"paths": []string{path(at)}})
+		key := uuid.NewString()
+		reply, step, ok := m.hook(wire.HookPreEdit, map[string]any{"paths": []string{path(at)}, "dedupe_key": key})
+		if !ok || reply.Unchecked != "" {
+			m.unheard = append(m.unheard, key)
+		}
 		if !ok {
 			continue // nobody answered: today's outage
 		}
@@ -108,21 +141,33 @@ func (m *machine) work(r *rand.Rand) {
 		switch {
 		case reply.Decision == wire.Block:
 			m.refused.Add(1)
-		case at < known && reply.Unchecked == "":
+		case at < known && at >= m.free.Load() && reply.Unchecked == "":
 			m.wrong.Add(1)
 			if !m.careless {
 				m.Errorf("%s was allowed (%s) after its claim was acknowledged", path(at), step)
 			}
 		}
 		if r.IntN(20) == 0 {
-			key := fmt.Sprintf("%s %d", m.agent.External, m.reported.Add(1))
-			_, step, _ := m.hook(wire.HookPostEdit, map[string]any{"paths": []string{fmt.Sprintf("own/%s.go", m.agent.External)}, "dedupe_key": key})
-			if step != wire.EdgeSpooled {
-				m.Errorf("a report = %q", step)
-			}
+			m.report(fmt.Sprintf("shared/f%d.go", r.IntN(shared)))
 		}
 	}
 }
+
+// report tells of an edit of a file that others edit, too, and of one that
+// nobody else has.
+func (m *machine) report(path string) {
+	m.reports++
+	m.reported.Add(1)
+	_, step, _ := m.hook(wire.HookPostEdit, map[string]any{"paths": []string{path, m.own(m.reports)}, "dedupe_key": uuid.NewString(),
+		"unheard": m.unheard[max(0, len(m.unheard)-20):]})
+	if step != wire.EdgeSpooled {
+		m.Errorf("a report = %q", step)
+	}
+	m.unheard = nil
+}
+
+// own is a file of one report.
+func (m *machine) own(n int) string { return fmt.Sprintf("own/%s/%d.go", m.agent.External[:8], n) }
 
 // suffer breaks things until the edits are done.
 func (m *machine) suffer(r *rand.Rand, done <-chan struct{}) {
@@ -130,7 +175,7 @@ func (m *machine) suffer(r *rand.Rand, done <-chan struct{}) {
 		select {
 		case <-done:
 			return
-		case <-time.After(time.Duration(r.IntN(150)) * time.Millisecond):
+		case <-time.After(m.ms(r.IntN(800))): // long enough for a lease
 		}
 		switch r.IntN(6) {
 		case 0, 1: // a partition, some of them longer than a lease
@@ -138,7 +183,7 @@ func (m *machine) suffer(r *rand.Rand, done <-chan struct{}) {
 			m.line.CloseClientConnections()
 			select {
 			case <-done:
-			case <-time.After(time.Duration(r.IntN(1500)) * time.Millisecond):
+			case <-time.After(m.ms(r.IntN(1500))):
 			}
 			m.line.cut.Store(false)
 		case 2: // frames and answers are lost
@@ -154,93 +199,207 @@ func (m *machine) suffer(r *rand.Rand, done <-chan struct{}) {
 	}
 }
 
-// claimAll takes claims, each at some replica.
+// claimAll takes claims, each at some replica, and gives the oldest up.
 func (h *history) claimAll(r *rand.Rand, done <-chan struct{}) {
-	for i := range int64(paths) {
+	var held []string
+	for i := int64(0); ; i++ {
 		select {
 		case <-done:
 			return
 		case <-time.After(time.Duration(r.IntN(200)) * time.Millisecond):
 		}
-		at := h.replicas[r.IntN(len(h.replicas))]
-		at.Must(201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.x.Ada.Token, Body: map[string]any{
-			"title": "Claim " + path(i), "repo": teamtest.APIRepo, "scope": map[string]any{"paths": []string{path(i)}}, "mode": "exclusive",
-		}}, nil)
+		var made struct{ Intent struct{ Ref string } }
+		h.insist(h.replicas[r.IntN(len(h.replicas))], 201, daemontest.Request{Method: "POST", Path: "/v1/intents", Token: h.x.Ada.Token,
+			Body: map[string]any{"title": "Claim " + path(i), "repo": teamtest.APIRepo, "mode": "exclusive",
+				"scope": map[string]any{"paths": []string{path(i)}}}}, &made)
 		h.claims.Store(i + 1)
+		if held = append(held, made.Intent.Ref); len(held) > kept {
+			h.free.Store(i + 2 - int64(len(held)))
+			h.insist(h.x.W, 200, daemontest.Request{Method: "POST", Path: "/v1/intents/" + held[0] + "/close", Token: h.x.Ada.Token,
+				Body: map[string]any{"outcome": "abandoned"}}, nil)
+			held = held[1:]
+		}
 	}
 }
 
-func runHistory(t *testing.T, dsn string, two, careless bool) *history {
-	const ms = time.Millisecond
-	times := leases.Times{Lease: 800 * ms, Period: 1600 * ms, Renew: 50 * ms, Hold: 60 * ms}
+// insist sends a request until a busy service has taken it.
+func (h *history) insist(at *daemontest.World, status int, r daemontest.Request, out any) {
+	var res daemontest.Response
+	for range 20 {
+		if res = at.Do(r); res.Status != http.StatusServiceUnavailable {
+			break
+		}
+	}
+	if res.Status != status || out != nil && json.Unmarshal(res.Body, out) != nil {
+		h.Errorf("%s %s = %d: %s", r.Method, r.Path, res.Status, res.Body)
+	}
+}
+
+// talk has people say something in the team's channel, now and then: each no
+// more than a person may.
+func (h *history) talk(r *rand.Rand, done <-chan struct{}) {
+	people := []teamtest.Person{h.x.Newcomer(), h.x.Newcomer(), h.x.Newcomer()}
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Duration(1000+r.IntN(2000)) * time.Millisecond):
+		}
+		n := h.said.Load()
+		h.insist(h.x.W, 201, daemontest.Request{Method: "POST", Path: "/v1/messages", Token: people[n%3].Token,
+			Body: map[string]any{"to": "channel:team", "body": fmt.Sprintf("word-%d.", n)}}, nil)
+		h.said.Add(1)
+	}
+}
+
+func (h *history) ms(n int) time.Duration { return time.Duration(n*h.slow) * time.Millisecond }
+
+// slower plays histories until one shows something. On a machine that has much
+// else to do leases may be over before they arrive: then they last longer.
+func slower(t *testing.T, play func(t *testing.T, slow int) (shows bool)) {
+	for slow := 1; slow <= 64; slow *= 4 {
+		shows := false
+		t.Run(fmt.Sprintf("%d times as slow", slow), func(t *testing.T) { shows = play(t, slow) })
+		if shows || t.Failed() {
+			return
+		}
+	}
+	t.Error("the histories show nothing")
+}
+
+func runHistory(t *testing.T, dsn string, two, careless bool, slow int) *history {
+	h := &history{T: t, careless: careless, slow: slow}
+	times := leases.Times{Lease: h.ms(800), Period: h.ms(1600), Renew: h.ms(50), Hold: h.ms(60)}
 	x := teamtest.New(t, daemontest.StartWith(t, daemon.Config{Database: dsn, Leases: &times}), "Acme")
-	h := &history{T: t, x: x, replicas: []*daemontest.World{x.W}, careless: careless}
+	h.x, h.replicas = x, []*daemontest.World{x.W}
 	if two {
 		h.replicas = append(h.replicas, x.W.Replica())
 	}
-	var machines []*machine
 	for i, p := range []teamtest.Person{x.Bob, x.Cyd, x.Newcomer()} {
-		m := &machine{history: h, agent: x.Agent(p, teamtest.APIRepo), line: newLine(t, h.replicas[i%len(h.replicas)].URL), dir: t.TempDir()}
+		m := &machine{history: h, agent: x.Agent(p, teamtest.APIRepo), line: newLine(t, h.replicas[i%len(h.replicas)].URL), dir: t.TempDir(),
+			heard: map[string]int{}}
 		m.start()
 		t.Cleanup(func() { m.edge.Close() })
-		machines = append(machines, m)
+		h.machines = append(h.machines, m)
 	}
 	done := make(chan struct{})
 	var work, rest sync.WaitGroup
 	rest.Go(func() { h.claimAll(rand.New(rand.NewPCG(*seed, 0)), done) })
-	for i, m := range machines {
+	rest.Go(func() { h.talk(rand.New(rand.NewPCG(*seed, 100)), done) })
+	for i, m := range h.machines {
 		work.Go(func() { m.work(rand.New(rand.NewPCG(*seed, uint64(2*i+1)))) })
 		rest.Go(func() { m.suffer(rand.New(rand.NewPCG(*seed, uint64(2*i+2))), done) })
 	}
 	work.Wait()
 	close(done)
 	rest.Wait()
-	for _, m := range machines { // all is well again: what waits is sent
+	for _, m := range h.machines { // all is well again: what waits is sent
 		m.line.cut.Store(false)
 		m.jumped.Store(0)
-		m.hook(wire.HookPreEdit, map[string]any{"paths": []string{"own/last.go"}})
+		m.report("shared/f0.go")
 		await.True(t, "all reports are sent", func() bool {
 			r := m.edge.Report().Servers
 			return len(r) == 1 && r[0].Spooled == 0
 		})
 	}
-	t.Logf("%d edits, %d decided by edges, %d refused, %d claims, %d reports, %d wrong", h.edits.Load(), h.here.Load(), h.refused.Load(),
-		h.claims.Load(), h.reported.Load(), h.wrong.Load())
+	t.Logf("%d edits, %d decided by edges, %d refused, %d claims, %d reports, %d words, %d wrong", h.edits.Load(), h.here.Load(),
+		h.refused.Load(), h.claims.Load(), h.reported.Load(), h.said.Load(), h.wrong.Load())
 	return h
 }
 
-// Whatever fails, no edge allows what an acknowledged claim forbids, and every
-// report arrives once.
+// Whatever fails, no edge allows what an acknowledged claim forbids, every
+// report arrives once, and every agent hears all that is said to it, once.
 func TestHistories(t *testing.T) {
-	storetest.EachDSN(t, func(t *testing.T, dsn string) {
-		h := runHistory(t, dsn, strings.Contains(dsn, "://"), false)
-		var sent int64
-		for cursor := ""; ; {
-			var page struct {
-				Items      []any
-				NextCursor *string `json:"next_cursor"`
-			}
-			at := "/v1/events?type=change.recorded&limit=200" + cursor
-			h.x.W.Must(200, daemontest.Request{Method: "GET", Path: at, Token: h.x.Ada.Token}, &page)
-			sent += int64(len(page.Items))
-			if page.NextCursor == nil {
-				break
-			}
-			cursor = "&cursor=" + *page.NextCursor
+	slower(t, func(t *testing.T, slow int) bool {
+		var nothing atomic.Bool
+		t.Run("on", func(t *testing.T) { // returns when both have
+			storetest.EachDSN(t, func(t *testing.T, dsn string) {
+				h := runHistory(t, dsn, strings.Contains(dsn, "://"), false, slow)
+				h.checkReports()
+				h.checkTold()
+				if h.here.Load() == 0 || h.refused.Load() == 0 || h.claims.Load() == 0 {
+					nothing.Store(true)
+				}
+			})
+		})
+		return !nothing.Load()
+	})
+}
+
+// pages calls each with every record of a list.
+func pages[T any](h *history, path string, each func(T)) {
+	for cursor := ""; ; {
+		var page struct {
+			Items      []T
+			NextCursor *string `json:"next_cursor"`
 		}
-		if sent != h.reported.Load() {
-			t.Errorf("%d reports were recorded of %d", sent, h.reported.Load())
+		h.x.W.Must(200, daemontest.Request{Method: "GET", Path: path + cursor, Token: h.x.Ada.Token}, &page)
+		for _, item := range page.Items {
+			each(item)
 		}
-		if h.here.Load() == 0 || h.refused.Load() == 0 || h.claims.Load() == 0 {
-			t.Error("the history shows nothing")
+		if page.NextCursor == nil {
+			return
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+}
+
+// checkReports counts how often each report was recorded.
+func (h *history) checkReports() {
+	recorded := map[string]int{}
+	pages(h, "/v1/events?type=change.recorded&limit=200", func(e struct{ Payload wire.ChangePayload }) {
+		for _, p := range e.Payload.Paths {
+			recorded[p]++
 		}
 	})
+	for _, m := range h.machines {
+		for n := range m.reports {
+			if times := recorded[m.own(n+1)]; times != 1 {
+				h.Errorf("report %d of %s was recorded %d times", n+1, m.agent.External, times)
+			}
+		}
+	}
+}
+
+// checkTold asks what is left to tell: by now every agent has heard all that was
+// said in the channel.
+func (h *history) checkTold() {
+	for _, m := range h.machines {
+		missing := func() (out []int) {
+			for i := range int(h.said.Load()) {
+				if m.heard[fmt.Sprintf("word-%d.", i)] == 0 {
+					out = append(out, i)
+				}
+			}
+			return out
+		}
+		for before := -1; len(missing()) > 0 && len(missing()) != before; { // a prompt has room for so many
+			before = len(missing())
+			await.True(h, "a prompt is answered", func() bool {
+				_, step, ok := m.hook(wire.HookPrompt, map[string]any{"dedupe_key": uuid.NewString()})
+				return ok && step == wire.EdgeAsked
+			})
+		}
+		if never := missing(); len(never) > 0 {
+			h.Errorf("%s never heard %v of %d words", m.agent.External, never, h.said.Load())
+		}
+		for word, times := range m.heard {
+			if times != 1 {
+				h.Errorf("%s was told %q %d times", m.agent.External, word, times)
+			}
+		}
+	}
+	if h.said.Load() == 0 {
+		h.Error("nobody had anything to hear")
+	}
 }
 
 // Edges that do not heed their leases are found out by the same histories.
 func TestHistoriesNeedLeases(t *testing.T) {
-	h := runHistory(t, t.TempDir()+"/svc.db", false, true)
-	if h.wrong.Load() == 0 {
-		t.Error("without leases nothing was allowed that a claim forbids: the histories prove nothing")
+	if testing.Short() {
+		return // make test plays histories
 	}
+	slower(t, func(t *testing.T, slow int) bool {
+		return runHistory(t, t.TempDir()+"/svc.db", false, true, slow).wrong.Load() > 0
+	})
 }

@@ -28,16 +28,15 @@ func short(s string) string {
 // A memory is what is known of sessions beside their place: what the server
 // said.
 type memory struct {
-	mu       sync.Mutex
-	last     map[wire.EdgeSession]wire.HookReply
-	said     map[string]wire.HookReply // answers to rulings, by session and key
-	failOpen map[wire.EdgeSession]int
+	mu   sync.Mutex
+	last map[wire.EdgeSession]wire.HookReply
+	said map[string]wire.HookReply // answers to rulings, by session and key
 }
 
 const maxSaid = 4096
 
 func newMemory() *memory {
-	return &memory{last: map[wire.EdgeSession]wire.HookReply{}, said: map[string]wire.HookReply{}, failOpen: map[wire.EdgeSession]int{}}
+	return &memory{last: map[wire.EdgeSession]wire.HookReply{}, said: map[string]wire.HookReply{}}
 }
 
 // hook answers an event of an agent host.
@@ -73,6 +72,9 @@ func (a *account) hook(w http.ResponseWriter, r *http.Request) {
 	reply, step, status := h.answer(ctx)
 	if status != 0 { // the server refused the request itself
 		a.passBody(w, r, body)
+		return
+	}
+	if r.Context().Err() != nil { // nobody would hear the news
 		return
 	}
 	if text := a.spool.takeNews(h.of); text != "" {
@@ -149,9 +151,6 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 		if l.sure {
 			h.decided.Add(1)
 			h.follow.beat(h.of)
-			if l.Answer() == wire.Block {
-				h.record(l)
-			}
 			return l.reply, wire.EdgeDecided, 0
 		}
 	}
@@ -162,7 +161,7 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 		return reply, wire.EdgeUnchecked, 0
 	case err == nil && status == 0 && reply.Unchecked == "":
 		h.asked.Add(1)
-		if l != nil && l.Answer() == wire.Warn {
+		if l != nil && l.Answer() != wire.Allow {
 			m.note(h.of, l.Key(), quiet(reply))
 		}
 		return reply, wire.EdgeAsked, 0
@@ -170,9 +169,12 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 		return reply, wire.EdgeAsked, status
 	case l != nil: // asked for words only: the copy decides
 		h.decided.Add(1)
-		if l.Answer() == wire.Warn {
+		told := l.Answer() != wire.Allow
+		if told {
 			m.note(h.of, l.Key(), quiet(l.reply))
-			h.record(l)
+		}
+		if told || l.place.News {
+			h.record(l, told)
 		}
 		return l.reply, wire.EdgeDecided, 0
 	case err == nil:
@@ -217,13 +219,14 @@ func (m *memory) recall(of wire.EdgeSession, l *local) (wire.HookReply, bool) {
 }
 
 // record has the server write down what was decided here: the conflict that a
-// refusal rests on, and that it happened.
-func (h *hooked) record(l *local) {
+// refusal rests on, and that it happened. What it says to that the agent hears
+// with its next hook, unless it was told here.
+func (h *hooked) record(l *local, told bool) {
 	body := h.body
 	if h.DedupeKey == "" {
 		body = with(body, "dedupe_key", l.place.SessionID+" "+l.Key()+" "+time.Now().Format(time.RFC3339Nano))
 	}
-	r := &report{Session: h.of, Repo: h.follow.key, Body: body, Record: true, Key: l.Key()}
+	r := &report{Session: h.of, Repo: h.follow.key, Body: body, Record: told, Key: l.Key()}
 	if err := h.spool.put(r); err != nil {
 		h.edge.Log.Warn("what was decided here could not be written down", "err", err)
 	}
@@ -234,19 +237,11 @@ func (h *hooked) writeDown() (wire.HookReply, bool) {
 	m := h.memory
 	m.mu.Lock()
 	last, known := m.last[h.of]
-	open := m.failOpen[h.of]
 	m.mu.Unlock()
-	body := h.body
-	if open > 0 {
-		body = with(body, "fail_opens", open+h.FailOpens)
-	}
-	if err := h.spool.put(&report{Session: h.of, Repo: h.follow.key, Body: body}); err != nil {
+	if err := h.spool.put(&report{Session: h.of, Repo: h.follow.key, Body: h.body}); err != nil {
 		h.edge.Log.Warn("a report could not be written down; it is sent at once", "err", err)
 		return wire.HookReply{}, false
 	}
-	m.mu.Lock()
-	m.failOpen[h.of] -= open
-	m.mu.Unlock()
 	if h.Event == wire.HookPostEdit {
 		h.follow.reported(h.HookRequest, h.of)
 	}
@@ -275,32 +270,18 @@ func with(body []byte, name string, value any) []byte {
 // ask has the server answer over the warm connection. A status other than 0 is
 // a refusal.
 func (h *hooked) ask(ctx context.Context) (reply wire.HookReply, status int, err error) {
-	body := h.body
-	m := h.memory
-	m.mu.Lock()
-	open := m.failOpen[h.of]
-	m.mu.Unlock()
-	if open > 0 {
-		body = with(body, "fail_opens", open+h.FailOpens)
-	}
-	status, err = h.call(ctx, hooksPath, body, &reply)
+	status, err = h.call(ctx, hooksPath, h.body, &reply)
 	if err != nil || status != http.StatusOK {
 		return reply, status, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.failOpen[h.of] -= open
 	return reply, 0, nil
 }
 
 // nobody is the answer when nobody could decide: the work goes on, and that
-// is counted and said.
+// is said. The hook counts it, on disk, and tells the server with its next
+// report.
 func (h *hooked) nobody(why wire.Unchecked) wire.HookReply {
 	h.unchecked.Add(1)
-	m := h.memory
-	m.mu.Lock()
-	m.failOpen[h.of]++
-	m.mu.Unlock()
 	reply := ruling.Allowed()
 	reply.Unchecked = why
 	switch {
@@ -320,7 +301,10 @@ func (a *account) report(ctx context.Context, r *report) (again bool) {
 	var reply wire.HookReply
 	status, err := a.call(ctx, hooksPath, r.Body, &reply)
 	switch {
-	case err != nil || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusUnauthorized:
+	case err == nil && status == http.StatusUnauthorized:
+		a.revoke()
+		return true
+	case err != nil || status >= 500 || status == http.StatusTooManyRequests:
 		return true
 	case status != http.StatusOK: // it will never be taken
 		a.spool.mu.Lock()
@@ -344,7 +328,7 @@ func (a *account) report(ctx context.Context, r *report) (again bool) {
 	}
 	var e wire.HookRequest
 	_ = json.Unmarshal(r.Body, &e) // it was read before
-	if err := a.spool.keepNews(r.Session, e.DedupeKey, reply.InjectContext); err != nil {
+	if err := a.spool.keepNews(r, e.DedupeKey, reply.InjectContext); err != nil {
 		a.edge.Log.Warn("what the server said could not be kept", "err", err)
 		return true
 	}

@@ -39,6 +39,8 @@ type spool struct {
 	more chan struct{}
 
 	mu      sync.Mutex
+	made    bool // there is a folder
+	whose   string
 	next    int64
 	queues  map[string][]*report // by session
 	busy    map[string]bool
@@ -50,33 +52,76 @@ const retryEvery = time.Second // at most this late, a report is tried again
 // openSpool reads what a process before has left. Files that are half written
 // have no name yet.
 func openSpool(dir string, send func(context.Context, *report) bool) (*spool, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
 	s := &spool{dir: dir, send: send, more: make(chan struct{}, 1), queues: map[string][]*report{}, busy: map[string]bool{}}
-	files, err := os.ReadDir(dir)
+	reports, broken, err := left(dir)
 	if err != nil {
 		return nil, err
 	}
+	_, err = os.Stat(dir)
+	s.made, s.refused = err == nil, broken
+	for _, r := range reports {
+		n := int64(0)
+		if _, err := fmt.Sscanf(filepath.Base(r.file), "%d.json", &n); err == nil {
+			s.next = max(s.next, n)
+		}
+		s.queues[r.key()] = append(s.queues[r.key()], r)
+	}
+	return s, nil
+}
+
+// left reads the reports in a folder, the oldest first, and counts those that
+// cannot be read.
+func left(dir string) (out []*report, broken int, err error) {
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, 0, err
+	}
 	for _, f := range files { // by name, which is by age
-		number, ok := strings.CutSuffix(f.Name(), ".json")
-		if !ok {
+		if !strings.HasSuffix(f.Name(), ".json") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		r := &report{file: filepath.Join(dir, f.Name())}
 		if err != nil || json.Unmarshal(text, r) != nil {
-			s.refused++
+			broken++
 			continue
 		}
-		if n := int64(0); len(number) > 0 {
-			if _, err := fmt.Sscanf(number, "%d", &n); err == nil {
-				s.next = max(s.next, n)
+		out = append(out, r)
+	}
+	return out, broken, nil
+}
+
+// takeOver moves what waits in another folder here. What is in both after a
+// crash is harmless: the server takes one report with one key.
+func (s *spool) takeOver(dir string) error {
+	reports, _, err := left(dir)
+	if err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if err := s.put(&report{Session: r.Session, Repo: r.Repo, Body: r.Body, Record: r.Record, Key: r.Key}); err != nil {
+			return err
+		}
+		if err := os.Remove(r.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, newsPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		all, err := readNews(file)
+		for _, n := range all {
+			if err == nil {
+				err = s.addNews(filepath.Join(s.dir, filepath.Base(file)), n)
 			}
 		}
-		s.queues[r.key()] = append(s.queues[r.key()], r)
+		if err != nil {
+			return err
+		}
 	}
-	return s, nil
+	return os.RemoveAll(dir)
 }
 
 func (r *report) key() string { return r.Session.Tool + " " + r.Session.ExternalID }
@@ -91,15 +136,38 @@ func (s *spool) put(r *report) error {
 	defer s.mu.Unlock()
 	s.next++
 	r.file = filepath.Join(s.dir, fmt.Sprintf("%020d.json", s.next))
-	if err := os.WriteFile(r.file+".new", text, 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(r.file+".new", r.file); err != nil {
+	if err := s.write(r.file, text); err != nil {
 		return err
 	}
 	s.queues[r.key()] = append(s.queues[r.key()], r)
 	s.wake()
 	return nil
+}
+
+// write makes a file, whole or not at all. s is locked.
+func (s *spool) write(file string, text []byte) error {
+	if !s.made {
+		if err := os.MkdirAll(s.dir, 0o700); err != nil {
+			return err
+		}
+		s.made = true
+		if s.whose != "" {
+			_ = os.WriteFile(filepath.Join(s.dir, whoseFile), []byte(s.whose), 0o600) // else nobody inherits it
+		}
+	}
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// sign says whose the reports are, for who inherits them.
+func (s *spool) sign(whose string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.whose = whose; s.made {
+		_ = os.WriteFile(filepath.Join(s.dir, whoseFile), []byte(whose), 0o600) // else nobody inherits it
+	}
 }
 
 func (s *spool) wake() {
@@ -111,10 +179,13 @@ func (s *spool) wake() {
 
 // run sends reports until ctx ends: sessions side by side, each in order.
 func (s *spool) run(ctx context.Context) {
-	tick := time.NewTicker(retryEvery)
-	defer tick.Stop()
+	retry := time.NewTimer(retryEvery)
+	defer retry.Stop()
 	for {
 		s.mu.Lock()
+		if len(s.queues) > 0 { // else there is nothing to try again
+			retry.Reset(retryEvery)
+		}
 		for key, queue := range s.queues {
 			if len(queue) > 0 && !s.busy[key] {
 				s.busy[key] = true
@@ -127,7 +198,7 @@ func (s *spool) run(ctx context.Context) {
 			s.work.Wait()
 			return
 		case <-s.more:
-		case <-tick.C:
+		case <-retry.C:
 		}
 	}
 }
@@ -151,7 +222,7 @@ func (s *spool) drain(ctx context.Context, key string) {
 			s.mu.Lock()
 			delete(s.busy, key)
 			s.mu.Unlock()
-			return // the ticker tries again
+			return // it is tried again
 		}
 		s.mu.Lock()
 		if err := os.Remove(queue[0].file); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -180,53 +251,80 @@ func (s *spool) count() (waiting, refused int) {
 
 // News is what the server said to a report, for the session's next hook. It is
 // a file of its own, so that it outlives the process.
-func (s *spool) newsFile(of wire.EdgeSession) string {
-	return filepath.Join(s.dir, "news-"+short((&report{Session: of}).key()))
+type news struct {
+	Of   string // the report's key
+	Text string
+	File string `json:",omitempty"` // the report's: it is told once that is gone, so that a crash tells nothing twice
 }
 
-// keepNews adds to what a session is to be told.
-func (s *spool) keepNews(of wire.EdgeSession, dedupe, text string) error {
+const newsPrefix = "news-"
+
+func (s *spool) newsFile(of wire.EdgeSession) string {
+	return filepath.Join(s.dir, newsPrefix+short((&report{Session: of}).key()))
+}
+
+// readNews reads a file of news, of which there may be none. What cannot be
+// decoded is written anew.
+func readNews(file string) (all []news, err error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && json.Unmarshal(text, &all) != nil {
+		all = nil
+	}
+	return all, err
+}
+
+// keepNews adds what the server said to a report to what its session is to be
+// told.
+func (s *spool) keepNews(r *report, dedupe, text string) error {
+	return s.addNews(s.newsFile(r.Session), news{dedupe, text, r.file})
+}
+
+func (s *spool) addNews(file string, add news) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	file := s.newsFile(of)
-	var all []news
-	if old, err := os.ReadFile(file); err == nil {
-		_ = json.Unmarshal(old, &all) // what cannot be read is written anew
-	}
-	if slices.ContainsFunc(all, func(n news) bool { return n.Of == dedupe && dedupe != "" }) {
-		return nil // sent again after a crash
-	}
-	body, err := json.Marshal(append(all, news{dedupe, text}))
+	all, err := readNews(file)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", body, 0o600); err != nil {
+	if slices.ContainsFunc(all, func(n news) bool { return n.Of == add.Of && add.Of != "" }) {
+		return nil // sent again after a crash
+	}
+	body, err := json.Marshal(append(all, add))
+	if err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	return s.write(file, body)
 }
-
-type news struct{ Of, Text string }
 
 // takeNews returns what a session is to be told, once.
 func (s *spool) takeNews(of wire.EdgeSession) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	file := s.newsFile(of)
-	body, err := os.ReadFile(file)
-	if err != nil {
+	all, err := readNews(file)
+	if err != nil || len(all) == 0 {
 		return ""
 	}
-	if err := os.Remove(file); err != nil { // better late than twice
-		return ""
+	var texts []string
+	rest := slices.DeleteFunc(all, func(n news) bool {
+		if _, err := os.Stat(n.File); err == nil {
+			return false
+		}
+		texts = append(texts, n.Text)
+		return true
+	})
+	if len(rest) == 0 {
+		err = os.Remove(file)
+	} else if body, encodeErr := json.Marshal(rest); encodeErr != nil || len(texts) == 0 {
+		err = encodeErr
+	} else {
+		err = s.write(file, body)
 	}
-	var all []news
-	if json.Unmarshal(body, &all) != nil {
+	if err != nil { // better late than twice
 		return ""
-	}
-	texts := make([]string, len(all))
-	for i, n := range all {
-		texts[i] = n.Text
 	}
 	return strings.Join(texts, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/limit"
 )
 
 // An Event is what a host tells of. One of Pull, Push, Installed, Moved, Group
@@ -106,6 +107,9 @@ type Host interface {
 	// would tell it: which lines of which blob were replaced. Of the code
 	// itself nothing is kept.
 	Changed(ctx context.Context, repo, before, after string, paths []string) ([]coord.FileFacts, error)
+	// Touched returns the files that a pull request changes, under their old and
+	// new names, as far as the host lists them.
+	Touched(ctx context.Context, repo string, number int) (limit.List[string], error)
 	// Comment writes a report as a comment, in place of the one that is there,
 	// and returns its id. One that was written but never remembered is found
 	// by its marker, so that a crash in between does not make two.

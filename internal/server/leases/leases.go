@@ -29,7 +29,7 @@ type Times struct {
 	Lease  time.Duration // of an edge, from when its question arrived
 	Period time.Duration // of a replica's note, from when its renewal began; longer than Lease
 	Renew  time.Duration // between two renewals
-	Hold   time.Duration // how long an edge's question waits for something to tell
+	Hold   time.Duration // how long an edge's question waits for something to tell; shorter than Lease, without which nobody listens for it
 }
 
 // DefaultTimes are those of a service.

@@ -92,7 +92,7 @@ func within(t *testing.T, dsn string, times leases.Times) *teamtest.Team {
 }
 
 // long is long enough that nothing in a test is due to time alone.
-var long = leases.Times{Lease: time.Minute, Period: 2 * time.Minute, Renew: 20 * time.Millisecond, Hold: time.Minute}
+var long = leases.Times{Lease: 10 * time.Minute, Period: 20 * time.Minute, Renew: 20 * time.Millisecond, Hold: 30 * time.Second}
 
 // A claim that keeps others out is acknowledged once every edge knows of it;
 // one that does not waits for nobody.
@@ -153,7 +153,7 @@ func TestALeaseIsGivenBack(t *testing.T) {
 func TestStandingEndsAFollowing(t *testing.T) {
 	storetest.EachDSN(t, func(t *testing.T, dsn string) {
 		times := long
-		times.Lease, times.Period = 300*time.Millisecond, 2*time.Second
+		times.Lease, times.Period, times.Hold = 300*time.Millisecond, 2*time.Second, 100*time.Millisecond
 		x := within(t, dsn, times)
 		p := x.Newcomer()
 		e := newEdge(t, x.W, p.Token)

@@ -161,6 +161,13 @@ func (d *Draft) SetUses(repo coord.RepoName, path string, uses []engine.Use) {
 	d.ix.SetUses(repo, path, uses)
 }
 
+// SetPaths tells what is known of the routes in a file.
+func (d *Draft) SetPaths(repo coord.RepoName, path string, p engine.Paths) {
+	old := d.ix.PathsOf(repo.ID, path)
+	d.undo = append(d.undo, func() { d.ix.SetPaths(repo, path, old) })
+	d.ix.SetPaths(repo, path, p)
+}
+
 // PutMerged adds what an intent changed and merged.
 func (d *Draft) PutMerged(c *engine.Change, i store.IntentRow, at coord.Time) {
 	d.ix.PutMerged(&engine.Merged{ID: i.ID, RepoID: c.RepoID, Facts: c.Facts, By: IntentWorker(i, nil), At: at})

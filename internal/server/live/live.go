@@ -159,12 +159,11 @@ func (s *Set) heard(ctx context.Context, o *org) error {
 // is allowed from the past cannot be taken back: it asks for the counter that
 // each event raises. Asking costs one look at one row.
 func (s *Set) current(ctx context.Context, o *org) error {
-	trusting := s.Trusting.Load()
-	if o.stale.Load() || !trusting && s.due(o) {
-		return s.catchUp(ctx, o)
-	}
-	if trusting || s.store.Alone() {
+	if s.fresh(o) {
 		return nil
+	}
+	if o.stale.Load() || s.due(o) {
+		return s.catchUp(ctx, o)
 	}
 	last, err := s.store.LastCommitted(ctx, o.id)
 	if err != nil {
@@ -177,6 +176,11 @@ func (s *Set) current(ctx context.Context, o *org) error {
 		return nil
 	}
 	return s.catchUp(ctx, o)
+}
+
+// fresh reports whether o is known to be current without asking anybody.
+func (s *Set) fresh(o *org) bool {
+	return !o.stale.Load() && (s.Trusting.Load() || !s.due(o) && s.store.Alone())
 }
 
 // due reports whether to look for events of whoever writes without being a

@@ -116,6 +116,13 @@ func loadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index) e
 		for path, list := range uses {
 			ix.SetUses(coord.RepoName{ID: r.ID, FullName: r.FullName}, path, list)
 		}
+		paths, err := PathsOf(ctx, tx, org, r.ID, "")
+		if err != nil {
+			return err
+		}
+		for path, p := range paths {
+			ix.SetPaths(coord.RepoName{ID: r.ID, FullName: r.FullName}, path, p)
+		}
 	}
 	return nil
 }
@@ -131,6 +138,26 @@ func UsesOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[stri
 			u.By = *c.ChangedBy
 		}
 		out[c.Path] = append(out[c.Path], u)
+	}
+	return out, err
+}
+
+// PathsOf returns what is known of the routes in a repo's code, by path; in one
+// file if path is not empty.
+func PathsOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[string]engine.Paths, error) {
+	out := map[string]engine.Paths{}
+	texts, err := tx.Texts(ctx, repo, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range texts {
+		out[f.Path] = engine.Paths{Texts: engine.TextsOf(f.Path, f.Texts)}
+	}
+	routes, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Provides, HTTP: true})
+	for _, c := range routes {
+		p := out[c.Path]
+		p.Routes = append(p.Routes, c.Key)
+		out[c.Path] = p
 	}
 	return out, err
 }
@@ -300,183 +327,4 @@ func ChangeOf(c store.ChangeRow) *engine.Change {
 		out.By = append(out.By, engine.Touch{Worker: t.Worker, Session: t.Session, At: t.At})
 	}
 	return out
-}
-
-// apply brings an index forward by events: each names what to read again.
-func apply(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, events []coord.Event) error {
-	todo := map[string]func() error{} // each thing once, however often it changed
-	for _, e := range events {
-		switch e.Type.Part() {
-		case coord.PartIntent:
-			todo["intent "+e.Subject.ID] = func() error { return reloadIntent(ctx, tx, org, ix, e.Subject.ID) }
-		case coord.PartSession:
-			todo["session "+e.Subject.ID] = func() error { return reloadSession(ctx, tx, org, ix, e.Subject.ID) }
-		case coord.PartChanges:
-			if id, ok := e.Payload["merge"].(string); ok {
-				todo["merged "+e.RepoID+" "+id] = func() error { return reloadMerged(ctx, tx, org, ix, e.RepoID, id) }
-				continue
-			}
-			if _, ok := e.Payload["maps"]; ok {
-				todo["maps "+e.RepoID] = func() error { return putMaps(ctx, tx, org, e.RepoID, ix) }
-				continue
-			}
-			copy, _ := e.Payload["copy"].(string)
-			if paths := coord.PathsOf(e); len(paths) > 0 {
-				for _, path := range paths {
-					todo["change "+e.RepoID+" "+copy+" "+path] = func() error { return reloadChange(ctx, tx, org, ix, e.RepoID, copy, path) }
-				}
-				continue
-			}
-			todo["changes "+e.RepoID+" "+copy] = func() error {
-				ix.RemoveCopy(e.RepoID, copy)
-				return putChanges(ctx, tx, org, e.RepoID, copy, ix)
-			}
-		case coord.PartTexts: // signature texts may have been cleared
-			todo["all changes"] = func() error { return loadChanges(ctx, tx, org, ix) }
-		case coord.PartUses:
-			todo["uses "+e.ID] = func() error { return reloadUses(ctx, tx, org, ix, e) }
-		case coord.PartMembers: // who changed code last is named only as long as they are one
-			if e.Type == coord.EventMemberRemoved {
-				todo["all uses"] = func() error { return loadUses(ctx, tx, org, ix) }
-			}
-		case coord.PartSuppressions:
-			fp, _ := e.Payload["fingerprint"].(string)
-			todo["suppression "+fp] = func() error { return reloadSuppression(ctx, tx, org, ix, fp) }
-		case coord.PartRules, coord.PartRepos:
-			todo["rules"] = func() error { return loadRules(ctx, tx, org, ix) }
-		case coord.PartLinks:
-			todo["links"] = func() error { return loadLinks(ctx, tx, org, ix) }
-		}
-	}
-	if err := foreseeReloads(ctx, tx, org, events); err != nil {
-		return err
-	}
-	for _, do := range todo {
-		if err := do(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func reloadIntent(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
-	i, err := tx.IntentByID(ctx, org, id)
-	if err != nil {
-		return err
-	}
-	sessions, err := tx.Sessions(ctx, org, store.UnendedOn(id))
-	if err != nil {
-		return err
-	}
-	for _, s := range sessions { // bound now, so no workers of their own
-		ix.RemoveWorker(s.ID)
-	}
-	if old := ix.Worker(id); old != nil {
-		// A session that was released works for itself again.
-		if err := reloadUnbound(ctx, tx, org, ix, i.Repo.ID, released(old.Lineages, sessions)); err != nil {
-			return err
-		}
-	}
-	if i.Status == coord.IntentMerged {
-		if err := reloadMerged(ctx, tx, org, ix, i.Repo.ID, id); err != nil {
-			return err
-		}
-	}
-	if !i.Status.Live() {
-		ix.RemoveWorker(id)
-		return nil
-	}
-	ix.PutWorker(IntentWorker(i, sessions))
-	return nil
-}
-
-// reloadChange reads one file of a working copy again: what a session changed
-// before costs nothing.
-func reloadChange(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, copy, path string) error {
-	rows, err := tx.ChangesAt(ctx, org, repo, copy, path)
-	if err != nil {
-		return err
-	}
-	ix.RemoveChange(repo, copy, path)
-	for _, c := range rows {
-		ix.PutChange(ChangeOf(c))
-	}
-	return nil
-}
-
-// released returns the lineages of the sessions that an intent had and that are
-// not among those it has. Another may have taken its place since: their number
-// says nothing.
-func released(had []string, has []store.SessionRow) []string {
-	left := map[string]int{}
-	for _, s := range has {
-		left[s.LineageID]++
-	}
-	return slices.DeleteFunc(slices.Clone(had), func(lineage string) bool {
-		left[lineage]--
-		return left[lineage] >= 0
-	})
-}
-
-func reloadMerged(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo, id string) error {
-	ix.RemoveMerged(repo, id)
-	return putMerged(ctx, tx, org, ix, func(m store.MergedRow) bool { return m.RepoID == repo && m.MergeID == id })
-}
-
-func reloadUnbound(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, repo string, lineages []string) error {
-	for _, l := range slices.Compact(slices.Sorted(slices.Values(lineages))) {
-		sessions, err := tx.Sessions(ctx, org, store.SessionFilter{Repo: repo, Lineage: l, Unended: true})
-		if err != nil {
-			return err
-		}
-		for _, s := range sessions {
-			if s.IntentID == nil {
-				ix.PutWorker(SessionWorker(s))
-			}
-		}
-	}
-	return nil
-}
-
-func reloadSession(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, id string) error {
-	s, err := tx.Session(ctx, org, id)
-	if err != nil {
-		return err
-	}
-	ix.RemoveWorker(id)
-	if s.IntentID != nil {
-		return reloadIntent(ctx, tx, org, ix, *s.IntentID)
-	}
-	if s.EndedAt == nil {
-		ix.PutWorker(SessionWorker(s))
-	}
-	return nil
-}
-
-func reloadUses(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, e coord.Event) error {
-	repo, err := tx.Repo(ctx, org, e.RepoID)
-	if err != nil {
-		return err
-	}
-	paths, _ := e.Payload["paths"].([]any)
-	for _, p := range paths {
-		path, _ := p.(string)
-		uses, err := UsesOf(ctx, tx, org, repo.ID, path)
-		if err != nil {
-			return err
-		}
-		ix.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, path, uses[path])
-	}
-	return nil
-}
-
-func reloadSuppression(ctx context.Context, tx *store.Tx, org string, ix *engine.Index, fingerprint string) error {
-	rows, err := tx.ClosedConflicts(ctx, org, fingerprint)
-	ix.RemoveSuppression(fingerprint)
-	for _, c := range rows {
-		if s, ok := SuppressionOf(c); ok {
-			ix.Suppress(s)
-		}
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -34,20 +35,26 @@ const maxPlaces = 10_000
 
 // Session returns the place of a session as of the last commit that this
 // replica knows of; load reads it where it is not remembered, and want tells
-// whether what is remembered will do. A nil Place is not remembered.
-func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want func(*Place) bool,
-	load func() (*Place, error)) (*Place, error) {
+// whether what is remembered will do. A nil Place is not remembered. What must
+// ask the database takes at most limit.
+func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, key SessionKey, want func(*Place) bool,
+	load func(context.Context) (*Place, error)) (*Place, error) {
 	o := s.org(orgID)
+	if s.fresh(o) { // as nearly always: there is nothing to wait for
+		if p, _ := o.places.of(key); p != nil && want(p) {
+			return p, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	if err := s.current(ctx, o); err != nil {
 		return nil, err
 	}
-	o.places.mu.Lock()
-	p, seen := o.places.at[key], o.places.seen
-	o.places.mu.Unlock()
+	p, seen := o.places.of(key)
 	if p != nil && want(p) {
 		return p, nil
 	}
-	p, err := load()
+	p, err := load(ctx)
 	if err != nil || p == nil {
 		return nil, err
 	}
@@ -60,6 +67,13 @@ func (s *Set) Session(ctx context.Context, orgID string, key SessionKey, want fu
 		o.places.at[key] = p
 	}
 	return p, nil
+}
+
+// of returns what is remembered of a session, and as of when.
+func (p *places) of(key SessionKey) (at *Place, seen int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at[key], p.seen
 }
 
 // Told drops what is remembered of a session whose agent has been told what

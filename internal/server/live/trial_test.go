@@ -1,10 +1,12 @@
 package live_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -161,7 +163,8 @@ func TestPlacesAreRemembered(t *testing.T) {
 	}
 	ask := func(want bool, load func() (*live.Place, error)) {
 		t.Helper()
-		if _, err := w.set.Session(w.ctx, org, key, func(*live.Place) bool { return want }, load); err != nil {
+		if _, err := w.set.Session(w.ctx, time.Hour, org, key, func(*live.Place) bool { return want },
+			func(context.Context) (*live.Place, error) { return load() }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unicode/utf8"
@@ -82,8 +83,13 @@ func (s *team) list(token, profile string) []listed {
 	return out.Result.Tools
 }
 
+var compiled sync.Map // from a schema's text to itself: every test has the same ones
+
 func compile(t testing.TB, text []byte) *jsonschema.Schema {
 	t.Helper()
+	if schema, ok := compiled.Load(string(text)); ok {
+		return schema.(*jsonschema.Schema)
+	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +104,7 @@ func compile(t testing.TB, text []byte) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compiled.Store(string(text), schema)
 	return schema
 }
 

@@ -225,7 +225,7 @@ func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte
 	if err != nil {
 		return s.failure(ctx, t, err)
 	}
-	a := answer{text: t.Tool.text(out, structured), structured: structured}
+	a := answer{text: t.Tool.text(out, structured, s.api.Now()), structured: structured}
 	// Messages reach an agent at its next tool call, in the one block of text:
 	// some hosts show no other. That they cannot be had now does not spoil the
 	// answer.

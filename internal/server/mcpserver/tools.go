@@ -1,6 +1,10 @@
 package mcpserver
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+)
 
 // A Tool is how an operation is offered to a model.
 type Tool struct {
@@ -9,15 +13,15 @@ type Tool struct {
 	ReadOnly    bool
 	Core        bool // part of the compact profile
 	Description string
-	words       func(any) string
+	words       func(any, coord.Time) string
 	most        int // characters of its text; maxText if 0
 }
 
 // text puts an answer into words.
-func (t Tool) text(out any, structured []byte) string {
+func (t Tool) text(out any, structured []byte, now coord.Time) string {
 	most := cmp.Or(t.most, maxText)
 	if t.words != nil {
-		if s := t.words(out); s != "" {
+		if s := t.words(out, now); s != "" {
 			return cut(s, most)
 		}
 	}
@@ -71,22 +75,22 @@ var Tools = []Tool{
 	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: words(conflictPage),
 		Description: "List conflicts, yours by default.\nWith evidence and next step."},
 	{Name: "conflict_respond", Title: "Respond to a conflict", Core: true, words: words(conflictWords),
-		Description: "Respond to a conflict.\nA block ends only when its holder lets go or a person overrides it."},
+		Description: "Respond to a conflict.\nA block ends only when its holder releases it or a person overrides it."},
 	{Name: "message_send", Title: "Send a message", Core: true, words: words(sent),
 		Description: "Send a message to a teammate.\nTheir agents read it at the next tool call or prompt."},
-	{Name: "inbox", Title: "Read messages", Core: true, words: words(inboxWords), most: maxLetters,
+	{Name: "inbox", Title: "Read messages", Core: true, words: timed(inboxWords), most: maxLetters,
 		Description: "Read your inbox of messages, or wait for one."},
 	{Name: "message_ack", Title: "Acknowledge a message", words: words(acked),
 		Description: "Acknowledge a message that asks for it."},
-	{Name: "channels", Title: "List channels", ReadOnly: true, words: words(channelsWords),
+	{Name: "channels", Title: "List channels", ReadOnly: true, words: timed(channelsWords),
 		Description: "List channels with what is new."},
-	{Name: "channel_read", Title: "Read a channel", words: words(posts), most: maxLetters,
+	{Name: "channel_read", Title: "Read a channel", words: timed(posts), most: maxLetters,
 		Description: "Read a channel's latest posts."},
 	{Name: "who_is_online", Title: "Who is online", ReadOnly: true, words: words(online),
 		Description: "Who is online: teammates' live agents.\nTheir repository, branch and intent."},
 	{Name: "wait_for", Title: "Wait until it is free", ReadOnly: true, Core: true, words: words(waited),
 		Description: "Wait for a path, symbol, intent or conflict to be free."},
-	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: words(memories),
+	{Name: "history_search", Title: "Search the team's memory", ReadOnly: true, words: timed(memories),
 		Description: "Search the team's history.\nThe last 90 days: what was done, said and decided."},
 	{Name: "ask", Title: "Ask a teammate's agent", words: words(asked), most: maxLetters,
 		Description: "Ask whose work it concerns.\nContracts are answered at once."},

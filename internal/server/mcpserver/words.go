@@ -11,13 +11,18 @@ import (
 )
 
 // words makes a renderer of one type a renderer of any answer.
-func words[T any](f func(T) string) func(any) string {
-	return func(out any) string {
+func words[T any](f func(T) string) func(any, coord.Time) string {
+	return timed(func(out T, _ coord.Time) string { return f(out) })
+}
+
+// timed is words for what tells times: as they are seen from now.
+func timed[T any](f func(T, coord.Time) string) func(any, coord.Time) string {
+	return func(out any, now coord.Time) string {
 		v, ok := out.(T)
 		if !ok {
 			return ""
 		}
-		return f(v)
+		return f(v, now)
 	}
 }
 
@@ -180,6 +185,9 @@ func scopeChecked(c wire.ScopeChecked) string {
 	var s sheet
 	s.line("%s: %s", strings.ToUpper(string(c.Decision)), c.Reason)
 	for i, f := range c.Findings {
+		if strings.Contains(c.Reason, f.Explanation) { // it was just said
+			continue
+		}
 		if i == 6 {
 			s.line("and %d more in the structured content.", len(c.Findings)-i)
 			break

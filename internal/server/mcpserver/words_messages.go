@@ -9,9 +9,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
-// minute is how a time is told: to the minute, in UTC.
-func minute(t coord.Time) string { return t.Std().Format("2006-01-02 15:04Z") }
-
 func sender(s coord.Sender) string {
 	switch {
 	case s.User != nil && s.Tool != nil:
@@ -33,10 +30,10 @@ func replyTo(m coord.Message) string {
 }
 
 // addMessages writes messages out in full as long as there is room.
-func addMessages(s *sheet, ms []coord.Message) {
+func addMessages(s *sheet, ms []coord.Message, now coord.Time) {
 	const room = maxLetters - 1000
 	for i, m := range ms {
-		head := fmt.Sprintf("- message %s from %s, %s", m.ID, sender(m.From), minute(m.CreatedAt))
+		head := fmt.Sprintf("- message %s from %s, %s", m.ID, sender(m.From), m.CreatedAt.Ago(now))
 		if m.About != nil {
 			head += ", about " + m.About.Kind + " " + m.About.Ref
 		}
@@ -55,12 +52,12 @@ func addMessages(s *sheet, ms []coord.Message) {
 	}
 }
 
-func inboxWords(in wire.Inbox) string {
+func inboxWords(in wire.Inbox, now coord.Time) string {
 	var s sheet
 	switch {
 	case len(in.Items) > 0:
 		s.line("%s, newest first:", counted(len(in.Items), "message", "messages"))
-		addMessages(&s, in.Items)
+		addMessages(&s, in.Items, now)
 	case in.TimedOut != nil && *in.TimedOut:
 		s.line("No message came in %d s. Call inbox again with wait_seconds, or go on with other work.", *in.WaitedMS/1000)
 	default:
@@ -82,7 +79,7 @@ func sent(m coord.Message) string {
 
 func acked(a wire.Acked) string { return "Acknowledged message " + a.ID + "; its sender can see that." }
 
-func channelsWords(c wire.Channels) string {
+func channelsWords(c wire.Channels, now coord.Time) string {
 	var s sheet
 	for i, ch := range c.Items {
 		if i == 15 {
@@ -91,7 +88,7 @@ func channelsWords(c wire.Channels) string {
 		}
 		text := fmt.Sprintf("- %s: %d posts, %d new to you", ch.To, ch.MessageCount, ch.NewCount)
 		if ch.LastMessage != nil {
-			text += fmt.Sprintf(", the latest by %s at %s", sender(ch.LastMessage.From), minute(ch.LastMessage.CreatedAt))
+			text += fmt.Sprintf(", the latest by %s %s", sender(ch.LastMessage.From), ch.LastMessage.CreatedAt.Ago(now))
 		}
 		if ch.Current {
 			text += " (your repository)"
@@ -102,13 +99,13 @@ func channelsWords(c wire.Channels) string {
 	return s.done()
 }
 
-func posts(p wire.ChannelPosts) string {
+func posts(p wire.ChannelPosts, now coord.Time) string {
 	var s sheet
 	if len(p.Items) == 0 {
 		return fmt.Sprintf("Nothing was posted to %s yet. Post with message_send to %s.", p.Channel.Name, p.Channel.To)
 	}
 	s.line("%s, the latest %d of %d posts, oldest first:", p.Channel.Name, len(p.Items), p.Channel.MessageCount)
-	addMessages(&s, p.Items)
+	addMessages(&s, p.Items, now)
 	return s.done()
 }
 
@@ -125,7 +122,7 @@ func answered(q coord.Question) string {
 	return fmt.Sprintf("Answered question %s; the agent that asked is told at its next tool call or prompt.", q.ID)
 }
 
-func memories(p wire.Page[coord.Memory]) string {
+func memories(p wire.Page[coord.Memory], now coord.Time) string {
 	if len(p.Items) == 0 {
 		return "Nothing found in the last 90 days. Try fewer or other words, or ask."
 	}
@@ -140,7 +137,7 @@ func memories(p wire.Page[coord.Memory]) string {
 		if m.Repo != nil {
 			head += " in " + m.Repo.FullName
 		}
-		entry := fmt.Sprintf("%s, %s: %s\n%s", head, minute(m.At), m.Title, m.Snippet)
+		entry := fmt.Sprintf("%s, %s: %s\n%s", head, m.At.Ago(now), m.Title, m.Snippet)
 		if utf8.RuneCountInString(s.String()+entry) > room {
 			s.line("and %d more in the structured content: narrow it down with other words, kinds or repo.", len(p.Items)-i)
 			break

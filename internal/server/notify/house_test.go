@@ -12,6 +12,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/eventlog"
@@ -45,9 +46,8 @@ func open(t testing.TB, st *store.Store) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allow, _ := outbound.ParseAllow("127.0.0.1")
-	h := &house{t: t, st: st, vault: v, out: outbound.New(outbound.Policy{Allow: allow, Timeout: 300 * time.Millisecond})}
-	h.furnish(ops.Config{PublicURL: "https://svc.example"})
+	h := &house{t: t, st: st, vault: v}
+	h.waits(await.Patience)
 	made, err := h.ops.People.Bootstrap(t.Context(), "Acme", "ana@example.com", "Ana")
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +63,14 @@ func open(t testing.TB, st *store.Store) *house {
 	h.cfg = notify.Config{Schedule: repeat(20*time.Millisecond, 60), Pause: func(int) time.Duration { return 5 * time.Millisecond },
 		Gather: time.Millisecond, Quiet: time.Millisecond}
 	return h
+}
+
+// waits says how long an endpoint may take to answer: on a slow machine each that
+// does answer must be in time.
+func (h *house) waits(timeout time.Duration) {
+	allow, _ := outbound.ParseAllow("127.0.0.1")
+	h.out = outbound.New(outbound.Policy{Allow: allow, Timeout: timeout})
+	h.furnish(ops.Config{PublicURL: "https://svc.example"})
 }
 
 func (h *house) furnish(c ops.Config) {

@@ -1,8 +1,8 @@
 package rest
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -155,12 +155,14 @@ func readLimited(w http.ResponseWriter, r *http.Request, op api.Op) ([]byte, err
 	}
 	// Room for what is announced is made as it arrives: who announces much and
 	// sends little takes little.
-	var read bytes.Buffer
-	if 0 < r.ContentLength && r.ContentLength <= limit {
-		read.Grow(int(min(r.ContentLength, firstStep)) + bytes.MinRead)
+	var text []byte
+	var err error
+	if n := r.ContentLength; 0 < n && n <= min(limit, firstStep) {
+		text = make([]byte, n)
+		_, err = io.ReadFull(r.Body, text)
+	} else {
+		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	}
-	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	text := read.Bytes()
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -86,8 +87,15 @@ func (s *Server) handler(op api.Op) http.HandlerFunc {
 			s.fail(w, r, op, err)
 			return
 		}
-		ctx := api.GivingUp(r.Context(), func() { http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
-		out, err := s.api.Call(ctx, op, who, func(in any) error { return s.decode(w, r, op, in) })
+		var given atomic.Bool
+		ctx := api.GivingUp(r.Context(), func() {
+			given.Store(true)
+			http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		})
+		out, err := s.api.Call(ctx, &op, who, func(in any) error { return s.decode(w, r, op, in) })
+		if given.Load() { // if its body was there all the same: net/http cancels whatever comes next on this connection
+			w.Header().Set("Connection", "close")
+		}
 		if err != nil {
 			s.fail(w, r, op, err)
 			return

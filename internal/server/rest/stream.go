@@ -54,7 +54,8 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Accel-Buffering", "no")
 		if c := s.takeOver(w, r); c != nil {
-			s.taken.Go(func() {
+			go func() {
+				defer s.taken.Done()
 				defer b.leave()
 				defer b.f.Close()
 				defer func() { // nobody else would: the HTTP server has let go
@@ -63,7 +64,7 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 					}
 				}()
 				c.serve(func(r *http.Request) { s.follow(r, op, b.who, b.f, c) })
-			})
+			}()
 			return
 		}
 		defer b.leave()
@@ -86,7 +87,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who c
 	if leave, err = s.api.Stream(who); err != nil {
 		return who, nil, nil, err
 	}
-	out, err := s.api.Call(r.Context(), op, who, func(in any) error {
+	out, err := s.api.Call(r.Context(), &op, who, func(in any) error {
 		if err := s.decode(w, r, op, in); err != nil {
 			return err
 		}

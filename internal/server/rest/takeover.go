@@ -18,13 +18,17 @@ type conn struct {
 }
 
 // takeOver takes the connection of a request, or returns nil if it cannot be
-// had.
+// had. It counts among those taken before the HTTP server lets go of it, which
+// waits for its own when it stops: so Wait misses none. The one who
+// serves the connection takes it off the count.
 func (s *Server) takeOver(w http.ResponseWriter, r *http.Request) *conn {
 	if s.KeepStreams || r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1) {
 		return nil
 	}
+	s.taken.Add(1)
 	taken, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
+		s.taken.Done()
 		return nil
 	}
 	h := w.Header().Clone()

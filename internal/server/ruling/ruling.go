@@ -35,8 +35,8 @@ type Session struct {
 
 // EditOf returns what an event is about to write.
 func EditOf(e *wire.HookRequest, w *engine.Worker, s Session, now coord.Time) engine.Edit {
-	return engine.Edit{Worker: w, Session: s.ID, Copy: s.Copy, Since: s.Since, Paths: e.Paths, Checked: e.Checked, Now: now,
-		Pending: pendingOf(e)}
+	return engine.Edit{Worker: w, Session: s.ID, Copy: s.Copy, Since: s.Since, Paths: e.Paths, Folders: e.Folders,
+		Checked: e.Checked, Now: now, Pending: pendingOf(e)}
 }
 
 // pendingOf returns what files would be like after an edit, if the event tells.
@@ -75,6 +75,9 @@ func SweepsOf(e *wire.HookRequest) []engine.Sweep {
 		wire.GitDiscards: engine.Discards,
 		wire.GitSweeps:   engine.Sweeps,
 		wire.GitMoves:    engine.Moves,
+		wire.GitRenames:  engine.Renames,
+		wire.GitLeaves:   engine.Leaves,
+		wire.GitBlinds:   engine.Blinds,
 	}
 	out := make([]engine.Sweep, 0, len(e.Shell.Git))
 	for _, g := range e.Shell.Git {

@@ -66,12 +66,6 @@ func (tx *Tx) ChangesAt(ctx context.Context, org, repo, copy, path string) ([]Ch
 		WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, repo, copy, path)
 }
 
-// DeleteChanges forgets changes of a working copy.
-func (tx *Tx) DeleteChange(ctx context.Context, org, repo, copy, path string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM changes WHERE org_id = $1 AND repo_id = $2 AND copy = $3 AND path = $4`, org, repo, copy, path)
-	return err
-}
-
 // A MergedRow is a file as merged work left it.
 type MergedRow struct {
 	RepoID   string

@@ -88,6 +88,7 @@ type ContractFilter struct {
 	Keys  []string
 	Path  string
 	Role  coord.ContractRole
+	HTTP  bool   // routes alone
 	After string // keyset: key of the last row
 	Limit int
 }
@@ -103,6 +104,9 @@ func (tx *Tx) Contracts(ctx context.Context, org string, want ContractFilter) ([
 	}
 	if want.Role != "" {
 		f.and(`c.role = ?`, want.Role)
+	}
+	if want.HTTP {
+		f.and(`c.key >= 'http:' AND c.key < ?`, "http;") // the next letter
 	}
 	if want.After != "" {
 		f.and(`c.key > ?`, want.After)
@@ -120,6 +124,42 @@ func (tx *Tx) Gaps(ctx context.Context, repo string) ([]wire.FileGap, error) {
 		err = s.Scan(&g.Path, &g.Unread, &g.Cut)
 		return g, err
 	}, `SELECT path, unread, cut FROM repo_files WHERE repo_id = $1 AND unread + cut > 0 ORDER BY unread + cut DESC, path`, repo)
+}
+
+// SaveTexts keeps what looks like paths in a file that is known.
+func (tx *Tx) SaveTexts(ctx context.Context, repo, path string, texts []coord.Candidate) error {
+	var list *string
+	if len(texts) > 0 {
+		text := js(texts)
+		list = &text
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE repo_files SET texts = $3 WHERE repo_id = $1 AND path = $2
+		AND (texts IS NOT NULL OR CAST($3 AS TEXT) IS NOT NULL)`, repo, path, list)
+	return err
+}
+
+// FileTexts are what looks like paths in a file.
+type FileTexts struct {
+	Path  string
+	Texts []coord.Candidate
+}
+
+// Texts returns what looks like paths in the files of a repo; in one if path is
+// not empty.
+func (tx *Tx) Texts(ctx context.Context, repo, path string) ([]FileTexts, error) {
+	f := filter{}
+	f.and(`repo_id = ?`, repo)
+	if path != "" {
+		f.and(`path = ?`, path)
+	}
+	f.and(`texts IS NOT NULL`)
+	return all(ctx, tx, func(s scanner) (out FileTexts, err error) {
+		var list string
+		if err = s.Scan(&out.Path, &list); err == nil {
+			err = json.Unmarshal([]byte(list), &out.Texts)
+		}
+		return out, err
+	}, `SELECT path, texts FROM repo_files`+f.where()+` ORDER BY path`, f.args...)
 }
 
 // BumpIndex notes that a repo's contract index grew.

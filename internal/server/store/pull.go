@@ -143,6 +143,15 @@ func (tx *Tx) PullsOf(ctx context.Context, org string, intents []string) ([]stri
 		AND (p.state = 'open' OR p.report_id <> 0) ORDER BY p.id`, f.args...)
 }
 
+// PullsChecked returns the open pull requests of some repos that have a check of
+// ours: a claim that comes or goes may change what it says.
+func (tx *Tx) PullsChecked(ctx context.Context, org string, repos []string) ([]string, error) {
+	f := filter{}
+	f.and(`p.org_id = ? AND p.state = 'open' AND p.report_id <> 0 AND p.report_kind = 'check'`, org)
+	in(&f, "p.repo_id", repos)
+	return all(ctx, tx, scanText, `SELECT p.id FROM pulls p`+f.where()+` ORDER BY p.id`, f.args...)
+}
+
 // OpenPulls returns the ids of an org's open pull requests on a host.
 func (tx *Tx) OpenPulls(ctx context.Context, org string, provider coord.Provider) ([]string, error) {
 	return all(ctx, tx, scanText, `SELECT id FROM pulls WHERE org_id = $1 AND provider = $2 AND state = 'open' ORDER BY id`, org, provider)

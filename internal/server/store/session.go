@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -14,10 +15,9 @@ import (
 // A SessionRow is a session with what only the service needs.
 type SessionRow struct {
 	coord.Session
-	IntentID   *string
-	Client     SessionClient
-	Surface    *string
-	LastToolAt *coord.Time
+	IntentID *string
+	Client   SessionClient
+	Surface  *string
 }
 
 // A SessionClient is the program that speaks for a session.
@@ -54,7 +54,7 @@ func (s SessionRow) ProvedBy(key string) bool {
 const sessionColumns = `s.id, s.org_id, s.token_id, s.tool, s.external_id, s.lineage_id, s.intent_id, s.model, s.surface, s.branch,
 	s.worktree_hash, s.head_sha, s.base_sha,
 	s.client, s.status_excerpt, s.status_at, s.file, s.fail_opens, s.fail_opens_at, s.started_at, s.last_heartbeat_at, s.last_tool_at,
-	s.ended_at, u.id, u.email, u.name, r.id, r.full_name, i.number, i.title, i.status`
+	s.ended_at, s.stopped_at, s.asked_at, u.id, u.email, u.name, r.id, r.full_name, i.number, i.title, i.status`
 
 const sessionTables = ` FROM sessions s
 	JOIN users u ON u.id = s.user_id
@@ -68,7 +68,7 @@ func scanSession(r scanner) (s SessionRow, err error) {
 	err = r.Scan(&s.ID, &s.OrgID, &s.TokenID, &s.Tool, &s.ExternalID, &s.LineageID, &s.IntentID, &s.Model, &s.Surface, &s.Branch,
 		&s.WorktreeHash, &s.HeadSHA, &s.BaseSHA,
 		asJSON{&s.Client}, &s.StatusText, &s.StatusAt, &s.File, &s.FailOpens, &s.FailOpensAt, &s.StartedAt, &s.LastHeartbeatAt, &s.LastToolAt,
-		&s.EndedAt,
+		&s.EndedAt, &s.StoppedAt, &s.AskedAt,
 		&s.User.ID, &s.User.Email, &s.User.Name, &s.Repo.ID, &s.Repo.FullName, &number, &title, &status)
 	if number != nil {
 		s.Intent = &coord.IntentName{Ref: coord.IntentRef(*number), Number: *number, Title: title, Status: *status}
@@ -95,10 +95,12 @@ func (tx *Tx) UpdateSession(ctx context.Context, s SessionRow) error {
 		UPDATE sessions SET token_id = $2, lineage_id = $3, intent_id = $4, model = $5, surface = $6, branch = $7, worktree_hash = $8,
 			head_sha = $9, base_sha = $10,
 			client = $11, status_excerpt = $12, status_at = $13, last_heartbeat_at = $14, ended_at = $15, file = $16,
-			fail_opens = $17, fail_opens_at = $18, turns_at = CASE WHEN intent_id = $4 THEN turns_at ELSE 0 END
+			fail_opens = $17, fail_opens_at = $18, stopped_at = $19, asked_at = $20,
+			turns_at = CASE WHEN intent_id = $4 THEN turns_at ELSE 0 END
 		WHERE id = $1`,
 		s.ID, s.TokenID, s.LineageID, s.IntentID, s.Model, s.Surface, s.Branch, s.WorktreeHash, s.HeadSHA, s.BaseSHA,
-		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt, s.File, s.FailOpens, s.FailOpensAt)
+		js(s.Client), s.StatusText, s.StatusAt, s.LastHeartbeatAt, s.EndedAt, s.File, s.FailOpens, s.FailOpensAt,
+		s.StoppedAt, s.AskedAt)
 	return err
 }
 
@@ -156,10 +158,24 @@ type SessionFilter struct {
 	Since    coord.Time // heard of since then
 	Unended  bool
 	Spoken   bool       // with a status
-	Changed  coord.Time // heard of, spoken or ended since then
+	Changed  coord.Time // heard of, spoken, ended or in another state since then
 	Before   coord.Time // keyset: heartbeat and id of the last row
 	BeforeID string
 	Limit    int
+}
+
+// workersChanged finds the sides of conflicts that changed or ended since a
+// moment: what their agents are doing may be something else now.
+const workersChanged = `SELECT holder FROM conflicts WHERE org_id = ? AND closed_at IS NULL AND updated_at > ?
+	UNION SELECT challenger FROM conflicts WHERE org_id = ? AND closed_at IS NULL AND updated_at > ?
+	UNION SELECT holder FROM conflicts WHERE org_id = ? AND closed_at > ?
+	UNION SELECT challenger FROM conflicts WHERE org_id = ? AND closed_at > ?`
+
+func changedArgs(org string, since coord.Time) (args []any) {
+	for range 4 {
+		args = append(args, org, since)
+	}
+	return args
 }
 
 // Sessions returns an org's sessions, the latest heard of first.
@@ -188,7 +204,10 @@ func (tx *Tx) Sessions(ctx context.Context, org string, want SessionFilter) ([]S
 		f.and(`s.status_at IS NOT NULL AND s.status_excerpt IS NOT NULL`)
 	}
 	if want.Changed > 0 {
-		f.and(`(s.last_heartbeat_at > ? OR s.status_at > ? OR s.ended_at > ?)`, want.Changed, want.Changed, want.Changed)
+		f.and(`(s.last_heartbeat_at > ? OR s.status_at > ? OR s.ended_at > ? OR s.id IN (`+workersChanged+`) OR s.intent_id IN (`+
+			workersChanged+`) OR s.intent_id IN (SELECT id FROM intents WHERE org_id = ? AND closed_at IS NULL AND updated_at > ?))`,
+			slices.Concat([]any{want.Changed, want.Changed, want.Changed}, changedArgs(org, want.Changed), changedArgs(org, want.Changed),
+				[]any{org, want.Changed})...)
 	}
 	if want.BeforeID != "" {
 		f.and(`(s.last_heartbeat_at, s.id) < (?, ?)`, want.Before, want.BeforeID)

@@ -91,14 +91,15 @@ type DeviceCode struct {
 	CreatedAt  coord.Time
 	ExpiresAt  coord.Time
 	LastPollAt *coord.Time
+	Admin      bool // it asks for an administrator's rights
 }
 
 const deviceColumns = `id, user_code, status, hostname, cli_version, address, org_id, user_id, interval_seconds, created_at, expires_at,
-	last_poll_at`
+	last_poll_at, admin`
 
 func scanDevice(r scanner) (d DeviceCode, err error) {
 	err = r.Scan(&d.ID, &d.UserCode, &d.Status, &d.Hostname, &d.CLIVersion, &d.Address, &d.OrgID, &d.UserID, &d.Interval, &d.CreatedAt,
-		&d.ExpiresAt, &d.LastPollAt)
+		&d.ExpiresAt, &d.LastPollAt, &d.Admin)
 	return d, err
 }
 
@@ -106,9 +107,9 @@ func scanDevice(r scanner) (d DeviceCode, err error) {
 func (tx *Tx) InsertDevice(ctx context.Context, d DeviceCode, deviceHash string) error {
 	_, err := tx.exec(ctx, `
 		INSERT INTO device_codes (`+deviceColumns+`, device_hash)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		d.ID, d.UserCode, d.Status, d.Hostname, d.CLIVersion, d.Address, d.OrgID, d.UserID, d.Interval, d.CreatedAt, d.ExpiresAt, d.LastPollAt,
-		deviceHash)
+		d.Admin, deviceHash)
 	return tx.duplicate(err, "this code is taken")
 }
 

@@ -59,6 +59,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			for _, t := range targets {
 				slices.Sort(t.took)
 				b.ReportMetric(t.rate()/targets[0].rate(), "rate/echo@"+t.name)
+				b.ReportMetric(float64(targets[0].cpu)/float64(t.cpu), "echo-cpu/cpu@"+t.name)
 				b.ReportMetric(float64(t.cpu.Microseconds())/float64(len(t.took)), "cpu-us@"+t.name)
 				b.ReportMetric(float64(t.took[len(t.took)/2].Microseconds()), "p50-us@"+t.name)
 				b.ReportMetric(float64(t.took[len(t.took)*99/100].Microseconds()), "p99-us@"+t.name)

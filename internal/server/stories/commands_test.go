@@ -15,6 +15,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -43,8 +44,9 @@ type command func(s *story, args []string, kv map[string]string) string
 //	project WHO NAME acme/web,acme/api
 //	prefix WHO acme/api acme/web /api/v1      what stands before routes between the two, in the first project
 //	index WHO acme/web src/c.ts:12 "http:GET /x" by=PERSON   what code uses, and who wrote that line
+//	index WHO acme/web src/c.ts:12 text GET x/*/y            what looks like a path there, ANY where no method is written
 //	advance 73h                               moves the clock and sweeps
-//	conflicts [WHO] status= intent= repo= mine=; conflict CF-1; intents status=; sessions
+//	conflicts [WHO] status= intent= repo= mine=; conflict CF-1; intents status=; sessions; saved
 //	call WHO METHOD PATH {json}               any request; see callers. <x*9> repeats x, <list*9> makes items
 //	tool WHO NAME {json}                      any tool call; uses: with what it tells the model
 //	check|context WHO PATH... contracts=; verdicts WHO repo=; events TYPE; feed TYPE
@@ -85,6 +87,7 @@ func init() {
 		"tool":      (*story).callTool,
 		"uses":      (*story).uses,
 		"sessions":  (*story).sessions,
+		"saved":     (*story).saved,
 		"check":     (*story).check,
 		"context":   (*story).context,
 		"verdicts":  (*story).verdicts,
@@ -231,7 +234,7 @@ func told(r wire.HookReply, decides bool) string {
 
 func hookEvent(event wire.HookEvent) command {
 	return func(s *story, args []string, kv map[string]string) string {
-		e := wire.HookRequest{Event: event, FailOpens: s.missed(kv)}
+		e := wire.HookRequest{Event: event, FailOpens: s.counted(kv, "missed"), StaleWrites: s.counted(kv, "stale")}
 		if len(args) > 1 {
 			switch event {
 			case wire.HookPrompt:
@@ -261,7 +264,10 @@ func (s *story) join(args []string, _ map[string]string) string {
 
 func before(event wire.HookEvent) command {
 	return func(s *story, args []string, kv map[string]string) string {
-		e := wire.HookRequest{Event: event, Paths: args[1:], FailOpens: s.missed(kv)}
+		e := wire.HookRequest{Event: event, Paths: args[1:], FailOpens: s.counted(kv, "missed"), StaleWrites: s.counted(kv, "stale")}
+		if kv["under"] != "" {
+			e.Folders = strings.Split(kv["under"], ",")
+		}
 		if kv["hunks"] != "" {
 			e.Pending = []wire.HookPending{{Path: args[1], BaseBlob: kv["base"], NewBlob: "pending", Hunks: s.hunks(kv["hunks"])}}
 		}
@@ -277,11 +283,11 @@ func before(event wire.HookEvent) command {
 }
 
 // missed reads how many events before this one were not answered.
-func (s *story) missed(kv map[string]string) int {
-	if kv["missed"] == "" {
+func (s *story) counted(kv map[string]string, name string) int {
+	if kv[name] == "" {
 		return 0
 	}
-	return s.number(kv["missed"])
+	return s.number(kv[name])
 }
 
 // hunks reads 40+19:hash,...
@@ -646,6 +652,13 @@ func (s *story) index(args []string, kv map[string]string) string {
 	n, _ := strconv.Atoi(line)
 	f := wire.IndexedFile{Path: path, Contracts: []coord.ContractFacts{{Key: args[3], Role: coord.Uses, Change: coord.Same,
 		Compatibility: coord.Compatible, Line: n}}}
+	if args[3] == "text" { // index bob acme/web src/c.ts:12 text GET orders/*/parcels
+		form := scope.PathForm(strings.Split(strings.ReplaceAll(args[5], "*", ""), "/")).String()
+		f.Contracts = []coord.ContractFacts{}
+		f.Candidates = []coord.Candidate{{Line: n, Form: form, Method: strings.TrimPrefix(args[4], "ANY")}}
+	} else if kv["role"] != "" {
+		f.Contracts[0].Role = coord.ContractRole(kv["role"])
+	}
 	if by := kv["by"]; by != "" {
 		email := by
 		if p := s.people[by]; p != nil {

@@ -156,6 +156,12 @@ func (s *story) sessions(args []string, kv map[string]string) (out string) {
 		if x.Intent != nil {
 			line += " " + x.Intent.Ref
 		}
+		if x.State != coord.AgentWorking && x.State != coord.AgentGone {
+			line += " " + string(x.State)
+			if x.Ref != nil {
+				line += " " + *x.Ref
+			}
+		}
 		line += statusText(x.StatusText)
 		if x.FailOpens > 0 {
 			line += fmt.Sprintf(" unchecked %d times", x.FailOpens)
@@ -163,6 +169,29 @@ func (s *story) sessions(args []string, kv map[string]string) (out string) {
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// saved shows the time saved of the week and what it is made of.
+func (s *story) saved(_ []string, _ map[string]string) string {
+	var stats wire.Stats
+	if failed := s.call(s.owner(), "GET", "/v1/stats?days=7", nil, &stats, nil); failed != "" {
+		return failed
+	}
+	if stats.TimeSavedHidden {
+		return "hidden"
+	}
+	lines := []string{fmt.Sprintf("%d minutes", stats.TimeSavedMinutes)}
+	if stats.TimeSavedWorth > 0 {
+		lines[0] += fmt.Sprintf(", %.2f %s", stats.TimeSavedWorth, stats.TimeSavedIn)
+	}
+	for _, x := range stats.TimeSavedItems {
+		line := fmt.Sprintf("%+d %s %s by %s", x.Minutes, x.Ref, x.Kind, x.By)
+		if x.Who != nil {
+			line += " of " + x.Who.Name
+		}
+		lines = append(lines, line)
+	}
 	return strings.Join(lines, "\n")
 }
 

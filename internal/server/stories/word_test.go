@@ -43,6 +43,9 @@ func TestAnAgentsWordFreesNothing(t *testing.T) {
 
 // Without the one rule, the walk above finds the way in.
 func TestTheWalkSeesThatTheRuleIsNeeded(t *testing.T) {
+	if testing.Short() {
+		return // make test walks through every operation
+	}
 	w := daemontest.Start(t, filepath.Join(t.TempDir(), "svc.db"))
 	w.D.Ops.Work.Ground.Unruled = true
 	for n, x := range everyWord() {

@@ -1,9 +1,10 @@
 // Contracts scores what svc finds of the contracts in public repositories whose
-// truth is written elsewhere, and prints the tables of docs/contracts.md.
+// truth is written elsewhere, and prints the tables of docs/lab/contracts.md.
 //
 //	go run ./internal/tools/contracts [-v] [-only TEXT] TRUTH MIRRORS
 //	go run ./internal/tools/contracts -documents LIST TRUTH MIRRORS
 //	go run ./internal/tools/contracts -strangers LIST TRUTH MIRRORS
+//	go run ./internal/tools/contracts -calls TABLE TRUTH MIRRORS
 //	go run ./internal/tools/contracts -keys OWNER/NAME TRUTH MIRRORS
 //
 // TRUTH holds three tables with a line of headings: routes.tsv (the routes of
@@ -36,6 +37,8 @@ func main() {
 	only := flag.String("only", "", "only repositories whose row contains this")
 	documents := flag.String("documents", "", "score instead the repositories that this file lists against the API documents in them")
 	strangers := flag.String("strangers", "", "count instead what meets between the repositories that this file lists, each another program")
+	calls := flag.String("calls", "", "score instead what is told of the calls in this table (testdata/calls.tsv), all in one org")
+	keep := flag.String("keep", "", "keep what is read of repositories in this folder, and take it from there the next time")
 	keys := flag.String("keys", "", "list instead what is found in this repository, by file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -44,14 +47,17 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	s := &score{ctx: ctx, truth: flag.Arg(0), mirrors: flag.Arg(1), verbose: *verbose, fieldsToo: *fields, only: *only,
-		read: map[string][]found{}}
+	s := &score{ctx: ctx, truth: flag.Arg(0), mirrors: flag.Arg(1), verbose: *verbose, fieldsToo: *fields, only: *only, keep: *keep,
+		read: map[string][]found{}, texts: map[string]map[string][]coord.Candidate{}}
 	run := s.run
 	if *documents != "" {
 		run = func() error { return s.documents(*documents) }
 	}
 	if *strangers != "" {
 		run = func() error { return s.strangers(*strangers) }
+	}
+	if *calls != "" {
+		run = func() error { return s.calls(*calls) }
 	}
 	if *keys != "" {
 		run = func() error { return s.list(*keys) }
@@ -117,11 +123,15 @@ func (s *score) scan(repo, commit string) ([]found, error) {
 	if known, ok := s.read[id]; ok {
 		return known, nil
 	}
-	out := []found{}
+	if s.kept(repo, commit) {
+		return s.read[id], nil
+	}
+	out, texts := []found{}, map[string][]coord.Candidate{}
 	root := filepath.Join(s.mirrors, repo+".git")
 	start := time.Now()
 	err := analysis.Scan(s.ctx, root, analysis.ScanOptions{Version: commit, Budget: 10 * time.Minute}, func(b analysis.Batch) error {
 		for _, f := range b.Analysis.Files {
+			texts[f.Path] = f.Candidates
 			for _, c := range f.Contracts {
 				out = append(out, found{c, f.Path})
 			}
@@ -132,6 +142,6 @@ func (s *score) scan(repo, commit string) ([]found, error) {
 		return nil, fmt.Errorf("%s: %w", repo, err)
 	}
 	s.spent += time.Since(start)
-	s.read[id] = out
-	return out, nil
+	s.read[id], s.texts[repo] = out, texts
+	return out, s.save(repo, commit)
 }

@@ -21,7 +21,9 @@ type score struct {
 	verbose        bool
 	fieldsToo      bool
 	only           string
+	keep           string
 	read           map[string][]found
+	texts          map[string]map[string][]coord.Candidate // by repository and file
 	spent          time.Duration
 	routes         []route
 }
@@ -271,10 +273,10 @@ func (s *score) print(role string, results []*result) {
 		n += len(r.grade)
 		keys, odd = keys+r.all, odd+len(r.odd)
 		in, inAll, out, outAll = in+r.inKnown, inAll+r.inAll, out+r.outKnown, outAll+r.outAll
-		fmt.Printf("| %s | %s | %s | %d, %d | %d/%d, %d/%d |\n", r.repo["repo"], r.repo["stack"], join(counts[:]), r.all, len(r.odd),
+		fmt.Printf("| %s | %s | %s | %d, %d | %d/%d, %d/%d |\n", r.repo["repo"], r.repo["stack"], cells(counts[:]), r.all, len(r.odd),
 			r.inKnown, r.inAll, r.outKnown, r.outAll)
 	}
-	fmt.Printf("| all (%d) | | %s | %d, %d (precision %s) | %d/%d, %d/%d |\n", n, join(total[:]), keys, odd, percent(keys-odd, keys),
+	fmt.Printf("| all (%d) | | %s | %d, %d (precision %s) | %d/%d, %d/%d |\n", n, cells(total[:]), keys, odd, percent(keys-odd, keys),
 		in, inAll, out, outAll)
 	if !s.verbose {
 		return
@@ -301,7 +303,7 @@ func (s *score) print(role string, results []*result) {
 	}
 }
 
-func join(counts []int) string {
+func cells(counts []int) string {
 	words := make([]string, len(counts))
 	for i, c := range counts {
 		words[i] = fmt.Sprint(c)

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -61,18 +60,6 @@ func SteadyAddr(seed string) (string, error) {
 		return FreeAddr()
 	}
 	return addr, l.Close()
-}
-
-// Bootstrap makes an org on the database of the server, which need not run, and
-// returns its owner's token.
-func (s *Server) Bootstrap(org, email string) (token string, err error) {
-	out, err := exec.Command(s.svcd, append([]string{"bootstrap", "--org", org, "--email", email, "--json"}, s.args...)...).Output()
-	if err != nil {
-		return "", fmt.Errorf("svcd bootstrap: %w (make build first)", err)
-	}
-	var made struct{ Token string }
-	err = json.Unmarshal(out, &made)
-	return made.Token, err
 }
 
 // Launch starts the process and does not wait for it to be ready.
@@ -147,9 +134,6 @@ func (s *Server) Kill() {
 	}
 }
 
-// Pid is the process's number.
-func (s *Server) Pid() int { return s.cmd.Process.Pid }
-
 // Complaints are the errors that the server has logged and that are ours to
 // mend: that a database does not serve is none.
 func (s *Server) Complaints() []string { return s.log.lines() }
@@ -205,9 +189,6 @@ type Answered struct {
 }
 
 func (a Answered) Error() string { return fmt.Sprintf("%d %.300s", a.Status, a.Body) }
-
-// Refused reports whether err says that nothing was done.
-func Refused(err error) bool { return errors.As(err, new(Answered)) }
 
 // Call sends in to a server and reads its answer into out.
 func (c *Client) Call(ctx context.Context, at *Server, method, path string, in, out any) error {

@@ -5,7 +5,7 @@
 //
 // It takes a sample of the mistakes in each part, writes nothing into the
 // repository (the mutant goes to go test as an overlay), and prints those that
-// no test noticed. What docs/mutants.md lists is known and explained there; it
+// no test noticed. What docs/lab/mutants.md lists is known and explained there; it
 // exits with 1 if something else survived. It is no part of CI: it takes long.
 package main
 
@@ -56,7 +56,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := context.WithTimeout(context.Background(), *budget)
 	defer stop()
-	known, err := os.ReadFile("docs/mutants.md")
+	known, err := os.ReadFile("docs/lab/mutants.md")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants: run it in the top folder of the repository:", err)
 		os.Exit(2)
@@ -74,7 +74,7 @@ func main() {
 		unknown += n
 	}
 	if unknown > 0 {
-		fmt.Printf("%d survived that docs/mutants.md does not explain: write a test, or explain them there\n", unknown)
+		fmt.Printf("%d survived that docs/lab/mutants.md does not explain: write a test, or explain them there\n", unknown)
 		os.Exit(1)
 	}
 }

@@ -24,9 +24,9 @@ import (
 // names and nothing else, and judged by reading both sides. The rows of the
 // first were looked at while the rules were made. Those of the second were
 // judged before svc was run on them and held out once, for the figures that
-// docs/backtest.md tells first; the rules were then changed for what they
+// docs/lab/backtest.md tells first; the rules were then changed for what they
 // showed, so they are held out no longer. Those of the third and the fourth were
-// judged before svc was run on their repositories; docs/backtest.md tells what
+// judged before svc was run on their repositories; docs/lab/backtest.md tells what
 // was changed for the fourth after its first run.
 var (
 	//go:embed breaks.tsv

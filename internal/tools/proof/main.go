@@ -1,5 +1,5 @@
 // Proof measures svc on mirrors of public repositories and prints the figures
-// of docs/backtest.md: what svc backtest finds in each and in all together,
+// of docs/lab/backtest.md: what svc backtest finds in each and in all together,
 // and how many of the breaks in two fixed samples, judged by reading, it tells.
 // One sample was looked at while svc was made; the other, of other
 // repositories, was held out at first.

@@ -46,6 +46,7 @@ export type AttentionItem = Schemas["AttentionItem"];
 export type SearchHit = Schemas["Memory"];
 export type EventRef = Schemas["FeedRef"];
 export type Stats = Schemas["Stats"];
+export type SavedTime = Schemas["SavedTime"];
 export type Totals = Schemas["Totals"];
 export type Webhook = Schemas["Webhook"];
 export type Delivery = Schemas["Delivery"];

@@ -1,6 +1,7 @@
 // What a person can do about a conflict, by their part in it. Agents are told
 // the same in calls of their tools, by the server.
 import type { Conflict, ConflictAction, ConflictKind, ConflictStatus, Party } from "../api/records";
+import { sideOf } from "./conflict";
 
 export type Part = "holder" | "challenger" | "lead" | "onlooker";
 
@@ -49,15 +50,15 @@ const same = (s: string): Voices => ({ holder: s, challenger: s, onlooker: s });
 const advice: Record<ConflictKind, Voices> = {
   exclusive_claim: {
     holder: "Finish or narrow your claim if {second} should go on, or tell its owner how long it takes.",
-    challenger: "Wait until {first} has let go, work on something else, or ask for an override.",
-    onlooker: "{second} waits for {first}. Whoever may override can let both go on.",
+    challenger: "Wait until {first} has released it, work on something else, or ask for an override.",
+    onlooker: "{second} waits for {first}. A person who may override can let both continue.",
   },
   edit_overlap: {
     holder: "Agree with the owner of {second} whose change goes first. Yours was there first.",
     challenger: "Wait until {first} has landed and rebase onto it, or agree on another order with its owner.",
     onlooker: "Git will stop where both changed the same lines. One of the two has to go first and the other rebase.",
   },
-  symbol_overlap: same("Agree on who changes the definition; whoever goes second reads the result as a whole."),
+  symbol_overlap: same("Agree on who changes the definition; the second one reads the result as a whole."),
   contract_overlap: same("Agree on the form of the contract before either lands."),
   contract_break: {
     holder: "Adapt to the new form, or ask the owner of {second} to keep the old one beside it for a while.",
@@ -73,7 +74,7 @@ const advice: Record<ConflictKind, Voices> = {
 /** One sentence on what to do, for a reader. */
 export function adviceFor(c: Conflict, part: Part): string {
   const words = advice[c.kind][part === "lead" ? "onlooker" : part];
-  return words.replaceAll("{first}", call(side(c, "holder"))).replaceAll("{second}", call(side(c, "challenger")));
+  return words.replaceAll("{first}", sideOf(side(c, "holder"))).replaceAll("{second}", sideOf(side(c, "challenger")));
 }
 
 export interface Order {
@@ -82,9 +83,9 @@ export interface Order {
   note: string;
 }
 
-/** Who had better go first: who was there first; of a break, who has to adapt to nothing. Null where no order helps. */
+/** Who had better go first: who was there first. Null where no order helps: nobody rebases onto another repository. */
 export function orderOf(c: Conflict): Order | null {
   const [a, b] = [side(c, "holder"), side(c, "challenger")];
-  if (!a?.user || !b?.user || c.kind === "path_overlap" || c.kind === "duplicate_work" || call(a) === call(b)) return null;
-  return { first: a, second: b, note: `${call(a)} (${a.user.name}) lands first; ${call(b)} (${b.user.name}) rebases onto it and goes second.` };
+  if (!a?.user || !b?.user || a.repo.id !== b.repo.id || c.kind === "path_overlap" || c.kind === "duplicate_work" || call(a) === call(b)) return null;
+  return { first: a, second: b, note: `${sideOf(a)} lands first; ${sideOf(b)} rebases onto it and goes second.` };
 }

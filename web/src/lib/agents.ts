@@ -1,19 +1,22 @@
 // What an agent is up to, worked out once from its session, its intent and the
 // conflicts it is in, for every page that shows agents.
 import type { Conflict, Intent, Session, User } from "../api/records";
-import { otherSide, place, weight } from "./conflict";
-import { conflictKind } from "./text";
+import { clashOf, weight } from "./conflict";
 
-/** In the order of trouble, the worst first. */
-export const states = ["blocked", "colliding", "waiting", "working", "idle"] as const;
-export type AgentState = (typeof states)[number];
+export type AgentState = Session["state"];
 
-export const stateText: Record<AgentState, { name: string; tone: "block" | "warn" | "info" | "good" | "quiet" }> = {
-  blocked: { name: "Blocked", tone: "block" },
-  colliding: { name: "Collides", tone: "warn" },
-  waiting: { name: "Waits", tone: "info" },
-  working: { name: "Working", tone: "good" },
-  idle: { name: "Idle", tone: "quiet" },
+/** In the order of trouble, the worst first. The server says which one an agent is in. */
+export const states: AgentState[] = ["blocked", "waits_for_person", "collides", "waits_for_other", "silent", "working", "stopped", "gone"];
+
+export const stateText: Record<AgentState, { name: string; count: string; tone: "block" | "warn" | "info" | "good" | "quiet" }> = {
+  blocked: { name: "Blocked", count: "blocked", tone: "block" },
+  waits_for_person: { name: "Asks", count: "wait for their person", tone: "warn" },
+  collides: { name: "Collides", count: "collide", tone: "warn" },
+  waits_for_other: { name: "Waits", count: "wait for other work", tone: "info" },
+  silent: { name: "Silent", count: "silent", tone: "quiet" },
+  working: { name: "Working", count: "working", tone: "good" },
+  stopped: { name: "Stopped", count: "stopped", tone: "quiet" },
+  gone: { name: "Gone", count: "gone", tone: "quiet" },
 };
 
 export interface Agent {
@@ -32,19 +35,15 @@ export interface Agent {
 
 const isParty = (c: Conflict, s: Session): boolean => c.parties.some((p) => p.session_id === s.id || (p.intent && p.intent.ref === s.intent?.ref));
 
-const holds = (c: Conflict, s: Session): boolean => c.parties.some((p) => p.role === "holder" && (p.session_id === s.id || (p.intent && p.intent.ref === s.intent?.ref)));
-
-function troubleOf(s: Session, intent: Intent | undefined, conflicts: Conflict[]): Pick<Agent, "state" | "why" | "whyRef" | "since"> {
-  const worst = conflicts[0];
-  const blockers = intent?.blocked_by ?? [];
-  const clash = (c: Conflict) => `${conflictKind[c.kind].name.toLowerCase()} with ${otherSide(c, s.id, s.intent?.ref)}${place(c)}`;
-  const quiet = s.status === "idle";
-  // Who holds something alone is in the other's way, not stopped.
-  const stopped = conflicts.find((c) => c.severity === "block" && !holds(c, s));
-  if (stopped) return { state: "blocked", why: clash(stopped), whyRef: stopped.ref, since: stopped.first_seen_at };
-  if (worst) return { state: "colliding", why: clash(worst), whyRef: worst.ref, since: worst.first_seen_at };
-  if (intent?.status === "blocked" || blockers.length > 0) return { state: "waiting", why: `waits for ${blockers.map((b) => b.ref).join(", ") || "another intent"}`, whyRef: blockers[0]?.ref ?? "", since: intent?.updated_at ?? s.last_heartbeat_at };
-  return { state: quiet ? "idle" : "working", why: "", whyRef: "", since: s.last_heartbeat_at };
+/** What is behind a state, names and titles first. */
+function whyOf(s: Session, byRef: Map<string, Intent>, conflicts: Conflict[]): string {
+  if (s.state === "silent") return "no hook since then, in the middle of a turn";
+  if (s.state === "waits_for_other") {
+    const other = s.state_ref ? byRef.get(s.state_ref) : undefined;
+    return other ? `waits for ${other.owner.name}'s “${other.title}”` : "waits for other work";
+  }
+  const c = conflicts.find((c) => c.ref === s.state_ref);
+  return c ? clashOf(c, s.id, s.intent?.ref) : "";
 }
 
 /** All agents, with what is known of each. */
@@ -68,7 +67,7 @@ export function agentsOf(sessions: Session[], intents: Intent[], conflicts: Conf
   return sessions.map((s) => {
     const mine = [...new Set([...(bySession.get(s.id) ?? []), ...((s.intent && byIntent.get(s.intent.ref)) ?? [])])].filter((c) => isParty(c, s)).sort((a, b) => weight[b.severity] - weight[a.severity] || b.first_seen_at.localeCompare(a.first_seen_at));
     const intent = s.intent ? byRef.get(s.intent.ref) : undefined;
-    return { id: s.id, session: s, user: s.user, intent, conflicts: mine, file: s.file ?? "", words: s.status_text ?? "", ...troubleOf(s, intent, mine) };
+    return { id: s.id, session: s, user: s.user, intent, conflicts: mine, file: s.file ?? "", words: s.status_text ?? "", state: s.state, since: s.state_since, whyRef: s.state_ref ?? "", why: whyOf(s, byRef, mine) };
   });
 }
 

@@ -1,17 +1,47 @@
 // What a conflict is about, for every page that shows one: how bad, between
 // whom, where, and which of them belong together.
 import type { Conflict, Evidence, Party, Severity } from "../api/records";
+import { conflictKind } from "./text";
 
 export const weight: Record<Severity, number> = { off: 0, info: 1, warn: 2, block: 3 };
 
 /** Whether a conflict asks for anything. Info is listed and never interrupts. */
 export const matters = (c: { severity: Severity }): boolean => weight[c.severity] >= weight.warn;
 
-const nameOf = (p: Party | undefined): string => p?.intent?.ref ?? p?.user?.name ?? p?.repo.full_name ?? "somebody";
+/** Keeps a name that runs from right to left from turning the sentence around it. */
+const apart = (s: string): string => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(s) ? `\u2068${s}\u2069` : s);
 
-/** Who the other side is, as seen from a session or an intent. */
-export function otherSide(c: Conflict, session: string, intent: string | undefined): string {
-  return nameOf(c.parties.find((p) => p.session_id !== session && (!intent || p.intent?.ref !== intent)) ?? c.parties[1]);
+/** A side as people call it: the person, or where nobody is, the repository. */
+export const whoOf = (p: Party | undefined): string => apart(p?.user?.name ?? p?.repo.full_name ?? "somebody");
+
+/** What a side works on, without its number. */
+export const workOf = (p: Party | undefined): string => apart(p?.intent?.title ?? p?.branch ?? "");
+
+/** A side by name and title, its number last: Lena's “Rotate tokens” (INT-1). */
+export function sideOf(p: Party | undefined): string {
+  if (!p) return "the other side";
+  const [who, work] = [whoOf(p), workOf(p)];
+  if (!p.user) return `the code of ${who}`;
+  return work ? `${who}'s “${work}”${p.intent ? ` (${p.intent.ref})` : ""}` : who;
+}
+
+const isSide = (p: Party, session: string, intent: string | undefined): boolean => p.session_id === session || Boolean(intent && p.intent?.ref === intent);
+
+/** What keeps an agent, in a few words: who, then what, then where. */
+export function clashOf(c: Conflict, session: string, intent: string | undefined): string {
+  const own = c.parties.find((p) => isSide(p, session, intent));
+  const other = c.parties.find((p) => p !== own);
+  const [who, work] = [own?.user && other?.user?.id === own.user.id ? "another agent of theirs" : whoOf(other), workOf(other)];
+  const on = work ? ` (“${work}”)` : "";
+  const where = placeOf(c);
+  switch (c.kind) {
+    case "exclusive_claim":
+      return own?.role === "holder" ? `${who} wants in${where && `: ${where}`}` : `${who} holds ${work ? `“${work}”` : where || "the place"}${work && where ? `: ${where}` : ""}`;
+    case "contract_break":
+      return own?.role === "challenger" ? `breaks ${where || "what is used"} for ${who}${on}` : `${who}${on} breaks ${where || "what it uses"}`;
+    default:
+      return `${conflictKind[c.kind].name.toLowerCase()} as ${who}${on}${where && `: ${where}`}`;
+  }
 }
 
 export interface Range {
@@ -61,13 +91,15 @@ export function joined(ranges: Range[]): Range[] {
 
 export const lines = (r: Range): string => (r.start === r.end ? `line ${r.start}` : `lines ${r.start}–${r.end}`);
 
-/** Where the sides meet, in a few words after the names of both. */
-export function place(c: Conflict): string {
-  const both = filesOf(c).flatMap((f) => f.both)[0];
-  if (both) return ` · ${lines(both)}`;
+/** Where the sides meet, as short as it can be said: a file and lines, a contract, a definition, a claimed place. */
+export function placeOf(c: Conflict): string {
+  const base = (path: string) => path.split("/").at(-1) ?? path;
+  const file = filesOf(c).find((f) => f.both.length > 0);
+  if (file) return `${base(file.path)} ${lines(file.both[0]!)}`;
   const e = c.evidence.find((e) => e.contract ?? e.symbol);
   const what = e?.contract ?? e?.symbol?.split("#").at(-1);
-  return what ? ` · ${what}` : "";
+  const path = c.evidence.find((e) => e.path)?.path;
+  return what ?? (path ? base(path) : (c.evidence.find((e) => e.selector)?.selector ?? ""));
 }
 
 /** All conflicts between the same two pieces of work. */
@@ -101,3 +133,34 @@ export function pairsOf(conflicts: Conflict[]): Pair[] {
 
 /** The one number of conflicts: pairs of work that collide so that somebody should care. Every page counts by this. */
 export const countOf = (conflicts: Conflict[]): number => pairsOf(conflicts.filter(matters)).length;
+
+/** What several pairs have in common: one claim that stops many, one break that hits many. */
+export interface Cause {
+  id: string;
+  text: string; // empty for a pair that stands alone
+  pairs: Pair[];
+}
+
+const party = (c: Conflict, role: Party["role"]): Party | undefined => c.parties.find((p) => p.role === role);
+const contractIn = (c: Conflict): string => c.evidence.find((e) => e.contract)?.contract ?? "";
+
+function causeKey(p: Pair): string {
+  const c = p.worst;
+  if (c.kind === "exclusive_claim") return `claim ${sideKey(party(c, "holder"))}`;
+  if (c.kind === "contract_break") return `break ${sideKey(party(c, "challenger"))} ${contractIn(c)}`;
+  return p.key;
+}
+
+function causeText(pairs: Pair[]): string {
+  const c = pairs[0]!.worst;
+  if (c.kind === "contract_break") return `${whoOf(party(c, "challenger"))} breaks ${contractIn(c) || "a contract"}: ${pairs.length} users are hit`;
+  const holder = party(c, "holder");
+  return `${whoOf(holder)} holds “${workOf(holder) || placeOf(c)}”: ${pairs.length} agents are stopped`;
+}
+
+/** Pairs by what they come from, in the order of the worst of each. */
+export function causesOf(pairs: Pair[]): Cause[] {
+  const causes = new Map<string, Pair[]>();
+  for (const p of pairs) causes.set(causeKey(p), [...(causes.get(causeKey(p)) ?? []), p]);
+  return [...causes].map(([id, list]) => ({ id, pairs: list, text: list.length > 1 ? causeText(list) : "" }));
+}

@@ -58,7 +58,7 @@ export function useDraft(key: string): [string, (text: string) => void, () => vo
   return [text, set, forget];
 }
 
-/** Whoever signs out leaves no words behind for the next on this machine. */
+/** Signing out removes the drafts: the next person on this machine must not see them. */
 export function forgetDrafts(): void {
   try {
     for (const k of Object.keys(localStorage)) if (k.startsWith(prefix)) localStorage.removeItem(k);

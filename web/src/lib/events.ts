@@ -20,6 +20,7 @@ export const words: Record<EventType, Words> = {
   "session.started": { did: "started a session", tone: "good" },
   "session.ended": { did: "ended a session" },
   "session.status": { did: "left a status" },
+  "session.turn": { did: "ended or began a turn" },
   "intent.drafted": { did: "began work" },
   "intent.declared": { did: "declared an intent", tone: "good" },
   "intent.updated": { did: "changed an intent" },
@@ -45,6 +46,7 @@ export const words: Record<EventType, Words> = {
   "hook.warned": { did: "was warned before an edit", tone: "warn" },
   "hook.unchecked": { did: "went on unchecked while svc did not answer", tone: "warn" },
   "hook.blocked": { did: "was stopped before an edit", tone: "block" },
+  "hook.stale_write": { did: "was stopped before undoing lines of others", tone: "block" },
   "message.sent": { did: "sent a message" },
   "message.acked": { did: "acknowledged a message" },
   "question.asked": { did: "asked a question", tone: "info" },
@@ -77,12 +79,47 @@ export const words: Record<EventType, Words> = {
   "signin.failed": { did: "failed to sign in", tone: "warn" },
 };
 
-/** What happened, with the small facts that the event carries. */
+/** Kinds of events to choose from. */
+export const kinds: Record<string, { label: string; types: (t: string) => boolean }> = {
+  work: { label: "Work", types: (t) => /^(intent|session|change)\./.test(t) },
+  conflicts: { label: "Conflicts", types: (t) => /^(conflict|hook)\./.test(t) },
+  talk: { label: "Messages", types: (t) => /^(message|question)\./.test(t) },
+  contracts: { label: "Contracts", types: (t) => t.startsWith("contract.") },
+  org: { label: "Org", types: (t) => /^(member|invite|token|policy|org|webhook|integration|digest|plan|billing|signin|repo|project)\./.test(t) },
+};
+export const typesOf = (kind: string): string | undefined => kinds[kind] && Object.keys(words).filter(kinds[kind].types).join(",");
+
+const most = 3; // objects that a sentence names
+const texts = (v: unknown): string[] => (Array.isArray(v) ? v.filter((x): x is string => typeof x === "string") : []);
+const listed = (names: string[]): string => (names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", "));
+
+const turns: Record<string, string> = { working: "works again", stopped: "ended its turn", waits_for_person: "asked its person" };
+
+/** What happened, with the objects that the event names. */
 export function sentence(e: Pick<Event, "type" | "payload">): string {
   const p = (e.payload ?? {}) as Record<string, unknown>;
   const w = words[e.type as EventType] ?? { did: e.type };
-  const facts = [p["previous_status"] && p["status"] ? `${String(p["previous_status"])} to ${String(p["status"])}` : p["status"], p["outcome"], p["kind"], p["role"], p["resolution"], typeof p["files"] === "number" ? plural(p["files"], "file") : null]
-    .filter((f): f is string => typeof f === "string")
-    .map((f) => f.replaceAll("_", " "));
+  const paths = listed(texts(p["paths"]));
+  switch (e.type) {
+    case "change.recorded":
+      return `changed ${paths || plural(Number(p["files"] ?? 1), "file")}`;
+    case "contract.changed":
+      return paths ? `${w.did} in ${paths}` : w.did;
+    case "session.turn":
+      return turns[String(p["state"])] ?? w.did;
+    case "session.status":
+      return "said"; // its words come after
+    case "message.sent":
+    case "conflict.detected":
+    case "conflict.updated":
+      return w.did; // what it is about comes after, with its kind
+    case "hook.blocked":
+    case "hook.warned": {
+      const about = [String(p["kind"] ?? "").replaceAll("_", " "), listed(texts(p["refs"]))].filter(Boolean).join(", ");
+      return about ? `${w.did} (${about})` : w.did;
+    }
+  }
+  const moved = p["previous_status"] && p["status"] && p["previous_status"] !== p["status"] ? `${String(p["previous_status"])} to ${String(p["status"])}` : p["previous_status"] ? null : p["status"];
+  const facts = [moved, p["outcome"], p["kind"], p["role"], p["resolution"], typeof p["files"] === "number" ? plural(p["files"], "file") : null].filter((f): f is string => typeof f === "string").map((f) => f.replaceAll("_", " "));
   return facts.length ? `${w.did} (${facts.join(", ")})` : w.did;
 }

@@ -14,7 +14,7 @@ const touches: Record<string, string[]> = {
   intent: ["intents", "intent", "sessions", "conflicts", "attention"],
   change: ["intents", "intent", "sessions"],
   contract: ["contracts"],
-  conflict: ["conflicts", "conflict", "attention", "intent"],
+  conflict: ["conflicts", "conflict", "attention", "intent", "sessions"],
   hook: [],
   message: ["conversations", "messages", "attention"],
   question: ["conversations", "messages", "attention"],

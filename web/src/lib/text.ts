@@ -88,7 +88,7 @@ export const actionText: Record<ConflictAction, { verb: string; past: string; he
   propose_sequence: { verb: "Propose an order", past: "proposed an order", help: "Say who goes first. The note goes to the other side.", noteHint: "For example: I merge mine today, then you rebase." },
   will_rebase: { verb: "I will rebase", past: "will rebase", help: "Promise to rebase onto the other side's work.", noteHint: "When?" },
   resolved: { verb: "Mark resolved", past: "marked it resolved", help: "The collision is settled.", noteHint: "How was it settled?" },
-  false_positive: { verb: "Not a conflict", past: "called it a false alarm", help: "Close it and never raise this one again.", noteHint: "Why is it harmless?" },
+  false_positive: { verb: "False alarm", past: "called it a false alarm", help: "Close it and never raise this one again.", noteHint: "Why is it harmless?" },
   request_override: { verb: "Ask for an override", past: "asked for an override", help: "Ask a person who may to let both sides go on.", noteHint: "Why should both go on?" },
 };
 

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { IconArrowsSplit, IconFileCode, IconMessage, IconMessageQuestion, IconRobot, IconSearch, IconTargetArrow, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconFileCode, IconMessage, IconMessageQuestion, IconRobot, IconSearch, IconTargetArrow, type Icon } from "../ui/icons.gen";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { ConflictKind, SearchHit } from "../api/records";
@@ -12,7 +12,7 @@ import { ChoiceFilter, RepoFilter } from "../ui/Filters";
 import { Empty, Load, Page, Section } from "../ui/page";
 import { moveFocus } from "../ui/VirtualRows";
 
-const kinds: Record<string, { label: string; icon: TablerIcon }> = {
+const kinds: Record<string, { label: string; icon: Icon }> = {
   intents: { label: "Intents", icon: IconTargetArrow },
   conflicts: { label: "Conflicts", icon: IconArrowsSplit },
   messages: { label: "Messages", icon: IconMessage },

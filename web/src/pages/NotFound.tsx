@@ -1,4 +1,4 @@
-import { IconCompassOff } from "@tabler/icons-react";
+import { IconCompassOff } from "../ui/icons.gen";
 import { Link } from "wouter";
 import { Empty, Page } from "../ui/page";
 

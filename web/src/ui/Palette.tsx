@@ -2,7 +2,7 @@
 // finds, from the keyboard.
 import { Modal } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconArrowRight, IconCornerDownLeft, IconFolder, IconHash, IconMoon, IconSearch, IconTargetArrow, IconTerminal2, IconUser, IconUserPlus, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowRight, IconCornerDownLeft, IconFolder, IconHash, IconMoon, IconSearch, IconTargetArrow, IconTerminal2, IconUser, IconUserPlus, type Icon } from "./icons.gen";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useMantineColorScheme } from "@mantine/core";
@@ -15,7 +15,7 @@ interface Choice {
   id: string;
   label: string;
   hint: string;
-  icon: TablerIcon;
+  icon: Icon;
   go: () => void;
 }
 

@@ -1,7 +1,7 @@
 // The frame around every page: navigation, org, connection, palette.
 import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "@tabler/icons-react";
+import { IconBell, IconCheck, IconChevronDown, IconDots, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSettings, IconSun } from "./icons.gen";
 import { Suspense, useCallback, useEffect, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { later } from "../lib/lazy";
@@ -165,6 +165,15 @@ function enterRows(e: KeyboardEvent): boolean {
   return Boolean(first);
 }
 
+/** Sends the form that somebody writes in, wherever it is. */
+function sendForm(e: KeyboardEvent): void {
+  const form = e.defaultPrevented ? null : (e.target as HTMLElement).closest("form");
+  const button = form?.querySelector<HTMLButtonElement>('button[type="submit"]');
+  if (!form || !button || button.disabled) return;
+  e.preventDefault();
+  form.requestSubmit(button);
+}
+
 /** g then a letter goes to a page; / opens the palette; ? shows the keys. */
 function useShortcuts(openPalette: () => void, showKeys: () => void) {
   const [, navigate] = useLocation();
@@ -177,6 +186,7 @@ function useShortcuts(openPalette: () => void, showKeys: () => void) {
         openPalette();
         return;
       }
+      if ((e.ctrlKey || e.metaKey) && e.key === "Enter") return sendForm(e);
       if (e.ctrlKey || e.metaKey || e.altKey || el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) || document.querySelector('[role="dialog"]')) return;
       if (e.key === "/") {
         e.preventDefault();

@@ -7,7 +7,7 @@ import {
   IconHandStop,
   IconInfoCircleFilled,
   IconPointFilled,
-} from "@tabler/icons-react";
+} from "./icons.gen";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import type { ConflictStatus, IntentStatus, SessionStatus, Severity } from "../api/records";

@@ -1,10 +1,10 @@
 // The pages that the navigation, the palette and the keys go to.
-import { IconActivity, IconArrowsSplit, IconChartBar, IconFolders, IconHistory, IconMessages, IconRadar2, IconSettings, IconTargetArrow, IconTrophy, type TablerIcon } from "@tabler/icons-react";
+import { IconActivity, IconArrowsSplit, IconChartBar, IconFolders, IconHistory, IconMessages, IconRadar2, IconSettings, IconTargetArrow, IconTrophy, type Icon } from "./icons.gen";
 
 export interface NavItem {
   href: string;
   label: string;
-  icon: TablerIcon;
+  icon: Icon;
   key: string; // pressed after g
 }
 

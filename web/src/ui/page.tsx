@@ -1,6 +1,6 @@
 // What every page has: a head, and the three states of data that is not there.
 import { Button, Loader } from "@mantine/core";
-import { IconCloudOff, IconLock, IconMoodEmpty } from "@tabler/icons-react";
+import { IconCloudOff, IconLock, IconMoodEmpty } from "./icons.gen";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Component, useEffect, useRef, useState, type ReactNode } from "react";
 import { Problem } from "../api/client";
@@ -23,9 +23,9 @@ export function Page({ title, sub, actions, children, wide = false, tight = fals
   );
 }
 
-export function Section({ title, sub, actions, children, pad = true }: { title?: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; pad?: boolean }) {
+export function Section({ id, title, sub, actions, children, pad = true }: { id?: string; title?: string; sub?: ReactNode; actions?: ReactNode; children: ReactNode; pad?: boolean }) {
   return (
-    <section className="card">
+    <section className="card" id={id}>
       {(title || actions) && (
         <div className="card-head">
           <div className="grow">
@@ -124,7 +124,7 @@ function PartMissing() {
     void look();
     return () => clearTimeout(timer);
   }, []);
-  return <Failed error={down ? new Problem(0, "offline", "") : new Error("A part of this page did not load. It is loaded anew in a moment; what you typed is kept.")} retry={() => location.reload()} />;
+  return <Failed error={down ? new Problem(0, "offline", "") : new Error("A part of this page did not load. It reloads in a moment; what you typed is kept.")} retry={() => location.reload()} />;
 }
 
 /** Catches what a page throws while it draws, so that the rest stays usable. */

@@ -1,5 +1,5 @@
 // Short notices about what an action did.
-import { IconAlertCircle, IconCheck, IconX } from "@tabler/icons-react";
+import { IconAlertCircle, IconCheck, IconX } from "./icons.gen";
 import { useSyncExternalStore } from "react";
 import { Problem } from "../api/client";
 

@@ -2,6 +2,8 @@ package term
 
 import (
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -39,9 +41,36 @@ fi
 COMP_WORDBREAKS=${COMP_WORDBREAKS//@}
 `
 
-// Choices offers fixed values for a flag.
+// Choices offers fixed values for a flag, after a comma the next of several.
 func Choices(cmd *cobra.Command, flag string, values ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	ChoicesOf(cmd, flag, func() []string { return values })
+}
+
+// ChoicesOf is Choices with values that cost something to list.
+func ChoicesOf(cmd *cobra.Command, flag string, values func() []string) {
+	offer := func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, v := range values() {
+			if strings.HasPrefix(before+v, typed) {
+				out = append(out, before+v)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
 		panic(err) // there is no such flag
+	}
+}
+
+// Then offers fixed values for the second argument, after what the command
+// offers for the first.
+func Then(cmd *cobra.Command, values ...string) {
+	first := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 1 {
+			return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, prefix) }),
+				cobra.ShellCompDirectiveNoFileComp
+		}
+		return first(cmd, args, prefix)
 	}
 }

@@ -30,7 +30,7 @@ func (e *Exit) Error() string {
 	return e.Err.Error()
 }
 
-// Usagef is an error of whoever typed the command.
+// Usagef is an error in how a command was typed.
 func Usagef(format string, args ...any) error {
 	return &Exit{ExitUsage, fmt.Errorf(format, args...)}
 }

@@ -100,14 +100,15 @@ func Places(title string, more ...int) grid.Column {
 }
 
 // Table prints rows in columns that fit the terminal; into a pipe they go
-// whole. Cells must be clean and in one line.
+// whole. Columns that are never cut, since people type what stands in them, may
+// go beyond its edge. Cells must be clean and in one line.
 func (a *Screen) Table(columns []grid.Column, rows [][]string) {
-	width := a.Terminal.Columns
-	wide := grid.Fit(columns, rows, width)
+	wide := grid.Fit(columns, rows, a.Terminal.Columns)
+	end := max(a.Terminal.Columns, grid.Whole(columns, wide))
 	for _, r := range rows {
 		line := strings.TrimRight(grid.Line(columns, wide, r), " ")
-		if width > 0 {
-			line = grid.Cut(line, width, false)
+		if a.Terminal.Columns > 0 {
+			line = grid.Cut(line, end, false)
 		}
 		fmt.Fprintln(a.Stdout, line)
 	}

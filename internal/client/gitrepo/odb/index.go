@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // errIndex means that only git can read an index: it is damaged, of a version
@@ -13,14 +16,14 @@ var errIndex = errors.New("an index that only git reads")
 // Index returns the paths in an index, each once, in git's order. Ids in it have
 // width bytes.
 func Index(file string, width int) ([]string, error) {
-	data, err := ReadFile(file, MaxIndex)
+	data, err := plain.ReadHere(file, MaxIndex)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) < 12 || string(data[:4]) != "DIRC" {
 		return nil, errIndex
 	}
-	in := indexReader{data: data, at: 12, version: binary.BigEndian.Uint32(data[4:]), width: width}
+	in := indexReader{data: data, text: string(data), at: 12, version: binary.BigEndian.Uint32(data[4:]), width: width}
 	count := binary.BigEndian.Uint32(data[8:])
 	if in.version < 2 || in.version > 4 || int64(count)*62 > int64(len(data)) && in.version < 4 {
 		return nil, errIndex
@@ -57,6 +60,7 @@ func (in *indexReader) elsewhere() bool {
 // An indexReader goes through the entries.
 type indexReader struct {
 	data    []byte
+	text    string // the same: names are parts of it, not copies
 	at      int
 	version uint32
 	width   int
@@ -76,11 +80,11 @@ func (in *indexReader) entry() (string, bool) {
 	if in.version == 4 {
 		return in.compressed(at)
 	}
-	end := bytes.IndexByte(in.data[min(at, len(in.data)):], 0)
+	end := strings.IndexByte(in.text[min(at, len(in.text)):], 0)
 	if end <= 0 {
 		return "", false
 	}
-	name := string(in.data[at : at+end])
+	name := in.text[at : at+end]
 	in.at = start + (at+end-start+8)&^7 // one to eight zeros fill it up
 	return name, in.at <= len(in.data)
 }

@@ -10,21 +10,21 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A pack is a file of many objects and the index beside it.
 type pack struct {
 	name  string // without .idx and .pack
 	width int
-	index int // open file, -1 before
-	data  int
+	index *plain.File // nil before they are opened
+	data  *plain.File
 	bad   bool
 	fan   [256]uint32
-	size  int64
 }
 
 // Kinds of objects in packs.
@@ -50,7 +50,7 @@ func (s *Store) list() {
 	}
 	var all []found
 	for _, dir := range s.dirs {
-		entries, err := os.ReadDir(filepath.Join(dir, "pack"))
+		entries, err := plain.List(filepath.Join(dir, "pack"))
 		if err != nil {
 			continue
 		}
@@ -59,7 +59,7 @@ func (s *Store) list() {
 			if !ok || !e.Type().IsRegular() {
 				continue
 			}
-			f := found{pack: &pack{name: filepath.Join(dir, "pack", base), width: s.width, index: -1, data: -1}}
+			f := found{pack: &pack{name: filepath.Join(dir, "pack", base), width: s.width}}
 			if info, err := e.Info(); err == nil {
 				f.at = info.ModTime().UnixNano()
 			}
@@ -74,36 +74,36 @@ func (s *Store) list() {
 
 // open gets the index ready.
 func (p *pack) open() bool {
-	if p.bad || p.index >= 0 {
+	if p.bad || p.index != nil {
 		return !p.bad
 	}
 	p.bad = true
-	fd, size, err := openPlain(p.name+".idx", math.MaxInt64)
+	index, err := plain.Open(p.name+".idx", math.MaxInt64)
 	if err != nil {
 		return false
 	}
 	head := make([]byte, 8+256*4)
-	if _, err := readAt(fd, head, 0); err != nil || string(head[:8]) != "\xfftOc\x00\x00\x00\x02" {
-		closePlain(fd)
+	if _, err := index.ReadAt(head, 0); err != nil || string(head[:8]) != "\xfftOc\x00\x00\x00\x02" {
+		index.Close()
 		return false
 	}
 	for i := range p.fan {
 		p.fan[i] = binary.BigEndian.Uint32(head[8+4*i:])
 		if i > 0 && p.fan[i] < p.fan[i-1] {
-			closePlain(fd)
+			index.Close()
 			return false
 		}
 	}
-	p.index, p.size, p.bad = fd, size, false
+	p.index, p.bad = index, false
 	return true
 }
 
 func (p *pack) close() {
-	if p.index >= 0 {
-		closePlain(p.index)
+	if p.index != nil {
+		p.index.Close()
 	}
-	if p.data >= 0 {
-		closePlain(p.data)
+	if p.data != nil {
+		p.data.Close()
 	}
 }
 
@@ -119,11 +119,11 @@ func (p *pack) find(name []byte) (int64, bool) {
 	hi, all := p.fan[name[0]], int64(p.fan[255])
 	width := int64(p.width)
 	const table = 8 + 256*4
-	if lo >= hi || table+all*(width+8) > p.size {
+	if lo >= hi || table+all*(width+8) > p.index.Size || int64(hi-lo)*width > maxFan {
 		return 0, false
 	}
 	names := make([]byte, int64(hi-lo)*width)
-	if _, err := readAt(p.index, names, table+int64(lo)*width); err != nil {
+	if _, err := p.index.ReadAt(names, table+int64(lo)*width); err != nil {
 		return 0, false
 	}
 	i, found := search(names, name, p.width)
@@ -132,14 +132,14 @@ func (p *pack) find(name []byte) (int64, bool) {
 	}
 	var word [8]byte
 	offsets := table + all*(width+4) // after names and checksums
-	if _, err := readAt(p.index, word[:4], offsets+4*(int64(lo)+int64(i))); err != nil {
+	if _, err := p.index.ReadAt(word[:4], offsets+4*(int64(lo)+int64(i))); err != nil {
 		return 0, false
 	}
 	small := binary.BigEndian.Uint32(word[:4])
 	if small&0x80000000 == 0 {
 		return int64(small), true
 	}
-	if _, err := readAt(p.index, word[:], offsets+4*all+8*int64(small&0x7fffffff)); err != nil {
+	if _, err := p.index.ReadAt(word[:], offsets+4*all+8*int64(small&0x7fffffff)); err != nil {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint64(word[:])), true
@@ -167,13 +167,12 @@ func (s *Store) packed(p *pack, offset, limit int64, depth int) (kind int, data 
 	if depth > maxChain {
 		return 0, nil, fmt.Errorf("%s: %w", p.name, errObject)
 	}
-	if p.data < 0 {
-		if p.data, _, err = openPlain(p.name+".pack", math.MaxInt64); err != nil {
-			p.data = -1
+	if p.data == nil {
+		if p.data, err = plain.Open(p.name+".pack", math.MaxInt64); err != nil {
 			return 0, nil, err
 		}
 	}
-	in := &packReader{fd: p.data, at: offset}
+	in := &packReader{in: p.data, at: offset}
 	kind, size, err := in.header()
 	if err != nil {
 		return 0, nil, fmt.Errorf("%s: %w", p.name, errObject)
@@ -289,7 +288,7 @@ func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 
 // A packReader reads a pack from an offset on.
 type packReader struct {
-	fd  int
+	in  *plain.File
 	at  int64 // of what is after buf
 	buf []byte
 	mem [4096]byte
@@ -299,7 +298,7 @@ func (r *packReader) fill() error {
 	if len(r.buf) > 0 {
 		return nil
 	}
-	n, err := readAt(r.fd, r.mem[:], r.at)
+	n, err := r.in.ReadAt(r.mem[:], r.at)
 	if n == 0 {
 		if err == nil {
 			err = io.ErrUnexpectedEOF

@@ -1,16 +1,13 @@
 package odb
 
 import (
-	"errors"
-	"math"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
-// ErrNotPlain is returned for a file that is not an ordinary one, or larger
-// than it can sensibly be. Whoever made a working copy chose what lies in its
-// .git folder: a pipe there would keep us waiting, a link lead us elsewhere,
-// a huge file fill our memory.
-var ErrNotPlain = errors.New("not a plain file of a sensible size")
+// Whoever made a working copy chose what lies in its .git folder: a pipe there
+// would keep us waiting, a link lead us elsewhere, a huge file fill our memory.
 
 // Limits of what is read of a git folder.
 const (
@@ -18,26 +15,15 @@ const (
 	MaxText  = 1 << 20   // config, exclude, attributes
 	maxRefs  = 64 << 20  // packed-refs
 	MaxIndex = 512 << 20 // about five million files
+	maxFan   = 64 << 20  // names of a pack that begin with the same byte
 )
 
 // ReadLine returns the first line of a small file, or "".
 func ReadLine(name string) string {
-	data, err := ReadFile(name, maxLine)
+	data, err := plain.ReadHere(name, maxLine)
 	if err != nil {
 		return ""
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	return strings.TrimSpace(line)
-}
-
-// ReadEnd returns the last bytes of a file, at most limit.
-func ReadEnd(name string, limit int64) ([]byte, error) {
-	fd, size, err := openPlain(name, math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	defer closePlain(fd)
-	data := make([]byte, min(size, limit))
-	_, err = readAt(fd, data, size-int64(len(data)))
-	return data, err
 }

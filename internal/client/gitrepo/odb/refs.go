@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path/filepath"
 	"strings"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // Refs are the references of a worktree.
@@ -38,7 +40,7 @@ func (r Refs) Commit(name string) string {
 // packed looks name up in packed-refs, where git moves references that do
 // not change often.
 func (r Refs) packed(name string) string {
-	data, err := ReadFile(filepath.Join(r.Common, "packed-refs"), maxRefs)
+	data, err := plain.ReadHere(filepath.Join(r.Common, "packed-refs"), maxRefs)
 	if err != nil {
 		return ""
 	}

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Store reads objects straight from the files of a repository, without
@@ -70,7 +72,7 @@ func (s *Store) add(dir string, depth int) {
 	if depth == 0 {
 		return
 	}
-	data, err := ReadFile(filepath.Join(dir, "info", "alternates"), MaxText)
+	data, err := plain.ReadHere(filepath.Join(dir, "info", "alternates"), MaxText)
 	if err != nil {
 		return
 	}
@@ -167,8 +169,8 @@ func (l *loose) read(name string, limit int64) (kind string, data []byte, err er
 
 // readLoose reads an object in a file of its own.
 func readLoose(name string, limit int64) (kind string, data []byte, err error) {
-	raw, err := ReadFile(name, limit+limit/8+1024)
-	if errors.Is(err, ErrNotPlain) {
+	raw, err := plain.ReadHere(name, limit+limit/8+1024)
+	if errors.Is(err, plain.ErrNotPlain) {
 		return "", nil, fmt.Errorf("%s: %w", name, ErrTooLarge)
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -36,6 +37,7 @@ type Client struct {
 	// Edge is the resident process on this machine that answers for the server,
 	// and EdgeKey what opens its door. Without one the server is asked.
 	Edge, EdgeKey string
+	Brief         bool // give a connection little time: nobody was there of late
 
 	mu    sync.Mutex
 	idle  *connection
@@ -46,17 +48,18 @@ type Client struct {
 // server that is away costs less than one that is slow. It leaves room for a
 // lost packet to be sent again. What an agent waits for may use up its time: a
 // long way is no outage.
-var connectTimeout = patience.Of(1200 * time.Millisecond)
+const connectTimeout = 1200 * time.Millisecond
+
+// briefTimeout is what a server gets that was away a moment ago: enough for one
+// on another continent that is back.
+const briefTimeout = 200 * time.Millisecond
 
 // maxReply bounds what is read of an answer.
 const maxReply = 1 << 20
 
 // Evaluate asks about one event: the edge, and without one the service.
 func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookReply, error) {
-	body, err := encode(in)
-	if err != nil {
-		return wire.HookReply{}, err
-	}
+	body := encode(in)
 	if c.Edge != "" {
 		if reply, err := c.askEdge(ctx, body); !errors.Is(err, errNoEdge) {
 			return reply, err
@@ -79,13 +82,24 @@ func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookRe
 func read(data []byte, res *http.Response) (wire.HookReply, error) {
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return wire.HookReply{}, fmt.Errorf("the server sends us on to %s: log in there with svc login --server",
-			excerpt.Text(res.Header.Get("Location"), 200))
+		return wire.HookReply{}, &Fault{"redirects to " + excerpt.Text(res.Header.Get("Location"), 200) + "; if it moved, run svc login --server"}
+	case res.StatusCode == http.StatusUnauthorized:
+		return wire.HookReply{}, &Fault{"no longer accepts this login; run svc login"}
 	case res.StatusCode != http.StatusOK:
 		return wire.HookReply{}, fmt.Errorf("the service answered %d %s", res.StatusCode, problemDetail(data))
 	}
-	return decode(data)
+	reply, err := decode(data)
+	if err != nil {
+		return reply, &Fault{"is answered for by somebody else, such as a network's sign-in page"}
+	}
+	return reply, nil
 }
+
+// A Fault is what is wrong with a server that somebody answered for, in words
+// that follow its name.
+type Fault struct{ Words string }
+
+func (f *Fault) Error() string { return "the server " + f.Words }
 
 func (c *Client) request(ctx context.Context, server string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))
@@ -196,16 +210,20 @@ func (c *Client) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 	if u.Scheme == "https" {
 		return c.dialTLS(ctx, address, u.Hostname())
 	}
-	return dialTCP(ctx, address)
+	return c.dialTCP(ctx, address)
 }
 
 // dialTCP connects. Where nobody has answered in time, nothing is known of a
 // server: that is another error than an answer that came late.
-func dialTCP(ctx context.Context, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: connectTimeout, KeepAlive: -1}
+func (c *Client) dialTCP(ctx context.Context, address string) (net.Conn, error) {
+	limit := connectTimeout
+	if c.Brief {
+		limit = briefTimeout
+	}
+	d := net.Dialer{Timeout: patience.Of(limit), KeepAlive: -1}
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("no connection to %s in time: %v", address, err)
+		return nil, fmt.Errorf("%w to %s: %v", spool.ErrDead, address, err)
 	}
 	return conn, err
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/badline"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -87,7 +88,7 @@ func TestTheEdgeIsAskedFirst(t *testing.T) {
 		w.Header().Set(wire.EdgeAnswer, string(wire.EdgeDecided))
 		_, _ = io.WriteString(w, `{"decision":"block","reason":"taken"}`)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	c := &Client{Server: server.URL, Token: "t", Getenv: none, Edge: edge.URL, EdgeKey: "k"}
 	defer c.Close()

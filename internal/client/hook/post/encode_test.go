@@ -16,11 +16,7 @@ import (
 func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := rapid.Make[wire.HookRequest]().Draw(t, "request")
-		req.LineMaps = nil
-		got, err := encode(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := encode(req)
 		want, err := json.Marshal(req)
 		if err != nil {
 			t.Fatal(err)
@@ -34,14 +30,15 @@ func TestEncodeAgreesWithTheStandardLibrary(t *testing.T) {
 		}
 		dropEmpty(b)
 		dropEmpty(a)
-		if diff := cmp.Diff(b, a); diff != "" {
-			t.Errorf("-standard +ours\n%s", diff)
+		if !reflect.DeepEqual(b, a) { // cmp takes five times as long to find no difference
+			t.Errorf("-standard +ours\n%s", cmp.Diff(b, a))
 		}
 	})
 }
 
 // dropEmpty takes out the lists that the standard library writes as null.
 func dropEmpty(v any) {
+	dropLists(v.(map[string]any))
 	if analysis, ok := v.(map[string]any)["analysis"].(map[string]any); ok {
 		dropLists(analysis)
 	}
@@ -61,7 +58,7 @@ func dropLists(v map[string]any) {
 			}
 		}
 		switch key {
-		case "files", "hunks", "symbols", "contracts", "references":
+		case "files", "hunks", "symbols", "contracts", "references", "shifts":
 			if x == nil || isList && len(list) == 0 {
 				delete(v, key)
 			}
@@ -71,11 +68,7 @@ func dropLists(v map[string]any) {
 
 func TestEveryFieldIsEncoded(t *testing.T) {
 	req := filled(reflect.TypeFor[wire.HookRequest]()).Interface().(wire.HookRequest)
-	req.LineMaps = nil
-	got, err := encode(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := encode(req)
 	var back wire.HookRequest
 	if err := json.Unmarshal(got, &back); err != nil {
 		t.Fatal(err)
@@ -97,7 +90,6 @@ func TestEveryFieldIsDecoded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Intent.Number, want.Conflicts[0].Number, want.Conflicts[0].Kind = 0, 0, "" // a hook names things by ref
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-sent +read\n%s", diff)
 	}

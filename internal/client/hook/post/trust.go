@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // Parsing the system's root store costs more than all the rest of a hook. So
@@ -25,13 +26,16 @@ const authorityAge = 7 * 24 * time.Hour
 func (c *Client) dialTLS(ctx context.Context, address, name string) (net.Conn, error) {
 	file := c.authorityFile(address)
 	if roots := readAuthority(file); roots != nil {
-		conn, err := handshake(ctx, address, name, roots)
+		conn, err := c.handshake(ctx, address, name, roots)
 		var bad *tls.CertificateVerificationError
 		if err == nil || !errors.As(err, &bad) {
 			return conn, err
 		}
 	}
-	conn, err := handshake(ctx, address, name, nil)
+	conn, err := c.handshake(ctx, address, name, nil)
+	if bad := (*tls.CertificateVerificationError)(nil); errors.As(err, &bad) {
+		return nil, &Fault{"shows a certificate that this machine does not trust"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +45,8 @@ func (c *Client) dialTLS(ctx context.Context, address, name string) (net.Conn, e
 	return conn, nil
 }
 
-func handshake(ctx context.Context, address, name string, roots *x509.CertPool) (*tls.Conn, error) {
-	raw, err := dialTCP(ctx, address)
+func (c *Client) handshake(ctx context.Context, address, name string, roots *x509.CertPool) (*tls.Conn, error) {
+	raw, err := c.dialTCP(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +72,11 @@ func readAuthority(file string) *x509.CertPool {
 	if file == "" {
 		return nil
 	}
-	info, err := os.Stat(file)
+	info, err := os.Lstat(file)
 	if err != nil || time.Since(info.ModTime()) > authorityAge {
 		return nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := plain.ReadHere(file, plain.State)
 	if err != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@
 package record
 
 import (
-	"bufio"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Record is of one working copy, for one service.
@@ -22,6 +22,7 @@ type Record struct {
 	Base  string           // what the files were compared with
 	Files map[string]State // of those that differed from base, by path
 	lines int              // that the file has
+	seen  []string         // what Unsent has read
 }
 
 // A State of a file is its stamp, and the mark of the session that told it.
@@ -41,25 +42,32 @@ func Read(file string) *Record {
 	if rec.file == "" {
 		return rec
 	}
-	f, err := os.Open(rec.file)
+	data, err := plain.ReadHere(rec.file, plain.Record)
 	if err != nil {
 		return rec
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for ; lines.Scan(); rec.lines++ {
-		path, rest, ok := strings.Cut(lines.Text(), "\t")
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		path, rest, ok := strings.Cut(line, "\t")
 		switch {
 		case rec.lines == 0:
-			rec.Base = lines.Text()
+			rec.Base = line
 		case ok:
 			stamp, by, _ := strings.Cut(rest, "\t")
 			rec.Files[path] = State{stamp, by}
 		default:
 			delete(rec.Files, path)
 		}
+		rec.lines++
 	}
 	return rec
+}
+
+// Again reads the record anew. What it has said is unsent still is what it said.
+func (rec *Record) Again() *Record {
+	now := Read(rec.file)
+	now.seen = rec.seen
+	return now
 }
 
 // File is where it lies; "" where it cannot be kept.
@@ -117,7 +125,7 @@ func (rec *Record) Change(now map[string]State) {
 }
 
 func (rec *Record) add(lines string) error {
-	f, err := os.OpenFile(rec.file, os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := plain.Handle(rec.file, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -131,5 +139,5 @@ func Stamp(root, path string) string {
 	if err != nil {
 		return "gone"
 	}
-	return strconv.FormatInt(ChangedAt(info).UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + info.Mode().String()
+	return strconv.FormatInt(plain.ChangedAt(info).UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + "." + info.Mode().String()
 }

@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	_ "github.com/svc-hq/svc/internal/chance"
+	"pgregory.net/rapid"
 )
 
 // A record is added to and made anew; whichever, it says what was told last and

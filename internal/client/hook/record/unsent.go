@@ -3,9 +3,13 @@ package record
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/patience"
+	"github.com/svc-hq/svc/internal/client/plain"
 	"github.com/svc-hq/svc/internal/client/presence"
 )
 
@@ -28,16 +32,30 @@ func (rec *Record) HasUnsent() bool {
 // get through, by path.
 func (rec *Record) Unsent() map[string]Owner {
 	out := map[string]Owner{}
-	data, err := os.ReadFile(rec.unsentFile())
-	if err != nil {
-		return out
-	}
-	for line := range strings.Lines(string(data)) {
-		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 4 {
-			out[f[3]] = Owner{f[0], f[1], f[2]}
+	rec.seen = rec.unsentLines()
+	for _, line := range rec.seen {
+		if who, path := parseUnsent(line); path != "" {
+			out[path] = who
 		}
 	}
 	return out
+}
+
+func (rec *Record) unsentLines() []string {
+	data, err := plain.ReadHere(rec.unsentFile(), plain.Record)
+	if err != nil {
+		return nil
+	}
+	return slices.Collect(strings.Lines(string(data)))
+}
+
+// parseUnsent reads a line. One without a path says that there is something to
+// tell, of whatever file.
+func parseUnsent(line string) (who Owner, path string) {
+	if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 4 {
+		return Owner{f[0], f[1], f[2]}, f[3]
+	}
+	return Owner{}, ""
 }
 
 // unsentLine is the line that says who wrote a file.
@@ -51,32 +69,68 @@ func (rec *Record) AddUnsent(who Owner, paths []string) error {
 		return nil
 	}
 	var b strings.Builder
+	if len(paths) == 0 {
+		b.WriteString(who.unsentLine(""))
+	}
 	for _, p := range paths {
 		if line := who.unsentLine(p); strings.Count(line, "\t") == 3 && strings.Count(line, "\n") == 1 {
 			b.WriteString(line)
 		}
 	}
+	if err := os.MkdirAll(filepath.Dir(rec.file), 0o700); err != nil {
+		return err
+	}
+	if lock, ok := rec.lockUnsent(); ok { // without it a line may be lost, which the tree then tells
+		defer lock.Close()
+	}
 	return spool.Append(rec.unsentFile(), b.String())
 }
 
-// Sent forgets who wrote the files that the service was told of now.
-func (rec *Record) Sent(paths []string) {
-	unsent := rec.Unsent()
-	if len(unsent) == 0 {
-		return
-	}
-	for _, p := range paths {
-		delete(unsent, p)
-	}
-	var b strings.Builder
-	for p, who := range unsent {
-		b.WriteString(who.unsentLine(p))
-	}
-	_ = spool.Replace(rec.unsentFile(), []byte(b.String()))
+// unsentWait is how long a hook waits for another that changes the same notes.
+const unsentWait = 100 * time.Millisecond
+
+func (rec *Record) lockUnsent() (*os.File, bool) {
+	return plain.LockWithin(rec.unsentFile()+".lock", patience.Of(unsentWait))
 }
 
-// AllSent tells that nothing is left to tell.
-func (rec *Record) AllSent() { _ = os.Remove(rec.unsentFile()) }
+// Sent forgets who wrote the files that the service was told of now, as far as
+// Unsent has returned it: what was added since is still to be told.
+func (rec *Record) Sent(paths []string) {
+	rec.forget(func(path string) bool { return slices.Contains(paths, path) })
+}
+
+// AllSent forgets all that Unsent has returned.
+func (rec *Record) AllSent() { rec.forget(func(string) bool { return true }) }
+
+func (rec *Record) forget(told func(path string) bool) {
+	if !rec.HasUnsent() {
+		return
+	}
+	lock, ok := rec.lockUnsent()
+	if !ok {
+		return // another time: to tell twice does no harm
+	}
+	defer lock.Close()
+	gone := map[string]int{}
+	for _, line := range rec.seen {
+		if _, path := parseUnsent(line); told(path) {
+			gone[line]++
+		}
+	}
+	var stay strings.Builder
+	for _, line := range rec.unsentLines() {
+		if gone[line] > 0 {
+			gone[line]--
+		} else {
+			stay.WriteString(line)
+		}
+	}
+	if stay.Len() == 0 {
+		_ = os.RemoveAll(rec.unsentFile()) // a folder, if somebody put one there
+		return
+	}
+	_ = spool.Replace(rec.unsentFile(), []byte(stay.String()))
+}
 
 // LeaveUnsent has the next hook in a working copy tell a server what a session
 // wrote there, in that session's name.

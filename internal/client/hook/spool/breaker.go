@@ -2,82 +2,76 @@ package spool
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
-// After Limit failures in a row the service is left alone for breakerPause, so
-// that an agent does not wait for a dead server on every edit. A slow answer is
-// not a dead server: one that is far away or busy is asked every time.
+// A server that nobody can reach costs an agent its whole budget at every edit.
+// After Limit such failures in a row hooks give a connection little time for a
+// while, so that edits go on; they still ask each time. Whatever fails at once,
+// as a refused connection does, costs nothing and changes nothing.
 const (
-	Limit        = 3
-	breakerPause = 30 * time.Second
-	maxFailures  = 64 << 10 // bytes of the file
+	Limit       = 3
+	briefWhile  = 30 * time.Second
+	maxFailures = 64 << 10 // bytes of the file
 )
+
+// ErrDead is a connection that was not made in time.
+var ErrDead = errors.New("no connection in time")
 
 // A Breaker counts the events that failed open since the last success. Its
 // file has a line for each; appending to it is safe with other hooks.
 type Breaker struct {
 	file  string
-	count int // failures and skipped events when this run began
-	fails int // connections that were refused
-	slow  int // answers that did not come in time
+	key   string // by which a line is known as one of ours
+	count int    // failures when this run began
+	dead  int    // connections that were not made in time
 	last  time.Time
+	died  time.Time // when the last of those was tried
 }
 
 // Breaker reads the state for one server. In good times there is no file.
-func (s *Spool) Breaker(server string) *Breaker {
-	b := &Breaker{}
+// Lines that do not show the key take no time from a connection: anybody can write
+// to the file.
+func (s *Spool) Breaker(server, key string) *Breaker {
+	b := &Breaker{key: key}
 	if s.base == "" {
 		return b
 	}
 	b.file = filepath.Join(s.base, "failures-"+Hash(server)[:16])
-	data, err := os.ReadFile(b.file)
+	data, err := plain.ReadHere(b.file, plain.State)
 	if err != nil {
 		return b
 	}
 	for line := range strings.Lines(string(data)) {
-		kind, at, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if kind == reached {
-			b.fails, b.slow = 0, 0
+		text, proof, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		kind, at, _ := strings.Cut(text, " ")
+		b.count++
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
 			continue
 		}
-		b.count++
-		if ms, err := strconv.ParseInt(at, 10, 64); err == nil && kind != "skip" {
-			if kind == "slow" {
-				b.slow++
-			} else {
-				b.fails++
-			}
-			b.last = time.UnixMilli(ms)
+		b.last = time.UnixMilli(ms)
+		if kind == "dead" && proof == b.proof(text) {
+			b.dead, b.died = b.dead+1, b.last
 		}
 	}
 	return b
 }
 
-// reached is the line of a command that has just talked to the service.
-const reached = "reached"
-
-// Reached has hooks ask a service again that a command of the user has just
-// reached. What went unanswered still counts until a hook has told it. temp is
-// "" for the system's temporary folder.
-func Reached(temp, server string) {
-	if b := Open(temp, "", "").Breaker(strings.TrimRight(server, "/")); b.fails+b.slow > 0 {
-		b.note(reached)
-	}
-}
-
-// Open reports whether the service is to be left alone.
-func (b *Breaker) Open() bool {
-	since := time.Since(b.last)
-	if since < 0 || since >= breakerPause {
-		return false
-	}
-	return b.fails >= Limit
+// Brief reports whether to give a connection little time.
+func (b *Breaker) Brief() bool {
+	since := time.Since(b.died)
+	return b.dead >= Limit && since >= 0 && since < briefWhile
 }
 
 // Count is how many events had not been answered when this run began.
@@ -85,8 +79,8 @@ func (b *Breaker) Count() int { return b.count }
 
 // Failed notes an event that was not answered, and why.
 func (b *Breaker) Failed(err error) {
-	if Slow(err) {
-		b.note("slow")
+	if errors.Is(err, ErrDead) && !b.Brief() { // a brief try says nothing of one that takes its time
+		b.note("dead")
 		return
 	}
 	b.note("fail")
@@ -97,9 +91,6 @@ func Slow(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Skipped notes an event that the service was not asked about.
-func (b *Breaker) Skipped() { b.note("skip") }
-
 func (b *Breaker) note(kind string) {
 	if b.file == "" {
 		return
@@ -107,18 +98,18 @@ func (b *Breaker) note(kind string) {
 	if os.MkdirAll(filepath.Dir(b.file), 0o700) != nil {
 		return
 	}
-	if info, err := os.Stat(b.file); err == nil && info.Size() > maxFailures {
-		if kind == "skip" {
-			return
-		}
+	if info, err := os.Lstat(b.file); err == nil && info.Mode().IsRegular() && info.Size() > maxFailures {
 		_ = os.Truncate(b.file, 0)
 	}
-	f, err := os.OpenFile(b.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	_, _ = f.WriteString(kind + " " + strconv.FormatInt(time.Now().UnixMilli(), 10) + "\n")
+	text := kind + " " + strconv.FormatInt(time.Now().UnixMilli(), 10)
+	_ = plain.Append(b.file, text+"\t"+b.proof(text)+"\n")
+}
+
+// proof shows that a line was written by who knows the key.
+func (b *Breaker) proof(text string) string {
+	m := hmac.New(sha256.New, []byte(b.key))
+	m.Write([]byte("svc failures " + filepath.Base(b.file) + " " + text))
+	return hex.EncodeToString(m.Sum(nil)[:8])
 }
 
 // Succeeded forgets the failures that the service was just told of.
@@ -131,14 +122,13 @@ func (b *Breaker) Succeeded() {
 		return // another hook was quicker
 	}
 	defer os.Remove(taken)
-	data, err := os.ReadFile(taken)
+	data, err := plain.ReadHere(taken, plain.State)
 	if err != nil {
 		return
 	}
 	// Others may have failed since this run began: those are still to be told.
-	since := strings.Count(string(data), "\n") - strings.Count("\n"+string(data), "\n"+reached+" ") - b.count
-	for range since {
-		b.note("skip")
+	for range strings.Count(string(data), "\n") - b.count {
+		b.note("fail")
 	}
 	b.count = 0
 }

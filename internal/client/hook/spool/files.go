@@ -18,11 +18,7 @@ func Replace(name string, content []byte) error {
 	if err := os.WriteFile(temp, content, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, name); err != nil {
-		os.Remove(temp)
-		return err
-	}
-	return nil
+	return plain.Replace(temp, name)
 }
 
 // Append adds text to a file that only its owner can read.
@@ -30,13 +26,7 @@ func Append(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.WriteString(text)
-	return err
+	return plain.Append(name, text)
 }
 
 // made counts the names that this process has made.
@@ -57,7 +47,3 @@ func Hash(parts ...string) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
-
-// ReadFile returns what is in a plain file of at most limit bytes, as all that
-// hooks keep is. What else somebody has put there is not waited for.
-func ReadFile(name string, limit int64) ([]byte, error) { return plain.Read(name, limit) }

@@ -15,15 +15,15 @@ import (
 // since it last did, and when the last of them was. temp is "" for the
 // system's temporary folder.
 func Missed(temp, server string) (count int, last time.Time) {
-	b := Open(temp, "", "").Breaker(server)
+	b := Open(temp, "", "").Breaker(server, "")
 	return b.count, b.last
 }
 
 // Heard forgets the events that went unanswered, which a person was told of: the
-// service answers again, so the next event need not wait for the end of a pause.
+// service answers again.
 func Heard(temp, server string) {
 	s := Open(temp, "", "")
-	s.Breaker(server).Succeeded()
+	s.Breaker(server, "").Succeeded()
 	s.Unshare(OutageKey(server))
 }
 
@@ -33,7 +33,7 @@ func OutageKey(server string) string { return "outage-" + Hash(server)[:16] }
 // Memory returns the folder in which hooks remember what outlives one run, and
 // why they cannot, if so.
 func Memory(temp string) (folder string, err error) {
-	folder = folderIn(temp)
+	folder = Folder(temp)
 	if info, err := os.Lstat(folder); err == nil && !gitrepo.Private(info) {
 		return folder, fmt.Errorf("%s is not a folder of yours alone", folder)
 	}

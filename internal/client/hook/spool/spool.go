@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A spool keeps what has to outlive one run, in the temp folder: context for
@@ -33,9 +34,9 @@ const (
 	duplicates = 3 * time.Second // within which a call id is the same call
 )
 
-// folderIn names the user's own folder in a temporary one, the system's if
-// none is given.
-func folderIn(temp string) string {
+// Folder names the user's own folder in a temporary one, the system's if none
+// is given.
+func Folder(temp string) string {
 	if temp == "" {
 		temp = os.TempDir()
 	}
@@ -44,7 +45,7 @@ func folderIn(temp string) string {
 
 // Open finds the user's own folder; it creates nothing yet.
 func Open(temp, tool, session string) *Spool {
-	base := folderIn(temp)
+	base := Folder(temp)
 	if info, err := os.Lstat(base); err == nil && !gitrepo.Private(info) {
 		return &Spool{} // somebody else made it
 	}
@@ -79,7 +80,7 @@ func (s *Spool) Read(name string) (string, bool) {
 	if s.base == "" {
 		return "", false
 	}
-	data, err := os.ReadFile(filepath.Join(s.session, name))
+	data, err := plain.ReadHere(filepath.Join(s.session, name), plain.State)
 	return string(data), err == nil
 }
 
@@ -98,12 +99,12 @@ func (s *Spool) TakeFile(name string) (string, fs.FileInfo) {
 	if !s.Has(name) || os.Rename(filepath.Join(s.session, name), taken) != nil {
 		return "", nil
 	}
-	defer os.Remove(taken)
+	defer os.RemoveAll(taken) // a folder, if somebody put one there
 	info, err := os.Lstat(taken)
 	if err != nil {
 		return "", nil
 	}
-	data, err := os.ReadFile(taken)
+	data, err := plain.ReadHere(taken, plain.State)
 	if err != nil {
 		return "", nil
 	}
@@ -115,7 +116,7 @@ func (s *Spool) Entries(prefix string) []string {
 	if s.base == "" {
 		return nil
 	}
-	list, err := os.ReadDir(s.session)
+	list, err := plain.List(s.session)
 	if err != nil {
 		return nil
 	}
@@ -164,7 +165,7 @@ func (s *Spool) Seen(key string) bool {
 		return false
 	}
 	name := filepath.Join(calls, key[:24])
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := plain.Handle(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
 		f.Close()
 		return false
@@ -235,7 +236,7 @@ func (s *Spool) Shared(name string) string {
 	if s.base == "" {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(s.base, name))
+	data, err := plain.ReadHere(filepath.Join(s.base, name), plain.State)
 	if err != nil {
 		return ""
 	}
@@ -257,7 +258,7 @@ func (s *Spool) Prune() {
 	if s.base == "" {
 		return
 	}
-	list, err := os.ReadDir(s.base)
+	list, err := plain.List(s.base)
 	if err != nil {
 		return
 	}
@@ -275,7 +276,7 @@ func newest(name string, info fs.FileInfo) time.Time {
 	if !info.IsDir() {
 		return t
 	}
-	list, _ := os.ReadDir(name)
+	list, _ := plain.List(name)
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && info.ModTime().After(t) {
 			t = info.ModTime()

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A session puts an entry for what it is about to write: the root of the
@@ -25,7 +27,7 @@ func (s *Spool) Writing(root string) (paths []string, all bool) {
 	if s.base == "" {
 		return nil, false
 	}
-	sessions, _ := os.ReadDir(s.base)
+	sessions, _ := plain.List(s.base)
 	for _, e := range sessions {
 		if !e.IsDir() {
 			continue
@@ -37,7 +39,7 @@ func (s *Spool) Writing(root string) (paths []string, all bool) {
 			if err != nil || time.Since(info.ModTime()) > writingAge {
 				continue
 			}
-			data, _ := os.ReadFile(file)
+			data, _ := plain.ReadHere(file, plain.State)
 			where, rest, _ := strings.Cut(string(data), "\n")
 			switch {
 			case where != root:

@@ -1,11 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
@@ -86,20 +87,26 @@ type Edit struct {
 	// Quotes tells that the edit names the text that it replaces: then its
 	// author has seen it.
 	Quotes bool
-	Many   bool // it is one of many, of which only those are looked at that a session saw
+	// Blind tells that the edit replaces all of the file by something that is not
+	// known: what its author has not seen, it may undo.
+	Blind bool
+	Many  bool // it is one of many, of which only those are looked at that a session saw
 }
 
 // A Verdict is what an edit does to what others changed since the session last
 // saw the file.
 type Verdict struct {
 	Path   string
-	Never  bool   // the session never saw the file
-	Lost   []Span // what it would undo
-	Near   []Span // what it leaves alone, in a definition that it changes too
-	Unsure []Span // what it may undo: nobody can tell
-	Text   []byte // of the file now
-	By     *File  // the session that wrote it, if one did
-	At     time.Time
+	Never  bool    // the session never saw the file
+	Lost   []Span  // what it would undo
+	Near   []Span  // what it leaves alone, in a definition that it changes too
+	Unsure []Span  // what it may undo: nobody can tell
+	Maybe  bool    // nobody can tell whether it undoes what is Lost
+	Text   []byte  // of the file now
+	By     []*File // other sessions that wrote lines of it, the last first
+	// Unnamed tells that some of it is nobody's whom svc knows: a person's or a
+	// program's, or lines that were taken out.
+	Unnamed bool
 }
 
 // Clear reports that there is nothing to say.
@@ -116,7 +123,7 @@ func (s Session) Check(e Edit) (Verdict, bool) {
 	if stamp == "" || known && f.Stamp == stamp {
 		return v, stamp != "" || !known || len(f.Lines) == 0
 	}
-	if !known && (!e.Known || e.Quotes || e.Many && !s.others(e.Path)) {
+	if !known && (!e.Known && !e.Blind || e.Quotes || e.Many && !s.others(e.Path)) {
 		return v, false
 	}
 	now, ok := Now(s.repo, e.Path)
@@ -133,7 +140,7 @@ func (s Session) Check(e Edit) (Verdict, bool) {
 	v.Text = now.Text
 	s.judge(&v, f, now, e)
 	if !v.Clear() {
-		s.attribute(&v, f, now)
+		s.attribute(&v, now)
 	}
 	return v, true
 }
@@ -142,6 +149,9 @@ func (s Session) judge(v *Verdict, f *File, now Content, e Edit) {
 	unseen := compare(f.Lines, now.Lines)
 	switch {
 	case len(unseen) == 0:
+	case !e.Known && e.Quotes: // its text is not there any more: the tool says so itself
+	case e.Blind:
+		v.Lost, v.Maybe = spans(unseen), true
 	case !e.Known:
 		v.Unsure = spans(unseen)
 	default:
@@ -181,28 +191,33 @@ func (s Session) others(path string) bool {
 	return false
 }
 
-// attribute finds the session that wrote the lines in question, the last of
-// several.
-func (s Session) attribute(v *Verdict, f *File, now Content) {
-	for _, o := range s.book.Others(s.repo.Root, v.Path, s.Tool, s.ID) {
-		if v.By != nil && o.WroteAt <= v.By.WroteAt {
-			continue
-		}
-		for _, list := range [][]Span{v.Lost, v.Near, v.Unsure} {
-			for _, span := range list {
-				if o.WroteAt > 0 && o.HasWritten(now.Lines, span) {
-					v.By = o
-				}
+// attribute finds the sessions that wrote the lines in question. For a line that
+// none of them wrote, and for lines that are not there any more, nobody is named.
+func (s Session) attribute(v *Verdict, now Content) {
+	writers := slices.DeleteFunc(s.book.Others(s.repo.Root, v.Path, s.Tool, s.ID), func(o *File) bool { return o.WroteAt == 0 })
+	slices.SortFunc(writers, func(a, b *File) int { return cmp.Compare(b.WroteAt, a.WroteAt) })
+	named := make([]bool, len(writers))
+	lines := make([]map[Line]bool, len(writers))
+	for i, o := range writers {
+		lines[i] = o.written()
+	}
+	for _, place := range slices.Concat(v.Lost, v.Near, v.Unsure) {
+		v.Unnamed = v.Unnamed || place.Count == 0
+		for _, l := range now.Lines[place.Start-1 : place.Start-1+place.Count] {
+			i := slices.IndexFunc(lines, func(own map[Line]bool) bool { return own[l.text()] })
+			if i >= 0 {
+				named[i] = true
+			} else if l.text() != blank {
+				v.Unnamed = true
 			}
 		}
 	}
-	if v.By != nil {
-		v.At = time.UnixMilli(v.By.WroteAt)
-		return
+	for i, o := range writers {
+		if named[i] {
+			v.By = append(v.By, o)
+		}
 	}
-	if info, err := os.Lstat(filepath.Join(s.repo.Root, filepath.FromSlash(v.Path))); err == nil {
-		v.At = info.ModTime()
-	}
+	v.Unnamed = v.Unnamed || len(v.By) == 0
 }
 
 // Told notes that the session was told of lines, and shown them.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/hook/spool"
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // A Book is where the views of all sessions of this machine lie: a folder for
@@ -54,7 +55,7 @@ func (b Book) Load(root, path, tool, session string) (*File, bool) {
 }
 
 func load(name string) (*File, bool) {
-	data, err := spool.ReadFile(name, maxView)
+	data, err := plain.ReadHere(name, maxView)
 	if err != nil {
 		return nil, false
 	}
@@ -76,10 +77,10 @@ func (b Book) Save(root, path string, f *File) error {
 	if b.dir == "" {
 		return nil
 	}
-	return b.keep(b.file(root, path, f.Tool, f.Session), f)
+	return b.keep(b.file(root, path, f.Tool, f.Session), f, spool.Replace)
 }
 
-func (b Book) keep(name string, f *File) error {
+func (b Book) keep(name string, f *File, write func(string, []byte) error) error {
 	if strings.ContainsAny(f.Tool+f.Session+f.Stamp, "\t\n") || 8*len(f.Lines) > maxView {
 		return nil
 	}
@@ -87,10 +88,10 @@ func (b Book) keep(name string, f *File) error {
 	for _, l := range f.Lines {
 		data = binary.LittleEndian.AppendUint64(data, uint64(l))
 	}
-	err := spool.Replace(name, data)
+	err := write(name, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
-			err = spool.Replace(name, data)
+			err = write(name, data)
 		}
 	}
 	return err
@@ -101,7 +102,7 @@ func (b Book) Others(root, path, tool, session string) (out []*File) {
 	if b.dir == "" {
 		return nil
 	}
-	list, err := os.ReadDir(b.of(root, path))
+	list, err := plain.List(b.of(root, path))
 	if err != nil {
 		return nil
 	}
@@ -122,7 +123,7 @@ func (b Book) Prune() {
 	if b.dir == "" {
 		return
 	}
-	list, _ := os.ReadDir(b.dir)
+	list, _ := plain.List(b.dir)
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
 			_ = os.RemoveAll(filepath.Join(b.dir, e.Name()))

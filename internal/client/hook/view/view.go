@@ -7,7 +7,6 @@ package view
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 )
@@ -53,19 +52,6 @@ func lineOf(line []byte) Line {
 type Span struct {
 	Start, Count int // lines, from 1; Count is 0 where lines were taken out before Start
 	Gone         int // lines that were there before
-}
-
-// Words names the place for a reader.
-func (s Span) Words() string {
-	switch {
-	case s.Count == 0 && s.Gone == 1:
-		return "a line taken out before line " + strconv.Itoa(s.Start)
-	case s.Count == 0:
-		return strconv.Itoa(s.Gone) + " lines taken out before line " + strconv.Itoa(s.Start)
-	case s.Count == 1:
-		return "line " + strconv.Itoa(s.Start)
-	}
-	return "lines " + strconv.Itoa(s.Start) + "-" + strconv.Itoa(s.Start+s.Count-1)
 }
 
 // change is a place at which two versions of a file differ.
@@ -156,7 +142,7 @@ func (f *File) after(was []Line, unseen func(change) bool, edits []change, now [
 	for _, c := range append(compare(known, was), change{old: len(known), new: len(was)}) {
 		k += copy(kept[i:c.new], known[k:c.old])
 		i = c.new + c.newCount
-		if unseen(c) {
+		if c.oldCount+c.newCount > 0 && unseen(c) {
 			put[c.new] = known[c.old : c.old+c.oldCount]
 			fill(gone[c.new:i])
 		}
@@ -245,24 +231,19 @@ func (f *File) lost(c change, edits []change, now, after []Line, less map[Line]i
 	switch {
 	case first >= 0:
 		return Span{first + 1, last - first + 1, c.oldCount}, true
-	case back > 0 && c.newCount == 0:
+	case back > 0 && !slices.ContainsFunc(now[c.new:c.new+c.newCount], func(l Line) bool { return l.text() != blank }):
 		return Span{c.new + 1, 0, back}, true
 	}
 	return Span{}, false
 }
 
-// HasWritten reports whether the session wrote one of the lines of now in a span.
-func (f *File) HasWritten(now []Line, s Span) bool {
-	own := map[Line]bool{}
+// written are the lines that the session wrote.
+func (f *File) written() map[Line]bool {
+	out := map[Line]bool{}
 	for _, l := range f.Lines {
 		if l&mine != 0 {
-			own[l.text()] = true
+			out[l.text()] = true
 		}
 	}
-	for _, l := range now[s.Start-1 : s.Start-1+s.Count] {
-		if t := l.text(); t != blank && own[t] {
-			return true
-		}
-	}
-	return s.Count == 0 && f.WroteAt > 0
+	return out
 }

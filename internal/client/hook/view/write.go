@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
 )
 
 // Between the moments before and after a tool runs, a pending edit lies beside
@@ -31,12 +34,39 @@ func (s Session) Begin(e Edit) error {
 	if !ok {
 		return nil
 	}
-	f := &File{Tool: s.Tool, Session: s.ID, Stamp: "unknown", WroteAt: int64(len(now.Lines)), Lines: now.Lines}
+	f := &File{Tool: s.Tool, Session: s.ID, Stamp: unknown, WroteAt: int64(len(now.Lines)), Lines: now.Lines}
 	if e.Known {
-		f.Stamp, f.Lines = "known", append(f.Lines, Lines(e.After)...)
+		after := Lines(e.After)
+		f.Stamp, f.Lines = foreseen+strconv.Itoa(len(after)), append(f.Lines, after...)
 	}
-	return s.book.keep(s.book.pending(s.repo.Root, e.Path, s.Tool, s.ID), f)
+	return s.book.keep(s.book.pending(s.repo.Root, e.Path, s.Tool, s.ID), f, plain.Overwrite)
 }
+
+// What is known of a pending edit; of one that is known, how many lines the file
+// then has. A note that was written in part counts as none.
+const (
+	unknown  = "unknown"
+	foreseen = "foreseen."
+)
+
+// begun returns what the session was about to do to a file: the lines before it
+// and, if it is known, those after it.
+func begun(name string) (was, after []Line, sure, ok bool) {
+	p, ok := load(name)
+	if !ok || p.WroteAt < 0 || int(p.WroteAt) > len(p.Lines) {
+		return nil, nil, false, false
+	}
+	was, after = p.Lines[:p.WroteAt], p.Lines[p.WroteAt:]
+	n, sure := strings.CutPrefix(p.Stamp, foreseen)
+	return was, after, sure, p.Stamp == unknown && len(after) == 0 || sure && n == strconv.Itoa(len(after))
+}
+
+// forget ends a pending edit. The file stays, for the next edit: to make one and
+// take it away costs more than all the rest that is done here before an edit.
+func forget(name string) { _ = plain.Overwrite(name, []byte(over)) }
+
+// over is what is in the file of an edit that is no longer pending.
+const over = "-"
 
 // Wrote notes that the session has edited a file: as it told before, or, where
 // it could not, as the file is now. since is when the tool began, if nothing
@@ -49,26 +79,27 @@ func (s Session) Wrote(path string, since time.Time) error {
 	f, known := s.book.Load(s.repo.Root, path, s.Tool, s.ID)
 	name := s.book.pending(s.repo.Root, path, s.Tool, s.ID)
 	info, err := os.Lstat(name)
-	p, begun := load(name)
-	_ = os.Remove(name)
+	was, after, sure, noted := begun(name)
+	if err == nil && info.Size() != int64(len(over)) {
+		forget(name)
+	}
 	if !ok {
 		return nil
 	}
-	if err == nil && begun {
+	if err == nil && noted {
 		since = info.ModTime()
 	}
 	alone := !s.busy(path, since)
 	switch {
-	case begun && p.Stamp == "known" && p.WroteAt >= 0 && int(p.WroteAt) <= len(p.Lines):
-		was, after := p.Lines[:p.WroteAt], p.Lines[p.WroteAt:]
+	case noted && sure:
 		s.knows(f, known, path, was)
 		f.Wrote(was, after)
 		if alone { // a formatter of the host, say
 			f.Wrote(after, now.Lines)
 		}
-	case begun && alone:
-		s.knows(f, known, path, p.Lines)
-		f.Wrote(p.Lines, now.Lines)
+	case noted && alone:
+		s.knows(f, known, path, was)
+		f.Wrote(was, now.Lines)
 	case alone && (known || !s.others(path)):
 		if !known {
 			f.Lines, _ = s.committed(path)
@@ -87,16 +118,16 @@ func (s Session) settle(path string) {
 		return
 	}
 	name := s.book.pending(s.repo.Root, path, s.Tool, s.ID)
-	if _, err := os.Lstat(name); err != nil {
+	if info, err := os.Lstat(name); err != nil || info.Size() == int64(len(over)) {
 		return
 	}
-	p, ok := load(name)
+	_, after, sure, noted := begun(name)
 	now, there := Now(s.repo, path)
-	if ok && there && p.Stamp == "known" && int(p.WroteAt) <= len(p.Lines) && slices.Equal(now.Lines, p.Lines[p.WroteAt:]) {
+	if noted && there && sure && slices.Equal(now.Lines, after) {
 		_ = s.Wrote(path, time.Time{})
 		return
 	}
-	_ = os.Remove(name) // it was not made
+	forget(name) // it was not made
 }
 
 // knows has a session that never saw a file know it as it was committed, or as
@@ -117,14 +148,14 @@ func (s Session) knows(f *File, known bool, path string, was []Line) {
 // to.
 func (s Session) busy(path string, since time.Time) bool {
 	folder := s.book.of(s.repo.Root, path)
-	list, _ := os.ReadDir(folder)
+	list, _ := plain.List(folder)
 	own := filepath.Base(s.book.file(s.repo.Root, path, s.Tool, s.ID))
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), own) {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), pendingEnd) {
-			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) < pendingAge {
+			if info, err := e.Info(); err == nil && info.Size() != int64(len(over)) && time.Since(info.ModTime()) < pendingAge {
 				return true
 			}
 			continue
@@ -134,11 +165,4 @@ func (s Session) busy(path string, since time.Time) bool {
 		}
 	}
 	return false
-}
-
-// Refused forgets an edit that was about to be made.
-func (s Session) Refused(path string) {
-	if s.book.dir != "" {
-		_ = os.Remove(s.book.pending(s.repo.Root, path, s.Tool, s.ID))
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"iter"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/outline"
@@ -132,43 +131,70 @@ func included(fs *Files, o *outline.File, u Use) (file, name string) {
 		if header == "" {
 			continue
 		}
-		text := fs.Text(header)
+		declared := fs.headerAt(header)
 		switch {
-		case declaresC(text, u.Name):
-			return header, namespaceOf(text) + u.Full()
-		case u.Member != "" && declaresC(text, u.Member):
+		case declared.names[u.Name]:
+			return header, declared.namespace + u.Full()
+		case u.Member != "" && declared.names[u.Member]:
 			return header, u.Full()
 		}
 	}
 	return "", ""
 }
 
-// declaresC tells whether a header declares a name: as a function, a type or a
-// macro.
-func declaresC(text []byte, name string) bool {
-	for i, end := range Words(text, name) {
-		if i == 0 || end == len(text) {
+// A header is what one declares: functions, types and macros, and the namespace
+// that it opens first, with a dot.
+type header struct {
+	names     map[string]bool
+	namespace string
+}
+
+// headerAt reads a header once: every file of a program asks for each of its
+// names.
+func (fs *Files) headerAt(file string) header {
+	if h, ok := fs.headers[file]; ok {
+		return h
+	}
+	if fs.headers == nil {
+		fs.headers = map[string]header{}
+	}
+	text, names := fs.Text(file), map[string]bool{}
+	fs.headers[file] = header{names, namespaceOf(text)}
+	for line := range bytes.Lines(text) {
+		begin := bytes.TrimSpace(line)
+		if bytes.HasPrefix(begin, []byte("//")) || bytes.HasPrefix(begin, []byte("*")) || bytes.HasPrefix(begin, []byte("/*")) {
 			continue
 		}
-		line := text[bytes.LastIndexByte(text[:i], '\n')+1 : i]
-		head := bytes.TrimSpace(line)
-		switch {
-		case bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("*")), bytes.HasPrefix(head, []byte("/*")):
-		case hasWord(head,
-			"define"), hasWord(head, "struct"), hasWord(head, "class"), hasWord(head, "enum"), hasWord(head, "union"), hasWord(head, "using"):
-			return true
-		case text[end] == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !hasWord(head, "return"), // int name(
-			text[end] == ';' && (hasWord(head, "typedef") || bytes.HasPrefix(head, []byte("}"))):
+		for end := 0; end < len(line); end++ {
+			at := end
+			for end < len(line) && outline.IsNameByte(line[end]) {
+				end++
+			}
+			if at < end && end < len(line) && declaredAfter(bytes.TrimSpace(line[:at]), line[end]) {
+				names[string(line[at:end])] = true
+			}
+		}
+	}
+	return fs.headers[file]
+}
+
+// declaredAfter tells whether a name is declared, by what stands before it in its
+// line and by what comes next.
+func declaredAfter(head []byte, next byte) bool {
+	for _, word := range []string{"define", "struct", "class", "enum", "union", "using"} {
+		if hasWord(head, word) {
 			return true
 		}
 	}
-	return false
+	return next == '(' && len(head) > 0 && !bytes.ContainsAny(head, "=(.") && !hasWord(head, "return") || // int name(
+		next == ';' && (hasWord(head, "typedef") || bytes.HasPrefix(head, []byte("}")))
 }
 
 func hasWord(s []byte, word string) bool {
-	return slices.ContainsFunc(bytes.FieldsFunc(s, func(r rune) bool { return !outline.IsNameByte(byte(r)) }), func(w []byte) bool {
-		return string(w) == word
-	})
+	for range Words(s, word) {
+		return true
+	}
+	return false
 }
 
 // namespaceOf is the namespace that a header opens first, with a dot.

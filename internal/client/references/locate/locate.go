@@ -36,6 +36,7 @@ type Files struct {
 	goMod   map[string]GoModule
 	texts   map[string][]byte // of files that names were looked for in
 	goNames map[string]string // folder and name to the file that declares it
+	headers map[string]header // of C, by file
 
 	handed   map[handedName]handedName  // names that files have from others
 	exported map[string]map[string]bool // names that files define for others
@@ -265,12 +266,34 @@ func (fs *Files) GoModule(dir string) GoModule {
 }
 
 func (fs *Files) resolveGo(o *outline.File, u Use) (file, name string) {
-	m := fs.GoModule(path.Dir(o.Path))
-	rest, ok := strings.CutPrefix(u.Module, m.Name)
-	if m.Name == "" || !ok || rest != "" && rest[0] != '/' || u.Member == "" {
+	dir, ok := fs.GoFolder(o.Path, u.Module)
+	if !ok || u.Member == "" {
 		return "", ""
 	}
-	return fs.goFile(path.Join(m.Dir, rest), u.Member, ""), u.Member
+	return fs.goFile(dir, u.Member, ""), u.Member
+}
+
+// GoFolder is the folder of a package that a file imports: of its own module, or
+// of another one of the repository.
+func (fs *Files) GoFolder(file, module string) (string, bool) {
+	m := fs.GoModule(path.Dir(file))
+	if dir, ok := m.folder(module); ok {
+		return dir, true
+	}
+	if m.Name == "" || firstParts(module, 2) != firstParts(m.Name, 2) {
+		return "", false
+	}
+	for _, f := range fs.Named("go.mod") {
+		if dir, ok := fs.GoModule(path.Dir(f)).folder(module); ok {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+func (m GoModule) folder(module string) (string, bool) {
+	rest, ok := strings.CutPrefix(module, m.Name)
+	return path.Join(m.Dir, rest), ok && m.Name != "" && (rest == "" || rest[0] == '/')
 }
 
 func (fs *Files) resolveRust(o *outline.File, u Use) (file, name string) {

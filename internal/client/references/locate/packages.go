@@ -147,7 +147,11 @@ func (fs *Files) findPackage(file, dir, lang string) string {
 			return strings.ReplaceAll(strings.Trim((dir + "/")[at[len(at)-1][1]:], "/"), "/", ".")
 		}
 	case "composer":
-		return strings.ReplaceAll(submatch(phpSpace().FindSubmatch(fs.Read(file))), "\\", ".")
+		space := strings.ReplaceAll(submatch(phpSpace().FindSubmatch(fs.Read(file))), "\\", ".")
+		if space == "App" || strings.HasPrefix(space, "App.") { // of every application, and no package of any
+			return ""
+		}
+		return space
 	}
 	return ""
 }

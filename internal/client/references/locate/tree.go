@@ -11,6 +11,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
+	"github.com/svc-hq/svc/internal/client/kept"
 )
 
 // A Tree is the files of one version, to find what an import means.
@@ -20,6 +21,13 @@ type Tree interface {
 	Read(file string) []byte    // nil when it is not there or too large
 	Ending(end string) []string // paths of the files whose names end so
 	Named(base string) []string // paths of the files called so, wherever they lie
+
+	// Listed returns what find does, which may depend on what the other lists say
+	// and on nothing else. It may have been found before.
+	Listed(key string, find func() []string) []string
+	// Sketch tells which words a file cannot have, and what marks said of its
+	// text; nil where only its text tells.
+	Sketch(file string, marks func(text []byte) byte) *kept.Sketch
 }
 
 // MaxSource is the size above which a file is not parsed.
@@ -37,8 +45,10 @@ func ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// OnDisk is the tree in a folder.
-func OnDisk(ctx context.Context, root string) Tree { return &diskTree{ctx: ctx, root: root} }
+// OnDisk is the tree in a folder, and what was found out about it before.
+func OnDisk(ctx context.Context, root string, book *kept.Book) Tree {
+	return &diskTree{ctx: ctx, root: root, book: book}
+}
 
 // InGit is the tree of a commit or tree of the repository at root.
 func InGit(ctx context.Context, root, treeish string, objects *gitrepo.Objects) Tree {
@@ -49,7 +59,8 @@ func InGit(ctx context.Context, root, treeish string, objects *gitrepo.Objects) 
 type diskTree struct {
 	ctx   context.Context
 	root  string
-	names map[string][]string // of all files that git knows, by base
+	book  *kept.Book
+	files []string // that git knows; nil when nobody has asked
 }
 
 func (t *diskTree) Has(file string) bool {
@@ -80,30 +91,41 @@ func (t *diskTree) Read(file string) []byte {
 }
 
 func (t *diskTree) Ending(end string) []string {
-	t.Named("")
-	return endingIn(t.names, end)
-}
-
-// endingIn picks those paths, in order.
-func endingIn(names map[string][]string, end string) (out []string) {
-	for base, files := range names {
-		if strings.HasSuffix(base, end) {
-			out = append(out, files...)
+	return t.Listed("ending "+end, func() (out []string) {
+		for _, f := range t.list() {
+			if strings.HasSuffix(f, end) {
+				out = append(out, f)
+			}
 		}
-	}
-	sort.Strings(out)
-	return out
+		return out
+	})
 }
 
 func (t *diskTree) Named(base string) []string {
-	if t.names == nil {
-		t.names = map[string][]string{}
-		files, _ := gitrepo.Files(t.ctx, t.root) // without them names stay unresolved
-		for _, f := range files {
-			t.names[path.Base(f)] = append(t.names[path.Base(f)], f)
+	return t.Listed("named "+base, func() (out []string) {
+		for _, f := range t.list() {
+			if strings.HasSuffix(f, base) && (len(f) == len(base) || f[len(f)-len(base)-1] == '/') {
+				out = append(out, f)
+			}
 		}
+		return out
+	})
+}
+
+func (t *diskTree) list() []string {
+	if t.files == nil {
+		t.files, _ = gitrepo.Files(t.ctx, t.root) // without them names stay unresolved
 	}
-	return t.names[base]
+	return t.files
+}
+
+func (t *diskTree) Listed(key string, find func() []string) []string { return t.book.List(key, find) }
+
+func (t *diskTree) Sketch(file string, marks func(text []byte) byte) *kept.Sketch {
+	return t.book.Sketch(file, func() ([]byte, byte) {
+		text := t.Read(file)
+		return text, marks(text)
+	})
 }
 
 // A gitTree is a version in the repository. It is listed when first asked.
@@ -115,7 +137,12 @@ type gitTree struct {
 	files   map[string]string   // path to id
 	folders map[string][]string // folder to names
 	names   map[string][]string // base to paths
+	book    kept.Book           // of lists, for as long as this tree is asked
 }
+
+func (t *gitTree) Listed(key string, find func() []string) []string { return t.book.List(key, find) }
+
+func (t *gitTree) Sketch(string, func([]byte) byte) *kept.Sketch { return nil }
 
 func (t *gitTree) load() {
 	if t.files != nil {
@@ -149,9 +176,15 @@ func (t *gitTree) List(dir string) []string {
 	return names
 }
 
-func (t *gitTree) Ending(end string) []string {
+func (t *gitTree) Ending(end string) (out []string) {
 	t.Named("")
-	return endingIn(t.names, end)
+	for base, files := range t.names {
+		if strings.HasSuffix(base, end) {
+			out = append(out, files...)
+		}
+	}
+	sort.Strings(out)
+	return out
 }
 
 func (t *gitTree) Named(base string) []string {

@@ -31,6 +31,8 @@ import (
 // processes can be given it too.
 const SecretKey = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
+func init() { auth.HashCheaply() }
+
 // A World is a running service with a way past its front door.
 type World struct {
 	URL   string

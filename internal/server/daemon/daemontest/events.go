@@ -144,10 +144,10 @@ var Shown = map[string][]coord.EventType{
 		coord.EventIntegrationUpdated, coord.EventDigestSent,
 	},
 	"TestStories": {
-		coord.EventSessionStatus, coord.EventIntentDrafted, coord.EventIntentExpired, coord.EventIntentUnattended,
+		coord.EventSessionStatus, coord.EventSessionTurn, coord.EventIntentDrafted, coord.EventIntentExpired, coord.EventIntentUnattended,
 		coord.EventIntentReleased, coord.EventChangeRecorded, coord.EventConflictUpdated, coord.EventConflictResolving,
 		coord.EventConflictResolved, coord.EventConflictOverrideRequested, coord.EventConflictStale,
-		coord.EventHookWarned, coord.EventHookUnchecked, coord.EventHookBlocked, coord.EventPolicyDemoted,
+		coord.EventHookWarned, coord.EventHookUnchecked, coord.EventHookBlocked, coord.EventHookStaleWrite, coord.EventPolicyDemoted,
 		coord.EventPolicyRestored,
 	},
 	"TestASubscriptionFromCheckoutToItsEnd": {

@@ -39,6 +39,7 @@ type fakeGitHub struct {
 	comments map[int64]*ghComment
 	checks   map[int64]map[string]any
 	files    []map[string]any  // of the next comparison
+	touched  []map[string]any  // files of a pull request
 	blobs    map[string]string // by path, before it
 	writes   int
 	deny     bool // the app lost its rights
@@ -76,6 +77,7 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 		comments: map[int64]*ghComment{},
 		checks:   map[int64]map[string]any{},
 		blobs:    map[string]string{},
+		touched:  []map[string]any{},
 		next:     100,
 	}
 	mux := http.NewServeMux()
@@ -111,6 +113,9 @@ func newFakeGitHub(t testing.TB) *fakeGitHub {
 			commits = append(commits, map[string]any{"sha": sha})
 		}
 		teamtest.Answer(w, 200, map[string]any{"files": g.files, "commits": commits})
+	}))
+	mux.HandleFunc("GET /api/v3/repos/acme/api/pulls/{n}/files", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
+		teamtest.Answer(w, 200, g.touched)
 	}))
 	mux.HandleFunc("GET /api/v3/repos/acme/api/contents/{path...}", g.asInstallation(func(w http.ResponseWriter, r *http.Request) {
 		sha, ok := g.blobs[r.PathValue("path")]

@@ -188,7 +188,7 @@ func (s *Service) openFlow(state string) (flow manifestFlow, err error) {
 func mayFinish(ctx context.Context, tx *store.Tx, flow manifestFlow) error {
 	m, err := tx.Member(ctx, flow.Org, flow.User)
 	if err != nil || !m.Role.IsAdmin() {
-		return problem.Newf(problem.Forbidden, "whoever began this is no admin of the org any more")
+		return problem.Newf(problem.Forbidden, "the person who started this is no longer an admin of the org")
 	}
 	apps, err := tx.GitHubApps(ctx, flow.Org)
 	if slices.ContainsFunc(apps, func(a store.GitHubApp) bool { return a.Flow == flow.ID }) {

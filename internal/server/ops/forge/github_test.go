@@ -2,6 +2,7 @@ package forge_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -220,6 +221,27 @@ func (x *team) wantRebase(ref, by string, n int) {
 		text, _ := json.Marshal(x.conflicts("").Items)
 		x.Errorf("%d times is %s asked to rebase on %s, want %d\n%s", found, ref, by, n, text)
 	}
+}
+
+// Of a push of many files each is looked up that somebody works on.
+func TestALargePushAsksForARebase(t *testing.T) {
+	onGitHub(t, func(t *testing.T, x *githubTeam) {
+		var pushed []string
+		x.gh.set(func() {
+			for i := range 60 {
+				p := fmt.Sprintf("f%02d.go", i)
+				pushed = append(pushed, p)
+				x.gh.files = append(x.gh.files, map[string]any{"filename": p, "status": "modified", "sha": "n1",
+					"patch": "@@ -9,4 +9,2 @@\n x\n-a\n-b\n-c\n+d"})
+				x.gh.blobs[p] = "b1"
+			}
+		})
+		bob, theirs := x.works(x.Bob, "bobs", "*.go")
+		x.changes(bob, "bobs", lines("f59.go", "b1", "n2", 11, 1))
+		x.tell(x.gh.push("main", "p0", "m1", pushed...))
+		x.settled()
+		x.wantRebase(theirs.Ref, "Somebody merged a change of f59.go", 1)
+	})
 }
 
 // A push that no intent accounts for asks for a rebase, in its own name; the

@@ -30,15 +30,16 @@ const labToken = "glpat-0123456789abcdefghij"
 // its token, and remembers what was written.
 type fakeGitLab struct {
 	*httptest.Server
-	mu     sync.Mutex
-	taken  bool // the token is good
-	scopes []string
-	notes  []labNote
-	diffs  []map[string]any
-	blobs  map[string]string // by path and commit
-	merges []map[string]any  // that it lists
-	states []map[string]any  // of commits
-	head   string            // where main is
+	mu      sync.Mutex
+	taken   bool // the token is good
+	scopes  []string
+	notes   []labNote
+	diffs   []map[string]any
+	blobs   map[string]string // by path and commit
+	merges  []map[string]any  // that it lists
+	states  []map[string]any  // of commits
+	touched []map[string]any  // files of the merge request
+	head    string            // where main is
 }
 
 type labNote struct {
@@ -95,6 +96,14 @@ func newFakeGitLab(t testing.TB) *fakeGitLab {
 			t.Errorf("GitLab was asked to compare %v", q)
 		}
 		teamtest.Answer(w, 200, map[string]any{"diffs": g.diffs, "commits": []any{map[string]any{"id": "p1"}}})
+	})
+	handle("GET", project+"merge_requests/12/diffs", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") == "1" {
+			w.Header().Set("X-Next-Page", "2")
+			teamtest.Answer(w, 200, []any{})
+			return
+		}
+		teamtest.Answer(w, 200, g.touched)
 	})
 	handle("GET", project+"repository/branches/main", func(w http.ResponseWriter, r *http.Request) {
 		if g.head == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/limit"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/bulletin"
@@ -54,14 +55,32 @@ func (s *Service) RunGroup(ctx context.Context, r *jobs.Run) error {
 	}
 	var host *reach
 	var report *githost.Report
+	var rules *policy.Effective
+	var p *store.Pull
 	err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		if host, err = s.reachOf(ctx, tx, r.OrgID, in.Provider, in.URL, in.App, in.Installation); err != nil || host == nil {
 			return err
 		}
-		report, err = s.groupReport(ctx, tx, r.OrgID, in)
+		if rules, err = tx.EffectivePolicy(ctx, r.OrgID, in.Repo); err != nil || rules.PullRequestReport != policy.ReportCheck {
+			return err
+		}
+		p, err = tx.Pull(ctx, in.Repo, in.Provider, in.Number)
 		return err
 	})
-	if err != nil || report == nil {
+	if err != nil || host == nil || rules.PullRequestReport != policy.ReportCheck {
+		return err
+	}
+	var touched limit.List[string]
+	if p != nil {
+		if touched, err = s.touched(ctx, host, *p, rules); err != nil {
+			return s.lookedUp(ctx, host, err)
+		}
+	}
+	err = s.Read(ctx, func(tx *store.Tx) (err error) {
+		report, err = s.groupReport(ctx, tx, p, in, rules, touched)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := host.Check(ctx, *report); err != nil {
@@ -70,21 +89,14 @@ func (s *Service) RunGroup(ctx context.Context, r *jobs.Run) error {
 	return nil
 }
 
-// groupReport returns what to say of a merge group, nil if pull requests are
-// told of in another way than by checks.
-func (s *Service) groupReport(ctx context.Context, tx *store.Tx, org string, in GroupJob) (*githost.Report, error) {
-	rules, err := tx.EffectivePolicy(ctx, org, in.Repo)
-	if err != nil || rules.PullRequestReport != policy.ReportCheck {
-		return nil, err
-	}
-	p, err := tx.Pull(ctx, in.Repo, in.Provider, in.Number)
-	if err != nil {
-		return nil, err
-	}
+// groupReport returns what to say of a merge group.
+func (s *Service) groupReport(ctx context.Context, tx *store.Tx, p *store.Pull, in GroupJob, rules *policy.Effective,
+	touched limit.List[string]) (*githost.Report, error) {
 	report := githost.Report{State: githost.Success, URL: s.URL("conflicts")}
 	report.Title, report.Text = bulletin.Pull(nil, s.Config.PublicURL)
 	if p != nil {
-		if report, err = s.standing(ctx, tx, *p); err != nil {
+		var err error
+		if report, err = s.standing(ctx, tx, *p, rules, touched); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/limit"
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/bulletin"
@@ -87,8 +89,11 @@ func rerun(ctx context.Context, c *ground.Change, from sender, repo coord.Repo, 
 // WakePulls makes the pull requests tell anew that events about conflicts
 // concern.
 func (s *Service) WakePulls(ctx context.Context, tx *store.Tx, org string, events []coord.Event) error {
-	var sides []string
+	var sides, repos []string
 	for _, e := range events {
+		if e.Subject.Kind == "intent" && e.RepoID != "" && !slices.Contains(repos, e.RepoID) {
+			repos = append(repos, e.RepoID) // claims may have come or gone
+		}
 		if e.Subject.Kind != "conflict" {
 			continue
 		}
@@ -98,10 +103,16 @@ func (s *Service) WakePulls(ctx context.Context, tx *store.Tx, org string, event
 			}
 		}
 	}
-	if len(sides) == 0 {
-		return nil
+	var pulls []string
+	var err error
+	if len(sides) > 0 {
+		pulls, err = tx.PullsOf(ctx, org, sides)
 	}
-	pulls, err := tx.PullsOf(ctx, org, sides)
+	if err == nil && len(repos) > 0 {
+		var checked []string
+		checked, err = tx.PullsChecked(ctx, org, repos)
+		pulls = append(pulls, checked...)
+	}
 	for _, id := range pulls {
 		if err == nil {
 			err = wakePull(ctx, tx, org, id)
@@ -122,6 +133,7 @@ func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
 	var host *reach
 	var report *githost.Report
 	var kind string
+	var rules *policy.Effective
 	err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		if p, err = tx.PullByID(ctx, in.Pull); err != nil || p == nil {
 			return err
@@ -129,7 +141,18 @@ func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
 		if host, err = s.reachOf(ctx, tx, p.OrgID, p.Provider, p.URL, p.App, p.Installation); err != nil || host == nil {
 			return err
 		}
-		kind, report, err = s.pullReport(ctx, tx, *p)
+		rules, err = tx.EffectivePolicy(ctx, p.OrgID, p.RepoID)
+		return err
+	})
+	if err != nil || p == nil || host == nil {
+		return err
+	}
+	touched, err := s.touched(ctx, host, *p, rules)
+	if err != nil {
+		return s.lookedUp(ctx, host, err)
+	}
+	err = s.Read(ctx, func(tx *store.Tx) (err error) {
+		kind, report, err = s.pullReport(ctx, tx, *p, rules, touched)
 		return err
 	})
 	if err != nil || report == nil {
@@ -148,28 +171,43 @@ func (s *Service) RunPullReport(ctx context.Context, r *jobs.Run) error {
 			Kind: kind,
 			ID:   id,
 			SHA:  report.SHA,
-			Hash: textHash(report.Text),
+			Hash: reportHash(*report),
 		}), r.Finish(ctx, tx))
 	})
 }
 
-func textHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
+// touched asks the host which files a pull request changes, where that matters:
+// somebody has a claim in its repository.
+func (s *Service) touched(ctx context.Context, host *reach, p store.Pull, rules *policy.Effective) (out limit.List[string], err error) {
+	if p.State != coord.PullOpen || rules.PullRequestReport == policy.ReportOff || rules.AtMerge() == policy.MergeOff {
+		return out, nil
+	}
+	claimed := false
+	err = s.Live.View(ctx, p.OrgID, func(ix *engine.Index) error {
+		claimed = slices.ContainsFunc(ix.Workers(p.RepoID), func(id string) bool { return engine.HoldsExclusively(ix.Worker(id)) })
+		return nil
+	})
+	if err != nil || !claimed {
+		return out, err
+	}
+	return host.Touched(ctx, p.FullName, p.Number)
+}
+
+// reportHash names what a report says.
+func reportHash(r githost.Report) string {
+	sum := sha256.Sum256([]byte(r.State + "\n" + r.Text))
 	return hex.EncodeToString(sum[:8])
 }
 
 // pullReport returns what a pull request is to say and how, nil if it says so
 // already or has nothing to say.
-func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (kind string, report *githost.Report, err error) {
-	rules, err := tx.EffectivePolicy(ctx, p.OrgID, p.RepoID)
-	if err != nil {
-		return "", nil, err
-	}
+func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull, rules *policy.Effective, touched limit.List[string]) (
+	kind string, report *githost.Report, err error) {
 	kind = rules.PullRequestReport
 	if kind == policy.ReportCheck && p.Provider == coord.GitLab && !p.SameRepo { // a fork's commit takes no status of ours
 		kind = policy.ReportComment
 	}
-	found, err := s.standing(ctx, tx, p)
+	found, err := s.standing(ctx, tx, p, rules, touched)
 	if err != nil {
 		return "", nil, err
 	}
@@ -185,7 +223,7 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 		kind == policy.ReportCheck && p.State != coord.PullOpen:
 		return kind, nil, nil
 	}
-	if said.ID != 0 && said.Hash == textHash(found.Text) {
+	if said.ID != 0 && said.Hash == reportHash(found) {
 		return kind, nil, nil
 	}
 	found.ID = said.ID
@@ -193,7 +231,8 @@ func (s *Service) pullReport(ctx context.Context, tx *store.Tx, p store.Pull) (k
 }
 
 // standing returns what there is to say of a pull request's conflicts.
-func (s *Service) standing(ctx context.Context, tx *store.Tx, p store.Pull) (githost.Report, error) {
+func (s *Service) standing(ctx context.Context, tx *store.Tx, p store.Pull, rules *policy.Effective, touched limit.List[string]) (
+	githost.Report, error) {
 	r := githost.Report{
 		Repo:   p.FullName,
 		Number: p.Number,
@@ -219,8 +258,16 @@ func (s *Service) standing(ctx context.Context, tx *store.Tx, p store.Pull) (git
 			r.State = githost.Neutral
 		}
 	}
+	intents, err2 := tx.IntentsOfPull(ctx, p, tx.Now.Add(time.Hour))
+	holds, state, err3 := s.heldAtMerge(ctx, p, rules, intents, touched)
+	for _, h := range holds {
+		notes = append(notes, s.holdNote(p, h))
+	}
+	if state == githost.ActionRequired || r.State == githost.Success && state != "" {
+		r.State = state
+	}
 	r.Title, r.Text = bulletin.Pull(notes, s.Config.PublicURL)
-	return r, err
+	return r, ground.FirstError(err, err2, err3)
 }
 
 // pullConflicts returns the conflicts of a pull request's work, newest first,

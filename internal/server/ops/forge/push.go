@@ -18,9 +18,6 @@ import (
 // JobPush is the kind of the job that looks up what a push changed.
 const JobPush = "push"
 
-// maxPushed is how many files of a push are looked up.
-const maxPushed = 50
-
 // A PushJob is a push to the default branch that touches live work.
 type PushJob struct {
 	Repo         string         `json:"repo"`
@@ -44,7 +41,6 @@ func (s *Service) RunPush(ctx context.Context, r *jobs.Run) error {
 	if err := r.Decode(&in); err != nil {
 		return err
 	}
-	in.Paths = in.Paths[:min(len(in.Paths), maxPushed)]
 	var host *reach
 	if err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		host, err = s.reachOf(ctx, tx, r.OrgID, in.Provider, in.URL, in.App, in.Installation)

@@ -19,20 +19,26 @@ import (
 // calls: what an operation did to the claim is all that counts. Package api says
 // which operations pass.
 func (s *Ground) checkHolds(ctx context.Context, c *Change) error {
-	if s.Unruled || c.Who.MayFree || c.Who.Via == coord.ViaSystem {
-		return nil
-	}
 	for _, was := range c.Live.Replaced() {
-		if len(was.Lineages) == 0 || keepsHold(was, c.Live.Worker(was.ID)) {
+		if keepsHold(was, c.Live.Worker(was.ID)) {
 			continue
 		}
-		if sure, err := c.SpeaksAs(ctx, was.Lineages); sure || err != nil {
+		if may, err := c.MayFree(ctx, was); may || err != nil {
 			return err
 		}
 		return problem.Newf(problem.Forbidden, "%s is held exclusively by a live session of %s: only that session ends or narrows it, or a "+
 			"person at %s", was.Ref(), peertext.QuotedName(was.User.Name), s.PageURL("intent", was.Ref()))
 	}
 	return nil
+}
+
+// MayFree reports whether a change is made on a word that can free what a worker
+// holds exclusively.
+func (c *Change) MayFree(ctx context.Context, w *engine.Worker) (bool, error) {
+	if c.unruled || c.Who.MayFree || c.Who.Via == coord.ViaSystem || w == nil || len(w.Lineages) == 0 {
+		return true, nil
+	}
+	return c.SpeaksAs(ctx, w.Lineages)
 }
 
 // keepsHold reports whether a worker still holds all that it held exclusively,

@@ -20,6 +20,7 @@ type Change struct {
 	Who  coord.Caller
 	// touched are the intents whose blockers may have changed.
 	Touched map[string]bool
+	unruled bool // see Ground.Unruled
 	// last is what was found when somebody was settled last.
 	last struct {
 		worker string
@@ -55,7 +56,7 @@ func (s *Ground) Alter(ctx context.Context, who coord.Caller, fn func(*Change) e
 		who := who
 		who.DataMode = org.DataMode
 		return s.Live.Within(ctx, tx, who.OrgID, func(d *live.Draft) error {
-			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}}
+			c := &Change{Tx: tx, Live: d, Who: who, Touched: map[string]bool{}, unruled: s.Unruled}
 			keeps, err := c.keeps(ctx)
 			if err != nil {
 				return err

@@ -115,7 +115,7 @@ func circleText(chain []store.WaitRow, holder wire.WaitHolder) string {
 		ask = peertext.QuotedName(holder.User.Name)
 	}
 	return fmt.Sprintf("Waiting would never end: %s, which you hold. Let go of %s (`intent_update` with scope_remove, or "+
-		"`intent_close`), or ask %s (`message_send`) to let go first.",
+		"`intent_close`), or ask %s (`message_send`) to release theirs first.",
 		strings.Join(steps, ", and "), peertext.Quoted(last.Target), ask)
 }
 

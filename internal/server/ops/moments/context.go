@@ -296,6 +296,10 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 		if err != nil {
 			return err
 		}
+		snags, err := tx.Snags(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
 		if want.Repo, err = work.RepoFilter(ctx, tx, who, in.Repo); err != nil {
 			return err
 		}
@@ -310,7 +314,8 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 			more = len(rows) == want.Limit
 			for _, row := range rows {
 				want.Before, want.BeforeID = row.LastHeartbeatAt, row.ID
-				if row.Status = work.StatusOf(tx, rules, row); sessionWanted(in, row.Status) {
+				row.Status = work.StatusOf(tx, rules, row)
+				if row.Standing = snags.Of(row); sessionWanted(in, row.Session) {
 					found = append(found, row)
 				}
 			}
@@ -324,8 +329,12 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 	return out, err
 }
 
-// sessionWanted tells whether a list asks for sessions of a status.
-func sessionWanted(in wire.ListSessions, is coord.SessionStatus) bool {
+// sessionWanted tells whether a list asks for a session.
+func sessionWanted(in wire.ListSessions, s coord.Session) bool {
+	is := s.Status
+	if len(in.State) > 0 && !slices.Contains(in.State, s.State) {
+		return false
+	}
 	if in.Active != nil && *in.Active != (is == coord.SessionActive) {
 		return false
 	}
@@ -355,8 +364,10 @@ func findSession(ctx context.Context, tx *store.Tx, who coord.Caller, id string)
 	if err != nil {
 		return out, err
 	}
+	snags, err := tx.Snags(ctx, who.OrgID)
 	row.Status = work.StatusOf(tx, rules, row)
-	return sessionShown(row, who), nil
+	row.Standing = snags.Of(row)
+	return sessionShown(row, who), err
 }
 
 // EndSession ends a session whose agent will not say so itself: it crashed, or
@@ -412,12 +423,17 @@ func (s *Service) GetPresence(ctx context.Context, who coord.Caller, in wire.Pre
 			}
 			first = own.Repo.ID
 		}
+		snags, err := tx.Snags(ctx, who.OrgID)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.Sessions(ctx, who.OrgID, want)
 		slices.SortStableFunc(rows, func(a, b store.SessionRow) int {
 			return cmp.Compare(boolInt(b.Repo.ID == first), boolInt(a.Repo.ID == first))
 		})
 		for _, row := range rows[:min(len(rows), in.Limit)] {
 			row.Status = work.StatusOf(tx, rules, row)
+			row.Standing = snags.Of(row)
 			x := sessionShown(row, who)
 			out.Items = append(out.Items, wire.Online{
 				SessionID:    x.ID,
@@ -427,6 +443,7 @@ func (s *Service) GetPresence(ctx context.Context, who coord.Caller, in wire.Pre
 				Branch:       x.Branch,
 				Intent:       x.Intent,
 				Status:       x.Status,
+				State:        x.State,
 				LastActivity: x.LastHeartbeatAt,
 				StatusText:   x.StatusText,
 				StatusAt:     x.StatusAt,

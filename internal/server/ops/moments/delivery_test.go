@@ -253,6 +253,11 @@ func TestALostAnswerIsToldAgain(t *testing.T) {
 		if !told(ada, map[string]any{"dedupe_key": "k4", "unheard": []string{"k3"}}) {
 			t.Error("what was lost twice is not told again")
 		}
+		var reply wire.HookReply
+		x.W.Must(200, teamtest.HookRequest(ada, wire.HookPrompt, map[string]any{"unheard": []string{"k1", "k3", "k4"}}), &reply)
+		if n := strings.Count(reply.InjectContext, "the login moved"); n != 1 {
+			t.Errorf("what was lost thrice is told %d times", n)
+		}
 		told(bob, map[string]any{"dedupe_key": "b1"})
 		if told(bob, map[string]any{"dedupe_key": "b2", "unheard": []string{"k1", "k3"}}) {
 			t.Error("somebody else's answers are told")
@@ -276,6 +281,10 @@ func TestAKeyIsBoundToWhatWasAsked(t *testing.T) {
 		}
 		if r := x.Hook(bob, wire.HookPreEdit, edit); r.Decision != wire.Block {
 			t.Errorf("sent again = %+v", r)
+		}
+		edit["fail_opens"], edit["stale_writes"], edit["unheard"] = 2, 1, []string{"k0"} // what else there is to tell is no other question
+		if r := x.Hook(bob, wire.HookPreEdit, edit); r.Decision != wire.Block {
+			t.Errorf("sent again with what was missed meanwhile = %+v", r)
 		}
 		other := bob
 		other.External = ada.External

@@ -3,16 +3,13 @@ package moments
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
-	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
-	"github.com/svc-hq/svc/internal/server/ops/money"
 	"github.com/svc-hq/svc/internal/server/ops/work"
 	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -147,6 +144,9 @@ func hookSession(ctx context.Context, c *ground.Change, e *hookEvent) (*hook, st
 		})
 	}
 	if err == nil {
+		err = h.tellStale(ctx)
+	}
+	if err == nil {
 		err = c.Foresee(ctx, func() {
 			c.Told(ctx, h.session.ID)
 			if h.session.IntentID != nil {
@@ -210,102 +210,17 @@ func (h *hook) appear(ctx context.Context) error {
 	return nil
 }
 
-// hookRepo returns the repo of an event's remotes, registering it if need be.
-func hookRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo, string, error) {
-	r, err := c.RepoByRemotes(ctx, c.Who.OrgID, e.remotes)
-	if err == nil && r == nil {
-		r, err = movedRepo(ctx, c, e)
-	}
-	switch {
-	case err != nil:
-		return nil, "", err
-	case r != nil && r.ArchivedAt != nil:
-		return nil, archived(e), nil
-	case r != nil:
-		return r, "", work.NoteRoots(ctx, c.Tx, c.Who, *r, e.Repo.RootCommits)
-	}
-	host, name, _ := strings.Cut(e.remotes[0], "/")
-	if known, err := c.RepoByName(ctx, c.Who.OrgID, name); err == nil && known.ArchivedAt == nil {
-		return &known, "", ground.FirstError(c.AddRemote(ctx, c.Who.OrgID, known.ID, e.remotes[0]),
-			work.NoteRoots(ctx, c.Tx, c.Who, known, e.Repo.RootCommits))
-	} else if err == nil {
-		return nil, archived(e), nil
-	}
-	if e.Repo.KnownOnly { // it may be private: nobody there asked for us
-		return nil, "", nil
-	}
-	org, err := c.Org(ctx, c.Who.OrgID)
-	if err != nil {
-		return nil, "", err
-	}
-	n, err := c.CountRepos(ctx, c.Who.OrgID)
-	if err != nil {
-		return nil, "", err
-	}
-	if limit := plan.Limits(org.Plan).Repos; limit > 0 && n >= limit {
-		return nil, overLimit(ctx, c, e, org.Plan, limit), money.TellLimit(ctx, c.Tx, c.Who, money.LimitRepos)
-	}
-	branch := e.Repo.DefaultBranch
-	if branch == "" {
-		branch = "main"
-	}
-	repo := coord.Repo{
-		ID:            ground.NewID(),
-		FullName:      name,
-		Provider:      providerOf(host),
-		DefaultBranch: branch,
-		Remotes:       e.remotes,
-		CreatedAt:     c.Now,
-	}
-	return &repo, "", ground.FirstError(work.InsertRepo(ctx, c.Tx, c.Who, repo, true),
-		work.NoteRoots(ctx, c.Tx, c.Who, repo, e.Repo.RootCommits))
-}
-
-// movedRepo returns the repo of a working copy whose remotes nobody knows: it
-// was renamed or moved, and the copy told of the new address before its host
-// did. Its first commits prove it; until the next event that tells them, a
-// session that is under way stays where it is.
-func movedRepo(ctx context.Context, c *ground.Change, e *hookEvent) (*coord.Repo, error) {
-	if e.Repo.WorktreeHash == "" {
-		return nil, nil
-	}
-	if len(e.Repo.RootCommits) == 0 {
-		return c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, e.name())
-	}
-	r, err := c.RepoOfCopy(ctx, c.Who.OrgID, c.Who.UserID, e.Repo.WorktreeHash, "")
-	if err != nil || r == nil {
-		return nil, err
-	}
-	if same, err := c.HasRoot(ctx, r.ID, e.Repo.RootCommits); err != nil || !same {
-		return nil, err
-	}
-	return r, work.Moved(ctx, c, *r, "", e.remotes[0], "client")
-}
-
-// archived says once per session why nothing happens here.
-func archived(e *hookEvent) string {
-	if e.Event != wire.HookSessionStart {
-		return ""
-	}
-	return "svc does not watch this repository: it is archived there. An admin can bring it back under Repos."
-}
-
-// overLimit says once per session why nothing happens here.
-func overLimit(ctx context.Context, c *ground.Change, e *hookEvent, name string, limit int) string {
-	if e.Event != wire.HookSessionStart {
-		return ""
-	}
-	return "svc does not watch this repository: the " + name +
-		" plan has no room for another one. An admin can upgrade under Settings, Billing."
-}
-
-func providerOf(host string) coord.Provider {
-	for p, h := range work.Hosts {
-		if h == host {
-			return p
+// tellStale tells of each edit that the client refused because it would have
+// undone others' lines.
+func (h *hook) tellStale(ctx context.Context) error {
+	for range min(h.event.StaleWrites, maxStale) {
+		err := h.TellOf(ctx, coord.EventHookStaleWrite, h.session.ID, h.repo.ID, wire.HookStaleWritePayload{
+			Tool: h.session.Tool, IntentID: h.session.IntentID})
+		if err != nil {
+			return err
 		}
 	}
-	return coord.Generic
+	return nil
 }
 
 // maxFailOpens is as far as it is counted how often a session went on unchecked.
@@ -384,6 +299,38 @@ func (h *hook) startSession(ctx context.Context) error {
 	return h.TellOf(ctx, coord.EventSessionStarted, s.ID, h.repo.ID, wire.SessionStartedPayload{Tool: s.Tool})
 }
 
+// turn notes whether the agent's turn is over and whether its person is to
+// answer it, and reports whether either is new. What is told of a session in its
+// absence, and the end of it, say nothing about that.
+func (h *hook) turn(s *store.SessionRow) bool {
+	before := turnOf(*s)
+	switch e := h.event; {
+	case e.Event == wire.HookSessionEnd, e.Event == wire.HookPostEdit && e.Session.Deaf:
+	case e.Event == wire.HookStop:
+		s.StoppedAt, s.AskedAt = h.Now.Ptr(), nil
+		if st := e.Status; st != nil && (st.Asks != "" || coord.AsksPerson(st.Excerpt)) {
+			s.AskedAt = h.Now.Ptr()
+			if st.Asks == wire.AskPermission {
+				s.StoppedAt = nil
+			}
+		}
+	default:
+		s.StoppedAt, s.AskedAt = nil, nil
+	}
+	return turnOf(*s) != before
+}
+
+// turnOf is where a session's turn is, conflicts apart.
+func turnOf(s store.SessionRow) coord.AgentState {
+	switch {
+	case s.AskedAt != nil:
+		return coord.AgentAsks
+	case s.StoppedAt != nil:
+		return coord.AgentStopped
+	}
+	return coord.AgentWorking
+}
+
 // updateSession takes over what an event tells of a known session.
 func (h *hook) updateSession(ctx context.Context) error {
 	resumed := h.session.EndedAt != nil && h.event.Event != wire.HookSessionEnd
@@ -391,11 +338,21 @@ func (h *hook) updateSession(ctx context.Context) error {
 		h.session.EndedAt = nil
 	}
 	h.describe(&h.session)
+	turned := h.turn(&h.session)
 	h.session.LastHeartbeatAt = h.Now
-	if err := h.UpdateSession(ctx, h.session); err != nil || !resumed {
+	if err := h.UpdateSession(ctx, h.session); err != nil {
 		return err
 	}
 	h.Who.SessionID = h.session.ID
+	if turned {
+		if err := h.TellOf(ctx, coord.EventSessionTurn, h.session.ID, h.repo.ID, wire.SessionTurnPayload{
+			Tool: h.session.Tool, State: turnOf(h.session), IntentID: h.session.IntentID}); err != nil {
+			return err
+		}
+	}
+	if !resumed {
+		return nil
+	}
 	return h.TellOf(ctx, coord.EventSessionStarted, h.session.ID, h.repo.ID, wire.SessionStartedPayload{Tool: h.session.Tool, Resumed: true})
 }
 
@@ -460,7 +417,7 @@ func (h *hook) reply(ctx context.Context) (wire.HookReply, error) {
 	rules, _ := h.Live.Rules(h.repo.ID)
 	reply.StaleWrite = staleWrite(rules)
 	if h.intent != nil {
-		reply.Intent = &wire.HookIntent{Number: h.intent.Number, Ref: h.intent.Ref, Status: h.intent.Status}
+		reply.Intent = &wire.HookIntent{Number: h.intent.Number, Ref: h.intent.Ref, Status: h.intent.Status, Title: h.intent.Title}
 	}
 	for _, c := range h.found {
 		reply.Conflicts = append(reply.Conflicts, wire.HookConflict{Number: c.Number, Ref: c.Ref, Kind: c.Kind, Severity: c.Severity})

@@ -20,13 +20,11 @@ import (
 // hookDecide answers whether an edit may go on. What is allowed, as most edits
 // are, costs a look at the session's row and at memory, and writes nothing.
 func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply, error) {
-	asked, cancel := context.WithTimeout(ctx, s.Doubt)
-	p, known, err := s.lookUp(asked, e)
-	cancel()
+	p, known, err := s.lookUp(ctx, e)
 	if err != nil {
 		return unsure(ctx, err)
 	}
-	if !known || e.FailOpens > 0 { // which is to be written down
+	if !known || e.FailOpens > 0 || e.StaleWrites > 0 { // which is to be written down
 		return s.hookAnswer(ctx, e)
 	}
 	s.work.Beats.Note(e.who.OrgID, p.Session.ID, s.Store.Now())
@@ -36,7 +34,7 @@ func (s *Service) hookDecide(ctx context.Context, e *hookEvent) (wire.HookReply,
 		reply.Intent = &wire.HookIntent{Number: n.Number, Ref: n.Ref, Status: n.Status}
 	}
 	sweeps := ruling.SweepsOf(e.HookRequest)
-	if len(e.Paths) == 0 && len(sweeps) == 0 {
+	if len(e.Paths)+len(e.Folders)+len(sweeps) == 0 {
 		return reply, nil
 	}
 	free := false
@@ -77,7 +75,9 @@ func editOf(e *hookEvent, w *engine.Worker, sess *store.SessionRow, now coord.Ti
 // lookUp finds the session of an event and reports whether the event tells
 // nothing new of it, nor is its agent to be told of anything.
 func (s *Service) lookUp(ctx context.Context, e *hookEvent) (p work.Place, known bool, err error) {
-	found, err := s.Live.Session(ctx, e.who.OrgID, e.key(), e.tellsNothingOf, func() (*live.Place, error) { return s.readPlace(ctx, e) })
+	found, err := s.Live.Session(ctx, s.Doubt, e.who.OrgID, e.key(), e.tellsNothingOf, func(ctx context.Context) (*live.Place, error) {
+		return s.readPlace(ctx, e)
+	})
 	if err != nil || found == nil {
 		return p, false, err
 	}
@@ -199,7 +199,7 @@ func (h *hook) block(ctx context.Context, d engine.Decision) (wire.HookReply, er
 		}
 	}
 	if h.intent != nil {
-		if err := h.want(ctx, wanted(h.event.Paths, d.Findings)); err != nil {
+		if err := h.want(ctx, wanted(append(slices.Clip(h.event.Paths), h.event.Folders...), d.Findings)); err != nil {
 			return wire.HookReply{}, err
 		}
 	}

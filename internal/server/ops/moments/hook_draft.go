@@ -76,6 +76,7 @@ func (h *hook) draftTitle(text string) string {
 	if at := sentenceEnd.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}
+	text = coord.Visible(text)
 	const most = 80
 	if runes := []rune(text); len(runes) > most {
 		text = strings.TrimSpace(string(runes[:most-1])) + "…"

@@ -124,6 +124,11 @@ func (h *hook) edited(ctx context.Context) error {
 	if err := h.settleOwn(ctx); err != nil {
 		return err
 	}
+	if h.event.Untold {
+		if err := h.pastClaims(ctx, files); err != nil {
+			return err
+		}
+	}
 	return h.news(ctx)
 }
 
@@ -300,11 +305,14 @@ func (h *hook) settleOwn(ctx context.Context) (err error) {
 	return err
 }
 
-// stopped keeps what the agent said last. It releases nothing: an agent stops
-// after every turn.
+// stopped notes that the turn is over and keeps what the agent said last. It
+// releases nothing: an agent stops after every turn.
 func (h *hook) stopped(ctx context.Context) error {
 	if st := h.event.Status; st != nil && st.Excerpt != "" && h.Who.DataMode == coord.DataFull {
 		h.session.StatusText, h.session.StatusAt = &st.Excerpt, h.Now.Ptr()
+		if st.Asks == wire.AskPermission { // its host's words, not what became of the turn
+			return h.UpdateSession(ctx, h.session)
+		}
 		id := ground.NewID()
 		return ground.FirstError(h.UpdateSession(ctx, h.session), h.AddStatus(ctx, id, h.session, st.Excerpt),
 			h.TellOf(ctx, coord.EventSessionStatus, h.session.ID, h.repo.ID, wire.SessionStatusPayload{

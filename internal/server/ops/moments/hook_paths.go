@@ -24,6 +24,23 @@ func (e *hookEvent) canonicalPaths() error {
 	for i := range e.Paths {
 		clean(&e.Paths[i], "paths[%d]", i)
 	}
+	for i, f := range e.Folders {
+		glob, err := scope.ParseGlob(f)
+		if err != nil {
+			bad = append(bad, problem.Field{Path: fmt.Sprintf("folders[%d]", i), Message: err.Error()})
+			continue
+		}
+		e.Folders[i] = glob.String()
+	}
+	if e.Analysis != nil {
+		for i := range e.Analysis.Files {
+			f := &e.Analysis.Files[i]
+			clean(&f.Path, "analysis.files[%d].path", i)
+			if f.OldPath != nil {
+				clean(f.OldPath, "analysis.files[%d].old_path", i)
+			}
+		}
+	}
 	for i := range e.Pending {
 		clean(&e.Pending[i].Path, "pending[%d].path", i)
 	}

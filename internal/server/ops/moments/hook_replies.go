@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/excerpt"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -58,7 +60,7 @@ type keptReply struct {
 func (e *hookEvent) asked() string {
 	body := *e.HookRequest
 	body.DedupeKey, body.Session.Key, body.Session.ParentKey = "", "", ""
-	body.Client, body.FailOpens, body.Unheard = wire.HookClient{}, 0, nil
+	body.Client, body.FailOpens, body.StaleWrites, body.Unheard = wire.HookClient{}, 0, 0, nil
 	text, err := json.Marshal(body)
 	if err != nil {
 		return "?"
@@ -67,8 +69,10 @@ func (e *hookEvent) asked() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// repeat tells again what was told in answers that did not arrive in time.
+// repeat tells again what was told in answers that did not arrive in time. One
+// of them may have repeated another.
 func (h *hook) repeat(ctx context.Context) error {
+	var texts []string
 	for _, key := range h.event.Unheard {
 		lost, err := kept(ctx, h.Change, h.event.keyOf(key), "")
 		if err != nil {
@@ -78,9 +82,15 @@ func (h *hook) repeat(ctx context.Context) error {
 			continue
 		}
 		for _, text := range []string{lost.Reason, lost.InjectContext} {
-			if text != "" {
-				h.brief.add(rankConflict, "", "", excerpt.Dots(text, wire.MaxHookContext-reserve-1), nil)
+			known := slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, text) })
+			if !known {
+				texts = append(slices.DeleteFunc(texts, func(t string) bool { return strings.Contains(text, t) }), text)
 			}
+		}
+	}
+	for _, text := range texts {
+		if text != "" {
+			h.brief.add(rankConflict, "", "", excerpt.Dots(text, wire.MaxHookContext-reserve-1), nil)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func (s *Service) chosen(ctx context.Context, org string, in wire.Checkout) (out
 	sold := prices[in.Plan]
 	if len(sold) == 0 {
 		return out, problem.Newf(problem.Unavailable,
-			"no price is set up for the %s plan; whoever runs this server finds in its log what to do", in.Plan)
+			"no price is set up for the %s plan; the server's administrator finds in its log what to do", in.Plan)
 	}
 	if in.Price == nil {
 		return sold[0], nil

@@ -27,7 +27,7 @@ func (s *Service) GetMail(ctx context.Context, who coord.Caller, _ wire.None) (o
 // TestMail sends a letter to whoever asks, and to nobody else.
 func (s *Service) TestMail(ctx context.Context, who coord.Caller, _ wire.None) (out wire.MailTest, err error) {
 	if !s.Config.Mail {
-		return out, problem.Newf(problem.Conflict, "this server sends no mail; whoever runs it sets SVC_SMTP and SVC_SMTP_FROM")
+		return out, problem.Newf(problem.Conflict, "this server sends no mail; its administrator sets SVC_SMTP and SVC_SMTP_FROM")
 	}
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
 		was, err := tx.MailTest(ctx, who.OrgID)
@@ -35,7 +35,7 @@ func (s *Service) TestMail(ctx context.Context, who coord.Caller, _ wire.None) (
 			return err
 		}
 		if was != nil && tx.Now.Sub(was.SentAt) < betweenRuns {
-			return problem.Later(betweenRuns-tx.Now.Sub(was.SentAt), "a test letter was sent less than a minute ago")
+			return problem.Later(betweenRuns-tx.Now.Sub(was.SentAt), "a test email was sent less than a minute ago")
 		}
 		org, err := tx.Org(ctx, who.OrgID)
 		if err != nil {

@@ -3,7 +3,6 @@ package outgoing
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,17 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
-// The rule of the time saved. It counts only what people and agents settled
-// by themselves: a warning alone proves nothing.
-const (
-	minutesPerResolved = 30
-	minutesPerFalse    = 5
-)
-
-var timeSavedBasis = fmt.Sprintf("An estimate: %d minutes for each conflict that was resolved before it became a merge conflict "+
-	"or a broken build, less %d minutes for each false alarm; warnings, blocks and overrides count nothing.",
-	minutesPerResolved, minutesPerFalse)
-
 const day = 24 * time.Hour
 
 // counted says which total an event of a type adds to. Conflicts that were
@@ -32,6 +20,7 @@ var counted = map[coord.EventType]func(*wire.Totals) *int{
 	coord.EventIntentDeclared:     func(t *wire.Totals) *int { return &t.Intents },
 	coord.EventConflictDetected:   func(t *wire.Totals) *int { return &t.Conflicts },
 	coord.EventHookBlocked:        func(t *wire.Totals) *int { return &t.Blocked },
+	coord.EventHookStaleWrite:     func(t *wire.Totals) *int { return &t.StaleWrites },
 	coord.EventHookWarned:         func(t *wire.Totals) *int { return &t.Warned },
 	coord.EventConflictOverridden: func(t *wire.Totals) *int { return &t.Overridden },
 	coord.EventMessageSent:        func(t *wire.Totals) *int { return &t.Messages },
@@ -94,6 +83,9 @@ func statsOf(ctx context.Context, tx *store.Tx, org string, w store.StatsWindow)
 	for _, t := range tools {
 		s.tools[t.Tool] += t.Count
 	}
+	if s.out.TimeSaved, err = savedIn(ctx, tx, org, w); err != nil {
+		return s.out, err
+	}
 	return s.finish(ctx, tx, org)
 }
 
@@ -139,8 +131,6 @@ func bump(of map[string]*wire.Totals, id string, n int, field func(*wire.Totals)
 }
 
 func (s *sum) finish(ctx context.Context, tx *store.Tx, org string) (wire.Stats, error) {
-	s.out.TimeSavedBasis = timeSavedBasis
-	s.out.TimeSavedMinutes = max(0, minutesPerResolved*s.out.Totals.Resolved-minutesPerFalse*s.out.Totals.FalsePositives)
 	s.out.TopClients, s.out.Members, s.out.Repos = []wire.ClientCount{}, []wire.MemberTotals{}, []wire.RepoTotals{}
 	for tool, n := range s.tools {
 		s.out.TopClients = append(s.out.TopClients, wire.ClientCount{Client: tool, Sessions: n})
@@ -177,8 +167,8 @@ func (s *sum) finish(ctx context.Context, tx *store.Tx, org string) (wire.Stats,
 
 // busy is how much happened in all.
 func busy(t wire.Totals) int {
-	return t.Intents + t.Conflicts + t.Blocked + t.Warned + t.Resolved + t.Overridden + t.FalsePositives + t.Messages + t.Questions +
-		t.Sessions
+	return t.Intents + t.Conflicts + t.Blocked + t.StaleWrites + t.Warned + t.Resolved + t.Overridden + t.FalsePositives + t.Messages +
+		t.Questions + t.Sessions
 }
 
 func keys[V any](m map[string]V) []string {

@@ -15,6 +15,7 @@ import (
 const (
 	deviceLifetime = 10 * time.Minute
 	deviceInterval = 5 // seconds between polls
+	adminLifetime  = 15 * time.Minute
 )
 
 var (
@@ -40,6 +41,7 @@ func (s *Service) StartDevice(ctx context.Context, who coord.Caller, in wire.Sta
 			Interval:   deviceInterval,
 			CreatedAt:  tx.Now,
 			ExpiresAt:  tx.Now.Add(deviceLifetime),
+			Admin:      in.Admin,
 		}, secret.Hash)
 	})
 	return wire.DeviceStarted{DeviceCode: secret.Text, UserCode: code, VerificationURI: s.Config.PublicURL + "/device",
@@ -71,10 +73,9 @@ func (s *Service) PollDevice(ctx context.Context, _ coord.Caller, in wire.Device
 			answer = problem.Newf(problem.AccessDenied, "the request was denied in the dashboard")
 		case d.Status == store.DeviceApproved:
 			d.Status = store.DeviceRedeemed
-			if out.Token, err = s.issueDeviceToken(ctx, tx, d); err != nil {
+			if out, err = s.issueDeviceToken(ctx, tx, d); err != nil {
 				return err
 			}
-			out.WebURL = s.Config.PublicURL
 		case early:
 			d.Interval += deviceInterval
 			answer = problem.Newf(problem.SlowDown, "poll every %d seconds", d.Interval)
@@ -86,9 +87,9 @@ func (s *Service) PollDevice(ctx context.Context, _ coord.Caller, in wire.Device
 	return out, ground.FirstError(err, answer)
 }
 
-func (s *Service) issueDeviceToken(ctx context.Context, tx *store.Tx, d store.DeviceCode) (string, error) {
+func (s *Service) issueDeviceToken(ctx context.Context, tx *store.Tx, d store.DeviceCode) (out wire.DeviceIssued, err error) {
 	if _, err := tx.Member(ctx, *d.OrgID, *d.UserID); err != nil {
-		return "", problem.Newf(problem.AccessDenied, "the person who approved has left the org")
+		return out, problem.Newf(problem.AccessDenied, "the person who approved has left the org")
 	}
 	secret := auth.NewToken()
 	t := coord.Token{
@@ -99,10 +100,22 @@ func (s *Service) issueDeviceToken(ctx context.Context, tx *store.Tx, d store.De
 		Name:      "cli · " + d.Hostname,
 		Kind:      coord.PersonalToken,
 		Prefix:    secret.Prefix,
-		Scopes:    coord.DeviceScopes(),
+		Scopes:    deviceScopes(d),
 		CreatedAt: tx.Now,
 	}
-	return secret.Text, s.insertToken(ctx, tx, coord.Caller{OrgID: *d.OrgID, UserID: *d.UserID}, t, secret.Hash)
+	if d.Admin {
+		t.Name, t.ExpiresAt = "admin · "+d.Hostname, tx.Now.Add(adminLifetime).Ptr()
+	}
+	out = wire.DeviceIssued{Token: secret.Text, WebURL: s.Config.PublicURL, ExpiresAt: t.ExpiresAt}
+	return out, s.insertToken(ctx, tx, coord.Caller{OrgID: *d.OrgID, UserID: *d.UserID}, t, secret.Hash)
+}
+
+// deviceScopes are what the token of a request holds.
+func deviceScopes(d store.DeviceCode) []coord.Scope {
+	if d.Admin {
+		return coord.AdminScopes()
+	}
+	return coord.DeviceScopes()
 }
 
 // LookUpDevice shows a pending request to the person who typed its code.
@@ -113,7 +126,7 @@ func (s *Service) LookUpDevice(ctx context.Context, who coord.Caller, in wire.Us
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		d, err := tx.DeviceByUserCode(ctx, auth.CanonicalUserCode(in.UserCode))
 		out = wire.DeviceRequest{UserCode: d.UserCode, Hostname: d.Hostname, Address: d.Address, CLIVersion: d.CLIVersion,
-			CreatedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt, SameHost: d.Address == who.Address, Scopes: coord.DeviceScopes()}
+			CreatedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt, SameHost: d.Address == who.Address, Scopes: deviceScopes(d), Admin: d.Admin}
 		return err
 	})
 	return out, err
@@ -143,6 +156,9 @@ func (s *Service) decideDevice(ctx context.Context, who coord.Caller, in wire.Us
 		d, err := tx.DeviceByUserCode(ctx, auth.CanonicalUserCode(in.UserCode))
 		if err != nil {
 			return err
+		}
+		if d.Admin && status == store.DeviceApproved && who.Role == coord.Member {
+			return problem.Newf(problem.Forbidden, "this asks for an administrator's rights, which you do not have; deny it, or ask an admin")
 		}
 		d.Status, d.OrgID, d.UserID = status, &who.OrgID, &who.UserID
 		return tx.UpdateDevice(ctx, d)

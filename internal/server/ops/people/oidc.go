@@ -8,7 +8,6 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
-	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/auth"
 	"github.com/svc-hq/svc/internal/server/bulletin"
@@ -64,7 +63,7 @@ func (s *Service) FinishOIDC(ctx context.Context, who coord.Caller, in wire.Fini
 	}
 	if in.Error == "access_denied" {
 		return out, problem.Newf(problem.Forbidden,
-			"you, or the OpenID provider, stopped the sign-in; begin again, or ask whoever runs the provider for access")
+			"you, or the OpenID provider, stopped the sign-in; try again, or ask the provider's administrator for access")
 	}
 	at := slices.IndexFunc(s.Config.OIDC, func(p *auth.OIDC) bool { return p.Began(in.Flow, in.State) })
 	if at < 0 {
@@ -169,7 +168,7 @@ func (s *Service) offerRebind(ctx context.Context, p *auth.OIDC, user coord.User
 	code := auth.NewSecret()
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
 		if err := tx.Take(ctx, "rebind:"+user.ID, store.PerWindow(3, time.Hour),
-			"a letter was sent already; look for it, or wait an hour"); err != nil {
+			"an email was sent already; look for it, or wait an hour"); err != nil {
 			return err
 		}
 		l := store.SigninLink{UserID: user.ID, Subject: id.Subject, ExpiresAt: tx.Now.Add(linkLifetime)}
@@ -180,7 +179,7 @@ func (s *Service) offerRebind(ctx context.Context, p *auth.OIDC, user coord.User
 	if err != nil {
 		return err
 	}
-	return problem.Newf(problem.Forbidden, "this address is bound to another sign-in; a letter to it has a link that binds it to %s. "+
+	return problem.Newf(problem.Forbidden, "this address is bound to another sign-in; an email to it has a link that binds it to %s. "+
 		"An owner of your org can unbind it, too", p.Name)
 }
 
@@ -261,7 +260,7 @@ func (s *Service) UnbindMember(ctx context.Context, who coord.Caller, in wire.Me
 		}
 		for _, o := range orgs { // whose account it is, is not for one org alone to say
 			if mine, err := tx.Member(ctx, o.ID, who.UserID); o.ID != who.OrgID && (err != nil || mine.Role != coord.Owner) {
-				return problem.Newf(problem.Forbidden, "%s is in an org that you do not own, too; ask whoever runs the server: svcd user unbind %s",
+				return problem.Newf(problem.Forbidden, "%s is in an org that you do not own, too; ask the server's administrator: svcd user unbind %s",
 					m.Name, m.Email)
 			}
 		}
@@ -448,11 +447,4 @@ func (s *Service) takeInvites(ctx context.Context, user coord.User, email string
 
 // seen is a name that a provider gave, without what cannot be seen: people who
 // sign in cannot be asked to change it there first.
-func seen(name string) string {
-	return ground.Clip(strings.Map(func(r rune) rune {
-		if !shape.IsName(string(r)) {
-			return -1
-		}
-		return r
-	}, name), 200)
-}
+func seen(name string) string { return ground.Clip(coord.Visible(name), 200) }

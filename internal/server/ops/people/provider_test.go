@@ -17,6 +17,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/oauth2-proxy/mockoidc"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/daemon"
 	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
@@ -297,13 +298,13 @@ func TestAMailedLinkBindsAnew(t *testing.T) {
 		c.SMTPAddr, c.SMTPFrom, c.SMTPTLS = box.addr, "svc@svc.example", "none"
 	})
 	fresh := &mockoidc.MockUser{Subject: "2", Email: u.Email, EmailVerified: true}
-	if res := after.signIn(t, w, "", fresh); res.Status != 403 || !strings.Contains(string(res.Body), "a letter to it has a link") {
+	if res := after.signIn(t, w, "", fresh); res.Status != 403 || !strings.Contains(string(res.Body), "an email to it has a link") {
 		t.Fatalf("at another provider: %d %s", res.Status, res.Body)
 	}
 	var letter string
 	select {
 	case letter = <-box.letters:
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Patience):
 		t.Fatal("no letter came")
 	}
 	code := regexp.MustCompile(`/link#([A-Za-z0-9_-]+)`).FindStringSubmatch(letter)

@@ -20,10 +20,9 @@ import (
 const (
 	// maxPerKind bounds what one kind contributes.
 	maxPerKind = 200
-	// An agent that called a tool within silentSince, silentGap after its last
-	// hook event, works with hooks that do not run.
+	// An agent that called a tool within silentSince, coord.SilentGap after its
+	// last hook event, works with hooks that do not run.
 	silentSince = 12 * time.Hour
-	silentGap   = time.Hour
 	// uncheckedSince is how long a person is told that their agent was not
 	// checked for a while.
 	uncheckedSince = 24 * time.Hour
@@ -59,6 +58,7 @@ type attention struct {
 	s   *Service
 	tx  *store.Tx
 	who coord.Caller
+	own []store.ConflictRow // live conflicts of theirs
 }
 
 // GetAttention returns what wants the caller's attention: the most pressing
@@ -66,7 +66,7 @@ type attention struct {
 func (s *Service) GetAttention(ctx context.Context, who coord.Caller, in wire.GetAttention) (out wire.Attention, err error) {
 	out.ByKind = map[coord.AttentionKind]int{}
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		items, err := attention{s, tx, who}.all(ctx, who.Has)
+		items, err := attention{s: s, tx: tx, who: who}.all(ctx, who.Has)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (s *Service) GetAttention(ctx context.Context, who coord.Caller, in wire.Ge
 // names nothing now is ignored: the item changed or went while it was shown.
 func (s *Service) DismissAttention(ctx context.Context, who coord.Caller, in wire.DismissAttention) (out wire.None, err error) {
 	err = s.Write(ctx, who, func(tx *store.Tx) error {
-		items, err := attention{s, tx, who}.all(ctx, func(coord.Scope) bool { return true })
+		items, err := attention{s: s, tx: tx, who: who}.all(ctx, func(coord.Scope) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -109,6 +109,13 @@ func (s *Service) DismissAttention(ctx context.Context, who coord.Caller, in wir
 // all returns the items of the kinds whose scope may be read.
 func (a attention) all(ctx context.Context, may func(coord.Scope) bool) ([]coord.AttentionItem, error) {
 	out := []coord.AttentionItem{}
+	if may(coord.ScopeConflictsRead) { // two kinds look at them
+		var err error
+		if a.own, err = a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(),
+			Limit: maxPerKind}); err != nil {
+			return nil, err
+		}
+	}
 	for _, w := range watches {
 		if !may(w.scope) {
 			continue
@@ -131,13 +138,8 @@ func itemID(kind coord.AttentionKind, id string, version ...any) string {
 	return string(kind) + ":" + id + ":" + hex.EncodeToString(sum[:6])
 }
 
-func (a attention) conflicts(ctx context.Context) (out []coord.AttentionItem, err error) {
-	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{
-		User:     a.who.UserID,
-		Statuses: coord.LiveConflictStatuses(),
-		Limit:    maxPerKind,
-	})
-	for _, c := range rows {
+func (a attention) conflicts(context.Context) (out []coord.AttentionItem, err error) {
+	for _, c := range a.own {
 		if c.Severity.Rank() < coord.SeverityWarn.Rank() {
 			continue
 		}
@@ -187,10 +189,8 @@ func (a attention) overrideRequests(ctx context.Context) (out []coord.AttentionI
 
 // claims asks for a sign of life where a claim keeps somebody out and nobody
 // is at work under it.
-func (a attention) claims(ctx context.Context) (out []coord.AttentionItem, err error) {
-	rows, err := a.tx.Conflicts(ctx, a.who.OrgID, store.ConflictFilter{User: a.who.UserID, Statuses: coord.LiveConflictStatuses(),
-		Limit: maxPerKind})
-	for _, c := range rows {
+func (a attention) claims(context.Context) (out []coord.AttentionItem, err error) {
+	for _, c := range a.own {
 		if !c.Voices.Gone || c.HolderUser != a.who.UserID || len(c.Parties) == 0 || c.Parties[0].Intent == nil {
 			continue
 		}
@@ -407,7 +407,7 @@ func (a attention) handoffs(ctx context.Context) (out []coord.AttentionItem, err
 }
 
 func (a attention) silentHooks(ctx context.Context) (out []coord.AttentionItem, err error) {
-	rows, err := a.tx.SilentSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-silentSince), silentGap.Milliseconds())
+	rows, err := a.tx.SilentSessions(ctx, a.who.OrgID, a.who.UserID, a.tx.Now.Add(-silentSince), coord.SilentGap.Milliseconds())
 	for _, s := range rows {
 		out = append(out, coord.AttentionItem{ID: itemID(coord.AttentionSilentHooks, s.ID, s.LastHeartbeatAt), Kind: coord.AttentionSilentHooks,
 			Title: fmt.Sprintf("%s in %s works without its hooks", peertext.Quoted(s.Tool), peertext.Quoted(s.Repo.FullName)),

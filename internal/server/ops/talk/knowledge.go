@@ -98,7 +98,7 @@ func liveFacts(_ context.Context, c *ground.Change, repos []string, key string) 
 			for _, ch := range c.Live.Changes(id) {
 				for _, t := range changedAs(ch.Facts, key) {
 					f := fact{rank: t.rank, user: w.User.ID, session: w.Session, worker: w.ID, at: lastTouch(ch)}
-					f.text = fmt.Sprintf("%s %s it in %s (%s)%s", nameOf(w), t.verb, peertext.Quoted(ch.Facts.Path), since(c.Now, f.at), t.more)
+					f.text = fmt.Sprintf("%s %s it in %s (%s)%s", nameOf(w), t.verb, peertext.Quoted(ch.Facts.Path), f.at.Ago(c.Now), t.more)
 					out = append(out, f)
 				}
 			}
@@ -119,7 +119,7 @@ func claimFacts(c *ground.Change, w *engine.Worker, key string) (out []fact) {
 	for _, claim := range w.Claims {
 		if claim.Source == coord.Declared && claimCovers(claim, key) {
 			out = append(out, fact{rank: factClaimed, at: w.Since, user: w.User.ID, session: w.Session, worker: w.ID,
-				text: fmt.Sprintf("%s claims %s (%s, %s)", nameOf(w), peertext.Quoted(claim.Selector), claim.Mode, since(c.Now, w.Since))})
+				text: fmt.Sprintf("%s claims %s (%s, %s)", nameOf(w), peertext.Quoted(claim.Selector), claim.Mode, w.Since.Ago(c.Now))})
 		}
 	}
 	return out
@@ -135,19 +135,6 @@ func nameOf(w *engine.Worker) string {
 		name += " on " + peertext.Quoted(w.Branch)
 	}
 	return name + " in " + peertext.Quoted(w.Repo.FullName)
-}
-
-func since(now, at coord.Time) string {
-	d := now.Sub(at)
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
 // claimCovers reports whether a claim is on what a key names.
@@ -265,7 +252,7 @@ func mergedFacts(ctx context.Context, c *ground.Change, repos []string, key stri
 			out = append(out, fact{rank: factMerged, at: m.At, user: i.Owner.ID, worker: i.ID,
 				text: fmt.Sprintf("%s, %s in %s: merged work %s it in %s (%s)%s", peertext.QuotedName(i.Owner.Name), i.Ref,
 					peertext.Quoted(i.Repo.FullName),
-					t.verb, peertext.Quoted(m.Facts.Path), since(c.Now, m.At), t.more)})
+					t.verb, peertext.Quoted(m.Facts.Path), m.At.Ago(c.Now), t.more)})
 		}
 	}
 	return out, nil
@@ -317,7 +304,7 @@ func providedFact(r store.ContractRow, place string, now coord.Time) fact {
 	}
 	if r.ChangedBy != nil {
 		f.user = r.ChangedBy.ID
-		f.text += fmt.Sprintf(" (last changed by %s, %s)", peertext.QuotedName(r.ChangedBy.Name), since(now, r.UpdatedAt))
+		f.text += fmt.Sprintf(" (last changed by %s, %s)", peertext.QuotedName(r.ChangedBy.Name), r.UpdatedAt.Ago(now))
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -37,9 +38,6 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 			}
 			paths = append(paths, p)
 			known = append(known, wire.FileGap{Path: p, Unread: f.Unread, Cut: f.Cut})
-			if err := indexFile(ctx, c, repo, p, f, authors); err != nil {
-				return err
-			}
 			out.Contracts += len(f.Contracts)
 		}
 		if err := problem.Invalid(bad); err != nil {
@@ -48,11 +46,18 @@ func (s *Service) IndexFiles(ctx context.Context, who coord.Caller, in wire.Inde
 		if err := c.SaveRepoFiles(ctx, repo.ID, known); err != nil {
 			return err
 		}
+		for i, f := range in.Files {
+			if err := indexFile(ctx, c, repo, paths[i], f, authors); err != nil {
+				return err
+			}
+		}
 		for _, p := range in.Removed {
 			if err := ground.FirstError(c.DeleteFileContracts(ctx, who.OrgID, repo.ID, p), c.RemoveRepoFile(ctx, repo.ID, p)); err != nil {
 				return err
 			}
-			c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, p, nil)
+			name := coord.RepoName{ID: repo.ID, FullName: repo.FullName}
+			c.Live.SetUses(name, p, nil)
+			c.Live.SetPaths(name, p, engine.Paths{})
 		}
 		out.Files = len(paths)
 		if out.IndexVersion, err = c.BumpIndex(ctx, repo.ID); err != nil {
@@ -114,6 +119,9 @@ func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path stri
 			return err
 		}
 	}
+	if err := c.SaveTexts(ctx, repo.ID, path, file.Candidates); err != nil {
+		return err
+	}
 	return Reuse(ctx, c, repo, path)
 }
 
@@ -167,7 +175,13 @@ func SaveFact(ctx context.Context, c *ground.Change, repo coord.Repo, path strin
 // Reuse makes the draft index know what live code of a file uses.
 func Reuse(ctx context.Context, c *ground.Change, repo coord.Repo, path string) error {
 	uses, err := live.UsesOf(ctx, c.Tx, c.Who.OrgID, repo.ID, path)
-	c.Live.SetUses(coord.RepoName{ID: repo.ID, FullName: repo.FullName}, path, uses[path])
+	if err != nil {
+		return err
+	}
+	name := coord.RepoName{ID: repo.ID, FullName: repo.FullName}
+	c.Live.SetUses(name, path, uses[path])
+	known, err := live.PathsOf(ctx, c.Tx, c.Who.OrgID, repo.ID, path)
+	c.Live.SetPaths(name, path, known[path])
 	return err
 }
 
@@ -195,5 +209,24 @@ func land(ctx context.Context, c *ground.Change, repo coord.RepoName, owner coor
 			return err
 		}
 	}
+	if err := landTexts(ctx, c, repo.ID, f); err != nil {
+		return err
+	}
 	return Reuse(ctx, c, full, f.Path)
+}
+
+// landTexts adds the texts in the shape of a path that merged work brought.
+func landTexts(ctx context.Context, c *ground.Change, repo string, f coord.FileFacts) error {
+	if len(f.Candidates) == 0 {
+		return nil
+	}
+	had, err := c.Texts(ctx, repo, f.Path)
+	if err != nil {
+		return err
+	}
+	all := f.Candidates
+	for _, h := range had {
+		all = append(slices.Clip(all), h.Texts...)
+	}
+	return ground.FirstError(c.AddRepoFile(ctx, repo, f.Path), c.SaveTexts(ctx, repo, f.Path, all[:min(len(all), coord.MaxCandidates)]))
 }

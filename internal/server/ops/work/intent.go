@@ -28,7 +28,7 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 	in.Title = title
 	if in.Branch != nil {
 		if in.Branch = ground.Optional(*in.Branch); in.Branch != nil && !scope.ValidBranch(*in.Branch) {
-			return out, problem.InvalidField("branch", "is not a name that git takes for a branch")
+			return out, problem.InvalidField("branch", "is no name for a branch: git would refuse it, or part of it cannot be seen")
 		}
 	}
 	var set coord.ScopeSet
@@ -87,7 +87,7 @@ func (s *Service) intentOwner(ctx context.Context, tx *store.Tx, who coord.Calle
 	}
 	m, err := tx.Member(ctx, who.OrgID, user)
 	if err != nil {
-		return coord.User{}, problem.Newf(problem.Forbidden, "nobody in this org would own the intent: whoever made this token has left")
+		return coord.User{}, problem.Newf(problem.Forbidden, "nobody in this org would own the intent: the person who made this token has left")
 	}
 	if !m.Role.CanOwnIntents() {
 		return coord.User{}, problem.Newf(problem.Forbidden, "the role %s cannot own intents; it takes owner, admin or member", m.Role)

@@ -290,16 +290,28 @@ func handTo(ctx context.Context, c *ground.Change, i *store.IntentRow, to recipi
 }
 
 // staleWith ends the conflicts between an intent and its new owner's other
-// work: both sides are one person's now.
+// work: both sides are one person's now. What a live session holds exclusively
+// it holds against that person's other agents, too, so such a conflict ends on
+// the word of that session or of a person only.
 func staleWith(ctx context.Context, c *ground.Change, i store.IntentRow, owner string) error {
 	rows, err := c.Conflicts(ctx, c.Who.OrgID, store.ConflictFilter{Worker: i.ID, User: owner, Statuses: coord.LiveConflictStatuses()})
+	if err != nil {
+		return err
+	}
 	how := coord.ResolvedHandedOver
 	for k := range rows {
-		if err == nil {
-			err = c.CloseConflict(ctx, &rows[k], coord.ConflictStale, &how)
+		if rows[k].Kind == coord.ExclusiveClaim {
+			if may, err := c.MayFree(ctx, c.Live.Worker(rows[k].Holder)); err != nil {
+				return err
+			} else if !may {
+				continue
+			}
+		}
+		if err := c.CloseConflict(ctx, &rows[k], coord.ConflictStale, &how); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // AdoptIntentFor is AdoptIntent for a person, who names the session.

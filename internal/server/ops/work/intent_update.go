@@ -145,7 +145,7 @@ func applyPatch(ctx context.Context, c *ground.Change, i *store.IntentRow, p wir
 	}
 	if p.Branch != nil {
 		if *p.Branch != "" && !scope.ValidBranch(*p.Branch) {
-			return nil, problem.InvalidField("branch", "is not a name that git takes for a branch")
+			return nil, problem.InvalidField("branch", "is no name for a branch: git would refuse it, or part of it cannot be seen")
 		}
 		i.Branch = ground.Optional(*p.Branch)
 	}

@@ -3,12 +3,12 @@ package work
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
-	"github.com/svc-hq/svc/internal/server/live"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -31,22 +31,18 @@ func (s *Service) GetTerritory(ctx context.Context, who coord.Caller, in wire.Ge
 			return err
 		}
 		since := tx.Now.Add(-time.Duration(in.Days) * 24 * time.Hour)
-		intents, err := tx.Intents(ctx, who.OrgID, store.IntentFilter{Repo: repo.ID, Changed: since})
+		worked, err := tx.WorkedOn(ctx, who.OrgID, repo.ID, since)
 		if err != nil {
 			return err
 		}
-		for _, i := range intents {
-			for path := range pathsOf(i) {
+		for _, paths := range worked {
+			for path := range once(paths) {
 				at(path).Touched++
 			}
 		}
-		conflicts, err := tx.Conflicts(ctx, who.OrgID, store.ConflictFilter{
-			Repo:       repo.ID,
-			Changed:    since,
-			Severities: []coord.Severity{coord.SeverityWarn, coord.SeverityBlock},
-		})
-		for _, c := range conflicts {
-			for path := range placesOf(c.Conflict) {
+		collided, err := tx.CollidedAt(ctx, who.OrgID, repo.ID, since)
+		for _, paths := range collided {
+			for path := range once(paths) {
 				at(path).Collided++
 			}
 		}
@@ -63,24 +59,8 @@ func (s *Service) GetTerritory(ctx context.Context, who coord.Caller, in wire.Ge
 	return out, err
 }
 
-// pathsOf returns the paths that an intent claims, each once.
-func pathsOf(i store.IntentRow) map[string]bool {
-	out := map[string]bool{}
-	for _, c := range live.ClaimsOf(i) {
-		if c.Kind == coord.ClaimPath {
-			out[c.Selector] = true
-		}
-	}
-	return out
-}
-
-// placesOf returns the files that a conflict rests on, each once.
-func placesOf(c coord.Conflict) map[string]bool {
-	out := map[string]bool{}
-	for _, e := range c.Evidence {
-		if e.Path != nil {
-			out[*e.Path] = true
-		}
-	}
-	return out
+// once returns each of a list once.
+func once(list []string) iter.Seq[string] {
+	slices.Sort(list)
+	return slices.Values(slices.Compact(list))
 }

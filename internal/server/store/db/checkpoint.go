@@ -20,7 +20,8 @@ const (
 	copyTheLog = `PRAGMA wal_checkpoint(PASSIVE)`
 )
 
-// copyLog copies the log as it grows, until ctx ends.
+// copyLog copies the log as it grows, until ctx ends. It looks only where
+// something was committed: a service that does nothing costs nothing.
 func (d *DB) copyLog(ctx context.Context) {
 	tick := time.NewTicker(copyEvery)
 	defer tick.Stop()
@@ -30,9 +31,15 @@ func (d *DB) copyLog(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		// What fails is tried again; a full disk is told by the next write.
-		if left, err := d.uncopied(ctx, peekAtLog); err == nil && left >= copyPages {
-			_, _ = d.uncopied(ctx, copyTheLog)
+		if !d.grown.Swap(false) {
+			continue
+		}
+		left, err := d.uncopied(ctx, peekAtLog)
+		if err == nil && left >= copyPages {
+			left, err = d.uncopied(ctx, copyTheLog)
+		}
+		if err != nil || left >= copyPages { // it is tried again; a full disk is told by the next write
+			d.grown.Store(true)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type DB struct {
 	// What copies SQLite's log.
 	copying     sync.WaitGroup
 	stopCopying context.CancelFunc
+	grown       atomic.Bool // since it last looked
 	// PostgreSQL's writers have connections of their own: readers must get on
 	// while writers wait for their org's lock.
 	writes  *sql.DB

@@ -156,6 +156,7 @@ func (w *writer) commit(batch []*job, told map[string]int64) error {
 		w.conn.ExecContext(ctx, `ROLLBACK`)
 		return err
 	}
+	w.db.grown.Store(true)
 	return nil
 }
 

@@ -1,19 +1,22 @@
 // One agent: what it does, what it was told, what it waits for.
 import { Button } from "@mantine/core";
-import { IconGitBranch, IconMessage, IconPlayerStop, IconTransfer } from "@tabler/icons-react";
+import { IconGitBranch, IconMessage, IconPlayerStop, IconTransfer } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Session } from "../../api/records";
 import { agentsOf, stateText, type Agent } from "../../lib/agents";
-import { sentence, words } from "../../lib/events";
+import { kinds, typesOf } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
+import { useFilter } from "../../lib/url";
 import { plural, sessionStatus, toolName } from "../../lib/text";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
+import { ChoiceFilter } from "../../ui/Filters";
 import { Confirmed } from "../../ui/form";
+import { Happening } from "../../ui/Happening";
 import { Failed, Load, Loading, Page, Section } from "../../ui/page";
 import { ConflictRow } from "../conflicts/ConflictRow";
 import { HandoffDialog } from "../intents/IntentDialogs";
@@ -43,7 +46,7 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
       wide
       sub={
         <span className="wrap">
-          <Pill tone={over(s) ? "quiet" : stateText[a.state].tone} dot>
+          <Pill tone={stateText[a.state].tone} dot>
             {over(s) ? sessionStatus[s.status] : stateText[a.state].name}
           </Pill>
           {s.model && <span>{s.model}</span>}
@@ -130,7 +133,7 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
             <dd>
               {s.intent ? (
                 <>
-                  <Ref to={s.intent.ref} /> <span dir="auto">{s.intent.title}</span> <IntentPill status={s.intent.status} />
+                  <span dir="auto">{s.intent.title}</span> <Ref to={s.intent.ref} /> <IntentPill status={s.intent.status} />
                 </>
               ) : (
                 "none declared"
@@ -165,29 +168,33 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
   );
 }
 
-/** The events about a session and its intent, newest first. */
+/** What a session and its intent did and were told, newest first, by kind. */
 function Doings({ session, intent }: { session: Session; intent: string | undefined }) {
-  const own = useGet("events", "GET /v1/events", { query: { subject: session.id, limit: 50 } });
-  const work = useGet("events", "GET /v1/events", { query: { subject: intent ?? "", limit: 50 } }, { enabled: Boolean(intent) });
+  const [kind, setKind] = useFilter("did");
+  const type = typesOf(kind);
+  const own = useGet("feed", "GET /v1/feed", { query: { subject: session.id, type, limit: 100 } });
+  const work = useGet("feed", "GET /v1/feed", { query: { subject: intent ?? "", type, limit: 100 } }, { enabled: Boolean(intent) });
   return (
-    <Load query={own}>
-      {(page) => {
-        const all = [...page.items, ...(work.data?.items ?? [])].filter((e, i, list) => list.findIndex((x) => x.id === e.id) === i).sort((a, b) => Number(b.id) - Number(a.id));
-        return (
-          <ul className="rows">
-            {all.slice(0, 60).map((e) => (
-              <li key={e.id} className="happening">
-                <span className={`happening-dot mark-${words[e.type]?.tone ?? "quiet"}`} aria-hidden />
-                <span className="grow">{sentence(e)}</span>
-                <span className="dim">
-                  <Ago at={e.occurred_at} />
-                </span>
-              </li>
-            ))}
-            {all.length === 0 && <li className="happening dim">Nothing has been logged about it yet.</li>}
-          </ul>
-        );
-      }}
-    </Load>
+    <>
+      <div className="filters card-filters">
+        <ChoiceFilter label="Kind" all="Everything" value={kind} onChange={setKind} data={["work", "conflicts", "talk", "contracts"].map((value) => ({ value, label: kinds[value]!.label }))} />
+      </div>
+      <Load query={own}>
+        {(page) => {
+          const all = [...page.items, ...(work.data?.items ?? [])].filter((e, i, list) => list.findIndex((x) => x.id === e.id) === i).sort((a, b) => Number(b.id) - Number(a.id));
+          const refs = { ...page.refs, ...work.data?.refs };
+          if (all.length === 0) return <p className="happening dim">Nothing {kind ? "of that kind " : ""}has been logged about it yet.</p>;
+          return (
+            <div aria-label="What it did" role="list">
+              {all.slice(0, 120).map((e) => (
+                <div role="listitem" key={e.id}>
+                  <Happening event={e} refs={refs} own={session.id} />
+                </div>
+              ))}
+            </div>
+          );
+        }}
+      </Load>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 // One person: their agents, their work, their conflicts.
 import { Button } from "@mantine/core";
-import { IconMessage } from "@tabler/icons-react";
+import { IconMessage } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Agent } from "../../lib/agents";

@@ -1,5 +1,5 @@
 import { Alert, Button, Textarea } from "@mantine/core";
-import { IconMessage, IconShieldCheck } from "@tabler/icons-react";
+import { IconMessage, IconShieldCheck } from "../../ui/icons.gen";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Conflict, ConflictAction, Verdict } from "../../api/records";

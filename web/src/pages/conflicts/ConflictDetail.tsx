@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
-import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck, IconSortAscending } from "@tabler/icons-react";
+import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck, IconSortAscending } from "../../ui/icons.gen";
 import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Conflict, Event, Evidence, Party } from "../../api/records";
 import { adviceFor, orderOf, partOf, type Part } from "../../lib/advice";
+import { sideOf } from "../../lib/conflict";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
@@ -100,6 +101,7 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
 /** Who goes first and who second, proposed with one click. */
 function SuggestedOrder({ conflict: c, part }: { conflict: Conflict; part: Part }) {
   const order = orderOf(c);
+  const began = useLiveIntents().data?.find((i) => i.ref === order?.first.intent?.ref)?.created_at;
   const may = part !== "onlooker" && (c.status === "open" || c.status === "acknowledged");
   const propose = useAction(() => call("POST /v1/conflicts/{ref}/actions", { path: { ref: c.ref }, body: { action: "propose_sequence", note: order?.note } }), { says: "Both sides are told.", stale: ["conflict", "conflicts", "attention"] });
   if (!order || ["resolved", "overridden", "stale"].includes(c.status)) return null;
@@ -109,7 +111,7 @@ function SuggestedOrder({ conflict: c, part }: { conflict: Conflict; part: Part 
       <div className="grow">
         <b>Suggested order</b>
         <p>
-          1. {nameOfSide(order.first)}, was there first <Ago at={c.first_seen_at} />. 2. {nameOfSide(order.second)} rebases onto it.
+          1. {sideOf(order.first)}, was there first{began && <> (began <Ago at={began} />)</>}. 2. {sideOf(order.second)} rebases onto it.
         </p>
       </div>
       {may && (
@@ -154,8 +156,6 @@ const refsIn = (e: Event): string[] => {
   return Array.isArray(refs) ? refs.filter((r): r is string => typeof r === "string") : [];
 };
 const useTold = (session: string | null | undefined): Event[] => useGet("events", "GET /v1/events", { query: { subject: session ?? "", type: "hook.blocked,hook.warned", limit: 20 } }, { enabled: Boolean(session) }).data?.items ?? [];
-
-const nameOfSide = (p: Party): string => (p.intent ? `${p.intent.ref} (${p.user?.name ?? "somebody who left"})` : (p.user?.name ?? "somebody who left"));
 
 function OverrideNote({ conflict: c }: { conflict: Conflict }) {
   if (c.override) {

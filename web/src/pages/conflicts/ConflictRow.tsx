@@ -11,7 +11,8 @@ function peopleIn(c: Conflict): User[] {
 
 function whoIn(c: Conflict): string {
   const names = peopleIn(c).map((u) => u.name.split(" ")[0]);
-  return names.length === 1 && c.parties.length > 1 ? `two agents of ${names[0]}` : names.join(" and ");
+  const code = c.parties.filter((p) => !p.user).map((p) => `the code of ${p.repo.full_name}`);
+  return code.length === 0 && names.length === 1 && c.parties.length > 1 ? `two agents of ${names[0]}` : [...names, ...code].join(" and ");
 }
 
 export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; more?: number }) {
@@ -24,10 +25,10 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
       </span>
       <span className="work-main">
         <span className="work-title">
-          <span className="ref">{c.ref}</span>
-          <b dir="auto">
+          <b dir="auto" className="clip">
             {conflictKind[c.kind].name}: {whoIn(c)}
           </b>
+          <span className="ref">{c.ref}</span>
         </span>
         <span className="work-text">
           <Inline text={c.explanation} />
@@ -35,7 +36,7 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
         <span className="work-meta">
           <span>{c.repo.full_name}</span>
           {c.cross_repo && c.dependent_repo && <span>hits {c.dependent_repo.full_name}</span>}
-          <span>{c.parties.flatMap((p) => p.intent?.ref ?? []).join(" · ")}</span>
+          <span dir="auto">{c.parties.flatMap((p) => (p.intent ? `${p.intent.title ?? p.branch ?? ""} (${p.intent.ref})` : [])).join(" · ")}</span>
           {more > 0 && <span>and {plural(more, "more", "more")} between the same two</span>}
           {c.override_requested && c.status !== "overridden" && <span className="tone-block">override asked for</span>}
         </span>

@@ -1,8 +1,8 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";
 import type { Conflict } from "../../api/records";
-import { concerns, matters, pairsOf, type Pair } from "../../lib/conflict";
+import { causesOf, concerns, matters, pairsOf, sideOf, type Cause, type Pair } from "../../lib/conflict";
 import { useList, useLiveConflicts } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { conflictKind, plural } from "../../lib/text";
@@ -49,6 +49,11 @@ function passes(c: Conflict, w: Wanted): boolean {
 }
 const severe = (c: Conflict, severity: string): boolean => (severity === "" ? matters(c) : severity === "all" || c.severity === severity);
 
+function subOf(pairs: number, closed: boolean): string {
+  if (closed) return "Conflicts that are over, and how each ended.";
+  return pairs === 0 ? "Work that will hurt other work at merge time or after it." : `${plural(pairs, "pair", "pairs")} of work that will hurt each other at merge time or after it.`;
+}
+
 export function Conflicts() {
   const me = useMe();
   const [status, setStatus] = useFilter("status", "live");
@@ -67,10 +72,10 @@ export function Conflicts() {
   const passing = source?.filter((c) => (status !== "open" || c.status === "open") && passes(c, wanted));
   const pairs = passing && pairsOf(passing.filter((c) => severe(c, severity)));
   const folded = severity === "" ? (passing ?? []).filter((c) => !matters(c)).length : 0;
-  const list = { ...(closed ? past : { ...past, isError: live.isError, error: live.error, hasNextPage: false, refetch: live.refetch }), items: pairs };
+  const list = { ...(closed ? past : { ...past, isError: live.isError, error: live.error, hasNextPage: false, refetch: live.refetch }), items: pairs && causesOf(pairs) };
   const filtered = Boolean(repo || person || kind || severity || age) || status !== "live";
   return (
-    <Page title="Conflicts" sub={pairs ? `${plural(pairs.length, "pair", "pairs")} of work that will hurt each other at merge time or after it.` : "Work that will hurt other work at merge time or after it."}>
+    <Page title="Conflicts" sub={subOf(pairs?.length ?? 0, closed)}>
       <div className="filters">
         <SegmentedControl size="xs" aria-label="Status" value={status} onChange={setStatus} data={views} />
         <ChoiceFilter label="Severity" all="Warns or blocks" value={severity} onChange={setSeverity} data={severities} w={140} />
@@ -84,7 +89,7 @@ export function Conflicts() {
           list={list}
           label="Conflicts"
           height={88}
-          render={(p) => <PairRow pair={p} />}
+          render={(c) => <CauseRow cause={c} />}
           empty={
             <Empty icon={<IconArrowsSplit size={22} stroke={1.5} />} title={filtered ? "No conflict matches" : "No work collides"}>
               {status === "live" ? "As soon as two agents are about to hurt each other's work, it shows here, with the lines and signatures that prove it." : "Other filters may show some."}
@@ -106,6 +111,26 @@ export function Conflicts() {
   );
 }
 
+/** Pairs with one cause are one row that opens. */
+function CauseRow({ cause }: { cause: Cause }) {
+  const [open, setOpen] = useState(false);
+  if (cause.pairs.length === 1) return <PairRow pair={cause.pairs[0]!} />;
+  return (
+    <div className="cause">
+      <button type="button" className="cause-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />}
+        <b>{cause.text}</b>
+        {!open && (
+          <span className="dim clip">
+            {cause.pairs.map((p) => sideOf(p.worst.parties.find((s) => s.role === (p.worst.kind === "contract_break" ? "holder" : "challenger")))).join(", ")}
+          </span>
+        )}
+      </button>
+      {open && cause.pairs.map((p) => <PairRow key={p.id} pair={p} />)}
+    </div>
+  );
+}
+
 /** The worst of what is between two pieces of work; the others on request. */
 function PairRow({ pair }: { pair: Pair }) {
   const [open, setOpen] = useState(false);
@@ -116,7 +141,7 @@ function PairRow({ pair }: { pair: Pair }) {
       <ConflictRow conflict={pair.worst} more={others.length} />
       <button type="button" className="pair-more" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />}
-        {open ? "Fold" : `Show ${plural(others.length, "more", "more")} between ${pair.worst.parties.flatMap((p) => p.intent?.ref ?? []).join(" and ")}`}
+        {open ? "Fold" : `Show ${plural(others.length, "more", "more")} between ${pair.worst.parties.map(sideOf).join(" and ")}`}
       </button>
       {open && others.map((c) => <ConflictRow key={c.id} conflict={c} />)}
     </div>

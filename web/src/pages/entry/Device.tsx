@@ -1,7 +1,7 @@
 // A person lets a command line act for them. The code is typed, never taken
 // from a link, and denying is as easy as approving.
 import { Alert, Button, TextInput } from "@mantine/core";
-import { IconAlertTriangle, IconCheck, IconDeviceLaptop, IconX } from "@tabler/icons-react";
+import { IconAlertTriangle, IconCheck, IconDeviceLaptop, IconX } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -84,6 +84,11 @@ export function Device() {
           {!request.same_address && (
             <Alert color="yellow" icon={<IconAlertTriangle size={16} />}>
               The request comes from another address than yours. Deny it unless you know that machine.
+            </Alert>
+          )}
+          {request.admin && (
+            <Alert color="yellow" icon={<IconAlertTriangle size={16} />}>
+              It asks for an administrator&apos;s rights, for 15 minutes: to invite, to set policies, to make tokens.
             </Alert>
           )}
           <div className="two">

@@ -15,7 +15,7 @@ export function SignIn() {
   const client = useQueryClient();
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   const next = safeNext(params.get("next"));
-  // Whoever just signed out may want to be somebody else next.
+  // Somebody who has just signed out may want to sign in as someone else.
   const out = params.get("out") === "1";
   const signIn = useAction(() => call("POST /v1/auth/sign-in", { body: { email, password } }), {
     quietErrors: true,

@@ -1,5 +1,5 @@
 import { Button, Menu } from "@mantine/core";
-import { IconChevronDown, IconExternalLink, IconGitBranch, IconGitPullRequest, IconMessage, IconTransfer } from "@tabler/icons-react";
+import { IconChevronDown, IconExternalLink, IconGitBranch, IconGitPullRequest, IconMessage, IconTransfer } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Claim, Intent } from "../../api/records";

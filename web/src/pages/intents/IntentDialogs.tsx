@@ -34,7 +34,7 @@ export function CloseDialog({ intent, outcome, onClose }: Props & { outcome: "me
   const close = useAction(() => call("POST /v1/intents/{ref}/close", { path: { ref: intent.ref }, body: { outcome, note: note.trim() || undefined } }), { says: `${intent.ref} is closed.`, stale, then: () => (forget(), onClose()) });
   return (
     <Ask opened onClose={onClose} title={outcome === "merged" ? `Close ${intent.ref} as merged?` : `Abandon ${intent.ref}?`} confirm={outcome === "merged" ? "Close as merged" : "Abandon"} danger={outcome === "abandoned"} busy={close.isPending} onConfirm={() => close.mutate()}>
-      <p className="dim">Its claims are released and whoever waits for it goes on. This cannot be undone.</p>
+      <p className="dim">Its claims are released, and agents that wait for them continue. This cannot be undone.</p>
       <Textarea label="Note" maxLength={2000} value={note} onChange={(e) => setNote(e.target.value)} />
     </Ask>
   );

@@ -1,4 +1,4 @@
-import { IconFolder, IconGitBranch, IconLock } from "@tabler/icons-react";
+import { IconFolder, IconGitBranch, IconLock } from "../../ui/icons.gen";
 import { Link } from "wouter";
 import type { Intent } from "../../api/records";
 import { plural } from "../../lib/text";

@@ -1,5 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
-import { IconTargetArrow } from "@tabler/icons-react";
+import { IconTargetArrow } from "../../ui/icons.gen";
 import { useList } from "../../lib/queries";
 import { useFilter } from "../../lib/url";
 import { Command } from "../../ui/bits";

@@ -1,7 +1,7 @@
 // Agents over the last hours: time runs to the right, now is at the edge.
 import { Button, Select } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconTable, IconTimeline, IconZoomReset } from "@tabler/icons-react";
+import { IconTable, IconTimeline, IconZoomReset } from "../../ui/icons.gen";
 import { useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Agent, Grouping } from "../../lib/agents";

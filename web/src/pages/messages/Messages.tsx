@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { IconHash, IconMessages, IconPencilPlus, IconUser } from "@tabler/icons-react";
+import { IconHash, IconMessages, IconPencilPlus, IconUser } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import type { Conversation } from "../../api/records";

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Textarea } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconRobot } from "@tabler/icons-react";
+import { IconArrowLeft, IconCheck, IconRobot } from "../../ui/icons.gen";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { Link } from "wouter";
@@ -82,7 +82,7 @@ function Open({ conversation: c }: { conversation: Conversation }) {
 
 const nearEnd = 60; // px from the end within which somebody reads along
 
-/** Keeps the place of whoever reads: at the end new messages are followed, elsewhere they are counted;
+/** Keeps the reader's place: at the end new messages are followed, elsewhere they are counted;
  * older ones come in above without moving what is read. */
 function useReadingPlace(box: RefObject<HTMLDivElement | null>, oldest: string | undefined, newest: string | undefined, loadingOlder: boolean) {
   const [below, setBelow] = useState(0);

@@ -1,6 +1,6 @@
 // One dense row per agent: its trouble or its last words, whose it is, where
 // it is, and since when.
-import { IconFolder, IconMessage, IconRobotOff, IconShieldOff, IconUser } from "@tabler/icons-react";
+import { IconFolder, IconMessage, IconRobotOff, IconShieldOff, IconUser } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { grouped, stateText, unchecked, type Agent, type AgentGroup, type Grouping } from "../../lib/agents";
@@ -44,6 +44,27 @@ const GroupRow = ({ group: g, by }: { group: AgentGroup; by: Grouping }) => (
   </div>
 );
 
+/** A title with its number after it: where there is no room, the number goes. */
+const Titled = ({ title, ref }: { title: string; ref: string }) => (
+  <>
+    {title && <bdi>{title}</bdi>} <span className="ref">{ref}</span>
+  </>
+);
+
+/** What a row tells of an agent: its question, its trouble, or its last words. */
+function Says({ agent: a }: { agent: Agent }) {
+  const words = a.words && <q className={a.state === "waits_for_person" ? "asked" : undefined}>{a.words}</q>;
+  if (a.state === "waits_for_person") return words || <span className="dim">asks its person</span>;
+  if (a.why) {
+    return (
+      <>
+        <span className={`tone-${stateText[a.state].tone}`}>{a.why}</span> {a.whyRef && <span className="ref">{a.whyRef}</span>}
+      </>
+    );
+  }
+  return words || <span className="dim">{a.session.intent?.title ?? ""}</span>;
+}
+
 const base = (path: string): string => path.split("/").at(-1) ?? path;
 
 function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent) => void }) {
@@ -73,18 +94,18 @@ function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent)
           {s.branch ?? "no branch"}
         </span>
         <span className="agent-intent clip" title={s.intent?.title ?? undefined}>
-          {s.intent ? <span className="ref">{s.intent.ref}</span> : <span className="dim">no intent</span>}
+          {s.intent ? <Titled title={s.intent.title ?? s.branch ?? ""} ref={s.intent.ref} /> : <span className="dim">no intent</span>}
         </span>
         <span className="agent-file clip" title={a.file}>
           {base(a.file)}
         </span>
-        <span className="agent-says clip" dir="auto" title={[a.why, a.words].filter(Boolean).join(" — ")}>
+        <span className="agent-says clip" dir={a.why && a.state !== "waits_for_person" ? "ltr" : "auto"} title={[a.why, a.words].filter(Boolean).join(" — ")}>
           {unchecked(s) && (
             <span className="tone-warn" title={`${plural(s.fail_opens, "event")} got no answer from svc`}>
-              <IconShieldOff size={13} aria-label="Went on unchecked" role="img" />{" "}
+              <IconShieldOff size={13} aria-hidden /> {s.fail_opens} unchecked{" "}
             </span>
           )}
-          {a.why ? <span className={`tone-${state.tone}`}>{a.why}</span> : a.words ? <q>{a.words}</q> : <span className="dim">{s.intent?.title ?? ""}</span>}
+          <Says agent={a} />
         </span>
         <span className="agent-ago dim">
           <Ago at={a.since} />

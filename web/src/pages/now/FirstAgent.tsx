@@ -1,6 +1,6 @@
 // For an org where no agent has been seen: the commands that install svc and connect
 // the first one, ticked off as the server sees each happen.
-import { IconCheck } from "@tabler/icons-react";
+import { IconCheck } from "../../ui/icons.gen";
 import { useQuery } from "@tanstack/react-query";
 import type { Repo, Session } from "../../api/records";
 import { useGet } from "../../lib/queries";

@@ -1,7 +1,7 @@
 // What waits for the reader, one row per kind of thing, answered in place.
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconGitFork, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconShieldOff, IconTransfer, IconTrendingDown, IconUserOff, IconX, type TablerIcon } from "@tabler/icons-react";
+import { IconArrowsSplit, IconCheckupList, IconChevronDown, IconChevronRight, IconGauge, IconGitFork, IconHandStop, IconInbox, IconLock, IconMail, IconMessage, IconMessageQuestion, IconPlugConnectedX, IconShieldOff, IconTransfer, IconTrendingDown, IconUserOff, IconX, type Icon } from "../../ui/icons.gen";
 import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
@@ -24,7 +24,7 @@ const Answer = later(() => import("./Answer"), "Answer");
 type Kind = AttentionItem["kind"];
 
 interface Look {
-  icon: TablerIcon;
+  icon: Icon;
   tone: string;
   one: string;
   many: string;

@@ -124,7 +124,7 @@ function StateCounts({ agents, chosen, choose }: { agents: Agent[]; chosen: stri
         if (count === 0 && chosen !== s) return null;
         return (
           <button key={s} type="button" className={`state-count tone-${stateText[s].tone}`} aria-pressed={chosen === s} onClick={() => choose(chosen === s ? null : s)}>
-            <b>{count}</b> {stateText[s].name.toLowerCase()}
+            <b>{count}</b> {stateText[s].count}
           </button>
         );
       })}

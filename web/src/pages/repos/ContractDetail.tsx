@@ -1,4 +1,4 @@
-import { IconFileCode } from "@tabler/icons-react";
+import { IconFileCode } from "../../ui/icons.gen";
 import { Link } from "wouter";
 import type { ContractRecord } from "../../api/records";
 import { useGet } from "../../lib/queries";

@@ -1,7 +1,7 @@
 // Linked repos drawn as a graph of the contracts between them, or as a list
 // where there is no room for one.
 import { useElementSize } from "@mantine/hooks";
-import { IconArrowRight } from "@tabler/icons-react";
+import { IconArrowRight } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import type { ContractRecord } from "../../api/records";

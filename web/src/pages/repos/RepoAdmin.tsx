@@ -1,7 +1,7 @@
 // What admins do to a repo: rename, archive, remove, and make one of two
 // records of it.
 import { Alert, Button, Menu, Select, TextInput } from "@mantine/core";
-import { IconDots } from "@tabler/icons-react";
+import { IconDots } from "../../ui/icons.gen";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/client";
@@ -99,7 +99,7 @@ function Remove({ repo, onClose }: { repo: Repo; onClose: () => void }) {
   const remove = useAction(() => call("DELETE /v1/repos/{repo}", { path: { repo: repo.id } }), { says: "The repo is removed.", stale, then: () => navigate("/repos") });
   return (
     <Ask opened onClose={onClose} title={`Remove ${repo.full_name}?`} confirm="Remove" danger busy={remove.isPending} onConfirm={() => remove.mutate()}>
-      <p>Its contracts, rules and remotes are forgotten; its history stays. An agent that works in it registers it anew. A repo with live intents cannot be removed.</p>
+      <p>Its contracts, rules and remotes are forgotten; its history stays. An agent that works in it registers it again. A repo with live intents cannot be removed.</p>
     </Ask>
   );
 }

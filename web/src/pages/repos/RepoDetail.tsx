@@ -1,6 +1,6 @@
 // One repo: who works in it, what it provides to others and uses of them.
 import { Button } from "@mantine/core";
-import { IconFileCode, IconMessages } from "@tabler/icons-react";
+import { IconFileCode, IconMessages } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Agent } from "../../lib/agents";

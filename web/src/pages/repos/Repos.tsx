@@ -1,5 +1,5 @@
 import { Button, MultiSelect, Select, TextInput } from "@mantine/core";
-import { IconFolderPlus, IconFolders, IconGitFork } from "@tabler/icons-react";
+import { IconFolderPlus, IconFolders, IconGitFork } from "../../ui/icons.gen";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../api/client";

@@ -1,6 +1,6 @@
 // The audit log: every event, filtered, and exported as it stands.
 import { Button, Select } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
+import { IconDownload } from "../../ui/icons.gen";
 import { call } from "../../api/client";
 import type { Event } from "../../api/records";
 import { useList, useMembers } from "../../lib/queries";

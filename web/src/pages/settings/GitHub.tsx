@@ -1,5 +1,5 @@
 import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
-import { IconBrandGithub, IconBrandGitlab } from "@tabler/icons-react";
+import { IconBrandGithub, IconBrandGitlab } from "../../ui/icons.gen";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { HostToken } from "../../api/records";
@@ -69,7 +69,7 @@ function Apps() {
                       title={`Forget ${a.name}?`}
                       text={
                         <>
-                          Its private key and secrets are deleted here: pull requests no longer move intents or tell of conflicts. On GitHub the app stays until you <a href={a.url}>delete it there</a>.
+                          Its private key and secrets are deleted here: pull requests no longer move intents or show conflicts. On GitHub the app stays until you <a href={a.url}>delete it there</a>.
                         </>
                       }
                       confirm="Forget the app"
@@ -108,7 +108,7 @@ const hosts = {
     where: "In GitLab: Settings, Webhooks, Add new webhook, with the triggers Push events and Merge request events. URL:",
     secret: "Secret token, or signing token where GitLab has one. This is the only time it is shown.",
     url: "https://gitlab.com",
-    with: "With one, a merge request tells of its live conflicts in a note or as a commit status, what GitLab could not deliver is asked for, and a push to the default branch asks for a rebase whoever works on the same lines.",
+    with: "With one, a merge request shows its live conflicts in a note or as a commit status, what GitLab could not deliver is asked for, and a push to the default branch asks for a rebase from everybody who works on the same lines.",
     token: "A group or project access token with the role Developer or higher and the scope api. It is kept sealed, and sent to this GitLab only.",
     connect: () => call("PUT /v1/integrations/gitlab", { body: {} }),
     disconnect: () => call("DELETE /v1/integrations/gitlab"),
@@ -122,7 +122,7 @@ const hosts = {
     where: "In GitHub: Settings, Webhooks, Add webhook, content type application/json, with the events Pull requests, Pushes, Repositories and Merge groups. Payload URL:",
     secret: "Secret. This is the only time it is shown.",
     url: "https://github.com",
-    with: "With one, a pull request tells of its live conflicts in a comment or as a commit status, what GitHub could not deliver is asked for, and a push to the default branch asks for a rebase whoever works on the same lines.",
+    with: "With one, a pull request shows its live conflicts in a comment or as a commit status, what GitHub could not deliver is asked for, and a push to the default branch asks for a rebase from everybody who works on the same lines.",
     token: "A fine-grained token that may read contents and write pull requests and commit statuses, or a classic one with the scope repo. It is kept sealed, and sent to this GitHub only.",
     connect: () => call("PUT /v1/integrations/github"),
     disconnect: () => call("DELETE /v1/integrations/github"),

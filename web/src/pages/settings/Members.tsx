@@ -1,5 +1,5 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
-import { IconMail, IconUserPlus } from "@tabler/icons-react";
+import { IconMail, IconUserPlus } from "../../ui/icons.gen";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../api/client";
@@ -59,7 +59,7 @@ function MemberRow({ member }: { member: Member }) {
   const may = me.org.role === "owner" || (me.isAdmin && !isAdmin(member.role));
   const setRole = useAction((role: Role) => call("PATCH /v1/members/{userId}", { path: { userId: member.id }, body: { role } }), { says: `${member.name} has a new role.`, stale: ["members", "session"] });
   const remove = useAction(() => call("DELETE /v1/members/{userId}", { path: { userId: member.id } }), { says: `${member.name} is no longer in the org.`, stale: ["members", "tokens"] });
-  const unbind = useAction(() => call("POST /v1/members/{userId}/unbind", { path: { userId: member.id } }), { says: `${member.name} can be bound anew.`, stale: ["members"] });
+  const unbind = useAction(() => call("POST /v1/members/{userId}/unbind", { path: { userId: member.id } }), { says: `${member.name} can be bound again.`, stale: ["members"] });
   const options = useQuery({ queryKey: ["options"], queryFn: () => call("GET /v1/auth/options") });
   return (
     <li className="row-item">
@@ -88,7 +88,7 @@ function MemberRow({ member }: { member: Member }) {
         <Confirmed
           label="Unbind"
           title={`Unbind ${member.name} from their OpenID sign-in?`}
-          text="For somebody whom the provider knows anew, or after it was replaced: the next sign-in with their verified address has the account."
+          text="For a person with a new account at the provider, or after the provider was replaced: the next sign-in with their verified address has the account."
           confirm="Unbind"
           onConfirm={() => unbind.mutateAsync()}
         />
@@ -108,7 +108,7 @@ function MemberRow({ member }: { member: Member }) {
 
 function Invites() {
   const invites = useGet("invites", "GET /v1/invites");
-  const resend = useAction((id: string) => call("POST /v1/invites/{id}/resend", { path: { id } }), { says: "Another letter is on its way.", stale: ["invites"] });
+  const resend = useAction((id: string) => call("POST /v1/invites/{id}/resend", { path: { id } }), { says: "Another email is on its way.", stale: ["invites"] });
   const revoke = useAction((id: string) => call("DELETE /v1/invites/{id}", { path: { id } }), { says: "The invite no longer works.", stale: ["invites"] });
   return (
     <Section title="Pending invites" pad={false}>
@@ -132,7 +132,7 @@ function Invites() {
               {i.mail?.detail && <div className="dim wraps">{i.mail.detail}</div>}
             </div>
             <Pill tone="quiet">{i.role}</Pill>
-            {i.mail && <Confirmed label="Send again" title={`Mail ${i.email} another link?`} text="The link in the first letter stops working." confirm="Send it" onConfirm={() => resend.mutateAsync(i.id)} />}
+            {i.mail && <Confirmed label="Send again" title={`Mail ${i.email} another link?`} text="The link in the first email stops working." confirm="Send it" onConfirm={() => resend.mutateAsync(i.id)} />}
             <Confirmed label="Take back" title="Take this invite back?" text="The link stops working at once." confirm="Take back" onConfirm={() => revoke.mutateAsync(i.id)} />
           </li>
         )}
@@ -142,7 +142,7 @@ function Invites() {
 }
 
 /** What became of an invite's letter. */
-const letters = { queued: "letter on its way", sent: "sent by email", bounced: "the address is not known there", refused: "the mail server refused the letter" } as const;
+const letters = { queued: "email on its way", sent: "sent by email", bounced: "the address is not known there", refused: "the mail server refused the email" } as const;
 
 function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const me = useMe();
@@ -161,7 +161,7 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
       {made ? (
         <div className="stack">
           <p className="dim">
-            {made.mail ? `A letter to ${made.email} is on its way; the list of invites says what becomes of it. You can also send` : "Send"} this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
+            {made.mail ? `An email to ${made.email} is on its way; the list of invites shows its status. You can also send` : "Send"} this link{made.email ? ` to ${made.email}` : ""}. It works once, and ends <Ago at={made.expires_at} />.
           </p>
           <Command>{made.url ?? ""}</Command>
           <div className="dialog-actions">

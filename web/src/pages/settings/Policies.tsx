@@ -1,6 +1,6 @@
 // The policy as a form: what is set here, what is inherited, what is default.
 import { Alert, Button, MultiSelect, NumberInput, SegmentedControl, Select, TagsInput } from "@mantine/core";
-import { IconArrowBackUp } from "@tabler/icons-react";
+import { IconArrowBackUp } from "../../ui/icons.gen";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { call, isOutdated, versioned } from "../../api/client";
@@ -43,6 +43,8 @@ const yesNo = input<boolean>((value, set, label) => (
 const percent = input<number>((value, set, label) => (
   <NumberInput size="xs" w={150} aria-label={label} min={5} max={100} clampBehavior="strict" allowDecimal={false} suffix=" %" value={Math.round(value * 100)} onChange={(v) => typeof v === "number" && set(v / 100)} />
 ));
+const worth = input<number>((value, set, label) => <NumberInput size="xs" w={150} aria-label={label} min={0} max={1000} clampBehavior="strict" decimalScale={2} value={value} onChange={(v) => typeof v === "number" && set(v)} />);
+const currency = input<string>((value, set, label) => <Select size="xs" w={150} aria-label={label} allowDeselect={false} value={value} onChange={(v) => v && set(v)} data={["AUD", "BRL", "CAD", "CHF", "CNY", "EUR", "GBP", "INR", "JPY", "KRW", "PLN", "SEK", "USD"]} />);
 const levels: [string, string][] = [
   ["off", "Off"],
   ["warn", "Warn"],
@@ -105,12 +107,22 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
       },
       {
         name: "pull_request_report",
-        label: "A pull request tells of live conflicts by",
+        label: "Show live conflicts on pull requests as",
         help: "On GitHub, kept up to date in place.",
         input: choice([
           ["off", "Nothing"],
           ["comment", "A comment"],
           ["check", "A check"],
+        ]),
+      },
+      {
+        name: "claims_at_merge",
+        label: "Commits that change what somebody else holds exclusively",
+        help: "In the check on pull requests, and where a git server runs svc check --push.",
+        input: choice([
+          ["fail", "Fail the check"],
+          ["warn", "Are reported"],
+          ["off", "Pass"],
         ]),
       },
     ],
@@ -127,6 +139,15 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
         help: "Whatever the verdicts say.",
         input: input<ConflictKind[]>((value, set, label) => <MultiSelect size="xs" w={260} aria-label={label} value={value} onChange={(v) => set(v as ConflictKind[])} data={Object.entries(conflictKind).map(([v, k]) => ({ value: v, label: k.name }))} />),
       },
+    ],
+  },
+  {
+    title: "Time saved",
+    sub: "How the estimate on the stats page and in the digest is made. The org's rules alone count.",
+    rules: [
+      { name: "time_saved.minutes", label: "A conflict settled in time counts for", help: "0 hides the figure everywhere.", input: number(0, 480, "minutes") },
+      { name: "time_saved.minute_worth", label: "A minute is worth", help: "To show the figure as money too; 0 shows none.", input: worth },
+      { name: "time_saved.currency", label: "Currency", help: "Of what a minute is worth.", input: currency },
     ],
   },
   {

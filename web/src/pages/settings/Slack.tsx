@@ -1,5 +1,5 @@
 import { Button, Checkbox, NumberInput, Select, Switch, TextInput } from "@mantine/core";
-import { IconBrandSlack } from "@tabler/icons-react";
+import { IconBrandSlack } from "../../ui/icons.gen";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { QuietHours, SlackChannel, SlackStatus } from "../../api/records";

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
-import { IconKey } from "@tabler/icons-react";
+import { IconKey } from "../../ui/icons.gen";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Scope, Token } from "../../api/records";

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Menu, MultiSelect, NativeSelect, TextInput } from "@mantine/core";
-import { IconDots, IconRefresh, IconWebhook } from "@tabler/icons-react";
+import { IconDots, IconRefresh, IconWebhook } from "../../ui/icons.gen";
 import { useState } from "react";
 import { call } from "../../api/client";
 import type { Delivery, EventType, Webhook } from "../../api/records";

@@ -1,10 +1,12 @@
-import { SegmentedControl, Tooltip } from "@mantine/core";
-import { IconChartBar, IconInfoCircle } from "@tabler/icons-react";
-import type { Stats as StatsAnswer, Totals } from "../../api/records";
+import { SegmentedControl } from "@mantine/core";
+import { Link } from "wouter";
+import { IconChartBar } from "../../ui/icons.gen";
+import type { SavedTime, Stats as StatsAnswer, Totals } from "../../api/records";
+import { sideOf } from "../../lib/conflict";
 import { useGet } from "../../lib/queries";
-import { duration, toolName } from "../../lib/text";
+import { conflictKind, duration, plural, toolName } from "../../lib/text";
 import { useFilter } from "../../lib/url";
-import { Person } from "../../ui/bits";
+import { Ago, Person } from "../../ui/bits";
 import { RepoFilter } from "../../ui/Filters";
 import { Empty, Load, Page, Section } from "../../ui/page";
 import { DailyChart } from "./DailyChart";
@@ -58,18 +60,16 @@ function Figures({ stats: s }: { stats: StatsAnswer }) {
   return (
     <>
       <div className="tiles">
-        <div className="tile tile-big">
-          <span className="dim">
-            Time saved, estimated{" "}
-            <Tooltip label={s.time_saved_basis} multiline w={280} events={{ hover: true, focus: true, touch: true }}>
-              <button type="button" className="hint-button" aria-label="How this is estimated">
-                <IconInfoCircle size={14} aria-hidden />
-              </button>
-            </Tooltip>
-          </span>
-          <b>{duration(s.time_saved_minutes)}</b>
-          <span className="dim tile-basis">{s.time_saved_basis}</span>
-        </div>
+        {s.time_saved_minutes > 0 && (
+          <a href="#time-saved" className="tile tile-big plain-link">
+            <span className="dim">Time saved, estimated</span>
+            <b>
+              {duration(s.time_saved_minutes)}
+              {s.time_saved_worth > 0 && ` · ${money(s.time_saved_worth, s.time_saved_currency)}`}
+            </b>
+            <span className="dim tile-basis">From {plural(s.time_saved_count, "conflict")}: see each of them</span>
+          </a>
+        )}
         {tiles.map((t) => (
           <div key={t.key} className="tile">
             <span className="dim">{t.label}</span>
@@ -77,6 +77,7 @@ function Figures({ stats: s }: { stats: StatsAnswer }) {
           </div>
         ))}
       </div>
+      {s.time_saved_count > 0 && <Saved stats={s} />}
       <Section title="Day by day">
         <DailyChart daily={s.daily} />
       </Section>
@@ -95,6 +96,38 @@ function Figures({ stats: s }: { stats: StatsAnswer }) {
         </Section>
       </div>
     </>
+  );
+}
+
+const money = (worth: number, currency: string): string => new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: 0 }).format(worth);
+
+const savedBy: Record<SavedTime["by"], string> = { person: "settled by people", rebase: "ended by a rebase", wait: "ended by a wait", plan: "ended by a change of plan", false_alarm: "a false alarm" };
+
+/** What the minutes are made of, so that nobody has to believe the figure. */
+function Saved({ stats: s }: { stats: StatsAnswer }) {
+  return (
+    <Section id="time-saved" title="Time saved, conflict by conflict" sub={s.time_saved_basis} pad={false}>
+      <ul className="rows saved">
+        {s.time_saved.map((x) => (
+          <li key={x.ref}>
+            <Link href={`/conflicts/${x.ref}`} className="saved-row">
+              <b className={x.minutes < 0 ? "tone-warn" : undefined}>{x.minutes > 0 ? `+${x.minutes}` : x.minutes} min</b>
+              <span className="clip">
+                {conflictKind[x.kind].name}: {x.parties.map(sideOf).join(" and ")}
+              </span>
+              <span className="dim clip">
+                {savedBy[x.by]}
+                {x.who && ` (${x.who.name})`} · {x.repo.full_name}
+              </span>
+              <span className="dim">
+                <Ago at={x.closed_at} /> <span className="ref">{x.ref}</span>
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {s.time_saved_count > s.time_saved.length && <p className="dim saved-more">The newest {s.time_saved.length} of {s.time_saved_count}.</p>}
+    </Section>
   );
 }
 

@@ -2,7 +2,7 @@
 // initials where somebody works now.
 import { Select } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconFile, IconFolder } from "@tabler/icons-react";
+import { IconFile, IconFolder } from "../../ui/icons.gen";
 import { useMemo, type KeyboardEvent } from "react";
 import { Link } from "wouter";
 import { stateText, type Agent } from "../../lib/agents";

@@ -1,6 +1,6 @@
 // What svc did this week: a page to show, and to print.
 import { Button } from "@mantine/core";
-import { IconChartBar, IconPrinter } from "@tabler/icons-react";
+import { IconChartBar, IconPrinter } from "../../ui/icons.gen";
 import { Link } from "wouter";
 import { useHistory } from "../../lib/history";
 import { useGet } from "../../lib/queries";

@@ -3,7 +3,7 @@
 import type { Conflict, Event, EventType } from "../../api/records";
 import { duration } from "../../lib/text";
 
-export const valueTypes: EventType[] = ["hook.warned", "hook.blocked", "conflict.detected", "conflict.feedback", "intent.blocked", "intent.unblocked"];
+export const valueTypes: EventType[] = ["hook.warned", "hook.blocked", "hook.stale_write", "conflict.detected", "conflict.feedback", "intent.blocked", "intent.unblocked"];
 
 export interface Item {
   at: string;
@@ -56,6 +56,7 @@ export function figuresOf(events: Event[], breaks: Conflict[]): Figure[] {
   const of = (...types: string[]) => events.filter((e) => types.includes(e.type));
   const told = of("hook.warned");
   const refused = of("hook.blocked");
+  const kept = of("hook.stale_write");
   const found = of("conflict.detected").filter((e) => payload(e)["severity"] !== "info");
   const verdicts = of("conflict.feedback");
   const waits = waitsOf(events);
@@ -65,6 +66,7 @@ export function figuresOf(events: Event[], breaks: Conflict[]): Figure[] {
   return [
     { key: "told", title: "Collisions told before the edit", value: String(told.length), how: "Each time an agent was warned before it wrote a file that somebody else is in. An agent is told once about each collision.", items: told.map(hook) },
     { key: "refused", title: "Edits refused", value: String(refused.length), how: "Each edit that was stopped because somebody holds the place alone, or the policy asks for it.", items: refused.map(hook) },
+    { key: "kept", title: "Lines kept in one clone", value: String(kept.length), how: "Each edit that was stopped on its machine because it would have undone lines that somebody else had just changed in the same working copy.", items: kept.map((e) => ({ at: e.occurred_at, text: words(str(payload(e)["tool"])), href: `/agents/${e.subject.id}` })) },
     { key: "merge", title: "Collisions told before the merge", value: String(found.length), how: "Each conflict that warned or blocked, counted when it was first seen. What is for information only is left out.", items: found.map((e) => ({ at: e.occurred_at, text: `${str(payload(e)["ref"])} ${words(str(payload(e)["kind"]))}, ${str(payload(e)["severity"])}`, href: `/conflicts/${str(payload(e)["ref"])}` })) },
     { key: "breaks", title: "Breaks across repos", value: String(breaks.length), how: "Each conflict of this week where one repo changes incompatibly what another one uses.", items: breaks.map((c) => ({ at: c.first_seen_at, text: `${c.ref}: ${c.repo.full_name}${c.dependent_repo ? ` breaks ${c.dependent_repo.full_name}` : ""}`, href: `/conflicts/${c.ref}` })) },
     {

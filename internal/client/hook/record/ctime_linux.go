@@ -1,8 +1,0 @@
-package record
-
-import (
-	"syscall"
-	"time"
-)
-
-func statusChange(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }

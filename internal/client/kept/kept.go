@@ -1,0 +1,198 @@
+// Package kept remembers from one hook to the next what was found out about the
+// files of a working copy: which there are of a kind, and which words stand in
+// them. To list a large repository, or to read the files around an edited one,
+// costs several times what the edit itself does, and hardly anything of it
+// changes between two edits. What is kept holds only as long as the file it
+// was found in is as it was; what holds no more is found out again. It keeps no
+// text: of words a sketch, which cannot be read back.
+package kept
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-hq/svc/internal/client/plain"
+)
+
+const (
+	maxLists = 200      // that are kept of a working copy
+	maxLong  = 5000     // files of a list: to read a longer one costs what finding it does
+	maxFile  = 16 << 20 // bytes of one of its two files
+	maxAge   = 30 * 24 * time.Hour
+	// settling is how long before now a file must have changed last for what is
+	// in it to be kept: times are coarse, and what changes next must show.
+	settling = 50 * time.Millisecond
+)
+
+// A Book is what is known of one working copy. The zero Book remembers until it
+// is forgotten itself. It is not safe for concurrent use.
+type Book struct {
+	file string // without an ending; "" to keep nothing
+	root string
+
+	head   string // of git's index, which the lists are about
+	lists  map[string][]string
+	listed bool // lists were read
+	found  bool // lists that the file does not have
+
+	pages  map[string]*page
+	paged  bool // pages were read
+	size   int  // bytes of the file of pages, those of older versions included
+	newest []byte
+}
+
+// Open opens the book of the working copy at root in a folder of the user's,
+// "" to keep nothing. program tells builds of svc apart, which may look for other
+// things; index is git's index, whose files the lists are about.
+func Open(folder, program, root, index string) *Book {
+	info, err := os.Lstat(index)
+	if folder == "" || program == "" || err != nil {
+		return &Book{root: root}
+	}
+	sum := sha256.Sum256([]byte(program + "\n" + root))
+	b := &Book{file: filepath.Join(folder, hex.EncodeToString(sum[:16])), root: root}
+	if settled(info) {
+		b.head = stamp(info)
+	}
+	return b
+}
+
+// Program tells this build of svc from another one.
+func Program() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(self)
+	if err != nil {
+		return ""
+	}
+	return stamp(info)
+}
+
+func settled(info fs.FileInfo) bool { return time.Since(plain.ChangedAt(info)) > settling }
+
+// stamp tells one state of a file from another.
+func stamp(info fs.FileInfo) string {
+	return strconv.FormatInt(plain.ChangedAt(info).UnixNano(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." +
+		strconv.FormatInt(info.Size(), 36)
+}
+
+// List returns the files that a key stands for, found anew if they are not
+// known. What they are may depend on git's index and on svc alone.
+func (b *Book) List(key string, find func() []string) []string {
+	b.readLists()
+	if files, known := b.lists[key]; known {
+		return files
+	}
+	files := find()
+	b.lists[key] = files
+	b.found = b.found || len(files) <= maxLong
+	return files
+}
+
+// readLists reads what was kept of this index: a line that says of which, and
+// then for each list its key, how many files it has, and these.
+func (b *Book) readLists() {
+	if b.listed {
+		return
+	}
+	b.listed, b.lists = true, map[string][]string{}
+	if b.head == "" {
+		return
+	}
+	data, err := plain.ReadHere(b.file+".lists", maxFile)
+	head, rest, ok := strings.Cut(string(data), "\n")
+	if err != nil || !ok || head != b.head {
+		return
+	}
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		key, count, _ := strings.Cut(line, "\t")
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 0 || n > len(after) {
+			clear(b.lists) // cut short
+			return
+		}
+		files := make([]string, 0, n)
+		for range n {
+			line, after, ok = strings.Cut(after, "\n")
+			if !ok {
+				clear(b.lists)
+				return
+			}
+			files = append(files, line)
+		}
+		b.lists[key], rest = files, after
+	}
+}
+
+// Close keeps what was found out. What cannot be kept is found out again.
+func (b *Book) Close() {
+	if b.file == "" || (!b.found || b.head == "") && len(b.newest) == 0 {
+		return
+	}
+	dir := filepath.Dir(b.file)
+	if _, err := os.Lstat(dir); err != nil && os.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	b.keepLists()
+	b.keepPages()
+}
+
+func (b *Book) keepLists() {
+	if !b.found || b.head == "" || len(b.lists) > maxLists {
+		return
+	}
+	var out strings.Builder
+	out.WriteString(b.head + "\n")
+	for key, files := range b.lists {
+		if len(files) > maxLong || strings.ContainsAny(key, "\t\n") {
+			continue
+		}
+		out.WriteString(key + "\t" + strconv.Itoa(len(files)) + "\n")
+		for _, f := range files {
+			if strings.Contains(f, "\n") {
+				return
+			}
+			out.WriteString(f + "\n")
+		}
+	}
+	if out.Len() <= maxFile {
+		b.replace(".lists", []byte(out.String()))
+	}
+}
+
+// replace writes a file in one step. The first time that a working copy has one,
+// those are removed of which nobody has heard for long.
+func (b *Book) replace(end string, data []byte) {
+	if _, err := os.Lstat(b.file + end); err != nil {
+		b.forgetOld()
+	}
+	f, err := os.CreateTemp(filepath.Dir(b.file), ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(data)
+	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), b.file+end) != nil {
+		os.Remove(f.Name())
+	}
+}
+
+func (b *Book) forgetOld() {
+	entries, err := os.ReadDir(filepath.Dir(b.file))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > maxAge {
+			os.Remove(filepath.Join(filepath.Dir(b.file), e.Name()))
+		}
+	}
+}

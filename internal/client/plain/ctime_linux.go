@@ -1,0 +1,8 @@
+package plain
+
+import (
+	"syscall"
+	"time"
+)
+
+func statusChange(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }

@@ -1,0 +1,57 @@
+package rest_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/daemon/daemontest"
+)
+
+// BenchmarkDearReads: the reads that look at all live work and at weeks of the
+// past, with 40 agents at work on one file and 10,000 intents behind them.
+// Above 10 ms of processor time, PostgreSQL's own included, it fails.
+func BenchmarkDearReads(b *testing.B) {
+	const agents, most = 40, 10 * time.Millisecond
+	for _, db := range databases {
+		b.Run(db.name, func(b *testing.B) {
+			h := newHistory(b, db.dsn(b), 10_000, 540)
+			c := &throng{w: h.w, o: h.o, intents: make([]coord.Intent, agents)}
+			for i := range agents {
+				u := h.w.Member(h.o, coord.Member)
+				c.tokens = append(c.tokens, h.w.Token(h.o, &u, coord.Scopes()...))
+				c.hook(i, wire.HookSessionStart, nil)
+				c.request(i, map[string]any{"repo": "acme/api", "scope": map[string]any{"paths": []string{"src/shared.go"}}})
+			}
+			get := func(path string) func() {
+				return func() {
+					h.w.Must(http.StatusOK, daemontest.Request{Path: path, Token: c.tokens[agents/2]}, nil)
+				}
+			}
+			for _, row := range []struct {
+				name string
+				act  func()
+			}{
+				{"territory", get("/v1/territory?repo=acme/api")},
+				{"attention", get("/v1/attention")},
+				{"channels", h.tool(b, "channels")},
+			} {
+				b.Run(row.name, func(b *testing.B) {
+					row.act() // what the first one costs is another matter
+					var each []time.Duration
+					for range b.N {
+						each = append(each, h.spent(row.act))
+					}
+					took := middle(each)
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(float64(took.Microseconds()), "cpu-µs")
+					if b.N >= 20 && took > most {
+						b.Errorf("takes %s of processor time, %s are the most", took, most)
+					}
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,177 @@
+// Typed measures how many breaks are told in a Go repository, against Go's own
+// type checker. It takes commits of the history as they are (B), and beside each
+// changes a definition of its parent that goes by a word which B's new lines
+// have (A): renames it, gives it a parameter or an interface a method, with every
+// use in that tree adapted. Which of the definitions of that name is drawn, and
+// whether B means it, is left to chance. Both sides must pass the checker; if the
+// merged tree does not, it is a break. All are judged before svc looks at any.
+//
+//	go run ./internal/tools/typed [-seed N] [-breaks N] [-fits N] [-rows FILE] MIRROR
+//
+// The repository must need no other modules: the checker runs in this process,
+// and nothing of the repository does.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/svc-hq/svc/internal/client/backtest"
+	"github.com/svc-hq/svc/internal/client/gitrepo"
+	"github.com/svc-hq/svc/internal/core/coord"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 1, "of what is drawn")
+	breaks := flag.Int("breaks", 30, "breaks to draw")
+	fits := flag.Int("fits", 60, "pairs that fit to draw")
+	rows := flag.String("rows", "", "write the judged rows to this file, before svc is asked")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, checker: newChecker()}
+	if err := d.run(*rows); err != nil {
+		fmt.Fprintln(os.Stderr, "typed:", err)
+		os.Exit(1)
+	}
+}
+
+// A pair is two pieces of work, judged.
+type pair struct {
+	base, a, b string // commits
+	what       string // that A did
+	breaks     bool
+	why        string // what the checker says
+}
+
+// A draw is one run.
+type draw struct {
+	mirror       string
+	dir          string // a repository with the mirror's objects, for the heads that are made
+	chance       *rand.Rand
+	breaks, fits int
+	checker      *checker
+	pairs        []pair
+}
+
+func (d *draw) run(rows string) error {
+	var err error
+	if d.dir, err = os.MkdirTemp("", "svc-typed-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(d.dir)
+	mirror, err := filepath.Abs(d.mirror)
+	if err != nil {
+		return err
+	}
+	if _, err := d.git("", "clone", "-q", "--shared", "--no-checkout", mirror, "."); err != nil {
+		return err
+	}
+	if err := d.gather(); err != nil {
+		return err
+	}
+	if rows != "" {
+		var b strings.Builder
+		for _, p := range d.pairs {
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%v\t%s\n", p.base, p.b, p.what, p.breaks, p.why)
+		}
+		if err := os.WriteFile(rows, []byte(b.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return d.ask()
+}
+
+// gather draws commits until there are enough pairs of both kinds.
+func (d *draw) gather() error {
+	list, err := d.git("", "log", "--no-merges", "--format=%H", "--diff-filter=AM", "HEAD", "--", "*.go")
+	if err != nil {
+		return err
+	}
+	commits := strings.Fields(list)
+	d.chance.Shuffle(len(commits), func(i, j int) { commits[i], commits[j] = commits[j], commits[i] })
+	for _, c := range commits {
+		if d.have(true) >= d.breaks && d.have(false) >= d.fits {
+			break
+		}
+		if err := d.beside(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *draw) have(breaks bool) (n int) {
+	for _, p := range d.pairs {
+		if p.breaks == breaks {
+			n++
+		}
+	}
+	return n
+}
+
+// ask has svc look at the judged pairs.
+func (d *draw) ask() error {
+	repo, err := gitrepo.FindGit(context.Background(), d.dir)
+	if err != nil {
+		return err
+	}
+	told, wrong, related := 0, 0, 0
+	for _, p := range d.pairs {
+		o, err := backtest.One(context.Background(), repo, p.base, [2]string{p.a, p.b})
+		if err != nil {
+			return err
+		}
+		said := ""
+		for _, w := range o.Warnings {
+			if w.Kind == coord.ContractBreak && !w.Ignored {
+				said = w.Text
+			}
+		}
+		if p.breaks && o.Related {
+			related++
+		}
+		switch {
+		case p.breaks && said != "":
+			told++
+		case p.breaks:
+			fmt.Printf("missed: %s beside %.10s: %s\n", p.what, p.b, p.why)
+		case said != "":
+			wrong++
+			fmt.Printf("wrong: %s beside %.10s: %s\n", p.what, p.b, said)
+		}
+	}
+	breaks, fits := d.have(true), d.have(false)
+	fmt.Printf("%s: %d breaks, %d pairs that fit; told %d of %d, wrongly %d of %d; a merge check would look at %d of %d\n",
+		filepath.Base(filepath.Dir(d.mirror)), breaks, fits, told, breaks, wrong, fits, related, breaks)
+	return nil
+}
+
+// git runs git in the repository that the heads are made in.
+func (d *draw) git(stdin string, args ...string) (string, error) {
+	out, err := d.raw(stdin, args...)
+	return strings.TrimSpace(out), err
+}
+
+func (d *draw) raw(stdin string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = d.dir, strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_INDEX_FILE="+filepath.Join(d.dir, ".git", "index-typed"))
+	out, err := cmd.Output()
+	if err != nil {
+		if exit, ok := err.(*exec.ExitError); ok {
+			return string(out), fmt.Errorf("git %s: %s", strings.Join(args, " "), exit.Stderr)
+		}
+		return "", err
+	}
+	return string(out), nil
+}

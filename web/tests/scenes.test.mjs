@@ -1,0 +1,98 @@
+// A lead and sixteen agents in one repository of many parts, with names that are
+// long or run from right to left, and agents that stopped with a question: what
+// the pages say is so, and says it with names.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seedMonorepo } from "../demo/monorepo.mjs";
+import { goTo, useWorld } from "./world.mjs";
+
+const world = useWorld({ demo: seedMonorepo });
+const rowOf = (page, name) => page.locator(".agent").filter({ hasText: name });
+
+test("time saved opens to what it is made of, and an org can change or hide it", async () => {
+  const page = await world.page("ana", "/stats");
+  await page.getByRole("link", { name: /^Time saved, estimated 30 minutes/ }).click();
+  const row = page.locator(".saved-row");
+  assert.equal(await row.count(), 1);
+  assert.match(await row.textContent(), new RegExp(`^\\+30 minSame lines: .*Noam.* rebase .*${world.saved}$`));
+  await world.clients.ana.put("/v1/policies", { rules: { "time_saved.minutes": 20, "time_saved.minute_worth": 3, "time_saved.currency": "EUR" } });
+  await goTo(page, world.url + "/stats");
+  await page.getByText("20 minutes · €60").waitFor();
+  await world.clients.ana.put("/v1/policies", { rules: { "time_saved.minutes": 0 } });
+  await goTo(page, world.url + "/stats");
+  await page.locator(".tile").first().waitFor();
+  assert.equal(await page.getByText("Time saved").count(), 0);
+  await world.clients.ana.put("/v1/policies", { rules: {} });
+});
+
+test("who waits for a person is counted, listed by filter, and says what it asks", async () => {
+  const page = await world.page("ana", "/");
+  const counts = page.getByRole("group", { name: "Filter by state" });
+  await counts.getByRole("button", { name: "3 wait for their person" }).click();
+  await page.waitForURL(/state=waits_for_person/);
+  assert.equal(await page.locator(".agent").count(), 3);
+  await rowOf(page, "Noam").getByText("Do you want me to keep the old flag?").waitFor();
+  await rowOf(page, "منى").getByText("هل أحذف العمود القديم؟").waitFor();
+  const listed = await world.clients.ana.get("/v1/sessions?state=waits_for_person");
+  assert.equal(listed.items.length, 3);
+});
+
+test("an agent that ended its turn is not at work, and is again with the next prompt", async () => {
+  const page = await world.page("ana", "/");
+  await rowOf(page, "Sofía").getByText("Stopped").waitFor();
+  await world.agents.sofia.hook("prompt", { prompt_excerpt: "And now the tests." });
+  await rowOf(page, "Sofía").getByText("Working").waitFor();
+  await world.agents.sofia.hook("stop", { status: { excerpt: "The tests pass.", files: [] } });
+  await rowOf(page, "Sofía").getByText("Stopped").waitFor();
+});
+
+test("a blocked agent's row names who holds what, and only its number may be cut", async () => {
+  const page = await world.page("ana", "/");
+  const row = rowOf(page, "Kofi").first(); // trouble comes first
+  assert.match(await row.locator(".agent-says").textContent(), /Maximiliane Wolfeschlegelsteinhausenbergerdorff holds “Tax migration”: tax\.sql\s+CF-\d+/);
+  assert.match(await row.locator(".agent-intent").textContent(), /^Round prices by market\s+INT-\d+$/);
+  await row.locator(".agent-link").click();
+  await page.waitForURL(/\/agents\//);
+  await page.getByText(/Maximiliane Wolfeschlegelsteinhausenbergerdorff holds “Tax migration”/).first().waitFor();
+});
+
+test("one claim that stops three is one row of the conflicts, and opens to them", async () => {
+  const page = await world.page("ana", "/conflicts");
+  const cause = page.getByRole("button", { name: /^Maximiliane Wolfeschlegelsteinhausenbergerdorff holds “Tax migration”: 3 agents are stopped/ });
+  await cause.click();
+  assert.equal(await page.locator(".cause .work-row").count(), 3);
+  await page.locator(".page-sub").getByText("3 pairs").waitFor();
+  await page.getByText("Closed", { exact: true }).click();
+  await page.locator(".page-sub").getByText("Conflicts that are over").waitFor();
+});
+
+test("an agent's page tells what it did with files and words, by kind, each with an address", async () => {
+  const page = await world.page("ana", `/agents/${world.agents.noam.session}`);
+  const done = page.getByRole("list", { name: "What it did" });
+  await done.getByText("changed libs/flags/flags.go").waitFor();
+  await done.getByText("Do you want me to keep the old flag?").first().waitFor();
+  await done.getByText("asked its person").first().waitFor();
+  assert.match(await done.locator("a[href^='#e']").first().getAttribute("href"), /^#e\d+$/);
+  await goTo(page, `${world.url}/agents/${world.agents.kofi.session}?did=conflicts`);
+  await done.getByText(/was stopped before an edit \(exclusive claim, CF-\d+\)/).first().waitFor();
+  assert.equal(await done.getByText("changed services/billing/prices.go").count(), 0);
+});
+
+test("Ctrl Enter sends what is written in a dialog", async () => {
+  const page = await world.page("ana", "/messages");
+  await page.getByRole("button", { name: "New message" }).click();
+  await page.getByRole("combobox", { name: "To" }).fill("Kofi");
+  await page.getByRole("option", { name: "Kofi Mensah", exact: true }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("The table is yours after lunch.");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await goTo(page, world.url + "/activity?kind=talk");
+  assert.doesNotMatch(await page.locator(".happening").first().textContent(), /\(direct\)|a message\s+a message/);
+});
+
+test("an agent's page is no wider than its window, however long a name is", async () => {
+  for (const width of [1440, 1024, 390]) {
+    const page = await world.page("ana", `/agents/${world.agents.sofia.session}`, { viewport: { width, height: 800 } });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `at ${width} pixels`);
+  }
+});
