@@ -26,15 +26,42 @@ func Between(ctx context.Context, root, from, to string) ([]diff.Turn, error) {
 			return nil, err
 		}
 	}
-	found, err := diffContents(ctx, [][2][]byte{sides})
+	hunks, err := Compare(ctx, sides[0], sides[1])
+	if err == nil && len(hunks) == 0 {
+		err = odb.ErrMissing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", from, to, err)
+	}
+	return diff.Turns(sides[0], hunks), nil
+}
+
+// Compare returns what differs between two texts as git's merge would see it, or
+// odb.ErrMissing if either has no lines.
+func Compare(ctx context.Context, before, after []byte) ([]diff.Hunk, error) {
+	found, err := diffContents(ctx, [][2][]byte{{before, after}})
+	if err == nil && found[0].Binary {
+		err = odb.ErrMissing
+	}
 	if err != nil {
 		return nil, err
 	}
-	if found[0].Binary || len(found[0].Hunks) == 0 {
-		return nil, fmt.Errorf("%s and %s: %w", from, to, odb.ErrMissing)
-	}
-	return diff.Turns(sides[0], found[0].Hunks), nil
+	return found[0].Hunks, nil
 }
 
 // maxMapped is the largest version that is compared while an agent waits.
 const maxMapped = 8 << 20
+
+// BlobAtBase returns the blob id that a file has in the commit that the work in
+// root started from, or "" where it has none or git does not tell.
+func BlobAtBase(ctx context.Context, root, path string) string {
+	base, err := Base(ctx, root, "")
+	if err != nil {
+		return ""
+	}
+	entries, err := Entries(ctx, root, base, []string{path})
+	if err != nil || len(entries) != 1 || entries[0].Path != path {
+		return ""
+	}
+	return entries[0].ID
+}

@@ -152,6 +152,16 @@ func (c *Client) Presence(ctx context.Context, repo string) (wire.Page[wire.Onli
 	return get[wire.Page[wire.Online]](ctx, c, "/v1/presence", Filter{Repo: repo, Limit: 100}.query())
 }
 
+// Live tells what is under way in a file; lines are told in the count of base
+// where the server knows how.
+func (c *Client) Live(ctx context.Context, repo, path, base string) (wire.LiveFile, error) {
+	q := url.Values{"repo": {repo}, "path": {path}}
+	if base != "" {
+		q.Set("base", base)
+	}
+	return get[wire.LiveFile](ctx, c, "/v1/live", q)
+}
+
 // Attention returns what waits for the caller.
 func (c *Client) Attention(ctx context.Context, limit int) (wire.Attention, error) {
 	return get[wire.Attention](ctx, c, "/v1/attention", Filter{Limit: limit}.query())

@@ -97,6 +97,14 @@ var around = []Op{
 		Run:      run((*work.Service).GetTerritory),
 	},
 	{
+		Route:    "GET /v1/live",
+		Summary:  "What is under way in a file and has not landed: who, on which lines, since when",
+		Scopes:   scope(coord.ScopeIntentsRead),
+		Success:  200,
+		Problems: fails(missing),
+		Run:      run((*work.Service).GetLive),
+	},
+	{
 		Route:    "GET /v1/presence",
 		Tool:     "who_is_online",
 		Summary:  "Teammates' live agents",

@@ -156,6 +156,9 @@ var queries = map[string]func(*daemontest.World, *daemontest.Org) url.Values{
 	"GET /v1/contracts/lookup": func(w *daemontest.World, o *daemontest.Org) url.Values {
 		return url.Values{"key": {"http:GET /users"}, "repo": {repo(w, o)}}
 	},
+	"GET /v1/live": func(w *daemontest.World, o *daemontest.Org) url.Values {
+		return url.Values{"repo": {repo(w, o)}, "path": {"auth/login.go"}}
+	},
 	"GET /v1/territory": func(w *daemontest.World, o *daemontest.Org) url.Values { return url.Values{"repo": {repo(w, o)}} },
 	"GET /v1/unsubscribe": func(w *daemontest.World, o *daemontest.Org) url.Values {
 		token, _ := w.D.Ops.Ground.Config.Vault.Seal("unsubscribe digest", o.ID+" "+o.Users[coord.Owner].ID)
