@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,17 +15,16 @@ type Presence struct {
 	Worker *Worker
 	Change *Change      // nil where it only claims
 	Claim  *coord.Claim // nil where it only changes; the one that keeps most to itself
-	// Base is the version whose lines Lines counts, "" for a new file.
-	Base  string
-	Lines []coord.LineCount
-	Moved func(coord.LineCount) coord.LineCount // brings other lines of the change into the count of Base
-	At    coord.Time                            // of its latest edit there
+	Base   string       // the version whose lines Lines counts, "" for a new file
+	Lines  []coord.LineCount
+	Moved  func(coord.LineCount) coord.LineCount // brings other lines of the change into the count of Base
+	At     coord.Time
 }
 
 // Present tells what is under way in a file, the latest edit first. Lines are
 // in the count of version base where it is known how that goes together with the
 // one that the work started from, else in the count of the latter.
-func Present(ix *Index, repoID, path, base string) []Presence {
+func Present(ix *Index, repoID, path, base string) []*Presence {
 	r := ix.known(repoID)
 	found := map[string]*Presence{}
 	at := func(w *Worker) *Presence {
@@ -38,12 +38,12 @@ func Present(ix *Index, repoID, path, base string) []Presence {
 		case changeEntry, oldPathEntry:
 			c := ix.changes[e.Owner].c
 			if w := ix.Worker(ix.ownerID(c)); w != nil {
-				if p := at(w); p.Change == nil || touchedBy(c, w.ID) > p.At {
+				if p := at(w); p.Change == nil || touchedAt(c, w.ID) > p.At {
 					p.take(c, r.maps, base)
 				}
 			}
 		case claimEntry, patternEntry:
-			if w := ix.slots[e.Owner].w; w != nil {
+			if w := ix.slots[e.Owner].w; w != nil && w.Claims[e.Sub].Mode != coord.Wanted {
 				if p, c := at(w), &w.Claims[e.Sub]; p.Claim == nil || c.Mode == coord.Exclusive {
 					p.Claim = c
 				}
@@ -51,29 +51,20 @@ func Present(ix *Index, repoID, path, base string) []Presence {
 		}
 	}
 	if node := r.tree.Matching(path, visit); node != 0 {
-		r.tree.SymbolsIn(node, func(e *entry) {
-			if e.Kind == claimEntry {
-				visit(e)
-			}
-		})
+		r.tree.SymbolsIn(node, visit)
 	}
-	out := make([]Presence, 0, len(found))
-	for _, p := range found {
-		out = append(out, *p)
-	}
-	slices.SortFunc(out, func(a, b Presence) int {
+	return slices.SortedFunc(maps.Values(found), func(a, b *Presence) int {
 		return cmp.Or(cmp.Compare(b.At, a.At), strings.Compare(a.Worker.ID, b.Worker.ID))
 	})
-	return out
 }
 
 // take notes what a change did, in the count of base if that can be told.
-func (p *Presence) take(c *Change, maps lineMaps, base string) {
-	p.Change, p.At, p.Base, p.Moved = c, touchedBy(c, p.Worker.ID), "", same
+func (p *Presence) take(c *Change, known lineMaps, base string) {
+	p.Change, p.At, p.Base, p.Moved = c, touchedAt(c, p.Worker.ID), "", same
 	if c.Facts.BaseBlob != nil {
 		p.Base = *c.Facts.BaseBlob
 	}
-	if way := maps[[2]string{p.Base, base}]; way != nil {
+	if way := known[[2]string{p.Base, base}]; way != nil {
 		p.Base = base
 		p.Moved = func(l coord.LineCount) coord.LineCount { return MoveLines(l, way.Shifts) }
 	}
@@ -90,14 +81,4 @@ func same(l coord.LineCount) coord.LineCount { return l }
 func MoveLines(l coord.LineCount, shifts []coord.LineShift) coord.LineCount {
 	h := move(coord.Hunk{Start: l.Start, Count: l.Count}, shifts)
 	return coord.LineCount{Start: h.Start, Count: h.Count}
-}
-
-// touchedBy is when a worker touched a file last.
-func touchedBy(c *Change, worker string) (at coord.Time) {
-	for _, t := range c.By {
-		if t.Worker == worker {
-			at = max(at, t.At)
-		}
-	}
-	return at
 }

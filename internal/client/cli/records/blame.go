@@ -104,15 +104,15 @@ func (b *blamed) print(a *app.Run, live bool) {
 		fmt.Fprintf(a.Stdout, "Nobody is changing %s.\n", peertext.Path(b.Path))
 		return
 	}
-	columns := []grid.Column{term.Col("WHO", 6, 0), term.Col("AGENT", 6, 3), term.Col("INTENT", 8, 2, 20), term.Col("AGE", 0, 1), term.Col("LINE"),
-		term.Col("TEXT", 20, 0, 40)}
+	columns := []grid.Column{term.Col("WHO", 6, 0), term.Col("AGENT", 6, 3), term.Col("INTENT", 8, 2, 20), term.Col("AGE", 0, 1),
+		term.Col("LINE"), term.Col("TEXT", 20, 0, 40)}
 	var rows [][]string
 	for i, text := range lines {
 		row := []string{"", "", "", "", strconv.Itoa(i+1) + " ", a.Paint(term.Dim, printable(text))}
 		mark, at, more := b.on(i+1, i+1 == len(lines))
 		if mark != nil {
 			st := colourOf(*mark)
-			row = []string{a.Paint(st, marks.Person(mark.LiveWork) + more), marks.Agent(mark.LiveWork), marks.Work(mark.LiveWork),
+			row = []string{a.Paint(st, marks.Person(mark.LiveWork)+more), marks.Agent(mark.LiveWork), marks.Work(mark.LiveWork),
 				team.Age(a.Now(), marks.When(mark.LiveWork)), strconv.Itoa(i+1) + at, a.Paint(st, printable(text))}
 		}
 		if mark != nil || !live {

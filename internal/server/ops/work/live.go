@@ -56,7 +56,7 @@ func (s *Service) GetLive(ctx context.Context, who coord.Caller, in wire.GetLive
 	return out, err
 }
 
-func liveWork(p engine.Presence, who coord.Caller, path string) wire.LiveWork {
+func liveWork(p *engine.Presence, who coord.Caller, path string) wire.LiveWork {
 	w := p.Worker
 	party := ground.PartyOf(coord.Holder, w)
 	out := wire.LiveWork{SessionID: party.SessionID, Developer: party.User, Own: w.User.ID == who.UserID, Tool: w.Tool, Intent: party.Intent,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -53,7 +54,8 @@ func TestLiveFile(t *testing.T) {
 			t.Fatalf("at work are %+v", seen.Work)
 		}
 		a := of(seen, x.Ada)
-		if a == nil || *a.Base != "b2" || len(a.Lines) != 1 || a.Lines[0] != (coord.LineCount{Start: 23, Count: 2}) || a.Own || a.EditedAt == nil {
+		if a == nil || *a.Base != "b2" || a.Own || a.EditedAt == nil ||
+			!slices.Equal(a.Lines, []coord.LineCount{{Start: 23, Count: 2}}) {
 			t.Errorf("Ada's lines in Bob's version: %+v", a)
 		}
 		if a.Intent == nil || a.Intent.Title != nil {
@@ -62,7 +64,8 @@ func TestLiveFile(t *testing.T) {
 		if len(a.Definitions) != 1 || a.Definitions[0].Name != "Login" || a.Definitions[0].Lines.Start != 21 {
 			t.Errorf("definitions are %+v", a.Definitions)
 		}
-		if c := of(seen, x.Cyd); c == nil || c.Claim == nil || c.Claim.Selector != "src/**" || c.Status != "" || *c.Intent.Title != "Everything in src" {
+		if c := of(seen, x.Cyd); c == nil || c.Claim == nil || c.Claim.Selector != "src/**" || c.Status != "" ||
+			*c.Intent.Title != "Everything in src" {
 			t.Errorf("Cyd's claim: %+v", c)
 		}
 		// Who counts in another version hears the lines as they were told.
