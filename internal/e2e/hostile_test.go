@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/childtest"
 )
 
 // kinds are what somebody may put in the place of a file that svc keeps.
@@ -173,7 +174,7 @@ func (l *laptop) bounded(what, event, file string) string {
 	if err != nil {
 		l.t.Errorf("%s: %s ends with %v: %s", what, event, err, out)
 	}
-	const most = 256 << 10 // KiB, of which the program itself is a fifth
+	most := childtest.Maxrss(256 << 10) // the program itself is a fifth of it
 	if used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && used.Maxrss > most {
 		l.t.Errorf("%s: %s takes %d MiB", what, event, used.Maxrss>>10)
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/svc-hq/svc/internal/await"
+	"github.com/svc-hq/svc/internal/childtest"
 )
 
 // The words of the program's protocol, as main.c has them.
@@ -220,7 +221,7 @@ func outlastsNonsense(t *testing.T, path string) {
 			if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() || state.ExitCode() != tt.code {
 				t.Errorf("it ended with %v (%v), want %d", state, err, tt.code)
 			}
-			if usage, ok := state.SysUsage().(*syscall.Rusage); ok && usage.Maxrss > 200<<10 {
+			if usage, ok := state.SysUsage().(*syscall.Rusage); ok && usage.Maxrss > childtest.Maxrss(200<<10) {
 				t.Errorf("it took %d KB", usage.Maxrss)
 			}
 		})

@@ -75,9 +75,11 @@ type machine struct {
 
 	mu   sync.RWMutex // held while the edge is replaced
 	edge *edge.Edge
+	born int // how many there were, with it
 }
 
 func (m *machine) start() {
+	m.born++
 	m.edge = edge.New(edge.Options{Dir: m.dir, Key: "key", Log: slog.New(slog.DiscardHandler), Margin: 40 * time.Millisecond,
 		Careless: m.careless, Wall: func() time.Time { return time.Now().Add(time.Duration(m.jumped.Load())) }})
 }
@@ -144,13 +146,20 @@ func (m *machine) work(r *rand.Rand) {
 		case at < known && at >= m.free.Load() && reply.Unchecked == "":
 			m.wrong.Add(1)
 			if !m.careless {
-				m.Errorf("%s was allowed (%s) after its claim was acknowledged", path(at), step)
+				m.Errorf("%s was allowed (%s) after its claim was acknowledged; %s", path(at), step, m.evidence(path(at)))
 			}
 		}
 		if r.IntN(20) == 0 {
 			m.report(fmt.Sprintf("shared/f%d.go", r.IntN(shared)))
 		}
 	}
+}
+
+// evidence is what the service itself says of a file, for whoever has to find
+// out why an edge allowed an edit of it.
+func (m *machine) evidence(path string) string {
+	asked := m.replicas[0].Do(teamtest.HookRequest(m.agent, wire.HookPreEdit, map[string]any{"paths": []string{path}}))
+	return fmt.Sprintf("to %s, by its edge number %d. The service: %s", m.agent.External, m.born, asked.Body)
 }
 
 // report tells of an edit of a file that others edit, too, and of one that

@@ -161,7 +161,7 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 		return reply, wire.EdgeUnchecked, 0
 	case err == nil && status == 0 && reply.Unchecked == "":
 		h.asked.Add(1)
-		if l != nil && l.Answer() != wire.Allow {
+		if l != nil && l.agrees(reply.Decision) {
 			m.note(h.of, l.Key(), quiet(reply))
 		}
 		return reply, wire.EdgeAsked, 0
@@ -181,6 +181,14 @@ func (h *hooked) decide(ctx context.Context) (wire.HookReply, wire.EdgeStep, int
 		return h.nobody(wire.UncheckedBusy), wire.EdgeUnchecked, 0
 	}
 	return h.nobody(wire.UncheckedServer), wire.EdgeUnchecked, 0
+}
+
+// agrees reports whether a server's answer is one to what the copy says: to a
+// warning it may be silent, since it was told before. Else one of the two knows
+// more, and the next edit is asked about anew.
+func (l *local) agrees(said wire.Decision) bool {
+	own := l.Answer()
+	return own != wire.Allow && (said == own || own == wire.Warn && said == wire.Allow)
 }
 
 // quiet is the answer to a warning that was told already.

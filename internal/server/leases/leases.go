@@ -122,11 +122,16 @@ type Entry struct {
 func (h *Hub) Enter(ctx context.Context, org, repo, name string, seen int64, complete bool, arrived time.Time) (*Entry, error) {
 	p := place{org, repo}
 	e := &Entry{hub: h, place: p, name: name, asked: seen}
-	if err := h.list(ctx, p, arrived); err != nil {
-		return nil, err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for !h.listed(p, arrived) { // again, should a renewal have taken the note of a place without edges out meanwhile
+		h.mu.Unlock()
+		err := h.list(ctx, p, arrived)
+		h.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
+	}
 	t := h.table(p)
 	e.stood = t.barred
 	x := t.edges[name]
@@ -210,21 +215,22 @@ func wake(c *chan struct{}) {
 	*c = make(chan struct{})
 }
 
+// listed reports whether the database has the note of a lease on p, which ends
+// after arrived, and whether that is new enough. The hub is locked.
+func (h *Hub) listed(p place, arrived time.Time) bool {
+	t := h.places[p]
+	return t != nil && t.listed && !h.renewed.Add(h.Times.Period).Before(arrived.Add(h.Times.Lease))
+}
+
 // list makes sure that the database has the note of a lease on p, which ends
 // after arrived, and that it is new enough.
 func (h *Hub) list(ctx context.Context, p place, arrived time.Time) error {
-	enough := func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		t := h.places[p]
-		return t != nil && t.listed && !h.renewed.Add(h.Times.Period).Before(arrived.Add(h.Times.Lease))
-	}
-	if enough() {
-		return nil
-	}
 	h.listing.Lock()
 	defer h.listing.Unlock()
-	if enough() {
+	h.mu.Lock()
+	enough := h.listed(p, arrived) // by somebody else, meanwhile
+	h.mu.Unlock()
+	if enough {
 		return nil
 	}
 	began := time.Now()

@@ -124,7 +124,7 @@ func (o *org) frame(repo string, have wire.FollowWork, out *wire.WorkFrame) (ok 
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	switch {
-	case o.ix == nil:
+	case !o.usable():
 		o.stale.Store(true)
 		return false, nil
 	case o.seq > o.sure.Load():

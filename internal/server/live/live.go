@@ -41,6 +41,7 @@ type org struct {
 	mu      sync.RWMutex
 	ix      *engine.Index // nil until first asked for
 	seq     int64         // of the last event that ix knows
+	behind  bool          // who was to bring ix up to date could not: it may lack what was heard of
 	sure    atomic.Int64  // up to which event it is certain that these are in the log
 	stale   atomic.Bool
 	places  places
@@ -140,11 +141,16 @@ func (s *Set) view(ctx context.Context, orgID string, refresh func(context.Conte
 func (o *org) view(fn func(*engine.Index) error) (ran bool, err error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if o.ix == nil {
+	if !o.usable() {
 		return false, nil
 	}
 	return true, fn(o.ix)
 }
+
+// usable reports whether ix is as new as stale says. Who finds o not stale may
+// have come while somebody brought it up to date, and has to ask this under the
+// lock: that may have failed.
+func (o *org) usable() bool { return o.ix != nil && !o.behind }
 
 // heard makes sure that o knows all that this replica has heard of.
 func (s *Set) heard(ctx context.Context, o *org) error {
@@ -170,7 +176,7 @@ func (s *Set) current(ctx context.Context, o *org) error {
 		return err
 	}
 	o.mu.RLock()
-	known := o.ix != nil && o.seq >= last && o.sure.Load() >= last
+	known := o.usable() && o.seq >= last && o.sure.Load() >= last
 	o.mu.RUnlock()
 	if known {
 		return nil
@@ -212,6 +218,7 @@ func (s *Set) follow(ctx context.Context, o *org) (unsure bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stale.Store(false) // before reading: what commits from now on sets it again
+	defer func() { o.behind = unsure || err != nil }()
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		sure := o.sure.Load()
 		if o.ix == nil || o.seq <= sure {

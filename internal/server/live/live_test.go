@@ -1,9 +1,13 @@
 package live_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
@@ -92,6 +96,44 @@ func TestAWriteUnderWayMakesNoIndexAnew(t *testing.T) {
 		}
 		if look() != before {
 			t.Error("the index was made anew after the write")
+		}
+	})
+}
+
+// Whoever gives up while the index is brought up to date takes nothing from the
+// others: they know what was committed before they asked. Claims are
+// acknowledged, and edits allowed, by what they see.
+func TestWhoGivesUpHidesNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st)
+		stop, impatient := make(chan struct{}), sync.WaitGroup{}
+		for range 4 {
+			impatient.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						ctx, cancel := context.WithTimeout(w.ctx, time.Duration(rand.IntN(500))*time.Microsecond)
+						_, _ = w.knowsBy(ctx, w.set.View, "x") // its error is the point
+						cancel()
+					}
+				}
+			})
+		}
+		defer impatient.Wait()
+		defer close(stop)
+		for i := range 60 {
+			id := "int" + string(rune('0'+i))
+			w.commit(func(tx *store.Tx) error {
+				_, err := w.intent(tx, id, ana, coord.IntentActive, id+".go")
+				return errors.Join(err, w.tell(tx, coord.EventIntentDeclared, id, api.ID, nil))
+			})
+			for name, look := range map[string]viewer{"Recall": w.set.Recall, "View": w.set.View} {
+				if known, err := w.knowsBy(w.ctx, look, id); !known || err != nil {
+					t.Fatalf("%s does not know %s, which is committed: %v", name, id, err)
+				}
+			}
 		}
 	})
 }

@@ -41,16 +41,22 @@ func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, ke
 	load func(context.Context) (*Place, error)) (*Place, error) {
 	o := s.org(orgID)
 	if s.fresh(o) { // as nearly always: there is nothing to wait for
-		if p, _ := o.places.of(key); p != nil && want(p) {
+		if p, _, ok := o.place(key); ok && p != nil && want(p) {
 			return p, nil
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := s.current(ctx, o); err != nil {
-		return nil, err
+	var p *Place
+	var seen int
+	for ok := false; !ok; {
+		if err := s.current(ctx, o); err != nil {
+			return nil, err
+		}
+		if p, seen, ok = o.place(key); !ok {
+			o.stale.Store(true)
+		}
 	}
-	p, seen := o.places.of(key)
 	if p != nil && want(p) {
 		return p, nil
 	}
@@ -69,11 +75,14 @@ func (s *Set) Session(ctx context.Context, limit time.Duration, orgID string, ke
 	return p, nil
 }
 
-// of returns what is remembered of a session, and as of when.
-func (p *places) of(key SessionKey) (at *Place, seen int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.at[key], p.seen
+// place returns what is remembered of a session, and as of when; not ok means
+// that what was heard of may have changed it.
+func (o *org) place(key SessionKey) (at *Place, seen int, ok bool) {
+	o.mu.RLock() // what is under way with the index will be told to places
+	defer o.mu.RUnlock()
+	o.places.mu.Lock()
+	defer o.places.mu.Unlock()
+	return o.places.at[key], o.places.seen, o.usable()
 }
 
 // Told drops what is remembered of a session whose agent has been told what

@@ -66,7 +66,13 @@ func TestAnIndexOfAnOvertakenWriteIsNotTrusted(t *testing.T) {
 
 // knows asks whether the index has a worker.
 func (w *world) knows(ctx context.Context, id string) (known bool, err error) {
-	err = w.set.View(ctx, org, func(ix *engine.Index) error {
+	return w.knowsBy(ctx, w.set.View, id)
+}
+
+type viewer = func(context.Context, string, func(*engine.Index) error) error
+
+func (w *world) knowsBy(ctx context.Context, look viewer, id string) (known bool, err error) {
+	err = look(ctx, org, func(ix *engine.Index) error {
 		known = ix.Worker(id) != nil
 		return nil
 	})
