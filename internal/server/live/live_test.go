@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/svc-hq/svc/internal/await"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/live"
@@ -106,36 +107,61 @@ func TestAWriteUnderWayMakesNoIndexAnew(t *testing.T) {
 func TestWhoGivesUpHidesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st)
-		stop, impatient := make(chan struct{}), sync.WaitGroup{}
-		for range 4 {
-			impatient.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-						ctx, cancel := context.WithTimeout(w.ctx, time.Duration(rand.IntN(500))*time.Microsecond)
-						_, _ = w.knowsBy(ctx, w.set.View, "x") // its error is the point
-						cancel()
-					}
-				}
-			})
-		}
-		defer impatient.Wait()
-		defer close(stop)
-		for i := range 60 {
-			id := "int" + string(rune('0'+i))
+		for i, look := range []viewer{w.set.Recall, w.set.View} {
+			id := fmt.Sprint("int", i)
+			w.seen(w.set)
 			w.commit(func(tx *store.Tx) error {
 				_, err := w.intent(tx, id, ana, coord.IntentActive, id+".go")
 				return errors.Join(err, w.tell(tx, coord.EventIntentDeclared, id, api.ID, nil))
 			})
-			for name, look := range map[string]viewer{"Recall": w.set.Recall, "View": w.set.View} {
-				if known, err := w.knowsBy(w.ctx, look, id); !known || err != nil {
-					t.Fatalf("%s does not know %s, which is committed: %v", name, id, err)
+			first := &reluctant{Context: w.ctx, came: make(chan struct{}), leave: make(chan struct{})}
+			var both sync.WaitGroup
+			both.Go(func() {
+				if _, err := w.knowsBy(first, w.set.View, id); err == nil {
+					t.Error("who was to give up did not")
 				}
-			}
+			})
+			<-first.came
+			both.Go(func() {
+				if known, err := w.knowsBy(w.ctx, look, id); !known || err != nil {
+					t.Errorf("%s is not known, though it is committed: %v", id, err)
+				}
+			})
+			await.True(t, "the second waits for the first", waitsForALock)
+			close(first.leave)
+			both.Wait()
 		}
 	})
+}
+
+// A reluctant context has ended, which it tells when it is let.
+type reluctant struct {
+	context.Context
+	once        sync.Once
+	came, leave chan struct{}
+}
+
+func (r *reluctant) Done() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+func (r *reluctant) Err() error {
+	r.once.Do(func() { close(r.came) })
+	<-r.leave
+	return context.Canceled
+}
+
+// waitsForALock reports whether a reader of an index waits for who writes it.
+func waitsForALock() bool {
+	stacks := make([]byte, 1<<20)
+	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if strings.Contains(stack, "RWMutex).RLock") && strings.Contains(stack, "live.(*Set).view") {
+			return true
+		}
+	}
+	return false
 }
 
 // An index knows every session at work, however many they are.
