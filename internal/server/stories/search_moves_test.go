@@ -14,10 +14,50 @@ import (
 
 // A move is one call of an agent.
 type move struct {
-	who  string
-	name string
-	tool bool
-	make func(x *word) (status int)
+	who, name string
+	op        string // of the table; empty for a hook
+	near      bool   // made from the first states only: another door to an operation, or nothing that a claim can have to do with
+	make      func(x *word) (status int)
+
+	lively bool     // something came of it, or it was refused for what may be otherwise in another state
+	known  [32]byte // what came of it from each state that is less than three moves away
+	alike  bool     // nothing but came of another move of that operation
+}
+
+// worth reports whether to make a move from a state so many moves away. To its
+// third move a sequence has whatever does anything; to its fourth not twice what
+// was the same from each of some hundred states before.
+func (m *move) worth(away int) bool {
+	return away < 2 || m.lively && !m.near && (away < 3 || !m.alike)
+}
+
+// markAlike finds the moves that did the same as another, wherever they were
+// made, and returns how many are left.
+func markAlike(moves []move) (left int) {
+	seen := map[string]bool{}
+	for i := range moves {
+		m := &moves[i]
+		if key := fmt.Sprintf("%s %s %x", m.who, m.op, m.known); m.op != "" && !m.near {
+			m.alike, seen[key] = seen[key], true
+		}
+		if m.worth(3) {
+			left++
+		}
+	}
+	return left
+}
+
+// aboutClaims reports whether an operation tells of what a decision can rest on.
+func aboutClaims(op api.Op) bool {
+	return op.Agent != api.PersonOnly && slices.ContainsFunc(op.Events, func(e coord.EventType) bool {
+		switch e.Part() {
+		case coord.PartNone:
+			return strings.HasPrefix(string(e), "conflict.")
+		case coord.PartTexts, coord.PartLinks, coord.PartUses:
+			return false
+		}
+		return true
+	})
 }
 
 // movers are the agents that want in.
@@ -27,7 +67,7 @@ var movers = []string{"bob", "bob2", "ana2"}
 // operation and each tool, with small arguments that their schemas offer. The
 // holder works on beside them.
 func (s *search) allMoves() (out []move) {
-	x, schemas := s.start(), api.New(nil)
+	x, schemas := s.x, api.New(nil)
 	for _, event := range []wire.HookEvent{wire.HookPrompt, wire.HookPostEdit, wire.HookStop} {
 		out = append(out, hookMove("ana", event))
 	}
@@ -52,7 +92,9 @@ func (s *search) allMoves() (out []move) {
 			}
 			for _, body := range few(x.bodies(op, op.Route, schemas.Inputs(op).Body, schemas)) {
 				for _, intent := range aboutIntents("/intents/{ref}", path) {
-					out = append(out, callMove(who, method, path, intent, body))
+					m := callMove(who, method, path, intent, body)
+					m.op, m.near = op.Route, !aboutClaims(op)
+					out = append(out, m)
 				}
 			}
 		}
@@ -70,7 +112,7 @@ func aboutIntents(mark, text string) []string {
 }
 
 func hookMove(who string, event wire.HookEvent) move {
-	return move{who, who + " tells " + string(event), false, func(x *word) int {
+	return move{who: who, name: who + " tells " + string(event), make: func(x *word) int {
 		e := wire.HookRequest{Event: event}
 		switch event {
 		case wire.HookPreEdit:
@@ -147,7 +189,7 @@ func (x *word) said(who, intent, body string) (about map[string]any) {
 }
 
 func callMove(who, method, path, intent, body string) move {
-	return move{who, fmt.Sprintf("%s %s %s (%s) %s", who, method, path, intent, body), false, func(x *word) int {
+	return move{who: who, name: fmt.Sprintf("%s %s %s (%s) %s", who, method, path, intent, body), make: func(x *word) int {
 		ref, ok := x.meant(intent)
 		if !ok {
 			return 404
@@ -171,7 +213,7 @@ func (x *word) meant(intent string) (string, bool) {
 }
 
 func toolMove(who, tool, intent, body string) move {
-	return move{who, fmt.Sprintf("%s uses %s (%s) %s", who, tool, intent, body), true, func(x *word) int {
+	return move{who: who, name: fmt.Sprintf("%s uses %s (%s) %s", who, tool, intent, body), near: true, make: func(x *word) int {
 		ref, ok := x.meant(intent)
 		if !ok {
 			return 404
