@@ -2,8 +2,6 @@ package analysis
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -12,7 +10,6 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
 	"github.com/svc-hq/svc/internal/client/grammar"
 	"github.com/svc-hq/svc/internal/client/outline"
-	"github.com/svc-hq/svc/internal/client/pathlike"
 	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/client/symbols"
@@ -50,32 +47,8 @@ func (r *run) describe(d *diff.Delta, f *coord.FileFacts) bool {
 	}
 	f.Contracts = contract.Facts(old.Contracts, new.Contracts, new.Broken && !old.Broken, r.opts.MetadataOnly)
 	f.References = r.repo.References(f, old, new)
-	f.Candidates = candidates(f.Path, old, new)
+	r.texts(f, old, new)
 	return true
-}
-
-// candidates returns what looks like a path in a version of a file and not in an
-// older one. What a test calls is made up, and where a route is provided its path
-// is no use of it.
-func candidates(path string, old, new *extract.Version) []coord.Candidate {
-	if new.Outline == nil || len(new.Outline.Source) == 0 || rules.TestPath(path) {
-		return nil
-	}
-	provided := map[int]bool{}
-	for _, c := range new.Contracts {
-		if c.Role == coord.Provides && strings.HasPrefix(c.Key, "http:") {
-			provided[c.Line] = true
-		}
-	}
-	had := map[string]bool{}
-	if old != nil && old.Outline != nil {
-		for _, c := range pathlike.Find(old.Outline.Lang, old.Outline.Source) {
-			had[c.Method+" "+c.Form] = true
-		}
-	}
-	return slices.DeleteFunc(pathlike.Find(new.Outline.Lang, new.Outline.Source), func(c coord.Candidate) bool {
-		return provided[c.Line] || had[c.Method+" "+c.Form]
-	})
 }
 
 // readBoth reads both sides of a file; ok is false when one is too large or

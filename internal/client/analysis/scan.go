@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/gitrepo/odb"
 	"github.com/svc-hq/svc/internal/client/lines"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/pathlike"
 	"github.com/svc-hq/svc/internal/client/references"
 	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
@@ -173,6 +174,8 @@ func (s *scan) file(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
 	if !rules.TestPath(e.Path) {
 		unread = len(v.Missed())
 	}
-	f.Candidates = candidates(e.Path, nil, v)
-	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+len(f.Candidates)+unread > 0
+	if src := cut(e.Path, v); src != nil {
+		f.Candidates, f.Names = candidates(nil, src, v), pathlike.Names(src.Fields(), rules.ToolMade(v.Outline.Source))
+	}
+	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+len(f.Candidates)+len(f.Names)+unread > 0
 }

@@ -13,9 +13,18 @@ import (
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
+// A Source is a file that was cut into names, texts and signs.
+type Source struct{ scan }
+
+// Read cuts a file.
+func Read(lang string, source []byte) *Source { return &Source{*newScan(lang, source)} }
+
 // Find returns what looks like a path in a file.
-func Find(lang string, source []byte) []coord.Candidate {
-	s := newScan(lang, source)
+func Find(lang string, source []byte) []coord.Candidate { return Read(lang, source).Paths() }
+
+// Paths returns what looks like a path, in order.
+func (s *Source) Paths() []coord.Candidate {
+	s.findConsts()
 	for i := 0; i < len(s.toks) && len(s.out) < coord.MaxCandidates; i++ {
 		switch t := s.toks[i]; {
 		case t.kind == tokText && !s.used[i]:
@@ -67,7 +76,6 @@ func newScan(lang string, source []byte) *scan {
 			open = append(open, int32(i))
 		}
 	}
-	s.findConsts()
 	return s
 }
 

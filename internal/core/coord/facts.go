@@ -52,6 +52,9 @@ type FileFacts struct {
 	Contracts  []ContractFacts `json:"contracts" maxItems:"5000"`
 	References []Reference     `json:"references" maxItems:"5000" doc:"Uses of symbols and contracts that the base did not have"`
 	Candidates []Candidate     `json:"candidates,omitempty" maxItems:"500" doc:"Texts in the shape of a path that the base did not have"`
+	Lost       []LostName      `json:"lost,omitempty" maxItems:"50" doc:"Names of fields, values and the like that the base had: who uses them elsewhere is found by the name"`
+	Came       []string        `json:"came,omitempty" maxItems:"200" itemMaxLength:"8" doc:"Hashes of such names that the base did not have: what one file lost and another got only moved"`
+	Names      []string        `json:"-"` // of a scan: what is kept of its names
 }
 
 // MaxCandidates is how many texts of one file are kept.
@@ -231,6 +234,10 @@ func (f *FileFacts) ClearTexts() (n int) {
 	}
 	for i := range f.References {
 		f.References[i].Call = f.References[i].Call.Hidden()
+	}
+	f.Lost = slices.Clone(f.Lost)
+	for i := range f.Lost {
+		f.Lost[i].Name, f.Lost[i].Now = "", ""
 	}
 	for i := range f.Contracts {
 		clear(&f.Contracts[i].Signature, &f.Contracts[i].PreviousSignature)

@@ -11,9 +11,9 @@ type ContractField struct {
 	Line int    `json:"line,omitempty" minimum:"0"`
 }
 
-// fieldName is a name as all languages' ways to write it have in common:
+// FieldName is a name as all languages' ways to write it have in common:
 // full_name, fullName and FullName are one.
-func fieldName(s string) string {
+func FieldName(s string) string {
 	if strings.HasPrefix(s, hiddenMark) {
 		return s
 	}
@@ -37,7 +37,7 @@ func SharedField(lost, used []ContractField) (line int, ok bool) {
 func samePath(a, b string) bool {
 	as, bs := segments(a), segments(b)
 	for i := 1; i <= min(len(as), len(bs)); i++ {
-		if !sameName(fieldName(as[len(as)-i]), fieldName(bs[len(bs)-i])) {
+		if !sameName(FieldName(as[len(as)-i]), FieldName(bs[len(bs)-i])) {
 			return false
 		}
 	}
@@ -61,9 +61,27 @@ func HideFields(fields []ContractField) []ContractField {
 	for i := range out {
 		parts := segments(out[i].Name)
 		for j, p := range parts {
-			parts[j] = HideName(fieldName(p))
+			parts[j] = HideName(FieldName(p))
 		}
 		out[i].Name = strings.Join(parts, ".")
 	}
 	return out
 }
+
+// A LostName is the name of a field, a value or the like that a file no longer
+// has, or that holds another kind of value now.
+type LostName struct {
+	Word    string `json:"word" minLength:"8" maxLength:"8" doc:"Hash of the name, whatever way it is written"`
+	Name    string `json:"name,omitempty" maxLength:"60" doc:"As the code wrote it; empty in metadata_only"`
+	Now     string `json:"now,omitempty" maxLength:"120" doc:"What stands in its place, or what it holds now, in a few words; empty in metadata_only"`
+	Line    int    `json:"line" minimum:"0" doc:"Where it stood"`
+	Owner   string `json:"owner,omitempty" maxLength:"8" doc:"Hash of the name of what it was a member of"`
+	Telling int    `json:"telling" minimum:"0" maximum:"2" doc:"How much the name says of what is meant: 0 for one that all programs have, 2 for one of several words"`
+}
+
+// Limits of names.
+const (
+	MaxLost  = 50  // that one edit of a file takes away
+	MaxCame  = 200 // that it brings
+	MaxNames = 400 // of one file that are kept
+)

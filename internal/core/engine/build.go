@@ -39,6 +39,7 @@ func build(ix *Index, self *Worker, hits []hit) []Finding {
 		for _, h := range group {
 			p.classify(h)
 		}
+		p.losses(group)
 		p.dependency(group)
 		p.sameTitle()
 		for _, d := range p.drafts {
@@ -220,6 +221,9 @@ func (p *pairing) breaks(h *hit) {
 	if h.what == theyBreak {
 		changed, user = user, changed
 	}
+	if changed.kind == lostEntry {
+		return // when all else is told
+	}
 	if user.kind == referenceEntry && user.change.Facts.References[user.sub].Typed && cause(changed) != changed.key() {
 		return // a type that goes by another name now has what it had, for those who never named it
 	}
@@ -267,11 +271,13 @@ func (p *pairing) breaks(h *hit) {
 	}
 	d := p.draft(coord.ContractBreak, cause(changed)+" by "+challenger.ID, why)
 	d.directed, d.holderIsUs = true, h.what == theyBreak
+	d.loses(changed)
 	if h.what == theyBreak {
 		d.addUpTo(most, true, p.broken(user, changed, p.self), p.any(changed, p.other))
 	} else {
 		d.addUpTo(most, true, p.any(changed, p.self), p.broken(user, changed, p.other))
 	}
+	p.alsoNamed(d, h, changed, user)
 }
 
 // dependency replaces a mere overlap of paths by what matters: one of the two

@@ -21,7 +21,8 @@ type draft struct {
 	most                 coord.Severity // of what its hits can be sure of
 	// holderIsUs settles who holds where it is not the earlier one.
 	holderIsUs, directed bool
-	firm                 bool // some hit stands whatever the lines prove
+	firm                 bool     // some hit stands whatever the lines prove
+	fields               []string // hashes of what a contract that broke has lost
 }
 
 type evidence struct {

@@ -18,6 +18,9 @@ import (
 // broken returns a use as evidence, at the line of what it lost.
 func (p *pairing) broken(user, changed item, w *Worker) *evidence {
 	e := p.any(user, w)
+	if user.kind == useEntry && p.ix.paths.ToolMade(w.Repo.ID, user.file()) {
+		e.item.Detail = str("uses it; " + regenerate)
+	}
 	if line, ok := coord.SharedField(changed.fields(), user.fields()); ok && line > 0 {
 		e.item.Lines = oneLine(line)
 	}

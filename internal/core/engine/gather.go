@@ -275,6 +275,7 @@ func (g *gatherer) collect(c *Change) {
 	}
 	g.changedContracts(c)
 	g.joinedWork(c)
+	g.lostNames(c)
 	g.references(c)
 }
 

@@ -65,6 +65,7 @@ type repo struct {
 	maps     lineMaps                   // between versions that workers started from
 	texts    map[uint32]bool            // changes that bring texts in the shape of a path
 	broken   map[uint32]bool            // changes that break routes
+	lost     map[uint32]bool            // changes that take names of data away
 	names    map[uint32]bool            // changes that take names away which others may mention
 	places   map[string]map[uint32]bool // changes by package
 }
@@ -220,6 +221,7 @@ func (ix *Index) RemoveChange(repoID, copy, path string) {
 	delete(r.names, at)
 	delete(r.texts, at)
 	delete(r.broken, at)
+	delete(r.lost, at)
 	r.removePlaces(s.c, at)
 	ix.changes[at] = changeSlot{}
 	ix.freeChange = append(ix.freeChange, at)

@@ -30,6 +30,8 @@ const (
 	commonCode
 	textWork // the same, where a text has the shape of the route
 	textCode
+	lostWork // the dependent side has a name that a file lost
+	lostCode
 	meantWork    // the dependent side newly uses what may mean something else now
 	namedWork    // the dependent side mentions a name that only what changed goes by
 	breaksScope  // the other side declared it, and that is all that is known

@@ -13,6 +13,7 @@ import (
 type Paths struct {
 	Texts  []join.Text // that look like uses of a route
 	Routes []string    // keys of those that it provides
+	Names  []string    // of its data, as they were sent
 }
 
 // TextsOf reads candidates, as they were sent.
@@ -35,11 +36,12 @@ func (ix *Index) SetPaths(name coord.RepoName, path string, p Paths) {
 	r.name, r.code = name, &Worker{Repo: name}
 	ix.paths.SetTexts(name.ID, path, p.Texts)
 	ix.paths.SetRoutes(name.ID, path, p.Routes)
+	ix.paths.SetNames(name.ID, path, p.Names)
 }
 
 // PathsOf returns what is known of the routes in a file.
 func (ix *Index) PathsOf(repoID, path string) Paths {
-	return Paths{Texts: ix.paths.Texts(repoID, path), Routes: ix.paths.Routes(repoID, path)}
+	return Paths{Texts: ix.paths.Texts(repoID, path), Routes: ix.paths.Routes(repoID, path), Names: ix.paths.Names(repoID, path)}
 }
 
 // knownUses files the routes that code of a file was read to use: they count for
@@ -158,6 +160,12 @@ func (r *repo) addTexts(f *coord.FileFacts, at uint32) {
 			r.texts = map[uint32]bool{}
 		}
 		r.texts[at] = true
+	}
+	if len(f.Lost) > 0 {
+		if r.lost == nil {
+			r.lost = map[uint32]bool{}
+		}
+		r.lost[at] = true
 	}
 	for i := range f.Contracts {
 		if k := &f.Contracts[i]; k.Role == coord.Provides && k.Change != coord.Same && strings.HasPrefix(k.Key, "http:") {

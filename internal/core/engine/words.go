@@ -63,6 +63,8 @@ var sentences = map[coord.ConflictKind]map[reason]string{
 			"would fail once both are merged.",
 		textCode: "{Challenger} {broke} {key}{forms}; code in {repo} probably uses it at {use} (a path of its shape is put together " +
 			"there){owner} and would fail once that is merged.",
+		lostWork: "{Challenger} {lost} {path}{instead}; {h:work} has {named} at {use} and probably needs it as it was.",
+		lostCode: "{Challenger} {lost} {path}{instead}; code in {repo} has {named} at {use}{owner} and probably needs it as it was.",
 		breaksScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there will fail once " +
 			"both are merged.",
 		maybeScope: "{Challenger} {broke} {key}{forms}, which {holder} declared as scope; what is built on the old form there may fail once " +

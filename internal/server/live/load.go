@@ -151,7 +151,7 @@ func PathsOf(ctx context.Context, tx *store.Tx, org, repo, path string) (map[str
 		return nil, err
 	}
 	for _, f := range texts {
-		out[f.Path] = engine.Paths{Texts: engine.TextsOf(f.Path, f.Texts)}
+		out[f.Path] = engine.Paths{Texts: engine.TextsOf(f.Path, f.Texts), Names: f.Names}
 	}
 	routes, err := tx.Contracts(ctx, org, store.ContractFilter{Repos: []string{repo}, Path: path, Role: coord.Provides, HTTP: true})
 	for _, c := range routes {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -138,28 +139,44 @@ func (tx *Tx) SaveTexts(ctx context.Context, repo, path string, texts []coord.Ca
 	return err
 }
 
-// FileTexts are what looks like paths in a file.
+// SaveNames keeps the names of data in a file that is known.
+func (tx *Tx) SaveNames(ctx context.Context, repo, path string, names []string) error {
+	var list *string
+	if len(names) > 0 {
+		text := strings.Join(names, " ")
+		list = &text
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE repo_files SET names = $3 WHERE repo_id = $1 AND path = $2
+		AND (names IS NOT NULL OR CAST($3 AS TEXT) IS NOT NULL)`, repo, path, list)
+	return err
+}
+
+// FileTexts are what looks like paths in a file, and the names of its data.
 type FileTexts struct {
 	Path  string
 	Texts []coord.Candidate
+	Names []string
 }
 
-// Texts returns what looks like paths in the files of a repo; in one if path is
-// not empty.
+// Texts returns what looks like paths and names in the files of a repo; in one
+// if path is not empty.
 func (tx *Tx) Texts(ctx context.Context, repo, path string) ([]FileTexts, error) {
 	f := filter{}
 	f.and(`repo_id = ?`, repo)
 	if path != "" {
 		f.and(`path = ?`, path)
 	}
-	f.and(`texts IS NOT NULL`)
+	f.and(`(texts IS NOT NULL OR names IS NOT NULL)`)
 	return all(ctx, tx, func(s scanner) (out FileTexts, err error) {
-		var list string
-		if err = s.Scan(&out.Path, &list); err == nil {
-			err = json.Unmarshal([]byte(list), &out.Texts)
+		var texts, names *string
+		if err = s.Scan(&out.Path, &texts, &names); err == nil && texts != nil {
+			err = json.Unmarshal([]byte(*texts), &out.Texts)
+		}
+		if names != nil {
+			out.Names = strings.Fields(*names)
 		}
 		return out, err
-	}, `SELECT path, texts FROM repo_files`+f.where()+` ORDER BY path`, f.args...)
+	}, `SELECT path, texts, names FROM repo_files`+f.where()+` ORDER BY path`, f.args...)
 }
 
 // BumpIndex notes that a repo's contract index grew.

@@ -41,6 +41,10 @@ type catalog struct {
 	words    map[scope.Word]int // uses of each
 	vias     map[scope.Word]int // how many texts go each way
 	version  int
+
+	names     map[string]*fileNames // by file
+	named     map[scope.Word][]*fileNames
+	nameCount int
 }
 
 // A linkage is what two repositories have in common, until either changes.
@@ -51,6 +55,7 @@ type linkage struct {
 	top            int                 // most of them
 	writes         int                 // texts that say that they write
 	words          map[scope.Word]bool // of routes in common, that can tell one from another
+	files          map[string]bool     // of the user, that have what goes to the provider
 }
 
 // A way is what goes to one place in a program, as far as it fits a provider.
@@ -71,7 +76,8 @@ func (o *Org) catalog(repo string) *catalog {
 	c := o.repos[repo]
 	if c == nil {
 		c = &catalog{texts: map[string][]*Text{}, byWord: map[scope.Word][]*Text{}, routes: map[string][]*route{},
-			routesBy: map[scope.Word][]*route{}, words: map[scope.Word]int{}, vias: map[scope.Word]int{}}
+			routesBy: map[scope.Word][]*route{}, words: map[scope.Word]int{}, vias: map[scope.Word]int{},
+			names: map[string]*fileNames{}, named: map[scope.Word][]*fileNames{}}
 		o.repos[repo] = c
 	}
 	return c

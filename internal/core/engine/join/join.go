@@ -288,7 +288,7 @@ func (o *Org) linked(provider, user string) linkage {
 		return l
 	}
 	l := linkage{provider: p.version, user: u.version, ways: map[scope.Word]*way{}, words: map[scope.Word]bool{},
-		votes: map[shift]int{}}
+		votes: map[shift]int{}, files: map[string]bool{}}
 	var votes []vote
 	for _, list := range u.texts {
 		for _, t := range list {
@@ -352,6 +352,7 @@ func (l *linkage) learn(votes []vote, user *catalog) {
 		if len(led) == 0 || !led[0].whole && n < sureOf || 5*n < user.vias[t.Via] {
 			continue
 		}
+		l.files[t.Path] = true
 		for _, x := range led[0].words {
 			if telling(x) {
 				l.words[x] = true

@@ -119,7 +119,7 @@ func indexFile(ctx context.Context, c *ground.Change, repo coord.Repo, path stri
 			return err
 		}
 	}
-	if err := c.SaveTexts(ctx, repo.ID, path, file.Candidates); err != nil {
+	if err := ground.FirstError(c.SaveTexts(ctx, repo.ID, path, file.Candidates), c.SaveNames(ctx, repo.ID, path, file.Names)); err != nil {
 		return err
 	}
 	return Reuse(ctx, c, repo, path)
