@@ -182,7 +182,7 @@ func TestWhoHasAField(t *testing.T) {
 	if strings.Contains(told, "acme/mail") {
 		t.Errorf("who shares nothing but the name is told of: %s", told)
 	}
-	for _, want := range []string{"a/one.ts line 1, b/two.ts line 1, c/three.ts line 1 and one more file", "acme/web", "acme/ios",
+	for _, want := range []string{"a/one.ts line 1, b/two.ts line 1, c/three.ts line 1 and one more place", "acme/web", "acme/ios",
 		"Api/User.swift line 5 (generated: regenerate it)", "`displayName`", "fullName stands in its place"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("who took it away is not told of %q: %s", want, told)

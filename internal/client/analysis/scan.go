@@ -37,12 +37,13 @@ type ScanOptions struct {
 
 // A Batch is a part of a scan.
 type Batch struct {
-	Analysis *coord.Analysis // every file is Unchanged, with the visible definitions and all contracts
-	After    string          // give this as ScanOptions.After to go on
-	Done     bool            // nothing is left
-	Left     int             // files that were left out when it stopped
-	Unread   map[string]int  // places by file that look like routes or calls but could not be read
-	Died     []string        // files that ended their reader: nothing is known of them
+	Analysis *coord.Analysis     // every file is Unchanged, with the visible definitions and all contracts
+	After    string              // give this as ScanOptions.After to go on
+	Done     bool                // nothing is left
+	Left     int                 // files that were left out when it stopped
+	Unread   map[string]int      // places by file that look like routes or calls but could not be read
+	Names    map[string][]string // of data, by file, as they are kept
+	Died     []string            // files that ended their reader: nothing is known of them
 }
 
 // Scan reads every file of a version and hands its visible definitions,
@@ -57,7 +58,11 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 		return err
 	}
 	defer s.run.objects.Close()
-	batch := Batch{Analysis: &coord.Analysis{Files: []coord.FileFacts{}}, After: opts.After, Unread: map[string]int{}}
+	fresh := func(after string) Batch {
+		s.names = map[string][]string{}
+		return Batch{Analysis: &coord.Analysis{Files: []coord.FileFacts{}}, After: after, Unread: map[string]int{}, Names: s.names}
+	}
+	batch := fresh(opts.After)
 	for i, e := range files {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -83,7 +88,7 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 			if err := send(batch); err != nil {
 				return err
 			}
-			batch.Analysis, batch.Unread, batch.Died = &coord.Analysis{Files: []coord.FileFacts{}}, map[string]int{}, nil
+			batch = fresh(batch.After)
 		}
 	}
 	batch.Done = true
@@ -91,8 +96,9 @@ func Scan(ctx context.Context, root string, opts ScanOptions, send func(Batch) e
 }
 
 type scan struct {
-	opts ScanOptions
-	run  *run
+	opts  ScanOptions
+	run   *run
+	names map[string][]string // of the batch
 }
 
 // newScan lists the files that are worth reading, in order of path.
@@ -126,7 +132,7 @@ func newScan(ctx context.Context, root string, opts ScanOptions) (*scan, []odb.E
 	objects := gitrepo.NewObjects(ctx, root)
 	r := &run{opts: Options{MetadataOnly: opts.MetadataOnly}, objects: objects, deadline: time.Now().Add(opts.Budget)}
 	r.repo = references.Open(locate.InGit(ctx, root, opts.Version, objects), opts.MetadataOnly).Under(opts.Rules).Standing()
-	return &scan{opts, r}, files, nil
+	return &scan{opts: opts, run: r}, files, nil
 }
 
 // alive reads one file. One that ends its reader costs that file alone: nothing
@@ -175,7 +181,10 @@ func (s *scan) file(e odb.Entry) (f coord.FileFacts, unread int, ok bool) {
 		unread = len(v.Missed())
 	}
 	if src := cut(e.Path, v); src != nil {
-		f.Candidates, f.Names = candidates(nil, src, v), pathlike.Names(src.Fields(), rules.ToolMade(v.Outline.Source))
+		f.Candidates = candidates(nil, src, v)
+		if names := pathlike.Names(src.Fields(), rules.ToolMade(v.Outline.Source)); len(names) > 0 {
+			s.names[e.Path] = names
+		}
 	}
-	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+len(f.Candidates)+len(f.Names)+unread > 0
+	return f, unread, len(f.Symbols)+len(f.Contracts)+len(f.References)+len(f.Candidates)+len(s.names[e.Path])+unread > 0
 }

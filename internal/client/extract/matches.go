@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/contract"
@@ -82,7 +83,7 @@ func (e *extractor) matched(r *rules.Rule, m []int, end int) (method, route stri
 	if method == "" && r.Then != nil {
 		end = min(end, e.endAround(m[0]))
 		if found := r.Then().FindSubmatch(e.o.Source[m[0]:max(end, m[1])]); found != nil {
-			method = string(found[1])
+			method = cmp.Or(string(found[1]), scope.AnyMethod) // it is given, and nobody can tell which
 		}
 	}
 	if method == "" {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -448,13 +449,26 @@ func (e *extractor) given(c *outline.Call, q *Request, param int, field string, 
 
 var laterMethod = lazy.Regexp(`^\s*(?:\.\w+\([^;{}]*?\)\s*)*?\.method\(\s*"?(?:\w+::)*(\w+)"?\s*\)`)
 
-// methodAfter finds the method that the rest of a chain gives a request of Rust;
-// "" if it does not.
+// setMethod is what gives a request of Swift its method.
+var setMethod = lazy.Regexp(`\.httpMethod\s*=\s*(?:"(\w+)"|\w)`)
+
+// methodAfter finds the method that the rest of a chain gives a request of Rust,
+// or what follows in the function one of Swift; "" if it does not.
 func methodAfter(o *outline.File, c *outline.Call) string {
-	if o.Lang != "rust" || c == nil {
+	if o.Lang != "rust" && o.Lang != "swift" || c == nil {
 		return ""
 	}
 	rest := o.Source[c.Span.End:min(len(o.Source), int(c.Span.End)+maxThen)]
+	if o.Lang == "swift" {
+		if at := bytes.Index(rest, []byte("func ")); at >= 0 {
+			rest = rest[:at]
+		}
+		m := setMethod().FindSubmatch(rest)
+		if m == nil {
+			return ""
+		}
+		return cmp.Or(strings.ToUpper(string(m[1])), scope.AnyMethod) // it is given, and nobody can tell which
+	}
 	if m := laterMethod().FindSubmatch(rest); m != nil && slices.Contains(scope.Methods(), strings.ToUpper(string(m[1]))) {
 		return strings.ToUpper(string(m[1]))
 	}

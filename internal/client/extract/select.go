@@ -325,10 +325,18 @@ func (p *place) chainVerb() []string {
 			return []string{last}
 		}
 		if last == "METHOD" && len(c.Args) > 0 {
-			return p.textsOf(c.Args[0])
+			return anyIfNone(p.textsOf(c.Args[0]))
 		}
 	}
 	return nil
+}
+
+// anyIfNone is any method where one is given and nobody can tell which.
+func anyIfNone(methods []string) []string {
+	if len(methods) == 0 {
+		return []string{scope.AnyMethod}
+	}
+	return methods
 }
 
 // methodCalls are the HTTP methods among the calls chained in the last

@@ -51,8 +51,17 @@ func looksLikeSQL(s string) bool {
 	case word == "select":
 		return selectList().MatchString(s)
 	}
-	return true
+	return wholeStatement().MatchString(s)
 }
+
+// wholeStatement is what statements in small letters go on with, but hardly
+// prose: "delete from queue failed".
+var wholeStatement = lazy.Regexp(`(?is)` +
+	`^(insert|replace|merge)\s+into\s+\S+\s*(as\s+\w+\s*)?(\(|values|select|default|using|set\b|with\b)|` +
+	`^update\s+\S+(\s+(as\s+)?\w+)?\s+set\s+\S+?\s*=|` +
+	`^delete\s+from\s+[^\s;]+\s*(;|$|(as\s+\w+\s+|\w+\s+)?(where|using|returning|limit|order)\b)|` +
+	`^drop\s+(table|view|index)\s+(if\s+exists\s+)?\S+\s*(;|,|$|cascade|restrict)|` +
+	`^truncate\s+(table\s+)?\S+\s*(;|,|$|cascade|restart)|^(create|alter|with)\b`)
 
 // selectList is what stands between select and from in SQL, but hardly in
 // prose: one thing, or several with commas.
@@ -149,7 +158,7 @@ func sqlContracts(s string, offset int) []contract.Contract {
 }
 
 func (r *sqlReader) peek(n int) string {
-	if r.at+n >= len(r.toks) {
+	if r.at+n >= len(r.toks) || r.at+n < 0 {
 		return ""
 	}
 	return strings.ToLower(r.toks[r.at+n].text)
@@ -166,8 +175,13 @@ func (r *sqlReader) statement() {
 	switch r.peek(0) {
 	case "create":
 		r.at++
+		own := slices.Contains([]string{"temp", "temporary", "local"}, r.peek(0)) // of one connection
 		r.skip("or", "replace", "temp", "temporary", "global", "local", "unlogged", "external")
-		if r.peek(0) == "table" {
+		if r.peek(0) == "table" && own {
+			r.at++
+			r.skip("if", "not", "exists")
+			r.ctes = append(r.ctes, r.peek(0))
+		} else if r.peek(0) == "table" {
 			r.at++
 			r.createTable()
 			return
@@ -418,6 +432,8 @@ func (r *sqlReader) query() {
 			if r.peek(1) == "as" || r.peek(1) == "(" {
 				r.ctes = append(r.ctes, r.peek(0))
 			}
+		case word == "from" && r.ofExpression() || word == "update" && (r.peek(-1) == "for" || r.peek(-1) == "key"):
+			r.at++
 		case word == "from" || word == "join" || word == "into" || word == "update" && r.peek(1) != "set" || word == "truncate":
 			r.at++
 			r.skip("only", "table", "ignore", "lateral")
@@ -433,13 +449,47 @@ func (r *sqlReader) query() {
 	r.at++
 }
 
+// ofExpression tells whether the word from is no clause here: extract(year from
+// x), is distinct from x.
+func (r *sqlReader) ofExpression() bool {
+	if r.peek(-1) == "distinct" {
+		return true
+	}
+	depth := 0
+	for i := r.at - 1; i > 0; i-- {
+		switch r.toks[i].text {
+		case ")":
+			depth++
+		case "(":
+			if depth--; depth < 0 {
+				return slices.Contains([]string{"extract", "substring", "trim", "overlay", "position"}, strings.ToLower(r.toks[i-1].text))
+			}
+		case ";":
+			return false
+		}
+	}
+	return false
+}
+
+// ofSystem tells whether a table is the database's own, which no program changes.
+func ofSystem(name string) bool {
+	name = strings.ToLower(name)
+	for _, start := range []string{"sqlite_", "pg_", "pg_catalog.", "information_schema.", "sys.", "mysql.", "performance_schema."} {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return name == "dual" || name == "excluded"
+}
+
 // used adds a table in a query, with its alias skipped.
 func (r *sqlReader) used() {
 	if r.peek(0) == "(" || slices.Contains([]string{"select", "set", "values", "unnest", "generate_series"}, r.peek(0)) {
 		return
 	}
 	name, line := r.name()
-	if name == "" || slices.Contains(articles, name) || slices.Contains(r.ctes, strings.ToLower(name)) ||
+	if name == "" || name[0] >= '0' && name[0] <= '9' || ofSystem(name) || slices.Contains(articles, name) ||
+		slices.Contains(r.ctes, strings.ToLower(name)) ||
 		r.peek(0) == "(" && !strings.Contains(name, ".") && r.toks[max(0, r.at-2)].text != "into" &&
 			!strings.EqualFold(r.toks[max(0, r.at-2)].text, "into") {
 		return

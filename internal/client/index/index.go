@@ -156,7 +156,7 @@ func sendBatch(ctx context.Context, c *remote.Client, repo string, b analysis.Ba
 		contracts := contractsIn(f)
 		sent := contracts[:min(len(contracts), maxIndexed)]
 		in.Files = append(in.Files, wire.IndexedFile{Path: f.Path, Language: f.Language, Contracts: sent, Unread: b.Unread[f.Path],
-			Cut: len(contracts) - len(sent), Candidates: f.Candidates, Names: f.Names, Authors: by[f.Path]})
+			Cut: len(contracts) - len(sent), Candidates: f.Candidates, Names: b.Names[f.Path], Authors: by[f.Path]})
 	}
 	return c.Index(ctx, url.PathEscape(repo), in)
 }

@@ -54,7 +54,6 @@ type FileFacts struct {
 	Candidates []Candidate     `json:"candidates,omitempty" maxItems:"500" doc:"Texts in the shape of a path that the base did not have"`
 	Lost       []LostName      `json:"lost,omitempty" maxItems:"50" doc:"Names of fields, values and the like that the base had: who uses them elsewhere is found by the name"`
 	Came       []string        `json:"came,omitempty" maxItems:"200" itemMaxLength:"8" doc:"Hashes of such names that the base did not have: what one file lost and another got only moved"`
-	Names      []string        `json:"-"` // of a scan: what is kept of its names
 }
 
 // MaxCandidates is how many texts of one file are kept.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -312,19 +313,27 @@ func (v *voice) use() string {
 	if len(all) == 0 {
 		return "some place"
 	}
-	for _, key := range v.f.Keys { // of all, also of those that are not shown
-		if use, ok := strings.CutPrefix(key, string(coord.Holder)+" use "); ok {
-			path, _ := cutLast(use)
-			files[path] = true
+	more := len(files) - len(all)
+	for _, key := range v.f.Keys { // the evidence shows only some
+		use, ok := strings.CutPrefix(key, string(coord.Holder)+" use ")
+		if ok && !v.shows(use) {
+			more++
 		}
 	}
-	switch more := len(files) - len(all); {
+	switch {
 	case more == 1:
-		return strings.Join(all, ", ") + " and one more file"
+		return strings.Join(all, ", ") + " and one more place"
 	case more > 1:
-		return strings.Join(all, ", ") + " and " + coord.InWords(more) + " more files"
+		return strings.Join(all, ", ") + " and " + coord.InWords(more) + " more places"
 	}
 	return listing(all)
+}
+
+// shows reports whether the evidence has a place in the file of a use.
+func (v *voice) shows(use string) bool {
+	return slices.ContainsFunc(v.f.Evidence, func(e coord.Evidence) bool {
+		return e.Party == coord.Holder && e.Path != nil && strings.HasPrefix(use, *e.Path+" ")
+	})
 }
 
 // shownUses is how many places one sentence names.
