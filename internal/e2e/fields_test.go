@@ -10,7 +10,8 @@ import (
 // goes.
 var lostFields = []struct{ name, provider, before, user, uses, at string }{
 	{"Kotlin data class", "app/routes.py", "import lib\n\ndef view(u):\n    return {\"home\": u.home«, \"display_name\": u.name»}\n",
-		"src/User.kt", "@Serializable\ndata class User(\n    val home: String,\n    @SerialName(\"display_name\") val shown: String,\n)\n", "line 4"},
+		"src/User.kt", "@Serializable\ndata class User(\n    val home: String,\n    @SerialName(\"display_name\") val shown: String,\n)\n",
+		"line 4"},
 	{"Swift Codable", "internal/model/user.go",
 		"package model\n\ntype User struct {\n\tHome string `json:\"home\"`\n«\tDisplayName string `json:\"display_name\"`\n»}\n",
 		"App/User.swift", "struct User: Codable {\n    let home: String\n    let displayName: String?\n}\n", "line 3"},
@@ -110,7 +111,8 @@ var harmless = []struct{ name, file, before, after string }{
 	{"a name that many have, in another type", "src/many.ts", "export interface Shelf {\n  nickname: string;\n  id: string;\n}\n",
 		"export interface Shelf {\n  id: string;\n}\n"},
 	{"a test", "src/user.test.ts", "const u = { displayName: 'x', orderTotal: 1 };\n", "const u = {};\n"},
-	{"a value's own type", "src/opt.ts", "export interface O {\n  orderTotal: number;\n}\n", "export interface O {\n  orderTotal?: number;\n}\n"},
+	{"a value's own type", "src/opt.ts", "export interface O {\n  orderTotal: number;\n}\n",
+		"export interface O {\n  orderTotal?: number;\n}\n"},
 	{"a log message", "app/log.py", "def f(u):\n    log.info(\"display_name\", u)\n", "def f(u):\n    log.info(\"shown\", u)\n"},
 }
 
@@ -155,8 +157,9 @@ func TestWhoHasAField(t *testing.T) {
 	after := "export interface User {\n  home: string;\n  fullName: string;\n}\n"
 	s := newServer(t, t.TempDir())
 	api := newCheckout(t, s, svc, "api", s.token("olga@example.com"), map[string]string{user: before,
-		more:            "export interface Base {\n}\n",
-		"src/server.js": "const app = require('express')();\napp.get('/telescopes/:id/eyepieces', (req, res) => {\n  res.json(find(req));\n});\n"})
+		more: "export interface Base {\n}\n",
+		"src/server.js": "const app = require('express')();\n" +
+			"app.get('/telescopes/:id/eyepieces', (req, res) => {\n  res.json(find(req));\n});\n"})
 	web := newCheckout(t, s, svc, "web", s.token("bob@example.com"), map[string]string{
 		"a/one.ts":   "export const one = (u: any) => u.displayName;\n",
 		"b/two.ts":   "export const two = (u: any) => u.displayName;\n",

@@ -15,9 +15,10 @@ func Lost(old, new []Field) (out []coord.LostName, came []string) {
 	had, has := membersOf(old), membersOf(new)
 	var gained []string
 	for _, f := range new {
-		if f.Kind == Member && had[coord.FieldName(f.Name)] == nil && !slices.Contains(came, scope.FieldWord(f.Name)) && len(came) < coord.MaxCame {
+		word := scope.FieldWord(f.Name)
+		if f.Kind == Member && had[coord.FieldName(f.Name)] == nil && !slices.Contains(came, word) && len(came) < coord.MaxCame {
 			gained = append(gained, f.Name)
-			came = append(came, scope.FieldWord(f.Name))
+			came = append(came, word)
 		}
 	}
 	told := map[string]bool{}

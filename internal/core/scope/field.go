@@ -57,7 +57,9 @@ func fieldWords(name string) int {
 }
 
 // plainFields are names that the data of nearly every program has.
-var plainFields = lazy.Words(`name title status type kind state email url path code text body content count total date time user users message error
+var plainFields = lazy.Words(`
+	name title status type kind state email url path code text body content count total date time user users message
+	error
 	errors description label key token password username role items results result page limit offset size order sort filter
 	query search image icon color version active enabled success amount price address phone comment comments tags author
 	category createdat updatedat deletedat userid parent children index length width height start end method headers params

@@ -88,7 +88,7 @@ type IndexedFile struct {
 	Cut       int                   `json:"cut,omitempty" minimum:"0" maximum:"100000" doc:"Contracts that were left out because there are too many in one file"`
 	// Candidates are texts in the shape of a path.
 	Candidates []coord.Candidate `json:"candidates,omitempty" maxItems:"500" doc:"Texts in the shape of a path, as hashes: which of them are uses is found where routes are known"`
-	Names      []string          `json:"names,omitempty" maxItems:"400" itemMaxLength:"20" doc:"Names of data in it: 8 hexadecimal digits of a hash, a letter for where it stands (m a member, o a type, r what is read; a capital in a file that a tool wrote) and the line"`
+	Names      []string          `json:"names,omitempty" maxItems:"400" itemMaxLength:"20" doc:"Names of data in it: 8 hexadecimal digits of a hash, where it stands (m a member, o a type, r what is read; a capital in a file that a tool wrote) and the line"`
 	Authors    []LineAuthor      `json:"authors,omitempty" maxItems:"2000" doc:"Who changed lines last on which it uses something, for as many as are known"`
 }
 
