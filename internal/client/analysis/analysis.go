@@ -48,7 +48,7 @@ type Options struct {
 }
 
 // DefaultBudget is how long one analysis may take before it is cut short.
-var DefaultBudget = patience.Of(2 * time.Second)
+const DefaultBudget = 2 * time.Second
 
 // WorkingTree compares the files on disk under root, the top folder of a
 // working tree, with the version they started from. Nil paths mean every file
@@ -80,7 +80,7 @@ func WorkingTree(ctx context.Context, root string, paths []string, opts Options)
 		objects:  objects,
 		repo:     references.Open(locate.OnDisk(ctx, root, book), opts.MetadataOnly).Under(opts.Rules),
 		search: func(names []string) (map[string][]string, error) {
-			ctx, cancel := context.WithTimeout(ctx, soleBudget)
+			ctx, cancel := context.WithTimeout(ctx, patience.Of(soleBudget))
 			defer cancel()
 			return gitrepo.Grep(ctx, root, "", names, nil)
 		},
@@ -110,12 +110,12 @@ func (o *Options) book(root string) *kept.Book {
 
 // soleBudget is how long a search for names may take: in a repository where it
 // takes longer, definitions are found by their imports alone.
-var soleBudget = patience.Of(500 * time.Millisecond)
+const soleBudget = 500 * time.Millisecond
 
 // markSole finds the definitions that went or changed and that nothing else in
 // the working tree goes by. What cannot be found out in time stays unmarked.
 func markSole(ctx context.Context, root string, a *coord.Analysis) {
-	ctx, cancel := context.WithTimeout(ctx, soleBudget)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(soleBudget))
 	defer cancel()
 	_ = extinct.MarkSole(extinct.OnDisk(ctx, root), a.Files, nil)
 }
@@ -244,7 +244,7 @@ func (h *History) Close() error { return errors.Join(h.trees.Close(), h.objects.
 
 func (o *Options) budget() time.Duration {
 	if o.Budget == 0 {
-		return DefaultBudget
+		return patience.Of(DefaultBudget)
 	}
 	return o.Budget
 }

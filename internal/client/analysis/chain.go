@@ -15,7 +15,7 @@ import (
 )
 
 // chainBudget is how long routes of other files are worked out again.
-var chainBudget = patience.Of(time.Second)
+const chainBudget = time.Second
 
 // maxChain bounds the files of one change that are followed: in a larger one,
 // as a merge is, the routes' own files tell enough.
@@ -83,7 +83,7 @@ func (r *run) chain(deltas []diff.Delta, files []coord.FileFacts) bool {
 	if time.Now().After(r.deadline) {
 		return false
 	}
-	until := time.Now().Add(chainBudget)
+	until := time.Now().Add(patience.Of(chainBudget))
 	if r.deadline.Before(until) {
 		until = r.deadline
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/svc-hq/svc/internal/client/grammar"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/gittest"
@@ -47,6 +48,11 @@ func (r *testRepo) commit() string {
 	r.git("add", "-A")
 	r.git("commit", "-q", "--allow-empty", "-m", "x")
 	return r.git("rev-parse", "HEAD")
+}
+
+func TestMain(m *testing.M) {
+	os.Setenv(patience.Variable, "100") // what is found is asked for, not how soon
+	os.Exit(m.Run())
 }
 
 // Each fixture holds the files of a base and of a side, and the facts that

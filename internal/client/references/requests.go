@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/extract"
 	"github.com/svc-hq/svc/internal/client/outline"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/client/references/locate"
 	"github.com/svc-hq/svc/internal/client/rules"
 	"github.com/svc-hq/svc/internal/core/lazy"
@@ -440,7 +441,7 @@ func (r *Repo) parse(file string) *extract.Version {
 		return nil
 	}
 	s := &extract.Side{File: file, Lang: rules.LanguageOf(file), Source: source, Rules: r.rules}
-	if s.Read(nil, mountLimit) != nil {
+	if s.Read(nil, patience.Of(mountLimit)) != nil {
 		return nil
 	}
 	return s.Version

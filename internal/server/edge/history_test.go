@@ -246,8 +246,7 @@ func (h *history) insist(at *daemontest.World, status int, r daemontest.Request,
 
 // talk has people say something in the team's channel, now and then: each no
 // more than a person may.
-func (h *history) talk(r *rand.Rand, done <-chan struct{}) {
-	people := []teamtest.Person{h.x.Newcomer(), h.x.Newcomer(), h.x.Newcomer()}
+func (h *history) talk(r *rand.Rand, people []teamtest.Person, done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
@@ -291,10 +290,11 @@ func runHistory(t *testing.T, dsn string, two, careless bool, slow int) *history
 		t.Cleanup(func() { m.edge.Close() })
 		h.machines = append(h.machines, m)
 	}
+	people := []teamtest.Person{x.Newcomer(), x.Newcomer(), x.Newcomer()} // before anything fails
 	done := make(chan struct{})
 	var work, rest sync.WaitGroup
 	rest.Go(func() { h.claimAll(rand.New(rand.NewPCG(*seed, 0)), done) })
-	rest.Go(func() { h.talk(rand.New(rand.NewPCG(*seed, 100)), done) })
+	rest.Go(func() { h.talk(rand.New(rand.NewPCG(*seed, 100)), people, done) })
 	for i, m := range h.machines {
 		work.Go(func() { m.work(rand.New(rand.NewPCG(*seed, uint64(2*i+1)))) })
 		rest.Go(func() { m.suffer(rand.New(rand.NewPCG(*seed, uint64(2*i+2))), done) })
