@@ -15,10 +15,14 @@ import (
 )
 
 const backupUsage = `usage: svcd backup FILE [--data FOLDER | --database URL]
+       svcd backup verify FILE
 
 Writes everything, as it is at one moment, into a new SQLite file, while the
-server runs or not, from SQLite or PostgreSQL. The key that seals stored
-secrets is not in it: keep the key file of the data folder, too.
+server runs or not, from SQLite or PostgreSQL. The file ends with its own
+checksum. The key that seals stored secrets is not in it: keep the key file of
+the data folder, too.
+verify tells whether a backup is as it was written and can be read. Restoring
+asks the same before it begins.
 
 Example:
   svcd backup /backups/svc-monday.db
@@ -98,6 +102,16 @@ func databaseOf(env Env, command string, at map[string]string) (Config, error) {
 }
 
 func backup(ctx context.Context, env Env, args []string) error {
+	if len(args) > 0 && args[0] == "verify" {
+		_, files, err := places(env, "backup verify", backupUsage, args[1:])
+		if err == nil && len(files) != 1 {
+			err = usageError{errors.New("backup verify takes one file; svcd backup --help tells more")}
+		}
+		if err != nil {
+			return err
+		}
+		return verifyBackup(ctx, env, files[0])
+	}
 	file, cfg, err := located(env, "backup", backupUsage, args)
 	if err != nil {
 		return err
@@ -113,7 +127,7 @@ func backup(ctx context.Context, env Env, args []string) error {
 	if err := transfer(ctx, env, cfg.Database, partial, true); err != nil {
 		return err
 	}
-	if err := settleFile(partial); err != nil {
+	if err := seal(partial); err != nil {
 		return err
 	}
 	if err := os.Link(partial, file); err != nil { // unlike renaming, it takes no one else's place
@@ -133,21 +147,8 @@ func restore(ctx context.Context, env Env, args []string) error {
 		return err
 	}
 	defer lock.Close()
-	dir, err := os.MkdirTemp("", "svcd-restore")
+	err = opened(ctx, file, func(work string, _ int, _ bool) error { return transfer(ctx, env, work, cfg.Database, false) })
 	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	work := filepath.Join(dir, "backup.db") // the file may be of an older version, and stays as it is
-	if err := copyFile(file, work); err != nil {
-		return err
-	}
-	st, err := store.Open(ctx, work)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
-	}
-	st.Close()
-	if err := transfer(ctx, env, work, cfg.Database, false); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "Restored %s. Start svcd with the key that the backed-up server had.\n", file)
@@ -168,11 +169,16 @@ func copyDatabase(ctx context.Context, env Env, args []string) error {
 	if from == to {
 		return usageError{errors.New("--from and --to are the same database")}
 	}
-	lock, err := holdDatabase(Config{Database: to})
-	if err != nil {
-		return err
+	for _, database := range []string{from, to} { // what a server wrote meanwhile would stay behind
+		if _, err := os.Stat(database); database == from && err != nil {
+			continue // it is told apart below
+		}
+		lock, err := holdDatabase(Config{Database: database})
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
 	}
-	defer lock.Close()
 	if err := transfer(ctx, env, from, to, false); err != nil {
 		return err
 	}
@@ -221,29 +227,6 @@ func removeDatabase(path string) error {
 		}
 	}
 	return nil
-}
-
-// settleFile returns once a file is on the disk.
-func settleFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
 
 // holdDatabase makes this process the one that serves a SQLite file. Two would

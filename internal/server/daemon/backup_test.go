@@ -138,6 +138,52 @@ func TestABackupHoldsEverything(t *testing.T) {
 	})
 }
 
+// A backup that is not as it was written is not restored, wherever it was
+// damaged; one of before there were checksums is.
+func TestADamagedBackupIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	dsn := filepath.Join(dir, "svc.db")
+	w := daemontest.Start(t, dsn)
+	fullOrg(t, w)
+	w.Stop()
+	file := filepath.Join(dir, "backup.db")
+	if s := run(t, nil, "backup", file, "--database", dsn); s.code != 0 {
+		t.Fatalf("backup: exit %d %s", s.code, &s.err)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(name string, content []byte) (verified, restored *svcd) {
+		t.Helper()
+		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
+		if err := os.WriteFile(at, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return run(t, nil, "backup", "verify", at), run(t, nil, "restore", at, "--database", at+".restored")
+	}
+	if v, r := try("whole", whole); v.code != 0 || r.code != 0 || !strings.Contains(v.out.String(), "checksum fits") {
+		t.Errorf("a whole one: verify %d %s%s, restore %d %s", v.code, &v.out, &v.err, r.code, &r.err)
+	}
+	old := append([]byte{}, whole[:len(whole)-len("\nsvc backup sha256 ")-65]...)
+	copy(old[68:], "\x00\x00\x00\x00")
+	if v, r := try("old", old); v.code != 0 || r.code != 0 || !strings.Contains(v.out.String(), "carries no checksum") {
+		t.Errorf("an old one: verify %d %s%s, restore %d %s", v.code, &v.out, &v.err, r.code, &r.err)
+	}
+	damaged := map[string][]byte{"cut short": whole[:len(whole)/2], "without its end": whole[:len(whole)-1], "old and cut short": old[:len(old)/2]}
+	for i := range 12 {
+		flipped := append([]byte{}, whole...)
+		flipped[len(whole)*i/12+i] ^= 0x20
+		damaged[fmt.Sprint("flipped ", i)] = flipped
+	}
+	for name, content := range damaged {
+		v, r := try(name, content)
+		if v.code != 1 || r.code != 1 || strings.Count(v.err.String(), "\n") != 1 {
+			t.Errorf("%s: verify %d %q, restore %d %q", name, v.code, &v.err, r.code, &r.err)
+		}
+	}
+}
+
 func TestACopyMovesATeam(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "svc.db")
 	w := daemontest.Start(t, from)
@@ -205,6 +251,8 @@ func TestBackupsSayWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{[]string{"backup"}, 2, "takes one file"},
+		{[]string{"backup", "verify"}, 2, "takes one file"},
+		{[]string{"backup", "verify", missing}, 1, "no such file"},
 		{[]string{"restore", "a", "b"}, 2, "takes one file"},
 		{[]string{"copy", "--from", "sqlite:x"}, 2, "needs --from and --to"},
 		{[]string{"copy", "--from", "sqlite:x", "--to", "x"}, 2, "the same database"},
@@ -230,6 +278,10 @@ func TestOneServerForOneFile(t *testing.T) {
 	s := run(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
 	if s.code != 1 || !strings.Contains(s.err.String(), "another svcd serves") || strings.Count(s.err.String(), "\n") != 1 {
 		t.Errorf("a second server: exit %d, %q", s.code, &s.err)
+	}
+	s = run(t, nil, "copy", "--from", "sqlite:"+filepath.Join(data, "svc.db"), "--to", "sqlite:"+filepath.Join(t.TempDir(), "svc.db"))
+	if s.code != 1 || !strings.Contains(s.err.String(), "another svcd") {
+		t.Errorf("a copy of a file that is served: exit %d, %q", s.code, &s.err)
 	}
 	s = run(t, nil, "restore", filepath.Join(data, "svc.db"), "--data", data)
 	if s.code != 1 || !strings.Contains(s.err.String(), "another svcd") {

@@ -104,6 +104,38 @@ func (d *DB) CopyTo(ctx context.Context, to *DB, told func(table string, rows in
 	})
 }
 
+// Sound reads all of a database and returns how many rows it has, or what is
+// wrong with it. PostgreSQL keeps checksums of its own.
+func (d *DB) Sound(ctx context.Context) (rows int, err error) {
+	names, err := d.schema.tables(d.name)
+	if err != nil {
+		return 0, err
+	}
+	err = d.Read(ctx, func(tx *Tx) error {
+		if err := tx.bePatient(ctx); err != nil {
+			return err
+		}
+		if d.name == embedded.name {
+			var said string
+			if err := tx.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&said); err != nil {
+				return err
+			}
+			if said != "ok" {
+				return errors.New(said)
+			}
+		}
+		for _, table := range names {
+			n := 0
+			if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil {
+				return err
+			}
+			rows += n
+		}
+		return nil
+	})
+	return rows, err
+}
+
 // copyRows is how many rows one statement writes.
 const copyRows = 50
 
