@@ -170,7 +170,8 @@ func TestADamagedBackupIsRefused(t *testing.T) {
 	if v, r := try("old", old); v.code != 0 || r.code != 0 || !strings.Contains(v.out.String(), "carries no checksum") {
 		t.Errorf("an old one: verify %d %s%s, restore %d %s", v.code, &v.out, &v.err, r.code, &r.err)
 	}
-	damaged := map[string][]byte{"cut short": whole[:len(whole)/2], "without its end": whole[:len(whole)-1], "old and cut short": old[:len(old)/2]}
+	damaged := map[string][]byte{"cut short": whole[:len(whole)/2], "without its end": whole[:len(whole)-1],
+		"old and cut short": old[:len(old)/2]}
 	for i := range 12 {
 		flipped := append([]byte{}, whole...)
 		flipped[len(whole)*i/12+i] ^= 0x20

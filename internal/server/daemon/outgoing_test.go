@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -61,6 +62,34 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Readiness tells the truth while nobody can write: a lock on the log stops
+// everything, though the database answers.
+func TestReadinessNoticesALockedLog(t *testing.T) {
+	dsn := storetest.Postgres(t)
+	w := daemontest.Start(t, dsn)
+	ready := func(status int) func() bool {
+		return func() bool { return w.Do(daemontest.Request{Method: "GET", Path: "/readyz"}).Status == status }
+	}
+	await.True(t, "the service is ready", ready(200))
+	admin, err := sql.Open("pgx", dsn) // without our limits: as somebody at a prompt
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	tx, err := admin.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `LOCK TABLE events IN SHARE MODE`); err != nil { // as making an index does
+		t.Fatal(err)
+	}
+	await.True(t, "the service is not ready while the log is locked", ready(503))
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	await.True(t, "the service is ready again", ready(200))
 }
 
 // A key is replaced while the server runs: what it sealed before and after

@@ -96,17 +96,29 @@ func ours(fn func(*Tx) error) func(*db.Tx) error {
 	}
 }
 
-// Ready reports whether the database takes writes, by one of them. Reads may
-// go on long after the disk is full or the primary became a standby.
+// Ready reports whether the database can be read and takes writes, by one of
+// each where all work passes. Reads may go on long after the disk is full or
+// the primary became a standby, writes where no event can be told.
 func (s *Store) Ready(ctx context.Context) error {
 	s.ready.mu.Lock()
 	defer s.ready.mu.Unlock()
 	if time.Since(s.ready.at) < time.Second { // anybody may ask, as often as they like
 		return s.ready.err
 	}
-	s.ready.err = s.Write(ctx, "", func(tx *Tx) error {
-		return tx.SetMeta(ctx, "ready", tx.Now.String())
-	})
+	s.ready.err = errors.Join(
+		s.Read(ctx, func(tx *Tx) error {
+			var n int
+			const some = `SELECT (SELECT COUNT(*) FROM (SELECT seq FROM events ORDER BY org_id DESC, seq DESC LIMIT 1) e)
+				+ (SELECT COUNT(*) FROM (SELECT id FROM sessions ORDER BY id DESC LIMIT 1) s)
+				+ (SELECT COUNT(*) FROM (SELECT id FROM intents ORDER BY id DESC LIMIT 1) i)`
+			return tx.QueryRowContext(ctx, some).Scan(&n)
+		}),
+		s.Write(ctx, "", func(tx *Tx) error {
+			if _, err := tx.ExecContext(ctx, `UPDATE events SET seq = seq WHERE org_id = '' AND seq = 0`); err != nil { // none, but it takes the lock
+				return err
+			}
+			return tx.SetMeta(ctx, "ready", tx.Now.String())
+		}))
 	s.ready.at = time.Now()
 	return s.ready.err
 }
