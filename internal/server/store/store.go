@@ -114,7 +114,8 @@ func (s *Store) Ready(ctx context.Context) error {
 			return tx.QueryRowContext(ctx, some).Scan(&n)
 		}),
 		s.Write(ctx, "", func(tx *Tx) error {
-			if _, err := tx.ExecContext(ctx, `UPDATE events SET seq = seq WHERE org_id = '' AND seq = 0`); err != nil { // none, but it takes the lock
+			// It changes no row, and takes the lock that telling an event takes.
+			if _, err := tx.ExecContext(ctx, `UPDATE events SET seq = seq WHERE org_id = '' AND seq = 0`); err != nil {
 				return err
 			}
 			return tx.SetMeta(ctx, "ready", tx.Now.String())
