@@ -155,7 +155,7 @@ var groups = []struct {
 		records.WebhooksCommand, records.MailCommand, records.StatsCommand, apiCommand,
 	}},
 	{"agents", "For agent hosts", []func(*app.Run) *cobra.Command{
-		promptCommand, hookCommand, mcpCommand, edgeCommand, mcpHeadersCommand, authHeaderCommand,
+		promptCommand, hookCommand, mcpCommand, lspCommand, edgeCommand, mcpHeadersCommand, authHeaderCommand,
 	}},
 	{"self", "About svc itself", []func(*app.Run) *cobra.Command{
 		updateCommand, versionCommand, completionCommand, manCommand,

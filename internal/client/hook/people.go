@@ -166,17 +166,35 @@ func (o *Observer) Look(ctx context.Context) (out Observation, err error) {
 	if len(free) == 0 {
 		return out, nil
 	}
+	out.Told = len(free)
+	return out, o.tell(ctx, free)
+}
+
+// Saved tells of files that the person saved just now: those are no agent's.
+func (o *Observer) Saved(ctx context.Context, paths []string) error {
+	targets, err := o.run.route([]target{{at: o.at}})
+	if err != nil {
+		return err
+	}
+	if len(targets) == 0 {
+		return ErrNotTold
+	}
+	o.at.record = nil
+	return o.tell(ctx, paths)
+}
+
+func (o *Observer) tell(ctx context.Context, paths []string) error {
+	r := o.run
 	var sends []send
 	if !r.spool.Knows("begun") {
 		sends = append(sends, send{event: wire.HookSessionStart, at: o.at, lead: true})
 	}
-	if _, err := r.ask(ctx, append(sends, send{event: wire.HookPostEdit, at: o.at, paths: free})); err != nil {
+	if _, err := r.ask(ctx, append(sends, send{event: wire.HookPostEdit, at: o.at, paths: paths})); err != nil {
 		r.unanswered()
-		return out, err
+		return err
 	}
 	r.spool.Put("begun", "")
-	out.Told = len(free)
-	return out, nil
+	return nil
 }
 
 // End tells that nobody looks on any more.

@@ -28,6 +28,9 @@ type Mark struct {
 	Over []coord.LineCount `json:"over"`
 	// Placed is false where nobody here has the version that the work started from.
 	Placed bool `json:"placed"`
+	// Meets says that the text differs from that version where the work does, so
+	// that git will not merge the two.
+	Meets bool `json:"meets"`
 }
 
 // maxVersion is the largest version that is compared.
@@ -36,6 +39,7 @@ const maxVersion = 8 << 20
 // A Repo has the versions that work started from.
 type Repo struct {
 	Root string
+	Copy string // how the server calls this working copy: what was done here meets nothing here
 	// kept are the versions that were asked for, by blob id.
 	kept map[string][]byte
 }
@@ -76,42 +80,75 @@ func (r *Repo) version(ctx context.Context, id string) ([]byte, bool) {
 // Place tells where the work in a file stands in text.
 func (r *Repo) Place(ctx context.Context, f wire.LiveFile, text []byte) ([]Mark, error) {
 	out := make([]Mark, len(f.Work))
-	ways := map[string][]coord.LineShift{} // from each version to the text
+	ways := map[string]*way{}
 	for i, w := range f.Work {
 		out[i] = Mark{LiveWork: w, At: []coord.LineCount{}, Over: make([]coord.LineCount, len(w.Definitions))}
 		if w.Base == nil {
 			out[i].Placed = w.Status == ""
 			continue
 		}
-		way, known := ways[*w.Base]
+		to, known := ways[*w.Base]
 		if !known {
-			before, ok := r.version(ctx, *w.Base)
-			if !ok {
-				continue
-			}
-			hunks, err := gitrepo.Compare(ctx, before, text)
-			if errors.Is(err, odb.ErrMissing) {
-				continue
-			}
-			if err != nil {
+			var err error
+			if to, err = r.wayTo(ctx, *w.Base, text); err != nil {
 				return nil, err
 			}
-			for _, h := range hunks {
-				way = append(way, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
-			}
-			ways[*w.Base] = way
+			ways[*w.Base] = to
 		}
-		out[i].Placed = true
-		for _, l := range w.Lines {
-			out[i].At = append(out[i].At, engine.MoveLines(l, way))
-		}
-		for k, d := range w.Definitions {
-			if d.Lines != nil {
-				out[i].Over[k] = engine.MoveLines(*d.Lines, way)
-			}
+		if to != nil {
+			out[i].put(to, w.Copy != "" && w.Copy == r.Copy)
 		}
 	}
 	return out, nil
+}
+
+// A way is how a version became the text.
+type way struct {
+	shifts []coord.LineShift
+	hunks  []coord.Hunk
+}
+
+// wayTo compares a version with a text; nil if the version is not to be had.
+func (r *Repo) wayTo(ctx context.Context, version string, text []byte) (*way, error) {
+	before, ok := r.version(ctx, version)
+	if !ok {
+		return nil, nil
+	}
+	found, err := gitrepo.Compare(ctx, before, text)
+	if errors.Is(err, odb.ErrMissing) {
+		return nil, nil
+	}
+	out := &way{}
+	for _, h := range found {
+		out.shifts = append(out.shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
+		out.hunks = append(out.hunks, coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash})
+	}
+	return out, err
+}
+
+// put says where the work stands after the way.
+func (m *Mark) put(to *way, here bool) {
+	m.Placed = true
+	theirs := make([]coord.Hunk, len(m.Lines))
+	for i, l := range m.Lines {
+		m.At = append(m.At, engine.MoveLines(l, to.shifts))
+		theirs[i] = coord.Hunk{Start: l.Start, Count: l.Count}
+	}
+	for k, d := range m.Definitions {
+		if d.Lines != nil {
+			m.Over[k] = engine.MoveLines(*d.Lines, to.shifts)
+		}
+	}
+	m.Meets = !here && engine.Meet(to.hunks, theirs)
+}
+
+// Line returns where a line of a version stands in a text, 0 if nobody can tell.
+func (r *Repo) Line(ctx context.Context, version string, line int, text []byte) int {
+	to, err := r.wayTo(ctx, version, text)
+	if err != nil || to == nil || line < 1 {
+		return 0
+	}
+	return engine.MoveLines(coord.LineCount{Start: line, Count: 1}, to.shifts).Start
 }
 
 // Agent is what a piece of work is done with, as people call it.

@@ -82,3 +82,6 @@ func MoveLines(l coord.LineCount, shifts []coord.LineShift) coord.LineCount {
 	h := move(coord.Hunk{Start: l.Start, Count: l.Count}, shifts)
 	return coord.LineCount{Start: h.Start, Count: h.Count}
 }
+
+// Meet reports whether git cannot merge two changes of one version.
+func Meet(a, b []coord.Hunk) bool { return len(touchingHunks(a, b)) > 0 }
