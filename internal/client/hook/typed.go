@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/gitrepo/diff"
@@ -22,6 +23,7 @@ import (
 // A Typist tells of what a person has typed in one working copy and not saved.
 type Typist struct {
 	*Observer
+	mu    sync.Mutex // an editor may leave while it tells
 	begun bool
 	told  map[string]bool // files of which something is told
 }
@@ -47,12 +49,11 @@ func Type(env Env, root string) (*Typist, error) {
 	return &Typist{Observer: o, told: map[string]bool{}}, nil
 }
 
-// Told reports whether others know of unsaved text in a file.
-func (t *Typist) Told(path string) bool { return t.told[path] }
-
 // Tell tells what the unsaved files hold, by their paths; of files that were told
 // before and are not among them, that nothing is unsaved any more.
 func (t *Typist) Tell(ctx context.Context, unsaved map[string][]byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	r := t.run
 	targets, err := r.route([]target{{at: t.at}})
 	if err != nil {
@@ -149,6 +150,8 @@ func (t *Typist) facts(ctx context.Context, base string, unsaved map[string][]by
 
 // End tells that nothing is typed any more.
 func (t *Typist) End(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.begun {
 		if err := t.send(ctx, wire.HookSessionEnd, nil); err != nil {
 			t.run.log(err)

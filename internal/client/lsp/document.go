@@ -26,7 +26,6 @@ type document struct {
 	inlays []inlayHint
 	shown  [sha256.Size]byte // hash of the diagnostics that the editor has
 	dirty  bool              // it was edited since it was opened or saved
-	told   bool              // others were told of the unsaved text
 	wanted bool              // it is in the queue of what to ask about
 	waits  []waiting         // for whom somebody waits to leave it
 }
