@@ -248,7 +248,7 @@ func (r *runner) expand(ctx context.Context, dir string, writes []shellscan.Writ
 		}
 	}
 	for _, w := range writes {
-		p := absolute(dir, w.Path)
+		p := r.meant(dir, w)
 		switch {
 		case w.Kind == shellscan.Under:
 		case w.Kind == shellscan.Patch:
@@ -270,6 +270,17 @@ func (r *runner) expand(ctx context.Context, dir string, writes []shellscan.Writ
 	return slices.DeleteFunc(out, func(p string) bool { // what is in such a folder needs no line of its own
 		return slices.ContainsFunc(whole, func(dir string) bool { return strings.HasPrefix(p, dir+string(filepath.Separator)) })
 	}), whole
+}
+
+// meant is the path that a command writes, which may be said from the top of a
+// working copy.
+func (r *runner) meant(dir string, w shellscan.Write) string {
+	if rest, ok := strings.CutPrefix(w.Path, ":/"); ok {
+		if repo, ok := r.findRepo(absolute(dir, w.In)); ok {
+			return filepath.Join(repo.Root, rest)
+		}
+	}
+	return absolute(dir, w.Path)
 }
 
 // beforeWildcard is the folder below which a pattern selects something.

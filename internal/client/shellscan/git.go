@@ -1,10 +1,12 @@
 package shellscan
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/svc-hq/svc/internal/client/patch"
 )
@@ -20,13 +22,17 @@ var gitRules = sync.OnceValue(func() map[string]rule {
 	return map[string]rule{
 		"checkout": gitCheckout, "restore": gitRestore, "switch": gitSwitch, "reset": gitReset, "stash": gitStash,
 		"clean": gitClean, "rm": gitRm, "mv": move, "apply": gitApply, "am": gitApply,
-		"worktree": reads, "archive": gitOutput, "format-patch": unknown, "bundle": unknown,
+		"worktree": gitWorktree, "archive": gitOutput, "format-patch": unknown, "bundle": unknown,
+		"checkout-index": gitCheckoutIndex, "read-tree": gitReadTree, "merge-file": gitMergeFile, "rebase": gitRuns("-x --exec"),
+		"bisect": gitBisect, "difftool": gitRuns("-x --extcmd"), "filter-branch": gitFilter,
 	}
 })
 
-// git handles the options before the subcommand, of which -C moves.
+// git handles the options before the subcommand, of which -C moves and -c may
+// name a command.
 func git(s *scanner, c call) {
 	args := c.args
+	aliases := map[string]string{}
 	cwd, lost := s.cwd, s.lost
 	defer func() { s.cwd, s.lost = cwd, lost }()
 	for len(args) > 0 && strings.HasPrefix(args[0].s, "-") {
@@ -41,6 +47,11 @@ func git(s *scanner, c call) {
 		case name == "--work-tree" && len(args) > 1:
 			s.chdir(args[1])
 			args = args[2:]
+		case args[0].s == "-c" && len(args) > 1:
+			if key, meant, ok := strings.Cut(args[1].s, "="); ok && strings.HasPrefix(key, "alias.") {
+				aliases[key[len("alias."):]] = meant
+			}
+			args = args[2:]
 		case !joined && (name == "-c" || name == "--git-dir" || name == "--namespace" || name == "--config-env"):
 			args = args[min(2, len(args)):]
 		default:
@@ -51,6 +62,14 @@ func git(s *scanner, c call) {
 		return
 	}
 	sub := call{args[0].s, args[1:], c.in}
+	if meant, ok := aliases[sub.name]; ok {
+		if command, shell := strings.CutPrefix(meant, "!"); shell {
+			s.script(command + " " + quoted(sub.args))
+		} else {
+			s.script("git " + meant + " " + quoted(sub.args))
+		}
+		return
+	}
 	s.sweep(sub)
 	s.detachGit(sub)
 	r, ok := gitRules()[sub.name]
@@ -74,6 +93,86 @@ func gitOutput(s *scanner, c call) {
 	}
 }
 
+// quoted are words as a script has them.
+func quoted(args []value) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = "'" + strings.ReplaceAll(a.s, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// gitCheckoutIndex handles the command below checkout, which writes what the
+// index holds.
+func gitCheckoutIndex(s *scanner, c call) {
+	opts, ops := c.parse("--prefix --stage")
+	prefix, elsewhere := opts["--prefix"]
+	switch {
+	case opts.has("--temp", "--stdin"):
+		s.readOnly = false
+	case opts.has("-a", "--all") && !elsewhere:
+		s.discard(".")
+	case elsewhere:
+		for i := range ops {
+			ops[i].s = prefix.s + ops[i].s
+		}
+		fallthrough
+	default:
+		s.writeAll(ops, File)
+	}
+}
+
+func gitReadTree(s *scanner, c call) {
+	if opts, _ := c.parse("--prefix --index-output --exclude-per-directory"); opts.has("-u") {
+		s.discard(".")
+	}
+}
+
+// gitMergeFile writes the first of three files, unless it is to print.
+func gitMergeFile(s *scanner, c call) {
+	opts, ops := c.parse("-L --marker-size --diff-algorithm")
+	if len(ops) > 0 && !opts.has("-p", "--stdout", "--object-id") {
+		s.write(ops[0], Write{Kind: File})
+	}
+}
+
+// gitRuns is the rule of commands that run another, which an option names.
+func gitRuns(valued string) rule {
+	return func(s *scanner, c call) {
+		s.readOnly = false
+		opts, _ := c.parse(valued + " --onto -s --strategy -X --strategy-option -t --tool")
+		for name := range strings.FieldsSeq(valued) {
+			if command, ok := opts[name]; ok {
+				s.script(command.s)
+			}
+		}
+	}
+}
+
+func gitBisect(s *scanner, c call) {
+	s.readOnly = false
+	if len(c.args) > 1 && c.args[0].s == "run" {
+		s.script(quoted(c.args[1:]))
+	}
+}
+
+// gitFilter runs its filters on every commit, and leaves the working copy as the
+// last is.
+func gitFilter(s *scanner, c call) {
+	gitRuns("--tree-filter --index-filter --env-filter --msg-filter --commit-filter --setup")(s, c)
+	s.discard(".")
+}
+
+// listed reports whether a file names what a command is about: it may be
+// anything.
+func (s *scanner) listed(opts options) bool {
+	if opts.has("--pathspec-from-file") {
+		s.write(literal("."), Write{Kind: Tree})
+		return true
+	}
+	return false
+}
+
 // afterDashes returns the operands after --.
 func afterDashes(args []value) ([]value, bool) {
 	for i, a := range args {
@@ -91,8 +190,9 @@ func gitCheckout(s *scanner, c call) {
 		s.pathspecs(paths)
 		return
 	}
-	opts, ops := c.parse("-b -B --orphan --conflict")
+	opts, ops := c.parse("-b -B --orphan --conflict --pathspec-from-file")
 	switch {
+	case s.listed(opts):
 	case opts.has("-b", "-B", "--orphan", "--detach"):
 		if opts.has("-f", "--force") {
 			s.discard(".")
@@ -125,8 +225,8 @@ func looksLikeFile(p string) bool {
 }
 
 func gitRestore(s *scanner, c call) {
-	opts, ops := c.parse("-s --source --conflict")
-	if opts.has("--staged", "-S") && !opts.has("--worktree", "-W") {
+	opts, ops := c.parse("-s --source --conflict --pathspec-from-file")
+	if opts.has("--staged", "-S") && !opts.has("--worktree", "-W") || s.listed(opts) {
 		return
 	}
 	if paths, ok := afterDashes(c.args); ok {
@@ -162,7 +262,11 @@ func gitStash(s *scanner, c call) {
 			s.pathspecs(paths)
 			return
 		}
-		if _, ops := (call{args: args}).parse("-m --message"); len(ops) > 0 && verb == "push" {
+		opts, ops := (call{args: args}).parse("-m --message --pathspec-from-file")
+		if s.listed(opts) {
+			return
+		}
+		if len(ops) > 0 && verb == "push" {
 			s.pathspecs(ops)
 			return
 		}
@@ -184,8 +288,8 @@ func gitClean(s *scanner, c call) {
 }
 
 func gitRm(s *scanner, c call) {
-	opts, ops := c.parse("")
-	if opts.has("--cached", "-n", "--dry-run") {
+	opts, ops := c.parse("--pathspec-from-file")
+	if opts.has("--cached", "-n", "--dry-run") || s.listed(opts) {
 		return
 	}
 	kind := File
@@ -216,12 +320,21 @@ func gitApply(s *scanner, c call) {
 	if c.in.file.ok {
 		files = append(files, c.in.file)
 	}
+	var names []value
+	if below, ok := opts["--directory"]; ok { // the patch names files from there
+		cwd, lost := s.cwd, s.lost
+		defer func() { s.cwd, s.lost = cwd, lost }()
+		s.chdir(below)
+		if len(files) > 0 { // and may name any of them
+			files, names = nil, []value{literal(".")}
+			s.writeAll(names, Tree)
+		}
+	}
 	for _, v := range files {
 		s.write(v, Write{Kind: Patch, Strip: strip})
 	}
-	var names []value
 	if !c.in.file.ok && (len(ops) == 0 || c.in.text != "") {
-		names = s.patchText(c.in.text, strip)
+		names = append(names, s.patchText(c.in.text, strip)...)
 	}
 	if c.name == "apply" {
 		s.sweepPatch(c, files, names, strip)
@@ -231,8 +344,11 @@ func gitApply(s *scanner, c call) {
 // pathspecs notes that uncommitted changes to the given files are discarded.
 func (s *scanner) pathspecs(vs []value) {
 	for _, v := range vs {
-		if rest, ok := strings.CutPrefix(v.s, ":/"); ok {
-			v.s = "./" + rest
+		top := false
+		if strings.HasPrefix(v.s, ":") {
+			if v, top = magic(v); v.s == "" {
+				continue
+			}
 		}
 		kind := File
 		if v.s == "." || v.s == "./" || v.s == ".." || strings.HasSuffix(v.s, "/") {
@@ -240,7 +356,66 @@ func (s *scanner) pathspecs(vs []value) {
 		} else if !v.glob && strings.ContainsAny(v.s, "*?[") {
 			v = asGlobs([]value{v})[0] // git expands quoted wildcards itself
 		}
-		s.write(v, Write{Kind: kind})
+		in, ok := s.resolve(literal("."))
+		if !top || !ok || !v.ok {
+			s.write(v, Write{Kind: kind})
+			continue
+		}
+		s.note(Write{Path: ":/" + strings.TrimPrefix(v.s, "./"), In: in, Kind: kind, Glob: v.glob})
+	}
+}
+
+// magic reads what git has pathspecs begin with: :/ and (top) are from the top,
+// (icase) is whatever the case of letters. Of what is left out nothing remains.
+func magic(v value) (_ value, top bool) {
+	words, rest, long := strings.Cut(strings.TrimPrefix(v.s, ":("), ")")
+	switch {
+	case strings.HasPrefix(v.s, ":!"), strings.HasPrefix(v.s, ":^"):
+		v.s = ""
+	case strings.HasPrefix(v.s, ":/"):
+		v.s, top = "./"+v.s[2:], true
+	case strings.HasPrefix(v.s, ":(") && long:
+		v.s = cmp.Or(rest, ".")
+		for word := range strings.SplitSeq(words, ",") {
+			switch {
+			case word == "top":
+				top = true
+			case word == "exclude":
+				v.s = ""
+			case word == "icase":
+				v.s, v.glob = eitherCase(v.s), true
+			case strings.HasPrefix(word, "attr"):
+				v.s = "./" // those that have it
+			}
+		}
+	}
+	return v, top
+}
+
+// eitherCase is a wildcard for a name, whatever the case of its letters.
+func eitherCase(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		if low, high := unicode.ToLower(r), unicode.ToUpper(r); low != high {
+			out.WriteString("[" + string(low) + string(high) + "]")
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// gitWorktree notes the folder in which further writes are writes to this
+// repository.
+func gitWorktree(s *scanner, c call) {
+	_, ops := c.parse("-b -B --reason --orphan")
+	if len(ops) < 2 || ops[0].s != "add" {
+		return
+	}
+	dir, known := s.resolve(ops[1])
+	in, ok := s.resolve(literal("."))
+	if known && ok {
+		s.worktrees = map[string]string{dir: in}
 	}
 }
 

@@ -27,7 +27,8 @@ const (
 
 // A Write is something that a command changes, creates or removes.
 type Write struct {
-	Path  string // relative to the folder the command starts in, or absolute
+	Path  string // relative to the folder the command starts in, or absolute; after :/ from the top of a working copy
+	In    string // of such a path: a folder in that working copy
 	Kind  Kind
 	Glob  bool   // Path holds wildcards that the shell would expand
 	Base  string // the name it gets if Path turns out to be a folder
@@ -85,18 +86,21 @@ type scanner struct {
 	rules        map[string]rule
 	interpreters map[string]interpreter
 
-	links    map[string]string // made by the command itself: where they lead
-	depth    int
-	steps    int
-	writes   []Write
-	edits    []Edit
-	sweeps   []Sweep
-	away     []Detach
-	scripts  []string
-	reads    []Read
-	operands []string
-	hidden   int // what is printed now goes elsewhere
-	readOnly bool
+	links map[string]string // made by the command itself: where they lead
+	// worktrees are the folders that the command makes into working copies, and
+	// where it does.
+	worktrees map[string]string
+	depth     int
+	steps     int
+	writes    []Write
+	edits     []Edit
+	sweeps    []Sweep
+	away      []Detach
+	scripts   []string
+	reads     []Read
+	operands  []string
+	hidden    int // what is printed now goes elsewhere
+	readOnly  bool
 }
 
 func newScanner(vars map[string]string) *scanner {
@@ -369,7 +373,16 @@ func (s *scanner) write(v value, w Write) {
 	if p = s.beyondProc(p); strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || p == "-" {
 		return
 	}
+	for dir, of := range s.worktrees {
+		if rest, inside := strings.CutPrefix(p, dir+"/"); inside {
+			s.note(Write{Path: ":/" + rest, In: of, Kind: w.Kind, Glob: v.glob})
+		}
+	}
 	w.Path, w.Glob = p, v.glob
+	s.note(w)
+}
+
+func (s *scanner) note(w Write) {
 	if !slices.Contains(s.writes, w) {
 		s.writes = append(s.writes, w)
 	}
