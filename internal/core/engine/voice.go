@@ -2,11 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/lazy"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
@@ -377,10 +377,10 @@ func form(s *string) string {
 	if s == nil || isHash(*s) {
 		return ""
 	}
-	return peertext.QuotedText(literals.ReplaceAllString(*s, "…"), 160)
+	return peertext.QuotedText(literals().ReplaceAllString(*s, "…"), 160)
 }
 
-var literals = regexp.MustCompile("\"[^\"]*\"?|'[^']*'?|`[^`]*`?")
+var literals = lazy.Regexp("\"[^\"]*\"?|'[^']*'?|`[^`]*`?")
 
 func isHash(s string) bool {
 	return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == ""
