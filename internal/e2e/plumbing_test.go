@@ -40,7 +40,8 @@ func TestGitsPlumbingMeetsClaims(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"git checkout-index -f b.txt", "git merge-file -p a.txt b.txt b.txt", "git stash create", "git read-tree HEAD", "git hash-object -w a.txt",
+		"git checkout-index -f b.txt", "git merge-file -p a.txt b.txt b.txt", "git stash create", "git read-tree HEAD",
+		"git hash-object -w a.txt",
 		"git -c alias.x='status -s' x", "git rebase -x 'cat a.txt' HEAD", "git worktree add -q ../other && echo x > ../other/b.txt",
 		"git update-index --refresh", "git show HEAD:a.txt",
 	} {

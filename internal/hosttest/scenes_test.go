@@ -17,16 +17,17 @@ import (
 
 // What is seen in the daily life of one clone.
 const (
-	ownClaim   behaviour = "one clone: the other agent's claim holds"
-	ownSweep   behaviour = "one clone: git stash over its work refused"
-	forewarned behaviour = "warned with the edit, of lines a colleague changed"
-	caughtUp   behaviour = "edit in an outage told afterwards"
-	otherTool  behaviour = "write of another tool server told"
-	inFolder   behaviour = "started in a subfolder, svc init --user"
-	toldOnce   behaviour = "a refusal is told once"
+	ownClaim    behaviour = "one clone: the other agent's claim holds"
+	ownSweep    behaviour = "one clone: git stash over its work refused"
+	forewarned  behaviour = "warned with the edit, of lines a colleague changed"
+	caughtUp    behaviour = "edit in an outage told afterwards"
+	otherTool   behaviour = "write of another tool server told"
+	otherAtOnce behaviour = "the model that wrote so reads of a claim with the tool's result"
+	inFolder    behaviour = "started in a subfolder, svc init --user"
+	toldOnce    behaviour = "a refusal is told once"
 )
 
-var scenes = []behaviour{ownClaim, ownSweep, forewarned, caughtUp, otherTool, inFolder, toldOnce}
+var scenes = []behaviour{ownClaim, ownSweep, forewarned, caughtUp, otherTool, otherAtOnce, inFolder, toldOnce}
 
 const (
 	planned = "plan.txt"
@@ -123,6 +124,7 @@ func outage(t *testing.T, h row, path []string, writer string, seen result) {
 // interrupted is the work of outage.
 func (w *world) interrupted(h row, writer string, seen result) {
 	w.anaChanges(planned, 4)
+	held := w.anaClaims("ana-2", tooled)
 	plan, open := filepath.Join(w.repo, planned), filepath.Join(w.repo, free)
 	var s script
 	if h.read != nil {
@@ -134,7 +136,9 @@ func (w *world) interrupted(h row, writer string, seen result) {
 		w.gate.shuts()
 	})
 	s.then(h.edit(open, "first", "second"), func(string) { w.gate.opens() })
-	s.tool(h, "writer", "put_note", object{"path": filepath.Join(w.repo, tooled), "text": "by a tool\n"}, nil)
+	s.tool(h, "writer", "put_note", object{"path": filepath.Join(w.repo, tooled), "text": "by a tool\n"}, func(fresh string) {
+		seen[otherAtOnce] = strings.Contains(fresh, held.Ref)
+	})
 	s.then(h.shell("true"), nil)
 	w.drive(h, s.ends("Done."), strings.ReplaceAll(h.stdio, "$WRITER", writer))
 	seen[caughtUp] = w.reads(free) == "second\n" && w.recorded(free)

@@ -119,7 +119,7 @@ func (c *Call) readTool(p payload, e Event) {
 	c.Tool = e.Tool
 	if c.Tool == "" {
 		name := strings.ToLower(p.text(s.tool))
-		if c.Tool = toolNames[name]; c.Tool == "" && strings.HasPrefix(name, "mcp__") && !strings.HasPrefix(name, "mcp__svc__") {
+		if c.Tool = toolNames[name]; c.Tool == "" && c.Host.isForeign(name) {
 			c.Tool = Foreign
 		}
 	}

@@ -56,6 +56,7 @@ type Host struct {
 	Edits  []string         // its tools that write files
 	Shells []string         // its tools that run commands
 	Plans  []string         // its tools that end planning
+	Joint  string           // what stands between a tool server and its tool in its names, if no prefix tells these
 
 	Takes      []Moment // when it shows our context to the model
 	Plugin     string   // file name of the plugin through which it runs us, if it has no command hooks

@@ -128,7 +128,7 @@ var firstNine = []row{
 				"sessionStart": {At: SessionStart}, "userPromptSubmitted": {At: Prompt}, "preToolUse": {At: BeforeTool},
 				"postToolUse": {At: AfterTool}, "postToolUseFailure": {At: AfterFailure}, "agentStop": {At: Stop}, "sessionEnd": {At: SessionEnd},
 			}),
-			Edits: []string{"create", "edit", "apply_patch"}, Shells: []string{"bash", "powershell"},
+			Edits: []string{"create", "edit", "apply_patch"}, Shells: []string{"bash", "powershell"}, Joint: "-",
 			Takes: []Moment{SessionStart, Prompt, BeforeTool, AfterTool},
 			shape: copilotShape(), deny: denyFlat, inject: injectFlat, betrays: betraysCopilot,
 		}
@@ -196,7 +196,7 @@ var firstNine = []row{
 			Name: "opencode", Surface: "cli", Plugin: "svc.js",
 			Configs: []string{".opencode/plugin/svc.js", ".opencode/plugins/svc.js"},
 			Events:  opencodeEvents(),
-			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"},
+			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"}, Joint: "_",
 			Takes: []Moment{Prompt, AfterTool},
 			shape: opencodeShape(), deny: denyPlugin, inject: injectPlugin, adjust: adjustOpencode,
 		}

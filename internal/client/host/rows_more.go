@@ -99,7 +99,7 @@ var secondNine = []row{
 			Name: "Kilo Code", Surface: "cli", Plugin: "svc.js",
 			Configs: []string{".kilo/plugin/svc.js", ".kilocode/plugin/svc.js"},
 			Events:  opencodeEvents(),
-			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"},
+			Edits:   []string{"write", "edit", "apply_patch"}, Shells: []string{"bash"}, Plans: []string{"plan_exit"}, Joint: "_",
 			Takes: []Moment{Prompt, AfterTool},
 			shape: opencodeShape(), deny: denyPlugin, inject: injectPlugin, adjust: adjustOpencode,
 		}

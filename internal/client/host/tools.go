@@ -42,6 +42,20 @@ var toolNames = map[string]string{
 	"exitplanmode": ExitPlanMode, "exit_plan_mode": ExitPlanMode, "plan_exit": ExitPlanMode,
 }
 
+// isForeign reports whether a tool, in lower case, is of another tool server than
+// ours. Hosts call it mcp__server__tool, mcp_server_tool, MCP:tool, or join the two
+// names in a way of their own.
+func (h *Host) isForeign(name string) bool {
+	if rest, ok := strings.CutPrefix(name, "mcp"); ok && rest != "" && strings.Contains("_:", rest[:1]) {
+		return !strings.HasPrefix(strings.TrimLeft(rest, "_:"), "svc_")
+	}
+	if name == "use_mcp_tool" {
+		return true
+	}
+	server, _, joined := strings.Cut(name, h.Joint)
+	return h.Joint != "" && joined && server != "" && server != "svc"
+}
+
 // Keys of tool arguments, over all hosts.
 var (
 	pathKeys = []string{

@@ -319,6 +319,7 @@ func TestTrust(t *testing.T) {
 	const stopHash = "638072983188dcf519ce041d3e95e2a37496f632391ced11ca43fb82f8bb2fcf"
 	hooks := key("pre_tool_use:0:0", "236a124936fbd197dccbd048be0ec253516348161cc9ac575db398db1fd4db93") +
 		key("post_tool_use:0:0", "8c6824e813e29600ae650d4f4c365aa7c186a17d8c25c5f5a8db626f8fbca8ad") +
+		key("post_tool_use:1:0", "a6592dd1f09ed0191aaf80a6e0249bd06ae7e78e30162e9a9a5521829308bdd2") +
 		key("session_start:0:0", "8bbe12e27dbe5e2d4ccec9fe3eca840177e7b0ee04f4c98585b269ab251130f3") +
 		key("session_end:0:0", "f074d02b03829c4cfa94b9c98a25706e6b6780970b284b16e658ac322a77056c") +
 		key("user_prompt_submit:0:0", "a5b66677adf9698bf657e1103d239346fe579c08d8a2ffc3465dc2cbaa7eac26")

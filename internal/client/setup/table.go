@@ -80,7 +80,7 @@ var table = sync.OnceValue(func() []Host {
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 					events: events("SessionStart", "BeforeAgent", "BeforeTool",
 						"^(write_file|replace|run_shell_command|exit_plan_mode|read_file|read_many_files)$",
-						"AfterTool", "^(write_file|replace|run_shell_command)$", "AfterAgent", "SessionEnd")}}},
+						"AfterTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterAgent", "SessionEnd")}}},
 			instructions: []string{"GEMINI.md"}, redirect: geminiInstructions, trust: geminiTrust,
 			Note: "start gemini here once and trust the folder; in an untrusted folder it loads neither hooks nor tool servers",
 		},
@@ -178,7 +178,7 @@ var table = sync.OnceValue(func() []Host {
 				hooks: &hookTable{at: []string{"hooks"}, render: grouped(namedMillis),
 					events: failing("PostToolUseFailure", "^(run_shell_command)$",
 						claudeEvents("^(edit|write_file|notebook_edit|run_shell_command|exit_plan_mode|read_file)$",
-							"^(edit|write_file|notebook_edit|run_shell_command)$"))}}},
+							"^(edit|write_file|notebook_edit|run_shell_command|"+foreignTools+")$"))}}},
 			instructions: []string{"AGENTS.md", "QWEN.md"},
 			Note:         "start qwen here once and approve the svc tool server",
 		},
@@ -250,7 +250,7 @@ func copilotHooks() hostFile {
 		paths: []string{".github/hooks/svc.json"},
 		hooks: &hookTable{at: []string{"hooks"}, render: copilotEntry, with: &field{"version", 1},
 			events: failing("postToolUseFailure", "bash|powershell",
-				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools+"|view", "postToolUse", copilotTools,
+				events("sessionStart", "userPromptSubmitted", "preToolUse", copilotTools+"|view", "postToolUse", copilotTools+"|.+-.+",
 					"agentStop", "sessionEnd"))},
 	}
 }
@@ -276,7 +276,7 @@ const goosePlugin = `{
 // cursorEvents adds what the agent said, because the end of its turn does not
 // tell. One event that Cursor does not know would make it reject the file.
 func cursorEvents() []hookEvent {
-	const tools = "^(Write|Delete|Shell)$"
+	const tools = "^(Write|Delete|Shell|MCP:.+)$"
 	return failing("postToolUseFailure", "^(Shell)$",
 		append(events("sessionStart", "beforeSubmitPrompt", "preToolUse", "^(Write|Delete|Shell|Read)$", "postToolUse", tools, "stop",
 			"sessionEnd"),
@@ -300,7 +300,7 @@ func codexHooks() *hookTable {
 func codexEvents() []hookEvent {
 	all := claudeEvents("apply_patch|Edit|Write|Bash", "apply_patch|Edit|Write|Bash")
 	all[len(all)-1].seconds = 3
-	return all
+	return append(all, hookEvent{"PostToolUse", foreignTools, long})
 }
 
 // kiroEvents names the session's start twice: SessionStart is the IDE's,

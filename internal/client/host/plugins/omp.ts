@@ -33,7 +33,7 @@ export default function (pi) {
     if (block) return { block: true, reason }
   })
   on("tool_result", async ({ toolName, toolCallId, input, isError, content }, send) => {
-    if (!svcTools.has(toolName)) return
+    if (!svcTools.has(toolName) && !(toolName.startsWith("mcp_") && !/^mcp_+svc_/.test(toolName))) return // other servers' tools write, too
     const { context } = await send({ toolName, toolCallId, input, isError }, 10000)
     if (context) return { content: [...(content ?? []), { type: "text", text: context }] }
   })

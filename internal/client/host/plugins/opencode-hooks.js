@@ -1,5 +1,7 @@
 // Only these tools concern us; for all others nothing runs at all.
 const svcTools = new Set(["write", "edit", "multiedit", "apply_patch", "bash", "plan_exit"])
+// A tool of another tool server (server_tool) may write files and tells of none.
+const foreign = (tool) => tool.includes("_") && !tool.startsWith("svc_")
 
 function svcHooks(tool, { directory, client }) {
   const parents = new Map() // sub-agent's session to the one that started it
@@ -65,9 +67,11 @@ function svcHooks(tool, { directory, client }) {
     },
 
     "tool.execute.after": async (input, output) => {
-      if (!svcTools.has(input.tool)) return
+      if (!svcTools.has(input.tool) && !foreign(input.tool)) return
       const answer = await send("tool.execute.after", input.sessionID, { input }, 10000)
-      if (answer.context) output.output += "\n\n" + answer.context
+      if (!answer.context) return
+      if (Array.isArray(output.content)) output.content.push({ type: "text", text: answer.context }) // of a tool server
+      else output.output += "\n\n" + answer.context
     },
 
     dispose: async () => {
