@@ -70,9 +70,14 @@ func Names(all []Field, toolMade bool) []string {
 	}
 	var out []string
 	told := map[string]bool{}
+	seen := map[Field]bool{} // a name is mostly written again and again
 	for _, kind := range []FieldKind{Member, Owner, Access} {
 		for _, f := range all {
-			if f.Kind != kind || kind == Access && scope.Telling(f.Name) == 0 {
+			if f.Kind != kind || seen[Field{Name: f.Name, Kind: kind}] {
+				continue
+			}
+			seen[Field{Name: f.Name, Kind: kind}] = true
+			if kind == Access && scope.Telling(f.Name) == 0 {
 				continue
 			}
 			word := scope.FieldWord(f.Name)

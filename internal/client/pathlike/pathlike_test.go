@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/svc-hq/svc/internal/client/pathlike"
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/scope"
 )
 
@@ -102,6 +103,15 @@ func FuzzFind(f *testing.F) {
 			if _, ok := scope.ParseForm(c.Form); !ok || c.Line < 1 || c.Line > lines || len(c.Form) > 150 {
 				t.Fatalf("%+v in %q", c, source)
 			}
+		}
+		fields := pathlike.Read(lang, []byte(source)).Fields()
+		for _, f := range fields {
+			if f.Name == "" || f.Line < 1 || f.Line > lines {
+				t.Fatalf("%+v in %q", f, source)
+			}
+		}
+		if lost, came := pathlike.Lost(fields, fields); len(lost)+len(came) > 0 || len(pathlike.Names(fields, false)) > coord.MaxNames {
+			t.Fatalf("lost %v and got %v of itself: %q", lost, came, source)
 		}
 	})
 }

@@ -17,7 +17,18 @@ func FieldName(s string) string {
 	if strings.HasPrefix(s, hiddenMark) {
 		return s
 	}
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 0x80: // letters of other alphabets have their own small ones
+			return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c+'a'-'A')
+		case c != '_' && c != '-':
+			out = append(out, c)
+		}
+	}
+	return string(out)
 }
 
 // SharedField returns the line of the first field that a use has of those that
