@@ -147,6 +147,9 @@ func (m Marker) Say(sentence string, max int) string {
 // belong together stays, and everything else is clean. It changes nothing in a
 // text that has passed.
 func (m Marker) Text(text string) string {
+	if text == "" {
+		return ""
+	}
 	var b strings.Builder
 	for {
 		at := strings.Index(text, quoteOpen)

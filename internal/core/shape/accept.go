@@ -9,8 +9,8 @@ import (
 
 // Accepts reports whether JSON text certainly has the shape of s, without
 // making values of it. False says nothing: decode the text and ask Validate.
-// Nearly all requests are right, and this costs them a fifth of that. The text
-// must not nest deeply; whether it is valid JSON with no member twice is for
+// Nearly all requests are right, and this costs them a fifth of that. What nests
+// deeply is not accepted; whether it is valid JSON with no member twice is for
 // the decoder to find.
 func (r *Registry) Accepts(s *Schema, text []byte, how Strictness) bool {
 	if bytes.Contains(text, []byte(`\u0000`)) {
@@ -25,7 +25,12 @@ type acceptor struct {
 	how  Strictness
 	text []byte
 	at   int
+	deep int // brackets that are open
 }
+
+// deepest is how many brackets may be open at once: more than any of our shapes
+// has, and less than a decoder would mind.
+const deepest = 32
 
 // next returns the next byte that is not white space, 0 at the end.
 func (a *acceptor) next() byte {
@@ -95,6 +100,11 @@ func (a *acceptor) quoted() (text []byte, plain, ok bool) {
 		}
 	}
 	return nil, false, false
+}
+
+// AcceptsText reports whether a text certainly has the shape of s.
+func (s *Schema) AcceptsText(text string) bool {
+	return is(s, "string") && acceptsText(s, []byte(text), true)
 }
 
 // acceptsText judges a string. Escaped, it is never shorter than what it
@@ -173,12 +183,16 @@ func (a *acceptor) members(end byte, one func() bool) bool {
 		a.at++
 		return true
 	}
+	if a.deep++; a.deep > deepest {
+		return false
+	}
 	for one() {
 		switch a.next() {
 		case ',':
 			a.at++
 		case end:
 			a.at++
+			a.deep--
 			return true
 		default:
 			return false

@@ -6,9 +6,11 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -106,6 +108,12 @@ func in[R room](all *ops.Rooms) (r R) {
 
 // run binds a method of a room's service.
 func run[R room, In, Out any](f func(R, context.Context, coord.Caller, In) (Out, error)) Runner {
+	return runAt(func(r R, ctx context.Context, who coord.Caller, in *In) (Out, error) { return f(r, ctx, who, *in) })
+}
+
+// runAt binds one that takes its input by address, so that a large one is not
+// copied.
+func runAt[R room, In, Out any](f func(R, context.Context, coord.Caller, *In) (Out, error)) Runner {
 	return Runner{
 		Input:  reflect.TypeFor[In](),
 		Output: reflect.TypeFor[Out](),
@@ -114,7 +122,7 @@ func run[R room, In, Out any](f func(R, context.Context, coord.Caller, In) (Out,
 			if err := decode(&input); err != nil {
 				return nil, err
 			}
-			return f(in[R](all), ctx, who, input)
+			return f(in[R](all), ctx, who, &input)
 		},
 	}
 }
@@ -414,6 +422,27 @@ func (in *Inputs) SetDefaults(v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// FillText sets what is one text in a header, without a closer look, which few
+// headers need. It reports whether that was all there is to set.
+func (in *Inputs) FillText(v reflect.Value, header http.Header) bool {
+	for name, p := range in.Header.Properties {
+		given := header[http.CanonicalHeaderKey(name)]
+		if len(given) == 0 && len(in.Header.Required) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(in.fields, func(f field) bool { return f.tag == "header" && f.name == name })
+		if at < 0 || len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || !p.AcceptsText(given[0]) {
+			return false
+		}
+		if to := v.FieldByIndex(in.fields[at].index); to.Kind() == reflect.String {
+			to.SetString(given[0])
+		} else {
+			return false
+		}
+	}
+	return true
 }
 
 // Fill sets the fields that path, query or header gave. The values are

@@ -21,13 +21,16 @@ const maxDepth = 64
 // Decode reads a JSON object into in, if it keeps to the limits declared on the
 // type. Text that may not is read as a tree first, to name all that is wrong.
 func (a *API) Decode(text []byte, schema *shape.Schema, how shape.Strictness, in any) error {
-	if err := CheckDepth(text); err != nil {
-		return err
+	accepted := a.Schemas.Accepts(schema, text, how)
+	if !accepted { // what nests deeply is not
+		if err := CheckDepth(text); err != nil {
+			return err
+		}
 	}
 	if c, ok := in.(interface{ NoteNulls([]string) }); ok {
 		c.NoteNulls(nulls(text))
 	}
-	if a.Schemas.Accepts(schema, text, how) {
+	if accepted {
 		return badJSON(json.Unmarshal(text, in))
 	}
 	var tree any

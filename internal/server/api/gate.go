@@ -67,10 +67,10 @@ type gate struct {
 	Limits
 
 	mu      sync.Mutex
-	work    map[Class]int
+	work    [Vital]int
 	total   int
-	queues  map[Class][]*turn
-	refused map[Class]int
+	queues  [Vital][]*turn
+	refused [Vital]int
 	calls   map[string]int // under way, by caller
 	asks    map[string]int // of these, decisions: whatever else a caller has under way, an edit can be asked about
 	begun   map[string][]*arriving
@@ -85,7 +85,7 @@ type turn struct {
 }
 
 func newGate(l Limits) *gate {
-	return &gate{Limits: l, work: map[Class]int{}, queues: map[Class][]*turn{}, refused: map[Class]int{},
+	return &gate{Limits: l,
 		calls: map[string]int{}, asks: map[string]int{}, begun: map[string][]*arriving{}, stays: map[string]int{}}
 }
 

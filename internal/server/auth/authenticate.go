@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
 	"net/http"
 	"strings"
@@ -31,10 +32,10 @@ type Authenticator struct {
 	cross  *http.CrossOriginProtection
 
 	mu      sync.Mutex
-	cache   map[string]entry      // by token hash
-	changes int                   // how often a standing changed; what was read before is not remembered
-	touched map[string]coord.Time // by token id, when last_used_at was last noted
-	pending map[string]coord.Time // by token id, to be written
+	cache   map[[sha256.Size]byte]entry // by token hash
+	changes int                         // how often a standing changed; what was read before is not remembered
+	touched map[string]coord.Time       // by token id, when last_used_at was last noted
+	pending map[string]coord.Time       // by token id, to be written
 }
 
 type entry struct {
@@ -47,7 +48,7 @@ type entry struct {
 // https, which decides the cookie's name and flags.
 func New(s *store.Store, publicURL string) *Authenticator {
 	a := &Authenticator{store: s, secure: strings.HasPrefix(publicURL, "https://"), cross: http.NewCrossOriginProtection(),
-		cache: map[string]entry{}, touched: map[string]coord.Time{}, pending: map[string]coord.Time{}}
+		cache: map[[sha256.Size]byte]entry{}, touched: map[string]coord.Time{}, pending: map[string]coord.Time{}}
 	return a
 }
 
@@ -74,20 +75,20 @@ func (a *Authenticator) Caller(r *http.Request) (coord.Caller, error) {
 }
 
 func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller, error) {
-	if !WellFormed(token) {
-		return coord.Caller{}, errToken
-	}
-	hash := HashOf(token)
+	key := sum(token)
 	now := time.Now()
 	a.mu.Lock()
-	e, ok := a.cache[hash]
+	e, ok := a.cache[key]
 	changes := a.changes
 	a.mu.Unlock()
 	if !ok || now.After(e.until) {
+		if !WellFormed(token) {
+			return coord.Caller{}, errToken
+		}
 		var c *coord.Caller
 		var expires *coord.Time
 		err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
-			c, expires, err = tx.CallerByToken(ctx, hash)
+			c, expires, err = tx.CallerByToken(ctx, HashOf(token))
 			return err
 		})
 		if err != nil {
@@ -97,7 +98,7 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 			return coord.Caller{}, errToken
 		}
 		e = entry{*c, expires, now.Add(cacheFor)}
-		a.remember(hash, e, changes)
+		a.remember(key, e, changes)
 	}
 	if e.expires != nil && *e.expires <= a.store.Now() {
 		return coord.Caller{}, errToken
@@ -108,7 +109,7 @@ func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller
 
 // remember keeps what was read, unless a standing changed meanwhile: it may
 // be of before the change.
-func (a *Authenticator) remember(hash string, e entry, changes int) {
+func (a *Authenticator) remember(key [sha256.Size]byte, e entry, changes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.changes != changes {
@@ -117,7 +118,7 @@ func (a *Authenticator) remember(hash string, e entry, changes int) {
 	if len(a.cache) > 10_000 {
 		clear(a.cache)
 	}
-	a.cache[hash] = e
+	a.cache[key] = e
 }
 
 // Forget drops what is remembered of an org's tokens, so that a revocation
@@ -127,9 +128,9 @@ func (a *Authenticator) Forget(org string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.changes++
-	for hash, e := range a.cache {
+	for key, e := range a.cache {
 		if e.caller.OrgID == org {
-			delete(a.cache, hash)
+			delete(a.cache, key)
 		}
 	}
 }

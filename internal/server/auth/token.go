@@ -64,9 +64,11 @@ func NewSecret() Secret {
 // HashOf is the form in which secrets are stored and looked up. They hold
 // enough randomness to need no salt.
 func HashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
+	hash := sum(secret)
+	return hex.EncodeToString(hash[:])
 }
+
+func sum(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
 // userCodeLetters has no vowels, so that no words come out, and nothing that
 // looks like a digit.

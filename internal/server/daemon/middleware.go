@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,6 +49,28 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	jobs     *prometheus.HistogramVec
+	routes   sync.Map // of answer, what counts it: looking a counter up by its labels takes longer than counting
+}
+
+// An answer is what requests are counted by.
+type answer struct {
+	route  string
+	status int
+}
+
+// A tally counts the requests of an answer and their time.
+type tally struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+}
+
+func (m *metrics) tally(of answer) tally {
+	if t, ok := m.routes.Load(of); ok {
+		return t.(tally)
+	}
+	t := tally{m.requests.WithLabelValues(of.route, strconv.Itoa(of.status)), m.duration.WithLabelValues(of.route)}
+	m.routes.Store(of, t)
+	return t
 }
 
 func newMetrics(a *api.API) *metrics {
@@ -114,9 +137,10 @@ func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 		if route == "" {
 			route = "other"
 		}
-		m.requests.WithLabelValues(route, strconv.Itoa(rec.status)).Inc()
 		took := time.Since(start)
-		m.duration.WithLabelValues(route).Observe(took.Seconds())
+		counts := m.tally(answer{route, rec.status})
+		counts.requests.Inc()
+		counts.duration.Observe(took.Seconds())
 		// The route, not the address: that may hold what must not be logged.
 		if !log.Enabled(r.Context(), slog.LevelDebug) {
 			return

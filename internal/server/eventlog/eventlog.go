@@ -7,6 +7,7 @@ package eventlog
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -24,10 +25,24 @@ const (
 	poll     = 500 * time.Millisecond // at most this late if every hint is lost
 )
 
-// An Entry is an event with its JSON, encoded once for all followers.
+// An Entry is an event as streams of Server-Sent Events tell it, written once
+// for all of them.
 type Entry struct {
 	coord.Event
-	JSON []byte
+	Frame []byte
+	Chunk []byte // the frame as a chunk of an answer over HTTP/1.1
+}
+
+func entryOf(e coord.Event) (Entry, error) {
+	text, err := json.Marshal(e, json.Deterministic(true))
+	if err != nil {
+		return Entry{}, err
+	}
+	// JSON has no raw newline, so a frame cannot be broken from inside.
+	frame := fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", e.ID, e.Type, text)
+	chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", len(frame), frame)
+	end := len(chunk) - len("\r\n")
+	return Entry{e, chunk[end-len(frame) : end : end], chunk}, nil
 }
 
 // A Log follows the events of one store.
@@ -241,15 +256,16 @@ func (l *Log) read(ctx context.Context, org string, after int64) ([]Entry, error
 		events, err = tx.EventsAfter(ctx, org, after, batch)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	entries := make([]Entry, len(events))
 	for i, e := range events {
-		j, err := json.Marshal(e, json.Deterministic(true))
-		if err != nil {
+		if entries[i], err = entryOf(e); err != nil {
 			return nil, err
 		}
-		entries[i] = Entry{e, j}
 	}
-	return entries, err
+	return entries, nil
 }
 
 // A Sub follows an org's events from some point on.

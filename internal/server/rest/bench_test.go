@@ -100,6 +100,10 @@ func TestServeForABenchmark(t *testing.T) {
 	if dsn == "" {
 		return
 	}
+	if frame, bare := strings.CutPrefix(dsn, bareStreams); bare {
+		serveBareStreams(t, frame)
+		return
+	}
 	const addr = "127.0.0.1:0"
 	cfg := daemon.Config{Addr: addr, PublicURL: "http://" + addr, Database: dsn, Data: t.TempDir(), SecretKey: daemontest.SecretKey}
 	d, err := daemon.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
@@ -139,8 +143,8 @@ func memory() uint64 {
 }
 
 // readUntil reads from c until what it sent ends in the text, give or take
-// the end of a chunk.
-func readUntil(b *testing.B, c net.Conn, buf []byte, text string) {
+// the end of a chunk, and returns it.
+func readUntil(b *testing.B, c net.Conn, buf []byte, text string) []byte {
 	b.Helper()
 	c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	var got []byte
@@ -151,4 +155,5 @@ func readUntil(b *testing.B, c net.Conn, buf []byte, text string) {
 		}
 		got = append(got, buf[:n]...)
 	}
+	return got
 }

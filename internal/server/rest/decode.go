@@ -45,6 +45,26 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 			return err
 		}
 	}
+	if err := s.decodeQuery(r, op, want, v); err != nil {
+		return err
+	}
+	path, err := fromPath(want.Path, r)
+	if err != nil {
+		return err
+	}
+	if f, ok := in.(flowReader); ok {
+		if c, err := r.Cookie(s.auth.FlowCookieName()); err == nil {
+			f.ReadFlow(c.Value)
+		}
+	}
+	return want.Fill(v, "path", path)
+}
+
+// decodeQuery fills in from the query. Most requests with a body have none.
+func (s *Server) decodeQuery(r *http.Request, op api.Op, want *api.Inputs, v reflect.Value) error {
+	if r.URL.RawQuery == "" && len(want.Query.Properties) == 0 {
+		return nil
+	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return problem.Newf(problem.BadRequest, "the query is malformed: escape %%, ; and & in its values")
@@ -59,16 +79,7 @@ func (s *Server) decode(w http.ResponseWriter, r *http.Request, op api.Op, in an
 	if err := problem.Invalid(s.api.Schemas.Validate(want.Query, query, shape.Lenient)); err != nil {
 		return err
 	}
-	path, err := fromPath(want.Path, r)
-	if err != nil {
-		return err
-	}
-	if f, ok := in.(flowReader); ok {
-		if c, err := r.Cookie(s.auth.FlowCookieName()); err == nil {
-			f.ReadFlow(c.Value)
-		}
-	}
-	return errors.Join(want.Fill(v, "query", query), want.Fill(v, "path", path))
+	return want.Fill(v, "query", query)
 }
 
 // unknownParameters refuses what the operation would silently drop: a filter
@@ -101,15 +112,17 @@ func takes(want *api.Inputs) string {
 // decodeHeader fills in from the header, which may say that the rest cannot be
 // understood.
 func (s *Server) decodeHeader(r *http.Request, want *api.Inputs, v reflect.Value, in any) error {
-	header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
-	if err != nil {
-		return err
-	}
-	if err := problem.Invalid(s.api.Schemas.Validate(want.Header, header, shape.Lenient)); err != nil {
-		return err
-	}
-	if err := want.Fill(v, "header", header); err != nil {
-		return err
+	if !want.FillText(v, r.Header) {
+		header, err := fromStrings(want.Header, func(name string) []string { return r.Header.Values(name) })
+		if err != nil {
+			return err
+		}
+		if err := problem.Invalid(s.api.Schemas.Validate(want.Header, header, shape.Lenient)); err != nil {
+			return err
+		}
+		if err := want.Fill(v, "header", header); err != nil {
+			return err
+		}
 	}
 	if p, ok := in.(interface{ CheckProtocol() error }); ok {
 		return p.CheckProtocol()
@@ -202,7 +215,7 @@ func isJSON(contentType string) bool {
 // by commas or repeated.
 func fromStrings(schema *shape.Schema, get func(name string) []string) (map[string]any, error) {
 	if len(schema.Properties) == 0 {
-		return map[string]any{}, nil
+		return nil, nil
 	}
 	out := map[string]any{}
 	var bad []problem.Field
@@ -270,6 +283,9 @@ func kind(p *shape.Schema) string {
 // fromPath reads the path's parameters. What cannot be a name in any database
 // names nothing.
 func fromPath(schema *shape.Schema, r *http.Request) (map[string]any, error) {
+	if len(schema.Properties) == 0 {
+		return nil, nil
+	}
 	out := map[string]any{}
 	for name := range schema.Properties {
 		value := r.PathValue(name)

@@ -12,7 +12,7 @@ import (
 
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=300")
-	s.writeJSON(w, r, "application/json", http.StatusOK, s.doc())
+	s.writeJSON(w, r, plainJSON, http.StatusOK, s.doc())
 }
 
 //go:embed docs.html

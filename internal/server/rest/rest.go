@@ -196,7 +196,7 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, op api.Op, out an
 		w.WriteHeader(status)
 		return
 	}
-	s.writeJSON(w, r, "application/json", status, out)
+	s.writeJSON(w, r, plainJSON, status, out)
 }
 
 // fail answers a failure: with a problem, or with a page where a person sits in
@@ -222,7 +222,7 @@ func sentence(text string) string {
 
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	b := s.problem(w, r, err)
-	s.writeJSON(w, r, "application/problem+json", b.Status, b)
+	s.writeJSON(w, r, problemJSON, b.Status, b)
 }
 
 // problem returns what to say of an error, logs what is ours to mend, and sets
@@ -242,21 +242,24 @@ func (s *Server) problem(w http.ResponseWriter, r *http.Request, err error) prob
 	return b
 }
 
+// The headers that nearly every answer has are made once.
+var noStore, plainJSON, problemJSON = []string{"no-store"}, []string{"application/json"}, []string{"application/problem+json"}
+
 // writeJSON encodes first, so that a failure can still become a 500.
-func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType string, status int, v any) {
+func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, mediaType []string, status int, v any) {
 	// An answer may quote what the caller sent, which may be anything.
 	b, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "encoding an answer failed", "path", r.URL.Path, "err", err)
 		b, _ = json.Marshal(problem.BodyOf(err))
-		mediaType, status = "application/problem+json", http.StatusInternalServerError
+		mediaType, status = problemJSON, http.StatusInternalServerError
 	}
 	h := w.Header()
-	h.Set("Content-Type", mediaType)
+	h["Content-Type"] = mediaType
 	b = squeezed(h, r, append(b, '\n'))
-	h.Set("Content-Length", strconv.Itoa(len(b)))
-	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-store")
+	h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	if len(h["Cache-Control"]) == 0 {
+		h["Cache-Control"] = noStore
 	}
 	w.WriteHeader(status)
 	w.Write(b)

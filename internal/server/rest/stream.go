@@ -30,7 +30,7 @@ type follower interface {
 	Recent() ([]eventlog.Entry, bool)
 	Ready(context.Context) ([]eventlog.Entry, error)
 	Close()
-	Wants(e eventlog.Entry) bool
+	Wants(e *coord.Event) bool
 }
 
 // stream serves the event log as Server-Sent Events.
@@ -63,7 +63,7 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 						s.log.Error("a stream failed", "err", fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 					}
 				}()
-				c.serve(func(r *http.Request) { s.follow(r, op, b.who, b.f, c) })
+				c.serve(func(r *http.Request) { s.follow(r, &op, b.who.OrgID, b.f, c) })
 			}()
 			return
 		}
@@ -72,12 +72,15 @@ func (s *Server) stream(op api.Op) http.HandlerFunc {
 		c := &sse{w: w, rc: http.NewResponseController(w)}
 		// The deadline for reading the request would end the stream as well.
 		c.rc.SetReadDeadline(time.Time{})
-		s.follow(r, op, b.who, b.f, c)
+		s.follow(r, &op, b.who.OrgID, b.f, c)
 	}
 }
 
 // A line is where a stream's frames go.
-type line interface{ send([]byte) error }
+type line interface {
+	send(frame []byte) error
+	events(follower, []eventlog.Entry) error
+}
 
 // begin makes room for a stream and finds what it is to tell.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who coord.Caller, leave func(), f follower, err error) {
@@ -106,31 +109,39 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, op api.Op) (who c
 // standingChanged reports whether events tell that somebody may no longer do
 // what they could.
 func standingChanged(batch []eventlog.Entry) bool {
-	return slices.ContainsFunc(batch, func(e eventlog.Entry) bool {
-		return e.Type == coord.EventTokenRevoked || e.Type == coord.EventMemberRemoved || e.Type == coord.EventMemberUpdated
-	})
+	for i := range batch {
+		switch batch[i].Type {
+		case coord.EventTokenRevoked, coord.EventMemberRemoved, coord.EventMemberUpdated:
+			return true
+		}
+	}
+	return false
 }
 
 // still reports whether the sender of r may go on.
-func (s *Server) still(r *http.Request, op api.Op) bool {
-	who, err := s.caller(op, r)
-	return err == nil && api.Check(op, who) == nil
+func (s *Server) still(r *http.Request, op *api.Op) bool {
+	who, err := s.caller(*op, r)
+	return err == nil && api.Check(*op, who) == nil
 }
 
 // follow sends events as they come. It waits in one goroutine with a small
 // stack, of which there may be thousands: what goes deeper is done aside.
-func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower, c line) {
+func (s *Server) follow(r *http.Request, op *api.Op, org string, f follower, c line) {
 	if c.send(fmt.Appendf(nil, "retry: %d\n\n", retryMS)) != nil {
 		return
 	}
-	beat := time.NewTicker(recheck)
-	defer beat.Stop()
+	// Not a ticker: whoever waits for one among others puts it into the heap of
+	// timers and takes it out again, with every event.
+	beat := make(chan struct{}, 1)
+	next := time.AfterFunc(recheck, func() { beat <- struct{}{} })
+	defer next.Stop()
 	for beats := 0; ; {
 		var err error
 		select {
 		case <-f.Woken():
-			err = s.deliver(r, op, who, f, c)
-		case <-beat.C:
+			err = s.deliver(r, op, org, f, c)
+		case <-beat:
+			next.Reset(recheck)
 			if !aside(func() bool { return s.still(r, op) }) {
 				return
 			}
@@ -153,7 +164,7 @@ func (s *Server) follow(r *http.Request, op api.Op, who coord.Caller, f follower
 var errOver = errors.New("this stream is over")
 
 // deliver sends what there is to send.
-func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f follower, c line) error {
+func (s *Server) deliver(r *http.Request, op *api.Op, org string, f follower, c line) error {
 	batch, ok := f.Recent()
 	var err error
 	if !ok {
@@ -166,15 +177,12 @@ func (s *Server) deliver(r *http.Request, op api.Op, who coord.Caller, f followe
 		return err
 	}
 	if standingChanged(batch) {
-		s.auth.Forget(who.OrgID)
+		s.auth.Forget(org)
 		if !aside(func() bool { return s.still(r, op) }) {
 			return errOver
 		}
 	}
-	if text := frames(f, batch); len(text) > 0 {
-		return c.send(text)
-	}
-	return nil
+	return c.events(f, batch)
 }
 
 // aside runs fn on a stack of its own, which is gone when it returns.
@@ -213,17 +221,24 @@ func (c *sse) send(b []byte) error {
 	return c.rc.Flush()
 }
 
-// frames writes the events that were asked for.
-func frames(f follower, batch []eventlog.Entry) (out []byte) {
-	for _, e := range batch {
-		if !f.Wants(e) {
-			continue
+func (c *sse) events(f follower, batch []eventlog.Entry) error {
+	if text := wanted(f, batch, func(e *eventlog.Entry) []byte { return e.Frame }); len(text) > 0 {
+		return c.send(text)
+	}
+	return nil
+}
+
+// wanted returns the parts of the events that were asked for: of one, as most
+// often, without a copy.
+func wanted(f follower, batch []eventlog.Entry, part func(*eventlog.Entry) []byte) (out []byte) {
+	for i := range batch {
+		switch e := &batch[i]; {
+		case !f.Wants(&e.Event):
+		case out == nil:
+			out = slices.Clip(part(e))
+		default:
+			out = append(out, part(e)...)
 		}
-		// JSON has no raw newline, so a frame cannot be broken from inside.
-		out = append(append(out, "id: "...), e.ID...)
-		out = append(append(out, "\nevent: "...), e.Type...)
-		out = append(append(out, "\ndata: "...), e.JSON...)
-		out = append(out, "\n\n"...)
 	}
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/svc-hq/svc/internal/server/eventlog"
 )
 
 // A conn is a connection that a stream has taken over from the HTTP server,
@@ -58,12 +60,23 @@ func (c *conn) serve(stream func(*http.Request)) {
 	c.Write([]byte("0\r\n\r\n"))
 }
 
-// send writes a chunk.
-func (c *conn) send(b []byte) error {
-	c.SetWriteDeadline(time.Now().Add(writeDeadline))
-	out := fmt.Appendf(c.head, "%x\r\n", len(b))
+// send writes a chunk, the first one after the head.
+func (c *conn) send(frame []byte) error {
+	out := fmt.Appendf(c.head, "%x\r\n%s\r\n", len(frame), frame)
 	c.head = nil
-	_, err := c.Write(append(append(out, b...), "\r\n"...))
+	return c.write(out)
+}
+
+func (c *conn) events(f follower, batch []eventlog.Entry) error {
+	if chunks := wanted(f, batch, func(e *eventlog.Entry) []byte { return e.Chunk }); len(chunks) > 0 {
+		return c.write(chunks)
+	}
+	return nil
+}
+
+func (c *conn) write(chunks []byte) error {
+	c.SetWriteDeadline(time.Now().Add(writeDeadline))
+	_, err := c.Write(chunks)
 	return err
 }
 

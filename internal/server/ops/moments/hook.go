@@ -24,11 +24,11 @@ type hookEvent struct {
 
 // EvaluateHook answers an agent host's event. Each edit of each agent passes
 // here: the ordinary allow reads memory and writes nothing.
-func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in wire.EvaluateHook) (wire.HookReply, error) {
+func (s *Service) EvaluateHook(ctx context.Context, who coord.Caller, in *wire.EvaluateHook) (wire.HookReply, error) {
 	who.Via = coord.ViaHook
 	e := &hookEvent{HookRequest: &in.HookRequest, who: who}
 	for _, branch := range []*string{&in.Repo.Branch, &in.Repo.DefaultBranch} {
-		if !scope.ValidBranch(*branch) { // git has no such branch: whatever it is, it is not where the agent works
+		if *branch != "" && !scope.ValidBranch(*branch) { // git has no such branch: whatever it is, it is not where the agent works
 			*branch = ""
 		}
 	}

@@ -35,7 +35,7 @@ type Following struct {
 }
 
 // Wants reports whether the caller asked for e.
-func (f *Following) Wants(e eventlog.Entry) bool {
+func (f *Following) Wants(e *coord.Event) bool {
 	return (len(f.types) == 0 || f.types[e.Type]) && (len(f.repos) == 0 || f.repos[e.RepoID])
 }
 

@@ -25,10 +25,14 @@ func (b *Beats) Note(org, session string, at coord.Time) {
 	if b.at == nil {
 		b.at = map[string]map[string]coord.Time{}
 	}
-	if b.at[org] == nil {
-		b.at[org] = map[string]coord.Time{}
+	of := b.at[org]
+	if of == nil {
+		of = map[string]coord.Time{}
+		b.at[org] = of
 	}
-	b.at[org][session] = max(b.at[org][session], at)
+	if of[session] < at {
+		of[session] = at
+	}
 }
 
 func (b *Beats) take() map[string]map[string]coord.Time {
