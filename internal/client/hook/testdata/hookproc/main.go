@@ -11,7 +11,7 @@ import (
 func main() {
 	os.Exit(hook.Run(context.Background(), hook.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "bench",
-		Login: func([]string) (hook.Login, error) {
+		Login: func(hook.Identity) (hook.Login, error) {
 			return hook.Login{Server: os.Getenv("SVC_SERVER"), Token: os.Getenv("SVC_TOKEN"), MachineID: "m"}, nil
 		},
 		ConfigDir: func() (string, error) { return os.Getenv("SVC_CONFIG_DIR"), nil },
