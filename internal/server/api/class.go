@@ -45,7 +45,8 @@ func (op Op) mayDecide() bool {
 // that nobody looked is said, never passed over.
 func unchecked(in any, err error) (reply wire.HookReply, is bool) {
 	hook, isHook := in.(*wire.EvaluateHook)
-	if err == nil || !isHook || !slices.Contains(asking, hook.Event) || !errors.Is(err, ErrBusy) && problem.KindOf(err) != problem.RateLimited {
+	if err == nil || !isHook || !slices.Contains(asking, hook.Event) ||
+		!errors.Is(err, ErrBusy) && problem.KindOf(err) != problem.RateLimited {
 		return reply, false
 	}
 	return wire.HookReply{Decision: wire.Allow, Conflicts: []wire.HookConflict{}, Unchecked: wire.UncheckedBusy,
