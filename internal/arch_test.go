@@ -50,7 +50,7 @@ var (
 		{"stories"},
 	}
 	client = [][]string{
-		{"plain"},
+		{"plain", "clientcert"},
 		{"gitrepo/odb", "gitrepo/diff", "grammar", "patch", "remote", "login", "companion", "rules", "verdict", "grid", "patience"},
 		{"gitrepo"},
 		{"shellscan", "bridge", "pathlike", "outline", "contract", "local", "team", "presence", "extinct", "lines", "mergecheck",

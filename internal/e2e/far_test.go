@@ -57,6 +57,13 @@ func newFar(t testing.TB, team *server, trusted ...[]byte) *far {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return farBehind(t, team, front, func(addr string) string { return addr }, nil, trusted...)
+}
+
+// farBehind is newFar with a front of one's own; named returns by what the
+// laptop knows the end of the line, with what in its environment.
+func farBehind(t testing.TB, team *server, front *badline.Front, named func(addr string) string, env []string, trusted ...[]byte) *far {
+	t.Helper()
 	t.Cleanup(func() { _ = front.Close() })
 	line, err := badline.New(front.Addr)
 	if err != nil {
@@ -68,9 +75,9 @@ func newFar(t testing.TB, team *server, trusted ...[]byte) *far {
 	if err := os.WriteFile(roots, slices.Concat(append(trusted, front.Authority)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l.env = append(l.env, "SVC_EDGE=on", "SSL_CERT_FILE="+roots)
+	l.env = append(append(l.env, "SVC_EDGE=on", "SSL_CERT_FILE="+roots), env...)
 	l.run("", "git", "remote", "add", "origin", "https://"+farRepo)
-	l.run(team.token("bob@example.com"), "svc", "login", "--server", "https://"+line.Addr, "--token", "-")
+	l.run(team.token("bob@example.com"), "svc", "login", "--server", "https://"+named(line.Addr), "--token", "-")
 	l.run("", "svc", "init", "--user", "--tools", "claude_code", "--yes")
 	l.run("", "svc", "share", "--yes")
 	return &far{l, team, line, front.Addr, 0}

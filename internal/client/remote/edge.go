@@ -5,8 +5,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
+	"github.com/svc-hq/svc/internal/client/clientcert"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -22,7 +24,8 @@ type Edge struct {
 // edge that find returns, and directly where there is none or another program
 // answers in its place. It is asked for every request: an edge comes and goes.
 func ThroughEdge(find func() (Edge, bool)) http.RoundTripper {
-	return &edgeTransport{find: find, direct: http.DefaultTransport, near: &http.Transport{MaxIdleConns: 4}} // no proxy: it is this machine
+	near := &http.Transport{MaxIdleConns: 4} // no proxy: it is this machine
+	return &edgeTransport{find: find, direct: clientcert.Transport(os.Getenv), near: near}
 }
 
 type edgeTransport struct {

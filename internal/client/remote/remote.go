@@ -16,10 +16,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/clientcert"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/version"
 )
@@ -53,6 +55,9 @@ func New(server, token string, opt Options) (*Client, error) {
 	}
 	if opt.Timeout == 0 {
 		opt.Timeout = 30 * time.Second
+	}
+	if opt.Transport == nil {
+		opt.Transport = clientcert.Transport(os.Getenv)
 	}
 	return &Client{
 		renew:  cmp.Or(opt.Renew, "svc login"),

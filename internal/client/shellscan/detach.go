@@ -41,7 +41,8 @@ var variables = words(`SVC_SERVER SVC_TOKEN SVC_CONFIG_DIR SVC_LOCAL_DIR SVC_EDG
 // elsewhere are variables by which svc and the hosts find their files and the
 // network: an agent that is started with another one runs other hooks, or none.
 var elsewhere = words(`HOME XDG_CONFIG_HOME XDG_DATA_HOME CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME PATH TMPDIR
-	HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy NO_PROXY SVC_WEB_URL`)
+	HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy NO_PROXY SVC_WEB_URL
+	SVC_CLIENT_CERT SVC_CLIENT_KEY`)
 
 // agents are programs that run hooks.
 var agents = words(`claude codex gemini droid cursor-agent opencode copilot qwen goose kiro kiro-cli amp crush auggie`)

@@ -135,3 +135,10 @@ type EdgeFollowReport struct {
 	LeaseMS int64  `json:"lease_ms" doc:"How long the edge may still decide by itself; 0 if it may not"`
 	Items   int    `json:"items" doc:"The size of the copy"`
 }
+
+// Variables that name the files of a certificate, which is shown to a server
+// that asks for one, and of its key.
+const (
+	ClientCert = "SVC_CLIENT_CERT"
+	ClientKey  = "SVC_CLIENT_KEY"
+)

@@ -1,5 +1,7 @@
 package daemon
 
+import "github.com/svc-hq/svc/internal/core/wire"
+
 // A setting is one row of the configuration: a flag and its variable.
 type setting struct {
 	flag, env, initial, doc string
@@ -268,5 +270,5 @@ var settings = []setting{
 // clientVariables are set for svc, not for svcd, and pass unremarked.
 var clientVariables = []string{
 	"SVC_SERVER", "SVC_TOKEN", "SVC_WEB_URL", "SVC_NO_BROWSER", "SVC_NO_UPDATE_CHECK", "SVC_SHARE_STATUS", "SVC_DEBUG",
-	"SVC_CONFIG_DIR",
+	"SVC_CONFIG_DIR", wire.ClientCert, wire.ClientKey,
 }

@@ -7,14 +7,17 @@ package edge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,10 +90,12 @@ func (e *Edge) Close() {
 	e.work.Wait()
 }
 
-// transport is of one connection that is kept: HTTP_PROXY, HTTPS_PROXY and the
-// system's authorities hold, and a silent line is noticed.
+// transport is of one connection that is kept: HTTP_PROXY, HTTPS_PROXY, the
+// person's own certificate and the system's authorities hold, and a silent line
+// is noticed.
 func transport() *http.Transport {
 	return &http.Transport{
+		TLSClientConfig:     &tls.Config{GetClientCertificate: ownCertificate, MinVersion: tls.VersionTLS12},
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 		ForceAttemptHTTP2:   true,
@@ -99,6 +104,17 @@ func transport() *http.Transport {
 		TLSHandshakeTimeout: 10 * time.Second,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 3 * time.Second},
 	}
+}
+
+// ownCertificate is shown to a server that asks for one; an empty one says that
+// there is none.
+func ownCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	file := os.Getenv(wire.ClientCert)
+	if file == "" {
+		return &tls.Certificate{}, nil
+	}
+	pair, err := tls.LoadX509KeyPair(file, cmp.Or(os.Getenv(wire.ClientKey), file))
+	return &pair, err
 }
 
 func newClient() *http.Client {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/clientcert"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/excerpt"
@@ -248,7 +249,7 @@ func (c *Client) needsProxy(u *url.URL) bool {
 func (c *Client) viaProxy(req *http.Request) ([]byte, *http.Response, error) {
 	c.mu.Lock()
 	if c.proxy == nil {
-		c.proxy = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
+		c.proxy = clientcert.Transport(c.Getenv)
 	}
 	t := c.proxy
 	c.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/svc-hq/svc/internal/client/clientcert"
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/plain"
 )
@@ -50,7 +51,8 @@ func (c *Client) handshake(ctx context.Context, address, name string, roots *x50
 	if err != nil {
 		return nil, err
 	}
-	conn := tls.Client(raw, &tls.Config{ServerName: name, RootCAs: roots, MinVersion: tls.VersionTLS12})
+	conn := tls.Client(raw, &tls.Config{ServerName: name, RootCAs: roots, MinVersion: tls.VersionTLS12,
+		GetClientCertificate: clientcert.From(c.Getenv)})
 	if err := conn.HandshakeContext(ctx); err != nil {
 		raw.Close()
 		return nil, err
