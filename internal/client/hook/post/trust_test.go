@@ -100,7 +100,7 @@ func TestTheAuthorityThatVerifiedTheServerIsRemembered(t *testing.T) {
 	if pinned == nil {
 		t.Fatal("what was remembered cannot be read")
 	}
-	conn, err := (&Client{}).handshake(t.Context(), good.Listener.Addr().String(), "127.0.0.1", pinned)
+	conn, err := (&Client{Getenv: os.Getenv}).handshake(t.Context(), good.Listener.Addr().String(), "127.0.0.1", pinned)
 	if err != nil {
 		t.Fatalf("with the remembered authority alone: %v", err)
 	}
