@@ -228,7 +228,7 @@ func TestEditorShowsOthersWork(t *testing.T) {
 	e.open("ledger.txt")
 	x.edit(x.bob, "notes.txt", "line 5", "bob 5")
 	e.awaitMarks("notes.txt", "6-6")
-	x.want("a mark", e.says("notes.txt"), "3 svc: ", "'s agent (Claude Code", "is changing ", "line 6", "just now")
+	x.want("a mark", e.says("notes.txt"), "3 svc: ", "'s agent (Claude Code", "is changing ", "line 6, ")
 	// Above it the person types, and does not save.
 	e.put("notes.txt", 0, 0, "typed\nand typed\n")
 	e.awaitMarks("notes.txt", "8-8")
