@@ -2,7 +2,7 @@ package doctor
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -44,8 +44,9 @@ func checkDistance(ctx context.Context, p *Patient) []Check {
 	case edge.Problem != "":
 		return one(name, Warn, "", "Server cannot be reached (%s); edits go on unchecked until it can, and %d reports wait to be sent",
 			edge.Problem, edge.Spooled)
-	case p.leased(edge.Repos):
-		return one(name, OK, "", "Server %s away; decisions are made on this machine (lease valid)", away)
+	case len(leased(edge.Repos)) > 0:
+		return one(name, OK, "", "Server %s away; this machine decides edits of %s (lease valid), and asks it about others", away,
+			strings.Join(leased(edge.Repos), ", "))
 	case away > slow:
 		return one(name, Warn, "", "Server %s away, and this machine has no lease to decide: edits go on unchecked after %s", away, slow)
 	}
@@ -67,8 +68,13 @@ func (p *Patient) trip(ctx context.Context) (time.Duration, error) {
 	return p.Now().Sub(start), nil
 }
 
-// leased reports whether the edge may decide by itself: here, or where its
-// person's agents work now.
-func (p *Patient) leased(repos []wire.EdgeFollowReport) bool {
-	return slices.ContainsFunc(repos, func(r wire.EdgeFollowReport) bool { return r.LeaseMS > 0 })
+// leased names the repositories in which the edge may decide by itself: there
+// its person's agents have worked lately.
+func leased(repos []wire.EdgeFollowReport) (out []string) {
+	for _, r := range repos {
+		if r.LeaseMS > 0 {
+			out = append(out, r.Repo)
+		}
+	}
+	return out
 }

@@ -24,7 +24,7 @@ func TestDistanceIsSaidInOneRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leased := []wire.EdgeFollowReport{{Repo: "acme/app", LeaseMS: 4000}}
+	leased := []wire.EdgeFollowReport{{Repo: "acme/app", LeaseMS: 4000}, {Repo: "acme/web"}}
 	for _, tt := range []struct {
 		name   string
 		trip   time.Duration
@@ -38,7 +38,7 @@ func TestDistanceIsSaidInOneRow(t *testing.T) {
 		{"far, without an edge", 150 * time.Millisecond, nil, true, doctor.Warn,
 			"Server 150ms away, and nothing on this machine answers for it: edits need 450ms and go on unchecked after 400ms"},
 		{"with a lease", 0, &wire.EdgeServerReport{TripMS: 148, Repos: leased}, true, doctor.OK,
-			"Server 148ms away; decisions are made on this machine (lease valid)"},
+			"Server 148ms away; this machine decides edits of acme/app (lease valid), and asks it about others"},
 		{"warm", 0, &wire.EdgeServerReport{TripMS: 148}, true, doctor.OK,
 			"Server 148ms away; it decides every edit, over a connection that stays open"},
 		{"warm, not asked yet", 30 * time.Millisecond, &wire.EdgeServerReport{}, true, doctor.OK,
