@@ -41,7 +41,7 @@ func runAnalyze(ctx context.Context, a *app.Run, args []string, metadataOnly boo
 	for i, p := range paths {
 		_, err := os.Lstat(filepath.Join(repo.Root, filepath.FromSlash(p)))
 		gone := func(f coord.FileFacts) bool {
-			return f.Path == p || strings.HasPrefix(f.Path, strings.TrimSuffix(p, "**"))
+			return f.Status != coord.FileUnchanged && (f.Path == p || strings.HasPrefix(f.Path, strings.TrimSuffix(p, "**")))
 		}
 		if err != nil && !strings.ContainsAny(p, "*?[{") && !slices.ContainsFunc(facts.Files, gone) {
 			return fmt.Errorf("%s is not there, and was not when this work began", args[i])
