@@ -67,14 +67,19 @@ func cause(err error) string {
 // proxyNote names the proxy that the environment puts between us and the
 // server, which people forget.
 func (c *Client) proxyNote() string {
-	if _, edge := c.http.Transport.(*edgeTransport); c.http.Transport != nil && !edge {
+	way := c.http.Transport
+	if edge, ok := way.(*edgeTransport); ok {
+		way = edge.direct
+	}
+	direct, ok := way.(*http.Transport)
+	if !ok || direct.Proxy == nil {
 		return ""
 	}
 	req, err := http.NewRequest(http.MethodGet, c.server, nil)
 	if err != nil {
 		return ""
 	}
-	if p, err := http.ProxyFromEnvironment(req); err == nil && p != nil {
+	if p, err := direct.Proxy(req); err == nil && p != nil {
 		return " through the proxy " + p.Redacted()
 	}
 	return ""
