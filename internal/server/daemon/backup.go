@@ -169,16 +169,18 @@ func copyDatabase(ctx context.Context, env Env, args []string) error {
 	if from == to {
 		return usageError{errors.New("--from and --to are the same database")}
 	}
-	for _, database := range []string{from, to} { // what a server wrote meanwhile would stay behind
-		if _, err := os.Stat(database); database == from && err != nil {
-			continue // it is told apart below
-		}
-		lock, err := holdDatabase(Config{Database: database})
+	if _, err := os.Stat(from); err == nil { // else it is PostgreSQL, or told apart below
+		lock, err := holdFile(from, true) // what a server wrote meanwhile would stay behind
 		if err != nil {
 			return err
 		}
 		defer lock.Close()
 	}
+	lock, err := holdDatabase(Config{Database: to})
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	if err := transfer(ctx, env, from, to, false); err != nil {
 		return err
 	}
@@ -238,9 +240,13 @@ func holdDatabase(cfg Config) (held io.Closer, err error) {
 	if err := os.MkdirAll(filepath.Dir(cfg.Database), 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	f, err := hold(cfg.Database + ".lock")
+	return holdFile(cfg.Database, false)
+}
+
+func holdFile(database string, shared bool) (io.Closer, error) {
+	f, err := hold(database+".lock", shared)
 	if errors.Is(err, errRunning) {
-		return nil, fmt.Errorf("another svcd serves %s: one SQLite file takes one server (several need PostgreSQL)", cfg.Database)
+		return nil, fmt.Errorf("another svcd serves %s: one SQLite file takes one server (several need PostgreSQL)", database)
 	}
 	return f, err
 }

@@ -65,7 +65,7 @@ func serveLocal(ctx context.Context, env Env, args []string) error {
 	if err := os.MkdirAll(*data, 0o700); err != nil {
 		return err
 	}
-	lock, err := hold(filepath.Join(*data, wire.LocalLock))
+	lock, err := hold(filepath.Join(*data, wire.LocalLock), false)
 	if errors.Is(err, errRunning) {
 		fmt.Fprintln(env.Stdout, err)
 		return nil
