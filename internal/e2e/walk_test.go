@@ -65,7 +65,7 @@ var elsewhere = map[string]string{
 }
 
 // unspoken print for programs that are not ours to choose the form of.
-var unspoken = []string{"completion", "man", "help", "hook", "auth-header", "mcp"}
+var unspoken = []string{"completion", "man", "help", "hook", "auth-header", "lsp", "mcp"}
 
 // A play is what a command's examples need besides a bench.
 type play struct {
