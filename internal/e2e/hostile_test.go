@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,15 +171,17 @@ func (l *laptop) bounded(what, event, file string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(l.bin, "svc"), "hook", "--tool", "claude_code", "--event", event)
 	cmd.Dir, cmd.Env, cmd.Stdin = l.clone, append(l.env, "SVC_PATIENCE=20"), strings.NewReader(string(payload))
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	used, err := childtest.Run(l.t, cmd)
 	if err != nil {
-		l.t.Errorf("%s: %s ends with %v: %s", what, event, err, out)
+		l.t.Errorf("%s: %s ends with %v: %s", what, event, err, &out)
 	}
-	most := childtest.Maxrss(256 << 10) // the program itself is a fifth of it
-	if used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && used.Maxrss > most {
-		l.t.Errorf("%s: %s takes %d MiB", what, event, used.Maxrss>>10)
+	const most = 256 << 10 // KiB, of which the program itself is a fifth
+	if used > most {
+		l.t.Errorf("%s: %s takes %d MiB", what, event, used>>10)
 	}
-	return string(out)
+	return out.String()
 }
 
 // keepAll copies folders. Processes that nobody waits for may write there all the

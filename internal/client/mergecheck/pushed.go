@@ -162,8 +162,7 @@ func (p *Pushed) git(ctx context.Context, args ...string) (answer, error) {
 			env = append(env, name+"="+v)
 		}
 	}
-	// A slow host takes time and no processor: ctx bounds that.
-	c := &Check{Repo: p.Repo, Dir: p.Dir, Memory: maxMemory, Waiting: true, Budget: fetchTime, allowed: fetchTime, Idle: fetchTime}
+	c := &Check{Repo: p.Repo, Dir: p.Dir, Waiting: true}
 	program := c.program("git")
 	if program == "" {
 		return answer{}, errors.New("there is no git")

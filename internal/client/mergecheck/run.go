@@ -66,6 +66,9 @@ var inherited = []string{
 // run starts a checker behind everything else on the machine, within limits of
 // memory, and ends all that it started when it ends or time is up.
 func (c *Check) run(ctx context.Context, program string, in call) (answer, error) {
+	if c.setLimits(); c.allowed == 0 { // it is the only one
+		c.share(1)
+	}
 	cmd := exec.CommandContext(ctx, program, in.args...)
 	cmd.Dir = in.dir
 	cmd.Env = c.env(in.env)
