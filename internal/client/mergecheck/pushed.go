@@ -162,7 +162,8 @@ func (p *Pushed) git(ctx context.Context, args ...string) (answer, error) {
 			env = append(env, name+"="+v)
 		}
 	}
-	c := &Check{Repo: p.Repo, Dir: p.Dir, Waiting: true}
+	// A slow host takes time and no processor: ctx bounds that.
+	c := &Check{Repo: p.Repo, Dir: p.Dir, Memory: maxMemory, Waiting: true, Budget: fetchTime, allowed: fetchTime, Idle: fetchTime}
 	program := c.program("git")
 	if program == "" {
 		return answer{}, errors.New("there is no git")

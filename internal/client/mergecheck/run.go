@@ -66,9 +66,6 @@ var inherited = []string{
 // run starts a checker behind everything else on the machine, within limits of
 // memory, and ends all that it started when it ends or time is up.
 func (c *Check) run(ctx context.Context, program string, in call) (answer, error) {
-	if c.setLimits(); c.allowed == 0 { // it is the only one
-		c.share(1)
-	}
 	cmd := exec.CommandContext(ctx, program, in.args...)
 	cmd.Dir = in.dir
 	cmd.Env = c.env(in.env)
@@ -84,7 +81,8 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 	err := cmd.Wait()
 	ended := why()
 	finish(cmd)
-	c.spent += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	used, room := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), c.allowed-c.spent
+	c.spent += used
 	if ctx.Err() != nil {
 		return answer{}, ctx.Err()
 	}
@@ -96,6 +94,8 @@ func (c *Check) run(ctx context.Context, program string, in call) (answer, error
 	switch {
 	case ended != "":
 		a.broken = ended
+	case a.code < 0 && used >= room: // the kernel's limit was reached before anybody looked
+		a.broken = overBudget
 	case exhausted.MatchString(a.out) || a.code < 0:
 		a.broken = "it took more memory or time than it may"
 	case out.over:
