@@ -35,7 +35,7 @@ export GOFLAGS := $(if $(findstring -ldflags,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -
 DIST    := internal/server/dashboard/dist/index.html
 NODE    := web/node_modules/.package-lock.json
 
-.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
+.PHONY: help run demo build test test-go test-raced test-calm times once-web once-others compile-tests test-clients test-checkers test-grammars test-release test-web test-scale test-short test-hosts test-editors test-prometheus screenshots mutants chaos soak bench proof contracts breaks release image conformance lint
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
@@ -133,6 +133,11 @@ test-hosts: ## real agent hosts from npm against a scripted model; writes the ma
 test-editors: ## others' work in a real Neovim, headless; installs it with apt where it may
 	@command -v nvim >/dev/null || apt-get install -y --no-install-recommends neovim
 	go test -count=1 -tags editors$(comma)netgo$(comma)osusergo -run '^TestNeovim' ./internal/e2e
+
+test-prometheus: ## metrics, dashboard and alert rules before a real Prometheus; installs it with apt where it may
+	@command -v promtool >/dev/null || apt-get install -y --no-install-recommends prometheus
+	promtool check rules packaging/prometheus/svc.rules.yml
+	go test -count=1 -tags prometheus -run '^TestPrometheus' ./internal/server/daemon
 
 proof: ## the figures of docs/lab/backtest.md; MIRRORS=folder with mirrors as owner/name.git
 	go run ./internal/tools/proof $(MIRRORS)

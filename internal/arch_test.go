@@ -32,7 +32,7 @@ var (
 		{"engine", "wire"},
 	}
 	server = [][]string{
-		{"store/db"},
+		{"store/db", "trail"},
 		{"store"},
 		{"store/storetest", "eventlog", "jobs", "auth", "vault", "outbound", "bulletin", "githost", "billing", "traces"},
 		{"live", "memory"},

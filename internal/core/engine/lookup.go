@@ -59,3 +59,8 @@ func (ix *Index) Suppression(fingerprint string) (Suppression, bool) {
 	s, ok := ix.suppressed[fingerprint]
 	return s, ok
 }
+
+// Size returns how many workers and changes the index holds.
+func (ix *Index) Size() (workers, changes int) {
+	return len(ix.workers), len(ix.changes) - len(ix.freeChange)
+}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
@@ -133,6 +134,9 @@ type API struct {
 	Schemas *shape.Registry
 	inputs  map[string]*Inputs // by key of the op
 	gate    *gate
+	// Decided, if set, is told of each answer to the question whether an edit
+	// may go on.
+	Decided func(Decision)
 }
 
 // New returns an API to the operations of s.
@@ -211,7 +215,7 @@ func (a *API) Call(ctx context.Context, op *Op, who coord.Caller, decode func(an
 	if who, err = a.speaker(ctx, who); err != nil {
 		return nil, err
 	}
-	tag := ""
+	tag, began := "", time.Now()
 	var given any
 	out, err := a.run(ctx, op, &who, func(in any) (err error) {
 		given = in
@@ -221,8 +225,9 @@ func (a *API) Call(ctx context.Context, op *Op, who coord.Caller, decode func(an
 		return err
 	})
 	if reply, is := unchecked(given, err); is {
-		return reply, nil
+		out, err = reply, nil
 	}
+	a.decided(ctx, given, out, err, time.Since(began))
 	return closeCursor(tag, out), err
 }
 

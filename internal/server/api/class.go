@@ -1,13 +1,16 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // A Class is what an operation is to those who wait for it. When there is more
@@ -51,6 +54,36 @@ func unchecked(in any, err error) (reply wire.HookReply, is bool) {
 	}
 	return wire.HookReply{Decision: wire.Allow, Conflicts: []wire.HookConflict{}, Unchecked: wire.UncheckedBusy,
 		InjectContext: "svc could not check this edit: it has more to do than it can. Others may be at work in the same place."}, true
+}
+
+// A Decision is one answer to the question whether an edit may go on.
+type Decision struct {
+	Event  wire.HookEvent
+	Answer string // allow, warn, block, unchecked or failed
+	Kind   string // of what it ran into, or why nobody looked
+	Took   time.Duration
+	Stages trail.Notes
+}
+
+// decided tells of an answer, if in asked about an edit.
+func (a *API) decided(ctx context.Context, in, out any, err error, took time.Duration) {
+	hook, isHook := in.(*wire.EvaluateHook)
+	if a.Decided == nil || !isHook || !slices.Contains(asking, hook.Event) {
+		return
+	}
+	d := Decision{Event: hook.Event, Answer: "failed", Kind: "none", Took: took, Stages: trail.Of(ctx).Noted()}
+	if reply, ok := out.(wire.HookReply); ok && err == nil {
+		d.Answer = string(reply.Decision)
+		switch {
+		case reply.Unchecked != "":
+			d.Answer, d.Kind = "unchecked", string(reply.Unchecked)
+		case reply.Decision != wire.Allow && len(reply.Conflicts) > 0:
+			d.Kind = string(reply.Conflicts[0].Kind)
+		case reply.Decision != wire.Allow:
+			d.Kind = "other"
+		}
+	}
+	a.Decided(d)
 }
 
 // ClassOf returns the class of a call of op. Some operations are of one or of

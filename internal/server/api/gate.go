@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // Limits are how much is taken on at once, on one replica.
@@ -123,6 +124,8 @@ func (g *gate) enter(ctx context.Context, c Class) (leave func(), err error) {
 	t := &turn{come: make(chan struct{})}
 	g.queues[c] = append(g.queues[c], t)
 	g.mu.Unlock()
+	_, step := trail.In(ctx, trail.Room)
+	defer step.End()
 	return g.await(ctx, c, t)
 }
 
@@ -272,6 +275,17 @@ func (a *API) Stream(who coord.Caller) (leave func(), err error) {
 
 // Load is how many calls of a class work and wait, and how many were refused.
 type Load struct{ Work, Queue, Refused int }
+
+// Staying returns how many streams are open and how many calls wait for
+// something to happen.
+func (a *API) Staying() (streams, waits int) {
+	a.gate.mu.Lock()
+	defer a.gate.mu.Unlock()
+	for _, n := range a.gate.stays {
+		streams += n
+	}
+	return streams, a.gate.staying - streams
+}
 
 // Load returns how much there is to do.
 func (a *API) Load() map[Class]Load {

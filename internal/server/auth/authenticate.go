@@ -12,6 +12,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // How long a dashboard sign-in lasts.
@@ -59,19 +60,29 @@ var errSignedOut = problem.Newf(problem.Unauthorized, "you are signed out; sign 
 
 // Caller tells who sent r: by bearer token if there is one, else by cookie.
 func (a *Authenticator) Caller(r *http.Request) (coord.Caller, error) {
+	ctx, step := trail.In(r.Context(), trail.Authentication)
+	defer step.End()
+	who, err := a.caller(ctx, r)
+	if err == nil {
+		trail.Of(ctx).By(who.OrgID, who.UserID, who.TokenID)
+	}
+	return who, err
+}
+
+func (a *Authenticator) caller(ctx context.Context, r *http.Request) (coord.Caller, error) {
 	header := r.Header.Get("Authorization")
 	if header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return coord.Caller{}, errToken
 		}
-		return a.byToken(r.Context(), strings.TrimSpace(token))
+		return a.byToken(ctx, strings.TrimSpace(token))
 	}
 	cookie, err := r.Cookie(a.CookieName())
 	if err != nil {
 		return coord.Caller{}, errToken
 	}
-	return a.byCookie(r, cookie.Value)
+	return a.byCookie(ctx, r, cookie.Value)
 }
 
 func (a *Authenticator) byToken(ctx context.Context, token string) (coord.Caller, error) {
@@ -202,8 +213,7 @@ func (a *Authenticator) Cookie(secret string) *http.Cookie {
 	return c
 }
 
-func (a *Authenticator) byCookie(r *http.Request, secret string) (coord.Caller, error) {
-	ctx := r.Context()
+func (a *Authenticator) byCookie(ctx context.Context, r *http.Request, secret string) (coord.Caller, error) {
 	if err := a.sameSite(r); err != nil {
 		return coord.Caller{}, err
 	}

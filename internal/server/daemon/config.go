@@ -30,6 +30,7 @@ type Config struct {
 	LogFormat    string
 	TrustProxy   bool
 	OTLPEndpoint string
+	MetricsAddr  string
 	OIDCIssuer   string
 	OIDCClientID string
 	OIDCSecret   string

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/plan"
 	"github.com/svc-hq/svc/internal/server/api"
@@ -32,6 +34,7 @@ import (
 	"github.com/svc-hq/svc/internal/server/outbound"
 	"github.com/svc-hq/svc/internal/server/rest"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/trail"
 	"github.com/svc-hq/svc/internal/server/vault"
 )
 
@@ -53,6 +56,8 @@ type Daemon struct {
 	Live *live.Set // what it knows of live work
 	URL  string    // where it listens
 
+	MetricsURL string // where metrics are; empty if nowhere
+
 	cfg      Config
 	log      *slog.Logger
 	store    *store.Store
@@ -63,13 +68,15 @@ type Daemon struct {
 	http     *http.Server
 	rest     *rest.Server
 	listener net.Listener
+	metrics  *http.Server // nil where none are served
+	watch    net.Listener // of metrics
 	draining chan struct{}
 	stopWork context.CancelFunc
 	stopped  sync.Once
 	work     sync.WaitGroup
 	served   chan error
-	trace    func(context.Context) error
-	local    *local // nil unless it serves one person
+	trace    *sdktrace.TracerProvider // nil where there is no collector
+	local    *local                   // nil unless it serves one person
 }
 
 // Open opens the database of a configuration, making its folder first.
@@ -98,33 +105,14 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --addr, such as 127.0.0.1:7781", cfg.Addr, err)
 	}
 	d := &Daemon{cfg: cfg, log: log, store: st, listener: l, URL: "http://" + l.Addr().String(),
-		draining: make(chan struct{}), served: make(chan error, 1), trace: func(context.Context) error { return nil }}
-	if cfg.OTLPEndpoint != "" {
-		if d.trace, err = startTracing(cfg); err != nil {
-			st.Close()
-			l.Close()
-			return nil, err
-		}
-	}
-	if cfg.PublicURL == reachable(cfg.Addr) {
-		d.cfg.PublicURL = reachable(l.Addr().String()) // the port may have been 0
-	}
-	v, err := openVault(ctx, cfg, st)
+		draining: make(chan struct{}), served: make(chan error, 1)}
+	v, err := d.prepare(ctx)
 	if err != nil {
 		st.Close()
 		l.Close()
-		return nil, err
-	}
-	if cfg.Embedded() { // before anybody waits; PostgreSQL gathers by itself, too
-		if err := st.Analyze(ctx); err != nil {
-			st.Close()
-			l.Close()
-			return nil, err
+		if d.watch != nil {
+			d.watch.Close()
 		}
-	}
-	if err := st.Join(ctx); err != nil { // before the first request
-		st.Close()
-		l.Close()
 		return nil, err
 	}
 	d.assemble(v)
@@ -132,6 +120,31 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Daemon, error) {
 		return nil, errors.Join(err, d.Stop())
 	}
 	return d, nil
+}
+
+// prepare sees to all that must be in order before the first request.
+func (d *Daemon) prepare(ctx context.Context) (v *vault.Vault, err error) {
+	cfg := d.cfg
+	if d.watch, err = listenForMetrics(cfg, d.log); err != nil {
+		return nil, err
+	}
+	if cfg.OTLPEndpoint != "" {
+		if d.trace, err = startTracing(cfg); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.PublicURL == reachable(cfg.Addr) {
+		d.cfg.PublicURL = reachable(d.listener.Addr().String()) // the port may have been 0
+	}
+	if v, err = openVault(ctx, cfg, d.store); err != nil {
+		return nil, err
+	}
+	if cfg.Embedded() { // before anybody waits; PostgreSQL gathers by itself, too
+		if err := d.store.Analyze(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return v, d.store.Join(ctx)
 }
 
 func (d *Daemon) assemble(v *vault.Vault) {
@@ -176,14 +189,15 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	mux.Handle("/mcp", mcpserver.New(a, d.auth, d.log, d.cfg.PublicURL, d.cfg.Version))
 	mux.Handle("/.well-known/", r.NotFound())
 	mux.Handle("/cli/", releases(d.cfg.Releases, d.cfg.Version))
-	m := newMetrics(a)
+	m := newMetrics(watched{a, d.store, d.Live, d.queue, d.Ops.Money.Strangers})
 	d.outgoing(v, out, m)
-	mux.Handle("GET /metrics", m.handler())
+	d.serveMetrics(m)
+	mux.Handle("/metrics", r.NotFound()) // the dashboard would answer it with a page
 	if d.cfg.Pages != nil {
 		mux.Handle("/", d.cfg.Pages)
 	}
 	d.http = &http.Server{
-		Handler:           d.cfg.local.around(d.traced(requestID(m.observe(secured(mux), d.log)))),
+		Handler:           d.cfg.local.around(followed(d.traced(requestID(m.observe(secured(mux), d.requestLog()))))),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      time.Minute, // for whoever asks and does not read; streams and waits set their own
@@ -193,6 +207,9 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopWork = cancel
+	if d.trace != nil {
+		ctx = trail.Traced(ctx, d.trace)
+	}
 	d.background(ctx, d.store.Attend)
 	d.background(ctx, d.events.Run)
 	d.background(ctx, d.runJobs)
@@ -301,10 +318,13 @@ func (d *Daemon) stop() error {
 
 func (d *Daemon) close(ctx context.Context) error {
 	d.stopWork()
+	if d.metrics != nil {
+		d.metrics.Close()
+	}
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.trace(flushed), d.store.Close())
+	return errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.endTracing(flushed), d.store.Close())
 }
 
 // Handler returns what answers the requests, for tests that listen themselves.

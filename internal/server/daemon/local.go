@@ -83,7 +83,7 @@ func serveLocal(ctx context.Context, env Env, args []string) error {
 		return err
 	}
 	cfg := Config{Addr: localAddress(*data), Data: *data, Owner: name, OrgName: "This machine", LogLevel: "info", LogFormat: "json",
-		Version: env.Version, Pages: env.Pages, SMTPTLS: "starttls"}
+		MetricsAddr: metricsOff, Version: env.Version, Pages: env.Pages, SMTPTLS: "starttls"}
 	cfg.PublicURL = reachable(cfg.Addr)
 	if err := cfg.complete(nil); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (l *local) guard(next http.Handler) http.Handler {
 			http.Error(w, "this is the local service of svc; open it with svc open", http.StatusMisdirectedRequest)
 			return
 		}
-		if r.URL.Path != "/healthz" && r.URL.Path != "/metrics" {
+		if r.URL.Path != "/healthz" {
 			l.count(1)
 			defer l.count(-1)
 		}

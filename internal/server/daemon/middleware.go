@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/svc-hq/svc/internal/server/api"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // requestID gives every request an id that logs and answers share. A proxy's
@@ -49,6 +51,7 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	jobs     *prometheus.HistogramVec
+	sent     *prometheus.CounterVec
 	routes   sync.Map // of answer, what counts it: looking a counter up by its labels takes longer than counting
 }
 
@@ -73,7 +76,7 @@ func (m *metrics) tally(of answer) tally {
 	return t
 }
 
-func newMetrics(a *api.API) *metrics {
+func newMetrics(of watched) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -84,13 +87,18 @@ func newMetrics(a *api.API) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}}, []string{"route"}),
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "svc_job_seconds", Help: "Time of background jobs by kind and result.",
 			Buckets: []float64{.005, .025, .1, .5, 2.5, 15, 60}}, []string{"kind", "result"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "svc_deliveries_total",
+			Help: "Tries to deliver to webhooks, chat and mail, by outcome."}, []string{"to", "outcome"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "svc_http_requests_in_flight",
 			Help: "Requests being answered; streams are among svc_calls_at_work.",
 		}),
 	}
-	m.registry.MustRegister(&loadCollector{a}, m.requests, m.duration, m.inFlight, m.jobs, collectors.NewGoCollector(),
+	m.registry.MustRegister(&loadCollector{of.api}, m.requests, m.duration, m.inFlight, m.jobs, m.sent, &productCollector{of},
+		&jobGauge{of.queue, of.store.Now}, &strangerGauge{of.strangers}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	decided, shared := newDecisions(m.registry), newCommits(m.registry)
+	of.api.Decided, of.store.Batched, of.queue.Observe = decided.count, shared.count, m.job
 	return m
 }
 
@@ -122,11 +130,28 @@ func (m *metrics) job(kind, result string, took time.Duration) {
 	m.jobs.WithLabelValues(kind, result).Observe(took.Seconds())
 }
 
+func (m *metrics) delivery(to string, ok bool) {
+	outcome := "delivered"
+	if !ok {
+		outcome = "failed"
+	}
+	m.sent.WithLabelValues(to, outcome).Inc()
+}
+
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
+// followed begins the trail of each request.
+func followed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, _ := trail.Begin(r.Context())
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// observe counts each request and has one line written of it.
+func (m *metrics) observe(next http.Handler, line func(*http.Request, string, int, time.Duration, string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		m.inFlight.Inc()
@@ -141,13 +166,34 @@ func (m *metrics) observe(next http.Handler, log *slog.Logger) http.Handler {
 		counts := m.tally(answer{route, rec.status})
 		counts.requests.Inc()
 		counts.duration.Observe(took.Seconds())
-		// The route, not the address: that may hold what must not be logged.
-		if !log.Enabled(r.Context(), slog.LevelDebug) {
+		line(r, route, rec.status, took, w.Header().Get("X-Request-Id"))
+	})
+}
+
+// requestLog writes one line about each request: what was asked, by whom, what
+// came of it and how long it took. It has the operation, not the address, and
+// ids, not names: those may hold what must not be logged, or be erased. Probes
+// come by the second and are told at debug; so is everything on one person's own
+// machine, where nobody reads it.
+func (d *Daemon) requestLog() func(*http.Request, string, int, time.Duration, string) {
+	return func(r *http.Request, route string, status int, took time.Duration, id string) {
+		level := slog.LevelInfo
+		if d.cfg.local != nil || route == "GET /healthz" || route == "GET /readyz" {
+			level = slog.LevelDebug
+		}
+		if !d.log.Enabled(r.Context(), level) {
 			return
 		}
-		log.DebugContext(r.Context(), "answered", "route", route, "status", rec.status, "ms", took.Milliseconds(), "request_id",
-			w.Header().Get("X-Request-Id"))
-	})
+		seen := trail.Of(r.Context()).Noted()
+		attrs := append(make([]slog.Attr, 0, 7), slog.String("operation", cmp.Or(seen.Operation, route)), slog.Int("status", status),
+			slog.Float64("ms", float64(took.Microseconds())/1000), slog.String("request_id", id))
+		for _, who := range [...]struct{ key, id string }{{"org", seen.Org}, {"user", seen.User}, {"token", seen.Token}} {
+			if who.id != "" {
+				attrs = append(attrs, slog.String(who.key, who.id))
+			}
+		}
+		d.log.LogAttrs(r.Context(), level, "request", attrs...)
+	}
 }
 
 // A recorder remembers the status of an answer.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/jobs"
 	"github.com/svc-hq/svc/internal/server/notify"
 	"github.com/svc-hq/svc/internal/server/outbound"
@@ -118,17 +119,8 @@ func (d *Daemon) outgoing(v *vault.Vault, out *outbound.Client, m *metrics) {
 			TLS:      d.cfg.SMTPTLS,
 		})
 	}
-	d.queue.Observe = m.job
-	m.registry.MustRegister(&jobGauge{
-		queue: d.queue,
-		desc:  prometheus.NewDesc("svc_jobs", "Background jobs by kind and state.", []string{"kind", "state"}, nil),
-	})
-	m.registry.MustRegister(&strangerGauge{
-		count: d.Ops.Money.Strangers,
-		desc: prometheus.NewDesc("svc_billing_strange_prices",
-			"Orgs that pay for a price which belongs to no plan; they keep the plan they had.", nil, nil),
-	})
-	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Mailer: mailer, Log: d.log, Version: d.cfg.Version})
+	n := notify.New(notify.Config{Store: d.store, Ops: d.Ops, Vault: v, Outbound: out, Mailer: mailer, Log: d.log, Version: d.cfg.Version,
+		Tried: m.delivery})
 	n.Register(d.queue)
 	woken := d.events.Woken
 	d.events.Woken = func(orgs []string) { woken(orgs); n.Woken(orgs) }
@@ -149,39 +141,50 @@ func (d *Daemon) runJobs(ctx context.Context) {
 // jobGauge counts the jobs when it is asked: they are shared by all replicas.
 type jobGauge struct {
 	queue *jobs.Queue
-	desc  *prometheus.Desc
+	now   func() coord.Time
 }
 
-func (g *jobGauge) Describe(ch chan<- *prometheus.Desc) { ch <- g.desc }
+var (
+	jobsKept = desc("svc_jobs", "Background jobs by kind and state.", "kind", "state")
+	jobAge   = desc("svc_job_age_seconds", "For how long the oldest job that could be done has waited, by kind.", "kind")
+	strange  = desc("svc_billing_strange_prices", "Orgs that pay for a price which belongs to no plan; they keep the plan they had.")
+)
+
+func (g *jobGauge) Describe(ch chan<- *prometheus.Desc) {
+	ch <- jobsKept
+	ch <- jobAge
+}
 
 func (g *jobGauge) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	counts, err := g.queue.Counts(ctx)
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(g.desc, err)
+		ch <- prometheus.NewInvalidMetric(jobsKept, err)
 		return
 	}
 	for _, c := range counts {
-		ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, float64(c.Count), c.Kind, c.State)
+		ch <- prometheus.MustNewConstMetric(jobsKept, prometheus.GaugeValue, float64(c.Count), c.Kind, c.State)
+		if c.State == "due" {
+			ch <- prometheus.MustNewConstMetric(jobAge, prometheus.GaugeValue, g.now().Sub(c.Oldest).Seconds(), c.Kind)
+		}
 	}
 }
 
 // strangerGauge counts, when it is asked, who pays for what is no plan of ours.
 type strangerGauge struct {
 	count func(context.Context) (int, error)
-	desc  *prometheus.Desc
 }
 
-func (g *strangerGauge) Describe(ch chan<- *prometheus.Desc) { ch <- g.desc }
+func (g *strangerGauge) Describe(ch chan<- *prometheus.Desc) { ch <- strange }
 
 func (g *strangerGauge) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	n, err := g.count(ctx)
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(g.desc, err)
+		ch <- prometheus.NewInvalidMetric(strange, err)
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, float64(n))
+	ch <- prometheus.MustNewConstMetric(strange, prometheus.GaugeValue, float64(n))
 }

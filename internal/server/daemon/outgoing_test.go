@@ -52,7 +52,7 @@ func TestReadinessAndMetricsShowTheBackgroundWork(t *testing.T) {
 		}
 		var page string
 		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
-			page = string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body)
+			page = w.Metrics()
 			if strings.Contains(page, `svc_jobs{kind="sweep",state="scheduled"} 1`) &&
 				strings.Contains(page, `svc_job_seconds_count{kind="sweep",result="done"} 1`) {
 				return

@@ -76,6 +76,14 @@ var settings = []setting{
 		checkURL,
 	},
 	{
+		"metrics-addr",
+		"SVC_METRICS_ADDR",
+		"",
+		"address that serves /metrics, apart from the one that people reach; off serves none (default: " + usualMetrics + ", if it is free)",
+		func(c *Config) any { return &c.MetricsAddr },
+		checkMetricsAddr,
+	},
+	{
 		"oidc-issuer",
 		"SVC_OIDC_ISSUER",
 		"",

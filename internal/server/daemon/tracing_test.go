@@ -22,9 +22,27 @@ import (
 // not know is an error.
 type collector struct {
 	mu    sync.Mutex
-	busy  int // how many requests are still turned away
+	busy  int    // how many requests are still turned away
+	team  string // the header that requests are to have
 	wrong []string
 	spans map[string]*otlp.Span // by name
+	all   []*otlp.Span
+}
+
+// has reports whether there are spans of these names, each the child of the one
+// before.
+func (c *collector) has(way []string) bool {
+	parents := map[string]bool{}
+	for i, name := range way {
+		next := map[string]bool{}
+		for _, s := range c.all {
+			if s.Name == name && (i == 0 || parents[hexOf(s.ParentSpanId)]) {
+				next[hexOf(s.SpanId)] = true
+			}
+		}
+		parents = next
+	}
+	return len(parents) > 0
 }
 
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -37,13 +55,14 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, _ := io.ReadAll(r.Body)
 	var data otlp.TracesData
-	if err := protojson.Unmarshal(body, &data); err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("X-Team") != "a b" {
+	if err := protojson.Unmarshal(body, &data); err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("X-Team") != c.team {
 		c.wrong = append(c.wrong, r.URL.Path+" "+r.Header.Get("X-Team")+" "+string(body))
 	}
 	for _, of := range data.ResourceSpans {
 		for _, from := range of.ScopeSpans {
 			for _, s := range from.Spans {
 				c.spans[s.Name] = s
+				c.all = append(c.all, s)
 			}
 		}
 	}
@@ -57,7 +76,7 @@ func hexOf(id []byte) string { return base64.StdEncoding.EncodeToString(id) }
 // a span is named after its route, and a collector that is busy gets the spans
 // later.
 func TestTracesReachACollector(t *testing.T) {
-	c := &collector{busy: 1, spans: map[string]*otlp.Span{}}
+	c := &collector{busy: 1, team: "a b", spans: map[string]*otlp.Span{}}
 	server := httptest.NewServer(c)
 	defer server.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=a%20b")

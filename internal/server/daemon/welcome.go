@@ -3,13 +3,25 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 )
 
+// say says something at the start: in words to a person, and as a line of the log
+// where all lines are to be JSON.
+func (d *Daemon) say(env Env, short, words string, attrs ...any) {
+	if d.cfg.LogFormat == "json" {
+		slog.New(slog.NewJSONHandler(env.Stdout, nil)).Info(short, attrs...)
+		return
+	}
+	fmt.Fprintln(env.Stdout, words)
+}
+
 // welcome says where the service is and what to do next.
 func (d *Daemon) welcome(ctx context.Context, env Env) error {
-	fmt.Fprintf(env.Stdout, "svcd %s listening on %s\n", d.cfg.Version, d.URL)
+	d.say(env, "listening", fmt.Sprintf("svcd %s listening on %s", d.cfg.Version, d.URL), "version", d.cfg.Version, "url", d.URL,
+		"metrics", d.MetricsURL)
 	code, err := d.Ops.People.NewSetupCode(ctx)
 	switch {
 	case err != nil:
@@ -17,7 +29,8 @@ func (d *Daemon) welcome(ctx context.Context, env Env) error {
 	case code == "":
 		return d.welcomeBack(ctx, env)
 	case d.cfg.Owner == "":
-		fmt.Fprintf(env.Stdout, "This server has no org yet. Open %s/setup#%s to make yours.\n", d.cfg.PublicURL, code)
+		link := d.cfg.PublicURL + "/setup#" + code
+		d.say(env, "no org yet: open the link to make yours", "This server has no org yet. Open "+link+" to make yours.", "open", link)
 		return nil
 	}
 	return d.makeOwner(ctx, env)
@@ -26,17 +39,18 @@ func (d *Daemon) welcome(ctx context.Context, env Env) error {
 // welcomeBack greets at every start but the first. While the owner has no
 // way to sign in, they get a new link: the last one may be lost.
 func (d *Daemon) welcomeBack(ctx context.Context, env Env) error {
-	link := d.cfg.PublicURL
+	link, choose := d.cfg.PublicURL, ""
 	if d.cfg.Owner != "" {
 		fresh, err := d.Ops.People.RenewSignInLink(ctx, d.cfg.Owner)
 		if err != nil {
 			return err
 		}
 		if fresh != "" {
-			link = fresh + "  (choose a password)"
+			link, choose = fresh, "  (choose a password)"
 		}
 	}
-	fmt.Fprintf(env.Stdout, "Dashboard: %s\nConnect a machine: %s login --server %s\n", link, client(env.Program), d.cfg.PublicURL)
+	connect := client(env.Program) + " login --server " + d.cfg.PublicURL
+	d.say(env, "ready", fmt.Sprintf("Dashboard: %s%s\nConnect a machine: %s", link, choose, connect), "dashboard", link, "connect", connect)
 	return nil
 }
 
@@ -54,12 +68,13 @@ func (d *Daemon) makeOwner(ctx context.Context, env Env) error {
 	if err := os.WriteFile(path, []byte(made.Token+"\n"), 0o600); err != nil {
 		return err
 	}
-	connect := fmt.Sprintf("Connect this machine: %s login --server %s --token - < %s", client(env.Program), d.cfg.PublicURL, path)
+	which, connect := "this", fmt.Sprintf("%s login --server %s --token - < %s", client(env.Program), d.cfg.PublicURL, path)
 	if os.Getpid() == 1 { // in a container, whose files are not this machine's
-		connect = "Connect a machine: svc login --server " + d.cfg.PublicURL
+		which, connect = "a", "svc login --server "+d.cfg.PublicURL
 	}
-	fmt.Fprintf(env.Stdout, "Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\n%s\n",
-		made.Org.Name, made.User.Email, made.SignInURL, connect)
+	d.say(env, "made the org", fmt.Sprintf("Made the org %q with the owner %s.\nDashboard: %s  (choose a password)\nConnect %s machine: %s",
+		made.Org.Name, made.User.Email, made.SignInURL, which, connect),
+		"org", made.Org.Slug, "owner", made.User.ID, "dashboard", made.SignInURL, "connect", connect)
 	return nil
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 const (
@@ -302,7 +303,9 @@ func (q *Queue) do(ctx, work context.Context, k *kind, r *Run) {
 		defer close(held)
 		q.hold(run, cancel, r)
 	}()
-	err := protect(run, k.Run, r)
+	traced, end := trail.Job(run, k.Name)
+	err := protect(traced, k.Run, r)
+	end()
 	cancel()
 	<-held
 	result, err := q.settle(context.WithoutCancel(work), k, r, err, work.Err() != nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/server/store"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 const (
@@ -124,6 +125,8 @@ func (s *Set) Recall(ctx context.Context, orgID string, fn func(*engine.Index) e
 }
 
 func (s *Set) view(ctx context.Context, orgID string, refresh func(context.Context, *org) error, fn func(*engine.Index) error) error {
+	ctx, step := trail.In(ctx, trail.Index)
+	defer step.End()
 	o := s.org(orgID)
 	for {
 		if err := refresh(ctx, o); err != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/shape"
 	"github.com/svc-hq/svc/internal/server/api"
 	"github.com/svc-hq/svc/internal/server/auth"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 // A Server answers MCP requests with operations.
@@ -216,6 +217,7 @@ type answer struct {
 // run calls a tool. A failure is an answer that the model can read, never an
 // error of the protocol.
 func (s *Server) run(ctx context.Context, t *tool, who coord.Caller, args []byte) answer {
+	trail.Of(ctx).Name("tool " + t.Name)
 	out, news, err := s.api.CallTool(ctx, t.op, who, func(in any) error { return s.api.DecodeTool(t.op, args, in) })
 	if err != nil {
 		return s.failure(ctx, t, err)

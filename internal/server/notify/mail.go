@@ -132,7 +132,9 @@ func (n *Notifier) sendMail(ctx context.Context, r *jobs.Run) error {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return jobs.Hopeless(err)
 	}
-	if err := n.Mailer.Send(ctx, in.Mail, l); err != nil {
+	err = n.Mailer.Send(ctx, in.Mail, l)
+	n.Tried("mail", err == nil)
+	if err != nil {
 		state := coord.LetterQueued
 		if _, more := mailRetry(r.Attempts); !more || jobs.IsHopeless(err) {
 			state = letterEnd(err)

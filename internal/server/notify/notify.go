@@ -50,6 +50,8 @@ type Config struct {
 	// Gather is how long chat posts wait for company, and Quiet how far apart
 	// they are; DefaultGather and DefaultQuiet if 0.
 	Gather, Quiet time.Duration
+	// Tried, if set, is told of each try to deliver: to webhook, chat or mail.
+	Tried func(to string, ok bool)
 }
 
 // A Notifier hands on the events of a store.
@@ -66,6 +68,9 @@ func (c *Config) complete() {
 	}
 	if c.Pause == nil {
 		c.Pause = DefaultPause
+	}
+	if c.Tried == nil {
+		c.Tried = func(string, bool) {}
 	}
 }
 

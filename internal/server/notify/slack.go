@@ -217,7 +217,8 @@ func (w waitError) Error() string {
 	return fmt.Sprintf("Slack asks to wait %v", w.after.Round(time.Second))
 }
 
-func (n *Notifier) say(ctx context.Context, c *store.Slack, post wire.ChatPost) error {
+func (n *Notifier) say(ctx context.Context, c *store.Slack, post wire.ChatPost) (err error) {
+	defer func() { n.Tried("chat", err == nil) }()
 	to, err := n.Vault.Open(outgoing.SlackOf(c.ID), c.URL)
 	if err != nil {
 		return err

@@ -226,7 +226,9 @@ func (n *Notifier) post(ctx context.Context, w coord.Webhook, d coord.Delivery, 
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", "svc/"+n.Version)
 	a, err := n.Outbound.Post(ctx, w.URL, header, body)
-	return outcome{Delivery: d, ok: err == nil && a.Status >= 200 && a.Status < 300, answer: a, err: err}
+	ok := err == nil && a.Status >= 200 && a.Status < 300
+	n.Tried("webhook", ok)
+	return outcome{Delivery: d, ok: ok, answer: a, err: err}
 }
 
 // Sign returns the headers of the Standard Webhooks scheme, with a signature

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 const (
@@ -206,6 +208,8 @@ type Answer struct {
 // not followed: they are answers like any other.
 func (c *Client) Post(ctx context.Context, to string, header http.Header, body []byte) (Answer, error) {
 	start := time.Now()
+	ctx, step := trail.In(ctx, trail.Outgoing)
+	defer step.End()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, errors.New("the address cannot be read")
@@ -215,6 +219,7 @@ func (c *Client) Post(ctx context.Context, to string, header http.Header, body [
 	} else if err != nil {
 		return Answer{}, fmt.Errorf("the url %w", err)
 	}
+	step.To(req.URL.Hostname())
 	req.Header = header
 	req.GetBody = nil // never sent twice by the transport: an attempt is one request
 	use := c.secure
@@ -248,7 +253,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme == "http" {
 		use = t.c.plain
 	}
-	resp, err := use.Transport.RoundTrip(r)
+	ctx, step := trail.In(r.Context(), trail.Outgoing)
+	defer step.To(r.URL.Hostname()).End()
+	resp, err := use.Transport.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return nil, plainly(err)
 	}

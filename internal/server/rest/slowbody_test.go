@@ -32,7 +32,7 @@ func TestAnAnnouncedBodyTakesNoRoom(t *testing.T) {
 			"Content-Type: application/json", "Content-Length: 4000000", "", strings.Repeat(" ", 1024)}
 		fmt.Fprint(c, strings.Join(head, "\r\n"))
 	}
-	inFlight := func() string { return string(w.Do(daemontest.Request{Method: "GET", Path: "/metrics"}).Body) }
+	inFlight := func() string { return w.Metrics() }
 	await.True(t, "all to be read", func() bool {
 		return strings.Contains(inFlight(), fmt.Sprintf("svc_http_requests_in_flight %d\n", callers+1))
 	})

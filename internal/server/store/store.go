@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/server/store/db"
+	"github.com/svc-hq/svc/internal/server/trail"
 )
 
 //go:embed migrations/*.sql
@@ -75,6 +76,8 @@ type Tx struct {
 
 // Read runs fn on the state of one moment.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	ctx, step := trail.In(ctx, trail.Read)
+	defer step.End()
 	return s.DB.Read(ctx, ours(fn))
 }
 
@@ -84,7 +87,20 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 // queues. fn may run more than once and must not act on the world outside the
 // transaction.
 func (s *Store) Write(ctx context.Context, org string, fn func(*Tx) error) error {
-	return noting(ctx, fn, func(fn func(*Tx) error) error { return s.DB.Write(ctx, org, ours(fn)) })
+	ctx, step := trail.In(ctx, trail.Transaction)
+	defer step.End()
+	var wait trail.Step // of the last try
+	err := noting(ctx, fn, func(fn func(*Tx) error) error {
+		return s.DB.Write(ctx, org, ours(func(tx *Tx) error {
+			err := fn(tx)
+			if err == nil {
+				_, wait = trail.In(ctx, trail.CommitWait)
+			}
+			return err
+		}))
+	})
+	wait.End()
+	return err
 }
 
 // ours gives fn the queries of this package, and has what it emits written.

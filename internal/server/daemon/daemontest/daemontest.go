@@ -5,6 +5,7 @@ package daemontest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -73,7 +74,7 @@ func Start(t testing.TB, dsn string) *World {
 // StartWith is Start with further settings.
 func StartWith(t testing.TB, cfg daemon.Config) *World {
 	t.Helper()
-	cfg.Addr, cfg.Version = "127.0.0.1:0", "1.2.3"
+	cfg.Addr, cfg.MetricsAddr, cfg.Version = "127.0.0.1:0", cmp.Or(cfg.MetricsAddr, "127.0.0.1:0"), "1.2.3"
 	if cfg.PublicURL == "" {
 		cfg.PublicURL = "http://" + cfg.Addr
 	}
@@ -133,6 +134,21 @@ func (w *World) Stop() {
 		w.t.Errorf("stop: %v", err)
 	}
 	w.D = nil
+}
+
+// Metrics returns what the service tells Prometheus.
+func (w *World) Metrics() string {
+	w.t.Helper()
+	res, err := http.Get(w.D.MetricsURL)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		w.t.Fatalf("metrics: %d %v\n%s", res.StatusCode, err, text)
+	}
+	return string(text)
 }
 
 // Restart stops the service and starts it again at the same address.

@@ -50,8 +50,11 @@ func Run(t testing.TB, dsn string) *daemon.Daemon {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	d, err := daemon.Start(t.Context(), daemon.Config{
-		Addr:      "127.0.0.1:0",
-		Data:      t.TempDir(),
+		Addr: "127.0.0.1:0",
+		Data: t.TempDir(),
+
+		MetricsAddr: "off",
+
 		SecretKey: SecretKey,
 		Database:  dsn,
 		PublicURL: "http://127.0.0.1:0",

@@ -319,7 +319,7 @@ func TestAnAppWithoutRightsGivesUp(t *testing.T) {
 		x.gh.set(func() { x.gh.deny = true })
 		x.overlapping()
 		await.True(t, "the job has failed", func() bool {
-			return strings.Contains(string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body), `svc_jobs{kind="pull",state="failed"} 1`)
+			return strings.Contains(x.W.Metrics(), `svc_jobs{kind="pull",state="failed"} 1`)
 		})
 		await.True(t, "the log says why", func() bool {
 			return strings.Contains(x.W.Log.String(), "Resource not accessible by integration")

@@ -195,7 +195,7 @@ func TestAPullRequestFromOpeningToMerge(t *testing.T) {
 func (x *team) settled() {
 	x.Helper()
 	await.True(x, "the git host's jobs are done", func() bool {
-		page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+		page := x.W.Metrics()
 		for _, kind := range []string{"push", "pull", "merge_group"} {
 			for _, state := range []string{"due", "running", "scheduled"} {
 				if strings.Contains(page, `svc_jobs{kind="`+kind+`",state="`+state+`"}`) {

@@ -108,7 +108,7 @@ func TestAMissedPushIsAskedFor(t *testing.T) {
 func (x *team) asked() {
 	x.Helper()
 	await.True(x, "the host was asked", func() bool {
-		page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+		page := x.W.Metrics()
 		return strings.Contains(page, `svc_jobs{kind="missed",state="scheduled"}`) &&
 			!strings.Contains(page, `svc_jobs{kind="missed",state="running"}`)
 	})

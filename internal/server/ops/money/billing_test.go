@@ -371,7 +371,7 @@ func (x *team) stripeSettled() {
 
 // stripeWaits reports whether Stripe is still to be asked something.
 func (x *team) stripeWaits(states ...string) bool {
-	page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+	page := x.W.Metrics()
 	return slices.ContainsFunc(states, func(state string) bool {
 		return strings.Contains(page, `svc_jobs{kind="stripe",state="`+state+`"}`)
 	})
@@ -405,7 +405,7 @@ func TestOddSubscriptionsAreLogged(t *testing.T) {
 		}
 		metric := func(n string) {
 			t.Helper()
-			page := string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body)
+			page := x.W.Metrics()
 			teamtest.Contains(t, "the metrics", page, "\nsvc_billing_strange_prices "+n+"\n")
 		}
 		metric("1")

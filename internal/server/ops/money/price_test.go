@@ -114,7 +114,7 @@ func TestAPriceChangeAtStripesOwnStandIn(t *testing.T) {
 			t.Errorf("after a webhook with the old price: %+v", b)
 		}
 		teamtest.Contains(t, "the log", x.W.Log.String(), "belongs to no plan and keeps the plan it had", sub.Price.ID)
-		teamtest.Contains(t, "the metrics", string(x.W.Do(request{Method: "GET", Path: "/metrics"}).Body), "\nsvc_billing_strange_prices 1\n")
+		teamtest.Contains(t, "the metrics", x.W.Metrics(), "\nsvc_billing_strange_prices 1\n")
 
 		var got wire.HookReceipt
 		thin := fmt.Appendf(nil, `{"id":"evt_%s","object":"v2.core.event","type":"v1.billing.meter.error_report_triggered","livemode":false,`+

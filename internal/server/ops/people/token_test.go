@@ -160,9 +160,9 @@ func TestSecretsAreNowhereToBeFound(t *testing.T) {
 	}
 	w.Must(200, request{Method: "POST", Path: "/v1/auth/device", Body: map[string]any{"hostname": "laptop"}}, &device)
 	secrets["the device code"] = device.DeviceCode
-	metrics := w.Do(request{Method: "GET", Path: "/metrics"})
+	metrics := w.Metrics()
 	w.Stop()
-	places := map[string][]byte{"the log": []byte(w.Log.String()), "the metrics": metrics.Body}
+	places := map[string][]byte{"the log": []byte(w.Log.String()), "the metrics": []byte(metrics)}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no database files", err)

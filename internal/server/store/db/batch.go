@@ -91,7 +91,7 @@ func (b *batches) lead(org string) {
 // them how it went. It returns those for which there was no time.
 func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*job) {
 	var ran int
-	careful := false
+	careful, began := false, time.Now()
 	try := func() (err error) {
 		for _, j := range jobs {
 			j.err, j.tx = nil, nil
@@ -113,6 +113,7 @@ func (b *batches) commit(org string, jobs []*job, round chan struct{}) (rest []*
 	if err != nil {
 		ran = len(jobs)
 	}
+	b.db.batched(ran, began)
 	var done []*Tx
 	for _, j := range jobs[:ran] {
 		if j.err == nil {

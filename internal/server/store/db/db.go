@@ -61,7 +61,10 @@ type DB struct {
 	// Observed, if set, is told each statement of a transaction before it is
 	// run. Tests look at what there is.
 	Observed func(statement string)
-	now      func() time.Time
+	// Batched, if set, is told of each commit of gathered writes how many
+	// shared it, and how long it took.
+	Batched func(writes int, took time.Duration)
+	now     func() time.Time
 }
 
 // Open opens the database at dsn, a postgres:// URL or a file path, and
@@ -179,6 +182,32 @@ func (d *DB) Close() error {
 		d.writes.Close()
 	}
 	return d.pool.Close()
+}
+
+// A Pool is how much of the connections to a database is in use.
+type Pool struct {
+	Name        string // readers or writers
+	Used, Idle  int
+	Most        int
+	Waits       int64 // how often somebody waited for one
+	WaitSeconds float64
+}
+
+// Pools tells of each of the pools of connections.
+func (d *DB) Pools() (out []Pool) {
+	for name, pool := range map[string]*sql.DB{"readers": d.pool, "writers": d.writes} {
+		if pool != nil {
+			s := pool.Stats()
+			out = append(out, Pool{name, s.InUse, s.Idle, s.MaxOpenConnections, s.WaitCount, s.WaitDuration.Seconds()})
+		}
+	}
+	return out
+}
+
+func (d *DB) batched(writes int, since time.Time) {
+	if d.Batched != nil {
+		d.Batched(writes, time.Since(since))
+	}
 }
 
 // Ask runs a query of one row outside of any transaction, which is the

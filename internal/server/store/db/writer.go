@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // errBusy says that too many writes wait.
@@ -116,7 +117,9 @@ func (w *writer) batch(batch []*job) {
 	round := make(chan struct{})
 	w.round.Store(&round)
 	told := map[string]int64{}
+	began := time.Now()
 	err := w.commit(batch, told)
+	w.db.batched(len(batch), began)
 	if err != nil {
 		w.db.settled.undone(told)
 	}
