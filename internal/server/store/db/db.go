@@ -195,9 +195,10 @@ type Pool struct {
 
 // Pools tells of each of the pools of connections.
 func (d *DB) Pools() (out []Pool) {
-	for name, pool := range map[string]*sql.DB{"readers": d.pool, "writers": d.writes} {
+	for i, pool := range []*sql.DB{d.pool, d.writes} {
 		if pool != nil {
 			s := pool.Stats()
+			name := [...]string{"readers", "writers"}[i]
 			out = append(out, Pool{name, s.InUse, s.Idle, s.MaxOpenConnections, s.WaitCount, s.WaitDuration.Seconds()})
 		}
 	}
