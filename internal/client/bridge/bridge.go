@@ -40,9 +40,9 @@ type Bridge struct {
 	// Session names the session of the agent that calls, as far as the
 	// processes above tell, for a server and a host that calls itself client,
 	// and the key that proves it. The call may have named one of the sessions of
-	// its host, which may have several. It is asked for every call: a host may
-	// begin another conversation. Nil names none.
-	Session func(server, client, named string) (id, key string)
+	// its host, which may have several. It is asked for every call of a tool: a
+	// host may begin another conversation. Nil names none.
+	Session func(server, client, named, tool string) (id, key string)
 	// Transport carries requests; nil for one that heeds the proxy variables.
 	Transport http.RoundTripper
 	Debug     bool

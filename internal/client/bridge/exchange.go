@@ -119,7 +119,7 @@ func (b *Bridge) send(ctx context.Context, m message, c Credential) (*http.Respo
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("User-Agent", "svc-mcp/"+version.Version)
 	if m.Method == "tools/call" && b.Session != nil {
-		if id, key := b.Session(c.Server, client, m.Params.Arguments.SessionID); id != "" {
+		if id, key := b.Session(c.Server, client, m.Params.Arguments.SessionID, m.Params.Name); id != "" {
 			req.Header.Set("X-Svc-Session", id)
 			req.Header.Set("X-Svc-Session-Key", key)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,9 @@ func mcpCommand(a *app.Run) *cobra.Command {
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var now atomic.Pointer[login.Login] // a person may log in elsewhere while we run
-			session := func(server, client, named string) (id, key string) { return hostSession(a, server, client, named) }
+			session := func(server, client, named, tool string) (id, key string) {
+				return hostSession(a, server, client, named, tool)
+			}
 			b := bridge.Bridge{In: a.Stdin, Out: a.Stdout, Log: a.Stderr, Session: session, Debug: a.EnvSet("SVC_DEBUG"),
 				Login: func() (bridge.Credential, error) {
 					l, err := credential(a)
@@ -46,7 +49,9 @@ func mcpCommand(a *app.Run) *cobra.Command {
 
 // hostSession finds the session of the host that runs us, which its hooks wrote
 // down: of two agents of one person, each is its own. The key shows that it is.
-func hostSession(a *app.Run, server, client, named string) (id, key string) {
+// A tool that may give its work another title has the old one forgotten: others
+// on this machine are told of the session by it, until its next prompt not.
+func hostSession(a *app.Run, server, client, named, tool string) (id, key string) {
 	store, err := login.Locate(a.Getenv)
 	if err != nil {
 		return "", ""
@@ -55,9 +60,14 @@ func hostSession(a *app.Run, server, client, named string) (id, key string) {
 	if repo, ok := gitrepo.Find(a.Dir); ok {
 		root = repo.Root
 	}
-	s, id := presence.Open(store.Dir).Find(server, root, client, named)
+	book := presence.Open(store.Dir)
+	s, id := book.Find(server, root, client, named)
 	if id == "" {
 		return "", ""
+	}
+	if strings.HasPrefix(tool, "intent_") && s.Title != "" {
+		s.Title = ""
+		book.Save(s)
 	}
 	return id, presence.Key(store.Machine(), s.Tool, s.ID)
 }

@@ -104,10 +104,23 @@ func (g *workState) take(server string, reply wire.HookReply, now time.Time) {
 			delete(g.Conflicts, c.Ref)
 		}
 	}
+	for line := range strings.Lines(reply.InjectContext) {
+		if ref, over := overIn(line); over {
+			delete(g.Conflicts, ref)
+		}
+	}
 	g.Server, g.At = server, now.Truncate(time.Minute).Unix() // unchanged, nothing is written
 	if reply.Intent != nil {
 		g.Intent, g.Status = reply.Intent.Ref, string(reply.Intent.Status)
 	}
+}
+
+// overIn returns the conflict of which a line of a briefing says that it is over.
+func overIn(line string) (ref string, over bool) {
+	rest, ok := strings.CutPrefix(line, "svc ")
+	ref, rest, named := strings.Cut(rest, " (")
+	_, rest, closed := strings.Cut(rest, ") ")
+	return ref, ok && named && closed && strings.HasPrefix(rest, "is over: ")
 }
 
 func readWorkState(text string) (g workState) {

@@ -318,6 +318,12 @@ func Pairs(conflicts []coord.Conflict) int {
 	return len(seen)
 }
 
+// Why is a sentence of the record on one line, with its moments as they are seen
+// from now.
+func Why(now time.Time, text string, most int) string {
+	return peertext.Line(coord.AsSeen(text, coord.Time(now.UnixMilli())), most)
+}
+
 // Age says how long ago something was, in as few letters as there are.
 func Age(now time.Time, t coord.Time) string {
 	if t.Std().IsZero() {

@@ -53,7 +53,7 @@ func (s *screen) detail(c chosen) (out []string) {
 	case c.need != nil:
 		say("needs you", strings.ReplaceAll(peertext.Name(string(c.need.Kind)), "_", " ")+", "+team.Age(s.now, c.need.Since))
 		say("what", peertext.Line(c.need.Title, 500))
-		say("", peertext.Line(c.need.Detail, 1000))
+		say("", team.Why(s.now, c.need.Detail, 1000))
 		if k := s.pic.conflict(c.ref()); k != nil {
 			s.detailConflict(*k, say)
 		}
@@ -73,7 +73,7 @@ func (s *screen) detail(c chosen) (out []string) {
 func (s *screen) detailConflict(k coord.Conflict, say func(label, text string)) {
 	say(k.Ref, string(k.Severity)+", "+team.Kind(k.Kind)+", "+peertext.Name(string(k.Status))+", in "+peertext.Path(k.Repo.FullName))
 	say("where", team.Where(k))
-	say("why", peertext.Line(k.Explanation, 1000))
+	say("why", team.Why(s.now, k.Explanation, 1000))
 	for _, p := range k.Parties {
 		text := team.Person(p.User)
 		if p.Intent != nil {

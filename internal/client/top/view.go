@@ -93,7 +93,7 @@ func (s *screen) needList() list {
 		if ref != "" {
 			what = strings.TrimPrefix(what, ref+": ") // which stands before it
 		}
-		if d := peertext.Line(n.Detail, 300); d != "" && d != what {
+		if d := team.Why(s.now, n.Detail, 300); d != "" && d != what {
 			what += " — " + d
 		}
 		row := []string{ref, strings.ReplaceAll(peertext.Name(string(n.Kind)), "_", " "), what, repo, team.Age(s.now, n.Since)}
@@ -154,7 +154,7 @@ func (s *screen) conflictList() list {
 	}
 	for _, c := range s.pic.Conflicts {
 		row := []string{c.Ref, string(c.Severity), team.Where(c), team.Between(c), team.Kind(c.Kind), peertext.Name(string(c.Status)),
-			peertext.Path(c.Repo.FullName), peertext.Line(c.Explanation, 200), team.Age(s.now, c.FirstSeenAt)}
+			peertext.Path(c.Repo.FullName), team.Why(s.now, c.Explanation, 200), team.Age(s.now, c.FirstSeenAt)}
 		l.add(s.filter, row, c.Ref, c.Ref)
 	}
 	return l

@@ -54,6 +54,31 @@ func (t Time) Ago(now Time) string {
 	return InWords(n) + " " + unit + "s ago"
 }
 
+// Stamp is how a sentence of the record tells a moment: it is read at any time.
+const Stamp = "2006-01-02 15:04 UTC"
+
+// AsSeen returns a sentence of the record with its moments as they are seen from
+// now: neither a model nor a person is to reckon with UTC.
+func AsSeen(text string, now Time) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(text, " at ")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		at, err := time.Parse(Stamp, after[:min(len(Stamp), len(after))])
+		if err != nil {
+			b.WriteString(" at ")
+			text = after
+			continue
+		}
+		// It was at some moment of that minute: the latest does not make it older than it is.
+		b.WriteString(" " + min(Time(at.UnixMilli())+59_999, now).Ago(now))
+		text = after[len(Stamp):]
+	}
+}
+
 // InWords returns a number as it stands in a sentence.
 func InWords(n int) string {
 	small := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}

@@ -84,7 +84,7 @@ func TurnOf(heard *Heard, now Heard) Turn {
 		return TurnHanded
 	case now.Severity.Rank() > heard.Severity.Rank() || Grown(heard.Keys, now.Keys):
 		return TurnGrown
-	case !slices.Equal(heard.Forms, now.Forms) && len(now.Forms) > 0:
+	case len(now.Forms) > 0 && changedForms(heard.Forms, now.Forms) != "":
 		return TurnChanged
 	case now.Gone && !heard.Gone:
 		return TurnGone
@@ -121,20 +121,28 @@ func TellTurn(t Turn, heard *Heard, f Finding, viewer string, now coord.Time, or
 
 func (v *voice) otherName() string { return name(v.other()) }
 
-// changedForms tells old and new of what has another form now.
+// changedForms tells old and new of what has another form now, "" if there is
+// nothing that could be told: of a definition only a hash may be known.
 func changedForms(old, now []Form) string {
 	var parts []string
 	for _, n := range now {
-		at := slices.IndexFunc(old, func(o Form) bool { return o.Of == n.Of })
+		is, was := formText(n), ""
+		if at := slices.IndexFunc(old, func(o Form) bool { return o.Of == n.Of }); at >= 0 {
+			was = formText(old[at])
+		}
 		switch {
-		case at < 0:
-			parts = append(parts, code(n.Of)+" is now "+formText(n))
-		case old[at] != n:
-			parts = append(parts, code(n.Of)+" was "+formText(old[at])+", is now "+formText(n))
+		case is == was || is == "":
+		case was == "":
+			parts = append(parts, code(n.Of)+" is now "+is)
+		default:
+			parts = append(parts, code(n.Of)+" was "+was+", is now "+is)
 		}
 	}
 	if len(parts) == 0 {
-		return "less is in the way."
+		if slices.ContainsFunc(old, func(o Form) bool { return !slices.ContainsFunc(now, func(n Form) bool { return n.Of == o.Of }) }) {
+			return "less is in the way."
+		}
+		return ""
 	}
 	if len(parts) > 3 {
 		parts = append(parts[:3], "and more")
@@ -142,14 +150,14 @@ func changedForms(old, now []Form) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// formText tells a form by its text, else by what became of it.
+// formText tells a form by its text, else by what became of it, if that is known.
 func formText(f Form) string {
 	for _, text := range []string{f.After, f.Detail} {
 		if q := form(&text); q != "" && text != "" {
 			return q
 		}
 	}
-	return "another form"
+	return ""
 }
 
 // An Ending is how a conflict came to an end.
@@ -161,6 +169,7 @@ type Ending struct {
 	By         string           // whose word ended it, if somebody's did
 	Holds      bool             // the reader is the side that holds
 	Other      *Worker          // the other side, as it is or was
+	Reader     coord.User       // who reads: work of their own is no stranger's
 	Became     coord.IntentStatus
 	Shared     bool   // the holder's claim is exclusive no longer
 	Meets      string // a file in which merged work meets the reader's lines
@@ -170,7 +179,7 @@ type Ending struct {
 
 // TellEnding says that a conflict is over, why, and what to do now.
 func TellEnding(e Ending, viewer string) string {
-	v := voice{f: &Finding{Kind: e.Kind, Holder: e.Other, Challenger: e.Other}, viewer: viewer}
+	v := voice{f: &Finding{Kind: e.Kind, Holder: e.Other, Challenger: e.Other}, viewer: viewer, me: &Worker{ID: viewer, User: e.Reader}}
 	other := v.who(e.Other)
 	agreed := ""
 	if e.Order != "" {

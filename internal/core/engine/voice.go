@@ -392,7 +392,7 @@ func (v *voice) when(at coord.Time) string {
 	case at == 0:
 		return ""
 	case v.now == 0:
-		return " at " + at.Std().Format("2006-01-02 15:04 UTC")
+		return " at " + at.Std().Format(coord.Stamp)
 	}
 	return " " + at.Ago(v.now)
 }

@@ -54,25 +54,25 @@ const Instructions = "svc coordinates you with your teammates' coding agents. At
 // in every conversation, and the rest to a model that looks a tool up. It has the
 // words of the tool's name: others let a model search, and go by these words.
 var Tools = []Tool{
-	{Name: "team_context", Title: "Team context", ReadOnly: true, Core: true, words: words(teamContext),
+	{Name: "team_context", Title: "Team context", ReadOnly: true, Core: true, words: timed(teamContext),
 		Description: "Team context: who works near you, on what; for task start.\n" +
 			"Also your conflicts, contracts changing elsewhere, unread messages."},
-	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: words(declared), most: maxTold,
+	{Name: "intent_declare", Title: "Declare an intent", Core: true, words: timed(declared), most: maxTold,
 		Description: "Declare an intent before you edit.\nAgain on the branch updates it. Returns conflicts and the next step."},
-	{Name: "intent_update", Title: "Update an intent", Core: true, words: words(declared), most: maxTold,
+	{Name: "intent_update", Title: "Update an intent", Core: true, words: timed(declared), most: maxTold,
 		Description: "Update your intent to keep it true.\nRemoving scope resolves conflicts about it."},
 	{Name: "intent_close", Title: "Close an intent", Core: true, words: words(handedOff),
 		Description: "Close your intent, or hand it off.\nOnce merged or abandoned: its claims are released."},
 	{Name: "intent_handoff", Title: "Hand off an intent", words: words(handedOff),
 		Description: "Hand off an intent to a teammate."},
-	{Name: "intent_adopt", Title: "Adopt an intent", words: words(declared), most: maxTold,
+	{Name: "intent_adopt", Title: "Adopt an intent", words: timed(declared), most: maxTold,
 		Description: "Adopt an intent handed to you."},
 	{Name: "scope_check", Title: "Check a scope", ReadOnly: true, Core: true, words: words(scopeChecked),
 		Description: "Check a scope: may you work there.\nAllow, warn or block, and why; writes nothing."},
 	{Name: "contract_lookup", Title: "Look up a contract", ReadOnly: true, words: words(contractWords),
 		Description: "Look up who provides, uses or changes a contract.\n" +
 			"A route, table, event, config key, RPC or exported symbol, across repositories."},
-	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: words(conflictPage),
+	{Name: "conflicts", Title: "List conflicts", ReadOnly: true, Core: true, words: timed(conflictPage),
 		Description: "List conflicts, yours by default.\nWith evidence and next step."},
 	{Name: "conflict_respond", Title: "Respond to a conflict", Core: true, words: words(conflictWords),
 		Description: "Respond to a conflict.\nA block ends only when its holder releases it or a person overrides it."},

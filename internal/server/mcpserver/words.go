@@ -2,11 +2,13 @@ package mcpserver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/excerpt"
+	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -90,21 +92,27 @@ func party(p coord.Party) string {
 	return strings.Join(parts, ", ")
 }
 
-func addConflicts(s *sheet, cs []coord.Conflict) {
+// addConflicts lists some; the rest is where others says.
+func addConflicts(s *sheet, cs []coord.Conflict, now coord.Time, others string) {
 	for i, c := range cs {
 		if i == wire.ToldConflicts {
-			s.line("and %d more: call conflicts.", len(cs)-i)
+			s.line("and %d more%s.", len(cs)-i, others)
 			return
 		}
 		next := ""
 		if c.Status.Live() { // of one that is settled nothing is left to do
 			next = " " + c.Suggestion.Text
 		}
-		s.line("- %s %s (%s, %s): %s%s", c.Ref, c.Kind, c.Severity, c.Status, c.Explanation, next)
+		s.line("- %s %s (%s, %s): %s%s", c.Ref, c.Kind, c.Severity, c.Status, coord.AsSeen(c.Explanation, now), next)
 	}
 }
 
-func declared(d wire.Declared) string {
+const (
+	byTool      = ": call conflicts"
+	inStructure = " in the structured content"
+)
+
+func declared(d wire.Declared, now coord.Time) string {
 	var s sheet
 	i := d.Intent
 	s.line("%s %s in %s, status %s.", i.Ref, i.Title, i.Repo.FullName, i.Status)
@@ -119,7 +127,7 @@ func declared(d wire.Declared) string {
 		return s.done()
 	}
 	s.line("%s:", counted(len(d.Conflicts)+d.MoreConflicts, "conflict", "conflicts"))
-	addConflicts(&s, d.Conflicts)
+	addConflicts(&s, d.Conflicts, now, byTool)
 	if d.MoreConflicts > 0 {
 		s.line("And %d more that are no worse: call conflicts.", d.MoreConflicts)
 	}
@@ -134,7 +142,7 @@ func handedOff(h wire.HandedOff) string {
 	return fmt.Sprintf("%s is closed as %s; its claims are released.", h.Intent.Ref, h.Intent.Status)
 }
 
-func teamContext(t wire.TeamPicture) string {
+func teamContext(t wire.TeamPicture, now coord.Time) string {
 	var s sheet
 	s.line("Repository %s.", t.Repo.FullName)
 	if t.Intent != nil {
@@ -142,9 +150,14 @@ func teamContext(t wire.TeamPicture) string {
 	} else {
 		s.line("You have no intent here: call intent_declare before you edit.")
 	}
-	if len(t.Conflicts) > 0 {
+	own, others := ownConflicts(t)
+	if len(own) > 0 {
 		s.line("Your live conflicts:")
-		addConflicts(&s, t.Conflicts)
+		addConflicts(&s, own, now, byTool)
+	}
+	if len(others) > 0 {
+		s.line("Live conflicts of your other agents:")
+		addConflicts(&s, others, now, byTool)
 	}
 	for i, n := range t.Nearby {
 		if i == 0 {
@@ -163,6 +176,9 @@ func teamContext(t wire.TeamPicture) string {
 		}
 		if len(n.Paths) > 0 {
 			text += ": " + strings.Join(n.Paths[:min(3, len(n.Paths))], ", ")
+			if more := len(n.Paths) - 3; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
 		}
 		s.line("- %s%s", text, said(n.StatusText))
 	}
@@ -171,6 +187,7 @@ func teamContext(t wire.TeamPicture) string {
 	}
 	for i, c := range t.CrossRepoChanges {
 		if i == 5 {
+			s.line("and %d more changes in linked repos in the structured content.", len(t.CrossRepoChanges)-i)
 			break
 		}
 		s.line("Linked repo %s: %s is being changed (%s, %s) in %s.", c.Repo.FullName, c.Contract, c.Change, c.Compatibility, c.Path)
@@ -181,11 +198,30 @@ func teamContext(t wire.TeamPicture) string {
 	return s.done()
 }
 
+// ownConflicts tells the conflicts of the agent's own work from those of its
+// person's other agents.
+func ownConflicts(t wire.TeamPicture) (own, others []coord.Conflict) {
+	for _, c := range t.Conflicts {
+		mine := slices.ContainsFunc(c.Parties, func(p coord.Party) bool {
+			if t.Intent == nil {
+				return p.Intent == nil && p.SessionID != nil
+			}
+			return p.Intent != nil && p.Intent.Ref == t.Intent.Ref
+		})
+		if mine {
+			own = append(own, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	return own, others
+}
+
 func scopeChecked(c wire.ScopeChecked) string {
 	var s sheet
 	s.line("%s: %s", strings.ToUpper(string(c.Decision)), c.Reason)
 	for i, f := range c.Findings {
-		if strings.Contains(c.Reason, f.Explanation) { // it was just said
+		if strings.Contains(peertext.Unmarked(c.Reason), peertext.Unmarked(f.Explanation)) { // it was just said
 			continue
 		}
 		if i == 6 {
@@ -197,12 +233,12 @@ func scopeChecked(c wire.ScopeChecked) string {
 	return s.done()
 }
 
-func conflictPage(p wire.Page[coord.Conflict]) string {
+func conflictPage(p wire.Page[coord.Conflict], now coord.Time) string {
 	if len(p.Items) == 0 {
 		return "No such conflicts."
 	}
 	var s sheet
-	addConflicts(&s, p.Items)
+	addConflicts(&s, p.Items, now, inStructure)
 	return s.done()
 }
 

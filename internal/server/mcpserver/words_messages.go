@@ -137,7 +137,7 @@ func memories(p wire.Page[coord.Memory], now coord.Time) string {
 		if m.Repo != nil {
 			head += " in " + m.Repo.FullName
 		}
-		entry := fmt.Sprintf("%s, %s: %s\n%s", head, m.At.Ago(now), m.Title, m.Snippet)
+		entry := fmt.Sprintf("%s, %s: %s\n%s", head, m.At.Ago(now), m.Title, coord.AsSeen(m.Snippet, now))
 		if utf8.RuneCountInString(s.String()+entry) > room {
 			s.line("and %d more in the structured content: narrow it down with other words, kinds or repo.", len(p.Items)-i)
 			break

@@ -95,14 +95,18 @@ func scanConflict(r scanner) (c ConflictRow, err error) {
 	return c, err
 }
 
-// PartiesNow makes the intents of the parties say how they are: a conflict is
-// stored with what they were when it was last looked at.
+// PartiesNow makes the intents of the parties say how they are, and what they are
+// called: a conflict is stored with what they were when it was last looked at.
 func (tx *Tx) PartiesNow(ctx context.Context, org string, rows []ConflictRow) error {
-	numbers := map[int]coord.IntentStatus{}
+	type named struct {
+		status coord.IntentStatus
+		title  string
+	}
+	numbers := map[int]named{}
 	for _, c := range rows {
 		for _, p := range c.Parties {
 			if p.Intent != nil {
-				numbers[p.Intent.Number] = p.Intent.Status
+				numbers[p.Intent.Number] = named{}
 			}
 		}
 	}
@@ -112,24 +116,30 @@ func (tx *Tx) PartiesNow(ctx context.Context, org string, rows []ConflictRow) er
 	f := filter{}
 	f.and(`org_id = ?`, org)
 	in(&f, "number", slices.Sorted(maps.Keys(numbers)))
-	found, err := tx.QueryContext(ctx, `SELECT number, status FROM intents`+f.where(), f.args...)
+	found, err := tx.QueryContext(ctx, `SELECT number, status, title FROM intents`+f.where(), f.args...)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
 	for found.Next() {
 		var n int
-		var status coord.IntentStatus
-		if err := found.Scan(&n, &status); err != nil {
+		var is named
+		if err := found.Scan(&n, &is.status, &is.title); err != nil {
 			return err
 		}
-		numbers[n] = status
+		numbers[n] = is
 	}
 	for _, c := range rows {
 		for i := range c.Parties {
-			if was := c.Parties[i].Intent; was != nil && was.Status != numbers[was.Number] {
-				now := *was
-				now.Status = numbers[was.Number]
+			was := c.Parties[i].Intent
+			if was == nil {
+				continue
+			}
+			is, now := numbers[was.Number], *was
+			if now.Status = is.status; was.Title != nil { // that of a draft is its person's own
+				now.Title = &is.title
+			}
+			if is.status != "" {
 				c.Parties[i].Intent = &now
 			}
 		}

@@ -26,6 +26,10 @@ export function ago(at: string, now = Date.now()): string {
   return relative.format(whole(seconds / 60), "minute");
 }
 
+/** A sentence of the record with its moments as they are seen from now. It tells the minute: the latest moment of it makes nothing older than it is. */
+export const asSeen = (text: string, now = Date.now()): string =>
+  text.replace(/ at (\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, date: string, time: string) => " " + ago(new Date(Math.min(Date.parse(`${date}T${time}:59Z`), now)).toISOString(), now));
+
 export const exact = (at: string): string => exactFormat.format(new Date(at));
 /** A day, with its year unless that is this one. */
 export function day(at: string | Date): string {

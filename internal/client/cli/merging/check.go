@@ -18,6 +18,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/cli/term"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -108,7 +109,7 @@ func runCheck(ctx context.Context, a *app.Run, args []string, staged bool) error
 	} else {
 		printCheck(a, res, len(paths))
 		for _, cf := range open {
-			fmt.Fprintf(a.Stdout, "  open %s %s: %s\n", cf.Ref, peertext.Name(string(cf.Kind)), peertext.Line(cf.Explanation, 500))
+			fmt.Fprintf(a.Stdout, "  open %s %s: %s\n", cf.Ref, peertext.Name(string(cf.Kind)), team.Why(a.Now(), cf.Explanation, 500))
 		}
 	}
 	if err == nil && res.Decision == wire.Block {

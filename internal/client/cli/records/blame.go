@@ -126,7 +126,11 @@ func (b *blamed) print(a *app.Run, live bool) {
 // printRest lists the work that stands at no line.
 func (b *blamed) printRest(a *app.Run) {
 	for _, m := range b.Work {
-		who := a.Paint(colourOf(m), marks.Person(m.LiveWork)) + " (" + strings.Join(slices.DeleteFunc([]string{marks.Agent(m.LiveWork),
+		whose := marks.Person(m.LiveWork)
+		if m.Own {
+			whose = "your agent"
+		}
+		who := a.Paint(colourOf(m), whose) + " (" + strings.Join(slices.DeleteFunc([]string{marks.Agent(m.LiveWork),
 			marks.Work(m.LiveWork)}, func(s string) bool { return s == "" }), ", ") + ")"
 		switch {
 		case m.Status == "" && m.Claim != nil:

@@ -72,7 +72,7 @@ func printConflict(a *app.Run, cf coord.Conflict) {
 	fmt.Fprintf(a.Stdout, "%s %s %s, %s\n", a.Paint(term.Bold, cf.Ref), Severity(a, cf.Severity), peertext.Name(string(cf.Kind)),
 		peertext.Name(string(cf.Status)))
 	a.Facts([][]string{{"Where", team.Where(cf)}, {"Repo", peertext.Path(cf.Repo.FullName)}})
-	a.Quote(a.Stdout, cf.Explanation)
+	a.Quote(a.Stdout, coord.AsSeen(cf.Explanation, coord.Time(a.Now().UnixMilli())))
 	for _, p := range cf.Parties {
 		intent := ""
 		if p.Intent != nil {
@@ -86,7 +86,7 @@ func printConflict(a *app.Run, cf coord.Conflict) {
 	for _, e := range cf.Evidence {
 		fmt.Fprintf(a.Stdout, "  - %s\n", evidence(e))
 	}
-	if cf.Suggestion.Text != "" {
+	if cf.Suggestion.Text != "" && cf.Status.Live() { // of one that is settled nothing is left to do
 		fmt.Fprintf(a.Stdout, "Next: %s\n", forPerson(cf))
 	}
 	if cf.Status.Live() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 	"github.com/svc-hq/svc/internal/client/cli/term"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -75,7 +76,7 @@ func printDeclared(a *app.Run, did string, out wire.Declared) {
 		fmt.Fprintln(a.Stdout, peertext.Line(note, 300))
 	}
 	for _, cf := range out.Conflicts {
-		fmt.Fprintf(a.Stdout, "%s %s: %s\n", a.Paint(term.Bold, cf.Ref), Severity(a, cf.Severity), peertext.Line(cf.Explanation, 300))
+		fmt.Fprintf(a.Stdout, "%s %s: %s\n", a.Paint(term.Bold, cf.Ref), Severity(a, cf.Severity), team.Why(a.Now(), cf.Explanation, 300))
 	}
 	if out.MoreConflicts > 0 {
 		fmt.Fprintf(a.Stdout, "And %d more that are no worse: svc conflicts\n", out.MoreConflicts)

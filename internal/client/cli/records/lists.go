@@ -122,7 +122,7 @@ var conflictList = listing[coord.Conflict]{"conflict", "/v1/conflicts", "No conf
 	{"KIND", room{0, 1}, func(_ *app.Run, c coord.Conflict) string { return peertext.Name(string(c.Kind)) }},
 	{"STATUS", room{0, 2}, func(_ *app.Run, c coord.Conflict) string { return peertext.Name(string(c.Status)) }},
 	{"REPO", room{10, 3}, func(_ *app.Run, c coord.Conflict) string { return peertext.Path(c.Repo.FullName) }},
-	{"WHY", room{30, 4}, func(_ *app.Run, c coord.Conflict) string { return peertext.Line(c.Explanation, 200) }},
+	{"WHY", room{30, 4}, func(a *app.Run, c coord.Conflict) string { return team.Why(a.Now(), c.Explanation, 200) }},
 }}
 
 var attentionList = listing[coord.AttentionItem]{"need", "/v1/attention", "Nothing waits for you.", []column[coord.AttentionItem]{
@@ -130,9 +130,9 @@ var attentionList = listing[coord.AttentionItem]{"need", "/v1/attention", "Nothi
 		return strings.ReplaceAll(peertext.Name(string(it.Kind)), "_", " ")
 	}},
 	{"SINCE", room{0, 1}, func(a *app.Run, it coord.AttentionItem) string { return a.Ago(it.Since) }},
-	{"WHAT", room{24, 0, 30}, func(_ *app.Run, it coord.AttentionItem) string {
+	{"WHAT", room{24, 0, 30}, func(a *app.Run, it coord.AttentionItem) string {
 		what := peertext.Title(it.Title)
-		if d := peertext.Line(it.Detail, 300); d != "" && d != what {
+		if d := team.Why(a.Now(), it.Detail, 300); d != "" && d != what {
 			what += ": " + d
 		}
 		return what

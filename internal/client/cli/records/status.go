@@ -13,6 +13,7 @@ import (
 	"github.com/svc-hq/svc/internal/client/hook/spool"
 	"github.com/svc-hq/svc/internal/client/login"
 	"github.com/svc-hq/svc/internal/client/remote"
+	"github.com/svc-hq/svc/internal/client/team"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
@@ -237,7 +238,7 @@ func attentionRows(a *app.Run, at *wire.Attention) [][]string {
 	var rows [][]string
 	for _, it := range at.Items {
 		what, repo := peertext.Title(it.Title), ""
-		if d := peertext.Line(it.Detail, 300); d != "" && d != what { // where, and with whom
+		if d := team.Why(a.Now(), it.Detail, 300); d != "" && d != what { // where, and with whom
 			what += ": " + d
 		}
 		if it.Repo != nil {

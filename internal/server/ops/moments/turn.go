@@ -168,7 +168,8 @@ func (h *hook) ending(ctx context.Context, last store.ConflictRow, findings []en
 		return engine.Ending{}, err
 	}
 	holds := row.Holder == h.worker()
-	end := engine.Ending{Ref: row.Ref, Kind: row.Kind, Status: row.Status, Holds: holds, Other: otherSide(row, holds), Order: orderOf(row)}
+	end := engine.Ending{Ref: row.Ref, Kind: row.Kind, Status: row.Status, Holds: holds, Other: otherSide(row, holds), Reader: h.session.User,
+		Order: orderOf(row)}
 	if row.Resolution != nil {
 		end.Resolution = *row.Resolution
 	}
@@ -181,6 +182,9 @@ func (h *hook) ending(ctx context.Context, last store.ConflictRow, findings []en
 		i, err := h.Intent(ctx, h.Who.OrgID, end.Other.Intent.Number)
 		if err != nil {
 			return end, err
+		}
+		if end.Other.Intent.Title = i.Title; i.SessionID != nil {
+			end.Other.Session = *i.SessionID
 		}
 		if !i.Status.Live() {
 			end.Became = i.Status

@@ -56,8 +56,15 @@ func (s *Service) ListConflictsTool(ctx context.Context, who coord.Caller,
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, repo, "")
+		if err != nil {
+			return err
+		}
+		reader, err := s.ActingSession(ctx, tx, who, nil, "")
+		if problem.KindOf(err) == problem.BadRequest { // nobody knows which of several agents reads
+			err = nil
+		}
 		if err == nil {
-			out.Items, err = ConflictsFor(ctx, tx, rows, who, nil)
+			out.Items, err = ConflictsFor(ctx, tx, rows, who, reader)
 		}
 		return err
 	})
@@ -102,7 +109,7 @@ func (s *Service) GetConflict(ctx context.Context, who coord.Caller, in wire.Get
 		c, err := FindConflict(ctx, tx, who, in.Ref)
 		if err == nil {
 			err = tx.PartiesNow(ctx, who.OrgID, []store.ConflictRow{c})
-			out = c.For(SideIn(c, who, nil))
+			out = c.For(readingSide(c, who, nil))
 		}
 		return err
 	})
@@ -190,6 +197,21 @@ func SideIn(row store.ConflictRow, who coord.Caller, sess *store.SessionRow) coo
 	}
 	holder, challenger := row.Stakes()
 	return coord.SideOf(holder, challenger, me, who.IsPerson())
+}
+
+// readingSide is SideIn for what is read: words that say "you" are for the work
+// of who reads them. An agent is told of its person's other agents as of others,
+// and so is who stands behind both sides.
+func readingSide(row store.ConflictRow, who coord.Caller, sess *store.SessionRow) coord.PartyRole {
+	holder, challenger := row.Stakes()
+	if sess != nil {
+		if own := ground.WorkerOf(*sess); own != holder.Worker && own != challenger.Worker {
+			return ""
+		}
+	} else if holder.User == challenger.User && !who.IsPerson() {
+		return ""
+	}
+	return SideIn(row, who, sess)
 }
 
 // spokenSide is SideIn for what is done rather than shown: where a live session

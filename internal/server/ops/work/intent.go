@@ -418,7 +418,7 @@ func ConflictsFor(ctx context.Context, tx *store.Tx, rows []store.ConflictRow, w
 	}
 	out := make([]coord.Conflict, len(rows))
 	for i, r := range rows {
-		out[i] = r.For(SideIn(r, who, sess))
+		out[i] = r.For(readingSide(r, who, sess))
 	}
 	return out, nil
 }
