@@ -63,7 +63,7 @@ var (
 	isOver      = regexp.MustCompile(`(CF-\d+) \((\w+)\) is over`)
 	ownIntent   = regexp.MustCompile(`Your intent: (INT-\d+)  (.*)  \((\w+)\)`)
 	hasClaimed  = regexp.MustCompile(`(?:(INT-\d+) \((?:[^()]|\([^()]*\))*\)|(You)) claimed (\S+) exclusively`)
-	staleLines  = regexp.MustCompile(`^(.*) changed lines? ([\d, and-]+) of (\S+?)(?: since you last saw it|, not committed and not read by you)`)
+	staleLines  = regexp.MustCompile(`^.* changed lines? ([\d, and-]+) of (\S+?)(?: since you last saw it|, not committed and not)`)
 	quotedLine  = regexp.MustCompile(`^(\d+): (.*)$`)
 	addressed   = regexp.MustCompile(`\b(You|you) (and INT|changed|claimed|both)|\byour (edit|work|claim)\b|and you both`)
 	handedOver  = regexp.MustCompile(`[Hh]anded |about  ?(?:Handoff of )?INT-`)
@@ -227,11 +227,11 @@ func (h *truthCheck) stale(line, file string) string {
 		return file
 	}
 	m := staleLines.FindStringSubmatch(line)
-	if m == nil || h.who.agent == nil || !slices.Contains(truthFiles, m[3]) {
+	if m == nil || h.who.agent == nil || !slices.Contains(truthFiles, m[2]) {
 		return ""
 	}
-	now, seen := h.w.lines(h.who.person, m[3]), h.who.agent.memory[m[3]]
-	for _, n := range numbersIn(m[2]) {
+	now, seen := h.w.lines(h.who.person, m[2]), h.who.agent.memory[m[2]]
+	for _, n := range numbersIn(m[1]) {
 		switch {
 		case n > len(now):
 			h.untrue(line, "there is no line %d", n)
@@ -242,9 +242,9 @@ func (h *truthCheck) stale(line, file string) string {
 		}
 	}
 	if strings.Contains(line, "not read by you") && seen != nil {
-		h.untrue(line, "the reader has read %s", m[3])
+		h.untrue(line, "the reader has read %s", m[2])
 	}
-	return m[3]
+	return m[2]
 }
 
 // numbersIn lists the lines that "3-5, 7 and 9" names.

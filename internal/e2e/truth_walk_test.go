@@ -114,7 +114,8 @@ func (w *truthWalk) step() {
 	case n < 8:
 		w.edits(a, file, w.r.IntN(3) == 0)
 	case n < 9:
-		line := pickOne(w.r, []string{"git stash", "git reset --hard", "git checkout -- " + file, "git add -A && git commit -m all", "git clean -fd",
+		line := pickOne(w.r, []string{"git stash", "git reset --hard", "git checkout -- " + file, "git add -A && git commit -m all",
+			"git clean -fd",
 			"sed -i s/start/begin/ " + file, "rm " + file, "git pull", "git stash pop", "git switch -c other"})
 		w.calls++
 		w.hears(a, "PreToolUse", a.hook("PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": fmt.Sprint("c", w.calls),
@@ -187,8 +188,9 @@ func (w *truthWalk) tools(a *teller, file string) {
 
 // truthTools are all tools. The last ones are called in this order at the end:
 // some need what one before left.
-var truthTools = strings.Fields("team_context scope_check who_is_online wait_for intent_declare intent_update conflicts history_search inbox " +
-	"channels channel_read message_send contract_lookup message_ack ask answer conflict_respond intent_handoff intent_adopt intent_close")
+var truthTools = strings.Fields("team_context scope_check who_is_online wait_for intent_declare intent_update conflicts " +
+	"history_search inbox channels channel_read message_send contract_lookup message_ack ask answer " +
+	"conflict_respond intent_handoff intent_adopt intent_close")
 
 func (w *truthWalk) uses(a *teller, name, file string) {
 	w.t.Helper()
@@ -249,7 +251,8 @@ func (w *truthWalk) arguments(a *teller, name, file string) map[string]any {
 	case "history_search":
 		return map[string]any{"q": "Rework " + file}
 	case "message_send":
-		return map[string]any{"to": pickOne(w.r, []string{"user:" + other.email, "channel:team"}), "body": fmt.Sprint("Note no. ", w.calls)}
+		to := pickOne(w.r, []string{"user:" + other.email, "channel:team"})
+		return map[string]any{"to": to, "body": fmt.Sprint("Note no. ", w.calls)}
 	case "message_ack":
 		return map[string]any{"message": w.message}
 	case "channel_read":
@@ -269,8 +272,8 @@ func (w *truthWalk) arguments(a *teller, name, file string) map[string]any {
 // commands has a person look.
 func (w *truthWalk) commands(p *person, file string) { w.looks(p, pickOne(w.r, truthCommands), file) }
 
-var truthCommands = []string{"status", "intents", "intents show INT", "conflicts", "conflicts show CF", "who", "attention", "feed", "messages",
-	"messages threads", "search Rework", "check FILE", "blame FILE", "prompt", "members"}
+var truthCommands = []string{"status", "intents", "intents show INT", "conflicts", "conflicts show CF", "who", "attention", "feed",
+	"messages", "messages threads", "search Rework", "check FILE", "blame FILE", "prompt", "members"}
 
 func (w *truthWalk) looks(p *person, command, file string) {
 	rec := w.record(p)
