@@ -333,8 +333,14 @@ func TestAnOutageIsNotSilent(t *testing.T) {
 // svc runs the client as the person at the clone, and returns all it prints.
 func (c *clone) svc(t *testing.T, args ...string) string {
 	t.Helper()
+	return c.svcIn(t, "", args...)
+}
+
+// svcIn is svc with something to read.
+func (c *clone) svcIn(t *testing.T, in string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command("svc", args...)
-	cmd.Dir, cmd.Env = c.dir, c.env
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, strings.NewReader(in)
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }

@@ -33,8 +33,9 @@ type editor struct {
 	marks   map[string][]lspMark
 	told    map[string]int // notifications by method
 	answers map[string]json.RawMessage
-	shown   []string // what window/showMessage said
-	asked   []string // what the server asked of the editor
+	shown   []string         // what window/showMessage said
+	asked   []string         // what the server asked of the editor
+	waiting []map[string]any // what svc/attention last said
 }
 
 type lspMark struct {
@@ -106,6 +107,10 @@ func (e *editor) listen(out *bufio.Reader) {
 			var p struct{ Message string }
 			_ = json.Unmarshal(m.Params, &p)
 			e.shown = append(e.shown, p.Message)
+		case m.Method == "svc/attention":
+			var p struct{ Items []map[string]any }
+			_ = json.Unmarshal(m.Params, &p)
+			e.waiting = p.Items
 		case m.Method != "" && m.ID != nil:
 			e.asked = append(e.asked, m.Method+" "+string(m.Params))
 		case m.Method == "" && m.Error != nil:

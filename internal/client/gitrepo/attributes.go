@@ -28,9 +28,11 @@ var harmlessAttributes = map[string]bool{
 
 // plain reports whether git compares a file's content byte by byte.
 func (a *attributes) plain(p string, content []byte) bool {
-	if bytes.IndexByte(content, '\r') >= 0 { // line ends may be converted
-		return false
-	}
+	return bytes.IndexByte(content, '\r') < 0 && a.harmless(p) // otherwise line ends may be converted
+}
+
+// harmless reports whether git compares a file's bytes but for its line ends.
+func (a *attributes) harmless(p string) bool {
 	if !a.allow(a.info, p) {
 		return false
 	}

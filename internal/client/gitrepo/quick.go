@@ -94,6 +94,25 @@ type Draft struct {
 // Drafts compares contents that files are about to get with the base and with
 // what is on disk. Files of which git would not compare the bytes are left out.
 func Drafts(ctx context.Context, root, base string, contents map[string][]byte) ([]Draft, error) {
+	return drafts(ctx, root, base, contents, false)
+}
+
+// Unsaved is Drafts of what is typed in an editor, whose lines may end as its
+// system ends them.
+func Unsaved(ctx context.Context, root, base string, contents map[string][]byte) ([]Draft, error) {
+	return drafts(ctx, root, base, contents, true)
+}
+
+// AsStored returns a text of the working copy with the line ends that git stores
+// beside a version: its own, unless the version has others.
+func AsStored(text, version []byte) []byte {
+	if bytes.IndexByte(text, '\r') < 0 || bytes.Contains(version, []byte("\r\n")) {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+}
+
+func drafts(ctx context.Context, root, base string, contents map[string][]byte, typed bool) ([]Draft, error) {
 	q, err := newQuick(ctx, root, base)
 	if err != nil {
 		return nil, err
@@ -103,10 +122,11 @@ func Drafts(ctx context.Context, root, base string, contents map[string][]byte) 
 	var pairs [][2][]byte
 	for p, content := range contents {
 		entry, err := q.store.Entry(base, p)
-		if err != nil || !q.attrs.plain(p, content) || diff.IsBinary(content) || len(content) > maxQuick {
+		same := q.attrs.plain(p, content) || typed && q.attrs.harmless(p)
+		if err != nil || !same || diff.IsBinary(content) || len(content) > maxQuick {
 			continue
 		}
-		d := Draft{Path: p, NewBlob: q.store.BlobID(content)}
+		d := Draft{Path: p}
 		var old []byte
 		if entry != nil {
 			kind, data, err := q.store.Read(entry.ID, maxQuick)
@@ -115,8 +135,15 @@ func Drafts(ctx context.Context, root, base string, contents map[string][]byte) 
 			}
 			old, d.BaseBlob = data, entry.ID
 		}
+		if typed {
+			content = AsStored(content, old)
+		}
+		d.NewBlob = q.store.BlobID(content)
 		now, err := plain.ReadHere(filepath.Join(root, filepath.FromSlash(p)), maxQuick)
 		if err == nil {
+			if typed {
+				now = AsStored(now, old)
+			}
 			d.NowBlob = q.store.BlobID(now)
 		}
 		out = append(out, d)

@@ -123,7 +123,7 @@ func (t *Typist) facts(ctx context.Context, base string, unsaved map[string][]by
 	if len(unsaved) > maxTyped || size > maxTypedSize {
 		return nil, ErrTooMuch
 	}
-	drafts, err := gitrepo.Drafts(ctx, t.at.Root, base, unsaved)
+	drafts, err := gitrepo.Unsaved(ctx, t.at.Root, base, unsaved)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/svc-hq/svc/internal/client/marks"
@@ -22,7 +23,7 @@ const (
 	cmdAck     = "svc.ack"     // uri, CF-n
 	cmdMessage = "svc.message" // uri, to, words
 	cmdAsk     = "svc.ask"     // uri, to, words
-	cmdAnswer  = "svc.answer"  // root, id of the question, words
+	cmdAnswer  = "svc.answer"  // root, ref of what waits (a question, or thread:id), words
 	cmdWait    = "svc.wait"    // uri, session, who
 	cmdClaim   = "svc.claim"   // uri, definition or ""
 )
@@ -145,17 +146,23 @@ func (s *Server) execute(params json.RawMessage) (any, func(context.Context) (an
 
 // run does what asks the server.
 func (r *repo) run(ctx context.Context, name, path string, args []string) (any, error) {
+	post := func(in any, path ...string) error {
+		return r.Client.Send(ctx, "POST", "/v1/"+strings.Join(path, "/"), in, nil)
+	}
+	about := url.PathEscape(args[0])
 	switch name {
 	case cmdAck:
-		in := wire.ActOnConflict{Action: coord.ActionAck}
-		return args[0] + ": they know that you have seen it.", r.Client.Send(ctx, "POST", "/v1/conflicts/"+args[0]+"/actions", in, nil)
+		return args[0] + ": they know that you have seen it.", post(map[string]any{"action": coord.ActionAck}, "conflicts", about, "actions")
 	case cmdMessage:
 		_, err := r.Client.SendMessage(ctx, args[0], args[1])
 		return "Sent.", err
 	case cmdAsk:
-		return "Asked.", r.Client.Send(ctx, "POST", "/v1/questions", wire.Ask{To: args[0], Question: args[1], Repo: &r.Repo}, nil)
+		return "Asked.", post(wire.Ask{To: args[0], Question: args[1], Repo: &r.Repo}, "questions")
 	case cmdAnswer:
-		return "Answered.", r.Client.Send(ctx, "POST", "/v1/questions/"+args[0]+"/answers", wire.AnswerQuestion{Answer: args[1]}, nil)
+		if thread, ok := strings.CutPrefix(args[0], "thread:"); ok {
+			return "Sent.", post(map[string]any{"body": args[1]}, "conversations", url.PathEscape(thread), "messages")
+		}
+		return "Answered.", post(map[string]any{"answer": args[1]}, "questions", about, "answers")
 	case cmdClaim:
 		in := wire.DeclareIntent{Title: "Editing " + path, Mode: coord.Shared, Repo: &r.Repo, Scope: &coord.ScopeSet{Paths: []string{path},
 			Symbols: []string{}, Contracts: []string{}}}
@@ -184,29 +191,5 @@ func (s *Server) page(r *repo, path string) (any, func(context.Context) (any, er
 		}
 		s.tell(messageInfo, address)
 		return address, nil
-	}, nil
-}
-
-// work tells an editor's side view who is at work in the open repositories.
-func (s *Server) work(json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var all []*repo
-	for _, r := range s.repos {
-		if r != nil {
-			all = append(all, r)
-		}
-	}
-	return nil, func(ctx context.Context) (any, error) {
-		out := []map[string]any{}
-		for _, r := range all {
-			sessions, err := r.Client.LiveSessions(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, se := range sessions {
-				out = append(out, map[string]any{"root": r.root, "repo": se.Repo.FullName, "person": se.User, "tool": se.Tool, "intent": se.Intent,
-					"file": se.File, "state": se.State, "words": se.StatusText, "session": se.ID})
-			}
-		}
-		return out, nil
 	}, nil
 }

@@ -31,6 +31,8 @@ type repo struct {
 	onDisk  []string // saved, and not told yet
 	heeding bool     // what waits for the person is to be asked for
 	heeded  string   // what the editor was last told of that
+
+	stirring bool // the editor is to hear that other work is live
 }
 
 const (
@@ -43,33 +45,40 @@ const (
 	gather = 50 * time.Millisecond
 )
 
-// followed are the events after which something else may be live in a file, or
-// wait for the person.
+// followed are the events of a repository after which something else may be live
+// in a file.
 var followed = []coord.EventType{
-	coord.EventChangeRecorded, coord.EventContractChanged, coord.EventSessionEnded, coord.EventSessionTurn,
+	coord.EventChangeRecorded, coord.EventContractChanged, coord.EventSessionStarted, coord.EventSessionEnded, coord.EventSessionTurn,
 	coord.EventIntentDrafted, coord.EventIntentDeclared, coord.EventIntentUpdated, coord.EventIntentHandedOff, coord.EventIntentAdopted,
 	coord.EventIntentClosed, coord.EventIntentExpired, coord.EventIntentReleased,
+}
+
+// waited are those after which something else may wait for the person; what
+// people write is about no repository.
+var waited = []coord.EventType{
 	coord.EventConflictDetected, coord.EventConflictOverrideRequested, coord.EventQuestionAsked, coord.EventMessageSent,
+	coord.EventIntentHandedOff,
 }
 
 // follow hears of what happens until the editor leaves.
 func (r *repo) follow(s *Server) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	r.cancel = cancel
-	types := make([]string, len(followed))
-	for i, t := range followed {
-		types[i] = string(t)
-	}
-	go func() {
-		feed := remote.Feed{Types: types, Repos: []string{r.Repo}, Up: func() { s.later(func() { r.wantAll(s); r.heed(s) }) }}
+	hear := func(types []coord.EventType, repos []string, up func(), hear func(coord.Event)) {
+		feed := remote.Feed{Repos: repos, Up: func() { s.later(up) }}
+		for _, t := range types {
+			feed.Types = append(feed.Types, string(t))
+		}
 		err := r.Client.Follow(ctx, feed, func(e coord.Event) error {
-			s.later(func() { r.hear(s, e) })
+			s.later(func() { hear(e) })
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
 			s.Log(err)
 		}
-	}()
+	}
+	go hear(followed, []string{r.Repo}, func() { r.wantAll(s); r.stir(s) }, func(e coord.Event) { r.hear(s, e) })
+	go hear(waited, nil, func() { r.heed(s) }, func(coord.Event) { r.heed(s) })
 }
 
 func (r *repo) stop() { r.cancel() }
@@ -77,9 +86,10 @@ func (r *repo) stop() { r.cancel() }
 // hear takes in an event. An edit concerns the files that it names, and no
 // other; what becomes of an intent or a session may concern each.
 func (r *repo) hear(s *Server, e coord.Event) {
+	r.stir(s)
 	switch e.Type {
-	case coord.EventQuestionAsked, coord.EventMessageSent, coord.EventConflictOverrideRequested, coord.EventConflictDetected,
-		coord.EventSessionTurn:
+	case coord.EventSessionStarted: // in no file yet
+	case coord.EventSessionTurn: // it concerns the person, if anybody
 		r.heed(s)
 	case coord.EventChangeRecorded:
 		paths, _ := e.Payload["paths"].([]any)

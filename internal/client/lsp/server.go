@@ -57,6 +57,7 @@ type Server struct {
 	client   initializeParams
 	repos    map[string]*repo // by root; nil ones are shared with nobody
 	docs     map[string]*document
+	watched  bool // the editor shows who is at work in its repositories
 	exit     bool
 	clean    bool // it was asked to shut down
 }

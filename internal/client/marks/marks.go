@@ -114,7 +114,7 @@ func (r *Repo) wayTo(ctx context.Context, version string, text []byte) (*way, er
 	if !ok {
 		return nil, nil
 	}
-	found, err := gitrepo.Compare(ctx, before, text)
+	found, err := gitrepo.Compare(ctx, before, gitrepo.AsStored(text, before))
 	if errors.Is(err, odb.ErrMissing) {
 		return nil, nil
 	}

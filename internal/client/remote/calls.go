@@ -338,6 +338,16 @@ func (c *Client) LiveIntents(ctx context.Context) ([]coord.Intent, error) {
 	return allOf[coord.Intent](ctx, c, "/v1/intents", Filter{Status: "live", Limit: 200})
 }
 
+// LiveIn returns every session and intent of a repository that has not ended.
+func (c *Client) LiveIn(ctx context.Context, repo string) (sessions []coord.Session, intents []coord.Intent, err error) {
+	f := Filter{Repo: repo, Status: "live", Limit: 200}
+	if sessions, err = allOf[coord.Session](ctx, c, "/v1/sessions", f); err != nil {
+		return nil, nil, err
+	}
+	intents, err = allOf[coord.Intent](ctx, c, "/v1/intents", f)
+	return sessions, intents, err
+}
+
 // LiveConflicts returns every conflict that has not ended.
 func (c *Client) LiveConflicts(ctx context.Context) ([]coord.Conflict, error) {
 	return allOf[coord.Conflict](ctx, c, "/v1/conflicts", Filter{Status: "live", Limit: 200})
