@@ -11,6 +11,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
@@ -132,10 +133,15 @@ func world(args []string, reader func() Reader) hook.Env {
 			if err != nil {
 				return nil, err
 			}
-			if a, ok := lines.Alone(deltas); ok {
-				return a, nil
+			a, ok := lines.Alone(deltas)
+			if !ok {
+				a, err = reader()(ctx, root, base, paths, along, private, deltas)
 			}
-			return reader()(ctx, root, base, paths, along, private, deltas)
+			repo, found := gitrepo.At(root)
+			if cache, no := os.UserCacheDir(); found && err == nil && no == nil {
+				lines.Former(ctx, repo, base, filepath.Join(cache, "svc", "moved"), a)
+			}
+			return a, err
 		},
 		Unindexed: startIndex, MergeCheck: startMergeCheck, WatchTree: startWatchTree,
 	}

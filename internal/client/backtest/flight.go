@@ -79,6 +79,7 @@ func (r *replayer) replayFlight(c Case, truth []gitrepo.Merge) Outcome {
 		return o
 	}
 	for i := range sides {
+		lines.FormerNow(r.ctx, r.repo, c.Own[i], sides[i])
 		o.Sides = append(o.Sides, Side{Files: len(sides[i].Files)})
 	}
 	ix := indexOf(&c, sides)

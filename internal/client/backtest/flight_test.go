@@ -42,6 +42,38 @@ func TestFlightsFromDifferentBases(t *testing.T) {
 	}
 }
 
+// The default branch moves a folder between two bases. Who started before is met
+// by who started after, in the same lines and no others.
+func TestFlightsAcrossAMovedFolder(t *testing.T) {
+	m := newMaker()
+	one, two := numbered(60, nil), numbered(50, map[int]string{2: "another\n", 9: "file\n"})
+	old := m.commit("start", files{"old/a.txt": one, "old/b.txt": two})
+	m.clock += 30 * 86400
+	added := "new 1\nline 1\n"
+	now := m.commit("move", files{"old/a.txt": "", "old/b.txt": "", "new/a.txt": numbered(60, map[int]string{1: added}), "new/b.txt": two}, old)
+	with := func(line int, text string) files {
+		return files{"new/a.txt": numbered(60, map[int]string{1: added, line: text})}
+	}
+	first := m.commit("first, begun", files{"old/a.txt": numbered(60, map[int]string{30: "one\n"}), "old/b.txt": two + "one\n"}, old)
+	second := m.commit("second, begun", with(30, "two\n"), now)
+	third := m.commit("third, begun", with(40, "three\n"), now)
+	m.ref("refs/pull/1/head", m.commit("first, done", files{"b.txt": "1\n"}, first))
+	m.ref("refs/pull/2/head", m.commit("second, done", files{"new/b.txt": two + "two\n"}, second)) // its base has the same blob
+	m.ref("refs/pull/3/head", m.commit("third, done", files{"d.txt": "3\n"}, third))
+	r := run(t, m.build(t, now), backtest.Options{Flights: true, NoMerges: true})
+	got := map[string]string{}
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		got[strings.Join(o.Names, " ")] = told(o) + o.Failed
+	}
+	want := map[string]string{"refs/pull/1/head refs/pull/2/head": "new/a.txt caught, new/b.txt caught", "refs/pull/1/head refs/pull/3/head": "quiet"}
+	for names, is := range want {
+		if got[names] != is {
+			t.Errorf("%s: %q, want %q", names, got[names], is)
+		}
+	}
+}
+
 // Where histories cross, what both sides have already is no change of either.
 func TestCrossedHistoriesShareWhatBothHave(t *testing.T) {
 	m := newMaker()

@@ -40,6 +40,7 @@ func (FileStatus) Enum() []string {
 type FileFacts struct {
 	Path       string          `json:"path" minLength:"1" maxLength:"1024"`
 	OldPath    *string         `json:"old_path" maxLength:"1024" doc:"The path it was renamed from"`
+	Former     []string        `json:"former,omitempty" maxItems:"5" itemMinLength:"1" itemMaxLength:"1024" doc:"Names that the file had on the default branch before the base, in the last year: who started earlier knows it by one of them"`
 	Status     FileStatus      `json:"status"`
 	Language   string          `json:"language" maxLength:"40"`
 	Parsed     bool            `json:"parsed"`

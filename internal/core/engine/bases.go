@@ -70,25 +70,23 @@ func WantedMaps(ix *Index, workerID string) []WantedMap {
 			continue
 		}
 		path, filed := basePath(&c.Facts), ix.changes[at].entries
-		here := filed[0] // as addPaths files it
-		if path != c.Facts.Path {
-			here = filed[1]
+		for _, here := range filed[:len(basePaths(&c.Facts))] { // as addPaths files it
+			g.repo.tree.Beside(here, func(e *entry) {
+				if e.Kind == changeEntry && e.Owner == at {
+					return
+				}
+				theirs, other := g.theirs(g.repo, e)
+				if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
+					return
+				}
+				f := &theirs.change.Facts
+				if !movable(f) || !sameFile(&c.Facts, f) || *f.BaseBlob == *c.Facts.BaseBlob ||
+					ix.HasLineMap(c.RepoID, *c.Facts.BaseBlob, *f.BaseBlob) || g.repo.rules.Ignored(c.Facts.Path) {
+					return
+				}
+				out = append(out, WantedMap{path, *c.Facts.BaseBlob, *f.BaseBlob})
+			})
 		}
-		g.repo.tree.Beside(here, func(e *entry) {
-			if e.Kind == changeEntry && e.Owner == at {
-				return
-			}
-			theirs, other := g.theirs(g.repo, e)
-			if other == nil || theirs.change == nil || theirs.change.Copy == c.Copy {
-				return
-			}
-			f := &theirs.change.Facts
-			if !movable(f) || basePath(f) != path || *f.BaseBlob == *c.Facts.BaseBlob || ix.HasLineMap(c.RepoID, *c.Facts.BaseBlob, *f.BaseBlob) ||
-				g.repo.rules.Ignored(c.Facts.Path) {
-				return
-			}
-			out = append(out, WantedMap{path, *c.Facts.BaseBlob, *f.BaseBlob})
-		})
 	}
 	slices.SortFunc(out, func(a, b WantedMap) int {
 		return strings.Compare(a.Path+"\x00"+a.Ours+" "+a.Theirs, b.Path+"\x00"+b.Ours+" "+b.Theirs)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,16 +28,18 @@ func TestDifferentBasesAgreeWithGit(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		distinct bool
-		off      int // of 1,000 files may be told otherwise: alignments of repeated lines are not unique
+		moves    bool // the default branch moves every second file to another folder with each version
+		off      int  // of 1,000 files may be told otherwise: alignments of repeated lines are not unique
 	}{
-		{"distinct lines", true, 0},
-		{"repeated lines", false, 15},
+		{"distinct lines", true, false, 0},
+		{"distinct lines, files move", true, true, 0},
+		{"repeated lines", false, false, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 5))
 			files, conflicts, drift, wrong := 0, 0, 0, 0
 			for range rounds(10) {
-				h := newHistory(t, git, r, 60, tt.distinct)
+				h := newHistory(t, git, r, 60, tt.distinct, tt.moves)
 				stopped, drifted := h.conflicts("a", "b"), h.conflicts("a", h.bases[1])
 				for path := range h.conflicts("b", h.bases[0]) {
 					drifted[path] = true
@@ -77,20 +80,40 @@ type history struct {
 	git, dir string
 	bases    [2]string // the commits that the heads left from
 	files    map[string]bool
+	moves    bool
 }
 
-func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct bool) *history {
-	h := &history{t: t, git: git, dir: t.TempDir(), files: map[string]bool{}}
+// name is what the default branch calls a file in a version of it.
+func (h *history) name(file string, version string) string {
+	if h.moves && strings.TrimLeft(file, "f")[0]%2 == 0 {
+		return "in-" + version + "/" + file
+	}
+	return file
+}
+
+// former are the names that a file had in earlier versions, the latest first.
+func (h *history) former(file, version string) (out []string) {
+	for v := int(version[1]-'0') - 1; v >= 0; v-- {
+		if name := h.name(file, fmt.Sprint("v", v)); name != h.name(file, version) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct, moves bool) *history {
+	h := &history{t: t, git: git, dir: t.TempDir(), files: map[string]bool{}, moves: moves}
 	h.run("", "init", "-q", "--bare", ".")
 	var in bytes.Buffer
-	commit := func(ref, from string, texts map[string][]string) {
+	commit := func(ref, from, version string, texts map[string][]string) {
 		fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter x <x@x> 0 +0000\ndata 1\nx\n", ref)
 		if from != "" {
 			fmt.Fprintf(&in, "from refs/heads/%s\n", from)
 		}
-		for path, lines := range texts {
+		fmt.Fprintln(&in, "deleteall")
+		for file, lines := range texts {
 			content := strings.Join(lines, "\n") + "\n"
-			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
+			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", h.name(file, version), len(content), content)
 		}
 	}
 	const versions = 4
@@ -119,7 +142,7 @@ func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct bool) *h
 		if v > 0 {
 			from = fmt.Sprint("v", v-1)
 		}
-		commit(fmt.Sprint("v", v), from, main[v])
+		commit(fmt.Sprint("v", v), from, fmt.Sprint("v", v), main[v])
 	}
 	x := r.IntN(versions - 1)
 	at := [2]int{x, x + 1 + r.IntN(versions-1-x)}
@@ -139,7 +162,7 @@ func newHistory(t *testing.T, git string, r *rand.Rand, n int, distinct bool) *h
 			texts[path] = lines
 		}
 		h.bases[i] = fmt.Sprint("v", at[i])
-		commit(name, h.bases[i], texts)
+		commit(name, h.bases[i], h.bases[i], texts)
 	}
 	h.run(in.String(), "fast-import", "--quiet")
 	return h
@@ -178,7 +201,7 @@ func (h *history) conflicts(a, b string) map[string]bool {
 	out := map[string]bool{}
 	for i, path := range strings.Split(h.run("", "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", a, b), "\x00") {
 		if i > 0 && path != "" {
-			out[path] = true
+			out[filepath.Base(path)] = true
 		}
 	}
 	return out
@@ -210,13 +233,13 @@ func (h *history) diff(a, b string) map[string]*differs {
 		text.Reset()
 		was.Reset()
 	}
-	args := []string{"diff", "-U0", "--full-index", "--no-renames", "--no-indent-heuristic", "--diff-algorithm=histogram", a, b}
+	args := []string{"diff", "-U0", "--full-index", "--find-renames", "--no-indent-heuristic", "--diff-algorithm=histogram", a, b}
 	for line := range strings.Lines(h.run("", args...)) {
 		switch {
 		case strings.HasPrefix(line, "diff --git"):
 			seal()
 			d = &differs{}
-			out[anyFile.FindStringSubmatch(line)[1]] = d
+			out[filepath.Base(anyFile.FindStringSubmatch(line)[1])] = d
 		case strings.HasPrefix(line, "index "):
 			m := anyIndex.FindStringSubmatch(line)
 			d.base, d.now = m[1], m[2]
@@ -260,10 +283,10 @@ func (h *history) judged(path string, ours, theirs, between *differs) bool {
 		ix.PutWorker(&engine.Worker{ID: id, Repo: repoName("shop"), Since: coord.Time(i)})
 		if d != nil {
 			ix.PutChange(&engine.Change{RepoID: "shop", Copy: id, By: []engine.Touch{{Worker: id, At: 1}}, Facts: coord.FileFacts{
-				Path: path, Status: coord.FileModified, BaseBlob: &d.base, NewBlob: &d.now, Hunks: d.hunks}})
+				Path: h.name(path, h.bases[i]), Former: h.former(path, h.bases[i]), Status: coord.FileModified, BaseBlob: &d.base, NewBlob: &d.now, Hunks: d.hunks}})
 		}
 	}
-	if between != nil {
+	if between != nil && between.base != "" {
 		ix.PutLineMap("shop", coord.LineMap{From: between.base, To: between.now, Shifts: between.shifts})
 	}
 	if missing := engine.WantedMaps(ix, "a"); len(missing) > 0 {

@@ -26,9 +26,12 @@ type lineRegion struct{ a, b coord.Hunk }
 func compare(m lineMaps, a, b *coord.FileFacts) (verdict, bool) {
 	baseA, baseB := basePath(a), basePath(b)
 	switch {
-	case baseA != "" && baseA == baseB:
+	case baseA != "" && baseB != "" && sameFile(a, b):
 		v := compareBase(m, a, b)
 		v.path = baseA
+		if slices.Contains(b.Former, baseA) { // by the name that it has now
+			v.path = baseB
+		}
 		return v, true
 	case newPath(a) != "" && newPath(a) == newPath(b):
 		// One name for two files: neither side knows the other's as its base.
@@ -254,12 +257,20 @@ func newPath(f *coord.FileFacts) string {
 	return f.Path
 }
 
+// sameFile reports whether two changes are of one file of the default branch,
+// which may have moved it between the two bases.
+func sameFile(a, b *coord.FileFacts) bool {
+	baseA, baseB := basePath(a), basePath(b)
+	return baseA == baseB || slices.Contains(b.Former, baseA) || slices.Contains(a.Former, baseB)
+}
+
 // basePaths returns the names that a change concerns.
 func basePaths(f *coord.FileFacts) []string {
+	out := []string{f.Path}
 	if f.OldPath != nil && *f.OldPath != f.Path {
-		return []string{f.Path, *f.OldPath}
+		out = append(out, *f.OldPath)
 	}
-	return []string{f.Path}
+	return append(out, f.Former...)
 }
 
 func isNew(f *coord.FileFacts) bool {

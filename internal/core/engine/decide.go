@@ -125,7 +125,7 @@ func (d *decider) path(path string) {
 		switch e.Kind {
 		case claimEntry, patternEntry:
 			d.claimed(path, e)
-		case changeEntry, oldPathEntry:
+		case changeEntry, oldPathEntry, formerEntry:
 			d.changedBy(path, own, e)
 		}
 	})

@@ -17,6 +17,7 @@ const (
 	patternEntry   = filing.Pattern
 	changeEntry    = filing.Change
 	oldPathEntry   = filing.OldPath
+	formerEntry    = filing.Former
 	symbolEntry    = filing.Symbol
 	contractEntry  = filing.Contract
 	referenceEntry = filing.Reference
@@ -29,6 +30,9 @@ func addPaths(t *filing.Tree, c *Change, at uint32) []uint32 {
 	ids := []uint32{t.AddPath(f.Path, entry{Owner: at, Kind: changeEntry})}
 	if f.OldPath != nil && *f.OldPath != f.Path {
 		ids = append(ids, t.AddPath(*f.OldPath, entry{Owner: at, Kind: oldPathEntry}))
+	}
+	for _, p := range f.Former {
+		ids = append(ids, t.AddPath(p, entry{Owner: at, Kind: formerEntry}))
 	}
 	return ids
 }

@@ -134,8 +134,8 @@ func (g *gatherer) pathClaim(ours item) {
 		return
 	}
 	visit := func(e *entry, inFile bool) {
-		if inFile && e.Kind != claimEntry {
-			return // the change of the file itself has been met
+		if inFile && e.Kind != claimEntry || e.Kind == formerEntry {
+			return // the change of the file itself has been met, or is of a file that is elsewhere today
 		}
 		if theirs, w := g.theirs(g.repo, e); w != nil {
 			g.add(pathHit, ours, theirs, w)
@@ -267,6 +267,7 @@ func (g *gatherer) collect(c *Change) {
 	if f.OldPath != nil && *f.OldPath != f.Path {
 		g.changedPath(ours, *f.OldPath)
 	}
+	g.formerly(ours)
 	if isNew(f) {
 		g.folders(ours)
 	}
@@ -303,6 +304,20 @@ func (g *gatherer) atChangedPath(ours item, e *entry) {
 		g.add(pathHit, ours, theirs, w)
 	case ours.change != nil && theirs.change.Copy != ours.change.Copy:
 		g.add(fileHit, ours, theirs, w)
+	}
+}
+
+// formerly finds changes of the same file by those who started before the
+// default branch moved it, or after. Claims there are on what is there today.
+func (g *gatherer) formerly(ours item) {
+	for _, p := range ours.change.Facts.Former {
+		if at := g.repo.tree.FindPath(p); at != 0 {
+			g.repo.tree.At(at, func(e *entry) {
+				if e.Kind == changeEntry || e.Kind == oldPathEntry {
+					g.atChangedPath(ours, e)
+				}
+			})
+		}
 	}
 }
 

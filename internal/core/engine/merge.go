@@ -103,7 +103,7 @@ func keptFrom(ix *Index, w *Worker, m Merging) (out []keptOut) {
 // changedSince reports whether a worker changed a file after a moment.
 func changedSince(ix *Index, w *Worker, path string, since coord.Time) bool {
 	for _, c := range ix.Changes(w.ID) {
-		if c.Facts.Path != path && (c.Facts.OldPath == nil || *c.Facts.OldPath != path) {
+		if !slices.Contains(basePaths(&c.Facts), path) {
 			continue
 		}
 		if slices.ContainsFunc(c.By, func(t Touch) bool { return t.Worker == w.ID && t.At > since }) {

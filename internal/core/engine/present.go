@@ -35,7 +35,7 @@ func Present(ix *Index, repoID, path, base string) []*Presence {
 	}
 	visit := func(e *entry) {
 		switch e.Kind {
-		case changeEntry, oldPathEntry:
+		case changeEntry, oldPathEntry, formerEntry:
 			c := ix.changes[e.Owner].c
 			if w := ix.Worker(ix.ownerID(c)); w != nil {
 				if p := at(w); p.Change == nil || touchedAt(c, w.ID) > p.At {

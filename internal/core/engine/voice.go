@@ -256,7 +256,11 @@ func (v *voice) what() string {
 	if e == nil {
 		return place(v.f.Place)
 	}
-	text := place(v.f.Place) + " " + rangeText(e.Lines)
+	text := place(v.f.Place)
+	if v.twoNames() {
+		text = place(*e.Path)
+	}
+	text += " " + rangeText(e.Lines)
 	if e.Symbol != nil {
 		text = code(shortName(*e.Symbol)) + " in " + text
 	}
@@ -264,10 +268,20 @@ func (v *voice) what() string {
 }
 
 func (v *voice) where() string {
-	if e := v.evidence(coord.Challenger); e != nil && e.Lines != nil {
-		return rangeText(e.Lines)
+	e := v.evidence(coord.Challenger)
+	switch {
+	case e == nil || e.Lines == nil:
+		return "the same lines"
+	case v.twoNames():
+		return place(*e.Path) + " " + rangeText(e.Lines)
 	}
-	return "the same lines"
+	return rangeText(e.Lines)
+}
+
+// twoNames reports whether the two sides know the file by different names.
+func (v *voice) twoNames() bool {
+	a, b := v.evidence(coord.Holder), v.evidence(coord.Challenger)
+	return a != nil && b != nil && a.Path != nil && b.Path != nil && *a.Path != *b.Path
 }
 
 func (v *voice) symbols() string {

@@ -77,6 +77,7 @@ const (
 	Pattern                   // the same, for one alternative of a glob
 	Change                    // owner is a change
 	OldPath                   // a change that renamed the file away from here
+	Former                    // a change of a file that the default branch had here before
 	Symbol                    // a changed definition: sub is the symbol
 	Contract                  // a changed or used contract: sub is the contract
 	Reference                 // a new use: sub is the reference

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/problem"
@@ -39,6 +40,10 @@ func (e *hookEvent) canonicalPaths() error {
 			if f.OldPath != nil {
 				clean(f.OldPath, "analysis.files[%d].old_path", i)
 			}
+			f.Former = slices.DeleteFunc(f.Former, func(p string) bool { // history has had stranger names
+				canonical, err := scope.CleanPath(p)
+				return err != nil || canonical != p || p == f.Path
+			})
 		}
 	}
 	for i := range e.Pending {
