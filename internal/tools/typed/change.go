@@ -23,7 +23,7 @@ func (d *draw) beside(b string) error {
 	if err != nil {
 		return nil // the first
 	}
-	words, err := d.added(base, b)
+	words, err := d.added(base, b, "*.go")
 	if err != nil || len(words) == 0 {
 		return err
 	}
@@ -79,15 +79,20 @@ func (d *draw) judge(base, b string, was *checked, o types.Object) error {
 	if faults := d.checker.check(merged).faults; len(faults) > 0 {
 		p.breaks, p.why = true, faults[0]
 	}
-	if p.breaks && d.have(true) < d.breaks || !p.breaks && d.have(false) < d.fits {
-		d.pairs = append(d.pairs, p)
-	}
+	d.take(p)
 	return nil
 }
 
+// take keeps a pair, as long as there are not enough of its kind.
+func (d *draw) take(p pair) {
+	if p.breaks && d.have(true) < d.breaks || !p.breaks && d.have(false) < d.fits {
+		d.pairs = append(d.pairs, p)
+	}
+}
+
 // added are the words of the lines that a commit adds.
-func (d *draw) added(base, b string) (map[string]bool, error) {
-	diff, err := d.git("", "diff", "-U0", base, b, "--", "*.go")
+func (d *draw) added(base, b, files string) (map[string]bool, error) {
+	diff, err := d.git("", "diff", "-U0", base, b, "--", files)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Typed measures how many breaks are told in a Go repository, against Go's own
-// type checker. It takes commits of the history as they are (B), and beside each
+// Typed measures how many breaks are told in a repository, against its
+// language's own checker. It takes commits of the history as they are (B), and beside each
 // changes a definition of its parent that goes by a word which B's new lines
 // have (A): renames it, gives it a parameter or an interface a method, with every
 // use in that tree adapted. Which of the definitions of that name is drawn, and
@@ -7,13 +7,18 @@
 // merged tree does not, it is a break. All are judged before svc looks at any.
 //
 //	go run ./internal/tools/typed [-seed N] [-breaks N] [-fits N] [-rows FILE] MIRROR
+//	go run ./internal/tools/typed -lang typescript -tools FOLDER [...] MIRROR
 //
-// The repository must need no other modules: the checker runs in this process,
-// and nothing of the repository does.
+// Go's checker runs in this process, and the repository must need no other
+// modules. For other languages (-lang) a language server finds what a name means
+// and the checker looks at the whole tree: FOLDER is where npm installed both
+// (typescript and typescript-language-server; pyright), C takes clangd and cc of
+// the system. With -check the checkers of merge_check look at every pair that the
+// facts relate, too. Nothing of the repository runs, but for what its settings
+// make its checker run.
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -22,9 +27,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/svc-hq/svc/internal/client/backtest"
-	"github.com/svc-hq/svc/internal/client/gitrepo"
-	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 func main() {
@@ -32,13 +34,16 @@ func main() {
 	breaks := flag.Int("breaks", 30, "breaks to draw")
 	fits := flag.Int("fits", 60, "pairs that fit to draw")
 	rows := flag.String("rows", "", "write the judged rows to this file, before svc is asked")
+	lang := flag.String("lang", "go", "go, typescript, python or c")
+	tools := flag.String("tools", ".", "folder with node_modules, for the server and the checker")
+	check := flag.Bool("check", false, "have the checkers of merge_check look, too")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, checker: newChecker()}
-	if err := d.run(*rows); err != nil {
+	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, tools: *tools, checks: *check}
+	if err := d.run(*lang, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, "typed:", err)
 		os.Exit(1)
 	}
@@ -59,10 +64,12 @@ type draw struct {
 	chance       *rand.Rand
 	breaks, fits int
 	checker      *checker
+	tools        string
+	checks       bool
 	pairs        []pair
 }
 
-func (d *draw) run(rows string) error {
+func (d *draw) run(lang, rows string) error {
 	var err error
 	if d.dir, err = os.MkdirTemp("", "svc-typed-"); err != nil {
 		return err
@@ -75,7 +82,17 @@ func (d *draw) run(rows string) error {
 	if _, err := d.git("", "clone", "-q", "--shared", "--no-checkout", mirror, "."); err != nil {
 		return err
 	}
-	if err := d.gather(); err != nil {
+	beside, ending := d.beside, ".go"
+	if lang == "go" {
+		d.checker = newChecker()
+	} else {
+		s, err := newServed(d, lang, d.tools)
+		if err != nil {
+			return err
+		}
+		beside, ending = s.beside, s.ending
+	}
+	if err := d.gather("*"+ending, beside); err != nil {
 		return err
 	}
 	if rows != "" {
@@ -91,8 +108,8 @@ func (d *draw) run(rows string) error {
 }
 
 // gather draws commits until there are enough pairs of both kinds.
-func (d *draw) gather() error {
-	list, err := d.git("", "log", "--no-merges", "--format=%H", "--diff-filter=AM", "HEAD", "--", "*.go")
+func (d *draw) gather(files string, beside func(string) error) error {
+	list, err := d.git("", "log", "--no-merges", "--format=%H", "--diff-filter=AM", "HEAD", "--", files)
 	if err != nil {
 		return err
 	}
@@ -102,7 +119,7 @@ func (d *draw) gather() error {
 		if d.have(true) >= d.breaks && d.have(false) >= d.fits {
 			break
 		}
-		if err := d.beside(c); err != nil {
+		if err := beside(c); err != nil {
 			return err
 		}
 	}
@@ -116,43 +133,6 @@ func (d *draw) have(breaks bool) (n int) {
 		}
 	}
 	return n
-}
-
-// ask has svc look at the judged pairs.
-func (d *draw) ask() error {
-	repo, err := gitrepo.FindGit(context.Background(), d.dir)
-	if err != nil {
-		return err
-	}
-	told, wrong, related := 0, 0, 0
-	for _, p := range d.pairs {
-		o, err := backtest.One(context.Background(), repo, p.base, [2]string{p.a, p.b})
-		if err != nil {
-			return err
-		}
-		said := ""
-		for _, w := range o.Warnings {
-			if w.Kind == coord.ContractBreak && !w.Ignored {
-				said = w.Text
-			}
-		}
-		if p.breaks && o.Related {
-			related++
-		}
-		switch {
-		case p.breaks && said != "":
-			told++
-		case p.breaks:
-			fmt.Printf("missed: %s beside %.10s: %s\n", p.what, p.b, p.why)
-		case said != "":
-			wrong++
-			fmt.Printf("wrong: %s beside %.10s: %s\n", p.what, p.b, said)
-		}
-	}
-	breaks, fits := d.have(true), d.have(false)
-	fmt.Printf("%s: %d breaks, %d pairs that fit; told %d of %d, wrongly %d of %d; a merge check would look at %d of %d\n",
-		filepath.Base(filepath.Dir(d.mirror)), breaks, fits, told, breaks, wrong, fits, related, breaks)
-	return nil
 }
 
 // git runs git in the repository that the heads are made in.

@@ -8,6 +8,11 @@ import (
 
 // tree reads the Go files of a commit or tree.
 func (d *draw) tree(id string) (tree, error) {
+	return d.some(id, func(name string) bool { return strings.HasSuffix(name, ".go") || filepath.Base(name) == "go.mod" })
+}
+
+// some reads some files of a commit or tree.
+func (d *draw) some(id string, want func(name string) bool) (tree, error) {
 	list, err := d.git("", "ls-tree", "-r", id)
 	if err != nil {
 		return nil, err
@@ -16,7 +21,7 @@ func (d *draw) tree(id string) (tree, error) {
 	var ask strings.Builder
 	for l := range strings.Lines(list) {
 		about, name, _ := strings.Cut(strings.TrimRight(l, "\n"), "\t")
-		if f := strings.Fields(about); len(f) == 3 && f[0] != "120000" && (strings.HasSuffix(name, ".go") || filepath.Base(name) == "go.mod") {
+		if f := strings.Fields(about); len(f) == 3 && f[0] != "120000" && f[1] == "blob" && want(name) {
 			names = append(names, name)
 			fmt.Fprintln(&ask, f[2])
 		}
