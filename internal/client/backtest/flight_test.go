@@ -50,7 +50,8 @@ func TestFlightsAcrossAMovedFolder(t *testing.T) {
 	old := m.commit("start", files{"old/a.txt": one, "old/b.txt": two})
 	m.clock += 30 * 86400
 	added := "new 1\nline 1\n"
-	now := m.commit("move", files{"old/a.txt": "", "old/b.txt": "", "new/a.txt": numbered(60, map[int]string{1: added}), "new/b.txt": two}, old)
+	titled := numbered(60, map[int]string{1: added})
+	now := m.commit("move", files{"old/a.txt": "", "old/b.txt": "", "new/a.txt": titled, "new/b.txt": two}, old)
 	with := func(line int, text string) files {
 		return files{"new/a.txt": numbered(60, map[int]string{1: added, line: text})}
 	}
@@ -66,7 +67,10 @@ func TestFlightsAcrossAMovedFolder(t *testing.T) {
 		o := &r.Outcomes[i]
 		got[strings.Join(o.Names, " ")] = told(o) + o.Failed
 	}
-	want := map[string]string{"refs/pull/1/head refs/pull/2/head": "new/a.txt caught, new/b.txt caught", "refs/pull/1/head refs/pull/3/head": "quiet"}
+	want := map[string]string{
+		"refs/pull/1/head refs/pull/2/head": "new/a.txt caught, new/b.txt caught",
+		"refs/pull/1/head refs/pull/3/head": "quiet",
+	}
 	for names, is := range want {
 		if got[names] != is {
 			t.Errorf("%s: %q, want %q", names, got[names], is)

@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/patience"
@@ -51,8 +54,8 @@ func Former(ctx context.Context, repo *gitrepo.Repo, base, folder string, a *coo
 		p = pedigree{}
 	}
 	if p.look(ctx, repo, base, paths, time.Now().Unix()) && os.MkdirAll(folder, 0o700) == nil {
-		if data, err := json.Marshal(&p); err == nil && len(data) < maxKept {
-			_ = plain.Write(file, data) // else it is asked for again
+		if data, err := json.Marshal(&p); err == nil {
+			_ = plain.Write(file, data) // if not, or if it grew beyond what is read, all is asked for again
 		}
 	}
 	p.tell(a)
@@ -123,7 +126,7 @@ func (p *pedigree) look(ctx context.Context, repo *gitrepo.Repo, base string, pa
 func (p *pedigree) tell(a *coord.Analysis) {
 	for i := range a.Files {
 		for _, name := range p.Names[inBase(&a.Files[i])] {
-			if name = wirePath(name); len(name) <= MaxPath {
+			if strings.IndexFunc(name, unicode.IsControl) < 0 && utf8.ValidString(name) {
 				a.Files[i].Former = append(a.Files[i].Former, name)
 			}
 		}

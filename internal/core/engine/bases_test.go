@@ -283,7 +283,8 @@ func (h *history) judged(path string, ours, theirs, between *differs) bool {
 		ix.PutWorker(&engine.Worker{ID: id, Repo: repoName("shop"), Since: coord.Time(i)})
 		if d != nil {
 			ix.PutChange(&engine.Change{RepoID: "shop", Copy: id, By: []engine.Touch{{Worker: id, At: 1}}, Facts: coord.FileFacts{
-				Path: h.name(path, h.bases[i]), Former: h.former(path, h.bases[i]), Status: coord.FileModified, BaseBlob: &d.base, NewBlob: &d.now, Hunks: d.hunks}})
+				Path: h.name(path, h.bases[i]), Former: h.former(path, h.bases[i]),
+				Status: coord.FileModified, BaseBlob: &d.base, NewBlob: &d.now, Hunks: d.hunks}})
 		}
 	}
 	if between != nil && between.base != "" {

@@ -46,7 +46,8 @@ var languages = map[string]language{
 	"c": {id: "c", ending: ".c",
 		server: func(string) []string { return []string{"clangd", "--log=error"} },
 		check: func(_, dir string) *exec.Cmd {
-			return exec.Command("sh", "-c", `for f in $(find . -name '*.c' -not -path './.git/*'); do cc -fsyntax-only -I. -Iinclude -Isrc "$f" 2>&1; done; true`)
+			return exec.Command("sh", "-c",
+				`for f in $(find . -name '*.c'); do cc -fsyntax-only -I. -Iinclude -Isrc "$f" 2>&1; done; true`)
 		},
 		fault: regexp.MustCompile(`(?m)^(\S.*?):\d+:\d+: ((?:fatal )?error: .*)$`), parameter: "int extra77"},
 }
@@ -309,8 +310,9 @@ func (s *served) grow(server *session, sym *symbol) (out []textEdit, err error) 
 }
 
 // definition is how a line begins that defines what stands at its end.
-var definition = regexp.MustCompile(`^\s*(?:export |default |async |public |private |protected |static |abstract |readonly |declare )*(?:def|function\*?) \w+$|` +
-	`^\s*(?:(?:public|private|protected|static|abstract|async|override) )+\w+$|^[\w\s*]+[\s*]\w+$`)
+var definition = regexp.MustCompile(
+	`^\s*(?:export |default |async |public |private |protected |static |abstract |declare )*(?:def|function\*?) \w+$|` +
+		`^\s*(?:(?:public|private|protected|static|abstract|async|override) )+\w+$|^[\w\s*]+[\s*]\w+$`)
 
 // closing is where the list of arguments ends that begins at from, after type
 // arguments, and whether it has any; -1 if there is none.
