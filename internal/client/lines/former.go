@@ -126,7 +126,7 @@ func (p *pedigree) look(ctx context.Context, repo *gitrepo.Repo, base string, pa
 func (p *pedigree) tell(a *coord.Analysis) {
 	for i := range a.Files {
 		for _, name := range p.Names[inBase(&a.Files[i])] {
-			if strings.IndexFunc(name, unicode.IsControl) < 0 && utf8.ValidString(name) {
+			if len(name) <= MaxPath && strings.IndexFunc(name, unicode.IsControl) < 0 && utf8.ValidString(name) {
 				a.Files[i].Former = append(a.Files[i].Former, name)
 			}
 		}
