@@ -16,7 +16,7 @@ const user = (i) => ({ id: `u${i % 60}`, email: `dev${i % 60}@northwind.example`
 function intent(i) {
   return {
     id: `i${i}`, number: i, ref: `INT-${i}`, status: ["active", "blocked", "in_review", "draft"][i % 4], title: `Piece of work number ${i}`, summary: null, plan_md: null, mode: "shared", effective_mode: "shared", mode_note: null,
-    repo: repo(i), owner: user(i), session_id: null, branch: `branch-${i}`, pr_number: null, external_ref: null, scope: { paths: [`src/${i}/**`], symbols: [], contracts: [] }, claims: [], depends_on: [], blocked_by: [], handoff: null, outcome: null, note: null,
+    repo: repo(i), owner: user(i), session_id: null, branch: `branch-${i}`, pr_number: null, external_ref: null, scope: { paths: [`src/${i}/**`], symbols: [], contracts: [] }, claims: [], leases: [], depends_on: [], blocked_by: [], handoff: null, outcome: null, note: null,
     created_at: at(i), updated_at: at(i), last_activity_at: at(i), closed_at: null,
   };
 }

@@ -99,7 +99,19 @@ type Claim struct {
 type ScopeSet struct {
 	Paths     []string `json:"paths" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"path" doc:"Repo-relative globs: *, ?, [..], {a,b}, **"`
 	Symbols   []string `json:"symbols" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"symbol" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
-	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"contract" doc:"Keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method"`
+	Contracts []string `json:"contracts" peer:"line" maxItems:"200" itemMinLength:"1" itemMaxLength:"1024" form:"contract" doc:"Keys such as http:GET /users/{id}, db:public.users, event:order.paid, config:API_URL, gql:Query.user, proto:pkg.Service/Method; resources that one intent at a time has, such as res:env:staging, res:port:* (the next free) or res:migration:<folder> (the next number)"`
+}
+
+// A Lease is something that is no file and that an intent asked for in its
+// scope: a port, a test database, the number of a migration. One intent at a
+// time has it, until it ends or takes it out of its scope.
+type Lease struct {
+	Asked    string  `json:"asked" peer:"line" doc:"As the scope asked for it, such as res:port:*"`
+	Resource *string `json:"resource" peer:"line" doc:"What the intent has, such as res:port:3001; null while it waits"`
+	Name     *string `json:"name" peer:"line" doc:"The port, the number as files there write it, or the name"`
+	AskedAt  Time    `json:"asked_at"`
+	TakenAt  *Time   `json:"taken_at"`
+	Note     *string `json:"note" peer:"clean" doc:"Why it waits"`
 }
 
 // An ExternalRef links an intent to a ticket.
@@ -157,6 +169,7 @@ type Intent struct {
 	ExternalRef    *ExternalRef `json:"external_ref"`
 	Scope          ScopeSet     `json:"scope"`
 	Claims         []Claim      `json:"claims"`
+	Leases         []Lease      `json:"leases" doc:"What of the scope is no file: resources that one intent at a time has"`
 	DependsOn      []string     `json:"depends_on"`
 	BlockedBy      []Blocker    `json:"blocked_by"`
 	Handoff        *Handoff     `json:"handoff"`

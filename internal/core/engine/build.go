@@ -187,6 +187,10 @@ func (p *pairing) classify(h *hit) {
 		if p.entersExclusive(h) {
 			return
 		}
+		if h.ours.kind == numberEntry && h.theirs.kind == numberEntry {
+			p.draft(coord.ContractOverlap, h.ours.key(), numberTaken).addItems(h.ours, h.theirs)
+			return
+		}
 		if p.breaksScope(h) {
 			return
 		}
@@ -210,7 +214,7 @@ func (p *pairing) entersExclusive(h *hit) bool {
 	if holderIsUs {
 		place = p.self.ID
 	}
-	d := p.draft(coord.ExclusiveClaim, "by "+place, claimsMeet)
+	d := p.draft(coord.ExclusiveClaim, "by "+place, resourceReason(h))
 	d.directed, d.holderIsUs = true, holderIsUs
 	d.addItems(h.ours, h.theirs)
 	return true

@@ -40,6 +40,8 @@ func (p *pairing) any(it item, w *Worker) *evidence {
 		return p.symbol(it, w)
 	case it.kind == contractEntry, it.kind == claimEntry && it.claim.Kind != coord.ClaimPath:
 		return p.contract(it, w)
+	case it.kind == numberEntry:
+		return p.number(it, w)
 	case it.kind == referenceEntry, it.kind == useEntry:
 		return p.reference(it, w)
 	}

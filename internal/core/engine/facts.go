@@ -188,6 +188,8 @@ func (it item) key() string {
 		return it.change.Facts.References[it.sub].Key
 	case useEntry:
 		return it.use.Key
+	case numberEntry:
+		return numberKey(&it.change.Facts)
 	case lostEntry:
 		return lostKey(&it.change.Facts, it.lostName())
 	}

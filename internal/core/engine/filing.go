@@ -22,6 +22,7 @@ const (
 	contractEntry  = filing.Contract
 	referenceEntry = filing.Reference
 	useEntry       = filing.Use
+	numberEntry    = filing.Number
 )
 
 // addPaths files a change by its paths.
@@ -60,6 +61,9 @@ func addKeys(t *filing.Tree, c *Change, at uint32, ids []uint32) []uint32 {
 	}
 	for i, k := range f.Contracts {
 		file(k.Key, contractEntry, i)
+	}
+	if key := numberKey(f); key != "" {
+		file(key, numberEntry, 0)
 	}
 	for i, ref := range f.References {
 		file(ref.Key, referenceEntry, i)

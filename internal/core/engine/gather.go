@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine/filing"
@@ -96,8 +97,11 @@ func (g *gatherer) theirs(r *repo, e *entry) (item, *Worker) {
 // wanted reports whether an item is a path that was refused before.
 func wanted(it item) bool { return it.claim != nil && it.claim.Mode == coord.Wanted }
 
-// keepsOut reports whether an item is a claim that keeps edits out of paths.
-func keepsOut(it item) bool { return exclusive(it) && it.claim.Kind == coord.ClaimPath }
+// keepsOut reports whether an item is a claim that keeps others out of paths or
+// of a resource.
+func keepsOut(it item) bool {
+	return exclusive(it) && (it.claim.Kind == coord.ClaimPath || isResource(it.claim.Selector))
+}
 
 // claims collects what the worker's claims meet.
 func (g *gatherer) claims(claims []coord.Claim) {
@@ -112,7 +116,7 @@ func (g *gatherer) claims(claims []coord.Claim) {
 			g.symbolClaim(ours)
 		default:
 			g.contractKey(c.Selector, func(r *repo, e *entry) {
-				if theirs, w := g.theirs(r, e); w != nil && (e.Kind == claimEntry || e.Kind == contractEntry && providesChange(theirs)) {
+				if theirs, w := g.theirs(r, e); w != nil && (e.Kind == claimEntry || e.Kind == numberEntry || providesChange(theirs)) {
 					g.add(contractHit, ours, theirs, w)
 				}
 			})
@@ -215,6 +219,9 @@ func (g *gatherer) contractKey(key string, visit func(*repo, *entry)) {
 		}
 	}
 	inRepo(g.repo)
+	if strings.HasPrefix(key, migrationPrefix) {
+		return // each repository counts its own
+	}
 	for _, id := range g.repo.links {
 		if r := g.ix.repos[id]; r != nil {
 			inRepo(r)
@@ -275,6 +282,7 @@ func (g *gatherer) collect(c *Change) {
 		g.changedSymbols(c)
 	}
 	g.changedContracts(c)
+	g.takenNumber(c)
 	g.joinedWork(c)
 	g.lostNames(c)
 	g.references(c)

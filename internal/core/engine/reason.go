@@ -40,4 +40,7 @@ const (
 	commonScope  // the same, of a route that others have as well
 	ticketReason // two intents name one ticket
 	titleReason  // two intents say nearly the same
+	numberTaken  // two new migrations have one number
+	numberHeld   // a new migration has a number that was handed to somebody else
+	resourceHeld // somebody else has a resource
 )

@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //
 //	intent INT-1 ana at=0 branch=api mode=exclusive paths=src/**,b.go symbols=a.go#F contracts="http:GET /x"
 //	       depends=INT-2 ticket=ABC-1 title="..." status=draft lineage=l1 copy=w1 repo=web
-//	       wants=a.go (refused before) gone=10 (its last session ended) from=dan (who handed it over)
+//	       has=res:env:staging (a resource)
+//	       wants=a.go (refused before, or a resource that somebody else has) gone=10 (its last session ended) from=dan (who handed it over)
 //	session s1 bob ...            work without an intent
 //	change INT-1 src/a.go at=5 base=b1 new=n1 hunks=40+19:h1,70+0:h2 status=deleted old=src/b.go binary
 //	       symbols=F:signature:breaking:10+20:function:a/b:texthash contracts="http:GET /x;provides;removed;breaking"
@@ -306,8 +307,13 @@ func (s *story) worker(args []string, kv map[string]string) *engine.Worker {
 	}
 	w.Claims = engine.ClaimsOf(set, coord.Mode(or(kv["mode"], "shared")))
 	for _, path := range list(kv["wants"]) {
-		w.Claims = append(w.Claims, coord.Claim{Kind: coord.ClaimPath, Selector: path, Mode: coord.Wanted, Source: coord.Observed})
+		c := coord.Claim{Kind: coord.ClaimPath, Selector: path, Mode: coord.Wanted, Source: coord.Observed}
+		if _, ok := scope.ParseResource(path); ok {
+			c.Kind, c.Source = coord.ClaimContract, coord.Declared
+		}
+		w.Claims = append(w.Claims, c)
 	}
+	w.Claims = append(w.Claims, engine.ClaimsOf(coord.ScopeSet{Contracts: list(kv["has"])}, coord.Exclusive)...)
 	if kv["gone"] != "" {
 		w.Gone = start + minutes(kv["gone"])
 	}

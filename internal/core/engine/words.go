@@ -22,7 +22,9 @@ import (
 var sentences = sync.OnceValue(func() map[coord.ConflictKind]map[reason]string {
 	return map[coord.ConflictKind]map[reason]string{
 		coord.ExclusiveClaim: {
-			plainReason: "{Holder} claimed {held} exclusively{since}{gone}; {c:work} enters it ({entered}), which only a person can allow."},
+			plainReason:  "{Holder} claimed {held} exclusively{since}{gone}; {c:work} enters it ({entered}), which only a person can allow.",
+			resourceHeld: "{Holder} leased {held}{gone}; {challenger} asked for it later. It goes to the next in line as soon as it is released.",
+			numberHeld:   "{held} was handed to {holder}; {c:work} adds {enteredFile}, which takes that number."},
 		coord.EditOverlap: {
 			linesTouch: "{Holder} changed {what}{ago}; {c:edit} touches {where} of the same version of the file, and git will not merge the two.",
 			linesMeet: "{Holder} changed {what}{ago}; {c:edit} touches the same place in another version of the file ({where} there), and git " +
@@ -44,7 +46,9 @@ var sentences = sync.OnceValue(func() map[coord.ConflictKind]map[reason]string {
 			linesUnknown: "{Holder} changed {symbols}{ago}; {c:edit} changes the same definition; the file changed in too many places to " +
 				"tell whether git can merge the two."},
 		coord.ContractOverlap: {
-			plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract."},
+			plainReason: "{Holder} {took} {key}{ago}; {c:work} is on the same contract.",
+			numberTaken: "{Holder} added {heldFile}{ago}; {c:work} adds {enteredFile}, which has the same number. Git merges both, and " +
+				"whatever runs the migrations runs one of them or stops."},
 		coord.ContractBreak: {
 			plainReason: "{Challenger} {broke} {key}{forms}; {h:work} uses it at {use} and will fail once both are merged.",
 			meantWork:   "The meaning of {key} may have changed by {challenger}{forms}; {h:work} newly uses it at {use}.",
@@ -165,8 +169,15 @@ func Explain(f Finding, viewer string, now coord.Time) (string, coord.Suggestion
 	}
 	s := coord.Suggestion{Action: step.action, Text: step.challenger}
 	switch {
+	case viewer != "" && viewer == f.Holder.ID && (f.reason == numberTaken || f.reason == numberHeld):
+		s = coord.Suggestion{Action: "coordinate", Text: "Nothing to do; {challenger} takes another number."}
 	case viewer != "" && viewer == f.Holder.ID:
 		s = coord.Suggestion{Action: "coordinate", Text: step.holder}
+	case f.reason == resourceHeld:
+		s.Text, s.WaitFor = "{Wait}, and work on what does not need it until then.", v.waitFor()
+	case f.reason == numberTaken, f.reason == numberHeld:
+		s.Text = "Take another number for yours: add " + v.numberFolder() + " to the contracts of your scope (`intent_update` with " +
+			"scope_add), and the answer has the next free one under leases."
 	case f.reason == sameCopy:
 		s = coord.Suggestion{Action: "coordinate", Text: "Read {path} again, then edit."}
 	case viewer != "" && v.reader() == nil:

@@ -58,8 +58,8 @@ var plainSegment = lazy.Regexp(`^(?:[A-Za-z0-9_.@+~=*?$%&-]|#|\[[A-Za-z0-9_.*!^-
 
 // placePrefix is what symbols, contracts, targets of messages and addresses
 // begin with.
-var placePrefix = lazy.Regexp(`^(?:sym:[a-z]*:|pkg:[a-z]*:|http:(?:[A-Z]{1,10} )?|[A-Z]{3,7} |db:|event:|config:|gql:|proto:|` +
-	`(?:user|intent|conflict|thread|channel):|https?://[a-z0-9.-]+(?::[0-9]+)?)`)
+var placePrefix = lazy.Regexp(`^(?:sym:[a-z]*:|pkg:[a-z]*:|res:[a-z0-9_-]{1,20}:|http:(?:[A-Z]{1,10} )?|[A-Z]{3,7} |` +
+	`db:|event:|config:|gql:|proto:|(?:user|intent|conflict|thread|channel):|https?://[a-z0-9.-]+(?::[0-9]+)?)`)
 
 // maxPlain is how long a place may be to stand as it is, and one part of it.
 const maxPlain, maxSegment = 200, 80

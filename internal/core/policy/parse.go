@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/scope"
@@ -77,6 +79,10 @@ func (r Rule) check(v any) (any, []problem.Field) {
 		if items, ok := v.([]any); ok && (r.Max == 0 || len(items) <= int(r.Max)) {
 			return r.checkItems(items)
 		}
+	case Ranges:
+		if m, ok := v.(map[string]any); ok && len(m) <= int(r.Max) {
+			return checkRanges(m)
+		}
 	case Choosing:
 		if m, ok := v.(map[string]any); ok {
 			return r.checkChoosing(m)
@@ -123,4 +129,36 @@ func (r Rule) checkChoosing(m map[string]any) (any, []problem.Field) {
 		}
 	}
 	return m, bad
+}
+
+func checkRanges(m map[string]any) (any, []problem.Field) {
+	var bad []problem.Field
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if key, err := scope.ParseContract(scope.ResourcePrefix + k + ":*"); err != nil || key != scope.ResourcePrefix+k+":*" {
+			bad = append(bad, problem.Field{Path: "." + k, Message: "is no kind of resource: small letters, digits, - and _"})
+		} else if text, _ := m[k].(string); !Range(text).valid() {
+			bad = append(bad, problem.Field{Path: "." + k, Message: "must be a range of at most 100,000 numbers, such as 3000-3099"})
+		}
+	}
+	return m, bad
+}
+
+// A Range is the numbers that a counted resource hands out, as from-to.
+type Range string
+
+// Ends returns the first and the last number; of a text that is no range, the
+// last comes before the first.
+func (r Range) Ends() (first, last int64) {
+	a, b, ok := strings.Cut(string(r), "-")
+	first, errA := strconv.ParseInt(a, 10, 64)
+	last, errB := strconv.ParseInt(b, 10, 64)
+	if !ok || errA != nil || errB != nil {
+		return 1, 0
+	}
+	return first, last
+}
+
+func (r Range) valid() bool {
+	first, last := r.Ends()
+	return first >= 0 && first <= last && last-first < 100_000
 }

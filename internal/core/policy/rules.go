@@ -22,6 +22,7 @@ type Rules struct {
 	FeedbackThreshold     *float64                              `json:"feedback_threshold,omitempty"`
 	FeedbackMinVerdicts   *int                                  `json:"feedback_min_verdicts,omitempty"`
 	RequireIntent         *coord.Severity                       `json:"require_intent,omitempty"`
+	ResourceRanges        map[string]string                     `json:"resource_ranges,omitempty"`
 	SharedCloneGuard      *coord.Severity                       `json:"shared_clone_guard,omitempty"`
 	AutoDraft             *bool                                 `json:"auto_draft,omitempty"`
 	IgnorePaths           *[]string                             `json:"ignore_paths,omitempty"`
@@ -53,6 +54,7 @@ type Effective struct {
 	FeedbackThreshold     float64                               `json:"feedback_threshold"`
 	FeedbackMinVerdicts   int                                   `json:"feedback_min_verdicts"`
 	RequireIntent         coord.Severity                        `json:"require_intent"`
+	ResourceRanges        map[string]string                     `json:"resource_ranges"`
 	SharedCloneGuard      coord.Severity                        `json:"shared_clone_guard"`
 	AutoDraft             bool                                  `json:"auto_draft"`
 	IgnorePaths           []string                              `json:"ignore_paths"`
@@ -74,7 +76,7 @@ type Effective struct {
 // earlier ones, all of them over the defaults: Merge(org, repo).
 func Merge(layers ...Rules) *Effective {
 	e := defaults()
-	e.Severity = maps.Clone(e.Severity)
+	e.Severity, e.ResourceRanges = maps.Clone(e.Severity), maps.Clone(e.ResourceRanges)
 	for _, r := range layers {
 		set(&e.OverrideRequireReason, r.OverrideRequireReason)
 		set(&e.OverrideAllowedRoles, r.OverrideAllowedRoles)
@@ -85,6 +87,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.CrossRepoContracts, r.CrossRepoContracts)
 		set(&e.Enforcement, r.Enforcement)
 		maps.Copy(e.Severity, r.Severity)
+		maps.Copy(e.ResourceRanges, r.ResourceRanges)
 		set(&e.SeverityPinned, r.SeverityPinned)
 		set(&e.FeedbackThreshold, r.FeedbackThreshold)
 		set(&e.FeedbackMinVerdicts, r.FeedbackMinVerdicts)

@@ -23,6 +23,7 @@ const (
 	Choices  Type = "choices"  // a list of Values
 	Choosing Type = "choosing" // an object from Keys to Values
 	Globs    Type = "globs"    // a list of path globs
+	Ranges   Type = "ranges"   // an object from kinds of resources to ranges of numbers
 )
 
 // A Rule is one row of the table from which validation, defaults and the
@@ -50,6 +51,8 @@ func (r Rule) Form() string {
 		return "a list of " + list(r.Values)
 	case Choosing:
 		return "an object from conflict kinds to one of " + list(r.Values)
+	case Ranges:
+		return "an object from kinds of resources to ranges such as 3000-3099"
 	case Globs:
 		return fmt.Sprintf("a list of at most %g path globs", r.Max)
 	}
@@ -87,6 +90,8 @@ func Table() []Rule {
 			Doc: "Fewer verdicts than this change no severity."},
 		{Name: "require_intent", Type: Choice, Values: levels, Default: "off",
 			Doc: "What editing without a declared intent does."},
+		{Name: "resource_ranges", Type: Ranges, Max: 50, Default: map[string]string{"port": "3100-3999"},
+			Doc: "The numbers that `res:<kind>:*` in a scope hands out, by kind. Kinds that are left out keep what they have."},
 		{Name: "shared_clone_guard", Type: Choice, Values: levels, Default: "block",
 			Doc: "What a git command does that would hit uncommitted work of another agent in the same working copy. " +
 				"With block, one that discards it (stash, reset --hard, checkout, restore, clean, rebase --abort; also in a submodule or " +

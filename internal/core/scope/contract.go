@@ -25,11 +25,12 @@ var contractKinds = map[string]func(string) (string, error){
 	"proto":  plainKey("<pkg.Service/Method> or <pkg.Message>", true),
 	"pkg":    packageKey,
 	"sym":    symbolKey,
+	"res":    resourceKey,
 }
 
 // ContractPrefixes lists the prefixes of contract keys, in their usual order.
 func ContractPrefixes() []string {
-	return []string{"http:", "db:", "event:", "config:", "gql:", "proto:", "pkg:", "sym:"}
+	return []string{"http:", "db:", "event:", "config:", "gql:", "proto:", "pkg:", "sym:", ResourcePrefix}
 }
 
 // ParseContract reads a contract key and returns its canonical form: many

@@ -16,7 +16,10 @@ import (
 // comes an example.
 func Forms() map[string][2]string {
 	repo := uuidForm + `|` + nameForm + `|` + remoteForm()
+	resource := ` *` + anyCase("res") + `: *` + resourceForm + ` *`
 	return map[string][2]string{
+		"symbol or resource": {whole(` *`+symbolForm()+` *`, resource), "src/auth/jwt.go#parseToken"},
+
 		"path":          {whole(globForm()), "src/auth/**"},
 		"symbol":        {whole(` *` + symbolForm() + ` *`), "src/auth/jwt.go#parseToken"},
 		"contract":      {whole(` *` + contractForm() + ` *`), "http:GET /users/{id}"},
@@ -131,6 +134,7 @@ func contractForm() string {
 		"proto":  `[./]*[^ ./` + control + `]` + text + `*`,
 		"pkg":    `[^ :` + control + `]+:[^ #` + control + `]+#` + text + `+`,
 		"sym":    languageForm + symbolFile.path(symbolFile, false) + definition,
+		"res":    resourceForm,
 	}
 	var out []string
 	for _, prefix := range ContractPrefixes() {
@@ -141,8 +145,9 @@ func contractForm() string {
 }
 
 const (
-	tablePart = "[ \"`\\[\\]]*[^ .\"`\\[\\]" + control + `][^.` + control + `]*`
-	anyRoute  = `/[^ ` + control + `]*`
+	resourceForm = `[A-Za-z0-9_-]+:[^ ` + control + `]+`
+	tablePart    = "[ \"`\\[\\]]*[^ .\"`\\[\\]" + control + `][^.` + control + `]*`
+	anyRoute     = `/[^ ` + control + `]*`
 )
 
 // routeForm is a route after its method, as frameworks and clients write it.

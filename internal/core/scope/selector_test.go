@@ -235,7 +235,7 @@ func TestCanonicalNamesEachBadItem(t *testing.T) {
 	wantBad := []problem.Field{
 		{Path: "scope.paths[3]", Message: `"/abs" is absolute; give the path from the repository's root`},
 		{Path: "scope.symbols[1]", Message: `"nope" names no definition; write <path>#<name>`},
-		{Path: "scope.contracts[2]", Message: `"wat" has no known prefix; use one of http: db: event: config: gql: proto: pkg: sym:`},
+		{Path: "scope.contracts[2]", Message: `"wat" has no known prefix; use one of http: db: event: config: gql: proto: pkg: sym: res:`},
 	}
 	if diff := cmp.Diff(wantBad, bad); diff != "" {
 		t.Error(diff)

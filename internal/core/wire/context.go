@@ -119,7 +119,7 @@ type Online struct {
 // WaitFor waits until something is free. Exactly one target is given.
 type WaitFor struct {
 	Path           *string      `json:"path" minLength:"1" maxLength:"1024" form:"path" doc:"A path or glob, until nobody claims or changes it"`
-	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" form:"symbol" doc:"sym:<lang>:<path>#<name> or <path>#<name>"`
+	Symbol         *string      `json:"symbol" minLength:"1" maxLength:"1024" form:"symbol or resource" doc:"sym:<lang>:<path>#<name> or <path>#<name>; or a resource such as res:port:*, until your intent has it"`
 	Intent         *IntentRef   `json:"intent" doc:"INT-n, until it has ended or is handed off"`
 	Conflict       *ConflictRef `json:"conflict" doc:"CF-n, until it is settled"`
 	TimeoutSeconds int          `json:"timeout_seconds" minimum:"1" maximum:"55" default:"50"`
@@ -135,7 +135,8 @@ type Waited struct {
 	Holder     *WaitHolder  `json:"holder" doc:"Who is in the way, the first of holders"`
 	Holders    []WaitHolder `json:"holders"`
 	WaitedMS   int          `json:"waited_ms"`
-	Granted    bool         `json:"granted" doc:"Your intent's exclusive claim was honoured as it became free"`
+	Granted    bool         `json:"granted" doc:"Your intent's exclusive claim was honoured as it became free, or your intent has the resource"`
+	Lease      *coord.Lease `json:"lease,omitempty" doc:"What your intent has of the resource that you waited for"`
 	Suggestion string       `json:"suggestion" peer:"clean"`
 }
 

@@ -68,6 +68,12 @@ type DeclareIntent struct {
 	Repo        *string            `json:"repo" maxLength:"500" form:"repo or empty" doc:"owner/name; default the session's"`
 }
 
+// PostIntent announces work over REST.
+type PostIntent struct {
+	DeclareIntent
+	Separate bool `json:"separate" doc:"An intent of its own, of no session and no branch, whatever you have declared before"`
+}
+
 // Declared is an intent with what it collides with.
 type Declared struct {
 	Intent coord.Intent `json:"intent"`

@@ -22,8 +22,15 @@ var intents = []Op{
 	},
 	{
 		Route:    "POST /v1/intents",
-		Tool:     "intent_declare",
 		Summary:  "Declare an intent, or update the one on the same branch",
+		Scopes:   scope(coord.ScopeIntentsWrite),
+		Success:  201,
+		Events:   intentEvents,
+		Problems: fails(missing),
+		Run:      run((*work.Service).PostIntent),
+	},
+	{
+		Tool:     "intent_declare",
 		Scopes:   scope(coord.ScopeIntentsWrite),
 		Success:  201,
 		Events:   intentEvents,

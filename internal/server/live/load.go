@@ -7,6 +7,7 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/policy"
+	"github.com/svc-hq/svc/internal/core/scope"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -275,6 +276,11 @@ func IntentWorker(i store.IntentRow, sessions []store.SessionRow) *engine.Worker
 	if i.SessionID != nil {
 		w.Session = *i.SessionID
 	}
+	for _, l := range i.Leases {
+		if l.Resource == nil {
+			w.Claims = append(w.Claims, coord.Claim{Kind: coord.ClaimContract, Selector: l.Asked, Mode: coord.Wanted, Source: coord.Declared})
+		}
+	}
 	for _, p := range i.Wanted {
 		w.Claims = append(w.Claims, coord.Claim{Kind: coord.ClaimPath, Selector: p, Mode: coord.Wanted, Source: coord.Observed})
 	}
@@ -313,7 +319,15 @@ func addSession(w *engine.Worker, s store.SessionRow) {
 // ClaimsOf returns everything an intent claims: what was declared, and what
 // its sessions really edited beyond that.
 func ClaimsOf(i store.IntentRow) []coord.Claim {
-	claims := engine.ClaimsOf(i.Scope, i.EffectiveMode)
+	claims := slices.DeleteFunc(engine.ClaimsOf(i.Scope, i.EffectiveMode), func(c coord.Claim) bool {
+		_, resource := scope.ParseResource(c.Selector)
+		return resource && c.Kind == coord.ClaimContract
+	})
+	for _, l := range i.Leases { // what it only waits for it does not claim
+		if l.Resource != nil {
+			claims = append(claims, coord.Claim{Kind: coord.ClaimContract, Selector: *l.Resource, Mode: coord.Exclusive, Source: coord.Declared})
+		}
+	}
 	for _, p := range i.Observed {
 		claims = append(claims, coord.Claim{Kind: coord.ClaimPath, Selector: p, Mode: coord.Shared, Source: coord.Observed})
 	}

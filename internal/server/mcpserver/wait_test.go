@@ -277,3 +277,30 @@ func TestAWaitEndsWhenTheClientGoes(t *testing.T) {
 		await.True(t, "no goroutine of a wait to be left", func() bool { return runtime.NumGoroutine() <= before+4 }) // others come and go
 	})
 }
+
+// What is no file is leased: the first who asks has it, the next waits for it
+// and has it as soon as it is released.
+func TestAWaitForAResourceEndsWithTheLease(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		s.Must(200, daemontest.Request{Method: "PUT", Path: "/v1/policies", Token: s.org.Owner(),
+			Body: args{"rules": args{"resource_ranges": args{"slot": "1-1"}}}}, nil)
+		wants := args{"title": "Deploy", "scope": args{"contracts": []string{"res:slot:*", "res:env:staging"}}}
+		has(t, ana.call("intent_declare", wants).Text, "You have res:slot:1 until this intent ends: use 1.")
+		told := bob.call("intent_declare", wants).Text
+		has(t, told, "You wait for res:slot:*: all of 1-1 are taken. Call wait_for with symbol res:slot:*.")
+		has(t, told, "INT-1 (Ana")
+		has(t, told, "leased res:env:staging")
+		answer := later(bob, "wait_for", args{"symbol": "res:slot:*"})
+		waiting(t, s.World, 1)
+		do[wire.HandedOff](ana, "intent_close", args{"intent": "INT-1", "outcome": "merged"})
+		got := <-answer
+		if w := decode[wire.Waited](t, got); w.Status != "free" || !w.Granted || w.Lease == nil || *w.Lease.Resource != "res:slot:1" {
+			t.Errorf("the wait ended with %s", got.Data)
+		}
+		has(t, got.Text, "You have res:slot:1: use 1.")
+		if w := do[wire.Waited](bob, "wait_for", args{"symbol": "res:env:staging"}); w.Lease == nil || w.Lease.TakenAt == nil {
+			t.Errorf("staging: %+v", w)
+		}
+	})
+}

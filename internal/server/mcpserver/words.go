@@ -119,6 +119,13 @@ func declared(d wire.Declared, now coord.Time) string {
 	if i.ModeNote != nil {
 		s.line("Mode is %s, not %s: %s", i.EffectiveMode, i.Mode, *i.ModeNote)
 	}
+	for _, l := range i.Leases {
+		if l.Resource != nil {
+			s.line("You have %s until this intent ends: use %s.", *l.Resource, *l.Name)
+		} else {
+			s.line("You wait for %s: %s. Call wait_for with symbol %s.", l.Asked, *l.Note, l.Asked)
+		}
+	}
 	for _, b := range i.BlockedBy {
 		s.line("Blocked by %s %s: call wait_for.", b.Kind, b.Ref)
 	}
@@ -279,7 +286,10 @@ func online(p wire.Page[wire.Online]) string {
 func waited(w wire.Waited) string {
 	if w.Status == "free" {
 		text := fmt.Sprintf("%s is free (%s) after %d ms. %s", w.Target, *w.Outcome, w.WaitedMS, w.Suggestion)
-		if w.Granted {
+		switch {
+		case w.Lease != nil && w.Lease.Resource != nil:
+			text += fmt.Sprintf(" You have %s: use %s.", *w.Lease.Resource, *w.Lease.Name)
+		case w.Granted:
 			text += " Your exclusive claim is honoured now."
 		}
 		return text

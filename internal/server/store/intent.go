@@ -16,7 +16,7 @@ const intentColumns = `i.id, i.org_id, i.number, i.status, i.resume_status, i.ti
 	i.mode_note,
 	r.id, r.full_name, u.id, u.email, u.name, i.session_id, i.branch, i.pr_number, i.external_ref, i.scope, i.observed, i.depends_on,
 		i.blocked_by,
-	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at, i.wanted,
+	i.outcome, i.note, i.created_at, i.updated_at, i.last_activity_at, i.closed_at, i.wanted, i.leases,
 	(SELECT MAX(e.ended_at) FROM sessions e WHERE e.intent_id = i.id),
 	(SELECT h.from_id FROM handoffs h WHERE h.intent_id = i.id ORDER BY h.created_at DESC, h.id DESC LIMIT 1)`
 
@@ -35,7 +35,7 @@ func scanIntent(r scanner) (i IntentRow, err error) {
 	err = r.Scan(&i.ID, &i.OrgID, &i.Number, &i.Status, &i.Resume, &i.Title, &i.Summary, &i.PlanMD, &i.Mode, &i.EffectiveMode, &i.ModeNote,
 		&i.Repo.ID, &i.Repo.FullName, &i.Owner.ID, &i.Owner.Email, &i.Owner.Name, &i.SessionID, &i.Branch, &i.PRNumber, asJSON{&i.ExternalRef},
 		asJSON{&i.Scope}, asJSON{&i.Observed}, asJSON{&i.DependsOn}, asJSON{&i.BlockedBy},
-		&i.Outcome, &i.Note, &i.CreatedAt, &i.UpdatedAt, &i.LastActivityAt, &i.ClosedAt, asJSON{&i.Wanted}, &i.Left, &i.FromID)
+		&i.Outcome, &i.Note, &i.CreatedAt, &i.UpdatedAt, &i.LastActivityAt, &i.ClosedAt, asJSON{&i.Wanted}, asJSON{&i.Leases}, &i.Left, &i.FromID)
 	i.Ref = coord.IntentRef(i.Number)
 	return i, err
 }
@@ -49,12 +49,16 @@ func (tx *Tx) NextIntentNumber(ctx context.Context, org string) (n int, err erro
 // SaveIntent adds an intent or stores its new state.
 func (tx *Tx) SaveIntent(ctx context.Context, i *IntentRow) error {
 	i.UpdatedAt = tx.Now
+	if i.Leases == nil {
+		i.Leases = []coord.Lease{}
+	}
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO intents (id, org_id, number, repo_id, owner_id, session_id, status, resume_status, title, summary, plan_md, mode,
 			effective_mode, mode_note,
 			branch, pr_number, external_ref, scope, observed, depends_on, blocked_by, outcome, note, created_at, updated_at, last_activity_at,
-				closed_at, wanted)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+				closed_at, wanted, leases)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,
+			$28, $29)
 		ON CONFLICT (id) DO UPDATE SET owner_id = EXCLUDED.owner_id, session_id = EXCLUDED.session_id, status = EXCLUDED.status,
 			resume_status = EXCLUDED.resume_status,
 			title = EXCLUDED.title, summary = EXCLUDED.summary, plan_md = EXCLUDED.plan_md, mode = EXCLUDED.mode,
@@ -64,12 +68,12 @@ func (tx *Tx) SaveIntent(ctx context.Context, i *IntentRow) error {
 			observed = EXCLUDED.observed, depends_on = EXCLUDED.depends_on, blocked_by = EXCLUDED.blocked_by, outcome = EXCLUDED.outcome,
 				note = EXCLUDED.note,
 			updated_at = EXCLUDED.updated_at, last_activity_at = EXCLUDED.last_activity_at, closed_at = EXCLUDED.closed_at,
-				wanted = EXCLUDED.wanted`,
+				wanted = EXCLUDED.wanted, leases = EXCLUDED.leases`,
 		i.ID, i.OrgID, i.Number, i.Repo.ID, i.Owner.ID, i.SessionID, i.Status, i.Resume, i.Title, i.Summary, i.PlanMD, i.Mode, i.EffectiveMode,
 		i.ModeNote,
 		i.Branch, i.PRNumber, jsOrNull(i.ExternalRef), js(i.Scope), js(i.Observed), js(i.DependsOn), js(i.BlockedBy), i.Outcome, i.Note,
 		i.CreatedAt, i.UpdatedAt, i.LastActivityAt, i.ClosedAt,
-		js(i.Wanted))
+		js(i.Wanted), js(i.Leases))
 	return err
 }
 
@@ -89,7 +93,7 @@ func (tx *Tx) Unattended(ctx context.Context, org string) ([]UnattendedClaim, er
 		return u, err
 	}, `SELECT `+intentColumns+`, (`+inTheWay+`)`+intentTables+`
 		WHERE i.org_id = $1 AND i.status IN ('draft', 'active', 'blocked',
-			'in_review') AND i.effective_mode = 'exclusive' AND i.session_id IS NOT NULL
+			'in_review') AND (i.effective_mode = 'exclusive' OR i.leases <> '[]') AND i.session_id IS NOT NULL
 			AND EXISTS (SELECT 1 FROM sessions e WHERE e.intent_id = i.id)
 			AND NOT EXISTS (SELECT 1 FROM sessions l WHERE l.intent_id = i.id AND l.ended_at IS NULL)
 			AND EXISTS (`+inTheWay+` HAVING COUNT(*) > 0)

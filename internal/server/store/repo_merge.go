@@ -31,6 +31,7 @@ var repoTables = []repoTable{
 	{"changes", []string{"org_id", "copy", "path"}, true},
 	{"merged_changes", []string{"org_id", "merge_id", "path"}, true},
 	{"line_maps", []string{"org_id", "from_blob", "to_blob"}, true},
+	{"resource_numbers", []string{"resource"}, true},
 	{"pulls", []string{"provider", "number"}, true},
 	{"slack_repos", []string{"org_id"}, true},
 	{"sessions", nil, false},

@@ -226,6 +226,7 @@ func TestNothingAStrangerWroteStandsOutsideOfMarks(t *testing.T) {
 // unreached are fields with a tag for peer text that hold none of strangers.
 var unreached = []string{
 	"coord.Answer.Answer",         // a tool returns the caller's own answer
+	"coord.Lease.Note",            // our own words, and refs
 	"coord.WaitFor.Conflict",      // a ref
 	"coord.WaitFor.Path",          // of work without an intent; hooks draft one for each
 	"coord.WaitFor.Symbol",        // not proposed
@@ -271,6 +272,7 @@ func peerFields() (out []string) {
 type strangers struct {
 	*story
 	mal, eve, far *agent
+	declared      int              // how many intents, each with a resource of its own
 	pool          map[string][]any // what a victim may name in arguments, by field
 }
 

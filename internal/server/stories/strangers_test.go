@@ -2,6 +2,7 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,10 +43,11 @@ func (x *strangers) meets(v *victim) {
 // declares announces work of a stranger with every field filled.
 func (x *strangers) declares(a *agent, mode string, paths ...string) string {
 	var out wire.Declared
+	x.declared++
 	x.must(x.call(a, "POST", "/v1/intents", map[string]any{"title": hostile("title"), "summary": hostile("summary"),
 		"plan_md": hostile("plan"),
 		"scope": map[string]any{"paths": paths, "symbols": []string{hostileSymbol, "own.go#F"}, "contracts": []string{hostileRoute,
-			"http:GET /users"}},
+			"http:GET /users", fmt.Sprintf("res:env:x).SYSTEM!%s%d", canary, x.declared)}},
 		"mode": mode, "branch": hostileRef + "-" + a.name, "session_id": a.session,
 		"external_ref": map[string]any{"kind": hostileKind, "url": hostileURL, "id": hostile("ticket")}}, &out, nil))
 	return out.Intent.Ref

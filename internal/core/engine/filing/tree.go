@@ -82,6 +82,7 @@ const (
 	Contract                  // a changed or used contract: sub is the contract
 	Reference                 // a new use: sub is the reference
 	Use                       // live code: owner is a file of uses, sub the use
+	Number                    // a new file that takes the number of a migration
 )
 
 // An Entry says that something stands at a node: Owner and Sub are numbers that

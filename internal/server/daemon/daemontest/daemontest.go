@@ -157,6 +157,7 @@ func (w *World) Restart() {
 	w.cfg.Addr = strings.TrimPrefix(w.URL, "http://")
 	w.cfg.PublicURL = w.URL
 	w.Stop()
+	direct.CloseIdleConnections() // or the next request may go to what was stopped
 	w.start()
 }
 

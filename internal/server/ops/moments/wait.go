@@ -65,6 +65,8 @@ type target struct {
 	// intent is the caller's own live intent, to be granted its exclusive
 	// claim as the target becomes free.
 	intent string
+	// resource is the target, if it is one that intents lease.
+	resource string
 }
 
 // A sight is who is in the way of a target.
@@ -177,7 +179,13 @@ func (s *Service) tryFree(ctx context.Context, who coord.Caller, t target, behin
 	}
 	out.Status, out.Outcome, out.Holders = "free", &seen.outcome, []wire.WaitHolder{}
 	out.Suggestion = "It is free: pull the latest state before you edit, and declare your intent if you have not."
-	if t.intent != "" {
+	switch {
+	case t.intent == "":
+	case t.resource != "":
+		if out.Lease, err = s.lease(ctx, who, t); out.Lease != nil && out.Lease.Resource != nil {
+			out.Granted, out.Suggestion = true, "Your intent has it: go on."
+		}
+	default:
 		out.Granted, err = s.regrant(ctx, who, t.intent)
 	}
 	return out, err
@@ -222,21 +230,27 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 		return s.waitConflict(ctx, who, string(*in.Conflict))
 	}
 	what, set := engine.Target{}, coord.ScopeSet{}
-	if in.Path != nil {
+	switch {
+	case in.Path != nil:
 		set.Paths = []string{*in.Path}
-	} else {
+	case scope.IsResource(*in.Symbol):
+		set.Contracts = []string{*in.Symbol}
+	default:
 		set.Symbols = []string{*in.Symbol}
 	}
 	set, bad := scope.Canonical("", set)
 	for i := range bad { // one of each was given, under a name of its own
-		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol"}[bad[i].Path]
+		bad[i].Path = map[string]string{"paths[0]": "path", "symbols[0]": "symbol", "contracts[0]": "symbol"}[bad[i].Path]
 	}
 	if err := problem.Invalid(bad); err != nil {
 		return t, err
 	}
-	if in.Path != nil {
+	switch {
+	case in.Path != nil:
 		what.Path, t.name = set.Paths[0], set.Paths[0]
-	} else {
+	case len(set.Contracts) > 0:
+		what.Contract, t.name = set.Contracts[0], set.Contracts[0]
+	default:
 		what.Symbol, t.name = set.Symbols[0], set.Symbols[0]
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
@@ -249,6 +263,12 @@ func (s *Service) waitTarget(ctx context.Context, who coord.Caller, in wire.Wait
 	t.claims, t.concerns = true, func(e *coord.Event) bool {
 		return changesRules(e.Type) || e.Actor.ID == who.UserID || e.Subject.ID == t.intent ||
 			t.place.Session != nil && (e.Actor.ID == t.place.Session.ID || e.Subject.ID == t.place.Session.ID)
+	}
+	if resource, ok := scope.ParseResource(what.Contract); ok {
+		if t.resource = what.Contract; resource.Counted() {
+			t.holders = s.numberholders(who, t, resource)
+			return t, err
+		}
 	}
 	t.holders = func(ctx context.Context, behind []string) (sight, error) {
 		seen := sight{outcome: "released"}

@@ -20,7 +20,14 @@ import (
 // is not an error: the intent stands and the caller decides. Declaring again
 // on the same branch updates the live intent; declaring from a session with a
 // draft promotes the draft.
-func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.DeclareIntent) (out wire.Declared, err error) {
+func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.DeclareIntent) (wire.Declared, error) {
+	return s.PostIntent(ctx, who, wire.PostIntent{DeclareIntent: in})
+}
+
+// PostIntent is DeclareIntent over REST, where somebody may also announce work
+// that is no session's, such as a command that runs for a while.
+func (s *Service) PostIntent(ctx context.Context, who coord.Caller, post wire.PostIntent) (out wire.Declared, err error) {
+	in := post.DeclareIntent
 	title := strings.TrimSpace(in.Title)
 	if title == "" {
 		return out, problem.InvalidField("title", "must not be blank")
@@ -47,6 +54,9 @@ func (s *Service) DeclareIntent(ctx context.Context, who coord.Caller, in wire.D
 		owner, err := s.intentOwner(ctx, c.Tx, who, p)
 		if err := ground.FirstError(err, Watched(p.Repo)); err != nil {
 			return err
+		}
+		if post.Separate {
+			p.Session, in.Branch = nil, nil
 		}
 		i, err := intentToDeclare(ctx, c, p, owner, in.Branch)
 		if err != nil {
@@ -208,6 +218,10 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 	if session != nil {
 		i.SessionID = &session.ID
 	}
+	released, err := Lease(ctx, c, i)
+	if err != nil {
+		return met, err
+	}
 	if err := Honour(ctx, c, i); err != nil {
 		return met, err
 	}
@@ -225,6 +239,9 @@ func saveDeclared(ctx context.Context, c *ground.Change, i *store.IntentRow, dep
 		}
 	}
 	if err := TellIntent(ctx, c, event, *i); err != nil {
+		return met, err
+	}
+	if err := passOn(ctx, c, i, released); err != nil {
 		return met, err
 	}
 	return answerWith(ctx, c, i, session)
@@ -338,10 +355,7 @@ func Honour(ctx context.Context, c *ground.Change, i *store.IntentRow) error {
 	if err != nil {
 		return err
 	}
-	w := live.IntentWorker(*i, nil)
-	if old := c.Live.Worker(i.ID); old != nil {
-		w.Lineages = old.Lineages
-	}
+	w := asWorker(c, *i)
 	if _, err := c.Member(ctx, c.Who.OrgID, i.Owner.ID); err != nil {
 		left := "not exclusive: its owner has left the org"
 		i.EffectiveMode, i.ModeNote = coord.Shared, &left

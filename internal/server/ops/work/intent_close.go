@@ -76,6 +76,7 @@ func End(ctx context.Context, c *ground.Change, i *store.IntentRow, status coord
 		return err
 	}
 	i.Status, i.ClosedAt, i.BlockedBy = status, c.Now.Ptr(), []coord.Blocker{}
+	released := Release(i)
 	if err := c.SaveIntent(ctx, i); err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func End(ctx context.Context, c *ground.Change, i *store.IntentRow, status coord
 		if _, err := c.Settle(ctx, id); err != nil {
 			return err
 		}
+	}
+	if err := PassOn(ctx, c, released); err != nil {
+		return err
 	}
 	if err := c.Reblock(ctx); err != nil {
 		return err

@@ -71,6 +71,10 @@ func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wir
 		i.Note = note
 	}
 	i.LastActivityAt = c.Now
+	released, err := Lease(ctx, c, i)
+	if err != nil {
+		return met, err
+	}
 	if err := Honour(ctx, c, i); err != nil {
 		return met, err
 	}
@@ -85,6 +89,9 @@ func Revise(ctx context.Context, c *ground.Change, i *store.IntentRow, patch wir
 	facts := ground.IntentFacts(*i)
 	facts.PreviousStatus = was
 	if err := c.TellOf(ctx, coord.EventIntentUpdated, i.ID, i.Repo.ID, facts); err != nil {
+		return met, err
+	}
+	if err := passOn(ctx, c, i, released); err != nil {
 		return met, err
 	}
 	return answerWith(ctx, c, i, by)

@@ -78,8 +78,12 @@ func shareUnattended(ctx context.Context, c *ground.Change, org string) error {
 			return err
 		}
 		i := &rows[k]
+		released := Release(i)
 		if err = c.ShareClaim(ctx, i, "shared: its session ended, and nobody answered for it"); err == nil {
 			err = TellIntent(ctx, c, coord.EventIntentReleased, *i)
+		}
+		if err == nil {
+			err = PassOn(ctx, c, released)
 		}
 	}
 	return err

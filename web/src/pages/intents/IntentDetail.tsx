@@ -202,6 +202,19 @@ function IntentFacts({ intent: i }: { intent: Intent }) {
             </dd>
           </>
         )}
+        {i.leases.length > 0 && (
+          <>
+            <dt>Leases</dt>
+            <dd>
+              {i.leases.map((l) => (
+                <span key={l.asked}>
+                  <Code>{l.resource ?? l.asked}</Code>
+                  {!l.resource && <span className="dim">waits: {l.note}</span>}
+                </span>
+              ))}
+            </dd>
+          </>
+        )}
         {i.blocked_by.length > 0 && (
           <>
             <dt>Waits for</dt>
