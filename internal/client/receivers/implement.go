@@ -9,8 +9,9 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// Implementers are the types of a file that newly implement others: by saying
-// so, or in Go by being given where an interface is wanted.
+// Implementers are the types of a file that newly implement others, by saying
+// so, or in Go by being given where an interface is wanted; and those that did
+// and lost or changed members, which the others may need by now.
 func (r *Reader) Implementers(old, new *outline.File) (out []Use) {
 	if new.Lang == "go" {
 		return r.implementersGo(old, new)
@@ -23,15 +24,75 @@ func (r *Reader) Implementers(old, new *outline.File) (out []Use) {
 		had := basesIn(old, d)
 		for _, name := range headerBases(new.Lang, d) {
 			base, ok := r.w.Find(new, name)
-			if !ok || slices.Contains(had, name) || r.fake[base.File] {
+			if !ok || r.fake[base.File] {
 				continue
 			}
 			base = r.alias(base, 0)
 			at := Place{new, i}
-			out = append(out, Use{File: base.File, Name: base.def().Name, Line: d.Span.Row, Whole: true, Has: r.memberNames(at, base)})
+			if slices.Contains(had, name) {
+				if lacks := r.lost(old, at); len(lacks) > 0 {
+					out = append(out, r.alsoOf(base, Use{Line: d.Span.Row, Lacks: lacks})...)
+				}
+				continue
+			}
+			out = append(out, r.alsoOf(base, Use{Line: d.Span.Row, Whole: true, Has: r.memberNames(at, base)})...)
 			out = append(out, r.overrides(at, base)...)
 		}
 	}
+	return out
+}
+
+// alsoOf makes a use of a type one of all that it has its members from, too:
+// what any of them comes to need, whoever implements it must have.
+func (r *Reader) alsoOf(p Place, u Use) (out []Use) {
+	seen := map[Place]bool{}
+	var add func(Place)
+	add = func(p Place) {
+		if seen[p] || len(seen) > 20 || r.fake[p.File] {
+			return
+		}
+		seen[p] = true
+		u.File, u.Name = p.File, p.def().Name
+		out = append(out, u)
+		for _, b := range r.bases(p) {
+			add(b)
+		}
+	}
+	add(p)
+	return out
+}
+
+// lost are the members that a type had in the file as it was, and has no longer
+// or with other parameters or another result.
+func (r *Reader) lost(old *outline.File, p Place) (out []string) {
+	own := p.def().Name + "."
+	had := map[string]*outline.Def{}
+	for i := range old.Defs {
+		if m, ok := strings.CutPrefix(old.Defs[i].Name, own); ok && !strings.Contains(m, ".") {
+			had[m] = old.Defs[i].Full()
+		}
+	}
+	if len(had) == 0 {
+		return nil
+	}
+	now := r.memberNames(p, Place{})
+	for i := range p.File.Defs {
+		m, ok := strings.CutPrefix(p.File.Defs[i].Name, own)
+		if was := had[m]; ok && was != nil && was.HasCall {
+			if d := p.File.Defs[i].Full(); parameters(d) == parameters(was) && outline.ResultText(d) == outline.ResultText(was) {
+				delete(had, m)
+			}
+		} else if ok {
+			delete(had, m)
+		}
+	}
+	for m := range had {
+		inFile := slices.ContainsFunc(p.File.Defs, func(d outline.Def) bool { return d.Name == own+m })
+		if inFile || !slices.Contains(now, m) { // what moved to a file beside is there still
+			out = append(out, m)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
@@ -131,15 +192,21 @@ func parameters(d *outline.Def) (n int) {
 	return n
 }
 
-// implementersGo finds where a new type is given for an interface.
+// implementersGo finds where a type is given for an interface that is new, or
+// has lost members.
 func (r *Reader) implementersGo(old, new *outline.File) (out []Use) {
 	b := r.code(new)
 	seen := map[string]bool{}
 	for i := range new.Defs {
 		d := &new.Defs[i]
-		if d.Parent >= 0 || d.Kind != "struct" && d.Kind != "type" ||
-			slices.ContainsFunc(old.Defs, func(o outline.Def) bool { return o.Name == d.Name }) {
+		if d.Parent >= 0 || d.Kind != "struct" && d.Kind != "type" {
 			continue
+		}
+		self, u := Place{new, i}, Use{Whole: true}
+		if slices.ContainsFunc(old.Defs, func(o outline.Def) bool { return o.Name == d.Name }) {
+			if u = (Use{Lacks: r.lost(old, self)}); len(u.Lacks) == 0 {
+				continue
+			}
 		}
 		for k := 0; k < len(b); {
 			at := bytes.Index(b[k:], []byte(d.Name))
@@ -156,9 +223,11 @@ func (r *Reader) implementersGo(old, new *outline.File) (out []Use) {
 				continue
 			}
 			seen[d.Name+" "+p.File.Path+p.def().Name] = true
-			self := Place{new, i}
-			out = append(out, Use{File: p.File, Name: p.def().Name, Line: lineAt(b, at), Whole: true, Has: r.memberNames(self, Place{})})
-			out = append(out, r.overrides(self, p)...)
+			if u.Line = lineAt(b, at); u.Whole {
+				u.Has = r.memberNames(self, Place{})
+				out = append(out, r.overrides(self, p)...)
+			}
+			out = append(out, r.alsoOf(p, u)...)
 		}
 	}
 	return out

@@ -40,6 +40,7 @@ type Use struct {
 	Typed bool     // the code does not name its owner
 	Whole bool     // whoever uses it so must have all members
 	Has   []string // those that it has
+	Lacks []string // those that it had, and has no longer as they were
 }
 
 // languages are those that write types down.

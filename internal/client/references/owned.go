@@ -28,7 +28,7 @@ func (r *Repo) ownedUses(old, new *outline.File) (was, now []usedAt) {
 		return nil, nil
 	}
 	gone, come := differing(old.Source, new.Source)
-	if len(come) == 0 || len(come) > maxOwnedRows {
+	if len(come) == 0 && len(gone) == 0 || len(come) > maxOwnedRows {
 		return nil, nil
 	}
 	if r.modules.receivers == nil {
@@ -41,7 +41,7 @@ func (r *Repo) ownedUses(old, new *outline.File) (was, now []usedAt) {
 			}
 			out = append(out, usedAt{
 				Use:  locate.Use{Module: ownedModule, Name: u.File.Path + "#" + u.Name},
-				line: u.Line, call: u.Call, typed: u.Typed, whole: u.Whole, has: u.Has,
+				line: u.Line, call: u.Call, typed: u.Typed, whole: u.Whole, has: u.Has, lacks: u.Lacks,
 			})
 		}
 		return out

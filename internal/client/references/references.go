@@ -72,6 +72,7 @@ func (r *Repo) References(f *coord.FileFacts, old, new *extract.Version) []coord
 			}
 			out = append(out, coord.Reference{
 				Key: key, Line: int(u.line) + 1, Call: call, In: more[u.Use], Via: via, Typed: u.typed, Whole: u.whole, Has: u.has,
+				Lacks: u.lacks,
 			})
 		}
 	}
@@ -113,14 +114,15 @@ type usedAt struct {
 	typed bool     // the code does not name its owner
 	whole bool     // it implements or makes one, and must have all members
 	has   []string // those that it has
+	lacks []string // those that it had before
 }
 
 // members tells uses apart by what they must have.
 func (u *usedAt) members() string {
-	if !u.whole {
+	if !u.whole && len(u.lacks) == 0 {
 		return ""
 	}
-	return " {" + strings.Join(u.has, ",") + "}"
+	return " {" + strings.Join(u.has, ",") + " -" + strings.Join(u.lacks, ",") + "}"
 }
 
 // uses joins uses of imported names with their imports.

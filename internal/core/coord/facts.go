@@ -214,6 +214,7 @@ type Reference struct {
 	// Of an implementer and of a literal.
 	Whole bool     `json:"whole,omitempty" doc:"It implements or makes one, so it must have all members that are needed"`
 	Has   []string `json:"has,omitempty" maxItems:"200" itemMaxLength:"200" doc:"The members it has, by name"`
+	Lacks []string `json:"lacks,omitempty" maxItems:"200" itemMaxLength:"200" doc:"It implemented one before, and no longer has these members as they were: nothing else about it is new"`
 }
 
 // ClearTexts removes the signature texts, keeping their hashes, and hides the

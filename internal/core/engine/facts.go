@@ -96,6 +96,11 @@ func hits(changed, user item) coord.Fit {
 func suits(s *coord.SymbolFacts, use *coord.Reference) coord.Fit {
 	lacks := func(need string) bool { return !slices.Contains(use.Has, need) }
 	switch {
+	case len(use.Lacks) > 0:
+		if slices.ContainsFunc(s.Needs, func(need string) bool { return slices.Contains(use.Lacks, need) }) {
+			return coord.Misfits
+		}
+		return coord.Fits
 	case len(s.Needs) > 0 && use.Whole && slices.ContainsFunc(s.Needs, lacks):
 		return coord.Misfits
 	case meansOther(s) && (len(s.Takes) == 0 || use.Call.Fit(s.Takes) == coord.Fits):
