@@ -199,6 +199,9 @@ func render(a *coord.Analysis) string {
 			if r.Whole {
 				how += " with " + strings.Join(append(slices.Clone(r.Has), "no more"), ", ")
 			}
+			if len(r.Lacks) > 0 {
+				how += " without " + strings.Join(r.Lacks, ", ")
+			}
 			fmt.Fprintf(&b, "  refers %s line %d%s\n", r.Key, r.Line, how)
 		}
 	}

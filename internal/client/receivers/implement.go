@@ -43,7 +43,8 @@ func (r *Reader) Implementers(old, new *outline.File) (out []Use) {
 }
 
 // alsoOf makes a use of a type one of all that it has its members from, too:
-// what any of them comes to need, whoever implements it must have.
+// what an interface above an interface comes to need, whoever implements it must
+// have. A class in between may have it.
 func (r *Reader) alsoOf(p Place, u Use) (out []Use) {
 	seen := map[Place]bool{}
 	var add func(Place)
@@ -54,8 +55,10 @@ func (r *Reader) alsoOf(p Place, u Use) (out []Use) {
 		seen[p] = true
 		u.File, u.Name = p.File, p.def().Name
 		out = append(out, u)
-		for _, b := range r.bases(p) {
-			add(b)
+		if kind := p.def().Kind; kind == "interface" || kind == "trait" || kind == "protocol" {
+			for _, b := range r.bases(p) {
+				add(b)
+			}
 		}
 	}
 	add(p)
@@ -68,7 +71,7 @@ func (r *Reader) lost(old *outline.File, p Place) (out []string) {
 	own := p.def().Name + "."
 	had := map[string]*outline.Def{}
 	for i := range old.Defs {
-		if m, ok := strings.CutPrefix(old.Defs[i].Name, own); ok && !strings.Contains(m, ".") {
+		if m, ok := strings.CutPrefix(old.Defs[i].Name, own); ok && !strings.Contains(m, ".") && !isConstructor(&old.Defs[i], m) {
 			had[m] = old.Defs[i].Full()
 		}
 	}
@@ -161,7 +164,7 @@ func (r *Reader) overrides(p, base Place) (out []Use) {
 	for i := range p.File.Defs {
 		d := &p.File.Defs[i]
 		name, ok := strings.CutPrefix(d.Name, own.Name+".")
-		if !ok || !d.HasCall || strings.Contains(name, ".") || d.Kind == "constructor" || name == "__init__" || name == "constructor" {
+		if !ok || !d.HasCall || strings.Contains(name, ".") || isConstructor(d, name) {
 			continue
 		}
 		m, ok := r.memberOf(base, name, map[Place]bool{})
@@ -175,6 +178,12 @@ func (r *Reader) overrides(p, base Place) (out []Use) {
 		out = append(out, u)
 	}
 	return out
+}
+
+// isConstructor tells a member that makes one of its type.
+func isConstructor(d *outline.Def, name string) bool {
+	owner := strings.TrimSuffix(d.Name, "."+name)
+	return d.Kind == "constructor" || name == "__init__" || name == "constructor" || name == owner[strings.LastIndexByte(owner, '.')+1:]
 }
 
 // saysSo tells a definition that fails when there is nothing to override.

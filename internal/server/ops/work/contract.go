@@ -84,6 +84,8 @@ func lookupKeys(in wire.LookUpContract) (keys []string, file string, err error) 
 	if err == nil && in.Path != nil {
 		if (*in.Path)[0] == '/' {
 			err = read("path", *in.Path)
+		} else if slices.Contains(strings.FieldsFunc(*in.Path, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
+			err = problem.InvalidField("path", "contains .., which may lead out of the repository; write it without") // as the document says
 		} else if file, err = scope.CleanPath(*in.Path); err != nil {
 			err = problem.InvalidField("path", "%v", err)
 		}
