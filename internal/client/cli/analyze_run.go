@@ -12,12 +12,13 @@ import (
 
 	"github.com/svc-hq/svc/internal/client/analysis"
 	"github.com/svc-hq/svc/internal/client/cli/app"
+	"github.com/svc-hq/svc/internal/client/cli/merging"
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 )
 
-func runAnalyze(ctx context.Context, a *app.Run, args []string, metadataOnly bool) error {
+func runAnalyze(ctx context.Context, a *app.Run, args []string, metadataOnly, patch bool) error {
 	repo, ok := gitrepo.Find(a.Dir)
 	if !ok {
 		return fmt.Errorf("%s is in no git repository", a.Dir)
@@ -47,11 +48,34 @@ func runAnalyze(ctx context.Context, a *app.Run, args []string, metadataOnly boo
 			return fmt.Errorf("%s is not there, and was not when this work began", args[i])
 		}
 	}
-	if a.JSON {
+	switch {
+	case patch:
+		return printPatch(ctx, a, repo, facts)
+	case a.JSON:
 		return a.PrintJSON(facts)
 	}
 	printFacts(a, facts)
 	return nil
+}
+
+// printPatch shows what a merge check would hand over of the changed files, were
+// others at work near all of them.
+func printPatch(ctx context.Context, a *app.Run, repo *gitrepo.Repo, facts *coord.Analysis) error {
+	var near []string
+	for _, f := range facts.Files {
+		if f.Status != coord.FileUnchanged && coord.NameFamily(f.Language) != "" {
+			near = append(near, f.Path)
+		}
+	}
+	base, diff, err := merging.Patch(ctx, repo, near)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"base": base, "diff": diff})
+	}
+	_, err = fmt.Fprint(a.Stdout, peertext.Clean(diff))
+	return err
 }
 
 func printFacts(a *app.Run, facts *coord.Analysis) {

@@ -329,6 +329,7 @@ func (r *runner) askOne(ctx context.Context, login Login, sends []send) (host.An
 func (r *runner) takeIn(s send, req wire.HookRequest, reply wire.HookReply, stamps map[string]string) {
 	r.keepWants(s.at.Root, reply.Wants)
 	r.startChecks(s, reply.MergeChecks)
+	r.endChecks(s, reply)
 	r.keepStatusLine(s, reply)
 	r.keepStalePolicy(s, reply)
 	r.keepStash(s, reply)

@@ -40,6 +40,17 @@ func (r *runner) startChecks(s send, checks []wire.WantedCheck) {
 	r.MergeCheck(s.at.Root, r.login.MachineID, string(data), r.spool.SharedFile(mergedName(s.at.Root)))
 }
 
+// endChecks takes back what a check found where nobody's work is related to the
+// session's any more: it landed, was given up, or was undone.
+func (r *runner) endChecks(s send, reply wire.HookReply) {
+	asked := s.event == wire.HookPostEdit || s.event == wire.HookStop
+	if r.MergeCheck != nil && asked && s.as == nil && r.spool.Remembers() && reply.SessionID != nil && len(reply.MergeChecks) == 0 {
+		if err := LeaveMerged(r.spool.SharedFile(mergedName(s.at.Root)), ""); err != nil {
+			r.log(err)
+		}
+	}
+}
+
 // LeaveMerged leaves what a check found for the next hook; nothing takes back
 // what the one before found.
 func LeaveMerged(result, text string) error {

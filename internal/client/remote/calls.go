@@ -142,6 +142,12 @@ func (c *Client) CheckScope(ctx context.Context, in wire.ScopeCheck) (wire.Scope
 	return post[wire.ScopeChecked](ctx, c, "/v1/scope-check", in)
 }
 
+// ExchangePatches hands over work that is not pushed, and returns what related
+// work has.
+func (c *Client) ExchangePatches(ctx context.Context, in wire.ExchangePatches) (out wire.Patches, err error) {
+	return out, c.Send(ctx, http.MethodPost, "/v1/patches", in, &out)
+}
+
 // CheckPush asks whether commits may arrive on a branch.
 func (c *Client) CheckPush(ctx context.Context, in wire.CheckPush) (wire.PushChecked, error) {
 	return post[wire.PushChecked](ctx, c, "/v1/push-check", in)

@@ -25,9 +25,28 @@ type Related struct {
 	Copy   string
 }
 
+// NearWork is RelatedWork with the worker's own files that each is related to,
+// in the order of their names.
+func NearWork(ix *Index, workerID string) (related []Related, near map[Related][]string) {
+	near = map[Related][]string{}
+	related = relatedWork(ix, workerID, func(r Related, c *Change) {
+		if !slices.Contains(near[r], c.Facts.Path) {
+			near[r] = append(near[r], c.Facts.Path)
+		}
+	})
+	for _, paths := range near {
+		slices.Sort(paths)
+	}
+	return related, near
+}
+
 // RelatedWork returns the working copies whose merge with a worker's is worth
 // checking, as far as the policy of the repo lets them be, by copy.
 func RelatedWork(ix *Index, workerID string) []Related {
+	return relatedWork(ix, workerID, func(Related, *Change) {})
+}
+
+func relatedWork(ix *Index, workerID string, by func(Related, *Change)) []Related {
 	w := ix.Worker(workerID)
 	if w == nil {
 		return nil
@@ -44,8 +63,10 @@ func RelatedWork(ix *Index, workerID string) []Related {
 		mine[c.Copy] = true
 		r.relatives(ix, c, func(theirs *Change) {
 			other := ix.Worker(ix.ownerID(theirs))
-			if meets(w, other) && r.bears(theirs) && (r.rules.MergeCheck != policy.MergeCheckOwn || other.User.ID == w.User.ID) {
+			if meets(w, other) && r.bears(theirs) && (r.rules.MergeCheck != policy.MergeCheckOwn || other.User.ID == w.User.ID ||
+				r.rules.SharePatches == policy.SharePatchesTeam) {
 				found[Related{other, theirs.Copy}] = true
+				by(Related{other, theirs.Copy}, c)
 			}
 		})
 	}
@@ -54,6 +75,29 @@ func RelatedWork(ix *Index, workerID string) []Related {
 	})
 	out = slices.DeleteFunc(out, func(o Related) bool { return mine[o.Copy] })
 	return out[:min(len(out), maxRelated)]
+}
+
+// SharesPatches reports whether clients in a repo may hand each other work that
+// is not pushed.
+func SharesPatches(ix *Index, repoID string) bool {
+	rules := ix.known(repoID).rules
+	return rules.SharePatches == policy.SharePatchesTeam && rules.MergeCheck != policy.MergeCheckOff
+}
+
+// InCopy returns the worker of a user's whose changes are in a working copy, or
+// nil.
+func InCopy(ix *Index, repoID, copy, userID string) *Worker {
+	var out *Worker
+	for key, at := range ix.known(repoID).changes {
+		if key.copy != copy {
+			continue
+		}
+		w := ix.Worker(ix.ownerID(ix.changes[at].c))
+		if w != nil && w.User.ID == userID && (out == nil || w.ID < out.ID) {
+			out = w
+		}
+	}
+	return out
 }
 
 // bears reports whether a change can have to do with those of others.

@@ -32,6 +32,7 @@ type Rules struct {
 	ClaimsAtMerge         *string                               `json:"claims_at_merge,omitempty"`
 	RetentionDays         *int                                  `json:"retention_days,omitempty"`
 	MergeCheck            *string                               `json:"merge_check,omitempty"`
+	SharePatches          *string                               `json:"share_patches,omitempty"`
 	StaleWrite            *string                               `json:"stale_write,omitempty"`
 	TimeSavedMinutes      *int                                  `json:"time_saved.minutes,omitempty"`
 	TimeSavedMinuteWorth  *float64                              `json:"time_saved.minute_worth,omitempty"`
@@ -64,6 +65,7 @@ type Effective struct {
 	ClaimsAtMerge         string                                `json:"claims_at_merge"`
 	RetentionDays         int                                   `json:"retention_days"`
 	MergeCheck            string                                `json:"merge_check"`
+	SharePatches          string                                `json:"share_patches"`
 	StaleWrite            string                                `json:"stale_write"`
 	TimeSavedMinutes      int                                   `json:"time_saved.minutes"`
 	TimeSavedMinuteWorth  float64                               `json:"time_saved.minute_worth"`
@@ -101,6 +103,7 @@ func Merge(layers ...Rules) *Effective {
 		set(&e.ClaimsAtMerge, r.ClaimsAtMerge)
 		set(&e.RetentionDays, r.RetentionDays)
 		set(&e.MergeCheck, r.MergeCheck)
+		set(&e.SharePatches, r.SharePatches)
 		set(&e.StaleWrite, r.StaleWrite)
 		set(&e.TimeSavedMinutes, r.TimeSavedMinutes)
 		set(&e.TimeSavedMinuteWorth, r.TimeSavedMinuteWorth)

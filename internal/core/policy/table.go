@@ -121,6 +121,11 @@ func Table() []Rule {
 			Doc: "Whose work an agent's machine merges with the agent's own, in a scratch folder and in the background, to have the languages' " +
 				"checkers look at it: own is that of the same person's other working copies there, pushed also that of others' branches, " +
 				"fetched into a folder of svc's own. Only work that the facts relate is checked. Off where the org shares metadata only."},
+		{Name: "share_patches", Type: Choice, Values: []string{SharePatchesOff, SharePatchesTeam}, Default: SharePatchesOff,
+			Doc: "Whether members' machines may hand each other work that is not pushed, for `merge_check` alone. With team, a machine whose work " +
+				"the facts relate to that of another sends the difference of the files concerned; the server keeps it encrypted for as long as the " +
+				"intent or session lives, gives it only to machines whose work is related to it, shows it to nobody, and deletes it with the work. " +
+				"Off where the org shares metadata only, or where `merge_check` is off."},
 		{Name: "stale_write", Type: Choice, Values: []string{StaleRefuse, StaleWarn, StaleOff}, Default: StaleRefuse,
 			Doc: "What an edit does that would undo lines which another agent in the same working copy changed since the session last read " +
 				"the file: refuse stops it once, and it passes after a fresh read."},
@@ -164,6 +169,12 @@ const (
 	MergeCheckOff    = "off"
 	MergeCheckOwn    = "own"
 	MergeCheckPushed = "pushed"
+)
+
+// Values of share_patches.
+const (
+	SharePatchesOff  = "off"
+	SharePatchesTeam = "team"
 )
 
 // DefaultSeverities returns what a conflict of each kind does by default.

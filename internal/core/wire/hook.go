@@ -268,10 +268,18 @@ type WantedMap struct {
 
 // A WantedCheck is somebody's work that is worth merging with the session's.
 type WantedCheck struct {
-	Copy   string `json:"copy" doc:"Keyed hash of the path of the working copy that it is in: the machine that has it knows it by that"`
-	Branch string `json:"branch,omitempty" doc:"The branch, where policy lets what was pushed be taken"`
-	Pull   int    `json:"pull,omitempty" minimum:"1" doc:"The pull or merge request, if there is one: its head may be in a fork"`
-	Who    string `json:"who" doc:"The intent or the person, to name it by"`
+	Copy   string       `json:"copy" doc:"Keyed hash of the path of the working copy that it is in: the machine that has it knows it by that"`
+	Branch string       `json:"branch,omitempty" doc:"The branch, where policy lets what was pushed be taken"`
+	Pull   int          `json:"pull,omitempty" minimum:"1" doc:"The pull or merge request, if there is one: its head may be in a fork"`
+	Who    string       `json:"who" doc:"The intent or the person, to name it by"`
+	Patch  *WantedPatch `json:"patch,omitempty" doc:"Set where the policy share_patches lets machines hand each other work that is not pushed"`
+}
+
+// A WantedPatch names what a machine may hand over of its own work, by
+// POST /v1/patches, to get what is related to it.
+type WantedPatch struct {
+	Repo string   `json:"repo" doc:"The repo's id"`
+	Near []string `json:"near" doc:"The session's own files that the other work is related to"`
 }
 
 // A HookConflict is a conflict in a reply.

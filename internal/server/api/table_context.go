@@ -38,7 +38,20 @@ var hooks = []Op{
 		Problems: fails(missing),
 		Run:      run((*moments.Service).FollowWork),
 	},
+	{
+		Route:    "POST /v1/patches",
+		Summary:  "Hand over work that is not pushed, and get what is related to it, for a merge check (policy share_patches)",
+		Door:     BearerOnly,
+		Scopes:   scope(coord.ScopeHooks),
+		Success:  200,
+		MaxBody:  maxPatchBody,
+		Problems: fails(missing),
+		Run:      run((*work.Service).ExchangePatches),
+	},
 }
+
+// maxPatchBody is what machines may hand each other at a time, as JSON writes it.
+const maxPatchBody = 2 << 20
 
 var around = []Op{
 	{

@@ -30,6 +30,7 @@ var repoTables = []repoTable{
 	{"contracts", []string{"org_id", "path", "key", "role"}, true},
 	{"changes", []string{"org_id", "copy", "path"}, true},
 	{"merged_changes", []string{"org_id", "merge_id", "path"}, true},
+	{"patches", []string{"org_id", "copy"}, true},
 	{"line_maps", []string{"org_id", "from_blob", "to_blob"}, true},
 	{"resource_numbers", []string{"resource"}, true},
 	{"pulls", []string{"provider", "number"}, true},

@@ -96,10 +96,13 @@ func checkMerged(ctx context.Context, a *app.Run, repo *gitrepo.Repo, checks []w
 	}
 	var said []string
 	var failed error
-	roots := copiesHere(ctx, a, repo)
+	work := &nearby{roots: copiesHere(ctx, a, repo)}
+	if err := work.exchange(ctx, a, repo, mine, checks); err != nil {
+		failed = err // what is here is looked at all the same
+	}
 	whole := true
 	for _, c := range checks {
-		text, looked, err := checkOne(ctx, a, repo, objects, mine, c, roots)
+		text, looked, err := checkOne(ctx, a, repo, objects, mine, c, work)
 		failed, whole = errors.Join(failed, err), whole && looked && err == nil
 		if text != "" {
 			said = append(said, text)
@@ -139,9 +142,9 @@ func copiesHere(ctx context.Context, a *app.Run, repo *gitrepo.Repo) map[string]
 // whether all of it was looked at that can be.
 // What is not on this machine is left to the facts.
 func checkOne(ctx context.Context, a *app.Run, repo *gitrepo.Repo, objects, mine string, c wire.WantedCheck,
-	roots map[string]string,
+	work *nearby,
 ) (text string, looked bool, err error) {
-	other, err := otherWork(ctx, a, repo, objects, c, roots)
+	other, err := otherWork(ctx, a, repo, objects, c, work)
 	if err != nil || other.commit == "" {
 		return "", err == nil, err
 	}
@@ -160,12 +163,17 @@ func checkOne(ctx context.Context, a *app.Run, repo *gitrepo.Repo, objects, mine
 const fetchPause = time.Minute
 
 // otherWork finds the work of a check: a working copy here, as it is on disk,
-// or, where the policy of the repository says so, a branch that was pushed.
-func otherWork(ctx context.Context, a *app.Run, repo *gitrepo.Repo, objects string, c wire.WantedCheck,
-	roots map[string]string,
-) (named, error) {
-	root := roots[c.Copy]
+// or, where the policy of the repository says so, what another machine handed
+// over or a branch that was pushed.
+func otherWork(ctx context.Context, a *app.Run, repo *gitrepo.Repo, objects string, c wire.WantedCheck, work *nearby) (named, error) {
+	root := work.roots[c.Copy]
 	if root == "" || root == repo.Root {
+		if p, ok := work.patches[c.Copy]; ok {
+			id, err := repo.Applied(ctx, objects, p.Base, p.Diff)
+			if err != nil || id != "" {
+				return named{"", id}, err
+			}
+		}
 		if c.Branch == "" {
 			return named{}, nil
 		}

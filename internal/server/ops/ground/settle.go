@@ -133,6 +133,11 @@ func (c *Change) PutIntent(ctx context.Context, i store.IntentRow) error {
 // resolved. It returns the worker's live conflicts.
 func (c *Change) Settle(ctx context.Context, workerID string) ([]store.ConflictRow, error) {
 	c.Live.Settled(workerID)
+	if c.Live.Worker(workerID) == nil { // its work is over, and with it what was handed over of it
+		if err := c.DeleteWorkersPatches(ctx, c.Who.OrgID, workerID); err != nil {
+			return nil, err
+		}
+	}
 	findings := c.Findings(workerID)
 	known, err := c.Conflicts(ctx, c.Who.OrgID, liveOf(workerID))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/engine"
+	"github.com/svc-hq/svc/internal/core/policy"
 	"github.com/svc-hq/svc/internal/core/wire"
 )
 
@@ -62,13 +63,21 @@ func (h *hook) mergeChecks(ctx context.Context) ([]wire.WantedCheck, error) {
 		return nil, nil
 	}
 	var out []wire.WantedCheck
-	for _, r := range engine.RelatedWork(h.Live.View(), h.worker()) {
+	ix := h.Live.View()
+	rules, _ := h.Live.Rules(h.repo.ID)
+	related, near := engine.NearWork(ix, h.worker())
+	for _, r := range related {
 		c := wire.WantedCheck{Copy: r.Copy, Who: r.Worker.Ref()}
 		if c.Who == "" {
 			c.Who = r.Worker.User.Name
 		}
 		if r.Worker.User.ID != h.Who.UserID {
-			c.Branch = r.Worker.Branch // only pushed work of others may be taken
+			if engine.SharesPatches(ix, h.repo.ID) {
+				c.Patch = &wire.WantedPatch{Repo: h.repo.ID, Near: near[r][:min(len(near[r]), wire.MaxPatchFiles)]}
+			}
+			if rules != nil && rules.MergeCheck == policy.MergeCheckPushed {
+				c.Branch = r.Worker.Branch // of others only what was pushed may be fetched
+			}
 			if r.Worker.Intent != nil {
 				i, err := h.IntentByID(ctx, h.Who.OrgID, r.Worker.ID)
 				if err != nil {

@@ -44,7 +44,7 @@ func (s *Service) PatchOrg(ctx context.Context, who coord.Caller, in wire.PatchO
 			if out.ClearedSignatures, err = tx.ClearSignatures(ctx, who.OrgID); err != nil {
 				return err
 			}
-			if err := tx.ClearStatuses(ctx, who.OrgID); err != nil {
+			if err := ground.FirstError(tx.ClearStatuses(ctx, who.OrgID), tx.DeletePatches(ctx, who.OrgID, "")); err != nil {
 				return err
 			}
 		}

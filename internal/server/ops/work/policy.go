@@ -159,6 +159,11 @@ func rejudge(ctx context.Context, c *ground.Change, repo string) error {
 			return err
 		}
 		c.Live.SetRules(r.ID, p, after)
+		if !engine.SharesPatches(c.Live.View(), r.ID) {
+			if err := c.DeletePatches(ctx, c.Who.OrgID, r.ID); err != nil {
+				return err
+			}
+		}
 		if was == nil || was.ExclusiveMaxFiles != p.ExclusiveMaxFiles {
 			if err := honourAnew(ctx, c, r.ID); err != nil {
 				return err

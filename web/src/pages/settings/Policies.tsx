@@ -106,6 +106,15 @@ const groups: { title: string; sub: string; rules: Rule[] }[] = [
         ]),
       },
       {
+        name: "share_patches",
+        label: "Share unpushed work for merge checks",
+        help: "Machines whose work is related hand each other the difference. Kept encrypted while the work lives, shown to nobody.",
+        input: choice([
+          ["off", "Never"],
+          ["team", "Within the team"],
+        ]),
+      },
+      {
         name: "pull_request_report",
         label: "Show live conflicts on pull requests as",
         help: "On GitHub, kept up to date in place.",
