@@ -145,7 +145,8 @@ var groups = []struct {
 	}},
 	{"work", "See and steer the work", []func(*app.Run) *cobra.Command{
 		records.StatusCommand, topCommand, records.AttentionCommand, records.IntentsCommand, records.ConflictsCommand, records.MessagesCommand,
-		records.AskCommand, records.AnswerCommand, records.WaitCommand, records.LeaseCommand, records.WhoCommand, records.BlameCommand,
+		records.AskCommand, records.AnswerCommand, records.WaitCommand, records.LeaseCommand, records.LandingCommand,
+		records.WhoCommand, records.BlameCommand,
 		records.SearchCommand, records.FeedCommand,
 		merging.CheckCommand, merging.TrustCommand, watchTreeCommand, merging.MergeCheckCommand,
 		analyzeCommand, indexCommand, rulesCommand, records.WatchCommand, records.HandoffCommand, records.OpenCommand,

@@ -42,7 +42,8 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 //	override INT-1 edit_overlap, false_positive INT-1 edit_overlap
 //	now 30                        minutes since the story began
 //
-// and the questions: detect INT-2 (record INT-2: as it is stored), check bob paths=..., edit INT-2 path...,
+// and the questions: landing shop first=INT-2,INT-1 (in which order),
+// detect INT-2 (record INT-2: as it is stored), check bob paths=..., edit INT-2 path...,
 // holders INT-2 path=..., git INT-2 stash src/a.go@3 (committed at minute 3) effect=sweeps|moves, honour INT-3 max=2 files=a,b.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -244,6 +245,8 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 		}
 		g := engine.Guard(s.ix, engine.Edit{Worker: w, Session: w.Session, Copy: s.copies[w.ID], Now: s.now}, []engine.Sweep{sweep})
 		return strings.TrimSpace(string(g.Action)+"\n  "+strings.ReplaceAll(g.Reason, "\n", "\n  ")) + "\n", true
+	case "landing":
+		return landing(engine.LandingOrder(s.ix, args[0], list(kv["first"]))), true
 	case "holders":
 		var out strings.Builder
 		for _, h := range engine.Holders(s.ix, s.ix.Worker(args[0]), engine.Target{
@@ -280,6 +283,16 @@ func (s *story) ask(verb string, args []string, kv map[string]string) (string, b
 }
 
 // tell shows findings as an agent would read them.
+// landing puts an order into lines.
+func landing(l engine.Landing) string {
+	var out strings.Builder
+	for _, s := range l.Steps {
+		fmt.Fprintf(&out, "%s %s\n", s.Worker.ID, s.Reason)
+	}
+	fmt.Fprintf(&out, "%d breaks, %d lines; at best %d and %d\n", l.Price.Breaks, l.Price.Lines, l.Best.Breaks, l.Best.Lines)
+	return out.String()
+}
+
 func (s *story) tell(fs []engine.Finding, viewer string) string {
 	var out strings.Builder
 	for _, f := range fs {

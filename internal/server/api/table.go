@@ -279,6 +279,14 @@ var repos = []Op{
 		Run:      run((*work.Service).RepoGaps),
 	},
 	{
+		Route:    "GET /v1/repos/{repo}/landing",
+		Summary:  "In which order the live work of a repository costs the fewest lines to redo",
+		Scopes:   scope(coord.ScopeIntentsRead),
+		Success:  200,
+		Problems: fails(missing),
+		Run:      run((*work.Service).GetLanding),
+	},
+	{
 		Route:    "PATCH /v1/repos/{repo}",
 		Agent:    PersonOnly,
 		Page:     "/repos/{repo}",

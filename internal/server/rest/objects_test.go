@@ -101,10 +101,11 @@ var objects = map[string]maker{
 		name := repo(w, o)
 		return object{"/v1/repos/" + url.PathEscape(name) + "/index", url.PathEscape(name), map[string]any{"files": []any{}, "complete": true}}
 	},
-	"GET /v1/repos/{repo}":      onRepo("", nil),
-	"GET /v1/repos/{repo}/gaps": onRepo("/gaps", nil),
-	"PATCH /v1/repos/{repo}":    onRepo("", map[string]any{"default_branch": "trunk"}),
-	"DELETE /v1/repos/{repo}":   onRepo("", nil),
+	"GET /v1/repos/{repo}":         onRepo("", nil),
+	"GET /v1/repos/{repo}/gaps":    onRepo("/gaps", nil),
+	"GET /v1/repos/{repo}/landing": onRepo("/landing", nil),
+	"PATCH /v1/repos/{repo}":       onRepo("", map[string]any{"default_branch": "trunk"}),
+	"DELETE /v1/repos/{repo}":      onRepo("", nil),
 	"POST /v1/repos/{repo}/merge": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		return onRepo("/merge", map[string]any{"into": repo(w, o)})(t, w, o)
 	},

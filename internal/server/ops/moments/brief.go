@@ -35,6 +35,7 @@ type toldItem struct {
 const (
 	rankSelf = iota
 	rankConflict
+	rankLanding
 	rankMessage
 	rankQuestion
 	rankAdvice

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
+	"github.com/svc-hq/svc/internal/core/engine"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/ground"
 	"github.com/svc-hq/svc/internal/server/ops/talk"
 	"github.com/svc-hq/svc/internal/server/ops/work"
+	"github.com/svc-hq/svc/internal/server/ruling"
 	"github.com/svc-hq/svc/internal/server/store"
 )
 
@@ -35,10 +37,22 @@ func (h *hook) gatherNews(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, add := range []func(context.Context) error{h.conflictNews, h.messageNews, h.answerNews, h.questionNews} {
+	for _, add := range []func(context.Context) error{h.conflictNews, h.landingNews, h.messageNews, h.answerNews, h.questionNews} {
 		if err := add(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// landingNews tells a session once that others had better land before it: its
+// next step is another then.
+func (h *hook) landingNews(context.Context) error {
+	if h.intent == nil {
+		return nil
+	}
+	if first, text := engine.GoesAfter(h.Live.View(), h.worker()); len(first) > 0 {
+		h.brief.add(rankLanding, "landing", strings.Join(first, " "), marker.Say(text, ruling.MaxLine), nil)
 	}
 	return nil
 }

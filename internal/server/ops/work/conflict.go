@@ -161,6 +161,9 @@ func (s *Service) act(ctx context.Context, who coord.Caller, ref string, action 
 			return problem.Newf(problem.Forbidden, "%s keeps work out: only the holder's side ends it, or a person overrides it at %s",
 				row.Ref, s.PageURL("conflict", row.Ref))
 		}
+		if action == coord.ActionProposeSequence && note == nil {
+			note = sequence(c, row)
+		}
 		taken := coord.ActionTaken{Action: action, Note: note, By: who.User(), At: c.Now}
 		if sess != nil {
 			taken.SessionID = &sess.ID
