@@ -81,6 +81,7 @@ const (
 	EventMemberAdded               EventType = "member.added"
 	EventMemberUpdated             EventType = "member.updated"
 	EventMemberRemoved             EventType = "member.removed"
+	EventMemberErased              EventType = "member.erased"
 	EventInviteCreated             EventType = "invite.created"
 	EventInviteRevoked             EventType = "invite.revoked"
 	EventInviteAccepted            EventType = "invite.accepted"
@@ -177,6 +178,7 @@ var events = []struct {
 	{EventMemberAdded, PartNone},
 	{EventMemberUpdated, PartMembers},
 	{EventMemberRemoved, PartMembers},
+	{EventMemberErased, PartAll},
 	{EventInviteCreated, PartNone},
 	{EventInviteRevoked, PartNone},
 	{EventInviteAccepted, PartNone},

@@ -49,6 +49,11 @@ type MemberID struct {
 	UserID string `path:"userId"`
 }
 
+// Erased is what is left of a person.
+type Erased struct {
+	Name string `json:"name" doc:"What they are called from now on: former member 7"`
+}
+
 // SetRole changes a member's role.
 type SetRole struct {
 	UserID string     `path:"userId"`

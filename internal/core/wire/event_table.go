@@ -73,6 +73,7 @@ var Events = []EventRow{
 	{coord.EventMemberAdded, "a person joined the org", MemberAddedPayload{}, nil},
 	{coord.EventMemberUpdated, "a person's role or name changed", MemberUpdatedPayload{}, nil},
 	{coord.EventMemberRemoved, "a person left the org", MemberRemovedPayload{}, nil},
+	{coord.EventMemberErased, "a person was erased: of what they were and wrote nothing is left", MemberErasedPayload{}, nil},
 	{coord.EventInviteCreated, "somebody was invited", InvitePayload{}, nil},
 	{coord.EventInviteRevoked, "an invite was taken back", EmptyPayload{}, nil},
 	{coord.EventInviteAccepted, "an invite was accepted", InviteAcceptedPayload{}, nil},

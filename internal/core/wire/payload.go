@@ -69,7 +69,7 @@ type SessionStartedPayload struct {
 type SessionEndedPayload struct {
 	Tool    string `json:"tool" example:"claude_code"`
 	Expired bool   `json:"expired,omitempty" doc:"It was not heard of any more"`
-	Reason  string `json:"reason,omitempty" enum:"repo_removed,member_removed"`
+	Reason  string `json:"reason,omitempty" enum:"repo_removed,member_removed,account_disabled"`
 }
 
 // A SessionStatusPayload is of what an agent said last; the words are not here.
@@ -256,10 +256,16 @@ type MemberAddedPayload struct {
 type MemberUpdatedPayload struct {
 	Role         coord.Role `json:"role,omitempty"`
 	PreviousRole coord.Role `json:"previous_role,omitempty"`
-	By           string     `json:"by,omitempty" enum:"provider"`
+	By           string     `json:"by,omitempty" enum:"provider,operator"`
 	Name         bool       `json:"name,omitempty" doc:"Their name changed at the provider"`
 	Email        bool       `json:"email,omitempty" doc:"Their address changed at the provider"`
 	Unbound      int64      `json:"unbound,omitempty" doc:"How many sign-ins they are no longer bound to"`
+	Account      string     `json:"account,omitempty" enum:"disabled,enabled,reset,signed_out" doc:"What the server's administrator did with their account"`
+}
+
+// A MemberErasedPayload is of a person of whom nothing is left.
+type MemberErasedPayload struct {
+	Name string `json:"name" doc:"What they are called from now on: former member 7"`
 }
 
 // A MemberRemovedPayload is of a person who left.

@@ -232,7 +232,7 @@ func (a *Authenticator) byCookie(ctx context.Context, r *http.Request, secret st
 		if err != nil {
 			return err
 		}
-		if u == nil {
+		if u == nil || u.Disabled {
 			return errSignedOut
 		}
 		c.CookieID, c.UserID, c.Email, c.Name = w.ID, u.ID, u.Email, u.Name

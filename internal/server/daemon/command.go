@@ -38,7 +38,8 @@ usage: svcd <command> [flags]
   serve       run the service
   local       run the service of one person on this machine, as svc up does
   bootstrap   make the first org and its owner, and print a token
-  user        help somebody who cannot sign in
+  user        list, add, disable, reset, export or erase people
+  org         list orgs, export one
   rotate-key  replace the key that seals stored secrets
   backup      write everything into a file, while the server runs
   restore     bring a backup back into an empty database
@@ -76,6 +77,8 @@ func Main(ctx context.Context, env Env) int {
 		err = bootstrap(ctx, env, args)
 	case "user":
 		err = userCommand(ctx, env, args)
+	case "org":
+		err = orgCommand(ctx, env, args)
 	case "rotate-key":
 		err = rotateKey(ctx, env, args)
 	case "backup":

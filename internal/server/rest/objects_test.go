@@ -37,6 +37,10 @@ var objects = map[string]maker{
 		w.Write(o.ID, func(ctx context.Context, tx *store.Tx) error { return tx.Bind(ctx, id, "https://id.example.com "+id) })
 		return object{"/v1/members/" + id + "/unbind", id, nil}
 	},
+	"POST /v1/members/{userId}/erase": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
+		id := w.Member(o, coord.Member).ID
+		return object{"/v1/members/" + id + "/erase", id, nil}
+	},
 	"POST /v1/invites/{id}/resend": func(t testing.TB, w *daemontest.World, o *daemontest.Org) object {
 		id := create(w, o, "/v1/invites", map[string]any{"role": "member"})
 		return object{"/v1/invites/" + id + "/resend", id, nil}

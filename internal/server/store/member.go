@@ -14,6 +14,7 @@ type Account struct {
 	coord.User
 	PasswordHash *string
 	Subject      *string // of the OpenID provider, if the account is bound to one
+	Disabled     bool    // nobody can use it for now
 }
 
 // HasWayIn reports whether somebody can sign in to the account: from then on
@@ -21,12 +22,12 @@ type Account struct {
 func (a *Account) HasWayIn() bool { return a.PasswordHash != nil || a.Subject != nil }
 
 func scanAccount(r scanner) (a Account, err error) {
-	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject)
+	err = r.Scan(&a.ID, &a.Email, &a.Name, &a.PasswordHash, &a.Subject, &a.Disabled)
 	return a, err
 }
 
 const accountColumns = `u.id, u.email, u.name, u.password_hash,
-	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id)`
+	(SELECT MIN(i.subject) FROM identities i WHERE i.user_id = u.id), u.disabled_at IS NOT NULL`
 
 // EmailKey is the form in which addresses are compared and stored.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -71,6 +72,66 @@ func (tx *Tx) SetPassword(ctx context.Context, user, hash string) error {
 func (tx *Tx) DeletePassword(ctx context.Context, user string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE users SET password_hash = NULL WHERE id = $1`, user)
 	return err
+}
+
+// SetDisabled closes an account, or opens it again.
+func (tx *Tx) SetDisabled(ctx context.Context, user string, disabled bool) error {
+	var at *coord.Time
+	if disabled {
+		at = &tx.Now
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE users SET disabled_at = $2 WHERE id = $1 AND erased_at IS NULL`, user, at)
+	return err
+}
+
+// A UserLine is an account as the operator sees it.
+type UserLine struct {
+	coord.User
+	Disabled bool       `json:"disabled,omitempty"`
+	Erased   bool       `json:"erased,omitempty"`
+	Since    coord.Time `json:"created_at"`
+	Orgs     []OrgSeat  `json:"orgs"`
+}
+
+// An OrgSeat is what somebody is in an org.
+type OrgSeat struct {
+	Org  string     `json:"org"`
+	Role coord.Role `json:"role"`
+}
+
+// UserLines returns every account with its orgs, by address.
+func (tx *Tx) UserLines(ctx context.Context) ([]UserLine, error) {
+	seats := map[string][]OrgSeat{}
+	err := tx.each(ctx, func(s scanner) error {
+		var user string
+		var seat OrgSeat
+		err := s.Scan(&user, &seat.Org, &seat.Role)
+		seats[user] = append(seats[user], seat)
+		return err
+	}, `SELECT m.user_id, o.slug, m.role FROM members m JOIN orgs o ON o.id = m.org_id ORDER BY o.slug`)
+	if err != nil {
+		return nil, err
+	}
+	return all(ctx, tx, func(s scanner) (u UserLine, err error) {
+		err = s.Scan(&u.ID, &u.Email, &u.Name, &u.Disabled, &u.Erased, &u.Since)
+		u.Orgs = append([]OrgSeat{}, seats[u.ID]...)
+		return u, err
+	}, `SELECT id, email, name, disabled_at IS NOT NULL, erased_at IS NOT NULL, created_at FROM users ORDER BY email`)
+}
+
+// CountOwners returns how many owners an org has beside one, with accounts that
+// can be used.
+func (tx *Tx) CountOwners(ctx context.Context, org, beside string) (int, error) {
+	return tx.count(ctx, `SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id
+		WHERE m.org_id = $1 AND m.role = $2 AND m.user_id <> $3 AND u.disabled_at IS NULL`, org, coord.Owner, beside)
+}
+
+// OrgsWith returns the orgs in which something is by a person, whether or not
+// they are in them still.
+func (tx *Tx) OrgsWith(ctx context.Context, user string) ([]string, error) {
+	return all(ctx, tx, scanText, `SELECT org_id FROM sessions WHERE user_id = $1 UNION SELECT org_id FROM intents WHERE owner_id = $1
+		UNION SELECT org_id FROM messages WHERE from_user = $1 UNION SELECT org_id FROM tokens WHERE user_id = $1
+		UNION SELECT org_id FROM events WHERE actor_id = $1 ORDER BY 1`, user)
 }
 
 // SetUserName changes a person's display name.

@@ -79,7 +79,7 @@ func (tx *Tx) CallerByToken(ctx context.Context, hash string) (*coord.Caller, *c
 		JOIN orgs o ON o.id = t.org_id
 		LEFT JOIN users u ON u.id = t.user_id
 		LEFT JOIN members m ON m.org_id = t.org_id AND m.user_id = t.user_id
-		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)`, hash, tx.Now).
+		WHERE t.hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2) AND u.disabled_at IS NULL`, hash, tx.Now).
 		Scan(&c.TokenID, &c.TokenName, &c.TokenKind, asJSON{&c.Scopes}, &expires, &c.ByAgent, &c.OrgID, &c.OrgSlug, &c.DataMode, &user, &email,
 			&name, &role)
 	if errors.Is(err, sql.ErrNoRows) {

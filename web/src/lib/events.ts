@@ -54,6 +54,7 @@ export const words: Record<EventType, Words> = {
   "member.added": { did: "joined the org" },
   "member.updated": { did: "changed a role" },
   "member.removed": { did: "removed a member" },
+  "member.erased": { did: "erased a member" },
   "invite.created": { did: "made an invite" },
   "invite.revoked": { did: "took an invite back" },
   "invite.accepted": { did: "accepted an invite", tone: "good" },

@@ -138,7 +138,7 @@ var Shown = map[string][]coord.EventType{
 		coord.EventContractChanged, coord.EventConflictDetected, coord.EventConflictAcknowledged,
 		coord.EventConflictOverridden, coord.EventConflictFeedback, coord.EventMessageSent, coord.EventMessageAcked,
 		coord.EventQuestionAsked, coord.EventQuestionAnswered, coord.EventMemberAdded, coord.EventMemberUpdated,
-		coord.EventMemberRemoved, coord.EventInviteCreated, coord.EventInviteRevoked, coord.EventTokenCreated,
+		coord.EventMemberRemoved, coord.EventMemberErased, coord.EventInviteCreated, coord.EventInviteRevoked, coord.EventTokenCreated,
 		coord.EventTokenRevoked, coord.EventPolicyUpdated, coord.EventOrgUpdated, coord.EventWebhookCreated,
 		coord.EventWebhookUpdated, coord.EventWebhookReplayed, coord.EventWebhookDeleted, coord.EventWebhookTested,
 		coord.EventIntegrationUpdated, coord.EventDigestSent,

@@ -161,35 +161,11 @@ func keepAnOwner(ctx context.Context, tx *store.Tx, org string) error {
 // to hand on or to close.
 func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.MemberID) (out wire.None, err error) {
 	err = s.Alter(ctx, who, func(c *ground.Change) error {
-		tx := c.Tx
-		m, err := s.managed(ctx, tx, who, in.UserID)
+		m, err := s.managed(ctx, c.Tx, who, in.UserID)
 		if err != nil {
 			return err
 		}
-		if m.Role == coord.Owner {
-			if err := keepAnOwner(ctx, tx, who.OrgID); err != nil {
-				return err
-			}
-		}
-		tokens, err := tx.LiveTokens(ctx, who.OrgID, m.ID)
-		if err != nil {
-			return err
-		}
-		for _, id := range tokens {
-			if err := tx.RevokeToken(ctx, who.OrgID, id); err != nil {
-				return err
-			}
-			if err := ground.Tell(ctx, tx, who, coord.EventTokenRevoked, id, "", wire.EmptyPayload{}); err != nil {
-				return err
-			}
-		}
-		if err := ground.FirstError(tx.DeleteInvitesBy(ctx, who.OrgID, m.ID), tx.DeleteMember(ctx, who.OrgID, m.ID)); err != nil {
-			return err
-		}
-		if err := ground.FirstError(endSignIns(ctx, tx, m.ID), endSessions(ctx, c, m.ID), releaseClaims(ctx, c, m.User)); err != nil {
-			return err
-		}
-		return ground.Tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", wire.MemberRemovedPayload{Role: m.Role, RevokedTokens: len(tokens)})
+		return remove(ctx, c, m)
 	})
 	if err == nil {
 		s.Forget(who.OrgID)
@@ -197,12 +173,34 @@ func (s *Service) RemoveMember(ctx context.Context, who coord.Caller, in wire.Me
 	return out, err
 }
 
+// remove takes a member out of the org of a change.
+func remove(ctx context.Context, c *ground.Change, m coord.Membership) error {
+	tx, who := c.Tx, c.Who
+	if m.Role == coord.Owner {
+		if err := keepAnOwner(ctx, tx, who.OrgID); err != nil {
+			return err
+		}
+	}
+	tokens, err := revokeAll(ctx, tx, who, m.ID)
+	if err != nil {
+		return err
+	}
+	if err := ground.FirstError(tx.DeleteInvitesBy(ctx, who.OrgID, m.ID), tx.DeleteMember(ctx, who.OrgID, m.ID)); err != nil {
+		return err
+	}
+	if err := ground.FirstError(endSignIns(ctx, tx, m.ID), endSessions(ctx, c, m.ID, "member_removed"),
+		releaseClaims(ctx, c, m.User)); err != nil {
+		return err
+	}
+	return ground.Tell(ctx, tx, who, coord.EventMemberRemoved, m.ID, "", wire.MemberRemovedPayload{Role: m.Role, RevokedTokens: tokens})
+}
+
 // endSessions ends the sessions of a person's agents.
-func endSessions(ctx context.Context, c *ground.Change, user string) error {
+func endSessions(ctx context.Context, c *ground.Change, user, why string) error {
 	sessions, err := c.Sessions(ctx, c.Who.OrgID, store.SessionFilter{User: user, Unended: true})
 	for _, x := range sessions {
 		if err == nil {
-			err = c.EndAndSettle(ctx, x, c.Now, wire.SessionEndedPayload{Tool: x.Tool, Reason: "member_removed"})
+			err = c.EndAndSettle(ctx, x, c.Now, wire.SessionEndedPayload{Tool: x.Tool, Reason: why})
 		}
 	}
 	return err

@@ -134,10 +134,17 @@ func (s *Service) limit(ctx context.Context, key string, l store.Limit, detail s
 	return s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error { return tx.Take(ctx, key, l, detail) })
 }
 
+// errDisabled is what somebody with a closed account hears, once they have proved
+// whose it is.
+var errDisabled = problem.Newf(problem.Forbidden, "this account is disabled; the server's administrator can enable it")
+
 // begin makes a dashboard session for a person who proved who they are.
 func (s *Service) begin(ctx context.Context, who coord.Caller, user coord.User) (wire.SignedIn, error) {
 	secret := auth.NewSecret()
 	err := s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error {
+		if a, err := tx.AccountByID(ctx, user.ID); err != nil || a == nil || a.Disabled {
+			return ground.FirstError(err, errDisabled)
+		}
 		return tx.InsertWebSession(ctx, store.WebSession{
 			ID:         ground.NewID(),
 			UserID:     user.ID,

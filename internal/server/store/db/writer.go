@@ -26,6 +26,8 @@ type writer struct {
 	done  chan struct{}
 	stopO sync.Once
 	quit  chan struct{}
+	// between takes what is to be done between two batches
+	between chan func()
 }
 
 type job struct {
@@ -46,7 +48,8 @@ func newWriter(ctx context.Context, d *DB) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{db: d, conn: conn, jobs: make(chan *job, maxWaiting), done: make(chan struct{}), quit: make(chan struct{})}
+	w := &writer{db: d, conn: conn, jobs: make(chan *job, maxWaiting), done: make(chan struct{}), quit: make(chan struct{}),
+		between: make(chan func())}
 	go w.loop()
 	return w, nil
 }
@@ -87,6 +90,8 @@ func (w *writer) loop() {
 		select {
 		case j := <-w.jobs:
 			w.batch(w.gather(j))
+		case do := <-w.between:
+			do()
 		case <-w.quit:
 			for { // finish what was accepted
 				select {

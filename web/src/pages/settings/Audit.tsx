@@ -11,7 +11,7 @@ import { Empty, Failed, Loading, Section } from "../../ui/page";
 
 const groups: Record<string, string> = {
   signins: "signin.succeeded,signin.failed",
-  people: "member.added,member.updated,member.removed,invite.created,invite.revoked,invite.accepted",
+  people: "member.added,member.updated,member.removed,member.erased,invite.created,invite.revoked,invite.accepted",
   tokens: "token.created,token.revoked",
   settings: "policy.updated,org.updated,webhook.created,webhook.updated,webhook.replayed,webhook.deleted,webhook.disabled,integration.updated,billing.updated",
   overrides: "conflict.override_requested,conflict.overridden",
