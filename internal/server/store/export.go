@@ -58,7 +58,8 @@ var orgRows = append([]rowsOf{
 }, ofOrg("members", "tokens", "invites", "repos", "repo_remotes", "repo_names", "repo_roots", "repo_twins", "projects", "policies",
 	"sessions", "statuses", "intents", "handoffs", "changes", "merged_changes", "line_maps", "contracts", "conflicts", "conversations",
 	"messages", "message_recipients", "questions", "webhooks", "webhook_deliveries", "github_apps", "github_hooks", "github_tokens",
-	"gitlab_hooks", "gitlab_tokens", "pulls", "slacks", "slack_repos", "chat_manners", "digests", "digest_readers", "digest_runs", "dismissals",
+	"gitlab_hooks", "gitlab_tokens", "pulls", "slacks", "slack_repos", "chat_manners", "digests", "digest_readers", "digest_runs",
+	"dismissals",
 	"active_developers", "daily_sums", "daily_sums_until", "plan_notices", "subscriptions", "events")...)
 
 func ofOrg(tables ...string) (out []rowsOf) {
