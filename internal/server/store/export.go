@@ -47,6 +47,7 @@ var orgRows = append([]rowsOf{
 	{"users", `id IN (SELECT user_id FROM members WHERE org_id = $1)`},
 	{"repo_files", `repo_id IN (SELECT id FROM repos WHERE org_id = $1)`},
 	{"repo_packages", `repo_id IN (SELECT id FROM repos WHERE org_id = $1)`},
+	{"resource_numbers", `repo_id IN (SELECT id FROM repos WHERE org_id = $1)`},
 	{"project_repos", `project_id IN (SELECT id FROM projects WHERE org_id = $1)`},
 	{"intent_deps", `intent_id IN (SELECT id FROM intents WHERE org_id = $1)`},
 	{"conflict_actions", `conflict_id IN (SELECT id FROM conflicts WHERE org_id = $1)`},
