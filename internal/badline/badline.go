@@ -41,8 +41,11 @@ type Line struct {
 }
 
 // New returns a good line to an address.
-func New(to string) (*Line, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func New(to string) (*Line, error) { return NewAt("127.0.0.1:0", to) }
+
+// NewAt is New for a line that begins at an address of this machine.
+func NewAt(at, to string) (*Line, error) {
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { os.Exit(cli.Run(os.Args[1:])) }, "agenthost": agentHost, "svcd": func() {
+	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { askNames(); os.Exit(cli.Run(os.Args[1:])) }, "agenthost": agentHost, "svcd": func() {
+		askNames()
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(daemon.Main(ctx, daemon.Env{

@@ -70,7 +70,14 @@ func farBehind(t testing.TB, team *server, front *badline.Front, named func(addr
 		t.Fatal(err)
 	}
 	t.Cleanup(line.Close)
-	l := newLaptop(t)
+	return farOn(newLaptop(t), team, front, line, named, env, trusted...)
+}
+
+// farOn logs a laptop in at the end of a line.
+func farOn(l *laptop, team *server, front *badline.Front, line *badline.Line, named func(addr string) string, env []string,
+	trusted ...[]byte) *far {
+	t := l.t
+	t.Helper()
 	roots := filepath.Join(l.home, "roots.pem")
 	if err := os.WriteFile(roots, slices.Concat(append(trusted, front.Authority)...), 0o600); err != nil {
 		t.Fatal(err)

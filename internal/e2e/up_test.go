@@ -35,6 +35,12 @@ type laptop struct {
 
 func newLaptop(t testing.TB) *laptop {
 	t.Helper()
+	return newLaptopOf(t, func(name string) string { return program(t, name) })
+}
+
+// newLaptopOf is newLaptop with other programs.
+func newLaptopOf(t testing.TB, program func(name string) string) *laptop {
+	t.Helper()
 	dir := busyDir(t)
 	l := &laptop{t: t, bin: filepath.Join(dir, "bin"), home: filepath.Join(dir, "home"), clone: filepath.Join(dir, "home", "proj")}
 	for _, d := range []string{l.bin, l.clone, filepath.Join(l.home, ".claude")} {
@@ -43,7 +49,7 @@ func newLaptop(t testing.TB) *laptop {
 		}
 	}
 	for _, name := range []string{"svc", "svcd"} {
-		if err := os.Symlink(program(t, name), filepath.Join(l.bin, name)); err != nil {
+		if err := os.Symlink(program(name), filepath.Join(l.bin, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
