@@ -24,6 +24,9 @@ func (s *scanner) simple(c *syntax.CallExpr, in input) {
 	for _, a := range c.Assigns {
 		if a.Name != nil {
 			s.sets(a.Name.Value)
+			if a.Value != nil && programVariables()[a.Name.Value] {
+				s.setsProgram(a.Name.Value, s.word(a.Value))
+			}
 		}
 	}
 	words := s.fields(c.Args)
@@ -251,6 +254,9 @@ func (s *scanner) output(st *syntax.Stmt) input {
 	case "find":
 		return input{names: findNames(args)}
 	case "git":
+		if len(args) > 1 && args[0].s == "archive" {
+			return input{archive: archived(args[1:])}
+		}
 		if len(args) > 1 && args[0].s == "ls-files" {
 			_, names := call{args: args[1:]}.parse("")
 			return input{names: asGlobs(onlyKnown(names))}

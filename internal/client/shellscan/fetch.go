@@ -55,7 +55,12 @@ func tar(s *scanner, c call) {
 	if len(c.args) > 0 && !strings.HasPrefix(c.args[0].s, "-") && c.args[0].ok {
 		c.args = append([]value{literal("-" + c.args[0].s)}, c.args[1:]...)
 	}
-	opts, ops := c.parse("-f -C --file --directory --exclude --strip-components -T")
+	opts, ops := c.parse("-f -C --file --directory --exclude --strip-components -T --to-command --checkpoint-action --checkpoint")
+	for _, name := range []string{"--to-command", "--checkpoint-action"} {
+		if v, ok := opts[name]; ok {
+			s.aside(strings.TrimPrefix(v.s, "exec="))
+		}
+	}
 	switch {
 	case opts.has("-x", "--extract", "--get"):
 		if opts.has("-O", "--to-stdout") {
@@ -67,6 +72,21 @@ func tar(s *scanner, c call) {
 		}
 		if len(ops) > 0 && !opts.has("--strip-components") {
 			s.in(dir, func() { s.writeAll(ops, File) })
+			return
+		}
+		if c.in.archive != nil { // of this repository: what is in it is known
+			s.in(dir, func() {
+				for _, v := range c.in.archive {
+					kind := File
+					switch whole := v.s == "." || strings.HasSuffix(v.s, "/"); {
+					case whole && dir.s == ".":
+						kind = Tree
+					case whole: // the same names, elsewhere
+						kind = Under
+					}
+					s.write(v, Write{Kind: kind})
+				}
+			})
 			return
 		}
 		s.write(dir, Write{Kind: Under})

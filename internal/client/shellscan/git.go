@@ -14,7 +14,7 @@ import (
 // gitReads are subcommands that leave the working tree alone. Some move
 // references; that is no edit.
 var gitReads = words(`status log diff show blame branch rev-parse rev-list ls-files ls-tree ls-remote grep describe
-	cat-file remote config shortlog reflog tag fetch add commit push notes bisect-log merge-base diff-tree diff-index
+	cat-file remote shortlog reflog tag fetch add commit push notes bisect-log merge-base diff-tree diff-index
 	diff-files for-each-ref show-ref symbolic-ref var version help whatchanged cherry name-rev check-ignore
 	check-attr count-objects fsck gc init hash-object update-index update-ref write-tree`)
 
@@ -22,7 +22,7 @@ var gitRules = sync.OnceValue(func() map[string]rule {
 	return map[string]rule{
 		"checkout": gitCheckout, "restore": gitRestore, "switch": gitSwitch, "reset": gitReset, "stash": gitStash,
 		"clean": gitClean, "rm": gitRm, "mv": move, "apply": gitApply, "am": gitApply,
-		"worktree": gitWorktree, "archive": gitOutput, "format-patch": unknown, "bundle": unknown,
+		"worktree": gitWorktree, "archive": gitOutput, "format-patch": unknown, "bundle": gitBundle, "config": gitConfig,
 		"checkout-index": gitCheckoutIndex, "read-tree": gitReadTree, "merge-file": gitMergeFile, "rebase": gitRuns("-x --exec"),
 		"bisect": gitBisect, "difftool": gitRuns("-x --extcmd"), "filter-branch": gitFilter,
 	}
@@ -50,6 +50,8 @@ func git(s *scanner, c call) {
 		case args[0].s == "-c" && len(args) > 1:
 			if key, meant, ok := strings.Cut(args[1].s, "="); ok && strings.HasPrefix(key, "alias.") {
 				aliases[key[len("alias."):]] = meant
+			} else if command := gitProgram(key, meant); command != "" {
+				s.aside(command)
 			}
 			args = args[2:]
 		case !joined && (name == "-c" || name == "--git-dir" || name == "--namespace" || name == "--config-env"):

@@ -25,6 +25,7 @@ func interpreterTable() map[string]interpreter {
 		"python": py, "python3": py, "python2": py, "pypy": py, "pypy3": py,
 		"node": js, "nodejs": js, "bun": js, "deno": js, "tsx": js,
 		"ruby": rb, "perl": rb, "php": {[]string{"-r"}, scriptWrites(phpWrites)},
+		"lua":  {[]string{"-e"}, scriptWrites(luaWrites)},
 		"pwsh": ps, "powershell": ps, "pwsh.exe": ps, "powershell.exe": ps,
 	}
 }
@@ -273,10 +274,12 @@ var (
 		`\b(?:FileUtils\.(?:rm|rm_f|rm_rf|touch)|unlink)\s*\(?\s*STR`,
 		`\b(?:FileUtils\.mv|File\.rename|rename)\s*\(?\s*STR\s*,\s*STR`,
 	)
-	phpWrites   = lazily(`\b(?:file_put_contents|unlink)\(\s*STR`, `\bfopen\(\s*STR\s*,\s*["'][wax]`)
-	awkPatterns = lazily(`>{1,2}\s*"([^"]+)"`)
-	sedPatterns = lazily(`(?:^|[;/}$|#0-9gpI])w\s+([^\s;]+)`)
-	assignments = lazily(`(?m)(?:^|[;{\s])(?:const |let |var |my )?[$]?(\w+)\s*=\s*(?:Path\(\s*|pathlib\.Path\(\s*)?r?STR\)?\s*(?:[;\n]|$)`)
+	phpWrites    = lazily(`\b(?:file_put_contents|unlink)\(\s*STR`, `\bfopen\(\s*STR\s*,\s*["'][wax]`)
+	awkPatterns  = lazily(`>{1,2}\s*"([^"]+)"`, `(?:\bsystem\(|\|&?)\s*"((?:[^"\\]|\\.)+)"`)
+	editorWrites = lazily(`(?:^|[|\s+:])(?:w|wq|write|saveas|sav)!?\s+([^\s|!>][^\s|]*)`)
+	luaWrites    = lazily(`\bio\.open\(\s*STR\s*,\s*["'][wa]`, `\bos\.(?:remove|rename)\(\s*STR`)
+	sedPatterns  = lazily(`(?:^|[;/}$|#0-9gpI])w\s+([^\s;]+)`)
+	assignments  = lazily(`(?m)(?:^|[;{\s])(?:const |let |var |my )?[$]?(\w+)\s*=\s*(?:Path\(\s*|pathlib\.Path\(\s*)?r?STR\)?\s*(?:[;\n]|$)`)
 )
 
 func awkRedirect() *regexp.Regexp { return awkPatterns()[0] }

@@ -69,6 +69,22 @@ func ruleTable() map[string]rule {
 		"sort":        sortOut,
 		"ed":          operands("-p", File),
 		"ex":          operands("-c", File),
+		"vi":          editor("-c --cmd -S -u", "-R", "-M", "--version", "--help"),
+		"vim":         editor("-c --cmd -S -u", "-R", "-M", "--version", "--help"),
+		"nvim":        editor("-c --cmd -S -u", "-R", "-M", "--version", "--help"),
+		"nano":        editor("-T -o -r -s", "-v", "--view", "--version", "--help"),
+		"emacs":       editor("-f -l --eval --load --funcall -eval --script", "--version", "--help"),
+		"sd":          afterSecond,
+		"scp":         scp,
+		"script":      optionRuns("-c --command", "-T -O -I -B -m"),
+		"flock":       flock,
+		"parallel":    parallel,
+		"openssl":     outputs("-out", "-in -inkey -keyout -passin -passout -subj -days -config"),
+		"gpg":         outputs("-o --output", "-r -u --recipient --local-user"),
+		"gcc":         outputs("-o", "-x -I -L -l -D"),
+		"cc":          outputs("-o", "-x -I -L -l -D"),
+		"clang":       outputs("-o", "-x -I -L -l -D"),
+		"rustc":       outputs("-o", "--crate-name --crate-type --edition"),
 		"curl":        curl,
 		"wget":        wget,
 		"tar":         tar,
@@ -178,7 +194,11 @@ func words(text string) func() map[string]bool {
 // sourced is the rule of commands that run a file in the shell itself.
 func sourced(s *scanner, c call) {
 	s.readOnly = false
-	if len(c.args) > 0 {
+	switch {
+	case len(c.args) == 0:
+	case c.args[0].s == "/dev/stdin":
+		s.script(c.in.text)
+	default:
 		s.runsFile(c.args[0])
 	}
 }
@@ -349,6 +369,7 @@ func setVariables(s *scanner, c call) {
 	for _, a := range c.args {
 		if name, v, ok := strings.Cut(a.s, "="); ok {
 			s.sets(name)
+			s.setsProgram(name, value{v, a.glob, a.ok})
 			s.vars[name] = value{v, a.glob, a.ok}
 		}
 	}
@@ -371,6 +392,9 @@ func awk(s *scanner, c call) {
 	}
 	if len(ops) > 0 {
 		s.writeAll(matches(awkRedirect(), ops[0].s), File)
+		for _, command := range matches(awkPatterns()[1], ops[0].s) {
+			s.aside(strings.ReplaceAll(command.s, `\"`, `"`))
+		}
 	}
 }
 

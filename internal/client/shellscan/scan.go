@@ -155,6 +155,8 @@ type input struct {
 	whole bool // text is all of it, as it is
 	file  value
 	names []value
+	// archive are the paths that an archive of the repository holds.
+	archive []value
 }
 
 func (s *scanner) stmts(list []*syntax.Stmt, in input) {
@@ -317,6 +319,7 @@ func (s *scanner) assign(list []*syntax.Assign) {
 			s.vars[name] = value{old.s + v.s, old.glob || v.glob, old.ok && v.ok}
 		default:
 			s.vars[name] = s.word(a.Value)
+			s.setsProgram(name, s.vars[name])
 		}
 	}
 }

@@ -54,8 +54,9 @@ func env(s *scanner, c call) {
 			s.script(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(joined(args), "--split-string"), "-S"), "="))
 			return
 		case strings.HasPrefix(a.s, "-"), strings.Contains(a.s, "="):
-			if name, _, ok := strings.Cut(a.s, "="); ok {
+			if name, v, ok := strings.Cut(a.s, "="); ok {
 				s.sets(name)
+				s.setsProgram(name, value{v, a.glob, a.ok})
 			}
 			args = args[1:]
 		default:
