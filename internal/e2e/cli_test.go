@@ -33,7 +33,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaner{m}, map[string]func(){"svc": func() { askNames(); os.Exit(cli.Run(os.Args[1:])) }, "agenthost": agentHost, "svcd": func() {
+	testscript.Main(cleaner{m}, map[string]func(){"agenthost": agentHost, "svc": func() {
+		askNames()
+		os.Exit(cli.Run(os.Args[1:]))
+	}, "svcd": func() {
 		askNames()
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()

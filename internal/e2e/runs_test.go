@@ -43,7 +43,8 @@ func TestProgramsThatOthersRunMeetClaims(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"git archive HEAD b.txt | tar x", "git archive HEAD | tar x -C /tmp", "git -c core.pager=cat log", "GIT_EDITOR=true git rebase --continue",
+		"git archive HEAD b.txt | tar x", "git archive HEAD | tar x -C /tmp", "git -c core.pager=cat log",
+		"GIT_EDITOR=true git rebase --continue",
 		"git config core.editor vim", "awk '{print | \"sort\"}' a.txt", "flock . cat a.txt", "vim -R a.txt", "parallel cat ::: a.txt",
 		"openssl dgst -sha256 a.txt", "scp a.txt host:", "gcc -o b.txt a.txt",
 	} {
