@@ -227,6 +227,20 @@ func TestEditorAnswers(t *testing.T) {
 	silent.mu.Unlock()
 }
 
+// What was typed and never saved is gone with the editor.
+func TestEditorLeaves(t *testing.T) {
+	x := newScenes(t)
+	e := newEditor(t, x.clone, nil)
+	e.open("notes.txt")
+	e.put("notes.txt", 3, 4, "typed by Olga\n")
+	bobs := newEditor(t, &clone{dir: x.bob.dir, env: x.bob.cmd.Env}, nil)
+	bobs.open("notes.txt")
+	bobs.awaitMarks("notes.txt", "4-4")
+	e.request("shutdown", nil)
+	e.notify("exit", nil)
+	bobs.awaitMarks("notes.txt")
+}
+
 // waits returns what of a kind waits for the person.
 func (e *editor) waits(kind string) (found map[string]any) {
 	e.t.Helper()

@@ -153,7 +153,9 @@ func (t *Typist) End(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.begun {
-		if err := t.send(ctx, wire.HookSessionEnd, nil); err != nil {
+		// Work that an ended session left stays live; what was never saved is gone.
+		err := t.send(ctx, wire.HookPostEdit, nil)
+		if err = errors.Join(err, t.send(ctx, wire.HookSessionEnd, nil)); err != nil {
 			t.run.log(err)
 		}
 		t.begun = false

@@ -19,7 +19,7 @@ import (
 // one commit gives one archive, whoever builds it.
 func pack(args []string) error {
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
-	out, at := flags.String("out", "", "the archive: .tar.gz, .tgz or .zip"), flags.Int64("at", 0, "time of the files, in seconds")
+	out, at := flags.String("out", "", "the archive: .tar.gz, .tgz, .zip or .vsix"), flags.Int64("at", 0, "time of the files, in seconds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func pack(args []string) error {
 		return err
 	}
 	write := writeTar
-	if strings.HasSuffix(*out, ".zip") {
+	if strings.HasSuffix(*out, ".zip") || strings.HasSuffix(*out, ".vsix") {
 		write = writeZip
 	}
 	return errors.Join(write(f, all, time.Unix(*at, 0).UTC()), f.Close())
