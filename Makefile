@@ -130,10 +130,10 @@ test-hosts: ## real agent hosts from npm against a scripted model; writes the ma
 	SVC_TEST_HOSTS=$${SVC_TEST_HOSTS:-1} go test -count=1 -v -timeout 60m -run '^TestHosts' ./internal/hosttest
 	go test ./internal/client/setup -run Page -update >/dev/null # the page of each host has its row
 
-test-editors: ## others' work in a real Neovim and a real Emacs, headless; installs them with apt where it may
+test-editors: $(NODE) ## others' work in a real Neovim, Emacs and VS Code, headless; installs them with apt and npm where it may
 	@command -v nvim >/dev/null || apt-get install -y --no-install-recommends neovim
 	@command -v emacs >/dev/null || apt-get install -y --no-install-recommends emacs-nox elpa-eglot
-	go test -count=1 -tags editors$(comma)netgo$(comma)osusergo -run '^Test(Neovim|Emacs)' ./internal/e2e
+	go test -count=1 -tags editors$(comma)netgo$(comma)osusergo -run '^Test(Neovim|Emacs|VSCodeItself)' ./internal/e2e
 
 test-prometheus: ## metrics, dashboard and alert rules before a real Prometheus; installs it with apt where it may
 	@command -v promtool >/dev/null || apt-get install -y --no-install-recommends prometheus

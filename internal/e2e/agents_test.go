@@ -59,7 +59,7 @@ func agentHost() {
 
 // An agent is a running host with one conversation.
 type agent struct {
-	t       *testing.T
+	t       testing.TB
 	session string
 	dir     string
 	cmd     *exec.Cmd
@@ -73,7 +73,7 @@ type clone struct {
 	env               []string
 }
 
-func newClone(t *testing.T, s *server, token string) *clone {
+func newClone(t testing.TB, s *server, token string) *clone {
 	t.Helper()
 	dir := gittest.Init(t)
 	gittest.Run(t, dir, "remote", "add", "origin", "https://github.com/acme/shop.git")
@@ -85,7 +85,7 @@ func newClone(t *testing.T, s *server, token string) *clone {
 		"TMPDIR="+temp, "SVC_NO_UPDATE_CHECK=1", patient)}
 }
 
-func (c *clone) agent(t *testing.T, session string) *agent {
+func (c *clone) agent(t testing.TB, session string) *agent {
 	t.Helper()
 	a := &agent{t: t, session: session, dir: c.dir, cmd: exec.Command("agenthost")}
 	a.cmd.Dir, a.cmd.Env, a.cmd.Stderr = c.dir, c.env, os.Stderr

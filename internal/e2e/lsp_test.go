@@ -21,7 +21,7 @@ import (
 
 // An editor is a client of the Language Server Protocol with svc lsp beside it.
 type editor struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -47,9 +47,14 @@ type lspMark struct {
 }
 
 // newEditor starts svc lsp in a clone, as an editor does.
-func newEditor(t *testing.T, c *clone, settings map[string]any) *editor {
+func newEditor(t testing.TB, c *clone, settings map[string]any) *editor {
 	t.Helper()
-	e := &editor{t: t, dir: c.dir, cmd: exec.Command("svc", "lsp"), texts: map[string]string{}, marks: map[string][]lspMark{},
+	return startEditor(t, "svc", c, settings)
+}
+
+func startEditor(t testing.TB, program string, c *clone, settings map[string]any) *editor {
+	t.Helper()
+	e := &editor{t: t, dir: c.dir, cmd: exec.Command(program, "lsp"), texts: map[string]string{}, marks: map[string][]lspMark{},
 		told: map[string]int{}, answers: map[string]json.RawMessage{}}
 	e.cmd.Dir, e.cmd.Env, e.cmd.Stderr = c.dir, c.env, os.Stderr
 	var err error

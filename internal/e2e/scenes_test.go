@@ -13,7 +13,7 @@ import (
 // What was seen in clones with real hosts, played with their real payloads:
 // one person with two agents in one clone, and a colleague with her own.
 type scenes struct {
-	t        *testing.T
+	t        testing.TB
 	s        *server
 	clone    *clone
 	one, two *agent // of Olga, in one clone
@@ -21,7 +21,7 @@ type scenes struct {
 	calls    int
 }
 
-func newScenes(t *testing.T) *scenes {
+func newScenes(t testing.TB) *scenes {
 	s := newServer(t, t.TempDir())
 	x := &scenes{t: t, s: s, clone: newClone(t, s, s.token("olga@example.com"))}
 	for _, name := range []string{"ledger.txt", "notes.txt", "shared.txt"} {

@@ -82,7 +82,8 @@ func TestVSCodePackage(t *testing.T) {
 		xml.Unmarshal(holds["[Content_Types].xml"], new(any))); err != nil {
 		t.Fatal(err)
 	}
-	if is := outer.Metadata.Identity; is.ID != inner.Name || is.Version != "1.2.3" || inner.Version != "1.2.3" || is.Publisher != inner.Publisher {
+	is := outer.Metadata.Identity
+	if is.ID != inner.Name || is.Version != "1.2.3" || inner.Version != "1.2.3" || is.Publisher != inner.Publisher {
 		t.Errorf("the manifests disagree: %+v, %+v", outer, inner)
 	}
 	named := []string{outer.Metadata.License, path.Join("extension", inner.Main), "extension/" + inner.Contributes.Views["explorer"][0].Icon}
@@ -120,7 +121,13 @@ func newCodeHost(t *testing.T, c *clone) *codeHost {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("node", host, extension(t))
-	cmd.Dir, cmd.Env, cmd.Stderr = c.dir, c.env, os.Stderr
+	cmd.Dir, cmd.Env = c.dir, c.env
+	return startCodeHost(t, cmd)
+}
+
+func startCodeHost(t *testing.T, cmd *exec.Cmd) *codeHost {
+	t.Helper()
+	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -232,5 +239,7 @@ func TestVSCodeExtension(t *testing.T) {
 	h.shows("after a restart", `"from":8,"to":8`, `[[8,8]]`, `1 agent here`, `"badge":"BB"`)
 	x.edit(x.bob, "notes.txt", "bob 5", "line 5")
 	h.shows("they go", `"status":null`, `!"from":8`, `![[8,8]]`)
+	h.do("set", "program", "/nowhere/svc")
+	h.shows("what is missing", "there is no program svc on the PATH")
 	h.do("end")
 }

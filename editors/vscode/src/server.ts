@@ -67,7 +67,13 @@ export class Server implements vscode.Disposable {
     const child = spawn(vscode.workspace.getConfiguration("svc").get<string>("program", "svc"), ["lsp"], { stdio: ["pipe", "pipe", "pipe"] });
     this.child = child;
     child.stderr.on("data", (text: Buffer) => this.log.warn(text.toString().trimEnd()));
-    child.on("error", (e) => this.gone(child, e.message));
+    child.on("error", (e: NodeJS.ErrnoException) => {
+      if (e.code === "ENOENT") {
+        this.failures = 5; // trying again will not find it
+        void vscode.window.showWarningMessage("svc: there is no program svc on the PATH. Install it, or set svc.program to where it is.");
+      }
+      this.gone(child, e.message);
+    });
     child.on("exit", (code) => this.gone(child, `svc lsp ended with ${code}`));
     const peer = new Peer(child.stdout, child.stdin);
     peer.on("textDocument/publishDiagnostics", (p: { uri: string; diagnostics: { range: Span; severity: number; message: string }[] }) => {

@@ -71,6 +71,7 @@ const window = {
   registerFileDecorationProvider: (p) => ((shown.badges = p), new Disposable()),
   showInformationMessage: message,
   showErrorMessage: message,
+  showWarningMessage: message,
   showInputBox: async () => does.words,
   showQuickPick: async (items) => {
     shown.picks = items.map((i) => i.label);
