@@ -51,9 +51,10 @@ func TestWorkFromBeforeAMoveIsMet(t *testing.T) {
 	}
 	a.writes("old/notes.txt", text(20, "olga's"))
 	c.writes("new/notes.txt", "a title\n"+text(30, "ana's"))
-	b.writes("new/notes.txt", "a title\n"+text(20, "bob's"))
-	heard := map[*agent]string{}
+	heard, edits := map[*agent]string{}, 0
 	await.True(t, "both to be told", func() bool {
+		edits++ // git may take its time to say what the file was called
+		b.writes("new/notes.txt", "a title\n"+text(20, fmt.Sprint("bob's ", edits)))
 		for _, agent := range []*agent{b, a, c} {
 			heard[agent] += agent.hook("UserPromptSubmit", map[string]any{"prompt": "go on"})
 		}

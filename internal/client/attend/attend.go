@@ -139,11 +139,28 @@ func world(args []string, reader func() Reader) hook.Env {
 			}
 			repo, found := gitrepo.At(root)
 			if cache, no := os.UserCacheDir(); found && err == nil && no == nil {
-				lines.Former(ctx, repo, base, filepath.Join(cache, "svc", "moved"), a)
+				if late := lines.Former(ctx, repo, base, filepath.Join(cache, "svc", movedFolder), a); len(late) > 0 {
+					background(root, nil, append([]string{"look-back", root, base, "--"}, late[:min(len(late), maxLate)]...)...)
+				}
 			}
 			return a, err
 		},
 		Unindexed: startIndex, MergeCheck: startMergeCheck, WatchTree: startWatchTree,
+	}
+}
+
+// movedFolder is where former names of files are kept, in svc's folder of the
+// user's cache; maxLate is how many files git is asked about at a time.
+const (
+	movedFolder = "moved"
+	maxLate     = 100
+)
+
+// LookBack asks git for the former names of files that took too long for a hook.
+func LookBack(ctx context.Context, root, base string, paths []string) {
+	repo, found := gitrepo.At(root)
+	if cache, err := os.UserCacheDir(); found && err == nil {
+		lines.LookBack(ctx, repo, base, filepath.Join(cache, "svc", movedFolder), paths)
 	}
 }
 

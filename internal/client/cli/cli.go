@@ -148,7 +148,7 @@ var groups = []struct {
 		records.AskCommand, records.AnswerCommand, records.WaitCommand, records.LeaseCommand, records.LandingCommand,
 		records.WhoCommand, records.BlameCommand,
 		records.SearchCommand, records.FeedCommand,
-		merging.CheckCommand, merging.TrustCommand, watchTreeCommand, merging.MergeCheckCommand,
+		merging.CheckCommand, merging.TrustCommand, watchTreeCommand, merging.MergeCheckCommand, lookBackCommand,
 		analyzeCommand, indexCommand, rulesCommand, records.WatchCommand, records.HandoffCommand, records.OpenCommand,
 	}},
 	{"org", "Look after the org", []func(*app.Run) *cobra.Command{

@@ -24,10 +24,10 @@ import (
 // ago, and what it said is kept: what a file was called does not change.
 
 const (
-	maxAsked     = 10         // files of one report that git is asked about
 	maxKept      = 4 << 20    // bytes of what is kept
 	yearHolds    = 30 * 86400 // seconds until the commit of a year ago is looked up again
-	formerBudget = 400 * time.Millisecond
+	lateHolds    = 3600       // seconds until what took too long is asked for again
+	formerBudget = 150 * time.Millisecond
 )
 
 // A pedigree is what is known of the former names of a repository's files.
@@ -35,30 +35,72 @@ type pedigree struct {
 	Year  string              `json:"year"` // the commit of a year ago, or "" where history is younger
 	At    int64               `json:"at"`   // when that was looked up
 	Names map[string][]string `json:"names"`
+	Late  map[string]int64    `json:"late,omitempty"` // files for which git took too long, and when
 }
 
 // Former adds to the facts about files what the default branch called them
-// before base. What git does not say in time is asked for another time. It keeps
-// what git said in folder.
-func Former(ctx context.Context, repo *gitrepo.Repo, base, folder string, a *coord.Analysis) {
+// before base, and keeps in folder what git said. It returns the files for which
+// git takes longer than an agent may wait: LookBack asks for them.
+func Former(ctx context.Context, repo *gitrepo.Repo, base, folder string, a *coord.Analysis) (late []string) {
 	paths := moved(a)
 	if len(paths) == 0 {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience.Of(formerBudget))
 	defer cancel()
-	sum := sha256.Sum256([]byte(repo.CommonDir))
-	file := filepath.Join(folder, hex.EncodeToString(sum[:12])+".json")
-	p := pedigree{}
-	if data, err := plain.Read(file, maxKept); err == nil && json.Unmarshal(data, &p) != nil {
-		p = pedigree{}
-	}
-	if p.look(ctx, repo, base, paths, time.Now().Unix()) && os.MkdirAll(folder, 0o700) == nil {
-		if data, err := json.Marshal(&p); err == nil {
-			_ = plain.Write(file, data) // if not, or if it grew beyond what is read, all is asked for again
+	p := readPedigree(repo, folder)
+	now := time.Now().Unix()
+	learnt, left := p.look(ctx, repo, base, paths, now)
+	for _, path := range left {
+		if now-p.Late[path] > lateHolds {
+			if p.Late == nil {
+				p.Late = map[string]int64{}
+			}
+			p.Late[path] = now
+			late, learnt = append(late, path), true
 		}
 	}
+	if learnt {
+		p.keep(repo, folder)
+	}
 	p.tell(a)
+	return late
+}
+
+// LookBack asks git for the former names of files, however long that takes, for
+// the next time that facts about them are told.
+func LookBack(ctx context.Context, repo *gitrepo.Repo, base, folder string, paths []string) {
+	found := pedigree{}
+	found.look(ctx, repo, base, paths, time.Now().Unix())
+	p := readPedigree(repo, folder) // as it is by now
+	if p.Names == nil {
+		p.Names, p.Year, p.At = map[string][]string{}, found.Year, found.At
+	}
+	for path, names := range found.Names {
+		p.Names[path] = names
+		delete(p.Late, path)
+	}
+	p.keep(repo, folder)
+}
+
+func pedigreeFile(repo *gitrepo.Repo, folder string) string {
+	sum := sha256.Sum256([]byte(repo.CommonDir))
+	return filepath.Join(folder, hex.EncodeToString(sum[:12])+".json")
+}
+
+func readPedigree(repo *gitrepo.Repo, folder string) (p pedigree) {
+	if data, err := plain.Read(pedigreeFile(repo, folder), maxKept); err == nil && json.Unmarshal(data, &p) != nil {
+		return pedigree{}
+	}
+	return p
+}
+
+// keep writes down what is known. If that fails, or has grown beyond what is
+// read, all is asked for again.
+func (p *pedigree) keep(repo *gitrepo.Repo, folder string) {
+	if data, err := json.Marshal(p); err == nil && os.MkdirAll(folder, 0o700) == nil {
+		_ = plain.Write(pedigreeFile(repo, folder), data)
+	}
 }
 
 // FormerNow does so for a version of a repository's history, and keeps nothing.
@@ -93,12 +135,13 @@ func inBase(f *coord.FileFacts) string {
 	return f.Path
 }
 
-// look asks git for what is not known yet, and reports whether it said anything.
-func (p *pedigree) look(ctx context.Context, repo *gitrepo.Repo, base string, paths []string, now int64) (learnt bool) {
+// look asks git for what is not known yet. It reports whether git said anything,
+// and which files it did not come to.
+func (p *pedigree) look(ctx context.Context, repo *gitrepo.Repo, base string, paths []string, now int64) (learnt bool, left []string) {
 	if p.Names == nil || now-p.At > yearHolds {
 		year, err := repo.YearBefore(ctx, base)
 		if err != nil {
-			return false
+			return false, paths
 		}
 		p.Year, p.At, learnt = year, now, true
 		if p.Names == nil {
@@ -108,19 +151,22 @@ func (p *pedigree) look(ctx context.Context, repo *gitrepo.Repo, base string, pa
 	if p.Year != "" {
 		paths = repo.Absent(p.Year, paths)
 	}
-	asked := 0
 	for _, path := range paths {
-		if _, known := p.Names[path]; known || asked == maxAsked || ctx.Err() != nil {
+		if _, known := p.Names[path]; known {
 			continue
 		}
-		asked++
+		if _, before := p.Late[path]; before || ctx.Err() != nil {
+			left = append(left, path)
+			continue
+		}
 		names, err := repo.Former(ctx, base, path)
 		if err != nil {
-			return learnt
+			left = append(left, path)
+			continue
 		}
 		p.Names[path], learnt = names, true
 	}
-	return learnt
+	return learnt, left
 }
 
 func (p *pedigree) tell(a *coord.Analysis) {

@@ -1,13 +1,16 @@
 package lines_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-hq/svc/internal/client/gitrepo"
 	"github.com/svc-hq/svc/internal/client/lines"
+	"github.com/svc-hq/svc/internal/client/patience"
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/gittest"
 )
@@ -15,6 +18,7 @@ import (
 // A file's former names are told, through several moves. One that another file
 // has since is not among them, and what git said once is not asked for again.
 func TestFormer(t *testing.T) {
+	t.Setenv(patience.Variable, "100")
 	dir := gittest.Init(t)
 	text := "a\nb\nc\nd\ne\nf\ng\nh\n"
 	commit := func() string {
@@ -51,9 +55,27 @@ func TestFormer(t *testing.T) {
 	if diff := cmp.Diff(both, told(base)); diff != "" {
 		t.Error(diff)
 	}
+	path := os.Getenv("PATH")
 	t.Setenv("PATH", "") // no git
 	if diff := cmp.Diff(both, told(base)); diff != "" {
 		t.Error("asked again:", diff)
+	}
+	// What git does not tell in time is asked for later, once.
+	folder = filepath.Join(t.TempDir(), "moved")
+	late := func() []string {
+		return lines.Former(t.Context(), repo, base, folder, &coord.Analysis{Files: []coord.FileFacts{
+			{Path: "three/f.txt", Status: coord.FileModified}}})
+	}
+	if got := late(); !slices.Equal(got, []string{"three/f.txt"}) {
+		t.Errorf("left to be asked for: %q", got)
+	}
+	if got := late(); got != nil {
+		t.Errorf("to be asked for again: %q", got)
+	}
+	t.Setenv("PATH", path)
+	lines.LookBack(t.Context(), repo, base, folder, []string{"three/f.txt"})
+	if diff := cmp.Diff(both, told(base)); diff != "" {
+		t.Error("looked back in vain:", diff)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -36,12 +37,14 @@ func main() {
 	lang := flag.String("lang", "go", "go, typescript, python or c")
 	tools := flag.String("tools", ".", "folder with node_modules, for the server and the checker")
 	check := flag.Bool("check", false, "have the checkers of merge_check look, too")
+	last := flag.Duration("for", 24*time.Hour, "draw no longer than this")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, tools: *tools, checks: *check}
+	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, tools: *tools, checks: *check,
+		until: time.Now().Add(*last)}
 	if err := d.run(*lang, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, "typed:", err)
 		os.Exit(1)
@@ -65,6 +68,7 @@ type draw struct {
 	checker      *checker
 	tools        string
 	checks       bool
+	until        time.Time
 	pairs        []pair
 }
 
@@ -115,7 +119,7 @@ func (d *draw) gather(files string, beside func(string) error) error {
 	commits := strings.Fields(list)
 	d.chance.Shuffle(len(commits), func(i, j int) { commits[i], commits[j] = commits[j], commits[i] })
 	for _, c := range commits {
-		if d.have(true) >= d.breaks && d.have(false) >= d.fits {
+		if d.have(true) >= d.breaks && d.have(false) >= d.fits || time.Now().After(d.until) {
 			break
 		}
 		if err := beside(c); err != nil {
