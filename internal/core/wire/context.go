@@ -17,6 +17,7 @@ type TeamPicture struct {
 	Conflicts        []coord.Conflict `json:"conflicts" doc:"The caller's live conflicts in this repo"`
 	Nearby           []Nearby         `json:"nearby" doc:"Others' live work, the closest first"`
 	CrossRepoChanges []CrossChange    `json:"cross_repo_changes" doc:"Contract changes in flight in linked repos"`
+	Landing          *string          `json:"landing" peer:"clean" doc:"Who should land before the caller's work, and why; null if nobody should"`
 	UnreadMessages   int              `json:"unread_messages"`
 }
 

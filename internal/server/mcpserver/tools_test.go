@@ -474,3 +474,22 @@ func tree(t *testing.T, res daemontest.Response) string {
 	res.JSON(t, &v)
 	return fmt.Sprint(res.Status, v)
 }
+
+// Who would cost others much by landing first hears of it from team_context.
+func TestTeamContextTellsWhoLandsFirst(t *testing.T) {
+	each(t, func(t *testing.T, s *team) {
+		ana, bob := s.agent("Ana", "acme/api"), s.agent("Bob", "acme/api")
+		for a, h := range map[*agent]coord.Hunk{ana: {Start: 10, Count: 2, LinesHash: "x"}, bob: {Start: 8, Count: 40, LinesHash: "y"}} {
+			do[wire.Declared](a, "intent_declare", args{"title": "Work of " + a.user.Name, "scope": paths("src/**")})
+			base, now := "b1", "n-"+a.user.Name
+			a.hook(wire.HookRequest{Event: wire.HookPostEdit, Paths: []string{"src/a.go"}, Analysis: &coord.Analysis{Files: []coord.FileFacts{{
+				Path: "src/a.go", Status: coord.FileModified, Language: "go", Parsed: true, BaseBlob: &base, NewBlob: &now, Hunks: []coord.Hunk{h},
+				Symbols: []coord.SymbolFacts{}, Contracts: []coord.ContractFacts{}, References: []coord.Reference{}}}}})
+		}
+		said := ana.call("team_context", args{})
+		has(t, said.Text, "should land before your", "yours then redoes 2 lines in", "the other way round 40 lines would be redone")
+		if p := do[wire.TeamPicture](bob, "team_context", args{}); p.Landing != nil {
+			t.Errorf("Bob, who lands first, is told %q", *p.Landing)
+		}
+	})
+}

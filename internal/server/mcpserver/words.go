@@ -162,6 +162,9 @@ func teamContext(t wire.TeamPicture, now coord.Time) string {
 		s.line("Your live conflicts:")
 		addConflicts(&s, own, now, byTool)
 	}
+	if t.Landing != nil {
+		s.line("%s", *t.Landing)
+	}
 	if len(others) > 0 {
 		s.line("Live conflicts of your other agents:")
 		addConflicts(&s, others, now, byTool)

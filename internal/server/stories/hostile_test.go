@@ -232,6 +232,7 @@ var unreached = []string{
 	"coord.WaitFor.Symbol",        // not proposed
 	"wire.ContractPicture.Limits", // our own words
 	"wire.Nearby.Kinds",           // kinds of conflict
+	"wire.TeamPicture.Landing",    // told where much would be redone: see landing
 	"wire.Waited.Suggestion",      // names somebody only where waits close a circle: see promise_circle
 }
 

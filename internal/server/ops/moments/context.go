@@ -99,6 +99,9 @@ func (s *Service) GetTeamContext(ctx context.Context, who coord.Caller, in wire.
 	err = s.Live.View(ctx, who.OrgID, func(ix *engine.Index) error {
 		out.Nearby = nearby(ix, p.Worker(ix, who), set, in.Query)
 		out.CrossRepoChanges = crossChanges(ix, p.Repo.ID)
+		if _, text := engine.GoesAfter(ix, p.Worker(ix, who).ID); text != "" {
+			out.Landing = &text
+		}
 		return nil
 	})
 	addStatuses(out.Nearby, spoken)
