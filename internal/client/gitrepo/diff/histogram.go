@@ -66,23 +66,34 @@ func number(before, after [][]byte) *comparison {
 		next: make([]int32, len(before)),
 	}
 	known := make(map[string]int32, len(before)+len(after)/4)
-	for i, line := range before {
-		c.old[i] = numberOf(known, line)
+	numbered(known, before, c.old)
+	// Most lines are the same at the same place, from either end: looking each up
+	// was most of what a keystroke cost.
+	from, to, ahead := 0, len(after), len(before)-len(after)
+	for ; from < min(len(before), to) && bytes.Equal(before[from], after[from]); from++ {
+		c.new[from] = c.old[from]
 	}
-	for i, line := range after {
-		c.new[i] = numberOf(known, line)
+	for ; to > from && to+ahead > from && bytes.Equal(before[to-1+ahead], after[to-1]); to-- {
+		c.new[to-1] = c.old[to-1+ahead]
 	}
+	numbered(known, after[from:to], c.new[from:to])
 	c.count, c.first = make([]int32, len(known)), make([]int32, len(known))
 	return c
 }
 
-func numberOf(known map[string]int32, line []byte) int32 {
-	n, ok := known[string(line)]
-	if !ok {
-		n = int32(len(known))
-		known[string(line)] = n
+// numbered writes the numbers of lines, which follow each other in one text.
+func numbered(known map[string]int32, lines [][]byte, out []int32) {
+	text := string(bytes.Join(lines, nil)) // once, instead of a copy of each
+	for i, line := range lines {
+		key := text[:len(line)]
+		text = text[len(line):]
+		n, ok := known[key]
+		if !ok {
+			n = int32(len(known))
+			known[key] = n
+		}
+		out[i] = n
 	}
-	return n
 }
 
 // A stretch is a run of lines that both versions have.
