@@ -10,7 +10,7 @@ import (
 
 // What reads code is not in the lean svc: the one that it carries has it.
 
-func runAnalyze(context.Context, *app.Run, []string, bool) error { return app.HandedOver() }
+func runAnalyze(context.Context, *app.Run, []string, bool, bool) error { return app.HandedOver() }
 
 func runIndex(context.Context, *app.Run, bool, string) error { return app.HandedOver() }
 
