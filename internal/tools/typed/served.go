@@ -25,14 +25,27 @@ type language struct {
 	member     string         // of an interface
 }
 
+// tsc prints what the compiler has to say of a project's files. The program of
+// that name looks at none where types of a package are missing that a setting
+// names.
+const tsc = `const ts = require(process.argv[1])
+const cfg = ts.getParsedCommandLineOfConfigFile("tsconfig.json", {noEmit: true, skipLibCheck: true, types: []},
+  {...ts.sys, onUnRecoverableConfigFileDiagnostic() {}})
+if (!cfg) process.exit(1)
+const p = ts.createProgram(cfg.fileNames, cfg.options)
+for (const d of [...p.getSyntacticDiagnostics(), ...p.getSemanticDiagnostics()]) if (d.file) {
+  const at = d.file.getLineAndCharacterOfPosition(d.start)
+  console.log(require("path").relative(".", d.file.fileName) + "(" + (at.line + 1) + ",1): error TS" + d.code + ": " +
+    ts.flattenDiagnosticMessageText(d.messageText, " ").split("\n").join(" "))
+}`
+
 var languages = map[string]language{
 	"typescript": {id: "typescript", ending: ".ts",
 		server: func(tools string) []string {
 			return []string{"node", filepath.Join(tools, "node_modules/typescript-language-server/lib/cli.mjs"), "--stdio"}
 		},
-		check: func(tools, dir string) *exec.Cmd {
-			return exec.Command("node", filepath.Join(tools, "node_modules/typescript/bin/tsc"), "-p", ".", "--noEmit", "--pretty", "false",
-				"--skipLibCheck", "--incremental", "--tsBuildInfoFile", filepath.Join(dir, ".git-typed.tsbuildinfo"))
+		check: func(tools, _ string) *exec.Cmd {
+			return exec.Command("node", "-e", tsc, filepath.Join(tools, "node_modules/typescript/lib/typescript.js"))
 		},
 		fault: regexp.MustCompile(`(?m)^(\S.*?)\(\d+,\d+\): (error .*)$`), parameter: "extra77: number", member: "extra77(): void\n"},
 	"python": {id: "python", ending: ".py",
