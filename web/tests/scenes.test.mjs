@@ -3,7 +3,9 @@
 // the pages say is so, and says it with names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Client } from "../demo/client.mjs";
 import { seedMonorepo } from "../demo/monorepo.mjs";
+import { Agent } from "../demo/seed.mjs";
 import { goTo, useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: seedMonorepo });
@@ -76,6 +78,90 @@ test("an agent's page tells what it did with files and words, by kind, each with
   await goTo(page, `${world.url}/agents/${world.agents.kofi.session}?did=conflicts`);
   await done.getByText(/was stopped before an edit \(exclusive claim, CF-\d+\)/).first().waitFor();
   assert.equal(await done.getByText("changed services/billing/prices.go").count(), 0);
+});
+
+test("one claim that stops three is asked about, and overridden for all three, from its row", async () => {
+  const page = await world.page("ana", "/conflicts");
+  await page.getByRole("button", { name: /holds “Tax migration”: 3 agents are stopped/ }).click();
+  await page.getByRole("button", { name: "Ask to release" }).click();
+  assert.match(await page.getByRole("textbox", { name: "Message" }).inputValue(), /^3 agents wait for what you hold/);
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const got = await world.clients.max.get("/v1/attention");
+  assert.ok(got.items.some((i) => i.kind === "message" && i.detail.includes("3 agents wait")), "the holder is not asked");
+  await page.getByRole("button", { name: "Override all" }).click();
+  await page.getByRole("textbox", { name: "Reason" }).fill("The migration is done; it only waits for review.");
+  await page.getByRole("dialog").getByRole("button", { name: "Override all" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const left = await world.clients.ana.get("/v1/conflicts?kind=exclusive_claim&status=live");
+  assert.deepEqual(left.items.filter((c) => c.severity === "block"), []);
+});
+
+test("what is muted no longer asks, in the menu as on the page, and can be asked again", async () => {
+  await world.tokens.kofi.post("/v1/messages", { to: "user:ana@acme.example", body: "Lunch?" });
+  const page = await world.page("ana", "/");
+  const needs = page.getByRole("region", { name: "What needs you" });
+  const menu = page.getByRole("navigation", { name: "Main", exact: true }).getByRole("link", { name: /Messages/ });
+  const asks = (await world.clients.ana.get("/v1/attention")).by_kind;
+  const count = (asks.message ?? 0) + (asks.ack ?? 0) + (asks.question ?? 0);
+  await menu.getByLabel(`${count} messages for you`).waitFor();
+  await needs.getByRole("button", { name: /^Mute: \d+ unread message/ }).click();
+  await page.getByRole("menuitem", { name: "unread messages, anywhere" }).click();
+  await needs.getByText("Lunch?").waitFor({ state: "detached" });
+  if (count === asks.message) await menu.locator(".nav-count").waitFor({ state: "detached" });
+  await needs.getByText(/^1 mute, \d+ things? not shown$/).click();
+  await needs.getByRole("button", { name: "Ask me again: unread messages" }).click();
+  await needs.getByText("Lunch?").waitFor();
+  await needs.getByText("Lunch?").click();
+  await page.waitForURL(/\/messages\//);
+  const thread = page.getByRole("button", { name: "Mute this thread" });
+  await thread.click();
+  await page.locator("[aria-label='Mute this thread'][aria-pressed=true]").waitFor();
+  await thread.click();
+  await page.locator("[aria-label='Mute this thread'][aria-pressed=false]").waitFor();
+});
+
+test("who has no agent yet is told how to connect one, and sees the first hook arrive", async () => {
+  const invite = await world.clients.ana.post("/v1/invites", { role: "member", email: "new@acme.example" });
+  const guest = await world.pageOf(await world.profile(null));
+  await guest.goto(`${world.url}/invite#${invite.url.split("#")[1]}`);
+  await guest.getByLabel("Your name").fill("Nia New");
+  await guest.getByLabel(/^Password/).fill("correct-horse-battery");
+  await guest.getByRole("button", { name: "Join", exact: true }).click();
+  const steps = guest.locator(".card").filter({ hasText: "Connect your agent" });
+  await steps.getByText(`svc login --server ${world.url}`).waitFor();
+  await guest.locator(".agent").first().waitFor(); // the team's are below
+  const { token } = await world.clients.ana.post("/v1/tokens", { name: "cli · laptop", user_email: "new@acme.example" });
+  const agent = new Agent(new Client(world.url, { token }), { tool: "codex", model: "m-1", repo: world.repo, branch: "first" });
+  await agent.hook("session_start");
+  await agent.hook("prompt", { prompt_excerpt: "Hello." });
+  await guest.getByRole("heading", { name: "Your agent is connected" }).waitFor();
+  assert.equal(await guest.locator(".step-done").count(), 3);
+  await guest.getByRole("button", { name: "Done" }).click();
+  await guest.getByRole("heading", { name: "Your agent is connected" }).waitFor({ state: "detached" });
+});
+
+test("a viewer may write, and is offered it everywhere alike", async () => {
+  const page = await world.page("vera", "/messages");
+  assert.equal(await page.getByText(/Connect your/).count(), 0);
+  await page.getByRole("button", { name: "New message" }).click();
+  await page.getByRole("combobox", { name: "To" }).fill("Kofi");
+  await page.getByRole("option", { name: "Kofi Mensah", exact: true }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill("I only read along.");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/\/messages\/./);
+  await page.getByRole("textbox", { name: "Message" }).fill("And write.");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("log").getByText("And write.").waitFor();
+});
+
+test("what is over says on which day it ended, and yesterday is one step away", async () => {
+  const page = await world.page("ana", "/");
+  await page.getByRole("link", { name: "Yesterday's near misses" }).click();
+  await page.waitForURL(/age=yesterday/);
+  await page.getByText("No conflict matches").waitFor(); // all of this world is of today
+  await goTo(page, world.url + "/conflicts?status=resolved,overridden,stale&age=24");
+  assert.match(await page.locator(".work-row").first().textContent(), /today \d/);
 });
 
 test("Ctrl Enter sends what is written in a dialog", async () => {

@@ -47,6 +47,25 @@ type AttentionItem struct {
 	MessageID *string `json:"message_id" doc:"Of a message that wants an acknowledgement or an answer"`
 }
 
+// A Mute is something that a person does not want to be asked about, whatever
+// comes: a kind of attention, a repository or a thread.
+type Mute struct {
+	What string `json:"what" required:"true" enum:"kind,repo,thread"`
+	ID   string `json:"id" required:"true" minLength:"1" maxLength:"200" doc:"The kind's name, or the id of the repo or conversation"`
+}
+
+// Silences tells whether an item is not to be shown.
+func (m Mute) Silences(i AttentionItem) bool {
+	switch m.What {
+	case "kind":
+		return string(i.Kind) == m.ID
+	case "repo":
+		return i.Repo != nil && i.Repo.ID == m.ID
+	default:
+		return i.Ref != nil && *i.Ref == "thread:"+m.ID
+	}
+}
+
 // A MemoryKind is a part of the team's memory.
 type MemoryKind string
 

@@ -84,6 +84,7 @@ type ListSessions struct {
 	List
 	Active *bool  `query:"active" doc:"true: active ones only; false: all others"`
 	Repo   string `query:"repo" maxLength:"500" form:"repo or empty"`
+	Person string `query:"person" maxLength:"254" doc:"me or an email; whose agents"`
 
 	Status []string           `query:"status" maxItems:"5" enum:"live,active,idle,ended,expired" doc:"live is active and idle"`
 	State  []coord.AgentState `query:"state" maxItems:"8" doc:"Only agents in one of these states"`

@@ -142,6 +142,14 @@ type Attention struct {
 	Items  []coord.AttentionItem       `json:"items"`
 	Total  int                         `json:"total"`
 	ByKind map[coord.AttentionKind]int `json:"by_kind"`
+	Mutes  []coord.Mute                `json:"mutes" doc:"What you asked not to be shown"`
+	Muted  int                         `json:"muted" doc:"How many items that holds back now"`
+}
+
+// MuteAttention stops or starts being asked about something.
+type MuteAttention struct {
+	coord.Mute
+	Off bool `json:"off" doc:"true: ask again"`
 }
 
 // DismissAttention hides items until they change.

@@ -48,6 +48,14 @@ var attention = []Op{
 		Success:  204,
 		Run:      run((*talk.Service).DismissAttention),
 	},
+	{
+		Route:    "POST /v1/attention/mute",
+		Summary:  "Not be asked about a kind, a repo or a thread any more, or be asked again",
+		Personal: true,
+		Success:  204,
+		Problems: fails(missing),
+		Run:      run((*talk.Service).MuteAttention),
+	},
 }
 
 var messages = []Op{

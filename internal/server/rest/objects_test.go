@@ -245,6 +245,7 @@ var good = map[string]any{
 	"POST /v1/tokens":                   map[string]any{"name": "laptop"},
 	"POST /v1/repos":                    map[string]any{"full_name": "acme/good"},
 	"POST /v1/projects":                 map[string]any{"name": "Good", "repos": []string{}},
+	"POST /v1/attention/mute":           map[string]any{"what": "kind", "id": "invite"},
 	"POST /v1/attention/dismiss":        map[string]any{"ids": []string{"message:x:y"}},
 	"PUT /v1/integrations/github":       nil,
 	"DELETE /v1/integrations/github":    nil,

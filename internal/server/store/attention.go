@@ -2,18 +2,52 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
 // Dismissed returns the attention items that a person put away.
 func (tx *Tx) Dismissed(ctx context.Context, org, user string) (map[string]bool, error) {
-	ids, err := all(ctx, tx, scanText, `SELECT item_id FROM dismissals WHERE org_id = $1 AND user_id = $2`, org, user)
+	ids, err := tx.putAway(ctx, org, user)
 	out := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		out[id] = true
 	}
 	return out, err
+}
+
+func (tx *Tx) putAway(ctx context.Context, org, user string) ([]string, error) {
+	return all(ctx, tx, scanText, `SELECT item_id FROM dismissals WHERE org_id = $1 AND user_id = $2`, org, user)
+}
+
+// A mute is kept as a dismissal of every item that it silences.
+const mutePrefix = "mute:"
+
+func muteID(m coord.Mute) string { return mutePrefix + m.What + ":" + m.ID }
+
+// Mutes returns what a person does not want to be asked about.
+func (tx *Tx) Mutes(ctx context.Context, org, user string) ([]coord.Mute, error) {
+	ids, err := tx.putAway(ctx, org, user)
+	out := []coord.Mute{}
+	for _, id := range ids {
+		if what, ok := strings.CutPrefix(id, mutePrefix); ok {
+			kind, name, _ := strings.Cut(what, ":")
+			out = append(out, coord.Mute{What: kind, ID: name})
+		}
+	}
+	return out, err
+}
+
+// Mute stops asking a person about something.
+func (tx *Tx) Mute(ctx context.Context, org, user string, m coord.Mute) error {
+	return tx.Dismiss(ctx, org, user, []string{muteID(m)})
+}
+
+// Unmute asks a person about something again.
+func (tx *Tx) Unmute(ctx context.Context, org, user string, m coord.Mute) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM dismissals WHERE org_id = $1 AND user_id = $2 AND item_id = $3`, org, user, muteID(m))
+	return err
 }
 
 // Dismiss puts attention items away.
@@ -30,7 +64,7 @@ func (tx *Tx) Dismiss(ctx context.Context, org, user string, ids []string) error
 // ForgetDismissals drops a person's dismissals of items that are no more.
 func (tx *Tx) ForgetDismissals(ctx context.Context, org, user string, keep []string) error {
 	f := filter{}
-	f.and(`org_id = ? AND user_id = ?`, org, user)
+	f.and(`org_id = ? AND user_id = ? AND item_id NOT LIKE ?`, org, user, mutePrefix+"%")
 	for _, id := range keep {
 		f.and(`item_id <> ?`, id)
 	}

@@ -5,6 +5,9 @@ import { conflictKind } from "./text";
 
 export const weight: Record<Severity, number> = { off: 0, info: 1, warn: 2, block: 3 };
 
+/** The states in which a conflict is over, as a list's filter takes them. */
+export const over = "resolved,overridden,stale";
+
 /** Whether a conflict asks for anything. Info is listed and never interrupts. */
 export const matters = (c: { severity: Severity }): boolean => weight[c.severity] >= weight.warn;
 

@@ -35,9 +35,9 @@ function store(key: string, text: string): void {
 /** Whether something was begun under a name. */
 export const hasDraft = (key: string): boolean => load(key) !== "";
 
-/** Text that is kept under a name until it is forgotten: value, setter, forget. */
-export function useDraft(key: string): [string, (text: string) => void, () => void] {
-  const [text, setText] = useState(() => load(key));
+/** Text that is kept under a name until it is forgotten: value, setter, forget. Begin stands there where nothing was typed. */
+export function useDraft(key: string, begin = ""): [string, (text: string) => void, () => void] {
+  const [text, setText] = useState(() => load(key) || begin);
   const shown = useRef(key);
   useEffect(() => {
     if (shown.current === key) return;

@@ -26,10 +26,6 @@ export function ago(at: string, now = Date.now()): string {
   return relative.format(whole(seconds / 60), "minute");
 }
 
-/** A sentence of the record with its moments as they are seen from now. It tells the minute: the latest moment of it makes nothing older than it is. */
-export const asSeen = (text: string, now = Date.now()): string =>
-  text.replace(/ at (\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, date: string, time: string) => " " + ago(new Date(Math.min(Date.parse(`${date}T${time}:59Z`), now)).toISOString(), now));
-
 export const exact = (at: string): string => exactFormat.format(new Date(at));
 /** A day, with its year unless that is this one. */
 export function day(at: string | Date): string {
@@ -42,6 +38,13 @@ const clockFormat = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute
 const dayClockFormat = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" });
 /** A moment as a clock of the reader's zone shows it; over more than a day, with the weekday. */
 export const clock = (at: number, span = 0): string => (span > 86_400_000 ? dayClockFormat : clockFormat).format(new Date(at));
+
+/** A moment that is over, with its day: today 14:05, yesterday 09:30, 3 Nov 14:05. */
+export function moment(at: string): string {
+  const [then, today] = [new Date(at), new Date().setHours(0, 0, 0, 0)];
+  const days = Math.round((today - new Date(then).setHours(0, 0, 0, 0)) / 86_400_000);
+  return `${days === 0 ? "today" : days === 1 ? "yesterday" : day(then)} ${clock(then.getTime())}`;
+}
 
 export function plural(n: number, one: string, many = one + "s"): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

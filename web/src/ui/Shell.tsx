@@ -8,7 +8,7 @@ import { later } from "../lib/lazy";
 import { useLive } from "../lib/live";
 import { useNotices, useNoticesOf } from "../lib/notify";
 import { countOf } from "../lib/conflict";
-import { useAttention, useGet, useLiveConflicts } from "../lib/queries";
+import { useAttention, useLiveConflicts } from "../lib/queries";
 import { countInTab } from "../lib/tab";
 import { useMe } from "../lib/session";
 import { exact } from "../lib/text";
@@ -27,15 +27,15 @@ const isHere = (path: string, href: string): boolean => (href === "/" ? path ===
 function useCounts(): Record<string, number> {
   const attention = useAttention();
   const conflicts = useLiveConflicts();
-  const conversations = useGet("conversations", "GET /v1/conversations", { query: { limit: 100 } });
+  const by = attention.data?.by_kind ?? {};
   return {
     "/": attention.data?.total ?? 0,
     "/conflicts": conflicts.data ? countOf(conflicts.data) : 0,
-    "/messages": conversations.data?.items.reduce((n, c) => n + c.unread_count, 0) ?? 0,
+    "/messages": (by.message ?? 0) + (by.ack ?? 0) + (by.question ?? 0), // the same that "Needs you" lists
   };
 }
 
-const countMeans: Record<string, string> = { "/": "need you", "/conflicts": "conflicts", "/messages": "unread messages" };
+const countMeans: Record<string, string> = { "/": "need you", "/conflicts": "conflicts", "/messages": "messages for you" };
 
 function NavLinks({ onGo }: { onGo?: () => void }) {
   const [path] = useLocation();

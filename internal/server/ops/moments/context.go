@@ -306,6 +306,9 @@ func (s *Service) ListSessions(ctx context.Context, who coord.Caller, in wire.Li
 		if want.Repo, err = work.RepoFilter(ctx, tx, who, in.Repo); err != nil {
 			return err
 		}
+		if want.User, err = work.PersonFilter(ctx, tx, who, "person", in.Person); err != nil {
+			return err
+		}
 		// Being active is a matter of time and policy, so it is judged here
 		// and pages are filled from as many rows as it takes.
 		var found []store.SessionRow

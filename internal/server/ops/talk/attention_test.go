@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,5 +205,55 @@ func TestDismissedUntilItChanges(t *testing.T) {
 		if b := ofKind(x.attention(x.Bob.Token, ""), coord.AttentionMessage); len(b) != 1 || b[0].ID == a[0].ID || b[0].Detail != "two" {
 			t.Errorf("after another message = %+v", b)
 		}
+	})
+}
+
+// What somebody muted is not asked of them, whatever comes, until they unmute
+// it; others are asked as before.
+func TestMuted(t *testing.T) {
+	onTeams(t, func(t *testing.T, x *team) {
+		clash := x.conflict(x.Bob, x.Cyd)
+		x.Send(x.Ada, "user:"+x.Bob.Email, "one")
+		mute := func(status int, what, id string, off bool) {
+			t.Helper()
+			x.W.Must(status, request{Method: "POST", Path: "/v1/attention/mute", Token: x.Bob.Token,
+				Body: map[string]any{"what": what, "id": id, "off": off}}, nil)
+		}
+		shown := func(kind coord.AttentionKind) int { return len(ofKind(x.attention(x.Bob.Token, ""), kind)) }
+		letter := ofKind(x.attention(x.Bob.Token, ""), coord.AttentionMessage)[0]
+		thread := strings.TrimPrefix(*letter.Ref, "thread:")
+		for _, m := range []struct {
+			what, id string
+			hides    coord.AttentionKind
+		}{
+			{"kind", "conflict", coord.AttentionConflict},
+			{"repo", clash.Repo.ID, coord.AttentionConflict},
+			{"thread", thread, coord.AttentionMessage},
+		} {
+			before := x.attention(x.Bob.Token, "")
+			mute(204, m.what, m.id, false)
+			mute(204, m.what, m.id, false)
+			x.dismiss(x.Bob.Token, "whatever") // forgets what is gone, not what is muted
+			after := x.attention(x.Bob.Token, "")
+			if shown(m.hides) != 0 || after.Total != before.Total-1 || after.Muted != 1 || after.ByKind[m.hides] != 0 ||
+				len(after.Mutes) != 1 || after.Mutes[0] != (coord.Mute{What: m.what, ID: m.id}) {
+				t.Errorf("muting %s %s: %+v", m.what, m.id, after)
+			}
+			x.Send(x.Ada, "user:"+x.Bob.Email, "again") // a muted thread stays quiet, others are heard
+			if got := shown(coord.AttentionMessage); (got == 0) != (m.what == "thread") {
+				t.Errorf("%s muted, and %d messages are shown", m.what, got)
+			}
+			if len(ofKind(x.attention(x.Cyd.Token, ""), coord.AttentionConflict)) != 1 {
+				t.Errorf("somebody else's mute of %s hid it", m.what)
+			}
+			mute(204, m.what, m.id, true)
+			if got := x.attention(x.Bob.Token, ""); shown(m.hides) != 1 || got.Muted != 0 || len(got.Mutes) != 0 {
+				t.Errorf("unmuted %s: %+v", m.what, got)
+			}
+		}
+		mute(400, "kind", "nonsense", false)
+		mute(400, "mood", "x", false)
+		mute(404, "repo", "nowhere", false)
+		mute(404, "thread", "nowhere", false)
 	})
 }

@@ -32,7 +32,7 @@ func (s *Service) ListConflicts(ctx context.Context, who coord.Caller, in wire.L
 		return out, err
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		if want.User, err = s.ownerFilter(ctx, tx, who, in.Person); err != nil {
+		if want.User, err = PersonFilter(ctx, tx, who, "person", in.Person); err != nil {
 			return err
 		}
 		rows, err := s.conflicts(ctx, tx, who, want, in.Mine, in.Repo, in.Intent)

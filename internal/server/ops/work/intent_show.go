@@ -79,7 +79,7 @@ func (s *Service) ListIntents(ctx context.Context, who coord.Caller, in wire.Lis
 		return out, err
 	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
-		if want.Owner, err = s.ownerFilter(ctx, tx, who, in.Owner); err != nil {
+		if want.Owner, err = PersonFilter(ctx, tx, who, "owner", in.Owner); err != nil {
 			return err
 		}
 		if want.Repo, err = RepoFilter(ctx, tx, who, in.Repo); err != nil {
@@ -118,15 +118,15 @@ func intentStatuses(names []string) (out []coord.IntentStatus) {
 	return slices.Compact(out)
 }
 
-// ownerFilter reads "me" or an email.
-func (s *Service) ownerFilter(ctx context.Context, tx *store.Tx, who coord.Caller, owner string) (string, error) {
+// PersonFilter reads "me" or an email out of a field.
+func PersonFilter(ctx context.Context, tx *store.Tx, who coord.Caller, field, owner string) (string, error) {
 	switch {
 	case owner == "":
 		return "", nil
 	case owner == "me" && who.Personal():
 		return who.UserID, nil
 	case owner == "me":
-		return "", problem.InvalidField("owner", "a service token is nobody; name an email")
+		return "", problem.InvalidField(field, "a service token is nobody; name an email")
 	}
 	m, err := tx.MemberByEmail(ctx, who.OrgID, owner)
 	if problem.KindOf(err) == problem.NotFound { // who has left may have left work behind

@@ -37,7 +37,6 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
   const me = useMe();
   const [dialog, setDialog] = useState<"message" | "handoff" | null>(null);
   const mine = me.isAdmin || a.user.id === me.user.id;
-  const may = me.org.role !== "viewer" && me.org.role !== "billing";
   const end = useAction(() => call("POST /v1/sessions/{id}/end", { path: { id: s.id } }), { says: "The session is ended.", stale: ["sessions", "intents", "conflicts"] });
   const close = () => setDialog(null);
   return (
@@ -61,11 +60,9 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
       }
       actions={
         <>
-          {may && (
-            <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setDialog("message")}>
-              Message
-            </Button>
-          )}
+          <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setDialog("message")}>
+            Message
+          </Button>
           {mine && a.intent && (
             <Button variant="default" leftSection={<IconTransfer size={14} />} onClick={() => setDialog("handoff")}>
               Hand its work on

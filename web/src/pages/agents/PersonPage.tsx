@@ -44,8 +44,7 @@ export function PersonPage() {
         </span>
       }
       actions={
-        person.id !== me.user.id &&
-        me.org.role !== "viewer" && (
+        person.id !== me.user.id && (
           <Button variant="default" leftSection={<IconMessage size={14} />} onClick={() => setWriting("person")}>
             Message
           </Button>

@@ -24,11 +24,10 @@ export function Actions({ conflict: c }: { conflict: Conflict }) {
   const mayOverride = (policy.data?.effective["override.allowed_roles"] ?? ["owner", "admin"]).includes(me.org.role);
   const list = actionsFor(c.status, part, mayOverride);
   const close = () => setAsking(null);
-  const maySpeak = me.org.role !== "viewer" && me.org.role !== "billing";
   // What is being written stays, whatever happens to the conflict meanwhile.
   return (
     <>
-      {live && (list.length > 0 || mayOverride || maySpeak) && (
+      {live && (
         <Section title="Act" sub={partText[part]}>
           <div className="action-grid">
             {list.map((a, i) => (
@@ -41,11 +40,9 @@ export function Actions({ conflict: c }: { conflict: Conflict }) {
                 Override
               </Button>
             )}
-            {maySpeak && (
-              <Button variant="default" fullWidth justify="flex-start" leftSection={<IconMessage size={14} />} onClick={() => setAsking("message")}>
-                Message both sides
-              </Button>
-            )}
+            <Button variant="default" fullWidth justify="flex-start" leftSection={<IconMessage size={14} />} onClick={() => setAsking("message")}>
+              Message both sides
+            </Button>
           </div>
         </Section>
       )}

@@ -9,7 +9,7 @@ import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { sentence } from "../../api/visible";
-import { actionText, asSeen, conflictKind } from "../../lib/text";
+import { actionText, conflictKind } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
 import { useAction } from "../../ui/action";
@@ -59,7 +59,7 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
           <Section pad={false}>
             <div className="callout">
               <p className="explanation">
-                <Inline text={asSeen(c.explanation)} />
+                <Inline text={c.explanation} />
               </p>
             </div>
             <div className="callout">

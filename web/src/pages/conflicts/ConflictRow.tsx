@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import type { Conflict, User } from "../../api/records";
-import { asSeen, conflictKind, plural } from "../../lib/text";
+import { conflictKind, exact, moment, plural } from "../../lib/text";
 import { Ago, Avatar, ConflictPill, SeverityPill } from "../../ui/bits";
 import { Inline } from "../../ui/Markdown";
 
@@ -31,7 +31,7 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
           <span className="ref">{c.ref}</span>
         </span>
         <span className="work-text">
-          <Inline text={asSeen(c.explanation)} />
+          <Inline text={c.explanation} />
         </span>
         <span className="work-meta">
           <span>{c.repo.full_name}</span>
@@ -47,7 +47,13 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
           <ConflictPill status={c.status} severity={c.severity} />
         </span>
         <span className="dim">
-          <Ago at={c.first_seen_at} />
+          {c.closed_at ? (
+            <time dateTime={c.closed_at} title={exact(c.closed_at)}>
+              {moment(c.closed_at)}
+            </time>
+          ) : (
+            <Ago at={c.first_seen_at} />
+          )}
         </span>
       </span>
     </Link>

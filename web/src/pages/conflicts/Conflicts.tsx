@@ -1,8 +1,9 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "../../ui/icons.gen";
-import { useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import type { Conflict } from "../../api/records";
-import { causesOf, concerns, matters, pairsOf, sideOf, type Cause, type Pair } from "../../lib/conflict";
+import { causesOf, concerns, matters, over, pairsOf, sideOf, type Cause, type Pair } from "../../lib/conflict";
+import { later } from "../../lib/lazy";
 import { useList, useLiveConflicts } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { conflictKind, plural } from "../../lib/text";
@@ -12,10 +13,12 @@ import { Empty, Page, Section } from "../../ui/page";
 import { WorkList } from "../../ui/WorkList";
 import { ConflictRow } from "./ConflictRow";
 
+const CauseActions = later(() => import("./CauseActions"), "CauseActions");
+
 const views = [
   { value: "live", label: "Live" },
   { value: "open", label: "Open" },
-  { value: "resolved,overridden,stale", label: "Closed" },
+  { value: over, label: "Closed" },
 ];
 const severities = [
   { value: "block", label: "Blocks" },
@@ -26,6 +29,7 @@ const severities = [
 const ages = [
   { value: "1", label: "Last hour" },
   { value: "24", label: "Last day" },
+  { value: "yesterday", label: "Yesterday" },
   { value: "168", label: "Last week" },
 ];
 const kinds = Object.entries(conflictKind).map(([value, k]) => ({ value, label: k.name }));
@@ -35,7 +39,16 @@ interface Wanted {
   kind: string;
   email: string;
   repo: string;
-  hours: number;
+  age: string;
+}
+
+/** Whether something happened within an age: so many hours, or on the day before today as the reader has it. */
+function isWithin(at: string, age: string): boolean {
+  if (!age) return true;
+  const today = new Date().setHours(0, 0, 0, 0);
+  const then = Date.parse(at);
+  if (age === "yesterday") return then < today && then >= new Date(today - 12 * 3_600_000).setHours(0, 0, 0, 0);
+  return Date.now() - then < Number(age) * 3_600_000;
 }
 
 /** What a filter lets through, but for the severity. */
@@ -44,7 +57,7 @@ function passes(c: Conflict, w: Wanted): boolean {
     (!w.kind || c.kind === w.kind) &&
     (!w.email || c.parties.some((p) => p.user?.email === w.email)) &&
     (!w.repo || concerns(c, w.repo)) &&
-    (!w.hours || Date.now() - Date.parse(c.first_seen_at) < w.hours * 3_600_000)
+    isWithin(c.closed_at ?? c.first_seen_at, w.age)
   );
 }
 const severe = (c: Conflict, severity: string): boolean => (severity === "" ? matters(c) : severity === "all" || c.severity === severity);
@@ -66,8 +79,8 @@ export function Conflicts() {
   const live = useLiveConflicts();
   // What is closed is narrowed by the server, page by page; what is live is all here.
   const narrowed = { severity: severity === "" ? "warn,block" : severity === "all" ? undefined : severity, kind, person };
-  const past = useList("conflicts", "GET /v1/conflicts", { status: closed ? status : "resolved,overridden,stale", repo, ...narrowed }, 100, closed);
-  const wanted: Wanted = { severity, kind, email: person === "me" ? me.user.email : person, repo, hours: Number(age) || 0 };
+  const past = useList("conflicts", "GET /v1/conflicts", { status: closed ? status : over, repo, ...narrowed }, 100, closed);
+  const wanted: Wanted = { severity, kind, email: person === "me" ? me.user.email : person, repo, age };
   const source = closed ? past.items : live.data;
   const passing = source?.filter((c) => (status !== "open" || c.status === "open") && passes(c, wanted));
   const pairs = passing && pairsOf(passing.filter((c) => severe(c, severity)));
@@ -126,6 +139,11 @@ function CauseRow({ cause }: { cause: Cause }) {
           </span>
         )}
       </button>
+      {open && (
+        <Suspense fallback={null}>
+          <CauseActions cause={cause} />
+        </Suspense>
+      )}
       {open && cause.pairs.map((p) => <PairRow key={p.id} pair={p} />)}
     </div>
   );

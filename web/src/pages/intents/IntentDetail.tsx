@@ -31,7 +31,7 @@ function Detail({ intent: i }: { intent: Intent }) {
   const me = useMe();
   const [dialog, setDialog] = useState<"edit" | "merged" | "abandoned" | "handoff" | "message" | null>(null);
   const may = live.includes(i.status) && (me.isAdmin || i.owner.id === me.user.id);
-  const maySpeak = live.includes(i.status) && i.owner.id !== me.user.id && me.org.role !== "viewer" && me.org.role !== "billing";
+  const maySpeak = live.includes(i.status) && i.owner.id !== me.user.id;
   const close = () => setDialog(null);
   return (
     <Page

@@ -24,12 +24,12 @@ function useTargets() {
 }
 
 /** A message to somebody, or to whom the reader chooses. What is typed is kept for each of them. */
-export function Compose({ to: fixed, name, onClose, onSent }: { to?: string; name?: string; onClose: () => void; onSent: (m: Message) => void }) {
+export function Compose({ to: fixed, name, begin = "", onClose, onSent }: { to?: string; name?: string; begin?: string /* what stands there at first */; onClose: () => void; onSent: (m: Message) => void }) {
   const targets = useTargets();
   const [chosen, setChosen] = useState<string | null>(null);
   const to = fixed ?? chosen;
   const [subject, setSubject, forgetSubject] = useDraft(`subject ${fixed ?? "new"}`);
-  const [body, setBody, forgetBody] = useDraft(`message ${fixed ?? "new"}`);
+  const [body, setBody, forgetBody] = useDraft(`message ${fixed ?? "new"}`, begin);
   const [wantsAck, setWantsAck] = useState(false);
   const send = useAction(() => call("POST /v1/messages", { body: { to: to ?? "", body: body.trim(), subject: subject.trim() || undefined, requires_ack: wantsAck } }), {
     says: "Sent.",

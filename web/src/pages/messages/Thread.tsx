@@ -1,18 +1,19 @@
 import { Button, Checkbox, Textarea } from "@mantine/core";
-import { IconArrowLeft, IconCheck, IconRobot } from "../../ui/icons.gen";
+import { IconArrowLeft, IconBell, IconBellOff, IconCheck, IconRobot } from "../../ui/icons.gen";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { Conversation, Message } from "../../api/records";
 import { useDraft } from "../../lib/draft";
-import { useGet } from "../../lib/queries";
+import { useAttention, useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { day, plural, senderName } from "../../lib/text";
 import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
 import { Said } from "../../ui/Markdown";
 import { Failed, Load, Loading } from "../../ui/page";
+import { useMute } from "../now/Quiet";
 import { useTitle } from "./title";
 
 export function Thread({ id }: { id: string }) {
@@ -54,6 +55,7 @@ function Open({ conversation: c }: { conversation: Conversation }) {
             )}
           </div>
         </div>
+        <MuteThread id={c.id} />
       </div>
       <div className="thread" ref={box} tabIndex={0} role="log" aria-label={`Messages in ${title}`}>
         {messages.isError && !list && <Failed error={messages.error} retry={() => void messages.refetch()} />}
@@ -77,6 +79,17 @@ function Open({ conversation: c }: { conversation: Conversation }) {
       )}
       <Reply conversation={c} />
     </>
+  );
+}
+
+/** Whether this thread may ask for the reader. */
+function MuteThread({ id }: { id: string }) {
+  const muted = useAttention().data?.mutes.some((m) => m.what === "thread" && m.id === id) ?? false;
+  const mute = useMute(muted ? "This thread asks for you again." : "Muted: this thread no longer asks for you.");
+  return (
+    <button type="button" className="icon-button" aria-pressed={muted} aria-label="Mute this thread" title={muted ? "Muted. Ask for me again" : "Mute this thread"} onClick={() => mute.mutate({ what: "thread", id, off: muted })}>
+      {muted ? <IconBellOff size={16} /> : <IconBell size={16} />}
+    </button>
   );
 }
 
@@ -167,7 +180,7 @@ function Reply({ conversation: c }: { conversation: Conversation }) {
   const me = useMe();
   const [body, setBody, forget] = useDraft(`thread ${c.id}`);
   const [wantsAck, setWantsAck] = useState(false);
-  const may = me.org.role !== "viewer" && me.org.role !== "billing" && (c.kind === "channel" || c.participants.some((p) => p.id === me.user.id));
+  const may = c.kind === "channel" || c.participants.some((p) => p.id === me.user.id);
   const question = c.about?.kind === "question" ? c.about.ref : null;
   const send = useAction(
     async (text: string) => {

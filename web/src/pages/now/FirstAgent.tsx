@@ -1,11 +1,13 @@
-// For an org where no agent has been seen: the commands that install svc and connect
-// the first one, ticked off as the server sees each happen.
-import { IconCheck } from "../../ui/icons.gen";
+// For whoever has no agent yet: the commands that install svc and connect the
+// first one, ticked off as the server sees each happen.
+import { Button } from "@mantine/core";
+import { IconCheck, IconRobotOff } from "../../ui/icons.gen";
 import { useQuery } from "@tanstack/react-query";
-import type { Repo, Session } from "../../api/records";
+import { useEffect, useState } from "react";
 import { useGet } from "../../lib/queries";
+import { useMe } from "../../lib/session";
 import { Command } from "../../ui/bits";
-import { Section } from "../../ui/page";
+import { Empty, Section } from "../../ui/page";
 
 interface Artifact {
   os: string;
@@ -37,19 +39,59 @@ function useInstall(): { system: string; text: string; command: string } {
   return { system: here.name, text: here.os === "windows" ? `For ${fit.arch}. Put svc.exe into a folder of your PATH: agents start it by name.` : `For ${fit.arch}. Agents start it by name, so it has to be on the PATH.`, command };
 }
 
-export function FirstAgent({ repos, sessions }: { repos: Repo[]; sessions: Session[] }) {
+/** Whether svc has been used on a machine of the reader's, and whether an agent of theirs was ever seen. */
+function useOwn(): { connected: boolean; seen: boolean } | null {
   const tokens = useGet("tokens", "GET /v1/tokens", { query: { limit: 200 } });
-  const connected = (tokens.data?.items ?? []).some((t) => !t.revoked_at && t.kind === "pat" && (t.last_used_at !== null || t.name.startsWith("cli · ")));
+  const sessions = useGet("sessions", "GET /v1/sessions", { query: { person: "me", limit: 1 } });
+  if (!tokens.data || !sessions.data) return null;
+  const seen = sessions.data.items.length > 0;
+  return { seen, connected: seen || tokens.data.items.some((t) => !t.revoked_at && t.kind === "pat" && (t.last_used_at !== null || t.name.startsWith("cli · "))) };
+}
+
+const Nobody = () => (
+  <Section>
+    <Empty icon={<IconRobotOff size={22} stroke={1.5} />} title="No agent is at work">
+      Agents appear with their first prompt and leave when their session ends.
+    </Empty>
+  </Section>
+);
+
+/** Until the reader's first agent has been seen: how to connect one. Among others' agents it can be put away, and
+ * once begun it stays for the last tick. */
+export function FirstAgent({ alone }: { alone: boolean }) {
+  const me = useMe();
+  const own = useOwn();
   const install = useInstall();
+  const key = `svc-connect-later ${me.org.id}`;
+  const [later, setLater] = useState(() => localStorage.getItem(key) !== null);
+  const [begun, setBegun] = useState(false);
+  useEffect(() => {
+    if (own && !own.seen) setBegun(true);
+  }, [own]);
+  const putAway = () => {
+    localStorage.setItem(key, "1");
+    setLater(true);
+  };
+  if (!own || (!alone && later)) return null;
+  if (own.seen && !begun) return alone ? <Nobody /> : null;
   const steps = [
-    { done: connected || repos.length > 0, title: `Install svc on ${install.system}`, text: install.text, command: install.command },
-    { done: connected || repos.length > 0, title: "Connect this machine", text: "A page opens where you approve it.", command: `svc login --server ${location.origin}` },
-    { done: repos.length > 0, title: "Set up a repository", text: "Writes hooks for the agents it finds. Run it in a git repository with a remote; it is ticked off at the first event from there.", command: "svc init" },
-    { done: sessions.length > 0, title: "Start your agent", text: "Any of the 18 supported ones. It appears here with its first prompt.", command: "claude" },
+    { done: own.connected, title: `Install svc on ${install.system}`, text: install.text, command: install.command },
+    { done: own.connected, title: "Connect this machine", text: "Run it in a clone of your repository. A page opens where you approve it; then it sets up the agents it finds.", command: `svc login --server ${location.origin}` },
+    { done: own.seen, title: "Start your agent", text: own.seen ? "Its first hook has arrived: it is told of the others, and they of it." : "Any of the 18 supported ones. It appears here with its first prompt.", command: "claude" },
   ];
   const next = steps.findIndex((s) => !s.done);
   return (
-    <Section title="Connect your first agent" sub="Four steps, about a minute. This list ticks itself off.">
+    <Section
+      title={own.seen ? "Your agent is connected" : alone ? "Connect your first agent" : "Connect your agent"}
+      sub={alone ? "Three steps, about a minute. This list ticks itself off." : "The agents below are your team's. Two commands add yours; this list ticks itself off."}
+      actions={
+        !alone && (
+          <Button variant="default" size="xs" onClick={putAway}>
+            {own.seen ? "Done" : "Not now"}
+          </Button>
+        )
+      }
+    >
       <ol className="steps">
         {steps.map((s, i) => (
           <li key={s.title} className={s.done ? "step step-done" : i === next ? "step step-next" : "step"}>

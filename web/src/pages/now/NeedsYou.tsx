@@ -6,6 +6,7 @@ import { Suspense, useId, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client";
 import type { AttentionItem } from "../../api/records";
+import { over } from "../../lib/conflict";
 import { useDismissals } from "../../lib/dismiss";
 import { hasDraft } from "../../lib/draft";
 import { later } from "../../lib/lazy";
@@ -20,6 +21,8 @@ import { Empty, Load } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
 
 const Answer = later(() => import("./Answer"), "Answer");
+const QuietMenu = later(() => import("./Quiet"), "QuietMenu");
+const Muted = later(() => import("./Quiet"), "Muted");
 
 type Kind = AttentionItem["kind"];
 
@@ -103,6 +106,14 @@ export function NeedsYou() {
               )
             }
           </Load>
+          <div className="needs-foot">
+            <Link href={`/conflicts?status=${over}&age=yesterday`}>Yesterday's near misses</Link>
+            {attention.data && attention.data.mutes.length > 0 && (
+              <Suspense fallback={null}>
+                <Muted mutes={attention.data.mutes} held={attention.data.muted} kindName={(k) => looks[k as Kind]?.many ?? k} />
+              </Suspense>
+            )}
+          </div>
         </div>
       )}
     </section>
@@ -140,6 +151,9 @@ function Need({ kind, items, count, dismiss }: { kind: Kind; items: AttentionIte
             {items.length > 1 ? "All" : look.all.label}
           </Button>
         )}
+        <Suspense fallback={null}>
+          <QuietMenu items={items} many={look.many} label={named(kind, count)} />
+        </Suspense>
         <button type="button" className="icon-button" aria-label={`Dismiss ${named(kind, items.length)} until they change`} title="Dismiss until it changes" onClick={() => dismiss(items, named(kind, items.length))}>
           <IconX size={14} />
         </button>

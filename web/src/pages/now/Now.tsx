@@ -2,9 +2,9 @@
 import { SegmentedControl, Select, Switch } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Suspense, useMemo, useState } from "react";
+import type { Role } from "../../api/records";
 import { stateText, states, type Agent, type AgentState, type Grouping } from "../../lib/agents";
 import { later } from "../../lib/lazy";
-import { useRepos } from "../../lib/queries";
 import { countOf } from "../../lib/conflict";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
@@ -13,9 +13,9 @@ import { useFilter } from "../../lib/url";
 import { PersonFilter, RepoFilter } from "../../ui/Filters";
 import { Failed, Loading, Page } from "../../ui/page";
 import { Agents } from "./Agents";
-import { FirstAgent } from "./FirstAgent";
 import { NeedsYou } from "./NeedsYou";
 
+const FirstAgent = later(() => import("./FirstAgent"), "FirstAgent");
 const AgentMessage = later(() => import("../messages/AgentMessage"), "AgentMessage");
 const Lanes = later(() => import("../lanes/Lanes"), "Lanes");
 const Territory = later(() => import("../territory/Territory"), "Territory");
@@ -34,9 +34,11 @@ const groupings = [
 /** More than so many are shown in one line each, where the window is wide. */
 const roomy = 14;
 
+/** Who never has an agent. */
+const readsOnly: Role[] = ["viewer", "billing"];
+
 export function Now() {
   const team = useTeam();
-  const repos = useRepos();
   if (team.error) {
     return (
       <Page title="Now">
@@ -54,7 +56,9 @@ export function Now() {
   if (team.agents.length === 0 && team.intents.length === 0) {
     return (
       <Page title="Now" wide>
-        <FirstAgent repos={repos.data?.items ?? []} sessions={[]} />
+        <Suspense fallback={<Loading />}>
+          <FirstAgent alone />
+        </Suspense>
         <NeedsYou />
       </Page>
     );
@@ -74,6 +78,7 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
   const email = person === "me" ? me.user.email : person;
   const shown = useMemo(() => all.filter((a) => (!repo || a.session.repo.full_name === repo) && (!email || a.user.email === email)), [all, repo, email]);
   const agents = state ? shown.filter((a) => a.state === state) : shown;
+  const [without] = useState(() => !readsOnly.includes(me.org.role) && !all.some((a) => a.user.id === me.user.id));
   const people = new Set(shown.map((a) => a.user.id)).size;
   const places = new Set(shown.map((a) => a.session.repo.id)).size;
   return (
@@ -84,6 +89,11 @@ function Cockpit({ all, collisions }: { all: Agent[]; collisions: number }) {
       sub={`${plural(shown.length, "agent")} of ${plural(people, "person", "people")} in ${plural(places, "repo")}, ${collisions === 0 ? "no conflicts" : plural(collisions, "conflict")}`}
       actions={<StateCounts agents={shown} chosen={state} choose={setState} />}
     >
+      {without && (
+        <Suspense fallback={null}>
+          <FirstAgent alone={false} />
+        </Suspense>
+      )}
       <div className="now">
         <div className="now-main">
           <div className="filters now-filters">

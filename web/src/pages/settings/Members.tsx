@@ -16,7 +16,7 @@ const roles: { value: Role; label: string; does: string }[] = [
   { value: "owner", label: "Owner", does: "everything, other owners and admins too" },
   { value: "admin", label: "Admin", does: "members, policies, integrations" },
   { value: "member", label: "Member", does: "works: owns intents, answers conflicts" },
-  { value: "viewer", label: "Viewer", does: "sees everything, changes nothing" },
+  { value: "viewer", label: "Viewer", does: "sees everything, writes messages, owns no work" },
   { value: "billing", label: "Billing", does: "plan and invoices" },
 ];
 
