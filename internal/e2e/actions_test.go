@@ -22,6 +22,7 @@ type action struct{ does, route, command string }
 var actions = []action{
 	{"see what waits for you", "GET /v1/attention", "svc attention"},
 	{"dismiss it until it changes", "POST /v1/attention/dismiss", "svc attention dismiss"},
+	{"mute a kind, a repository or a thread", "POST /v1/attention/mute", "svc attention mute"},
 	{"list intents, by status, repository or owner", "GET /v1/intents", "svc intents list"},
 	{"read an intent", "GET /v1/intents/{ref}", "svc intents show"},
 	{"declare one", "POST /v1/intents", "svc intents declare"},

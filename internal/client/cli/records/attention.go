@@ -21,7 +21,7 @@ const maxNeeds = 100
 
 func AttentionCommand(a *app.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "attention [dismiss]",
+		Use:   "attention [dismiss|mute]",
 		Short: "List what waits for you, and what to do about it",
 		Long: "List what waits for you, the most pressing first: conflicts of your work,\n" +
 			"questions, messages, handoffs and what is out of order.",
@@ -49,7 +49,7 @@ func AttentionCommand(a *app.Run) *cobra.Command {
 	}
 	dismiss.Flags().BoolVar(&all, "all", false, "everything that waits for you")
 	completesArgs(a, dismiss, "needs")
-	cmd.AddCommand(dismiss)
+	cmd.AddCommand(dismiss, muteCommand(a))
 	return cmd
 }
 
@@ -57,6 +57,9 @@ func printAttention(a *app.Run, at wire.Attention) {
 	attentionList.print(a, at.Items, false)
 	if at.Total > len(at.Items) {
 		fmt.Fprintf(a.Stderr, "And %d more.\n", at.Total-len(at.Items))
+	}
+	if at.Muted > 0 {
+		fmt.Fprintf(a.Stderr, "%s muted; svc attention mute WHAT --off asks you again.\n", term.Plural(at.Muted, "thing"))
 	}
 }
 
