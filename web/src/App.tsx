@@ -21,6 +21,7 @@ const Messages = later(() => import("./pages/messages/Messages"), "Messages");
 const History = later(() => import("./pages/History"), "History");
 const Activity = later(() => import("./pages/Activity"), "Activity");
 const Value = later(() => import("./pages/value/Value"), "Value");
+const Play = later(() => import("./pages/play/Play"), "Play");
 const Stats = later(() => import("./pages/stats/Stats"), "Stats");
 const Repos = later(() => import("./pages/repos/Repos"), "Repos");
 const RepoDetail = later(() => import("./pages/repos/RepoDetail"), "RepoDetail");
@@ -71,6 +72,7 @@ function SignedIn() {
               <Route path="/activity" component={Activity} />
               <Route path="/value" component={Value} />
               <Route path="/stats" component={Stats} />
+              <Route path="/play" component={Play} />
               <Route path="/agents/:id" component={AgentPage} />
               <Route path="/people/:id" component={PersonPage} />
               <Route path="/repos" component={Repos} />

@@ -27,6 +27,7 @@ export const crowdPlaces = (world) => ({
   contract: "/contracts?repo=northwind%2Fstorefront&key=" + encodeURIComponent("http:GET /v2/orders/{id}"),
   value: "/value",
   stats: "/stats",
+  "a day played back": "/play",
   ...Object.fromEntries(settings.map((t) => [`settings ${t}`, `/settings/${t}`])),
   device: "/device",
   "a page that is not there": "/settings/nowhere",

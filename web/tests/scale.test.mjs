@@ -77,6 +77,60 @@ async function compare(t, path, ready, few, many, crowds) {
   if (smooth) assert.ok(long.perFrame < 3 * short.perFrame, `a frame takes ${long.perFrame} ms of work, against ${short.perFrame}`);
 }
 
+/** Events of a day, newest first, as the feed gives those of a stretch. */
+async function eventful(page, total) {
+  const day = 24 * 3_600_000;
+  const begin = new Date().setHours(0, 0, 0, 0) - day;
+  const event = (i) => ({ id: `${i}`, seq: i, type: i % 50 ? "change.recorded" : "hook.warned", occurred_at: new Date(begin + (i / total) * day).toISOString(), actor: { kind: "session", id: `s${(i % 40) + 1}` }, subject: { kind: "session", id: `s${(i % 40) + 1}` }, repo_id: "r1", payload: { session_id: `s${(i % 40) + 1}`, files: 1, paths: [`src/part${i % 97}/file${i % 11}.go`] } });
+  await page.context().route("**/v1/feed?*", (route) => {
+    const q = new URL(route.request().url()).searchParams;
+    const [since, until] = ["since", "until"].map((k) => ((Date.parse(q.get(k)) - begin) / day) * total);
+    const last = q.get("cursor") ? Number(q.get("cursor")) : Math.ceil(until) - 1;
+    const first = Math.max(Math.ceil(since), 0, last - 199);
+    const items = [];
+    for (let i = last; i >= first; i--) items.push(event(i));
+    return route.fulfill({ json: { items, refs: {}, next_cursor: first > Math.max(0, Math.ceil(since)) ? String(first - 1) : null } });
+  });
+  await crowd(page, "/v1/sessions", 40, (i) => ({ ...session(i), started_at: new Date(begin).toISOString() }));
+  await crowd(page, "/v1/intents", 40, intent);
+  return new Date(begin).toISOString();
+}
+
+test("a day of 40 agents and 20,000 events is played back without a long task", async (t) => {
+  const measured = [];
+  for (const total of [2000, 20_000]) {
+    const page = await world.page("ana", null);
+    const from = await eventful(page, total);
+    await page.addInitScript(() => {
+      window.longest = 0;
+      new PerformanceObserver((l) => l.getEntries().forEach((e) => (window.longest = Math.max(window.longest, e.duration)))).observe({ type: "longtask", buffered: true });
+    });
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("Performance.enable");
+    const work = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+    const before = await work();
+    await page.goto(`${world.url}/play?from=${from}`);
+    await page.locator(".lanes-svg .lane-mark").first().waitFor();
+    await page.getByText(`${total.toLocaleString("en")} events`).waitFor();
+    const opened = (await work()) - before;
+    const slider = page.getByRole("slider", { name: "Moment" });
+    const [min, max] = [Number(await slider.getAttribute("min")), Number(await slider.getAttribute("max"))];
+    await page.evaluate(() => (window.longest = 0));
+    const began = await work();
+    for (let i = 1; i <= 40; i++) await slider.fill(String(Math.round(min + ((max - min) * i) / 40)));
+    measured.push({ total, opened, scrub: ((await work()) - began) / 40, longest: await page.evaluate(() => window.longest), marks: await page.locator(".lane-mark").count() });
+    await page.context().unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  }
+  const [short, long] = measured;
+  t.diagnostic(JSON.stringify({ short, long }));
+  assert.ok(long.marks < 2 * short.marks, `${long.marks} shapes are drawn, against ${short.marks}`);
+  if (smooth) {
+    assert.ok(long.opened < 2000, `opening takes ${long.opened} ms of work`);
+    assert.ok(long.longest < 100, `a task of ${long.longest} ms while scrubbing`);
+  }
+});
+
 test("5,000 intents scroll as 300 do", async (t) => {
   await compare(t, "/intents", () => "Piece of work number 1", 300, 5000, [["/v1/intents", intent]]);
 });

@@ -2,6 +2,9 @@
 // long or run from right to left, and agents that stopped with a question: what
 // the pages say is so, and says it with names.
 import assert from "node:assert/strict";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { seedMonorepo } from "../demo/monorepo.mjs";
@@ -162,6 +165,37 @@ test("what is over says on which day it ended, and yesterday is one step away", 
   await page.getByText("No conflict matches").waitFor(); // all of this world is of today
   await goTo(page, world.url + "/conflicts?status=resolved,overridden,stale&age=24");
   assert.match(await page.locator(".work-row").first().textContent(), /today \d/);
+});
+
+test("a day is played back, scrubbed, shared by its address and saved as a page", async () => {
+  const page = await world.page("ana", "/?view=lanes");
+  await page.getByRole("link", { name: "Play back" }).click();
+  await page.waitForURL(/\/play\?from=/);
+  await page.locator(".lanes-svg .lane-mark").first().waitFor();
+  const moment = page.getByRole("slider", { name: "Moment" });
+  const log = page.getByRole("log", { name: "What happened" });
+  await log.getByText("Nothing yet.").waitFor(); // the head is just before the first
+  const end = await moment.getAttribute("max");
+  await moment.fill(end);
+  await log.locator(".happening").first().waitFor();
+  await page.getByRole("button", { name: /^(services|tools).*: \d+ piece/ }).first().waitFor(); // the ground under the head
+  await page.waitForURL((u) => Date.parse(u.searchParams.get("at")) === Number(end));
+  const shared = page.url();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as a page" }).click()]);
+  const written = join(await mkdtemp(join(tmpdir(), "svc-play-")), "day.html");
+  await file.saveAs(written);
+  const other = await world.page("max", null);
+  await goTo(other, shared);
+  assert.equal(await other.getByRole("slider", { name: "Moment" }).inputValue(), await moment.inputValue());
+  await moment.fill(await moment.getAttribute("min"));
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await log.getByText("Nothing yet.").waitFor({ state: "detached" });
+  const alone = await (await world.browser.newContext({ offline: true })).newPage();
+  await alone.setContent(await readFile(written, "utf8"));
+  await alone.getByRole("list", { name: "What happened" }).getByRole("listitem").first().waitFor();
+  await alone.getByRole("slider", { name: "Moment" }).fill(await moment.getAttribute("min"));
+  assert.equal(await alone.getByRole("listitem").count(), 0);
+  await alone.context().close();
 });
 
 test("Ctrl Enter sends what is written in a dialog", async () => {

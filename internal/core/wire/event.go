@@ -7,6 +7,8 @@ type ListEvents struct {
 	List
 	Type    []coord.EventType `query:"type" maxItems:"100"`
 	Subject string            `query:"subject" format:"uuid" doc:"Only events about this record"`
+	Since   string            `query:"since" format:"date-time" doc:"Only what happened then or later"`
+	Until   string            `query:"until" format:"date-time" doc:"Only what happened before it"`
 }
 
 // Stream follows the events as they happen.

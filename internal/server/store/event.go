@@ -163,6 +163,8 @@ type EventFilter struct {
 	Types   []coord.EventType
 	Subject string
 	Before  int64 // only events older than this one; 0 for all
+	Since   coord.Time
+	Until   coord.Time
 	Limit   int
 }
 
@@ -176,6 +178,16 @@ func (tx *Tx) Events(ctx context.Context, org string, want EventFilter) ([]coord
 	}
 	if want.Before > 0 {
 		f.and(`seq < ?`, want.Before)
+	}
+	// Events are listed by number, and numbers follow time but for what was
+	// written at once: the index by time finds where to begin and end.
+	if want.Since > 0 {
+		f.and(`occurred_at >= ? AND seq >= COALESCE((SELECT MIN(seq) FROM (SELECT seq FROM events WHERE org_id = ? AND occurred_at >= ?
+			ORDER BY occurred_at LIMIT 200) AS first), 0)`, want.Since, org, want.Since)
+	}
+	if want.Until > 0 {
+		f.and(`occurred_at < ? AND seq <= COALESCE((SELECT MAX(seq) FROM (SELECT seq FROM events WHERE org_id = ? AND occurred_at < ?
+			ORDER BY occurred_at DESC LIMIT 200) AS last), 0)`, want.Until, org, want.Until)
 	}
 	return all(ctx, tx, scanEvent, `SELECT `+eventColumns+` FROM events`+f.where()+` ORDER BY seq DESC`+f.limit(want.Limit), f.args...)
 }

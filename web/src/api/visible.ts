@@ -14,8 +14,20 @@ const named = (run: string): string => {
 
 export const visible = (s: string): string => s.replace(breaks, "\n").replace(hidden, named).replace(piled, "$1");
 
-/** The service's own sentence as people read it: what somebody chose stands in ⟦…⟧ for models; here it is only kept from turning its surroundings around. */
-export const sentence = (text: string): string => text.replace(/⟦([^⟦⟧]*)⟧/g, "\u2068$1\u2069");
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const date = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+const instant = /\b(?:at )?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?: UTC|Z)/g;
+
+/** A moment inside a sentence, by the reader's own clock. */
+function localMoment(_: string, day: string, time: string): string {
+  const at = new Date(`${day}T${time}Z`);
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
+  return `at ${clock.format(at)}${days === 0 ? "" : days === 1 ? " yesterday" : ` on ${date.format(at)}`}`;
+}
+
+/** The service's own sentence as people read it: what somebody chose stands in ⟦…⟧ for models; here it is only kept from
+ * turning its surroundings around. Moments are told by the reader's clock. */
+export const sentence = (text: string): string => text.replace(/⟦([^⟦⟧]*)⟧/g, "\u2068$1\u2069").replace(instant, localMoment);
 
 const unusual = /[^\t\n\r -~]|\\[bfru]/;
 

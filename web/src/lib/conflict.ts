@@ -1,7 +1,7 @@
 // What a conflict is about, for every page that shows one: how bad, between
 // whom, where, and which of them belong together.
 import type { Conflict, Evidence, Party, Severity } from "../api/records";
-import { conflictKind } from "./text";
+import { conflictKind, titleOf } from "./text";
 
 export const weight: Record<Severity, number> = { off: 0, info: 1, warn: 2, block: 3 };
 
@@ -18,7 +18,7 @@ const apart = (s: string): string => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]
 export const whoOf = (p: Party | undefined): string => apart(p?.user?.name ?? p?.repo.full_name ?? "somebody");
 
 /** What a side works on, without its number. */
-export const workOf = (p: Party | undefined): string => apart(p?.intent?.title ?? p?.branch ?? "");
+export const workOf = (p: Party | undefined): string => apart(p?.intent ? titleOf({ ...p.intent, branch: p.branch }) : (p?.branch ?? ""));
 
 /** A side by name and title, its number last: Lena's “Rotate tokens” (INT-1). */
 export function sideOf(p: Party | undefined): string {
@@ -27,6 +27,9 @@ export function sideOf(p: Party | undefined): string {
   if (!p.user) return `the code of ${who}`;
   return work ? `${who}'s “${work}”${p.intent ? ` (${p.intent.ref})` : ""}` : who;
 }
+
+/** What the server says of a conflict, with its sides by name and title instead of number and branch. */
+export const told = (c: Conflict): string => c.parties.reduce((text, p) => (p.intent ? text.replace(new RegExp(`\\b${p.intent.ref} \\([^()]*\\)`, "g"), () => sideOf(p)) : text), c.explanation);
 
 const isSide = (p: Party, session: string, intent: string | undefined): boolean => p.session_id === session || Boolean(intent && p.intent?.ref === intent);
 

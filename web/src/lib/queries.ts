@@ -45,7 +45,8 @@ const readAllEvery = 5 * 60_000; // ms; a list that was only patched is read who
 const overlap = 3000; // ms that a change may be seen late
 const most = 20_000; // records; beyond that no page helps
 
-async function pages<R extends Route & `GET ${string}`>(route: R, query: Query, signal: AbortSignal): Promise<ItemOf<Answer<R>>[]> {
+/** All of a list, page after page. */
+export async function pages<R extends Route & `GET ${string}`>(route: R, query: Query, signal: AbortSignal): Promise<ItemOf<Answer<R>>[]> {
   const all: ItemOf<Answer<R>>[] = [];
   let cursor: string | undefined;
   do {

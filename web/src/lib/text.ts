@@ -67,6 +67,9 @@ export const intentStatus: Record<IntentStatus, string> = {
   expired: "Expired",
 };
 
+/** What work is called. A draft of somebody else's has no title to show: its branch says more than the word. */
+export const titleOf = (i: { title?: string | null; status: IntentStatus; branch?: string | null }): string => (i.title && (i.status !== "draft" || i.title !== "Draft") ? i.title : i.branch ? `Work on ${i.branch}` : "Draft");
+
 export const conflictStatus: Record<ConflictStatus, string> = {
   open: "Open",
   acknowledged: "Acknowledged",

@@ -19,6 +19,12 @@ func (s *Service) ListEvents(ctx context.Context, who coord.Caller, in wire.List
 	if err := ground.Uncursor(in.Cursor, &want.Before); err != nil {
 		return out, err
 	}
+	if want.Since, err = ground.Moment("since", in.Since); err != nil {
+		return out, err
+	}
+	if want.Until, err = ground.Moment("until", in.Until); err != nil {
+		return out, err
+	}
 	err = s.Read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Events(ctx, who.OrgID, want)
 		out.Items, out.NextCursor = ground.Page(rows, in.Limit, func(e coord.Event) []any { return []any{e.Seq} })

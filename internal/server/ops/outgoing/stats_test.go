@@ -315,3 +315,44 @@ func TestTheFeedNamesWhatEventsMention(t *testing.T) {
 		}
 	})
 }
+
+// A stretch of the past is what all events hold of it, page by page, also
+// where several happened at one moment.
+func TestEventsOfAStretch(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		p := makePast(t, st, 60)
+		list := func(in wire.ListEvents) (out []coord.Event) {
+			for in.Limit = 7; ; {
+				page, err := p.ops.Outgoing.ListEvents(t.Context(), p.who, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, page.Items...)
+				if page.NextCursor == nil {
+					return out
+				}
+				in.Cursor = *page.NextCursor
+			}
+		}
+		all := list(wire.ListEvents{})
+		for _, b := range [][2]int{{len(all) - 1, 0}, {len(all) / 2, len(all) / 4}, {10, 3}, {5, 5}} {
+			since, until := all[b[0]].OccurredAt, all[b[1]].OccurredAt
+			var want []int64
+			for _, e := range all {
+				if e.OccurredAt >= since && e.OccurredAt < until {
+					want = append(want, e.Seq)
+				}
+			}
+			var got []int64
+			for _, e := range list(wire.ListEvents{Since: since.String(), Until: until.String()}) {
+				got = append(got, e.Seq)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("from %s to %s (-all of them +listed):\n%s", since, until, diff)
+			}
+		}
+		if _, err := p.ops.Outgoing.ListEvents(t.Context(), p.who, wire.ListEvents{Since: "yesterday"}); problem.KindOf(err) != problem.Validation {
+			t.Errorf("since yesterday = %v", err)
+		}
+	})
+}

@@ -4,12 +4,12 @@ import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Conflict, Event, Evidence, Party } from "../../api/records";
 import { adviceFor, orderOf, partOf, type Part } from "../../lib/advice";
-import { sideOf } from "../../lib/conflict";
+import { sideOf, told } from "../../lib/conflict";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { sentence } from "../../api/visible";
-import { actionText, conflictKind } from "../../lib/text";
+import { actionText, conflictKind, titleOf } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Avatar, Code, ConflictPill, IntentPill, Pill, Ref, SeverityPill } from "../../ui/bits";
 import { useAction } from "../../ui/action";
@@ -59,7 +59,7 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
           <Section pad={false}>
             <div className="callout">
               <p className="explanation">
-                <Inline text={c.explanation} />
+                <Inline text={told(c)} />
               </p>
             </div>
             <div className="callout">
@@ -192,10 +192,10 @@ function Side({ role, party, evidence, breaks }: { role: Party["role"]; party: P
           <b dir="auto">{party?.user?.name ?? (party ? party.repo.full_name : "Nobody any more")}</b>
           {party?.intent && (
             <div className="wrap">
-              <Ref to={party.intent.ref} />
-              <Link href={`/intents/${party.intent.ref}`} className="plain-link">
-                {party.intent.title ?? "Draft"}
+              <Link href={`/intents/${party.intent.ref}`} className="plain-link" dir="auto">
+                {titleOf({ ...party.intent, branch: party.branch })}
               </Link>
+              <Ref to={party.intent.ref} />
               <IntentPill status={party.intent.status} />
             </div>
           )}

@@ -1,5 +1,6 @@
 import { Link } from "wouter";
 import type { Conflict, User } from "../../api/records";
+import { told } from "../../lib/conflict";
 import { conflictKind, exact, moment, plural } from "../../lib/text";
 import { Ago, Avatar, ConflictPill, SeverityPill } from "../../ui/bits";
 import { Inline } from "../../ui/Markdown";
@@ -31,7 +32,7 @@ export function ConflictRow({ conflict: c, more = 0 }: { conflict: Conflict; mor
           <span className="ref">{c.ref}</span>
         </span>
         <span className="work-text">
-          <Inline text={c.explanation} />
+          <Inline text={told(c)} />
         </span>
         <span className="work-meta">
           <span>{c.repo.full_name}</span>

@@ -6,6 +6,7 @@ import type { Claim, Intent } from "../../api/records";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useRepos } from "../../lib/queries";
 import { useMe } from "../../lib/session";
+import { titleOf } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { Markdown } from "../../ui/Markdown";
@@ -35,7 +36,7 @@ function Detail({ intent: i }: { intent: Intent }) {
   const close = () => setDialog(null);
   return (
     <Page
-      title={i.title}
+      title={titleOf(i)}
       written
       sub={
         <span className="wrap">

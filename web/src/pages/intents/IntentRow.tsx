@@ -1,7 +1,7 @@
 import { IconFolder, IconGitBranch, IconLock } from "../../ui/icons.gen";
 import { Link } from "wouter";
 import type { Intent } from "../../api/records";
-import { plural } from "../../lib/text";
+import { plural, titleOf } from "../../lib/text";
 import { Ago, Avatar, IntentPill } from "../../ui/bits";
 
 export function IntentRow({ intent: i }: { intent: Intent }) {
@@ -15,8 +15,8 @@ export function IntentRow({ intent: i }: { intent: Intent }) {
       <Avatar user={i.owner} size={26} />
       <span className="work-main">
         <span className="work-title">
+          <b dir="auto">{titleOf(i)}</b>
           <span className="ref">{i.ref}</span>
-          <b dir="auto">{i.title}</b>
         </span>
         <span className="work-meta">
           <span>{i.owner.name}</span>

@@ -1,3 +1,4 @@
+import "../../styles/lanes.css";
 import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { useLocation } from "wouter";
 import { stateText } from "../../lib/agents";
@@ -21,6 +22,7 @@ interface Props {
   onZoom: (z: [number, number] | null) => void;
   moment: Moment | null;
   onMoment: (m: Moment | null) => void;
+  still?: boolean; // only looked at: its marks are drawn at one go, and none of them answers
 }
 
 const head = 22; // px of the axis
@@ -47,14 +49,19 @@ function thin(marks: Mark[], x: (t: number) => number, from: number, to: number)
   return [...out.values()];
 }
 
-export function Chart({ picture, width, from, to, now, onZoom, moment, onMoment }: Props) {
+const namesOf = (width: number): number => (width < 600 ? 84 : 176);
+
+/** Where a moment is drawn. */
+export const span = (width: number, from: number, to: number) => (t: number) => namesOf(width) + ((t - from) / (to - from)) * (width - namesOf(width) - 4);
+
+export function Chart({ picture, width, from, to, now, onZoom, moment, onMoment, still = false }: Props) {
   const [, navigate] = useLocation();
   const [brush, setBrush] = useState<[number, number] | null>(null);
   const svg = useRef<SVGSVGElement>(null);
-  const names = width < 600 ? 84 : 176;
+  const names = namesOf(width);
   const step = picture.lanes.length > 24 ? 16 : 22;
   const height = head + picture.lanes.length * step + 4;
-  const x = (t: number) => names + ((t - from) / (to - from)) * (width - names - 4);
+  const x = span(width, from, to);
   const timeAt = (px: number) => from + ((px - names) / (width - names - 4)) * (to - from);
   const row = useMemo(() => new Map(picture.lanes.map((l, i) => [l.id, head + i * step + step / 2])), [picture.lanes, step]);
   const inside = (e: PointerEvent) => Math.max(names, e.clientX - (svg.current?.getBoundingClientRect().left ?? 0));
@@ -99,7 +106,7 @@ export function Chart({ picture, width, from, to, now, onZoom, moment, onMoment 
           </g>
         ))}
         {picture.lanes.map((l) => (
-          <LaneShape key={l.id} lane={l} y={row.get(l.id)!} step={step} names={names} width={width} x={x} from={from} to={to} now={now} onMoment={onMoment} lit={moment?.lane === l.id ? moment : null} />
+          <LaneShape key={l.id} lane={l} y={row.get(l.id)!} step={step} names={names} width={width} x={x} from={from} to={to} now={now} onMoment={onMoment} lit={moment?.lane === l.id ? moment : null} still={still} />
         ))}
         {picture.links.map((k) => {
           const [a, b] = [row.get(k.a), row.get(k.b)];
@@ -155,9 +162,22 @@ interface LaneProps {
   now: number;
   onMoment: (m: Moment) => void;
   lit: Moment | null;
+  still: boolean;
 }
 
-function LaneShape({ lane: l, y, step, names, width, x, from, to, now, onMoment, lit }: LaneProps) {
+const tallOf = (m: Mark, step: number): number => (m.kind === "message" ? 2.6 : Math.min(step / 2 - 1, 3 + 1.6 * Math.log2(1 + m.size)));
+
+/** All marks of a kind in one shape. */
+function StillMarks({ marks, y, step, x }: { marks: Mark[]; y: number; step: number; x: (t: number) => number }) {
+  const shapes = new Map<Mark["kind"], string>();
+  for (const m of marks) {
+    const tall = tallOf(m, step);
+    shapes.set(m.kind, `${shapes.get(m.kind) ?? ""}M${(x(m.at) - 1.5).toFixed(1)} ${(y - tall).toFixed(1)}h3v${(2 * tall).toFixed(1)}h-3z`);
+  }
+  return [...shapes].map(([kind, d]) => <path key={kind} d={d} className={`lane-mark lane-${kind}`} />);
+}
+
+function LaneShape({ lane: l, y, step, names, width, x, from, to, now, onMoment, lit, still }: LaneProps) {
   const [, navigate] = useLocation();
   const begin = Math.max(from, Math.min(l.from, now));
   return (
@@ -181,11 +201,12 @@ function LaneShape({ lane: l, y, step, names, width, x, from, to, now, onMoment,
           </rect>
         );
       })}
-      {thin(l.marks, x, from, to).map((m, i) => {
+      {still && <StillMarks marks={thin(l.marks, x, from, to)} y={y} step={step} x={x} />}
+      {(still ? [] : thin(l.marks, x, from, to)).map((m, i) => {
         const at = x(m.at);
         const on = lit && Math.abs(lit.at - m.at) < 1 ? " lane-mark-on" : "";
         const common = { className: `lane-mark lane-${m.kind}${on}`, onClick: () => onMoment(momentOf(l, m)) };
-        const tall = Math.min(step / 2 - 1, 3 + 1.6 * Math.log2(1 + m.size));
+        const tall = tallOf(m, step);
         return m.kind === "message" ? (
           <circle key={i} cx={at} cy={y} r={2.6} {...common}>
             <title>{m.text}</title>

@@ -1,7 +1,7 @@
 // Agents over the last hours: time runs to the right, now is at the edge.
 import { Button, Select } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconTable, IconTimeline, IconZoomReset } from "../../ui/icons.gen";
+import { IconPlayerPlay, IconTable, IconTimeline, IconZoomReset } from "../../ui/icons.gen";
 import { useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { Agent, Grouping } from "../../lib/agents";
@@ -57,6 +57,9 @@ export function Lanes({ agents, by }: { agents: Agent[]; by: Grouping }) {
             {clock(zoom[0])} – {clock(zoom[1])}, show all
           </Button>
         )}
+        <Button size="compact-xs" variant="default" component={Link} href={`/play?${new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}`} leftSection={<IconPlayerPlay size={14} />}>
+          Play back
+        </Button>
         <span className="grow" />
         <Legend />
       </div>

@@ -13,7 +13,7 @@ import { Ago, Avatar, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
 import { Said } from "../../ui/Markdown";
 import { Failed, Load, Loading } from "../../ui/page";
-import { useMute } from "../now/Quiet";
+import { useMute } from "../now/QuietMenu";
 import { useTitle } from "./title";
 
 export function Thread({ id }: { id: string }) {

@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { grouped, stateText, unchecked, type Agent, type AgentGroup, type Grouping } from "../../lib/agents";
 import { useCalm } from "../../lib/calm";
-import { plural, shortRepo, toolName } from "../../lib/text";
+import { plural, shortRepo, titleOf, toolName } from "../../lib/text";
 import { Ago, Avatar } from "../../ui/bits";
 import { Empty } from "../../ui/page";
 import { VirtualRows } from "../../ui/VirtualRows";
@@ -94,7 +94,7 @@ function AgentRow({ agent: a, onMessage }: { agent: Agent; onMessage: (a: Agent)
           {s.branch ?? "no branch"}
         </span>
         <span className="agent-intent clip" title={s.intent?.title ?? undefined}>
-          {s.intent ? <Titled title={s.intent.title ?? s.branch ?? ""} ref={s.intent.ref} /> : <span className="dim">no intent</span>}
+          {s.intent ? <Titled title={titleOf({ ...s.intent, branch: s.branch })} ref={s.intent.ref} /> : <span className="dim">no intent</span>}
         </span>
         <span className="agent-file clip" title={a.file}>
           {base(a.file)}

@@ -19,10 +19,10 @@ import { useAction } from "../../ui/action";
 import { Inline } from "../../ui/Markdown";
 import { Empty, Load } from "../../ui/page";
 import { moveFocus } from "../../ui/VirtualRows";
+import { QuietMenu } from "./QuietMenu";
 
 const Answer = later(() => import("./Answer"), "Answer");
-const QuietMenu = later(() => import("./Quiet"), "QuietMenu");
-const Muted = later(() => import("./Quiet"), "Muted");
+const Muted = later(() => import("./Muted"), "Muted");
 
 type Kind = AttentionItem["kind"];
 
@@ -151,9 +151,7 @@ function Need({ kind, items, count, dismiss }: { kind: Kind; items: AttentionIte
             {items.length > 1 ? "All" : look.all.label}
           </Button>
         )}
-        <Suspense fallback={null}>
-          <QuietMenu items={items} many={look.many} label={named(kind, count)} />
-        </Suspense>
+        <QuietMenu items={items} many={look.many} label={named(kind, count)} />
         <button type="button" className="icon-button" aria-label={`Dismiss ${named(kind, items.length)} until they change`} title="Dismiss until it changes" onClick={() => dismiss(items, named(kind, items.length))}>
           <IconX size={14} />
         </button>

@@ -2,7 +2,7 @@ import { IconFileCode } from "../../ui/icons.gen";
 import { Link } from "wouter";
 import type { ContractRecord } from "../../api/records";
 import { useGet } from "../../lib/queries";
-import { plural } from "../../lib/text";
+import { plural, titleOf } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { Ago, Code, IntentPill, Person, Pill } from "../../ui/bits";
 import { RepoFilter } from "../../ui/Filters";
@@ -118,7 +118,7 @@ function Change({ change: f }: { change: ContractRecord["in_flight"][number] }) 
         <span className="work-title">
           {f.intent && (
             <Link href={`/intents/${f.intent.ref}`}>
-              {f.intent.ref} {f.intent.title ?? "Draft"}
+              {titleOf(f.intent)} <span className="ref">{f.intent.ref}</span>
             </Link>
           )}
         </span>

@@ -3,7 +3,7 @@
 import { Select } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconFile, IconFolder } from "../../ui/icons.gen";
-import { useMemo, type KeyboardEvent } from "react";
+import { useMemo } from "react";
 import { Link } from "wouter";
 import { stateText, type Agent } from "../../lib/agents";
 import { useGet, useRepos } from "../../lib/queries";
@@ -11,7 +11,8 @@ import { plural } from "../../lib/text";
 import { useFilter } from "../../lib/url";
 import { Ago, Avatar, IntentPill } from "../../ui/bits";
 import { Empty, Load } from "../../ui/page";
-import { branches, folderAt, squarify, treeOf, type Folder, type Spot } from "./treemap";
+import { Boxes } from "./Boxes";
+import { folderAt, spread, treeOf, type Folder, type Spot } from "./treemap";
 
 const height = 420;
 
@@ -51,9 +52,7 @@ function Map({ repo, spots, agents, path, setPath }: { repo: string; spots: Spot
   const { ref, width } = useElementSize();
   const root = useMemo(() => treeOf(spots), [spots]);
   const here = folderAt(root, path);
-  const list = useMemo(() => branches(here), [here]);
-  const most = Math.max(1, ...list.map((f) => f.collided));
-  const boxes = useMemo(() => squarify(list.slice(0, 60).map((item) => ({ item, size: Math.max(1, item.touched) })), width, height), [list, width]);
+  const list = useMemo(() => spread(here), [here]);
   const at = (f: Folder) => agents.filter((a) => placesOf(a).some((p) => under(f.path, p)));
   const narrow = width > 0 && width < 560;
   if (spots.length === 0) return <Empty icon={<IconFolder size={22} stroke={1.5} />} title="Nothing was done here in 30 days">Folders appear as agents claim or change them.</Empty>;
@@ -70,23 +69,7 @@ function Map({ repo, spots, agents, path, setPath }: { repo: string; spots: Spot
         ))}
       </nav>
       {!narrow && list.length > 0 && (
-        <div className="treemap" style={{ height }} role="group" aria-label={`Folders of ${here.path || repo}; the list below says the same`} onKeyDown={moveBetween}>
-          {boxes.map(({ item: f, x, y, w, h }) => {
-            const who = at(f);
-            return (
-              <button key={f.path} type="button" className="treemap-box" data-box style={{ left: x, top: y, width: Math.max(0, w - 2), height: Math.max(0, h - 2), ["--heat" as string]: f.collided === 0 ? 0 : 0.2 + (0.8 * f.collided) / most }} onClick={() => setPath(f.path)} aria-label={describe(f, who)} title={describe(f, who)}>
-                {w > 54 && h > 22 && <span className="treemap-name clip">{f.name}</span>}
-                {h > 42 && w > 40 && (
-                  <span className="treemap-who">
-                    {who.slice(0, Math.max(1, Math.floor(w / 24))).map((a) => (
-                      <Avatar key={a.id} user={a.user} size={18} />
-                    ))}
-                  </span>
-                )}
-              </button>
-            );
-          })}
-        </div>
+        <Boxes list={list} at={at} width={width} height={height} label={`Folders of ${here.path || repo}; the list below says the same`} open={setPath} />
       )}
       <ul className="rows territory-list" aria-label="Folders">
         {list.slice(0, narrow ? 200 : 12).map((f) => {
@@ -111,29 +94,6 @@ function Map({ repo, spots, agents, path, setPath }: { repo: string; spots: Spot
       <Inside repo={repo} folder={here.path} agents={at(here)} />
     </div>
   );
-}
-
-const describe = (f: Folder, who: Agent[]): string => `${f.path}: ${plural(f.touched, "piece")} of work, ${plural(f.collided, "collision")}${who.length ? `, now ${who.map((a) => a.user.name).join(", ")}` : ""}`;
-
-/** Arrows go to the nearest box that way. */
-function moveBetween(e: KeyboardEvent<HTMLElement>): void {
-  const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[e.key];
-  const from = (e.target as HTMLElement).closest("[data-box]");
-  if (!way || !from) return;
-  const mid = (el: Element) => {
-    const r = el.getBoundingClientRect();
-    return [r.left + r.width / 2, r.top + r.height / 2] as const;
-  };
-  const [fx, fy] = mid(from);
-  const far = (el: Element) => {
-    const [x, y] = mid(el);
-    const [on, off] = way[0] ? [(x - fx) * way[0], Math.abs(y - fy)] : [(y - fy) * way[1]!, Math.abs(x - fx)];
-    return on <= 1 ? Infinity : on + 2 * off;
-  };
-  const next = [...e.currentTarget.querySelectorAll<HTMLElement>("[data-box]")].filter((b) => b !== from && far(b) < Infinity).sort((a, b) => far(a) - far(b))[0];
-  if (!next) return;
-  e.preventDefault();
-  next.focus();
 }
 
 /** Who and what is in a folder now, and what happened there. */

@@ -53,9 +53,23 @@ export function folderAt(root: Folder, path: string): Folder {
   return at;
 }
 
+const busiest = (a: Folder, b: Folder): number => b.touched - a.touched || a.path.localeCompare(b.path);
+const few = 6; // tiles that say little of a whole repository
+
 /** The branches of a folder, the busiest first. A chain of single folders counts as one. */
-export function branches(f: Folder): Folder[] {
-  return [...f.children.values()].map(single).sort((a, b) => b.touched - a.touched || a.path.localeCompare(b.path));
+function branches(f: Folder): Folder[] {
+  return [...f.children.values()].map(single).sort(busiest);
+}
+
+/** The branches of a folder, or where nearly all is in one of few, what is in that one instead: a repository whose
+ * code is all below src is not one tile. */
+export function spread(f: Folder): Folder[] {
+  let list = branches(f);
+  for (;;) {
+    const first = list[0];
+    if (!first || list.length >= few || first.isFile || first.children.size < 2 || first.touched * 2 < f.touched) return list;
+    list = [...list.slice(1), ...branches(first).map((c) => ({ ...c, name: `${first.name}/${c.name}` }))].sort(busiest);
+  }
 }
 
 function single(f: Folder): Folder {
