@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { seedMonorepo } from "../demo/monorepo.mjs";
-import { Agent } from "../demo/seed.mjs";
+import { Agent, fact } from "../demo/seed.mjs";
 import { goTo, useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: seedMonorepo });
@@ -196,6 +196,23 @@ test("a day is played back, scrubbed, shared by its address and saved as a page"
   await alone.getByRole("slider", { name: "Moment" }).fill(await moment.getAttribute("min"));
   assert.equal(await alone.getByRole("listitem").count(), 0);
   await alone.context().close();
+});
+
+test("what a contract's break hits is the same in the graph and on its page: the repos that a project links", async () => {
+  const { ana } = world.clients;
+  const names = ["acme/orders", "acme/shop", "acme/app", "acme/elsewhere"];
+  for (const full_name of names) await ana.post("/v1/repos", { full_name });
+  await ana.post("/v1/projects", { name: "Store", repos: names.slice(0, 3) });
+  const key = "http:GET /v3/orders/{id}";
+  for (const [i, name] of names.entries()) {
+    await world.tokens.ana.post(`/v1/repos/${encodeURIComponent(name)}/index`, { files: [{ path: "api.ts", language: "typescript", contracts: [fact(key, i ? "uses" : "provides", 7)] }] });
+  }
+  const page = await world.page("ana", "/repos");
+  await page.getByRole("button", { name: "shop uses 1 contract of orders" }).waitFor();
+  assert.equal(await page.locator(".edge").count(), 2);
+  await page.getByText("Not checked, since no project links them: elsewhere uses 1 contract of orders.").waitFor();
+  await goTo(page, `${world.url}/contracts?${new URLSearchParams({ key, repo: names[0] })}`);
+  await page.getByText("2 users in 2 repos").waitFor();
 });
 
 test("Ctrl Enter sends what is written in a dialog", async () => {

@@ -4,7 +4,7 @@ import { useElementSize } from "@mantine/hooks";
 import { IconArrowRight } from "../../ui/icons.gen";
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import type { ContractRecord } from "../../api/records";
+import type { ContractRecord, Project } from "../../api/records";
 import { plural, shortRepo } from "../../lib/text";
 import { contractPath } from "../../lib/url";
 
@@ -75,11 +75,19 @@ function route(user: Point, provider: Point): { d: string; label: Point } {
   return { d: `M${x1} ${y1} C${x1 + pull} ${y1} ${x2 - pull} ${y2} ${x2} ${y2}`, label: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 } };
 }
 
-export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
-  const bonds = useMemo(() => bondsOf(contracts), [contracts]);
+/** Whether two repos are checked against each other: they share a project. What is not checked breaks nothing that svc
+ * tells, so the graph says no more than the contract's page, a conflict and a hook do. */
+const linkedIn = (projects: Project[]) => (a: string, b: string) => projects.some((p) => [a, b].every((name) => p.repos.some((r) => r.full_name === name)));
+
+export function ContractGraph({ contracts, projects }: { contracts: ContractRecord[]; projects: Project[] }) {
+  const [bonds, apart] = useMemo(() => {
+    const [all, linked] = [bondsOf(contracts), linkedIn(projects)];
+    return [all.filter((b) => linked(b.user, b.provider)), all.filter((b) => !linked(b.user, b.provider))];
+  }, [contracts, projects]);
   const { ref, width } = useElementSize();
   const [chosen, setChosen] = useState<string | null>(null);
   const bond = bonds.find((b) => b.key === chosen) ?? bonds.find((b) => b.breaking) ?? bonds[0];
+  if (!bond && apart.length > 0) return <Apart bonds={apart} />;
   if (!bond) return <p className="dim thread-none">No repo here is known to use what another one provides. Contracts are learned as agents edit.</p>;
   const beside = 300; // the chosen bond's contracts
   const map = place(bonds, width - beside);
@@ -111,9 +119,17 @@ export function ContractGraph({ contracts }: { contracts: ContractRecord[] }) {
           ))}
         </ul>
       )}
+      {apart.length > 0 && <Apart bonds={apart} />}
     </div>
   );
 }
+
+/** Repos that seem to use each other's contracts and share no project. */
+const Apart = ({ bonds }: { bonds: Bond[] }) => (
+  <p className="dim bonds-apart">
+    Not checked, since no project links them: {bonds.map((b) => `${shortRepo(b.user)} uses ${plural(b.contracts.length, "contract")} of ${shortRepo(b.provider)}`).join("; ")}.
+  </p>
+);
 
 function Contracts({ bond }: { bond: Bond }) {
   const [, navigate] = useLocation();

@@ -22,7 +22,8 @@ export function ProjectDetail() {
   const drop = useAction(() => call("DELETE /v1/projects/{id}", { path: { id } }), { says: "The project is gone.", stale: ["projects"], then: () => navigate("/repos") });
   if (!project.data) return <Page title="Project">{project.isError ? <Failed error={project.error} retry={() => void project.refetch()} /> : <Loading />}</Page>;
   const p = project.data;
-  const inside = (contracts.data ?? []).filter((c) => [...c.providers, ...c.users].some((x) => p.repos.some((r) => r.id === x.repo.id)));
+  const isIn = (x: { repo: { id: string } }) => p.repos.some((r) => r.id === x.repo.id);
+  const inside = (contracts.data ?? []).map((c) => ({ ...c, providers: c.providers.filter(isIn), users: c.users.filter(isIn) })).filter((c) => c.providers.length + c.users.length > 0);
   const rest = (repos.data?.items ?? []).map((r) => r.full_name).filter((n) => !p.repos.some((r) => r.full_name === n));
   return (
     <Page
@@ -32,7 +33,7 @@ export function ProjectDetail() {
     >
       {inside.length > 0 && (
         <Section title="Contracts" pad={false}>
-          <ContractGraph contracts={inside} />
+          <ContractGraph contracts={inside} projects={[p]} />
         </Section>
       )}
       <Section title="Repos" pad={false}>
