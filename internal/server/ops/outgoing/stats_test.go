@@ -351,7 +351,8 @@ func TestEventsOfAStretch(t *testing.T) {
 				t.Errorf("from %s to %s (-all of them +listed):\n%s", since, until, diff)
 			}
 		}
-		if _, err := p.ops.Outgoing.ListEvents(t.Context(), p.who, wire.ListEvents{Since: "yesterday"}); problem.KindOf(err) != problem.Validation {
+		_, err := p.ops.Outgoing.ListEvents(t.Context(), p.who, wire.ListEvents{Since: "yesterday"})
+		if problem.KindOf(err) != problem.Validation {
 			t.Errorf("since yesterday = %v", err)
 		}
 	})
