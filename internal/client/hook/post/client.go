@@ -83,24 +83,31 @@ func (c *Client) Evaluate(ctx context.Context, in wire.HookRequest) (wire.HookRe
 func read(data []byte, res *http.Response) (wire.HookReply, error) {
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return wire.HookReply{}, &Fault{"redirects to " + excerpt.Text(res.Header.Get("Location"), 200) + "; if it moved, run svc login --server"}
+		return wire.HookReply{}, &Fault{
+			Words: "redirects to " + excerpt.Text(res.Header.Get("Location"), 200) + "; if it moved, run svc login --server"}
 	case res.StatusCode == http.StatusUnauthorized:
-		return wire.HookReply{}, &Fault{"no longer accepts this login; run svc login"}
+		return wire.HookReply{}, &Fault{Words: "no longer accepts this login; run svc login"}
 	case res.StatusCode != http.StatusOK:
-		return wire.HookReply{}, fmt.Errorf("the service answered %d %s", res.StatusCode, problemDetail(data))
+		return wire.HookReply{}, &Fault{fmt.Sprintf("answered with error %d", res.StatusCode), problemDetail(data)}
 	}
 	reply, err := decode(data)
 	if err != nil {
-		return reply, &Fault{"is answered for by somebody else, such as a network's sign-in page"}
+		return reply, &Fault{Words: "is answered for by somebody else, such as a network's sign-in page"}
 	}
 	return reply, nil
 }
 
 // A Fault is what is wrong with a server that somebody answered for, in words
-// that follow its name.
-type Fault struct{ Words string }
+// that follow its name. What it says itself is for the log: anybody may have
+// written it.
+type Fault struct{ Words, said string }
 
-func (f *Fault) Error() string { return "the server " + f.Words }
+func (f *Fault) Error() string {
+	if f.said != "" {
+		return "the server " + f.Words + ": " + f.said
+	}
+	return "the server " + f.Words
+}
 
 func (c *Client) request(ctx context.Context, server string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(server, "/")+"/v1/hooks/evaluate", bytes.NewReader(body))

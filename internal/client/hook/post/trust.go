@@ -35,7 +35,7 @@ func (c *Client) dialTLS(ctx context.Context, address, name string) (net.Conn, e
 	}
 	conn, err := c.handshake(ctx, address, name, nil)
 	if bad := (*tls.CertificateVerificationError)(nil); errors.As(err, &bad) {
-		return nil, &Fault{"shows a certificate that this machine does not trust"}
+		return nil, &Fault{Words: "shows a certificate that this machine does not trust"}
 	}
 	if err != nil {
 		return nil, err
