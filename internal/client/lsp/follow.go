@@ -25,12 +25,14 @@ type repo struct {
 	asking  bool
 	placing bool // marks are to be placed anew
 	stale   []*document
-	telling bool     // unsaved text is to be told, or being told
-	again   bool     // and once more after that
-	untold  bool     // nobody wants to hear of it
-	onDisk  []string // saved, and not told yet
-	heeding bool     // what waits for the person is to be asked for
-	heeded  string   // what the editor was last told of that
+	telling bool // unsaved text is to be told, or being told
+	typedAt time.Time
+	since   time.Time // typing that is not told began then
+	again   bool      // and once more after that
+	untold  bool      // nobody wants to hear of it
+	onDisk  []string  // saved, and not told yet
+	heeding bool      // what waits for the person is to be asked for
+	heeded  string    // what the editor was last told of that
 
 	stirring bool // the editor is to hear that other work is live
 }
@@ -39,8 +41,11 @@ const (
 	// settle is how long marks wait for more to be typed: nobody sees them move
 	// sooner, and each keystroke would cost a comparison.
 	settle = 60 * time.Millisecond
-	// pause is how long unsaved text waits to be told.
-	pause = 700 * time.Millisecond
+	// pause is how long unsaved text waits to be told, and longest how long it
+	// waits for somebody who does not stop typing: to tell it costs more than all
+	// the keystrokes between.
+	pause   = 700 * time.Millisecond
+	longest = 4 * pause
 	// gather is how long events wait for more of them.
 	gather = 50 * time.Millisecond
 )
@@ -195,15 +200,25 @@ func (r *repo) moved(s *Server, d *document) {
 
 // typed has others told what is unsaved, once typing pauses.
 func (r *repo) typed(s *Server) {
-	if r.untold {
+	if r.typedAt = s.Now(); r.untold {
 		return
 	}
 	if r.telling {
 		r.again = true
 		return
 	}
-	r.telling = true
-	s.in(pause, func() { r.tell(s) })
+	r.telling, r.since = true, r.typedAt
+	s.in(pause, func() { r.paused(s) })
+}
+
+// paused tells what is unsaved unless somebody is still typing it.
+func (r *repo) paused(s *Server) {
+	now := s.Now()
+	if left := pause - now.Sub(r.typedAt); left > 0 && now.Sub(r.since) < longest {
+		s.in(left, func() { r.paused(s) })
+		return
+	}
+	r.tell(s)
 }
 
 func (r *repo) tell(s *Server) {
