@@ -29,6 +29,7 @@ const ProjectDetail = later(() => import("./pages/repos/ProjectDetail"), "Projec
 const ContractDetail = later(() => import("./pages/repos/ContractDetail"), "ContractDetail");
 const AgentPage = later(() => import("./pages/agents/AgentPage"), "AgentPage");
 const PersonPage = later(() => import("./pages/agents/PersonPage"), "PersonPage");
+const FilePage = later(() => import("./pages/file/FilePage"), "FilePage");
 const Settings = later(() => import("./pages/settings/Settings"), "Settings");
 
 // Addresses that the server gives for records without a page of their own.
@@ -79,6 +80,7 @@ function SignedIn() {
               <Route path="/repos/:owner/:name" component={RepoDetail} />
               <Route path="/projects/:id" component={ProjectDetail} />
               <Route path="/contracts" component={ContractDetail} />
+              <Route path="/file" component={FilePage} />
               {Object.entries(elsewhere).map(([from, to]) => (
                 <Route key={from} path={from}>
                   <Redirect to={to} replace />

@@ -28,6 +28,7 @@ export const crowdPlaces = (world) => ({
   value: "/value",
   stats: "/stats",
   "a day played back": "/play",
+  "a file": "/file?repo=northwind%2Fstorefront&path=internal%2Forders%2Fhandler.go",
   ...Object.fromEntries(settings.map((t) => [`settings ${t}`, `/settings/${t}`])),
   device: "/device",
   "a page that is not there": "/settings/nowhere",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../demo/client.mjs";
 import { seedMonorepo } from "../demo/monorepo.mjs";
-import { Agent, fact } from "../demo/seed.mjs";
+import { Agent, fact, fileOf } from "../demo/seed.mjs";
 import { goTo, useWorld } from "./world.mjs";
 
 const world = useWorld({ demo: seedMonorepo });
@@ -213,6 +213,18 @@ test("what a contract's break hits is the same in the graph and on its page: the
   await page.getByText("Not checked, since no project links them: elsewhere uses 1 contract of orders.").waitFor();
   await goTo(page, `${world.url}/contracts?${new URLSearchParams({ key, repo: names[0] })}`);
   await page.getByText("2 users in 2 repos").waitFor();
+});
+
+test("a file shows who is at work on which of its lines, and hears of the next", async () => {
+  const page = await world.page("ana", `/agents/${world.agents.kofi.session}`);
+  await page.getByRole("link", { name: "services/billing/migrations/tax.sql" }).or(page.getByRole("link", { name: "services/billing/prices.go" })).first().click();
+  await page.waitForURL(/\/file\?/);
+  await goTo(page, `${world.url}/file?${new URLSearchParams({ repo: world.repo, path: "tools/shared/retry.go" })}`);
+  const list = page.getByRole("list", { name: "Who is where" });
+  await list.getByText(/lines? 40/).waitFor();
+  await world.agents.kofi.edit(fileOf("tools/shared/retry.go", 900, [[70, 2]], { new_blob: "c".repeat(40) }));
+  await list.getByText(/lines 70–71/).waitFor();
+  await list.getByText("Kofi Mensah").waitFor();
 });
 
 test("Ctrl Enter sends what is written in a dialog", async () => {

@@ -53,6 +53,8 @@ export type Delivery = Schemas["Delivery"];
 export type Digest = Schemas["DigestSettings"];
 export type DigestPreview = Schemas["DigestPreview"];
 export type ContractRecord = Schemas["ContractRecord"];
+export type LiveFile = Schemas["LiveFile"];
+export type LiveWork = Schemas["LiveWork"];
 
 export interface Page<T> {
   items: T[];

@@ -10,9 +10,9 @@ import { follow, type StreamState } from "../api/stream";
 const touches: Record<string, string[]> = {
   repo: ["repos", "usage"],
   project: ["projects"],
-  session: ["sessions"],
-  intent: ["intents", "intent", "sessions", "conflicts", "attention"],
-  change: ["intents", "intent", "sessions"],
+  session: ["sessions", "live"],
+  intent: ["intents", "intent", "sessions", "conflicts", "attention", "live"],
+  change: ["intents", "intent", "sessions", "live"],
   contract: ["contracts"],
   conflict: ["conflicts", "conflict", "attention", "intent", "sessions"],
   hook: [],

@@ -26,6 +26,9 @@ export function useFilter(name: string, fallback = ""): [string, (value: string 
 /** The page of a contract, as seen from a repo. */
 export const contractPath = (key: string, repo: string): string => `/contracts?${new URLSearchParams({ key, repo })}`;
 
+/** The page of a file: what is under way in it. */
+export const filePath = (repo: string, path: string): string => `/file?${new URLSearchParams({ repo, path })}`;
+
 /** Where something that was found is shown. */
 export function pathOfHit(h: SearchHit): string {
   return h.kind === "contracts" && h.repo ? contractPath(h.ref, h.repo.full_name) : pathOf(h.url);

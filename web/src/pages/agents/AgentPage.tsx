@@ -10,7 +10,7 @@ import { kinds, typesOf } from "../../lib/events";
 import { useGet } from "../../lib/queries";
 import { useMe } from "../../lib/session";
 import { useTeam } from "../../lib/team";
-import { useFilter } from "../../lib/url";
+import { filePath, useFilter } from "../../lib/url";
 import { plural, sessionStatus, toolName } from "../../lib/text";
 import { Ago, Code, IntentPill, Person, Pill, Ref } from "../../ui/bits";
 import { useAction } from "../../ui/action";
@@ -102,7 +102,7 @@ function Detail({ agent: a, session: s }: { agent: Agent; session: Session }) {
                 )}
               </dd>
               <dt>Is in</dt>
-              <dd>{a.file ? <Code>{a.file}</Code> : <span className="dim">no file yet</span>}</dd>
+              <dd>{a.file ? <Link href={filePath(s.repo.full_name, a.file)}><Code>{a.file}</Code></Link> : <span className="dim">no file yet</span>}</dd>
               <dt>Waits for</dt>
               <dd>{a.intent?.blocked_by.length ? a.intent.blocked_by.map((b) => <Ref key={b.ref} to={b.ref} />) : <span className="dim">nobody</span>}</dd>
             </dl>

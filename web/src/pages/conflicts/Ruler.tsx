@@ -3,6 +3,8 @@ import type { Conflict, Evidence, Party, Repo } from "../../api/records";
 import { call, side } from "../../lib/advice";
 import { filesOf, lines, type Range, type SharedFile } from "../../lib/conflict";
 import { fileUrl } from "../../lib/githost";
+import { filePath } from "../../lib/url";
+import { Link } from "wouter";
 
 const most = 4; // files that are drawn
 
@@ -43,7 +45,9 @@ function Ruler({ file: f, conflict: c, repo }: { file: SharedFile; conflict: Con
   return (
     <figure className="ruler" aria-label={describe(f, c)}>
       <figcaption>
-        <code className="code">{f.path}</code>
+        <Link href={filePath(c.repo.full_name, f.path)}>
+          <code className="code">{f.path}</code>
+        </Link>
         {f.both.length > 0 && <b className="tone-block">both: {f.both.map(lines).join(", ")}</b>}
         {f.both.length === 0 && <span className="dim">no line is touched by both</span>}
       </figcaption>
