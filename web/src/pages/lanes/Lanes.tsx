@@ -47,7 +47,7 @@ export function Lanes({ agents, by }: { agents: Agent[]; by: Grouping }) {
   const [from, to] = zoom ?? whole;
   return (
     <div className="lanes">
-      <div className="lanes-head">
+      <div className="view-head">
         <Select size="xs" w={112} aria-label="How far back" allowDeselect={false} value={span} onChange={(v) => (setSpan(v), setZoom(null))} data={spans} />
         <Button size="compact-xs" variant="default" leftSection={table ? <IconTimeline size={14} /> : <IconTable size={14} />} onClick={() => setTable(table ? null : "true")}>
           {table ? "As lanes" : "As a table"}

@@ -25,7 +25,7 @@ export function Territory({ agents, repo, setRepo }: { agents: Agent[]; repo: st
   if (!name) return <Empty icon={<IconFolder size={22} stroke={1.5} />} title="No repo is known yet" />;
   return (
     <div className="territory">
-      <div className="lanes-head">
+      <div className="view-head">
         <Select size="xs" w={240} aria-label="Territory of" allowDeselect={false} searchable value={name} onChange={setRepo} data={names} />
         <span className="dim">Area by work of 30 days, colour by collisions, initials who is there now.</span>
       </div>
