@@ -227,6 +227,20 @@ test("a file shows who is at work on which of its lines, and hears of the next",
   await list.getByText("Kofi Mensah").waitFor();
 });
 
+test("the landing order of a repo is moved by a button, priced, and given back", async () => {
+  const page = await world.page("ana", `/repos/${world.repo}`);
+  const order = page.getByRole("list", { name: "Landing order" });
+  const first = (await order.locator(".ref").first().textContent()).trim();
+  await page.getByText(/^The order that costs least: /).waitFor();
+  await order.getByRole("button", { name: `${first} later` }).click();
+  await page.getByText(/^Your order: .*; the cheapest: /).waitFor();
+  await page.waitForURL(/if=INT-/);
+  assert.notEqual((await order.locator(".ref").first().textContent()).trim(), first);
+  await page.getByRole("button", { name: "The cheapest again" }).click();
+  await page.getByText(/^The order that costs least: /).waitFor();
+  assert.equal((await order.locator(".ref").first().textContent()).trim(), first);
+});
+
 test("Ctrl Enter sends what is written in a dialog", async () => {
   const page = await world.page("ana", "/messages");
   await page.getByRole("button", { name: "New message" }).click();

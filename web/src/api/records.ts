@@ -53,6 +53,7 @@ export type Delivery = Schemas["Delivery"];
 export type Digest = Schemas["DigestSettings"];
 export type DigestPreview = Schemas["DigestPreview"];
 export type ContractRecord = Schemas["ContractRecord"];
+export type LandingStep = Schemas["LandingStep"];
 export type LiveFile = Schemas["LiveFile"];
 export type LiveWork = Schemas["LiveWork"];
 

@@ -1,6 +1,6 @@
 // What a person can do about a conflict, by their part in it. Agents are told
 // the same in calls of their tools, by the server.
-import type { Conflict, ConflictAction, ConflictKind, ConflictStatus, Party } from "../api/records";
+import type { LandingStep, Conflict, ConflictAction, ConflictKind, ConflictStatus, Party } from "../api/records";
 import { sideOf } from "./conflict";
 
 export type Part = "holder" | "challenger" | "lead" | "onlooker";
@@ -83,9 +83,12 @@ export interface Order {
   note: string;
 }
 
-/** Who had better go first: who was there first. Null where no order helps: nobody rebases onto another repository. */
-export function orderOf(c: Conflict): Order | null {
-  const [a, b] = [side(c, "holder"), side(c, "challenger")];
+/** Who had better go first: who lands first in the order that costs least, and where none is known, who was there first.
+ * Null where no order helps: nobody rebases onto another repository. */
+export function orderOf(c: Conflict, landing: LandingStep[] = []): Order | null {
+  const place = (p: Party | undefined): number => landing.findIndex((s) => s.intent && s.intent.ref === p?.intent?.ref);
+  let [a, b] = [side(c, "holder"), side(c, "challenger")];
+  if (place(b) >= 0 && place(b) < place(a)) [a, b] = [b, a];
   if (!a?.user || !b?.user || a.repo.id !== b.repo.id || c.kind === "path_overlap" || c.kind === "duplicate_work" || call(a) === call(b)) return null;
   return { first: a, second: b, note: `${sideOf(a)} lands first; ${sideOf(b)} rebases onto it and goes second.` };
 }

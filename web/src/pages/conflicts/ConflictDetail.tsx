@@ -3,7 +3,7 @@ import { IconBulb, IconGitBranch, IconHandStop, IconShieldCheck, IconSortAscendi
 import { Link, useParams } from "wouter";
 import { call } from "../../api/client";
 import type { Conflict, Event, Evidence, Party } from "../../api/records";
-import { adviceFor, orderOf, partOf, type Part } from "../../lib/advice";
+import { adviceFor, isParty, orderOf, partOf, side, type Part } from "../../lib/advice";
 import { sideOf, told } from "../../lib/conflict";
 import { pullUrl } from "../../lib/githost";
 import { useGet, useLiveIntents, useRepos } from "../../lib/queries";
@@ -100,7 +100,10 @@ function Detail({ conflict: c }: { conflict: Conflict }) {
 
 /** Who goes first and who second, proposed with one click. */
 function SuggestedOrder({ conflict: c, part }: { conflict: Conflict; part: Part }) {
-  const order = orderOf(c);
+  const landing = useGet("intents", "GET /v1/repos/{repo}/landing", { path: { repo: c.repo.full_name } }, { enabled: isParty(part) || part === "lead" });
+  const steps = landing.data?.steps ?? [];
+  const order = orderOf(c, steps);
+  const why = steps.find((s) => s.intent?.ref === order?.first.intent?.ref && steps.some((o) => o.intent?.ref === order?.second.intent?.ref))?.reason;
   const began = useLiveIntents().data?.find((i) => i.ref === order?.first.intent?.ref)?.created_at;
   const may = part !== "onlooker" && (c.status === "open" || c.status === "acknowledged");
   const propose = useAction(() => call("POST /v1/conflicts/{ref}/actions", { path: { ref: c.ref }, body: { action: "propose_sequence", note: order?.note } }), { says: "Both sides are told.", stale: ["conflict", "conflicts", "attention"] });
@@ -111,8 +114,14 @@ function SuggestedOrder({ conflict: c, part }: { conflict: Conflict; part: Part 
       <div className="grow">
         <b>Suggested order</b>
         <p>
-          1. {sideOf(order.first)}, was there first{began && <> (began <Ago at={began} />)</>}. 2. {sideOf(order.second)} rebases onto it.
+          1. {sideOf(order.first)}
+          {order.first === side(c, "holder") && <>, was there first{began && <> (began <Ago at={began} />)</>}</>}. 2. {sideOf(order.second)} rebases onto it.
         </p>
+        {why && (
+          <p className="dim">
+            <Inline text={why} />
+          </p>
+        )}
       </div>
       {may && (
         <Button size="compact-sm" loading={propose.isPending} onClick={() => propose.mutate()}>

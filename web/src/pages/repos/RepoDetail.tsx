@@ -16,6 +16,7 @@ import { ConflictRow } from "../conflicts/ConflictRow";
 import { IntentRow } from "../intents/IntentRow";
 import { AgentMessage } from "../messages/AgentMessage";
 import { Agents } from "../now/Agents";
+import { Landing } from "./Landing";
 import { RepoMenu, Twins } from "./RepoAdmin";
 
 export function RepoDetail() {
@@ -66,6 +67,7 @@ export function RepoDetail() {
           ))}
         </Section>
       )}
+      <Landing repo={repo.full_name} />
       <Section title="Agents" pad={false}>
         <Agents agents={here} by="trouble" dense={false} onMessage={setWriting} />
       </Section>

@@ -1,0 +1,87 @@
+// In which order the live work of a repo lands, and what another order would
+// cost: rows are moved by drag or by their buttons, and the server prices it.
+import { Button } from "@mantine/core";
+import { IconArrowDown, IconArrowUp } from "../../ui/icons.gen";
+import { useState, type DragEvent } from "react";
+import { Link } from "wouter";
+import type { LandingStep } from "../../api/records";
+import { useGet } from "../../lib/queries";
+import { plural, titleOf } from "../../lib/text";
+import { useFilter } from "../../lib/url";
+import { Avatar } from "../../ui/bits";
+import { Inline } from "../../ui/Markdown";
+import { Section } from "../../ui/page";
+
+const refOf = (s: LandingStep): string => s.intent?.ref ?? "";
+
+function priceOf(p: { lines_redone: number; breaks: number }): string {
+  const parts = [p.lines_redone > 0 && `${plural(p.lines_redone, "line")} written again`, p.breaks > 0 && plural(p.breaks, "break") + " in other repos"].filter(Boolean);
+  return parts.length ? parts.join(", ") : "nothing is redone";
+}
+
+export function Landing({ repo }: { repo: string }) {
+  const [wanted, setWanted] = useFilter("if");
+  const landing = useGet("intents", "GET /v1/repos/{repo}/landing", { path: { repo }, query: wanted ? { if: wanted } : {} });
+  const [dragged, setDragged] = useState<number | null>(null);
+  const steps = landing.data?.steps ?? [];
+  if (!landing.data || steps.length < 2) return null;
+  const move = (from: number, to: number) => {
+    if (from === to || to < 0 || to >= steps.length) return;
+    const refs = steps.map(refOf);
+    refs.splice(to, 0, ...refs.splice(from, 1));
+    setWanted(refs.filter(Boolean).join(","));
+  };
+  const { best } = landing.data;
+  return (
+    <Section
+      title="Landing order"
+      sub={
+        <span role="status">
+          {wanted ? `Your order: ${priceOf(landing.data)}; the cheapest: ${priceOf(best)}.` : `The order that costs least: ${priceOf(landing.data)}. Move a row to see what another would cost.`}
+        </span>
+      }
+      actions={
+        wanted && (
+          <Button size="xs" variant="default" onClick={() => setWanted(null)}>
+            The cheapest again
+          </Button>
+        )
+      }
+      pad={false}
+    >
+      <ol className="rows" aria-label="Landing order">
+        {steps.map((s, i) => (
+          <li key={refOf(s) || i} className="row-item landing-step" draggable={refOf(s) !== ""} onDragStart={() => setDragged(i)} onDragOver={(e: DragEvent) => e.preventDefault()} onDrop={() => (dragged !== null && move(dragged, i), setDragged(null))}>
+            <b className="landing-place">{s.place}</b>
+            <Avatar user={s.user} size={22} />
+            <span className="grow">
+              {s.intent ? (
+                <Link href={`/intents/${s.intent.ref}`} dir="auto">
+                  {titleOf({ ...s.intent, branch: s.branch })}
+                </Link>
+              ) : (
+                <span dir="auto">{s.user?.name ?? s.branch}</span>
+              )}{" "}
+              {s.intent && <span className="ref">{s.intent.ref}</span>} {s.repo.full_name !== repo && <span className="dim">in {s.repo.full_name}</span>}
+              <br />
+              <span className="dim">
+                <Inline text={s.reason} />
+              </span>
+            </span>
+            {(s.lines_redone > 0 || s.breaks > 0) && <span className="tone-warn nowrap">{priceOf(s)}</span>}
+            {refOf(s) && (
+              <>
+                <button type="button" className="icon-button" disabled={i === 0} aria-label={`${refOf(s)} earlier`} onClick={() => move(i, i - 1)}>
+                  <IconArrowUp size={14} />
+                </button>
+                <button type="button" className="icon-button" disabled={i === steps.length - 1} aria-label={`${refOf(s)} later`} onClick={() => move(i, i + 1)}>
+                  <IconArrowDown size={14} />
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
