@@ -354,6 +354,9 @@ func (l *lander) reason(p *order.Problem, chosen []int, place int, s LandingStep
 	case len(unbroken) > 0:
 		return "Lands after " + listing(unbroken) + ", so that nothing breaks between the repositories."
 	case len(waiting) > 0:
+		if len(waiting) > 1 {
+			return "Lands before " + listing(waiting) + ", which have to wait for it."
+		}
 		return "Lands before " + listing(waiting) + ", which has to wait for it."
 	case len(later) > 0:
 		return "Lands before " + listing(later) + ": nothing of it has to be redone."

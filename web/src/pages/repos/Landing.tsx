@@ -12,6 +12,8 @@ import { Avatar } from "../../ui/bits";
 import { Inline } from "../../ui/Markdown";
 import { Section } from "../../ui/page";
 
+const few = 8; // those that collide come first
+
 const refOf = (s: LandingStep): string => s.intent?.ref ?? "";
 
 function priceOf(p: { lines_redone: number; breaks: number }): string {
@@ -23,6 +25,7 @@ export function Landing({ repo }: { repo: string }) {
   const [wanted, setWanted] = useFilter("if");
   const landing = useGet("intents", "GET /v1/repos/{repo}/landing", { path: { repo }, query: wanted ? { if: wanted } : {} });
   const [dragged, setDragged] = useState<number | null>(null);
+  const [all, setAll] = useState(false);
   const steps = landing.data?.steps ?? [];
   if (!landing.data || steps.length < 2) return null;
   const move = (from: number, to: number) => {
@@ -50,7 +53,7 @@ export function Landing({ repo }: { repo: string }) {
       pad={false}
     >
       <ol className="rows" aria-label="Landing order">
-        {steps.map((s, i) => (
+        {(all ? steps : steps.slice(0, few)).map((s, i) => (
           <li key={refOf(s) || i} className="row-item landing-step" draggable={refOf(s) !== ""} onDragStart={() => setDragged(i)} onDragOver={(e: DragEvent) => e.preventDefault()} onDrop={() => (dragged !== null && move(dragged, i), setDragged(null))}>
             <b className="landing-place">{s.place}</b>
             <Avatar user={s.user} size={22} />
@@ -82,6 +85,13 @@ export function Landing({ repo }: { repo: string }) {
           </li>
         ))}
       </ol>
+      {!all && steps.length > few && (
+        <div className="more">
+          <Button variant="default" onClick={() => setAll(true)}>
+            Show all {steps.length}
+          </Button>
+        </div>
+      )}
     </Section>
   );
 }
