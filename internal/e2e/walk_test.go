@@ -61,6 +61,7 @@ func allPages(t *testing.T) []helpPage {
 // elsewhere are commands whose examples cannot run here, with the test that
 // plays them.
 var elsewhere = map[string]string{
+	"lease":  "TestCLIStories, lease.txtar: what it runs, npm and make, needs a project that has it",
 	"update": "TestUpdateOfARealBinary: it needs releases that are signed, and replaces the program that runs it",
 }
 
@@ -91,6 +92,7 @@ var plays = map[string]play{
 	"svc conflicts override":         {shows: `/conflicts/CF-3$`},
 	"svc attention":                  {shows: `question +.*svc answer [0-9a-f-]{13} TEXT`},
 	"svc attention dismiss":          {shows: `^Dismissed (until it changes|\d things until they change)\.`},
+	"svc attention mute":             {shows: `^(Muted\.|You are asked about it again\.)`},
 	"svc intents":                    {shows: `INT-7`},
 	"svc intents declare":            {shows: `^Declared INT-10 (Rework login|Fix parser) \(active, (shared|exclusive)\)\.`},
 	"svc intents update":             {shows: `^Updated INT-7`},

@@ -118,6 +118,9 @@ func (l *lease) wait(ctx context.Context, timeout time.Duration, bounded bool) e
 			return nil
 		}
 		why := peertext.Line(text(got.Note), 300)
+		if r, _ := scope.ParseResource(got.Asked); r.Kind == scope.Migrations && r.Counted() { // numbers never run out: nobody is before it
+			return fmt.Errorf("%s has no number yet: %s", peertext.Line(got.Asked, 200), why)
+		}
 		if bounded && !l.Now().Before(end) {
 			return fmt.Errorf("%s is not free: %s", peertext.Line(got.Asked, 200), why)
 		}

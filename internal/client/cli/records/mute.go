@@ -23,7 +23,7 @@ func muteCommand(a *app.Run) *cobra.Command {
 		Long: "Not be asked about something, whatever comes, until you say --off. WHAT is a\n" +
 			"kind such as message, a repository, or a thread as svc messages show takes it.\n" +
 			"Only you are asked less: your agents still hear of it.",
-		Example: "  svc attention mute invite\n  svc attention mute acme/docs\n  svc attention mute acme/docs --off",
+		Example: "  svc attention mute invite\n  svc attention mute acme/shop\n  svc attention mute acme/shop --off",
 		Args:    term.Exactly(1, "a kind, a repository or a thread"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, _, err := a.Client()
