@@ -7,36 +7,26 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 )
 
-// Dismissed returns the attention items that a person put away.
-func (tx *Tx) Dismissed(ctx context.Context, org, user string) (map[string]bool, error) {
-	ids, err := tx.putAway(ctx, org, user)
-	out := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		out[id] = true
-	}
-	return out, err
-}
-
-func (tx *Tx) putAway(ctx context.Context, org, user string) ([]string, error) {
-	return all(ctx, tx, scanText, `SELECT item_id FROM dismissals WHERE org_id = $1 AND user_id = $2`, org, user)
-}
-
 // A mute is kept as a dismissal of every item that it silences.
 const mutePrefix = "mute:"
 
 func muteID(m coord.Mute) string { return mutePrefix + m.What + ":" + m.ID }
 
-// Mutes returns what a person does not want to be asked about.
-func (tx *Tx) Mutes(ctx context.Context, org, user string) ([]coord.Mute, error) {
-	ids, err := tx.putAway(ctx, org, user)
-	out := []coord.Mute{}
+// Dismissed returns the attention items that a person put away, and what they
+// do not want to be asked about at all.
+func (tx *Tx) Dismissed(ctx context.Context, org, user string) (items map[string]bool, mutes []coord.Mute, err error) {
+	ids, err := all(ctx, tx, scanText, `SELECT item_id FROM dismissals WHERE org_id = $1 AND user_id = $2`, org, user)
+	items, mutes = make(map[string]bool, len(ids)), []coord.Mute{}
 	for _, id := range ids {
-		if what, ok := strings.CutPrefix(id, mutePrefix); ok {
-			kind, name, _ := strings.Cut(what, ":")
-			out = append(out, coord.Mute{What: kind, ID: name})
+		what, muted := strings.CutPrefix(id, mutePrefix)
+		if !muted {
+			items[id] = true
+			continue
 		}
+		kind, name, _ := strings.Cut(what, ":")
+		mutes = append(mutes, coord.Mute{What: kind, ID: name})
 	}
-	return out, err
+	return items, mutes, err
 }
 
 // Mute stops asking a person about something.

@@ -18,10 +18,13 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const date = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const instant = /\b(?:at )?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?: UTC|Z)/g;
 
+/** How many days of the reader's calendar ago something was: 0 today, 1 yesterday. */
+export const daysAgo = (at: Date): number => Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
+
 /** A moment inside a sentence, by the reader's own clock. */
 function localMoment(_: string, day: string, time: string): string {
   const at = new Date(`${day}T${time}Z`);
-  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
+  const days = daysAgo(at);
   return `at ${clock.format(at)}${days === 0 ? "" : days === 1 ? " yesterday" : ` on ${date.format(at)}`}`;
 }
 

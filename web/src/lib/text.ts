@@ -1,4 +1,5 @@
 // Words for people: times, counts, names of states.
+import { daysAgo } from "../api/visible";
 import type { ConflictAction, ConflictKind, ConflictStatus, IntentStatus, Sender, SessionStatus } from "../api/records";
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -41,8 +42,8 @@ export const clock = (at: number, span = 0): string => (span > 86_400_000 ? dayC
 
 /** A moment that is over, with its day: today 14:05, yesterday 09:30, 3 Nov 14:05. */
 export function moment(at: string): string {
-  const [then, today] = [new Date(at), new Date().setHours(0, 0, 0, 0)];
-  const days = Math.round((today - new Date(then).setHours(0, 0, 0, 0)) / 86_400_000);
+  const then = new Date(at);
+  const days = daysAgo(then);
   return `${days === 0 ? "today" : days === 1 ? "yesterday" : day(then)} ${clock(then.getTime())}`;
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/svc-hq/svc/internal/core/coord"
 	"github.com/svc-hq/svc/internal/core/peertext"
 	"github.com/svc-hq/svc/internal/core/policy"
-	"github.com/svc-hq/svc/internal/core/problem"
 	"github.com/svc-hq/svc/internal/core/wire"
 	"github.com/svc-hq/svc/internal/server/ops/money"
 	"github.com/svc-hq/svc/internal/server/store"
@@ -71,17 +70,14 @@ func (s *Service) GetAttention(ctx context.Context, who coord.Caller, in wire.Ge
 		if err != nil {
 			return err
 		}
-		hidden, err := tx.Dismissed(ctx, who.OrgID, who.UserID)
+		hidden, mutes, err := tx.Dismissed(ctx, who.OrgID, who.UserID)
 		if err != nil {
 			return err
 		}
 		items = slices.DeleteFunc(items, func(i coord.AttentionItem) bool { return hidden[i.ID] })
-		if out.Mutes, err = tx.Mutes(ctx, who.OrgID, who.UserID); err != nil {
-			return err
-		}
-		out.Muted = len(items)
+		out.Mutes, out.Muted = mutes, len(items)
 		items = slices.DeleteFunc(items, func(i coord.AttentionItem) bool {
-			return slices.ContainsFunc(out.Mutes, func(m coord.Mute) bool { return m.Silences(i) })
+			return slices.ContainsFunc(mutes, func(m coord.Mute) bool { return m.Silences(i) })
 		})
 		out.Muted -= len(items)
 		for _, i := range items {
@@ -111,32 +107,6 @@ func (s *Service) DismissAttention(ctx context.Context, who coord.Caller, in wir
 		return tx.Dismiss(ctx, who.OrgID, who.UserID, slices.DeleteFunc(slices.Clone(in.IDs), func(id string) bool {
 			return !slices.Contains(there, id)
 		}))
-	})
-	return out, err
-}
-
-// MuteAttention stops, or starts again, asking the caller about a kind, a
-// repository or a thread.
-func (s *Service) MuteAttention(ctx context.Context, who coord.Caller, in wire.MuteAttention) (out wire.None, err error) {
-	err = s.Write(ctx, who, func(tx *store.Tx) error {
-		if in.Off {
-			return tx.Unmute(ctx, who.OrgID, who.UserID, in.Mute)
-		}
-		switch in.What {
-		case "kind":
-			if !slices.Contains(coord.AttentionKinds(), coord.AttentionKind(in.ID)) {
-				return problem.InvalidField("id", "is no kind of attention")
-			}
-		case "repo":
-			if _, err := tx.Repo(ctx, who.OrgID, in.ID); err != nil {
-				return err
-			}
-		case "thread":
-			if _, err := s.conversation(ctx, tx, who, in.ID); err != nil {
-				return err
-			}
-		}
-		return tx.Mute(ctx, who.OrgID, who.UserID, in.Mute)
 	})
 	return out, err
 }

@@ -187,7 +187,7 @@ func TestDismissedUntilItChanges(t *testing.T) {
 		x.dismiss(x.Bob.Token, changed.ID)
 		var kept int
 		x.W.Write(x.O.ID, func(ctx context.Context, tx *store.Tx) error {
-			ids, err := tx.Dismissed(ctx, x.O.ID, x.Bob.ID)
+			ids, _, err := tx.Dismissed(ctx, x.O.ID, x.Bob.ID)
 			kept = len(ids)
 			return err
 		})

@@ -2,6 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { IconArrowsSplit, IconChevronDown, IconChevronRight } from "../../ui/icons.gen";
 import { Suspense, useMemo, useState } from "react";
 import type { Conflict } from "../../api/records";
+import { daysAgo } from "../../api/visible";
 import { causesOf, concerns, matters, over, pairsOf, sideOf, type Cause, type Pair } from "../../lib/conflict";
 import { later } from "../../lib/lazy";
 import { useList, useLiveConflicts } from "../../lib/queries";
@@ -45,10 +46,8 @@ interface Wanted {
 /** Whether something happened within an age: so many hours, or on the day before today as the reader has it. */
 function isWithin(at: string, age: string): boolean {
   if (!age) return true;
-  const today = new Date().setHours(0, 0, 0, 0);
-  const then = Date.parse(at);
-  if (age === "yesterday") return then < today && then >= new Date(today - 12 * 3_600_000).setHours(0, 0, 0, 0);
-  return Date.now() - then < Number(age) * 3_600_000;
+  if (age === "yesterday") return daysAgo(new Date(at)) === 1;
+  return Date.now() - Date.parse(at) < Number(age) * 3_600_000;
 }
 
 /** What a filter lets through, but for the severity. */

@@ -1,5 +1,5 @@
-// For whoever has no agent yet: the commands that install svc and connect the
-// first one, ticked off as the server sees each happen.
+// Shown to people without an agent: the commands that install svc and connect
+// their first one, ticked off as the server sees each happen.
 import { Button } from "@mantine/core";
 import { IconCheck, IconRobotOff } from "../../ui/icons.gen";
 import { useQuery } from "@tanstack/react-query";

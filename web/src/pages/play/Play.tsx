@@ -75,7 +75,7 @@ export function Play() {
   );
 }
 
-/** The lanes of whoever did anything in a stretch. */
+/** The lanes of the agents that did anything in a stretch. */
 function usePicture(stretch: Stretch): { picture: Picture; agents: Agent[] } {
   return useMemo(() => {
     const agents = agentsOf(stretch.sessions, stretch.intents, []);

@@ -4,6 +4,7 @@
 import type { Event } from "../../api/records";
 import { sentence } from "../../lib/events";
 import type { Stretch } from "../../lib/stretch";
+import { span } from "../lanes/Chart";
 
 const shown = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "color"];
 
@@ -36,7 +37,7 @@ const safe = (v: unknown): string => JSON.stringify(v).replace(/</g, "\\u003c").
 
 export function saved(svg: SVGSVGElement, s: Stretch, from: number, to: number): string {
   const width = Number(svg.getAttribute("width"));
-  const names = width < 600 ? 84 : 176;
+  const names = span(width, from, to)(from);
   const events = s.events.map((e) => [Date.parse(e.occurred_at), `${nameOf(e, s)} ${sentence(e)}`]);
   const looks = getComputedStyle(document.body);
   return `<!doctype html>
