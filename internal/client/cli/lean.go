@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/svc-hq/svc/internal/client/cli/app"
 )
@@ -19,3 +20,7 @@ func runRulesCheck(context.Context, *app.Run) error { return app.HandedOver() }
 func explainFile(context.Context, *app.Run, string) error { return app.HandedOver() }
 
 func runBacktest(context.Context, *app.Run, []string, *backtestFlags) error { return app.HandedOver() }
+
+func runTop(context.Context, *app.Run, bool) error {
+	return errors.New("this svc is without svc top; svc status --watch shows the same in plain lines")
+}
