@@ -27,12 +27,13 @@ func environments() []string {
 	return []string{".venv/bin", "venv/bin"}
 }
 
+// setForMypy are the settings of mypy.
+var setForMypy = map[string]string{"mypy.ini": "", ".mypy.ini": "", "setup.cfg": "[mypy", "pyproject.toml": "[tool.mypy"}
+
 // mypy runs where the repository is set up for it, on the changed files.
 func mypy(ctx context.Context, c *Check, w work) (outcome, error) {
 	program := c.program("mypy", environments()...)
-	if program == "" || !configured(w.dir, map[string]string{
-		"mypy.ini": "", ".mypy.ini": "", "setup.cfg": "[mypy", "pyproject.toml": "[tool.mypy",
-	}) {
+	if program == "" || !configured(w.dir, setForMypy) {
 		return outcome{none: true}, nil
 	}
 	args := []string{"--no-error-summary", "--no-color-output", "--hide-error-context", "--no-pretty", "--cache-dir",
@@ -43,10 +44,14 @@ func mypy(ctx context.Context, c *Check, w work) (outcome, error) {
 	return c.pythonFiles(ctx, program, w, append(args, "--"), mypyFault)
 }
 
-// pyright runs where the repository is set up for it, on the changed files.
+// pyright runs where the repository is set up for it, on the changed files; and
+// where it is set up for a mypy that is not here. What it makes of code that was
+// not written for it is the same on either side alone, so that it tells nothing.
 func pyright(ctx context.Context, c *Check, w work) (outcome, error) {
 	program := c.program("pyright", append(environments(), "node_modules/.bin")...)
-	if program == "" || !configured(w.dir, map[string]string{"pyrightconfig.json": "", "pyproject.toml": "[tool.pyright"}) {
+	own := configured(w.dir, map[string]string{"pyrightconfig.json": "", "pyproject.toml": "[tool.pyright"})
+	instead := !own && configured(w.dir, setForMypy) && c.program("mypy", environments()...) == ""
+	if program == "" || !own && !instead {
 		return outcome{none: true}, nil
 	}
 	var args []string

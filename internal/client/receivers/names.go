@@ -111,16 +111,17 @@ func (r *Reader) local(o *outline.File, word string, at, scope int) (value, bool
 			return v, true
 		}
 	}
+	narrow, said := r.narrowed(o, b, word, at, scope)
 	for k := at; k > scope; {
 		k = lastWordBefore(b[:k], word, scope)
-		if k < 0 {
+		if k < said || k < 0 {
 			break
 		}
 		if v, bound := r.bound(o, b, k, word, scope); bound && visible(o.Lang, b, k, len(word), at, scope) {
 			return v, true
 		}
 	}
-	return value{}, false
+	return narrow, said >= 0
 }
 
 // lastWordBefore is where a word that is no member stands last, or -1.

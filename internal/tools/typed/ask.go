@@ -57,7 +57,7 @@ func (d *draw) askOne(repo *gitrepo.Repo, p pair, t *tally) error {
 			said = w.Text
 		}
 	}
-	found := ""
+	found, told := "", false
 	if o.Related {
 		t.related++
 		if d.checks {
@@ -70,19 +70,16 @@ func (d *draw) askOne(repo *gitrepo.Repo, p pair, t *tally) error {
 			}
 			if found = strings.Join(r.Skipped, "; "); len(r.New) > 0 {
 				t.checked++
-				found = r.New[0].String()
+				found, told = r.New[0].String(), true
 			}
-			t.either += count(said != "" || len(r.New) > 0)
 		}
 	}
-	if !o.Related || !d.checks {
-		t.either += count(said != "")
-	}
+	t.either += count(said != "" || told)
 	t.facts += count(said != "")
 	switch {
 	case p.breaks && said == "":
 		fmt.Printf("missed: %s beside %.10s: %s\n\tmerge_check: %s\n", p.what, p.b, p.why, found)
-	case !p.breaks && (said != "" || found != "" && !strings.Contains(found, ": it ")):
+	case !p.breaks && (said != "" || told):
 		fmt.Printf("wrong: %s beside %.10s: %s\n\tmerge_check: %s\n", p.what, p.b, said, found)
 	}
 	return nil

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -79,15 +82,25 @@ func (d *draw) judge(base, b string, was *checked, o types.Object) error {
 	if faults := d.checker.check(merged).faults; len(faults) > 0 {
 		p.breaks, p.why = true, faults[0]
 	}
-	d.take(p)
-	return nil
+	return d.take(p)
 }
 
-// take keeps a pair, as long as there are not enough of its kind.
-func (d *draw) take(p pair) {
-	if p.breaks && d.have(true) < d.breaks || !p.breaks && d.have(false) < d.fits {
-		d.pairs = append(d.pairs, p)
+// take keeps a pair, as long as there are not enough of its kind. Rows are
+// written before svc is asked about any.
+func (d *draw) take(p pair) error {
+	if p.breaks && d.have(true) >= d.breaks || !p.breaks && d.have(false) >= d.fits ||
+		slices.ContainsFunc(d.pairs, func(o pair) bool { return o.b == p.b && o.what == p.what }) {
+		return nil
 	}
+	d.pairs = append(d.pairs, p)
+	f, err := os.OpenFile(filepath.Join(d.dir, rowsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s\t%s\t%s\t%s\t%v\t%s\n", p.base, p.a, p.b, p.what, p.breaks,
+		strings.NewReplacer("\t", " ", "\n", " ").Replace(p.why))
+	fmt.Fprintf(os.Stderr, "%s beside %.10s: breaks %v; %d and %d so far\n", p.what, p.b, p.breaks, d.have(true), d.have(false))
+	return errors.Join(err, f.Close())
 }
 
 // added are the words of the lines that a commit adds.

@@ -49,8 +49,10 @@ func startSession(dir string, args []string) (*session, error) {
 		return nil, err
 	}
 	able := map[string]any{"textDocument": map[string]any{
-		"documentSymbol": map[string]any{"hierarchicalDocumentSymbolSupport": true}, "rename": map[string]any{}},
-		"workspace": map[string]any{"workspaceEdit": map[string]any{"documentChanges": true}}}
+		"documentSymbol": map[string]any{"hierarchicalDocumentSymbolSupport": true}, "rename": map[string]any{},
+		"diagnostic": map[string]any{"dynamicRegistration": false}},
+		"workspace": map[string]any{"workspaceEdit": map[string]any{"documentChanges": true},
+			"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}
 	_, err = s.call("initialize", map[string]any{"processId": os.Getpid(), "rootUri": s.uri("."), "capabilities": able,
 		"workspaceFolders": []any{map[string]any{"uri": s.uri("."), "name": "tree"}}})
 	if err != nil {
@@ -150,6 +152,34 @@ func (s *session) open(file, language string) error {
 	}
 	return s.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": map[string]any{
 		"textDocument": map[string]any{"uri": s.uri(file), "languageId": language, "version": 1, "text": string(text)}}})
+}
+
+// faults are the words of a server about a file as it is now.
+func (s *session) faults(file, language string) (out []string, err error) {
+	delete(s.opened, file)
+	if err := s.open(file, language); err != nil {
+		return nil, err
+	}
+	doc := map[string]any{"textDocument": map[string]any{"uri": s.uri(file)}}
+	data, err := s.call("textDocument/diagnostic", doc)
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Items []struct {
+			Severity int
+			Message  string
+		}
+	}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return nil, err
+	}
+	for _, i := range said.Items {
+		if i.Severity == 1 {
+			out = append(out, "error: "+strings.ReplaceAll(i.Message, "\n", " "))
+		}
+	}
+	return out, s.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/didClose", "params": doc})
 }
 
 // A symbol is a definition as servers tell it.

@@ -6,13 +6,17 @@
 // whether B means it, is left to chance. Both sides must pass the checker; if the
 // merged tree does not, it is a break. All are judged before svc looks at any.
 //
-//	go run ./internal/tools/typed [-seed N] [-breaks N] [-fits N] [-rows FILE] MIRROR
+//	go run ./internal/tools/typed [-seed N] [-breaks N] [-fits N] [-keep FOLDER] MIRROR
 //	go run ./internal/tools/typed -lang typescript -tools FOLDER [...] MIRROR
+//
+// With -keep the judged rows (rows.tsv) and the heads that were made stay in a
+// folder. A later run with it asks svc about the same rows again, and draws more
+// only if they are too few; with -for 0 none.
 //
 // Go's checker runs in this process, and the repository must need no other
 // modules. For other languages (-lang) a language server finds what a name means
 // and the checker looks at the whole tree: FOLDER is where npm installed both
-// (typescript and typescript-language-server; pyright), C takes clangd and cc of
+// (typescript; pyright), C takes clangd and cc of
 // the system. With -check the checkers of merge_check look at every pair that the
 // facts relate, too. Nothing of the repository runs, but for what its settings
 // make its checker run.
@@ -33,7 +37,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of what is drawn")
 	breaks := flag.Int("breaks", 30, "breaks to draw")
 	fits := flag.Int("fits", 60, "pairs that fit to draw")
-	rows := flag.String("rows", "", "write the judged rows to this file, before svc is asked")
+	keep := flag.String("keep", "", "folder for the judged rows and the heads that are made")
 	lang := flag.String("lang", "go", "go, typescript, python or c")
 	tools := flag.String("tools", ".", "folder with node_modules, for the server and the checker")
 	check := flag.Bool("check", false, "have the checkers of merge_check look, too")
@@ -43,13 +47,16 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	d := &draw{mirror: flag.Arg(0), chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, tools: *tools, checks: *check,
-		until: time.Now().Add(*last)}
-	if err := d.run(*lang, *rows); err != nil {
+	d := &draw{mirror: flag.Arg(0), dir: *keep, chance: rand.New(rand.NewPCG(*seed, 1)), breaks: *breaks, fits: *fits, tools: *tools,
+		checks: *check, until: time.Now().Add(*last)}
+	if err := d.run(*lang); err != nil {
 		fmt.Fprintln(os.Stderr, "typed:", err)
 		os.Exit(1)
 	}
 }
+
+// rowsFile has the judged rows, in the folder of a run.
+const rowsFile = "rows.tsv"
 
 // A pair is two pieces of work, judged.
 type pair struct {
@@ -72,17 +79,15 @@ type draw struct {
 	pairs        []pair
 }
 
-func (d *draw) run(lang, rows string) error {
-	var err error
-	if d.dir, err = os.MkdirTemp("", "svc-typed-"); err != nil {
-		return err
+func (d *draw) run(lang string) error {
+	if d.dir == "" {
+		var err error
+		if d.dir, err = os.MkdirTemp("", "svc-typed-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(d.dir)
 	}
-	defer os.RemoveAll(d.dir)
-	mirror, err := filepath.Abs(d.mirror)
-	if err != nil {
-		return err
-	}
-	if _, err := d.git("", "clone", "-q", "--shared", "--no-checkout", mirror, "."); err != nil {
+	if err := d.setUp(); err != nil {
 		return err
 	}
 	beside, ending := d.beside, ".go"
@@ -98,16 +103,33 @@ func (d *draw) run(lang, rows string) error {
 	if err := d.gather("*"+ending, beside); err != nil {
 		return err
 	}
-	if rows != "" {
-		var b strings.Builder
-		for _, p := range d.pairs {
-			fmt.Fprintf(&b, "%s\t%s\t%s\t%v\t%s\n", p.base, p.b, p.what, p.breaks, p.why)
-		}
-		if err := os.WriteFile(rows, []byte(b.String()), 0o644); err != nil {
+	return d.ask()
+}
+
+// setUp makes the repository in which heads are made, or finds that of a run
+// before with its rows.
+func (d *draw) setUp() error {
+	mirror, err := filepath.Abs(d.mirror)
+	if err != nil {
+		return err
+	}
+	if d.dir, err = filepath.Abs(d.dir); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(d.dir, rowsFile))
+	if os.IsNotExist(err) {
+		if err := os.MkdirAll(d.dir, 0o700); err != nil {
 			return err
 		}
+		_, err := d.git("", "clone", "-q", "--shared", "--no-checkout", mirror, ".")
+		return err
 	}
-	return d.ask()
+	for l := range strings.Lines(string(data)) {
+		if f := strings.Split(strings.TrimSuffix(l, "\n"), "\t"); len(f) == 6 {
+			d.pairs = append(d.pairs, pair{base: f[0], a: f[1], b: f[2], what: f[3], breaks: f[4] == "true", why: f[5]})
+		}
+	}
+	return err
 }
 
 // gather draws commits until there are enough pairs of both kinds.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -19,43 +21,27 @@ import (
 type language struct {
 	id, ending string
 	server     func(tools string) []string
-	check      func(tools, dir string) *exec.Cmd
-	fault      *regexp.Regexp // file and words of a line of the checker
-	parameter  string         // one more
-	member     string         // of an interface
+	check      func(tools, dir string) *exec.Cmd // nil if the server judges
+	whole      bool                              // it judges all files, rather than those that have the name
+	fault      *regexp.Regexp                    // file and words of a line of the checker
+	parameter  string                            // one more
+	member     string                            // of an interface
 }
 
-// tsc prints what the compiler has to say of a project's files. The program of
-// that name looks at none where types of a package are missing that a setting
-// names.
-const tsc = `const ts = require(process.argv[1])
-const cfg = ts.getParsedCommandLineOfConfigFile("tsconfig.json", {noEmit: true, skipLibCheck: true, types: []},
-  {...ts.sys, onUnRecoverableConfigFileDiagnostic() {}})
-if (!cfg) process.exit(1)
-const p = ts.createProgram(cfg.fileNames, cfg.options)
-for (const d of [...p.getSyntacticDiagnostics(), ...p.getSemanticDiagnostics()]) if (d.file) {
-  const at = d.file.getLineAndCharacterOfPosition(d.start)
-  console.log(require("path").relative(".", d.file.fileName) + "(" + (at.line + 1) + ",1): error TS" + d.code + ": " +
-    ts.flattenDiagnosticMessageText(d.messageText, " ").split("\n").join(" "))
-}`
+//go:embed typescript.cjs
+var typescriptServer string
 
 var languages = map[string]language{
-	"typescript": {id: "typescript", ending: ".ts",
+	"typescript": {id: "typescript", ending: ".ts", whole: true,
 		server: func(tools string) []string {
-			return []string{"node", filepath.Join(tools, "node_modules/typescript-language-server/lib/cli.mjs"), "--stdio"}
+			return []string{"node", "-e", typescriptServer, filepath.Join(tools, "node_modules/typescript/lib/typescript.js")}
 		},
-		check: func(tools, _ string) *exec.Cmd {
-			return exec.Command("node", "-e", tsc, filepath.Join(tools, "node_modules/typescript/lib/typescript.js"))
-		},
-		fault: regexp.MustCompile(`(?m)^(\S.*?)\(\d+,\d+\): (error .*)$`), parameter: "extra77: number", member: "extra77(): void\n"},
+		parameter: "extra77: number", member: "extra77(): void\n"},
 	"python": {id: "python", ending: ".py",
 		server: func(tools string) []string {
 			return []string{"node", filepath.Join(tools, "node_modules/pyright/langserver.index.js"), "--stdio"}
 		},
-		check: func(tools, dir string) *exec.Cmd {
-			return exec.Command("node", filepath.Join(tools, "node_modules/pyright/index.js"), "-p", dir)
-		},
-		fault: regexp.MustCompile(`(?m)^\s*(\S.*?):\d+:\d+ - (error: .*)$`), parameter: "extra77: int"},
+		parameter: "extra77: int"},
 	"c": {id: "c", ending: ".c",
 		server: func(string) []string { return []string{"clangd", "--log=error"} },
 		check: func(_, dir string) *exec.Cmd {
@@ -73,6 +59,8 @@ type served struct {
 	base, trees string          // folders: what the server sees, and what is checked
 	there       map[string]tree // what the folders hold
 	known       map[string]map[string]int
+	// Where the server judges, it stays: of the base, and of the trees.
+	looking, judging *session
 }
 
 func newServed(d *draw, name, tools string) (*served, error) {
@@ -95,16 +83,19 @@ func (s *served) read(name string) bool {
 	return strings.Contains(path.Base(name), "config") && path.Ext(name) == ".json" || path.Base(name) == "package.json"
 }
 
-// unpack makes a folder hold what is read of a tree.
-func (s *served) unpack(dir, id string) error {
+// unpack makes a folder hold what is read of a tree, and tells a server that
+// looks at it.
+func (s *served) unpack(dir, id string, looking *session) error {
 	files, err := s.some(id, s.read)
 	if err != nil {
 		return err
 	}
 	had := s.there[dir]
+	var events []any
 	for name := range had {
 		if _, ok := files[name]; !ok {
 			_ = os.Remove(filepath.Join(dir, name))
+			events = append(events, event(dir, name, 3))
 		}
 	}
 	s.there[dir] = files
@@ -116,6 +107,14 @@ func (s *served) unpack(dir, id string) error {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, text, 0o600)); err != nil {
 			return err
 		}
+		events = append(events, event(dir, name, 1+count(had[name] != nil)))
+	}
+	if looking != nil {
+		err := looking.send(map[string]any{"jsonrpc": "2.0", "method": "workspace/didChangeWatchedFiles",
+			"params": map[string]any{"changes": events}})
+		if err != nil {
+			return err
+		}
 	}
 	modules := filepath.Join(dir, "node_modules")
 	if _, err := os.Lstat(modules); err != nil {
@@ -124,13 +123,21 @@ func (s *served) unpack(dir, id string) error {
 	return nil
 }
 
-// faults are what the checker says of a tree, each with how often. Lines are
-// left out: they move.
-func (s *served) faults(tree string) (map[string]int, error) {
+// event is what became of a file: created, changed, deleted.
+func event(dir, name string, kind int) map[string]any {
+	return map[string]any{"uri": "file://" + filepath.ToSlash(filepath.Join(dir, name)), "type": kind}
+}
+
+// faults are what the checker says of a tree, or a server of some files of it,
+// each with how often. Lines are left out: they move.
+func (s *served) faults(tree string, files []string) (map[string]int, error) {
+	if s.check == nil {
+		return s.pulled(tree, files)
+	}
 	if f, ok := s.known[tree]; ok {
 		return f, nil
 	}
-	if err := s.unpack(s.trees, tree); err != nil {
+	if err := s.unpack(s.trees, tree, nil); err != nil {
 		return nil, err
 	}
 	cmd := s.check(s.tools, s.trees)
@@ -142,6 +149,54 @@ func (s *served) faults(tree string) (map[string]int, error) {
 	}
 	s.known[tree] = found
 	return found, nil
+}
+
+// pulled are the faults that a server finds in some files, which stays for all
+// trees: it takes long to begin.
+func (s *served) pulled(tree string, files []string) (found map[string]int, err error) {
+	if err := s.unpack(s.trees, tree, s.judging); err != nil {
+		return nil, err
+	}
+	if s.judging == nil {
+		if s.judging, err = startSession(s.trees, s.server(s.tools)); err != nil {
+			return nil, err
+		}
+	}
+	found = map[string]int{}
+	if s.whole {
+		files = slices.Sorted(maps.Keys(s.there[s.trees]))
+	}
+	for _, file := range files {
+		if _, ok := s.there[s.trees][file]; !ok || path.Ext(file) != s.ending {
+			continue
+		}
+		said, err := s.judging.faults(file, s.id)
+		if err != nil {
+			return nil, err
+		}
+		for _, words := range said {
+			found[file+": "+words]++
+		}
+	}
+	return found, nil
+}
+
+// concerned are the files of which the checker could say something else of the
+// merged tree: those that a side changed, and those that have the name.
+func (s *served) concerned(base, a, b, merged, name string) (out []string, err error) {
+	for _, head := range []string{a, b} {
+		list, err := s.git("", "diff", "--name-only", "--no-renames", base, head)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, strings.Split(list, "\n")...)
+	}
+	list, _ := s.git("", "grep", "-lwF", "-e", name, merged, "--", "*"+s.ending) // it fails where nobody has it
+	for line := range strings.Lines(list) {
+		out = append(out, strings.TrimPrefix(strings.TrimSpace(line), merged+":"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // news are the faults of a tree that none of others has so often.
@@ -165,19 +220,17 @@ func (s *served) beside(b string) error {
 	if err != nil || len(words) == 0 {
 		return err
 	}
-	if err := s.unpack(s.base, base); err != nil {
-		return err
-	}
-	server, err := startSession(s.base, s.server(s.tools))
+	server, done, err := s.serve(base)
 	if err != nil {
 		return err
 	}
-	defer server.close()
+	defer done()
 	drawn, err := s.definitions(server, base, words)
 	if err != nil {
 		return err
 	}
 	s.chance.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
+	s.nearFirst(server, base, b, drawn)
 	for n := range drawn {
 		if n == perCommit {
 			break
@@ -187,6 +240,44 @@ func (s *served) beside(b string) error {
 		}
 	}
 	return nil
+}
+
+// serve has a server look at a tree: the same for all where it is the judge,
+// too, and takes long to begin.
+func (s *served) serve(base string) (server *session, done func(), err error) {
+	if err := s.unpack(s.base, base, s.looking); err != nil {
+		return nil, nil, err
+	}
+	if s.looking != nil {
+		s.looking.opened = map[string]bool{}
+		return s.looking, func() {}, nil
+	}
+	if server, err = startSession(s.base, s.server(s.tools)); err != nil {
+		return nil, nil, err
+	}
+	if s.check == nil {
+		s.looking = server
+		return server, func() {}, nil
+	}
+	return server, server.close, nil
+}
+
+// nearFirst puts half of the definitions that are tried first that are used in
+// a file which B changes: most others cannot break, and every look is dear.
+func (s *served) nearFirst(server *session, base, b string, drawn []symbol) {
+	list, err := s.git("", "diff", "--name-only", "--no-renames", base, b)
+	if err != nil {
+		return
+	}
+	changed, first := strings.Split(list, "\n"), 0
+	for i := 0; i < min(len(drawn), 4*perCommit) && first < perCommit/2; i++ {
+		used, err := server.mentions(&drawn[i])
+		if err != nil || !slices.ContainsFunc(used, func(u textEdit) bool { return slices.Contains(changed, u.file) }) {
+			continue
+		}
+		drawn[first], drawn[i] = drawn[i], drawn[first]
+		first++
+	}
 }
 
 // maxLooked is how many words of a commit, and files that have one, are looked at.
@@ -204,9 +295,10 @@ func (s *served) definitions(server *session, base string, words map[string]bool
 	s.chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	looked := map[string]bool{}
 	for _, w := range all[:min(len(all), maxLooked)] {
-		list, err := s.git("", "grep", "-lwF", "-e", w, base, "--", "*"+s.ending)
+		list, err := s.git("", "grep", "-lE", "-e", `(def|class|function|interface|type|enum|const|let|struct|define) +`+w+`\b|`+
+			`(^|[ *])`+w+` ?[:=(<?]`, base, "--", "*"+s.ending)
 		if err != nil {
-			continue // nobody has it
+			continue // nobody defines it
 		}
 		for i, line := range strings.Fields(list) {
 			file := strings.TrimPrefix(line, base+":")
@@ -253,22 +345,26 @@ func (s *served) judge(server *session, base, b string, sym *symbol) error {
 	if err != nil {
 		return nil // git stops, and says more
 	}
+	merged := strings.Fields(out)[0]
+	looked, err := s.concerned(base, a, b, merged, sym.Name)
+	if err != nil {
+		return err
+	}
 	var said [4]map[string]int
-	for i, tree := range []string{base, a, b, strings.Fields(out)[0]} {
-		if said[i], err = s.faults(tree); err != nil {
+	for i, tree := range []string{base, a, b, merged} {
+		if said[i], err = s.faults(tree, looked); err != nil {
 			return err
 		}
 		if i == 1 && len(news(said[1], said[0])) > 0 {
-			return nil // not all uses could be adapted
+			fmt.Fprintf(os.Stderr, "%s: not adapted: %s\n", what, news(said[1], said[0])[0])
+			return nil
 		}
 	}
 	p := pair{base: base, a: a, b: b, what: what}
 	if faults := news(said[3], said[1], said[2]); len(faults) > 0 {
 		p.breaks, p.why = true, faults[0]
 	}
-	s.take(p)
-	fmt.Fprintf(os.Stderr, "%s beside %.10s: breaks %v; %d and %d so far\n", what, b, p.breaks, s.have(true), s.have(false))
-	return nil
+	return s.take(p)
 }
 
 // change is what A does to a definition.
@@ -288,7 +384,8 @@ func (s *served) change(server *session, sym *symbol) (string, []textEdit, error
 	return "another name for " + name, edits, err
 }
 
-// grow gives a function one parameter more, and every call an argument.
+// grow gives a function one parameter more, as the first (the last may be
+// optional), and every call an argument.
 func (s *served) grow(server *session, sym *symbol) (out []textEdit, err error) {
 	mentions, err := server.mentions(sym)
 	if err != nil {
@@ -308,15 +405,18 @@ func (s *served) grow(server *session, sym *symbol) (out []textEdit, err error) 
 		if definition.MatchString(text[strings.LastIndexByte(text[:end], '\n')+1:end]) || m.file == sym.file && m.at == sym.SelectionRange {
 			more = s.parameter
 		}
-		at, some := closing(text, end)
-		if at < 0 {
+		at := opening.FindStringIndex(text[end:])
+		if at == nil {
 			continue // no call: the checker will say
 		}
-		if some {
-			more = ", " + more
+		from := end + at[1]
+		if own := receiver.FindString(text[from:]); more != "0" && own != "" {
+			from, more = from+len(own), ", "+more
+		} else if !strings.HasPrefix(strings.TrimSpace(text[from:]), ")") {
+			more += ", "
 		}
-		line := strings.Count(text[:at], "\n")
-		place := position{line, len([]rune(text[strings.LastIndexByte(text[:at], '\n')+1 : at]))}
+		line := strings.Count(text[:from], "\n")
+		place := position{line, len([]rune(text[strings.LastIndexByte(text[:from], '\n')+1 : from]))}
 		out = append(out, textEdit{m.file, span{place, place}, more})
 	}
 	return out, nil
@@ -327,41 +427,12 @@ var definition = regexp.MustCompile(
 	`^\s*(?:export |default |async |public |private |protected |static |abstract |declare )*(?:def|function\*?) \w+$|` +
 		`^\s*(?:(?:public|private|protected|static|abstract|async|override) )+\w+$|^[\w\s*]+[\s*]\w+$`)
 
-// closing is where the list of arguments ends that begins at from, after type
-// arguments, and whether it has any; -1 if there is none.
-func closing(text string, from int) (int, bool) {
-	at := from
-	if at < len(text) && text[at] == '<' {
-		if n := strings.IndexAny(text[at:], ">\n"); n > 0 && text[at+n] == '>' {
-			at += n + 1
-		}
-	}
-	if at >= len(text) || text[at] != '(' {
-		return -1, false
-	}
-	depth, quote, last := 0, byte(0), byte(0)
-	for ; at < len(text); at++ {
-		c := text[at]
-		switch {
-		case quote != 0:
-			if c == quote && text[at-1] != '\\' {
-				quote = 0
-			}
-		case c == '"' || c == '\'' || c == '`':
-			quote = c
-		case strings.IndexByte("([{", c) >= 0:
-			depth++
-		case strings.IndexByte(")]}", c) >= 0:
-			if depth--; depth == 0 {
-				return at, last != '(' && last != ','
-			}
-		}
-		if c != ' ' && c != '\n' && c != '\t' {
-			last = c
-		}
-	}
-	return -1, false
-}
+var (
+	// opening is how a list of arguments begins, after type arguments.
+	opening = regexp.MustCompile(`^(?:<[^>\n]*>)?\(`)
+	// receiver is the first parameter of a method, where it is written.
+	receiver = regexp.MustCompile(`^\s*(?:self|cls)\b`)
+)
 
 // apply makes edits of the base, from the last to the first.
 func (s *served) apply(edits []textEdit) (tree, error) {
