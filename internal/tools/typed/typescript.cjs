@@ -8,6 +8,7 @@ const versions = new Map(), texts = new Map()
 
 const host = {
   ...ts.sys,
+  useCaseSensitiveFileNames: () => true,
   getCompilationSettings: () => options,
   getScriptFileNames: () => names,
   getScriptVersion: (f) => String(versions.get(f) ?? 0),
