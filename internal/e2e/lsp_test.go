@@ -81,22 +81,8 @@ func startEditor(t testing.TB, program string, c *clone, settings map[string]any
 
 func (e *editor) listen(out *bufio.Reader) {
 	for {
-		head, err := textproto.NewReader(out).ReadMIMEHeader()
+		m, err := readMessage(out)
 		if err != nil {
-			return
-		}
-		n, _ := strconv.Atoi(head.Get("Content-Length"))
-		body := make([]byte, n)
-		if _, err := io.ReadFull(out, body); err != nil {
-			return
-		}
-		var m struct {
-			ID             any
-			Method         string
-			Params, Result json.RawMessage
-			Error          *struct{ Message string }
-		}
-		if json.Unmarshal(body, &m) != nil {
 			return
 		}
 		e.mu.Lock()
@@ -128,6 +114,29 @@ func (e *editor) listen(out *bufio.Reader) {
 		}
 		e.mu.Unlock()
 	}
+}
+
+type lspMessage struct {
+	ID             any
+	Method         string
+	Params, Result json.RawMessage
+	Error          *struct{ Message string }
+}
+
+func readMessage(from *bufio.Reader) (m lspMessage, err error) {
+	head, err := textproto.NewReader(from).ReadMIMEHeader()
+	if err != nil {
+		return m, err
+	}
+	n, err := strconv.Atoi(head.Get("Content-Length"))
+	if err != nil {
+		return m, err
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(from, body); err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(body, &m)
 }
 
 func (e *editor) send(m map[string]any) {

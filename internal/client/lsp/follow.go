@@ -38,9 +38,10 @@ type repo struct {
 }
 
 const (
-	// settle is how long marks wait for more to be typed: nobody sees them move
-	// sooner, and each keystroke would cost a comparison.
-	settle = 60 * time.Millisecond
+	// settle is how long marks wait for more to be typed until they are placed anew.
+	// They have moved with the lines by then: a comparison tells only what became of
+	// lines that were edited, and costs more than all else that a keystroke does.
+	settle = 400 * time.Millisecond
 	// pause is how long unsaved text waits to be told, and longest how long it
 	// waits for somebody who does not stop typing: to tell it costs more than all
 	// the keystrokes between.
@@ -99,8 +100,11 @@ func (r *repo) hear(s *Server, e coord.Event) {
 	case coord.EventChangeRecorded:
 		paths, _ := e.Payload["paths"].([]any)
 		for _, d := range s.docs { // without paths there are too many to name
-			if d.repo == r && (len(paths) == 0 || slices.Contains(paths, any(d.path))) {
-				r.want(s, d)
+			if named := slices.Contains(paths, any(d.path)); d.repo == r && (named || len(paths) == 0) {
+				if r.want(s, d); named { // before all that may only have changed
+					i := slices.Index(r.queue, d)
+					r.queue = slices.Insert(slices.Delete(r.queue, i, i+1), 0, d)
+				}
 			}
 		}
 	default:
@@ -176,7 +180,7 @@ func (r *repo) tidy(s *Server) {
 	r.versions.Keep(open...)
 }
 
-// moved has the marks of a buffer placed anew, once typing pauses.
+// moved has the marks of a buffer placed anew after what was typed.
 func (r *repo) moved(s *Server, d *document) {
 	if len(d.live.Work) == 0 && len(d.live.Contracts) == 0 {
 		return
@@ -226,7 +230,7 @@ func (r *repo) tell(s *Server) {
 	unsaved := map[string][]byte{}
 	for _, d := range s.docs {
 		if d.repo == r && d.dirty && on(s.settings.Presence, true) {
-			unsaved[d.path] = []byte(d.text)
+			unsaved[d.path] = slices.Clone(d.text)
 		}
 	}
 	s.apart(func(ctx context.Context) func() {

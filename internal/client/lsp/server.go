@@ -247,7 +247,7 @@ func (s *Server) didOpen(params json.RawMessage) (any, func(context.Context) (an
 	if err != nil {
 		return nil, nil, err
 	}
-	d := &document{uri: in.TextDocument.URI, text: in.TextDocument.Text, file: fileOf(in.TextDocument.URI)}
+	d := &document{uri: in.TextDocument.URI, text: []byte(in.TextDocument.Text), file: fileOf(in.TextDocument.URI)}
 	if d.file == "" {
 		return nil, nil, nil
 	}
@@ -310,7 +310,9 @@ func (s *Server) didChange(params json.RawMessage) (any, func(context.Context) (
 	if d == nil {
 		return nil, nil, nil
 	}
-	d.change(in.ContentChanges)
+	if d.change(in.ContentChanges) {
+		s.publish(d)
+	}
 	if d.dirty = true; d.repo != nil {
 		d.repo.moved(s, d)
 		d.repo.typed(s)

@@ -17,7 +17,8 @@ import (
 
 // show places what is live in a file in its buffer, and has the editor show it.
 func (s *Server) show(d *document) {
-	all, err := d.repo.versions.Place(s.ctx, d.live, []byte(d.text))
+	text := d.repo.versions.In(d.text)
+	all, err := text.Place(s.ctx, d.live)
 	if err != nil {
 		s.Log(err)
 		return
@@ -25,7 +26,7 @@ func (s *Server) show(d *document) {
 	d.marks = slices.DeleteFunc(all, func(m marks.Mark) bool {
 		return m.Own && (m.Tool == wire.EditorTool || !on(s.settings.Own, true))
 	})
-	d.inlays = s.inlaysOf(d)
+	d.inlays = s.inlaysOf(d, text)
 	s.publish(d)
 }
 
@@ -175,10 +176,10 @@ func lineWords(l coord.LineCount) string {
 }
 
 // inlaysOf are the users of what the file provides, at its lines.
-func (s *Server) inlaysOf(d *document) []inlayHint {
+func (s *Server) inlaysOf(d *document, text *marks.Text) []inlayHint {
 	out := []inlayHint{}
 	for _, c := range d.live.Contracts {
-		line := d.repo.versions.Line(s.ctx, d.base, c.Line, []byte(d.text))
+		line := text.Line(s.ctx, d.base, c.Line)
 		if line == 0 {
 			continue
 		}

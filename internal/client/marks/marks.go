@@ -77,26 +77,31 @@ func (r *Repo) version(ctx context.Context, id string) ([]byte, bool) {
 	return data, true
 }
 
-// Place tells where the work in a file stands in text.
-func (r *Repo) Place(ctx context.Context, f wire.LiveFile, text []byte) ([]Mark, error) {
+// A Text is what work is placed in. Each version is compared with it once.
+type Text struct {
+	repo *Repo
+	text []byte
+	ways map[string]*way
+}
+
+// In returns the text to place work in, which must not change meanwhile.
+func (r *Repo) In(text []byte) *Text { return &Text{r, text, map[string]*way{}} }
+
+// Place tells where the work in a file stands.
+func (t *Text) Place(ctx context.Context, f wire.LiveFile) ([]Mark, error) {
 	out := make([]Mark, len(f.Work))
-	ways := map[string]*way{}
 	for i, w := range f.Work {
 		out[i] = Mark{LiveWork: w, At: []coord.LineCount{}, Over: make([]coord.LineCount, len(w.Definitions))}
 		if w.Base == nil {
 			out[i].Placed = w.Status == ""
 			continue
 		}
-		to, known := ways[*w.Base]
-		if !known {
-			var err error
-			if to, err = r.wayTo(ctx, *w.Base, text); err != nil {
-				return nil, err
-			}
-			ways[*w.Base] = to
+		to, err := t.wayTo(ctx, *w.Base)
+		if err != nil {
+			return nil, err
 		}
 		if to != nil {
-			out[i].put(to, w.Copy != "" && w.Copy == r.Copy)
+			out[i].put(to, w.Copy != "" && w.Copy == t.repo.Copy)
 		}
 	}
 	return out, nil
@@ -108,13 +113,17 @@ type way struct {
 	hunks  []coord.Hunk
 }
 
-// wayTo compares a version with a text; nil if the version is not to be had.
-func (r *Repo) wayTo(ctx context.Context, version string, text []byte) (*way, error) {
-	before, ok := r.version(ctx, version)
+// wayTo compares a version with the text; nil if the version is not to be had.
+func (t *Text) wayTo(ctx context.Context, version string) (*way, error) {
+	if to, known := t.ways[version]; known {
+		return to, nil
+	}
+	t.ways[version] = nil
+	before, ok := t.repo.version(ctx, version)
 	if !ok {
 		return nil, nil
 	}
-	found, err := gitrepo.Compare(ctx, before, gitrepo.AsStored(text, before))
+	found, err := gitrepo.Compare(ctx, before, gitrepo.AsStored(t.text, before))
 	if errors.Is(err, odb.ErrMissing) {
 		return nil, nil
 	}
@@ -122,6 +131,9 @@ func (r *Repo) wayTo(ctx context.Context, version string, text []byte) (*way, er
 	for _, h := range found {
 		out.shifts = append(out.shifts, coord.LineShift{FromStart: h.OldStart, FromCount: h.OldCount, ToStart: h.NewStart, ToCount: h.NewCount})
 		out.hunks = append(out.hunks, coord.Hunk{Start: h.OldStart, Count: h.OldCount, LinesHash: h.Hash})
+	}
+	if err == nil {
+		t.ways[version] = out
 	}
 	return out, err
 }
@@ -142,9 +154,23 @@ func (m *Mark) put(to *way, here bool) {
 	m.Meets = !here && engine.Meet(to.hunks, theirs)
 }
 
-// Line returns where a line of a version stands in a text, 0 if nobody can tell.
-func (r *Repo) Line(ctx context.Context, version string, line int, text []byte) int {
-	to, err := r.wayTo(ctx, version, text)
+// Shift moves the mark by what was typed, and reports whether that moved it. It is
+// exact where whole lines came or went; elsewhere Place tells.
+func (m *Mark) Shift(by coord.LineShift) (moved bool) {
+	for _, places := range [][]coord.LineCount{m.At, m.Over} {
+		for i, l := range places {
+			if l.Start > 0 {
+				places[i] = engine.MoveLines(l, []coord.LineShift{by})
+				moved = moved || places[i] != l
+			}
+		}
+	}
+	return moved
+}
+
+// Line returns where a line of a version stands, 0 if nobody can tell.
+func (t *Text) Line(ctx context.Context, version string, line int) int {
+	to, err := t.wayTo(ctx, version)
 	if err != nil || to == nil || line < 1 {
 		return 0
 	}

@@ -39,7 +39,7 @@ func TestMarksAreWhereGitSays(t *testing.T) {
 		for _, h := range hunks {
 			w.Lines = append(w.Lines, coord.LineCount{Start: h.OldStart, Count: h.OldCount})
 		}
-		got, err := repo.Place(t.Context(), wire.LiveFile{Work: []wire.LiveWork{w}}, join(buffer))
+		got, err := repo.In(join(buffer)).Place(t.Context(), wire.LiveFile{Work: []wire.LiveWork{w}})
 		if err != nil || !got[0].Placed || len(got[0].At) != len(w.Lines) {
 			rt.Fatalf("%+v, %v", got, err)
 		}
@@ -48,6 +48,37 @@ func TestMarksAreWhereGitSays(t *testing.T) {
 			check(rt, l, got[0].At[i], image, len(buffer))
 		}
 		repo.Keep()
+	})
+}
+
+// Lines come and go above, below and within a mark: it stays with its lines.
+func TestMarksFollowWhatIsTyped(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := 1 + rapid.IntRange(5, 60).Draw(rt, "lines")
+		l := coord.LineCount{Start: rapid.IntRange(1, lines).Draw(rt, "start")}
+		l.Count = rapid.IntRange(1, lines+1-l.Start).Draw(rt, "count")
+		m := marks.Mark{At: []coord.LineCount{l}}
+		now := make([]int, lines) // which of the lines stands where; 0 is a new one
+		for i := range now {
+			now[i] = i + 1
+		}
+		for range rapid.IntRange(1, 5).Draw(rt, "edits") {
+			at := rapid.IntRange(0, len(now)).Draw(rt, "at")
+			gone := rapid.IntRange(0, min(3, len(now)-at)).Draw(rt, "gone")
+			came := rapid.IntRange(0, 3).Draw(rt, "came")
+			now = slices.Replace(now, at, at+gone, make([]int, came)...)
+			before := m.At[0]
+			if moved := m.Shift(coord.LineShift{FromStart: at + 1, FromCount: gone, ToStart: at + 1, ToCount: came}); moved != (before != m.At[0]) {
+				rt.Errorf("moved from %+v to %+v: %v", before, m.At[0], moved)
+			}
+		}
+		image := make([]int, lines)
+		for i, line := range now {
+			if line > 0 {
+				image[line-1] = i + 1
+			}
+		}
+		check(rt, l, m.At[0], image, len(now))
 	})
 }
 

@@ -93,7 +93,7 @@ func blame(ctx context.Context, a *app.Run, arg string) (b blamed, err error) {
 	}
 	b.Repo, b.Path, b.Left, b.contracts = f.Repo, f.Path, f.Left, f.Contracts
 	repo := marks.Repo{Root: here.Root}
-	b.Work, err = repo.Place(ctx, f, b.text)
+	b.Work, err = repo.In(b.text).Place(ctx, f)
 	return b, err
 }
 
