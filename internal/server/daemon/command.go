@@ -44,7 +44,7 @@ usage: svcd <command> [flags]
   backup      write everything into a file, while the server runs
   restore     bring a backup back into an empty database
   copy        copy a database into another, as from SQLite to PostgreSQL
-  audit       print the event log as lines of JSON, before it is forgotten
+  audit       print the event log, or check that nobody has changed it
   migrate     bring the database's schema up to date and stop
   openapi     print the OpenAPI document of the REST API
   version     print the version

@@ -41,6 +41,7 @@ import (
 const (
 	drainTimeout  = 10 * time.Second
 	flushEvery    = 10 * time.Second
+	sealEvery     = time.Second
 	sweepEvery    = time.Minute
 	analyzeEvery  = 24 * time.Hour
 	tidyEvery     = time.Hour
@@ -216,6 +217,7 @@ func (d *Daemon) assemble(v *vault.Vault) {
 	d.background(ctx, d.notifier.Run)
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note token uses", d.auth.Flush) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, flushEvery, "note heartbeats", d.Ops.Work.FlushBeats) })
+	d.background(ctx, func(ctx context.Context) { d.every(ctx, sealEvery, "seal the audit log", d.Ops.Outgoing.Seal) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, sweepEvery, "sweep what expired", d.Ops.Work.Sweep) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, analyzeEvery, "gather statistics", d.store.Analyze) })
 	d.background(ctx, func(ctx context.Context) { d.every(ctx, tidyEvery, "tidy up", d.Ops.Outgoing.Tidy) })
@@ -324,6 +326,9 @@ func (d *Daemon) close(ctx context.Context) error {
 	d.work.Wait()
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
+	if err := d.Ops.Outgoing.Seal(flushed); err != nil { // the next start goes on with it
+		d.log.Debug("some events are not sealed yet", "err", err)
+	}
 	return errors.Join(d.auth.Flush(flushed), d.Ops.Work.FlushBeats(flushed), d.endTracing(flushed), d.store.Close())
 }
 

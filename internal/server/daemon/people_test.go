@@ -98,6 +98,9 @@ func TestErasingLeavesNoTrace(t *testing.T) {
 					t.Error("the export has secrets")
 				}
 				x.W.Must(200, daemontest.Request{Method: "GET", Path: "/v1/search?q=xyzzy", Token: x.Ada.Token}, nil)
+				if err := x.W.D.Ops.Outgoing.Seal(t.Context()); err != nil { // with her in it
+					t.Fatal(err)
+				}
 				if way == "an owner" {
 					x.W.Must(200, daemontest.Request{Method: "POST", Path: "/v1/members/" + z.ID + "/erase", Token: x.Own(x.Ada)}, nil)
 				} else {
@@ -116,6 +119,11 @@ func TestErasingLeavesNoTrace(t *testing.T) {
 					t.Errorf("%d intents before, %d after", len(before.Items), len(after.Items))
 				}
 				holdsNothing(t, x, dsn)
+				headOf(t, dsn)
+				said, text := must(t, dsn, "audit", "verify"), must(t, dsn, "audit", "--chain")
+				if _, err := checkedElsewhere(text); err != nil || !regexp.MustCompile(`erased out of [1-9]`).MatchString(said) {
+					t.Errorf("the chain after erasing: %v, %s", err, said)
+				}
 			})
 		})
 	}
@@ -138,7 +146,13 @@ func holdsNothing(t *testing.T, x *teamtest.Team, dsn string) {
 		gone(path, x.W.Do(daemontest.Request{Method: "GET", Path: path, Token: x.Bob.Token}).Body)
 	}
 	gone("the export of the org", []byte(must(t, dsn, "org", "export")))
-	gone("the audit log", []byte(must(t, dsn, "audit")))
+	log := must(t, dsn, "audit")
+	gone("the audit log", []byte(log))
+	for line := range strings.Lines(log) { // the others sign in with tokens
+		if strings.Contains(line, `"signin.`) && !strings.Contains(line, `"address":"erased"`) {
+			t.Errorf("where she signed in from: %s", line)
+		}
+	}
 	gone("the list of users", []byte(must(t, dsn, "user", "list")))
 	x.W.Stop()
 	gone("the log", []byte(x.W.Log.String()))

@@ -190,33 +190,42 @@ var proses = []prose{
 // EraseName takes a person's name and address out of one of the columns in which
 // they may stand: in records of theirs with whatever else they said there, in
 // others' sentences the words alone. It reports whether there are more columns,
-// so that each can have a transaction of its own.
+// so that each can have a transaction of its own, under SealLock.
 func (tx *Tx) EraseName(ctx context.Context, at int, u, to coord.User) (more bool, err error) {
 	if at < 0 || at >= len(proses) {
 		return false, nil
 	}
 	p, e := proses[at], eraser{u, to}
-	key2 := `''`
+	key2, theirs := `''`, `''`
 	if len(p.keys) > 1 {
 		key2 = p.keys[1]
+	}
+	if p.table == "events" {
+		theirs = `actor_id, subject_id`
 	}
 	type row struct {
 		key, key2 any
 		text      string
+		theirs    bool
 	}
 	rows, err := all(ctx, tx, func(s scanner) (r row, err error) {
-		err = s.Scan(&r.key, &r.key2, &r.text)
+		err = s.Scan(&r.key, &r.key2, &r.text, &r.theirs)
 		return r, err
-	}, `SELECT `+p.keys[0]+`, `+key2+`, `+p.column+` FROM `+p.table+` WHERE `+p.column+` LIKE $1 ESCAPE '\'
-		OR LOWER(`+p.column+`) LIKE $2 ESCAPE '\' OR `+p.column+` LIKE $3 ESCAPE '\' OR `+p.column+` LIKE $4 ESCAPE '\'`,
-		like(u.Name), like(u.Email), like(u.ID), like(quoted(u.Name)))
+	}, `SELECT `+p.keys[0]+`, `+key2+`, `+p.column+`, $5 IN (`+theirs+`) FROM `+p.table+` WHERE `+p.column+` LIKE $1 ESCAPE '\'
+		OR LOWER(`+p.column+`) LIKE $2 ESCAPE '\' OR `+p.column+` LIKE $3 ESCAPE '\' OR `+p.column+` LIKE $4 ESCAPE '\' OR $5 IN (`+theirs+`)`,
+		like(u.Name), like(u.Email), like(u.ID), like(quoted(u.Name)), u.ID)
 	if err != nil {
 		return false, err
 	}
 	for _, r := range rows {
-		clean := e.clean(r.text)
+		clean := e.clean(r.text, r.theirs)
 		if clean == r.text {
 			continue
+		}
+		if p.table == "events" {
+			if err := tx.loosen(ctx, r.key, r.key2, r.text); err != nil {
+				return false, err
+			}
 		}
 		args := []any{r.key, r.text, clean}
 		where := p.keys[0] + ` = $1`
@@ -249,10 +258,16 @@ func quoted(text string) string {
 // An eraser takes a person out of texts.
 type eraser struct{ from, to coord.User }
 
-func (e eraser) clean(text string) string {
+// clean takes the person out of a text, and out of the record of what they did
+// where they were.
+func (e eraser) clean(text string, theirs bool) string {
 	var record any
 	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Unmarshal([]byte(text), &record) == nil {
-		if e.record(record) {
+		found := e.record(record)
+		if m, ok := record.(map[string]any); ok && theirs && m["address"] != nil {
+			m["address"], found = Erased, true
+		}
+		if found {
 			if b, err := json.Marshal(record, json.Deterministic(true)); err == nil {
 				text = string(b)
 			}

@@ -61,7 +61,8 @@ var orgRows = append([]rowsOf{
 	"messages", "message_recipients", "questions", "webhooks", "webhook_deliveries", "github_apps", "github_hooks", "github_tokens",
 	"gitlab_hooks", "gitlab_tokens", "pulls", "slacks", "slack_repos", "chat_manners", "digests", "digest_readers", "digest_runs",
 	"dismissals",
-	"active_developers", "daily_sums", "daily_sums_until", "plan_notices", "subscriptions", "events")...)
+	"active_developers", "daily_sums", "daily_sums_until", "plan_notices", "subscriptions", "events",
+	"event_seals", "event_heads")...)
 
 func ofOrg(tables ...string) (out []rowsOf) {
 	for _, t := range tables {

@@ -85,10 +85,13 @@ type Stale struct {
 
 // Stales are what is forgotten after a time. Conflicts that keep their like
 // from being raised, or by which a kind is judged, stay, and so do deliveries
-// that are still to be tried.
+// that are still to be tried. Events go in the order of the log, and only once
+// they are sealed, so that the rest of the chain can be checked.
 var Stales = []Stale{
-	{"events", `SELECT seq FROM events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at LIMIT $3+0`,
-		[]string{`DELETE FROM events WHERE org_id = ? AND seq IN `}},
+	{"events", `WITH oldest AS (SELECT seq, occurred_at FROM events WHERE org_id = $1
+				AND seq <= COALESCE((SELECT h.seq FROM event_heads h WHERE h.org_id = $1), 0) ORDER BY seq LIMIT $3+0)
+			SELECT seq FROM oldest WHERE seq < COALESCE((SELECT MIN(x.seq) FROM oldest x WHERE x.occurred_at >= $2), 9223372036854775807)`,
+		[]string{`DELETE FROM event_seals WHERE org_id = ? AND seq IN `, `DELETE FROM events WHERE org_id = ? AND seq IN `}},
 	{"sessions", `SELECT s.id FROM sessions s WHERE s.org_id = $1 AND s.ended_at IS NOT NULL AND s.ended_at < $2
 			AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.id = s.intent_id AND i.closed_at IS NULL)
 			AND NOT EXISTS (SELECT 1 FROM statuses x WHERE x.session_id = s.id)

@@ -26,9 +26,12 @@ const (
 // before it may be committed after it.
 const settling = 15 * time.Minute
 
-// Tidy sums up the days that are over, and forgets what is older than each
+// Tidy seals the log, sums up the days that are over, and forgets what is older than each
 // org's retention_days. Several replicas may run it.
 func (s *Service) Tidy(ctx context.Context) error {
+	if err := s.Seal(ctx); err != nil {
+		return err
+	}
 	var orgs []coord.Org
 	err := s.Read(ctx, func(tx *store.Tx) (err error) {
 		orgs, err = tx.Orgs(ctx)
@@ -214,9 +217,27 @@ func fieldOf(figure string) func(*wire.Totals) *int {
 }
 
 const (
-	forgetRows  = 100                   // in one step
-	forgetPause = 20 * time.Millisecond // between two, in which others write
+	stepRows  = 100                   // in one step
+	stepPause = 20 * time.Millisecond // between two, in which others write
 )
+
+// inSteps runs a write again and again, until it has fewer rows than a step has.
+func (s *Service) inSteps(ctx context.Context, lock string, step func(*store.Tx) (rows int, err error)) error {
+	for {
+		var n int
+		if err := s.Store.Write(ctx, lock, func(tx *store.Tx) (err error) {
+			n, err = step(tx)
+			return err
+		}); err != nil || n < stepRows {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(stepPause):
+		}
+	}
+}
 
 // forgetOld drops what is older than the org keeps, in small steps, and never
 // an event whose day is not summed up.
@@ -228,18 +249,8 @@ func (s *Service) forgetOld(ctx context.Context, org string, summed coord.Time) 
 		return err
 	})
 	for _, kind := range store.Stales {
-		for n := forgetRows; err == nil && n == forgetRows; {
-			err = s.Store.Write(ctx, org, func(tx *store.Tx) (err error) {
-				n, err = tx.Forget(ctx, kind, org, before, forgetRows)
-				return err
-			})
-			if n == forgetRows && err == nil {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-time.After(forgetPause):
-				}
-			}
+		if err == nil {
+			err = s.inSteps(ctx, org, func(tx *store.Tx) (int, error) { return tx.Forget(ctx, kind, org, before, stepRows) })
 		}
 	}
 	return err

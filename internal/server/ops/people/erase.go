@@ -65,7 +65,7 @@ func (s *Service) erase(ctx context.Context, by coord.Caller, user coord.User) (
 		return ground.FirstError(err, tx.EraseTexts(ctx, user))
 	})
 	for at, more := 0, err == nil; more && err == nil; at++ {
-		err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) (err error) {
+		err = s.Store.Write(ctx, store.SealLock, func(tx *store.Tx) (err error) {
 			more, err = tx.EraseName(ctx, at, user, former)
 			return err
 		})
@@ -73,7 +73,14 @@ func (s *Service) erase(ctx context.Context, by coord.Caller, user coord.User) (
 	if err == nil {
 		err = s.Store.Write(ctx, SigninLock, func(tx *store.Tx) error { return tx.RenameErased(ctx, user.ID, former) })
 	}
-	for _, org := range touched {
+	var loose []string // also where they never were, and somebody had invited them
+	if err == nil {
+		err = s.Read(ctx, func(tx *store.Tx) (err error) {
+			loose, err = tx.Unaccounted(ctx)
+			return err
+		})
+	}
+	for _, org := range slices.Compact(slices.Sorted(slices.Values(append(touched, loose...)))) {
 		if err == nil {
 			err = s.Store.Write(ctx, org, func(tx *store.Tx) error {
 				as := by

@@ -27,6 +27,7 @@ func (p Past) Live(t testing.TB, s *store.Store) {
 			text string
 			args []any
 		}{
+			{`UPDATE events SET occurred_at = $2 WHERE org_id = $1`, []any{p.Org, began}}, // the log is in order
 			{`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST($1 AS BIGINT))
 			INSERT INTO intents (id, org_id, number, repo_id, owner_id, status, resume_status, title, mode, effective_mode, branch, scope, observed,
 				depends_on, blocked_by, outcome, created_at, updated_at, last_activity_at, closed_at)
